@@ -27,6 +27,7 @@ for (const path of [
   'CHANGELOG.md',
   'api/docs',
   ...Object.values(bin),
+  'api/demo/architect.json',
   'api/demo/project',
   'api/demo/script.json',
   'api/web/dist',

@@ -9,6 +9,13 @@ import './node-version.ts'
 export type { CompleteTaskInput, UserCommand } from '../domain/agent/decisions/commands.ts'
 export type { AiEnvelopeRequest, DelegateToAgentInput } from '../domain/agent/definition/later.ts'
 export type {
+  HealthFigures,
+  HealthThresholds,
+  RoutingConfig,
+  RoutingPolicy,
+  RoutingRule,
+} from '../domain/agent/definition/routing.ts'
+export type {
   AgentSpec,
   ContextManagementConfig,
   ExecutionPolicy,
@@ -31,6 +38,8 @@ export type { Json, JsonObject } from '../domain/log/json.ts'
 export type * from '../domain/ports/external.ts'
 export type * from '../domain/ports.ts'
 export type { RebuiltRequest } from '../domain/runtime/agent/history/rebuild-request.ts'
+export type { RecordedDecision } from '../domain/runtime/agent/history/routing-decisions.ts'
+export { ModelHealth } from '../domain/runtime/agent/model-health.ts'
 export { Runtime } from '../domain/runtime/agent/runtime.ts'
 export { AgentGateway, type GatewayOptions } from '../domain/runtime/external/gateway.ts'
 export { type ExternalLogPorts, StreamExternalLog } from '../domain/runtime/external/stream-log.ts'
@@ -38,6 +47,7 @@ export type { Environment, RuntimePorts, SecretBoundary } from '../domain/runtim
 export type { AgentAt, AgentServices, At, DriveEnd, Verification } from '../domain/runtime/types.ts'
 export { ConfigError } from './app/config.ts'
 export { createKeepUp, type KeepUpPorts } from './app/create-keepup.ts'
+export type { KnownModel, KnownModels } from './app/models.ts'
 export { Problem } from './app/problem.ts'
 export type { ApprovalRow, ReadModel, RunRow } from './app/read-model.ts'
 export type { Ended } from './app/runs/ended.ts'
@@ -47,7 +57,7 @@ export type { Services } from './app/services.ts'
 export type { AgentState } from './library/agent-state.ts'
 export type { Checkpoint } from './library/checkpoint.ts'
 export { type EventStoreLogOptions, openEventStoreLog } from './library/event-store.ts'
-export type { ForkRequest, KeepUp, Saying, StartOptions, VerifiedRun } from './library/keepup.ts'
+export type { ForkRequest, KeepUp, RunTree, Saying, StartOptions, VerifiedRun } from './library/keepup.ts'
 export type { ApprovalsWanted, RunsWanted } from './library/lists.ts'
 export { type KeepUpOptions, openKeepUp } from './library/open-keepup.ts'
 export { policyOf } from './library/policy.ts'

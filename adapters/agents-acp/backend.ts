@@ -1,7 +1,8 @@
 import { client, type McpServer, methods, type StopReason } from '@agentclientprotocol/sdk'
 import type { AgentRunRequest } from '../../domain/external/request.ts'
-import type { AgentBackend, AgentCompletion, BackendRun, Mapped } from '../../domain/ports/external.ts'
+import type { AgentBackend, AgentCompletion, BackendRun, BackendState, Mapped } from '../../domain/ports/external.ts'
 import { notAllowed } from '../agents-process/environment.ts'
+import { findAgent } from '../agents-process/find-agent.ts'
 import { type HarnessOptions, runAgent } from '../agents-process/harness.ts'
 import type { AgentProcess } from '../agents-process/process.ts'
 import { type AskPermission, decidePermission } from './permission.ts'
@@ -19,7 +20,7 @@ export interface AcpAgent {
   readonly passes?: readonly string[]
   /** Servers whose tools it is offered. */
   readonly mcpServers?: readonly McpServer[]
-  /** Decides what it asks leave for. Absent: everything is rejected. */
+  /** Decides what it asks leave for. Absent: a person does, as with every approval. */
   readonly ask?: AskPermission
 }
 
@@ -53,6 +54,17 @@ export function createAcpBackend(agent: AcpAgent, options: HarnessOptions): Agen
       return notAllowed(options.allowed ?? {}, env, [workingDir ?? options.workspace, ...dirs])
     },
     start: (request, run) => start(agent, options, request, run),
+    inspect: async () => inspect(agent, options),
+  }
+}
+
+/** The protocol's greeting tells a version, but an agent is not started to be looked at. */
+function inspect({ program }: AcpAgent, options: HarnessOptions): BackendState {
+  try {
+    findAgent(options.program ?? program, options.env ?? process.env)
+    return { installed: true, version: null }
+  } catch (error) {
+    return { installed: false, version: null, problem: (error as Error).message }
   }
 }
 
@@ -132,8 +144,8 @@ class Turn {
       })
       .onRequest('session/request_permission', async ({ params }) => {
         this.#emit({ events: this.updates.tool(params.toolCall) })
-        const { agentId, signal } = this.#run
-        const { response, allowed } = await decidePermission(params, agentId, this.#request, this.#agent.ask, signal)
+        const ask = this.#agent.ask ?? this.#run.ask
+        const { response, allowed } = await decidePermission(params, this.#request, ask)
         const message =
           allowed === null ? 'permission not decided' : allowed ? 'permission granted' : 'permission rejected'
         this.#emit({ events: [{ kind: 'Status', message, data: { id: params.toolCall.toolCallId } }] })

@@ -27,9 +27,15 @@ export const claudeCode: CliAgent = {
     [TURNS]: z.int().positive(),
     [BUDGET]: z.number().positive(),
   },
+  reportsCost: true,
+  budgetExtension: BUDGET,
   program: 'claude',
   versionArgs: ['--version'],
   passes: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL', 'CLAUDE_CODE_OAUTH_TOKEN'],
+  login: {
+    variables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
+    files: ['.claude/.credentials.json'],
+  },
   contradiction: (request) =>
     neverAsks(request) ??
     (request.extensions?.[MODE] !== undefined && askedOf(request).sandboxed

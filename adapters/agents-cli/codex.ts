@@ -24,6 +24,10 @@ export const codex: CliAgent = {
   program: 'codex',
   versionArgs: ['--version'],
   passes: ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'CODEX_API_KEY', 'CODEX_HOME'],
+  login: {
+    variables: ['CODEX_API_KEY', 'OPENAI_API_KEY'],
+    files: ['.codex/auth.json'],
+  },
   contradiction(request) {
     const { fork, sandboxed } = askedOf(request)
     if (fork?.selector === 'last') return 'agent_api.session.fork.v1: codex forks a session by its id; give the id'

@@ -32,6 +32,10 @@ export const gemini: CliAgent = {
     53: 'gemini has reached its limit of turns',
     55: 'gemini does not trust the working folder',
   },
+  login: {
+    variables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+    files: ['.gemini/oauth_creds.json'],
+  },
   contradiction: (request) =>
     neverAsks(request) ??
     (request.extensions?.[MODE] !== undefined && askedOf(request).sandboxed

@@ -11,6 +11,7 @@ import { askedOf, COMMON, neverAsks } from './requests.ts'
 export const opencode: CliAgent = {
   kind: 'opencode',
   capabilities: [...COMMON, 'agent_api.tools.results.v1', 'agent_api.session.fork.v1'],
+  reportsCost: true,
   program: 'opencode',
   versionArgs: ['--version'],
   passes: [
@@ -22,6 +23,10 @@ export const opencode: CliAgent = {
     'OPENCODE_CONFIG_CONTENT',
     'OPENCODE_PERMISSION',
   ],
+  login: {
+    variables: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY'],
+    files: ['.local/share/opencode/auth.json'],
+  },
   contradiction: neverAsks,
   plan(request) {
     const { model, resume, fork, sandboxed } = askedOf(request)

@@ -13,6 +13,10 @@ export interface CliAgent extends Advertised {
   readonly versionArgs: readonly string[]
   /** Names of variables of ours that it is given: its key and base URL. */
   readonly passes: readonly string[]
+  /** Where it finds its login: variables, and files below the home folder. */
+  readonly login?: { readonly variables: readonly string[]; readonly files: readonly string[] }
+  readonly reportsCost?: boolean
+  readonly budgetExtension?: `backend.${string}`
   /** How it is started for a request that was checked. */
   plan(request: AgentRunRequest): CliPlan
   /** A fresh mapping for one run. */

@@ -3,25 +3,29 @@ import { tmpdir } from 'node:os'
 import { promisify } from 'node:util'
 import { AgentError } from '../../domain/external/errors.ts'
 import type { AgentRunRequest } from '../../domain/external/request.ts'
-import type { AgentBackend, AgentCompletion, BackendRun, Mapped } from '../../domain/ports/external.ts'
+import type { AgentBackend, AgentCompletion, BackendRun, BackendState, Mapped } from '../../domain/ports/external.ts'
 import type { CliAgent } from './cli-agent.ts'
 import { agentEnvironment, notAllowed } from './environment.ts'
 import { findAgent } from './find-agent.ts'
 import { type HarnessOptions, runAgent } from './harness.ts'
+import { foundLogin } from './login.ts'
 import { mapLine } from './map-line.ts'
 
 /** A backend that runs an agent's command line. */
 export function createCliBackend(agent: CliAgent, options: HarnessOptions): AgentBackend {
-  const { kind, capabilities, extensions } = agent
+  const { kind, capabilities, extensions, reportsCost = false, budgetExtension } = agent
   return {
     kind,
     capabilities,
     ...(extensions !== undefined && { extensions }),
+    reportsCost,
+    ...(budgetExtension !== undefined && { budgetExtension }),
     contradiction: (request) =>
       notAllowed(options.allowed ?? {}, request.env, foldersOf(request, options)) ??
       agent.contradiction?.(request) ??
       null,
     start: (request, run) => start(agent, options, request, run),
+    inspect: () => inspect(agent, options),
   }
 }
 
@@ -60,6 +64,24 @@ async function start(
   if (unsaid !== undefined) last.push({ events: [{ kind: 'Error', message: unsaid }] })
   for (const one of last) await run.emit(one)
   return { status, success: status.code === 0 && done, finalText }
+}
+
+async function inspect(agent: CliAgent, options: HarnessOptions): Promise<BackendState> {
+  const login = agent.login === undefined ? {} : { login: foundLogin(agent.login, options.env ?? process.env) }
+  try {
+    return { installed: true, version: await installedVersion(agent, options), ...login }
+  } catch (error) {
+    if (!(error instanceof AgentError)) throw error
+    return { installed: isThere(agent, options), version: null, ...login, problem: error.message }
+  }
+}
+
+function isThere(agent: CliAgent, options: HarnessOptions): boolean {
+  try {
+    return findAgent(options.program ?? agent.program, options.env ?? process.env) !== ''
+  } catch {
+    return false
+  }
 }
 
 const VERSION_MS = 30_000

@@ -1,4 +1,4 @@
-import type { PeerID, VersionVector } from 'loro-crdt'
+import type { PeerID } from 'loro-crdt'
 import { DocumentError } from '../../domain/document/errors.ts'
 import type { Edit } from '../../domain/document/model/edits.ts'
 import type { Frontier, FrontierRelation } from '../../domain/document/model/frontier.ts'
@@ -8,9 +8,10 @@ import { applyEdits } from './apply-edits.ts'
 import { authoredParts } from './authorship.ts'
 import { documentFrontier, relationTo } from './frontiers.ts'
 import { asMap } from './layout.ts'
-import { describedFault, GATEWAY_PEER, MALFORMED, MISSING_DEPENDENCIES } from './person-update.ts'
+import { describedFault, GATEWAY_PEER, MALFORMED, MISSING_DEPENDENCIES, type Refused } from './person-update.ts'
 import { readBlock } from './read-block.ts'
 import { type Replica, reason } from './replica.ts'
+import { wordsSince } from './words.ts'
 
 /** An open document on one lasting replica. */
 export class LoroDocument implements OpenDocument {
@@ -70,10 +71,10 @@ export class LoroDocument implements OpenDocument {
     const replica = this.#free()
     const fault = describedFault(replica.doc, update, this.#gatewayPeer)
     if (fault !== null) return fault
-    const refusal = this.#imported(replica, update, replica.doc.oplogVersion())
-    if (refusal === null) return { kind: 'imported', change: this.#pending(replica, update) }
+    const found = this.#imported(replica, update)
+    if ('words' in found) return { kind: 'imported', ...found, change: this.#pending(replica, update) }
     replica.rebuild()
-    return refusal
+    return found
   }
 
   follow(update: Uint8Array): void {
@@ -100,14 +101,16 @@ export class LoroDocument implements OpenDocument {
   }
 
   /** Imports an update, and refuses faults that its description does not show. */
-  #imported(replica: Replica, update: Uint8Array, before: VersionVector): ImportedUpdate | null {
+  #imported({ doc, index }: Replica, update: Uint8Array): Refused | { readonly words: readonly string[] } {
+    const before = doc.oplogVersion()
     try {
-      const { pending } = replica.index.importing(() => replica.doc.import(update))
+      const { pending } = index.importing(() => doc.import(update))
       if (pending !== null && pending.size > 0) return MISSING_DEPENDENCIES
+      if (doc.oplogVersion().get(this.#gatewayPeer) !== before.get(this.#gatewayPeer)) return GATEWAY_PEER
+      return { words: wordsSince(doc, before) }
     } catch {
       return MALFORMED
     }
-    return replica.doc.oplogVersion().get(this.#gatewayPeer) === before.get(this.#gatewayPeer) ? null : GATEWAY_PEER
   }
 
   #pending(replica: Replica, update: Uint8Array): PendingChange {

@@ -1,7 +1,7 @@
 import { decodeImportBlobMeta, type ImportBlobMetadata, type LoroDoc, type PeerID } from 'loro-crdt'
 import type { ImportedUpdate } from '../../domain/ports.ts'
 
-type Refused = Extract<ImportedUpdate, { kind: 'refused' }>
+export type Refused = Extract<ImportedUpdate, { kind: 'refused' }>
 
 const refused = (reason: Refused['reason'], message: string): Refused => ({ kind: 'refused', reason, message })
 

@@ -1,6 +1,6 @@
 import { SaxesParser } from 'saxes'
-import { echo } from '../../domain/agent/issues.ts'
 import type { MarkupParser } from '../../domain/ports.ts'
+import { echo } from '../../domain/shared/issues.ts'
 import { BeyondLimit, TreeBuilder } from './tree-builder.ts'
 
 /** Parses XML with saxes, which knows no other entities than XML's five and reads no DTD. */

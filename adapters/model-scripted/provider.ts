@@ -6,7 +6,8 @@ import type { Block, Usage } from '../../domain/agent/events/content.ts'
 import type { Json } from '../../domain/log/json.ts'
 import type { ModelOutcome, ModelProvider, ModelRequest } from '../../domain/ports.ts'
 import { marker, type Place, placeOf, type Scene, sceneOf } from './place.ts'
-import { PLACEHOLDER, type Script, type Turn } from './script.ts'
+import { pointed } from './pointed.ts'
+import { IN_RESULT, PLACEHOLDER, type Script, type Turn } from './script.ts'
 
 const LASTING = new Set(['AUTHENTICATION', 'INVALID_REQUEST'])
 
@@ -79,7 +80,7 @@ function filler(scene: Scene, place: Place): (text: string) => string {
   const values: Record<string, string> = { ...scene, offered: '', lastResultIsError: '', turn: String(place.index + 1) }
   return (text) =>
     text.replaceAll(PLACEHOLDER, (whole, escaped: string, name: string) =>
-      escaped ? whole.slice(1) : (values[name] ?? whole),
+      escaped ? whole.slice(1) : name.startsWith(IN_RESULT) ? pointed(scene.lastResult, name) : (values[name] ?? whole),
     )
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ModelError } from '../../domain/agent/errors.ts'
-import { issueText } from '../../domain/agent/issues.ts'
+import { issueText } from '../../domain/shared/issues.ts'
 
 // The format of a scripted model. A script is a JSON file:
 //
@@ -13,6 +13,7 @@ import { issueText } from '../../domain/agent/issues.ts'
 // none: `turns`. A request that offers no tools is answered with `summary`.
 //
 // `text` and strings in `arguments` may hold ${lastResult}, ${lastInput}, ${firstInput} and ${turn}; `$${` is a plain `${`.
+// ${lastResult/blocks/0/hash} is a value of the JSON in the last result (a JSON pointer), or of the line of it that is JSON.
 //
 // `calls` name tools as they are written to the model; which there are, and what they take: api/docs/tools.md.
 //
@@ -80,7 +81,7 @@ const Turn = z
   .superRefine((turn, context) => {
     const strings = [turn.text ?? '', JSON.stringify(turn.calls ?? [])].join('\n')
     for (const name of placeholders(strings)) {
-      if (!(PLACEHOLDERS as readonly string[]).includes(name)) {
+      if (!(PLACEHOLDERS as readonly string[]).includes(name) && !name.startsWith(IN_RESULT)) {
         context.addIssue({ code: 'custom', message: `\${${name}} is unknown; known are ${PLACEHOLDERS.join(', ')}` })
       }
     }
@@ -122,6 +123,8 @@ export type Script = z.infer<typeof Script>
 export type ScriptInput = z.input<typeof Script>
 
 export const PLACEHOLDERS = ['lastResult', 'lastInput', 'firstInput', 'turn'] as const
+/** What stands before a JSON pointer into the last result. */
+export const IN_RESULT = 'lastResult/'
 export const PLACEHOLDER = /(\$?)\$\{([^}]*)\}/g
 
 const placeholders = (value: string): string[] =>

@@ -49,9 +49,19 @@ export const ModelEntry = z.strictObject({
   maxOutputTokens: ModelInfo.shape.maxOutputTokens.optional(),
   timeoutMs: ModelInfo.shape.timeoutMs.optional(),
   forcesCalls: z.boolean().optional(),
+  tools: ModelInfo.shape.tools,
+  vision: ModelInfo.shape.vision,
+  quality: ModelInfo.shape.quality,
   price: EntryPrice.nullable().optional(),
 })
 export type ModelEntry = z.infer<typeof ModelEntry>
+
+/** Requests a minute by provider. */
+export const RateLimits = z.partialRecord(
+  z.enum(['anthropic', 'openai', 'scripted']),
+  z.strictObject({ requestsPerMinute: z.int().positive().max(1_000_000) }),
+)
+export type RateLimits = z.infer<typeof RateLimits>
 
 /** Every model of the catalogue. */
 export function catalogue(): ModelInfo[] {

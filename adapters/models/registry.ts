@@ -1,14 +1,24 @@
+import { createHash } from 'node:crypto'
 import type { ModelInfo } from '../../domain/agent/definition/spec.ts'
 import { ModelError } from '../../domain/agent/errors.ts'
-import { issueText } from '../../domain/agent/issues.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import type { ModelProvider, ModelRequest } from '../../domain/ports.ts'
+import { issueText } from '../../domain/shared/issues.ts'
 import { anthropicProvider } from '../model-anthropic/provider.ts'
 import { isOfficial, openaiProvider } from '../model-openai/provider.ts'
 import { loadScript } from '../model-scripted/load.ts'
 import { scriptedProvider } from '../model-scripted/provider.ts'
 import { parseScript, type ScriptInput } from '../model-scripted/script.ts'
-import { catalogue, ModelEntry, modelInfo, type ProviderId, providerOf, splitModelId } from './catalog.ts'
+import type { SharedLimit } from '../rate-limits/limit.ts'
+import {
+  catalogue,
+  ModelEntry,
+  modelInfo,
+  type ProviderId,
+  providerOf,
+  type RateLimits,
+  splitModelId,
+} from './catalog.ts'
 import { type WireRequest, wireRequest } from './wire.ts'
 
 /** The sources of the models. */
@@ -21,6 +31,8 @@ export interface ModelsOptions {
   readonly dataFolder?: string
   /** The user's own models, or their corrections of the catalogue. */
   readonly models?: readonly unknown[]
+  /** Requests a minute by provider. */
+  readonly rateLimits?: RateLimits
 }
 
 export interface Models {
@@ -37,6 +49,8 @@ export interface Models {
   wire(request: ModelRequest): WireRequest
   /** The user's models and the catalogue. */
   known(): readonly ModelInfo[]
+  /** The limit that calls of the model share with all that go to its provider under the same key. */
+  limit(id: string): SharedLimit
   /** Values of the providers' keys, for redaction. */
   knownSecrets(): readonly string[]
   /** Names of the providers' keys whose values are too short for redaction. */
@@ -45,6 +59,13 @@ export interface Models {
 
 /** Variables with keys of the providers. */
 export const PROVIDER_KEYS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'OPENAI_API_KEY', 'OPENAI_ADMIN_KEY']
+
+/** Variables that say whose limits the calls of a provider count against. */
+const SOURCES: Readonly<Record<ProviderId, readonly string[]>> = {
+  anthropic: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL'],
+  openai: ['OPENAI_API_KEY', 'OPENAI_BASE_URL'],
+  scripted: [],
+}
 
 /** All models of this process behind one interface. Throws ModelError INVALID_REQUEST where an entry of `models` is not valid. */
 export function createModels(options: ModelsOptions): Models {
@@ -85,6 +106,12 @@ export function createModels(options: ModelsOptions): Models {
     return script === undefined ? loadScript(name, options.dataFolder) : parseScript(script, name)
   }
 
+  /** Tells two keys or servers of a provider apart. 32 bits of a hash do not tell what they are of. */
+  const marks = (provider: ProviderId): string => {
+    const names = SOURCES[provider].map((name) => `${name}=${read(name) ?? ''}`)
+    return createHash('sha256').update(names.join('\n')).digest('hex').slice(0, 8)
+  }
+
   return {
     info,
     provider(id) {
@@ -107,6 +134,11 @@ export function createModels(options: ModelsOptions): Models {
     known() {
       const own = [...entries.keys()].map(info)
       return [...own, ...catalogue().filter((model) => !entries.has(model.id))]
+    },
+    limit(id) {
+      const provider = info(id).provider as ProviderId
+      const perMinute = options.rateLimits?.[provider]?.requestsPerMinute ?? null
+      return { key: `${provider}:${marks(provider)}`, perMinute }
     },
     knownSecrets: () => keys().flatMap(({ value }) => (unhidable(value) === null ? [value] : [])),
     unhidableKeys: () => keys().flatMap(({ name, value }) => (unhidable(value) === null ? [] : [name])),

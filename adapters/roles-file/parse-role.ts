@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { type KnownNames, RoleFile, roleFaults } from '../../domain/agent/definition/roles-file.ts'
-import { issuesOf, issuesText } from '../../domain/agent/issues.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 import { jsonFault } from '../../domain/log/json-fault.ts'
 import { jsonSize } from '../../domain/log/json-size.ts'
+import { issuesOf, issuesText } from '../../domain/shared/issues.ts'
 
 /** A role file that cannot be used. The message names the file and each key. */
 export class RoleFileError extends Error {

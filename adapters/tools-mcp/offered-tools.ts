@@ -1,8 +1,8 @@
 import type { Tool as McpTool } from '@modelcontextprotocol/client'
 import { type Effect, ToolSpec } from '../../domain/agent/definition/tools.ts'
-import { echo, firstIssue } from '../../domain/agent/issues.ts'
 import { canonicalBytes } from '../../domain/log/canonical.ts'
 import { sha256 } from '../../domain/log/ids.ts'
+import { echo, firstIssue } from '../../domain/shared/issues.ts'
 import { usableSchema } from './schema.ts'
 import type { McpServer } from './settings.ts'
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { ToolError } from '../../domain/agent/errors.ts'
-import { firstIssue } from '../../domain/agent/issues.ts'
 import { jsonSize } from '../../domain/log/json-size.ts'
+import { firstIssue } from '../../domain/shared/issues.ts'
 import { requestFailure, statusFailure } from './failures.ts'
 
 /** Of one request to a search engine. In ms. */

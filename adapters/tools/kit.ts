@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { type Effect, ToolSpec } from '../../domain/agent/definition/tools.ts'
 import { ToolError } from '../../domain/agent/errors.ts'
-import { issuesOf, issuesText } from '../../domain/agent/issues.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 import type { Probe, Tool, ToolContext, ToolResult, Workspace } from '../../domain/ports.ts'
+import { issuesOf, issuesText } from '../../domain/shared/issues.ts'
 
 /** A tool as its author writes it: the schema of its arguments, its effect class, and its work. */
 export interface ToolDefinition<T> {

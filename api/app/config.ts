@@ -2,13 +2,15 @@ import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import { z } from 'zod'
-import { ModelEntry } from '../../adapters/models/catalog.ts'
+import { AgentSettings } from '../../adapters/agents-process/settings.ts'
+import { ModelEntry, RateLimits } from '../../adapters/models/catalog.ts'
 import { McpServers } from '../../adapters/tools-mcp/settings.ts'
 import { WebSettings } from '../../adapters/tools-web/settings.ts'
 import { partly } from '../../domain/agent/definition/partly.ts'
+import { HealthThresholds, RoutingConfig } from '../../domain/agent/definition/routing.ts'
 import { ErrorRecoveryPolicy } from '../../domain/agent/definition/spec.ts'
-import { issueText } from '../../domain/agent/issues.ts'
 import { jsonFault } from '../../domain/log/json-fault.ts'
+import { issueText } from '../../domain/shared/issues.ts'
 import { isPlain, PLAIN } from './text/plain-text.ts'
 import { isNear } from './text/spelling.ts'
 
@@ -45,12 +47,22 @@ export const ConfigSchema = z.strictObject({
   safeDefaultModel: z.string().min(1).nullable().default(null),
   /** Own entries of the model catalogue. */
   models: z.array(ModelEntry).default([]),
+  /** The rules that choose the models of runs that name none; null: they have `model`. */
+  routing: RoutingConfig.nullable().default(null),
+  /** When a model counts as unhealthy. */
+  modelHealth: HealthThresholds.default(HealthThresholds.parse({})),
+  /** Requests a minute by provider, for all runs that use its key; what a provider says itself always counts. */
+  rateLimits: RateLimits.default({}),
+  /** True: runs may have answers from the request cache unless they say otherwise. */
+  requestCache: flag.default(false),
   /** The folder of the user's roles, one JSON file each; null: `roles` in the data folder. */
   roles: z.string().refine(isAbsolute, 'expected the absolute path of a folder').nullable().default(null),
   /** The web tools; null: agents have none. */
   web: WebSettings.nullable().default(null),
   /** MCP servers by name, whose tools agents may be given. */
   mcp: McpServers.default({}),
+  /** Other agents: what requests over the network may give them, and programs that speak the Agent Client Protocol. */
+  agents: AgentSettings.default(AgentSettings.parse({})),
   /** How runs that say nothing of it retry what failed. */
   retry: partly(ErrorRecoveryPolicy).default({}),
   /** Who asks, where a command does not say; null: the OS user. */
@@ -125,7 +137,9 @@ export interface ConfigSources {
 export const envName = (key: string): string => `KEEPUP_${key.replace(/[A-Z]/g, (c) => `_${c}`).toUpperCase()}`
 
 /** Settings that text cannot give: they are read from the file only. */
-export const FILE_ONLY: ReadonlySet<string> = new Set(['models', 'retry', 'web', 'mcp'])
+export const FILE_ONLY: ReadonlySet<string> = new Set([
+  ...['models', 'routing', 'modelHealth', 'rateLimits', 'retry', 'web', 'mcp', 'agents'],
+])
 const KEYS = Object.keys(ConfigSchema.shape)
 
 /** Of all settings that a variable can give. */
@@ -222,9 +236,16 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   models: [
     { id: 'openai:my-model', contextTokens: 32_000, price: { asOf: '2026-11-01', input: '0.15', output: '0.60' } },
   ],
+  routing: { models: ['small', 'large'], rules: [{ name: 'cheap', policy: 'cost' }] },
+  modelHealth: { errorRate: 0.5, probeAfterMs: 30_000 },
+  rateLimits: { anthropic: { requestsPerMinute: 50 } },
   retry: { maxRetries: 20, backoffCapMs: 300_000 },
   hosts: ['keepup.example.org'],
   web: { search: { provider: 'searxng', url: 'https://search.example.org' } },
+  agents: {
+    folders: ['/srv/projects'],
+    acp: { gemini_acp: { command: ['gemini', '--acp'], env: ['GEMINI_API_KEY'] } },
+  },
   mcp: { tracker: { command: ['npx', '-y', 'tracker-mcp'], secretEnv: { TRACKER_TOKEN: 'TRACKER_TOKEN' } } },
 }
 

@@ -6,6 +6,8 @@ import type { Agents } from './agents/agents.ts'
 import { Drivers } from './drives/drivers.ts'
 import { LiveHub } from './live/hub.ts'
 import type { Losses } from './losses/losses.ts'
+import type { KnownModels } from './models.ts'
+import { Problem } from './problem.ts'
 import type { ReadModel } from './read-model.ts'
 import { readiness } from './readiness.ts'
 import { createStarts, type PrepareServices } from './runs/prepare-start.ts'
@@ -32,6 +34,8 @@ export interface KeepUpPorts {
   wire?: NonNullable<Services['wire']>
   /** Absent where no other agents are run. */
   readonly agents?: Agents
+  /** Absent where the host cannot tell of its models. */
+  models?(): KnownModels
   readonly readOnly?: boolean
   readonly workSubscription?: WorkSubscription
   /** Names this process among several that drive; absent where it is alone. */
@@ -68,6 +72,11 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     roles: () => ports.prepare.roles(),
     // Those of a role are all that there are: a control tool is for roles only.
     tools: () => ports.prepare.tools(ROLES.coder!, null),
+    models: () => {
+      if (ports.models === undefined)
+        throw new Problem('WIRE_UNKNOWN', 'this program brought its own models; it cannot tell of them')
+      return ports.models()
+    },
     backup: (folder) => ports.backup(folder),
     sizes: (runIds) => ports.sizes(runIds),
     wire: ports.wire ?? null,

@@ -5,6 +5,7 @@ import type { RejectionCode, ToolErrorCode } from '../../domain/agent/error-code
 import { CommandRejected, ModelError, type ModelErrorCode, ToolError } from '../../domain/agent/errors.ts'
 import { PatternError } from '../../domain/agent/secrets/pattern.ts'
 import { DocumentError, type DocumentErrorCode } from '../../domain/document/errors.ts'
+import { AgentError, type AgentErrorCode } from '../../domain/external/errors.ts'
 import { LogError, type LogErrorCode } from '../../domain/log/errors.ts'
 import { ContentionError, TimeLimitError } from '../../domain/runtime/errors.ts'
 import { ProjectionError, type ProjectionErrorCode } from '../../projections/errors.ts'
@@ -13,6 +14,8 @@ import { noRoom } from './no-room.ts'
 /** Codes of what the API itself refuses. */
 type OwnCode =
   | 'ADDRESS_UNUSABLE'
+  | 'AGENT_FAILED'
+  | 'AGENT_NOT_ALLOWED'
   | 'BACKUP_ON_SERVERS'
   | 'BROKEN_OFF'
   | 'DATA_FOLDER_UNUSABLE'
@@ -34,11 +37,14 @@ type OwnCode =
   | 'READ_ONLY'
   | 'RUN_LOST'
   | 'RUN_PARKED'
+  | 'RUN_UNGOVERNED'
   | 'SECRET_UNHIDABLE'
   | 'SIGNATURES_REFUSED'
+  | 'UNKNOWN_AGENT'
   | 'UNKNOWN_ROLE'
   | 'UNKNOWN_SECRET'
   | 'UNKNOWN_TOOL'
+  | 'UNSUPPORTED_CAPABILITY'
   | 'WIRE_UNKNOWN'
   | 'WORKSPACE_ERASED'
 
@@ -82,10 +88,25 @@ export class Problem<Code extends string = ProblemCode> extends Error {
 /** The refusal that an error stands for; null for an unexpected error. */
 export function asProblem(error: unknown): Problem<string> | null {
   if (error instanceof Problem) return error
+  if (error instanceof AgentError) return ofAgents(error)
   const full = error instanceof LogError ? null : noRoom(error)
   if (full !== null) return new Problem('DISK_FULL', full)
   const code = codeOf(error)
   return code === null ? null : new Problem(code, (error as Error).message)
+}
+
+const OF_AGENTS: Readonly<Record<AgentErrorCode, ProblemCode>> = {
+  UnknownBackend: 'UNKNOWN_AGENT',
+  UnsupportedCapability: 'UNSUPPORTED_CAPABILITY',
+  InvalidAgentKind: 'UNKNOWN_AGENT',
+  InvalidRequest: 'INVALID_REQUEST',
+  Backend: 'AGENT_FAILED',
+}
+
+/** A start that could not be recorded is refused for the reason of the log. */
+function ofAgents({ code, message, cause }: AgentError): Problem<string> {
+  const because = code === 'Backend' && cause !== undefined ? asProblem(cause) : null
+  return because ?? new Problem(OF_AGENTS[code], message)
 }
 
 function codeOf(error: unknown): ProblemCode | null {

@@ -56,6 +56,8 @@ export interface ReadModel {
   run(
     runId: string,
   ): Promise<Shown<{ run: RunRow; tree: readonly AgentRow[]; cancelling: boolean; asked: boolean } | null>>
+  /** The agents of a run, each followed by those below it; null: there is no such run. */
+  tree(runId: string): Promise<Shown<Omit<z.infer<typeof schemas.RunTree>, 'position' | 'runId'> | null>>
   /** The last revision that the tables have seen of each of a run's agents, the root first. */
   heads(runId: string): Promise<Shown<ReadonlyMap<string, number>>>
   /** In the order in which they were asked for. */

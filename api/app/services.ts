@@ -7,6 +7,7 @@ import type { Agents } from './agents/agents.ts'
 import type { Drivers } from './drives/drivers.ts'
 import type { LiveHub } from './live/hub.ts'
 import type { Losses } from './losses/losses.ts'
+import type { KnownModels } from './models.ts'
 import type { ReadModel } from './read-model.ts'
 import type { Readiness } from './readiness.ts'
 import type { KnownRoles } from './roles.ts'
@@ -124,6 +125,8 @@ export interface Services {
   roles(): Promise<KnownRoles>
   /** The tools that runs may be given; connects to the configured MCP servers. */
   tools(): Promise<KnownTools>
+  /** The models that runs may have, with their health in this process. Throws WIRE_UNKNOWN where the host cannot tell. */
+  models(): KnownModels
   /** A model request as its provider gets it; null: the host cannot tell. */
   readonly wire: ((request: ModelRequest) => Wire) | null
   /** True: this process only reads; every command is refused. */

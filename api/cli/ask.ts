@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { DriveEnd } from '../../domain/runtime/types.ts'
 import type { ApprovalList } from '../app/schemas/approvals.ts'
+import { byWhom } from './asks.ts'
 import { type Choice, choose } from './choose.ts'
 import { asOne, type Client, Refused, take } from './client.ts'
 import type { Context } from './context.ts'
@@ -113,13 +114,17 @@ async function askDoubt(ctx: Context, toolCallId: string, signal: AbortSignal): 
 async function askInput(ctx: Context, runId: string, signal: AbortSignal): Promise<boolean> {
   const client = await ctx.client('write')
   const { asks } = await take(client.v1.runs[':id'].$get({ param: { id: runId } }))
-  // The line of its event shows the beginning only.
-  for (const { text } of asks.filter((ask) => ask.for === 'input' && ask.text !== '')) ctx.note(`\n${text}`)
-  const validate = (typed: string | undefined) => (typed?.trim() ? undefined : 'say something')
-  const said = await prompt(ctx.io, { message: 'Your answer', validate }, signal)
-  if (said === null) return false
-  await take(
-    client.v1.runs[':id'].input.$post({ param: { id: runId }, header: asOne(), json: { text: said, by: ctx.by } }),
-  )
+  const questions = asks.filter((ask) => ask.for === 'input')
+  const answered = questions.length === 0 ? [{ agentId: runId, text: '', agentPath: [] }] : questions
+  for (const { agentId, text, agentPath } of answered) {
+    const who = byWhom({ agentPath })
+    // The line of its event shows the beginning only.
+    if (text !== '') ctx.note(`\n${who === '' ? '' : `${who}: `}${text}`)
+    const validate = (typed: string | undefined) => (typed?.trim() ? undefined : 'say something')
+    const said = await prompt(ctx.io, { message: 'Your answer', validate }, signal)
+    if (said === null) return false
+    const json = { text: said, by: ctx.by, ...(agentId === runId ? {} : { agent: agentId }) }
+    await take(client.v1.runs[':id'].input.$post({ param: { id: runId }, header: asOne(), json }))
+  }
   return true
 }

@@ -8,15 +8,21 @@ import { cut, oneLine } from './output/text.ts'
 
 const WIDTH = 200
 
+/** An agent below the root, by the roles on the way to it: `architect › coder`; empty for the root itself. */
+export const byWhom = ({ agentPath }: Pick<AskRow, 'agentPath'>): string =>
+  agentPath.length < 2 ? '' : oneLine(agentPath.map(({ role }) => role ?? 'agent').join(' › '))
+
 /** What a run asks of a person, with what it is about and the commands that answer it. */
 export function askLines(ctx: Context, ask: AskRow): string[] {
   const call = ask.toolCallId ?? ''
   const said = oneLine(ask.text)
+  const who = byWhom(ask)
+  const from = who === '' ? '' : ` (${who})`
   const about = `    ${cut(oneLine(visible(JSON.stringify(ask.arguments))), WIDTH)}`
   switch (ask.for) {
     case 'approval':
       return [
-        `  ${oneLine(ask.toolName ?? 'a call')} waits for approval: ${said}`,
+        `  ${oneLine(ask.toolName ?? 'a call')} waits for approval${from}: ${said}`,
         about,
         `    ${ctx.command('approve', call, '--dry-run')}  (all of it)`,
         `    ${ctx.command('approve', call)}`,
@@ -24,7 +30,7 @@ export function askLines(ctx: Context, ask: AskRow): string[] {
       ]
     case 'doubt':
       return [
-        `  it is unknown whether ${oneLine(ask.toolName ?? 'a call')} happened: ${said}`,
+        `  it is unknown whether ${oneLine(ask.toolName ?? 'a call')} happened${from}: ${said}`,
         about,
         `    it happened:               ${ctx.command('resolve', call, 'happened')}`,
         `    it did not, so run it:     ${ctx.command('resolve', call, 'run')}`,
@@ -32,8 +38,8 @@ export function askLines(ctx: Context, ask: AskRow): string[] {
       ]
     case 'input':
       return [
-        said === '' ? '  the agent waits to be told what to do' : `  the agent asks: ${said}`,
-        `    ${ctx.command('input', ask.runId, '"…"')}`,
+        said === '' ? `  the agent waits to be told what to do${from}` : `  the agent asks${from}: ${said}`,
+        `    ${ctx.command('input', ask.runId, '"…"', ...(who === '' ? [] : ['--agent', ask.agentId]))}`,
       ]
   }
 }
@@ -55,7 +61,7 @@ export const parkedLines = (
       ]
 
 interface Going {
-  readonly run: Pick<Run, 'runId' | 'status' | 'driving' | 'waiting'>
+  readonly run: Pick<Run, 'runId' | 'status' | 'driving' | 'waiting' | 'ungoverned'>
   readonly asks: readonly AskRow[]
   readonly missingTools: readonly string[]
   readonly workersDrive: boolean
@@ -65,6 +71,7 @@ interface Going {
 export function goOn(ctx: Context, { run, missingTools, workersDrive }: Omit<Going, 'asks'>): string {
   if (workersDrive && !run.waiting.some((one) => one.for === 'pause'))
     return `it goes on by itself where a worker runs; look with: ${ctx.command('runs', 'show', run.runId)}`
+  if (run.ungoverned) return `another process runs the agent; look with: ${ctx.command('runs', 'show', run.runId)}`
   if (missingTools.length === 0) return `go on with: ${ctx.command('resume', run.runId)}`
   return `it goes on in the program that has its tools; this one does not have ${missingTools.map(oneLine).join(', ')}`
 }

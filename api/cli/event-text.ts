@@ -48,6 +48,19 @@ function secretsOf({ secrets }: Payload): string {
   return given.length === 0 ? '' : ` (secret ${given.map(({ name }) => plain(name)).join(', ')})`
 }
 
+/** Of a batch of another agent: how many events, and the words of them. */
+function agentEvents(p: Payload): string {
+  const events = (Array.isArray(p.events) ? p.events : []) as { kind?: string; text?: string; message?: string }[]
+  const said = events.map(({ kind, text, message }) => (kind === 'TextOutput' ? text : `[${kind}] ${message ?? ''}`))
+  return `${events.length}: ${plain(said.join(' '))}`
+}
+
+function outcome(p: Payload): string {
+  const { code, signal } = (p.exit ?? {}) as { code?: number | null; signal?: string | null }
+  const exit = p.exit ? `exit ${plain(code ?? signal)}` : ''
+  return parts(p.outcome, exit, p.finalText ?? (p.error as Payload | undefined)?.message ?? p.reason)
+}
+
 /** The one thing of each type's payload that a reader looks for. What is not named here is shown as it is. */
 const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
   agent_started: started,
@@ -85,6 +98,13 @@ const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
   resumed: () => '',
   cancel_requested: (p) => plain(p.reason),
   workspace_drifted: (p) => plain((p.changed as string[] | undefined)?.join(', ')),
+  external_started: (p) => parts(p.backend, (p.request as Payload | undefined)?.prompt),
+  process_start: (p) => `epoch ${plain(p.epoch)}`,
+  agent_events: agentEvents,
+  session_known: (p) => plain(p.sessionId),
+  usage_reported: (p) => `${plain(p.inputTokens ?? '?')} tokens in, ${plain(p.outputTokens ?? '?')} out`,
+  external_ended: outcome,
+  outcome_learned: outcome,
   residue: (p) => revisions(p.bodies),
   erased: (p) => `${revisions(p.bodies)}: ${plain(p.reason)}`,
 }
@@ -104,7 +124,7 @@ export function substance(event: EventView): string {
 
 /** An event on one line: its place, its turn, its type, and one line of substance. `run`: of many runs, so name it. */
 export function eventRow(event: EventView, run: boolean): string {
-  const agent = event.stream.replace(/^agent-/, '')
+  const agent = event.stream.replace(/^(?:agent|external)-/, '')
   const place = run || agent !== event.runId ? `${agent}@${event.revision}` : `@${event.revision}`
   const turn = event.turn === 0 ? '' : `turn ${event.turn}`
   const columns = [oneLine(place).padEnd(5), event.timestamp.slice(11, 19), turn.padEnd(8), event.type.padEnd(18)]

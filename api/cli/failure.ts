@@ -17,6 +17,8 @@ interface Failure {
 
 /** Refusals of what the command line names, beside 400 and 404: they come before anything is recorded. */
 const ASKED_WRONGLY: ReadonlySet<string> = new Set([
+  'UNKNOWN_AGENT',
+  'UNSUPPORTED_CAPABILITY',
   'UNKNOWN_ROLE',
   'UNKNOWN_TOOL',
   'UNKNOWN_SECRET',

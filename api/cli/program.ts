@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander'
 import { VERSION } from '../version.ts'
+import { agentsCommand } from './commands/agents.ts'
 import { artifactsCommand } from './commands/artifacts.ts'
 import { auditorsCommand } from './commands/auditors.ts'
 import { completionCommand } from './commands/completion.ts'
@@ -9,6 +10,7 @@ import { docsCommand } from './commands/docs.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { historyCommands } from './commands/history.ts'
 import { kitOf, likeIt } from './commands/kit.ts'
+import { modelsCommands } from './commands/models.ts'
 import { openCommand } from './commands/open.ts'
 import { proveCommands } from './commands/prove.ts'
 import { releaseCommand } from './commands/release.ts'
@@ -26,6 +28,7 @@ import { sqlCommand } from './commands/sql.ts'
 import { steerCommands } from './commands/steer.ts'
 import { toolsCommand } from './commands/tools.ts'
 import { transcriptCommand } from './commands/transcript.ts'
+import { treeCommand } from './commands/tree.ts'
 import { workerCommand } from './commands/worker.ts'
 import type { CliIo, Format } from './context.ts'
 import { EXIT, EXIT_HELP } from './exit.ts'
@@ -57,6 +60,7 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   steerCommands(program, kit)
   restoreCommand(program, kit)
   runsCommands(program, kit)
+  treeCommand(program, kit)
   historyCommands(program, kit)
   resultCommand(program, kit)
   transcriptCommand(program, kit)
@@ -64,12 +68,14 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   docsCommand(program, kit)
   costCommand(program, kit)
   requestCommand(program, kit)
+  modelsCommands(program, kit)
   proveCommands(program, kit)
   releaseCommand(program, kit)
   repairCommand(program, kit)
   releaseCallsCommand(program, kit)
   rolesCommand(program, kit)
   toolsCommand(program, kit)
+  agentsCommand(program, kit)
   secretsCommand(program, kit)
   sqlCommand(program, kit)
   serveCommand(program, kit)

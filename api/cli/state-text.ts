@@ -48,6 +48,12 @@ export function stateLines(at: AgentPoint): string[] {
     ['variables', variables.join(', ')],
     ['open calls', waits.join(', ')],
     ['created', at.pendingCreates.join(', ')],
+    [
+      'documents',
+      Object.entries(at.documents)
+        .map(([id, frontier]) => `${id} at ${cut(frontier, 60)}`)
+        .join(', '),
+    ],
     ['used', `${inputTokens} tokens in, ${outputTokens} out, ${dollars(nanoDollars)}`],
     ['files', at.tree === null ? '' : `tree ${at.tree}`],
   ]

@@ -11,6 +11,9 @@ export const TASK = 'A test of this project fails. Find out why, fix the code, a
 /** The script that stands in for a model. */
 export const demoScript = (): string => place('script.json')
 
+/** The script of the architect who writes a document. */
+export const architectScript = (): string => place('architect.json')
+
 /** A folder outside of everything else, with a fresh copy of the demo's project and a place for its data. */
 export function freshDemo(): { folder: string; project: string; data: string } {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'keepup-demo-')))

@@ -36,7 +36,7 @@ export async function tellStory(ctx: Context, client: Client, runId: string): Pr
   ctx.note(`  step ${middle}: turn ${at.turn}, phase "${sopPhase}", ${messages.length} messages, nothing performed`)
 
   heading('Verified')
-  const proof = await take(client.v1.runs[':id'].verify.$get({ param: { id: runId } }))
+  const proof = await take(client.v1.runs[':id'].verify.$get({ query: {}, param: { id: runId } }))
   for (const agent of proof.agents) {
     const verdict = agent.ok ? ctx.paint('green', 'holds') : ctx.paint('red', 'BROKEN')
     ctx.line(`  ${verdict}: ${agent.events} events chained, ${agent.digests} states folded again and equal`)

@@ -3,6 +3,8 @@ import { FileIntents } from '../../adapters/blobs-file/intents.ts'
 import { FileBlobs } from '../../adapters/blobs-file/store.ts'
 import { BlobUsage } from '../../adapters/blobs-file/usage.ts'
 import { openSqliteLog } from '../../adapters/log-sqlite/open.ts'
+import { MemoryLimiter } from '../../adapters/rate-limits-memory/limiter.ts'
+import { SqliteRequestCache } from '../../adapters/request-cache-sqlite/store.ts'
 import { shortened } from '../../domain/log/errors.ts'
 import type { EventLog } from '../../domain/ports.ts'
 import { sweepBlobs } from '../../domain/runtime/sweep-blobs.ts'
@@ -67,7 +69,11 @@ export async function openEmbedded(
     const isWitness = loss !== null && (loss.tables !== null || loss.streams.length > 0)
     let live = mode === 'owner' && !isWitness ? await follow() : null
     const tables = live === null ? frozenTables(at.tables, opened, log, gate) : new LateTables(live.tables)
+    const cache = new SqliteRequestCache(at.requestCache, clock)
+    opened.push(() => cache.close())
     const services = compose(host, {
+      limiter: new MemoryLimiter(clock, (model) => host.models.limit(model)),
+      ...(mode === 'owner' && { cache }),
       log: gate.log,
       blobs,
       intents,

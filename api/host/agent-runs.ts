@@ -1,26 +1,47 @@
+import { createAcpBackend } from '../../adapters/agents-acp/backend.ts'
 import { claudeCode } from '../../adapters/agents-cli/claude-code.ts'
 import { codex } from '../../adapters/agents-cli/codex.ts'
 import { gemini } from '../../adapters/agents-cli/gemini.ts'
 import { opencode } from '../../adapters/agents-cli/opencode.ts'
 import { createCliBackend } from '../../adapters/agents-process/cli-backend.ts'
 import { reap } from '../../adapters/sandbox/registry.ts'
-import type { AgentSpec } from '../../domain/agent/definition/spec.ts'
+import type { AgentSpec, Price } from '../../domain/agent/definition/spec.ts'
 import { Policy } from '../../domain/agent/definition/spec.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
+import { runIdOf } from '../../domain/log/ids.ts'
 import type { AgentBackend } from '../../domain/ports/external.ts'
 import { AgentGateway } from '../../domain/runtime/external/gateway.ts'
 import { type ExternalLogPorts, StreamExternalLog } from '../../domain/runtime/external/stream-log.ts'
 import { Agents } from '../app/agents/agents.ts'
+import { type AgentLease, withLease } from '../app/agents/leases.ts'
+import { holdFiles } from './agent-files.ts'
 import { openBoundary } from './boundary.ts'
 import type { Host } from './open-host.ts'
 import type { Tables } from './projected-read-model.ts'
 
 const PLAIN: Pick<AgentSpec, 'secrets' | 'policy'> = { secrets: [], policy: Policy.parse({}) }
 
-/** The backends of this host: the command lines that are known here, and those that the program brings. */
+/** The backends of this host: command lines that are known here, programs of the settings, and what the program brings. */
 function backendsOf({ config, agents = [] }: Host): readonly AgentBackend[] {
   const options = { workspace: process.cwd(), dataFolder: config.data }
-  return [...[claudeCode, codex, gemini, opencode].map((agent) => createCliBackend(agent, options)), ...agents]
+  const lines = [claudeCode, codex, gemini, opencode].map((agent) => createCliBackend(agent, options))
+  const programs = Object.entries(config.agents.acp).map(
+    ([
+      kind,
+      {
+        command: [program, ...args],
+        env: passes,
+      },
+    ]) => createAcpBackend({ kind, program: program!, args, passes }, options),
+  )
+  return [...lines, ...programs, ...agents]
+}
+
+/** The price of a model by the name that its agent knows it by: of the settings, or of the catalogue. */
+function priceOf({ models }: Host, model: string): Price | null {
+  const name = model.slice(model.lastIndexOf('/') + 1)
+  const known = models.known().find(({ id }) => id === model || id === name || id.slice(id.indexOf(':') + 1) === name)
+  return known?.price ?? null
 }
 
 /** Runs of other agents over a host and the place where things are kept. */
@@ -29,17 +50,30 @@ export function agentRuns(
   ports: ExternalLogPorts,
   tables: Pick<Tables, 'read'>,
   caughtUp: () => Promise<unknown>,
+  lease?: AgentLease,
 ): Agents {
   const backends = backendsOf(host)
   return new Agents({
     backends,
+    allowed: host.config.agents,
+    clock: ports.clock,
+    newId: () => runIdOf(ports.clock.now(), ports.random.bytes(8)),
+    ...(lease !== undefined && { lease }),
+    async log() {
+      const { secrets } = await openBoundary(host.vault, host.knownSecrets, PLAIN)
+      const log = new StreamExternalLog({ ...ports, beforeAppend: () => secrets.keep() })
+      return { log, hide: (text) => secrets.text(text) }
+    },
+    price: (model) => priceOf(host, model),
     async gateway({ env = {} }) {
       // A variable that is set for an agent may hold a secret.
       const given = Object.values(env).filter((value) => typeof value === 'string' && unhidable(value) === null)
-      const { secrets } = await openBoundary(host.vault, [...host.knownSecrets, ...given], PLAIN)
+      const boundary = await openBoundary(host.vault, [...host.knownSecrets, ...given], PLAIN)
+      const { secrets } = boundary
       const log = new StreamExternalLog({ ...ports, beforeAppend: () => secrets.keep() })
       const hiding = { value: secrets.json, pieces: () => secrets.stream() }
-      return new AgentGateway({ log, clock: ports.clock, hiding, backends })
+      const hold = (folder: string) => holdFiles(folder, host.config.data, boundary)
+      return new AgentGateway({ log, clock: ports.clock, hiding, backends, hold })
     },
     async settle() {
       await caughtUp()
@@ -47,11 +81,15 @@ export function agentRuns(
         db.selectFrom('agents').select('id').where('ungoverned', '=', 1).where('completed_at', 'is', null).execute(),
       )
       if (open.length === 0) return 0
-      // What is left of the processes goes first: the log must not say that a run has ended that goes on.
-      const ended = reap(host.config.data)
+      // What is left of the processes goes first: the log must not say that a run has ended that goes on. Where other processes
+      // drive too, the processes of a host end with the one that started them.
+      const ended = lease === undefined ? reap(host.config.data) : 0
       const log = new StreamExternalLog(ports)
       let settled = 0
-      for (const { id } of open) if (await log.settle(id, open.length === 1 ? ended : 0)) settled++
+      for (const { id } of open)
+        await withLease(lease, id, async () => {
+          if (await log.settle(id, open.length === 1 ? ended : 0)) settled++
+        })
       return settled
     },
   })

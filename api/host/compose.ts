@@ -1,16 +1,22 @@
 import { loroDocuments } from '../../adapters/documents-loro/documents.ts'
 import { parseXml } from '../../adapters/documents-xml/parse.ts'
+import { documentTools } from '../../adapters/tools-documents/document-tools.ts'
 import { type AgentSpec, Policy } from '../../domain/agent/definition/spec.ts'
-import type { BlobIntents, BlobStore, Clock, EventLog } from '../../domain/ports.ts'
+import type { BlobIntents, BlobStore, Clock, EventLog, RateLimiter, RequestCache } from '../../domain/ports.ts'
 import { agentAt, treeAt } from '../../domain/runtime/agent/history/replay.ts'
+import { ModelHealth } from '../../domain/runtime/agent/model-health.ts'
 import { Runtime } from '../../domain/runtime/agent/runtime.ts'
 import { DocumentGateway } from '../../domain/runtime/document/gateway.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
+import type { AgentLease } from '../app/agents/leases.ts'
 import { createKeepUp, type KeepUpPorts } from '../app/create-keepup.ts'
+import { contentFrom } from '../app/documents/content.ts'
+import { knownModels } from '../app/models.ts'
 import { pointOf } from '../app/runs/point.ts'
-import type { Services } from '../app/services.ts'
+import type { Files, Services } from '../app/services.ts'
 import { told } from '../app/told.ts'
 import { VERSION } from '../version.ts'
+import { agentFilesAt } from './agent-files.ts'
 import { agentRuns } from './agent-runs.ts'
 import { openBoundary } from './boundary.ts'
 import { openEnvironment } from './environment.ts'
@@ -19,7 +25,7 @@ import { type LossServices, lossesOf } from './losses/losses-of-log.ts'
 import type { Host } from './open-host.ts'
 import { readModelOf, type Tables } from './projected-read-model.ts'
 import { systemRandom } from './random.ts'
-import { prepareServices } from './start-services.ts'
+import { DEFAULT_MODEL, prepareServices } from './start-services.ts'
 import { type FileSources, workspaceFilesOf } from './workspace-files.ts'
 
 /** Where a composition keeps what is recorded, and what is particular to it. */
@@ -32,6 +38,11 @@ export interface Kept
   readonly tables: Tables
   readonly losses: LossServices
   readonly clock: Clock
+  readonly limiter: RateLimiter
+  /** Absent where this process only reads. */
+  readonly cache?: RequestCache
+  /** Where other processes drive too: the lease of a run of another agent; null: another process holds it. */
+  readonly agentLease?: AgentLease
   /** The runtime over the ports; a plain one where absent. */
   readonly runtime?: (ports: RuntimePorts) => Runtime
 }
@@ -41,25 +52,50 @@ const NO_RUN = { secrets: [], policy: Policy.parse({}) }
 
 /** Builds the services over a host and the place where things are kept: the same, whatever stands behind. */
 export function compose(host: Host, kept: Kept): Services {
-  const { config, vault, models, tools, mcp, knownSecrets, tell } = host
+  const { config, vault, models, mcp, knownSecrets, tell } = host
   const warn = (agentId: string, message: string) => tell(`${agentId}: ${message}`)
-  const { log, blobs, intents, tables, losses, clock, runtime = (ports) => new Runtime(ports), ...particular } = kept
+  const {
+    log,
+    blobs,
+    intents,
+    tables,
+    losses,
+    clock,
+    limiter,
+    cache,
+    runtime = (ports) => new Runtime(ports),
+    ...particular
+  } = kept
+  const health = new ModelHealth(clock, config.modelHealth)
   const stores = { log, blobs, ...(intents && { intents }), snapshots: host.snapshots }
   const boundary = (spec: Pick<AgentSpec, 'secrets' | 'policy'>) => openBoundary(vault, knownSecrets, spec)
   const files: FileSources = {
     dataFolder: config.data,
     log,
     filesAt: (agentId, point) => treeAt(stores, agentId, point),
+    agentFilesAt: (agentId, point) => agentFilesAt(stores, agentId, point),
     boundary,
   }
+  const shared = { ...stores, clock, random: systemRandom, outcomeLimitMs: config.fullPatienceMs, warn }
+  const documents = new DocumentGateway({
+    ...shared,
+    documents: loroDocuments,
+    parse: parseXml,
+    holdsSecret: async (text) => (await boundary(NO_RUN)).secrets.text(text) !== text,
+    ...(host.crashPoint && { crashPoint: host.crashPoint }),
+  })
+  const forDocuments = documentTools({
+    ...{ gateway: documents, clock, parse: contentFrom },
+    list: async (page) => {
+      await read.caughtUp()
+      return (await read.documents(page)).value
+    },
+  })
+  const tools = [...host.tools, ...forDocuments]
   const named = new Map(tools.map((tool) => [tool.spec.name, tool]))
   const ports: Omit<RuntimePorts, 'feed'> = {
-    ...stores,
-    clock,
-    random: systemRandom,
+    ...shared,
     build: VERSION,
-    outcomeLimitMs: config.fullPatienceMs,
-    warn,
     ...(kept.holder !== undefined && {
       driver: kept.holder,
       takenOver: (agentId, from) =>
@@ -67,6 +103,7 @@ export function compose(host: Host, kept: Kept): Services {
     }),
     mustBeWhole: (agentId) => mustBeWhole({ log: losses.log, read: losses.seenHead ?? losses.read }, agentId),
     provider: (id) => models.provider(id),
+    ...{ health, limiter, ...(cache && { cache }) },
     hasTool: (name) => named.has(name) || mcp.serverOf(name) !== null,
     secrets: async (spec) => (await boundary(spec)).secrets,
     environment: async (spec, about) =>
@@ -79,25 +116,39 @@ export function compose(host: Host, kept: Kept): Services {
   })
   return createKeepUp({
     ...particular,
-    ...(kept.readOnly !== true && { agents: agentRuns(host, ports, tables, () => read.current()) }),
+    ...(kept.readOnly !== true && { agents: agentRuns(host, ports, tables, () => read.current(), kept.agentLease) }),
     runtime: (live) => runtime({ ...ports, feed: live }),
     log,
     losses: lossesOf(losses, { ...ports, log: losses.log, feed: { publish() {} } }),
     blobs,
     read,
-    files: workspaceFilesOf(files),
-    documents: new DocumentGateway({
-      ...ports,
-      documents: loroDocuments,
-      parse: parseXml,
-      holdsSecret: async (text) => (await boundary(NO_RUN)).secrets.text(text) !== text,
-    }),
+    files: clearing(workspaceFilesOf(files), cache),
+    documents,
     vault,
     clock,
     random: systemRandom,
     wire: (request) => models.wire(request),
-    prepare: prepareServices(host),
+    models: () =>
+      knownModels({
+        known: models.known(),
+        routing: config.routing,
+        defaultModel: config.model ?? DEFAULT_MODEL,
+        safeDefaultModel: config.safeDefaultModel,
+        info: (id) => models.info(id),
+        health: (id) => health.figures(id),
+      }),
+    prepare: prepareServices({ ...host, tools }),
     concurrency: config.concurrency,
     onFault: (agentId, error) => warn(agentId, told(error)),
   })
 }
+
+/** A restore clears the request cache: answers that were given to other files are asked for anew (CONTRACTS 9). */
+const clearing = (files: Files, cache: RequestCache | undefined): Files => ({
+  ...files,
+  async restore(agentId, asked) {
+    const done = await files.restore(agentId, asked)
+    if (!asked.dryRun) await cache?.clear()
+    return done
+  },
+})

@@ -6,7 +6,7 @@ import { Problem } from '../app/problem.ts'
 import { paths } from './paths.ts'
 
 const FOLDERS = ['log', 'blobs', 'tables', 'vault', 'versions.git', 'versions-index', 'locks', 'processes']
-const FILES = ['token', 'owner.path', 'vault.check', 'snapshots.db', 'backups.jsonl']
+const FILES = ['token', 'owner.path', 'vault.check', 'snapshots.db', 'request-cache.db', 'backups.jsonl']
 
 /**
  * Throws a Problem that says what to do where a data folder cannot be used: before anything is made in it, and before one

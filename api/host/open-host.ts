@@ -78,6 +78,7 @@ export async function openHost(
   const models = createModels({
     env: process.env,
     models: config.models,
+    rateLimits: config.rateLimits,
     dataFolder: config.data,
     ...(own.scripts && { scripts: own.scripts }),
   })

@@ -10,6 +10,7 @@ export const paths = (data: string) => ({
   intents: join(data, 'blobs', 'intents'),
   tables: join(data, 'tables'),
   snapshots: join(data, 'snapshots.db'),
+  requestCache: join(data, 'request-cache.db'),
   vault: join(data, 'vault'),
   vaultMark: vaultMark(data),
   versions: join(data, 'versions.git'),

@@ -1,8 +1,10 @@
 import type { Kysely } from 'kysely'
+import type { z } from 'zod'
 import { documentStream } from '../../domain/document/stream/aggregate.ts'
 import { type Cursor, formatCursor } from '../../domain/log/cursor.ts'
 import { agentStream } from '../../domain/log/ids.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
+import { streamOfAgent } from '../../domain/runtime/stream-of-agent.ts'
 import {
   type Answer,
   agentHeads,
@@ -24,15 +26,22 @@ import {
   listRuns,
   nextDue,
   type OpenCall,
+  permissionInput,
   type RebuildReport,
+  recordedChildren,
   showRun,
+  treeOf,
   usageAt,
+  type WithPaths,
+  waitingOf,
+  withPaths,
 } from '../../projections/index.ts'
 import { checkedCursor, isPerson, wanted } from '../app/events/filter.ts'
 import { noRoom } from '../app/no-room.ts'
 import type { AskRow, ReadModel, Shown } from '../app/read-model.ts'
 import { given } from '../app/runs/given.ts'
 import type { AgentPoint } from '../app/runs/point.ts'
+import type { RunTree } from '../app/schemas/runs.ts'
 import {
   agentRows,
   approvalAsk,
@@ -78,21 +87,27 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
     const { position, data } = await tables.read(query)
     return { position: position && formatCursor(position), value: await then(data) }
   }
-  const approvals = async (found: Awaited<ReturnType<typeof listApprovals>>) =>
+  const approvals = async ({ rows, paths }: WithPaths<Awaited<ReturnType<typeof listApprovals>>[number]>) =>
     Promise.all(
-      found.map(async (row) =>
-        approvalRow(row, await argumentsOf(sources, row.agent_id, row.call_requested_revision, row.block)),
+      rows.map(async (row) =>
+        approvalRow(
+          row,
+          (await argumentsOf(sources, row.agent_id, row.call_requested_revision, row.block)) ??
+            (await permissionInput(sources, row.agent_id, row.requested_revision)),
+          paths,
+        ),
       ),
     )
-  const asked = (why: AskRow['for'], calls: readonly OpenCall[]): Promise<AskRow[]> =>
+  const asked = (why: AskRow['for'], { rows, paths }: WithPaths<OpenCall>): Promise<AskRow[]> =>
     Promise.all(
-      calls.map(async (call) =>
-        askRow(why, call, await argumentsOf(sources, call.agent_id, call.requested_revision, call.block)),
+      rows.map(async (call) =>
+        askRow(why, call, await argumentsOf(sources, call.agent_id, call.requested_revision, call.block), paths),
       ),
     )
   /** The place in the log that a cursor names; rejects for one that is of another log. */
   const placeOf = async (after: string | undefined) => (await checkedCursor(log, after))?.position
-  const cursorAt = (agentId: string, revision: number) => cursorIn(agentStream(agentId), revision)
+  const cursorAt = async (agentId: string, revision: number) =>
+    cursorIn((await streamOfAgent(log, agentId)) ?? agentStream(agentId), revision)
   const cursorIn = async (stream: string, revision: number): Promise<string | null> => {
     for await (const [event] of log.read(stream, { from: revision, limit: 1, bodies: false })) {
       if (event !== undefined) return formatCursor(log.cursor(event))
@@ -134,10 +149,22 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
         (shown) =>
           shown && {
             run: runRow(shown, shown.tree[0] ?? null),
-            tree: agentRows(shown.tree),
+            tree: agentRows(shown.tree, shown.waiting),
             cancelling: shown.cancelling,
             asked: shown.driveRequested,
           },
+      ),
+    tree: (runId) =>
+      ask(
+        async (db) => ({
+          tree: await treeOf(db, runId),
+          waiting: (await waitingOf(db, [runId])).get(runId) ?? [],
+          recorded: await recordedChildren(db, runId),
+        }),
+        ({ tree, waiting, recorded }) =>
+          tree.length === 0
+            ? null
+            : { agents: agentRows(tree, waiting), recorded: recorded as z.infer<typeof RunTree>['recorded'] },
       ),
     heads: (runId) =>
       ask(
@@ -147,21 +174,21 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
     async approvals({ after, limit, runId, state }) {
       const place = await placeOf(after)
       return ask(
-        (db) => listApprovals(db, given({ limit: limit + 1, after: place, runId, state })),
-        async (rows) => {
+        async (db) => withPaths(db, await listApprovals(db, given({ limit: limit + 1, after: place, runId, state }))),
+        async ({ rows, paths }) => {
           const page = rows.slice(0, limit)
           const last = rows.length > limit ? page.at(-1) : undefined
           const next = last ? await cursorAt(last.agent_id, last.requested_revision ?? 0) : null
-          return { approvals: await approvals(page), next }
+          return { approvals: await approvals({ rows: page, paths }), next }
         },
       )
     },
     asks: ({ runId }) =>
       ask(
         async (db) => ({
-          pending: await listApprovals(db, { runId, state: 'pending' }),
-          doubts: await listDoubts(db, runId),
-          questions: await listQuestions(db, runId),
+          pending: await withPaths(db, await listApprovals(db, { runId, state: 'pending' })),
+          doubts: await withPaths(db, await listDoubts(db, runId)),
+          questions: await withPaths(db, await listQuestions(db, runId)),
         }),
         async ({ pending, doubts, questions }) => [
           ...(await approvals(pending)).map(approvalAsk),
@@ -171,18 +198,18 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
       ),
     doubts: ({ runId }) =>
       ask(
-        (db) => listDoubts(db, runId),
+        async (db) => withPaths(db, await listDoubts(db, runId)),
         (calls) => asked('doubt', calls),
       ),
     questions: ({ runId }) =>
       ask(
-        (db) => listQuestions(db, runId),
+        async (db) => withPaths(db, await listQuestions(db, runId)),
         (calls) => asked('input', calls),
       ),
     approval: (toolCallId) =>
       ask(
-        (db) => listApprovals(db, { toolCallId }),
-        async (rows) => (await approvals(rows))[0] ?? null,
+        async (db) => withPaths(db, await listApprovals(db, { toolCallId })),
+        async (found) => (await approvals(found))[0] ?? null,
       ),
     async documents({ after, limit }) {
       const place = await placeOf(after)
@@ -244,7 +271,9 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
       const place = (await placeOf(after)) ?? -1
       const { data } = await tables.read((db) => eventStarts(db, runId, place))
       // Tables that lag behind do not know the youngest runs yet; the log does.
-      const all = data.some((one) => one.agentId === runId) ? data : [{ agentId: runId, revision: 0 }, ...data]
+      const known = data.some((one) => one.agentId === runId)
+      const stream = known ? null : await streamOfAgent(log, runId)
+      const all = stream === null ? data : [{ agentId: runId, stream, revision: 0 }, ...data]
       const starts = agent === undefined || isPerson(agent) ? all : all.filter((one) => one.agentId === agent)
       if (starts.length === 0) return null
       const which = { ...filter, ...(agent === undefined ? {} : { agent }) }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../domain/log/json.ts'
 import type {
   AgentNode,
+  Ancestor,
   CheckpointRow as CheckpointPlace,
   listApprovals,
   listArtifacts,
@@ -108,8 +109,8 @@ const URGENCY: readonly Waiting['for'][] = ['approval', 'doubt', 'pause', 'input
 const waitingOf = (waiting: RunSummary['waiting']): Waiting[] =>
   URGENCY.flatMap((reason) => waiting.filter((one) => one.for === reason))
 
-export function agentRows(tree: readonly AgentNode[]): AgentRow[] {
-  return tree.flatMap(({ agent, own, total, ownCalls, totalCalls, children, ...standing }) => [
+export function agentRows(tree: readonly AgentNode[], waiting: readonly Waiting[]): AgentRow[] {
+  return tree.flatMap(({ agent, own, total, budget, ownCalls, totalCalls, children, ...standing }) => [
     {
       agentId: agent.id,
       parentId: agent.parent_agent_id,
@@ -121,17 +122,37 @@ export function agentRows(tree: readonly AgentNode[]): AgentRow[] {
       paused: standing.paused,
       turn: agent.turn,
       step: agent.step,
+      code: agent.code,
+      createdAt: agent.created_at,
+      completedAt: agent.completed_at,
+      waiting: waitingOf(waiting.filter(({ agentId }) => agentId === agent.id)),
       own: billOf(own, ownCalls),
       total: billOf(total, totalCalls),
+      budget: budget && booksOf(budget),
     },
-    ...agentRows(children),
+    ...agentRows(children, waiting),
   ])
 }
 
-export const approvalRow = (row: Approval, args: JsonObject | null): ApprovalRow => ({
+const booksOf = (row: NonNullable<AgentNode['budget']>): AgentRow['budget'] => {
+  const of = <K extends 'tokens' | 'nano_dollars' | 'agents'>(kind: K) => ({
+    given: row[`budget_${kind}`],
+    spent: row[`spent_${kind}`],
+    reserved: row[`reserved_${kind}`],
+    uncertain: row[`uncertain_${kind}`],
+  })
+  return { tokens: of('tokens'), nanoDollars: of('nano_dollars'), agents: of('agents') }
+}
+
+/** The way to an agent; one that the tables cannot place is its own. */
+const pathTo = (agentId: string, paths: Paths): readonly Ancestor[] => paths.get(agentId) ?? [{ agentId, role: null }]
+type Paths = ReadonlyMap<string, readonly Ancestor[]>
+
+export const approvalRow = (row: Approval, args: JsonObject | null, paths: Paths): ApprovalRow => ({
   toolCallId: row.tool_call_id,
   runId: row.run_id,
   agentId: row.agent_id,
+  agentPath: pathTo(row.agent_id, paths),
   toolName: row.tool_name ?? '',
   argumentsHash: row.arguments_hash ?? '',
   arguments: args,
@@ -143,16 +164,17 @@ export const approvalRow = (row: Approval, args: JsonObject | null): ApprovalRow
 })
 
 export const approvalAsk = (row: ApprovalRow): AskRow => {
-  const { runId, agentId, toolCallId, toolName, reason } = row
-  return { for: 'approval', runId, agentId, toolCallId, toolName, arguments: row.arguments, text: reason }
+  const { runId, agentId, agentPath, toolCallId, toolName, reason } = row
+  return { for: 'approval', runId, agentId, agentPath, toolCallId, toolName, arguments: row.arguments, text: reason }
 }
 
 /** A doubt or a question, with the arguments that the model gave the call. */
-export function askRow(why: AskRow['for'], call: OpenCall, args: JsonObject | null): AskRow {
+export function askRow(why: AskRow['for'], call: OpenCall, args: JsonObject | null, paths: Paths): AskRow {
   const { run_id: runId, agent_id: agentId, id: toolCallId, tool_name: toolName, message } = call
   const said = why === 'input' ? args?.question : message
   const text = typeof said === 'string' ? said : ''
-  return { for: why, runId, agentId, toolCallId, toolName, arguments: args, text }
+  const agentPath = pathTo(agentId, paths)
+  return { for: why, runId, agentId, agentPath, toolCallId, toolName, arguments: args, text }
 }
 
 export function artifactRow(row: Artifact): ArtifactRow {
@@ -169,7 +191,7 @@ export function artifactRow(row: Artifact): ArtifactRow {
     },
     runId: row.run_id,
     agentId: row.agent_id,
-    registeredWith: null,
+    registeredWith: row.registered_with,
     checkpointId: row.checkpoint_id,
     createdAt: row.created_at,
   }
@@ -183,10 +205,10 @@ export const checkpointRow = ({ id, agent_id, step, revision, turn, timestamp }:
 export const wholeCheckpoint = (
   row: CheckpointPlace,
   usage: AgentPoint['usage'],
-  { state, pendingToolCalls, completedToolResults, pendingCreates }: AgentPoint,
+  { state, pendingToolCalls, completedToolResults, pendingCreates, documents }: AgentPoint,
 ): WholeCheckpoint => ({
   ...checkpointRow(row),
-  ...{ state, pendingToolCalls, completedToolResults, pendingCreates, usage },
+  ...{ state, pendingToolCalls, completedToolResults, pendingCreates, documents, usage },
 })
 
 function metadata(text: string | null): Record<string, never> {

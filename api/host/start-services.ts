@@ -34,6 +34,8 @@ export function prepareServices(host: PreparingHost): PrepareServices {
     },
     defaultModel: config.model ?? DEFAULT_MODEL,
     safeDefaultModel: config.safeDefaultModel,
+    ...(config.routing && { routing: config.routing }),
+    cache: config.requestCache,
     async tools(role, workspace) {
       const served = await servedTools(mcp, workspace)
       return {

@@ -1,12 +1,13 @@
 import { lockWorkspace } from '../../adapters/workspace/lock.ts'
 import { openWorkspace } from '../../adapters/workspace/open.ts'
-import type { AgentSpec } from '../../domain/agent/definition/spec.ts'
+import { type AgentSpec, Policy } from '../../domain/agent/definition/spec.ts'
 import { ERASED } from '../../domain/agent/events/residue.ts'
 import type { AgentState } from '../../domain/agent/state/state.ts'
 import type { EventLog, Workspace } from '../../domain/ports.ts'
 import type { At } from '../../domain/runtime/types.ts'
 import { Problem } from '../app/problem.ts'
 import type { FilePoint, Files } from '../app/services.ts'
+import type { AgentFiles } from './agent-files.ts'
 import type { Boundary } from './boundary.ts'
 import { forkFound, forkInto } from './fork-files.ts'
 
@@ -20,7 +21,9 @@ export interface FileSources {
   readonly dataFolder: string
   readonly log: Pick<EventLog, 'head'>
   filesAt(agentId: string, at: At): Promise<FilesAtPoint>
-  boundary(spec: AgentSpec): Promise<Boundary>
+  /** Of a run of another agent; null: it is none. */
+  agentFilesAt(agentId: string, at: At): Promise<AgentFiles | null>
+  boundary(spec: Pick<AgentSpec, 'secrets' | 'policy'>): Promise<Boundary>
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -30,18 +33,34 @@ export function folderOf({ path }: { readonly path: string }, then = 'to fork it
   if (path !== ERASED) return path
   throw new Problem('WORKSPACE_ERASED', `where this run worked was erased; ${then}`)
 }
+/** What opening the files of a run needs of what it was started with. */
+type Worked = Pick<AgentSpec, 'secrets' | 'policy'> & {
+  readonly workspace: { readonly path: string } | null
+  /** False: the path is as it was asked for, and may lead through links. */
+  readonly real?: false
+}
+const ofAgent = ({ path }: AgentFiles): Worked => ({
+  ...{ secrets: [], policy: Policy.parse({}), real: false },
+  workspace: path === null ? null : { path },
+})
 const NO_FILES = 'its files are not found from here any more, neither to compare nor to put back'
 
 /** The files of runs: as they are, as they were at a step, and put back. */
 export function workspaceFilesOf(sources: FileSources): Files {
   const { dataFolder } = sources
 
-  const open = async (spec: AgentSpec): Promise<Workspace | null> => {
+  const open = async (spec: Worked): Promise<Workspace | null> => {
     if (spec.workspace === null) return null
     const { versions } = await sources.boundary(spec)
-    return openWorkspace(folderOf(spec.workspace, NO_FILES), { dataFolder, secrets: versions, recorded: true })
+    return openWorkspace(folderOf(spec.workspace, NO_FILES), {
+      dataFolder,
+      secrets: versions,
+      recorded: spec.real !== false,
+    })
   }
   const treeAt = async ({ agentId, at }: FilePoint) => {
+    const other = await sources.agentFilesAt(agentId, at)
+    if (other !== null) return { spec: ofAgent(other), tree: other.tree }
     const { state, tree } = await sources.filesAt(agentId, at)
     return { spec: state.spec, tree }
   }
@@ -55,8 +74,8 @@ export function workspaceFilesOf(sources: FileSources): Files {
       return { changes, patch: await workspace.versions.diff(from.tree, to.tree, maxBytes) }
     },
     async current(agentId, path) {
-      const { state } = await sources.filesAt(agentId, null)
-      const workspace = await open(state.spec)
+      const { spec } = await treeAt({ agentId, at: null })
+      const workspace = await open(spec)
       if (workspace === null) return { path, text: null }
       const real = await workspace.resolve(path).catch(() => path)
       const text = await workspace.read(real).then(

@@ -8,6 +8,7 @@ import { pageFiles } from './page/page-files.ts'
 import { answerHeaders } from './page/page-headers.ts'
 import { problemResponse } from './problem-response.ts'
 import { agentEventRoutes } from './routes/agent-events.ts'
+import { agentRoutes } from './routes/agents.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { commandRoutes } from './routes/commands.ts'
 import { costRoutes } from './routes/cost.ts'
@@ -16,6 +17,7 @@ import { documentHistoryRoutes } from './routes/document-history.ts'
 import { bodyLimitOf, documentRoutes, readsItsBody } from './routes/documents.ts'
 import { historyRoutes } from './routes/history.ts'
 import { lossRoutes } from './routes/losses.ts'
+import { modelRoutes } from './routes/models.ts'
 import { recordRoutes } from './routes/records.ts'
 import { requestRoutes } from './routes/requests.ts'
 import { resultRoutes } from './routes/results.ts'
@@ -107,6 +109,8 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', requestRoutes(s))
     .route('/', costRoutes(s))
     .route('/', definitionRoutes(s))
+    .route('/', modelRoutes(s))
+    .route('/', agentRoutes(s))
     .route('/', streamRoutes(s, options.heartbeatMs))
     .route('/', documentRoutes(s, options.heartbeatMs))
     .route('/', documentHistoryRoutes(s))

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
-import { echo } from '../../domain/agent/issues.ts'
 import { jsonFault } from '../../domain/log/json-fault.ts'
+import { echo } from '../../domain/shared/issues.ts'
 import { Problem } from '../app/problem.ts'
 import { bearsSession, codeOf } from './sessions/session-guard.ts'
 import type { WebSessions } from './sessions/web-sessions.ts'

@@ -1,6 +1,6 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
-import { issuesOf, issuesText } from '../../domain/agent/issues.ts'
+import { issuesOf, issuesText } from '../../domain/shared/issues.ts'
 import { Problem } from '../app/problem.ts'
 import { Id, ProblemBody } from '../app/schemas/common.ts'
 import { problemResponse } from './problem-response.ts'

@@ -12,6 +12,8 @@ export interface Checkpoint extends Omit<PointFacts, 'contextVariables'> {
     readonly sopPhase: string
     readonly contextVariables: Record<string, unknown>
   }
+  /** Frontiers of the documents that the agent has touched, by document id (seed 001). */
+  readonly documents: Readonly<Record<string, string>>
   readonly usage: {
     readonly inputTokens: number
     readonly outputTokens: number

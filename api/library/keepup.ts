@@ -2,33 +2,37 @@ import { isAbsolute, resolve } from 'node:path'
 import type { z } from 'zod'
 import { UserCommand } from '../../domain/agent/decisions/commands.ts'
 import type { SecurityPolicy, ToolExecutionContext } from '../../domain/agent/definition/spec.ts'
-import { issuesOf, issuesText } from '../../domain/agent/issues.ts'
 import type { AgentRunHandle, AgentRunRequest } from '../../domain/ports/external.ts'
 import { Callback } from '../../domain/runtime/agent/callback.ts'
 import type { RebuiltRequest } from '../../domain/runtime/agent/history/rebuild-request.ts'
+import type { RecordedDecision } from '../../domain/runtime/agent/history/routing-decisions.ts'
 import { KeyedMutex } from '../../domain/runtime/concurrency.ts'
 import type { At } from '../../domain/runtime/types.ts'
+import { issuesOf, issuesText } from '../../domain/shared/issues.ts'
+import { agentsOf } from '../app/agents/start-agent.ts'
 import type { Config } from '../app/config.ts'
 import { work } from '../app/drives/work.ts'
+import type { KnownModels } from '../app/models.ts'
 import { Problem } from '../app/problem.ts'
 import type { ApprovalRow, RunRow } from '../app/read-model.ts'
 import type { Ended } from '../app/runs/ended.ts'
 import { forkRun } from '../app/runs/fork-run.ts'
-import { record } from '../app/runs/record-command.ts'
+import { actorOf, record } from '../app/runs/record-command.ts'
 import type { RequestOptions } from '../app/runs/request-options.ts'
 import { type StartedRun, startRun } from '../app/runs/start-run.ts'
 import { verifyRun } from '../app/runs/verify-run.ts'
 import { By } from '../app/schemas/common.ts'
 import type { EventView } from '../app/schemas/events.ts'
 import { RunQuery } from '../app/schemas/run-query.ts'
-import { ForkBody, type VerifiedRun as Verified } from '../app/schemas/runs.ts'
-import { StartRun, type StartRunInput } from '../app/schemas/start.ts'
+import { ForkBody, type RunTree as Tree, type VerifiedRun as Verified } from '../app/schemas/runs.ts'
+import { OWN_AGENT, StartRun, type StartRunInput } from '../app/schemas/start.ts'
 import type { Services } from '../app/services.ts'
 import { told } from '../app/told.ts'
 import { type AgentState, agentStateOf } from './agent-state.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import { followRun } from './follow-run.ts'
 import { type ApprovalsWanted, approvalsOf, type RunsWanted, runsOf } from './lists.ts'
+import { runOwnAgent } from './own-agent.ts'
 import { policyOf } from './policy.ts'
 import { type ErrorRecoveryPolicy, retryOf } from './retry.ts'
 
@@ -44,6 +48,7 @@ export interface StartOptions extends Omit<StartRunInput, 'retry'> {
   readonly key?: string
 }
 
+export type RunTree = z.infer<typeof Tree>
 export type VerifiedRun = z.infer<typeof Verified>
 
 /** Who says it, and the key under which a repetition is recorded once. */
@@ -82,6 +87,8 @@ export interface KeepUp extends AsyncDisposable {
   say(agentId: string, command: z.input<typeof UserCommand>, saying?: Saying): Promise<{ readonly revision: number }>
   /** A run as the tables show it, caught up to the log. Null: there is none. */
   run(runId: string): Promise<RunRow | null>
+  /** The agents of a run: how each one stands, what it waits for, its money. Null: there is no such run. */
+  tree(runId: string): Promise<RunTree | null>
   /** Runs, newest first, page after page as they are asked for; all of what is wanted must hold. */
   runs(wanted?: RunsWanted): AsyncIterable<RunRow>
   /** Approvals in the order in which they were asked for; those that wait where no state is named. */
@@ -92,13 +99,18 @@ export interface KeepUp extends AsyncDisposable {
   agent(agentId: string, at?: At): Promise<AgentState>
   /** What the model was asked in a turn, put together again from the log: an entry per attempt. */
   requests(agentId: string, turn: number): Promise<readonly RebuiltRequest[]>
-  /** Checks the chain, the bodies and the digests of every agent of a run. */
-  verify(runId: string): Promise<VerifiedRun>
+  /** The models, with prices, capabilities, health in this process, and the current choice among them. */
+  models(): KnownModels
+  /** Why a turn had its model: the router's decisions, one before each model call (seed 000, 5.7). */
+  routing(agentId: string, turn: number): Promise<readonly RecordedDecision[]>
+  /** Checks the chain, the bodies and the digests of every agent of a run, or of one. */
+  verify(runId: string, only?: { readonly agent?: string }): Promise<VerifiedRun>
   /** A new run whose history up to a point is that of this one; `drive` as in {@link start}. */
   fork(runId: string, options?: ForkRequest): Promise<StartedRun>
   /**
-   * Runs another agent (seed 002): `kind` as `claude_code`, `codex`, `gemini`, `opencode`, or one of your own. Our policy sees
-   * nothing of what it does, so that every view marks the run as ungoverned. Closing cancels it.
+   * Runs any agent (seed 002): `kind` as `claude_code`, `codex`, `gemini`, `opencode`, one of the settings or of your own; our
+   * policy sees nothing of what such an agent does, so that every view marks the run as ungoverned, and closing cancels it.
+   * `keepup` is keepup's own agent: the handle is that of a run as {@link start} makes it.
    */
   runAgent(kind: string, request: AgentRunRequest, by?: string): Promise<AgentRunHandle>
   /** Everything else: the queries, the log itself. */
@@ -126,7 +138,8 @@ function requestOf({ key: _, execution, security, retry, ...rest }: StartOptions
     ...(rest.workspace !== undefined && !isAbsolute(rest.workspace) && { workspace: resolve(rest.workspace) }),
     ...(retry && { retry: retryOf(retry) }),
     ...((execution || security) && { policy: policyOf(execution, security) }),
-    drive: rest.drive ?? false,
+    // Another agent begins at once: nothing else drives it.
+    ...((rest.agent === undefined || rest.agent === OWN_AGENT) && { drive: rest.drive ?? false }),
   }
 }
 
@@ -173,8 +186,9 @@ export function keepUpOf(
     follow: (runId, { after, signal } = {}) =>
       followRun(services, runId, after, signal ? AbortSignal.any([signal, ending.signal]) : ending.signal),
     async runAgent(kind, request, said) {
-      if (services.agents === null) throw new Problem('INVALID_REQUEST', 'this keepup runs no other agents')
-      return services.agents.run(kind, request, { by: { kind: 'user', id: asker(said) } })
+      const who = asker(said)
+      if (kind === OWN_AGENT) return runOwnAgent(services, request, who)
+      return agentsOf(services).run(kind, request, { by: actorOf('user', who) })
     },
     async say(agentId, command, { by: said, key } = {}) {
       const checked = parsed(UserCommand, command)
@@ -188,6 +202,11 @@ export function keepUpOf(
       await services.read.caughtUp()
       return (await services.read.run(runId)).value?.run ?? null
     },
+    async tree(runId) {
+      await services.read.caughtUp()
+      const { position, value } = await services.read.tree(runId)
+      return value && { position, runId, ...value }
+    },
     runs(wanted = {}) {
       const { over, ...rest } = wanted
       return runsOf(services, parsed(RunQuery, over === undefined ? rest : { ...rest, over: String(over) }))
@@ -200,7 +219,9 @@ export function keepUpOf(
     },
     agent: async (agentId, at = null) => agentStateOf(await services.runtime.at(agentId, at)),
     requests: (agentId, turn) => services.runtime.requests(agentId, turn),
-    verify: (runId) => verifyRun(services, runId),
+    models: () => services.models(),
+    routing: (agentId, turn) => services.runtime.routing(agentId, turn),
+    verify: (runId, { agent } = {}) => verifyRun(services, runId, agent),
     async fork(runId, { key, at = null, agent, ...options } = {}) {
       const { drive: _, by, ...asked } = parsed(ForkBody, { ...options, drive: false })
       const who = { by: asker(by), drive: options.drive ?? false, here: false, options: keyed(key) }

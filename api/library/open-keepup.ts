@@ -1,4 +1,5 @@
 import type { ScriptInput } from '../../adapters/model-scripted/script.ts'
+import type { HealthThresholds } from '../../domain/agent/definition/routing.ts'
 import { wireName } from '../../domain/agent/definition/tools.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type { AgentBackend } from '../../domain/ports/external.ts'
@@ -8,7 +9,14 @@ import { type KeepUp, keepUpOf } from './keepup.ts'
 import { specFaults } from './tool-kit/spec.ts'
 
 export interface KeepUpOptions
-  extends Partial<Pick<Config, 'model' | 'safeDefaultModel' | 'models' | 'sandboxed' | 'by'>> {
+  extends Partial<
+    Pick<
+      Config,
+      'model' | 'safeDefaultModel' | 'models' | 'routing' | 'rateLimits' | 'requestCache' | 'sandboxed' | 'by'
+    >
+  > {
+  /** When a model counts as unhealthy; members that are not given have their defaults. */
+  readonly modelHealth?: Partial<HealthThresholds>
   /** The data folder; made if missing. */
   readonly data: string
   /** Tools of your own, named `server:tool`. Each run records their schemas, and may use them where its role's phase allows. */
@@ -19,7 +27,10 @@ export interface KeepUpOptions
   readonly agents?: readonly AgentBackend[]
 }
 
-const SETTINGS = ['data', 'model', 'safeDefaultModel', 'models', 'sandboxed', 'by']
+const SETTINGS = [
+  ...['data', 'model', 'safeDefaultModel', 'models', 'routing', 'modelHealth', 'rateLimits', 'requestCache'],
+  ...['sandboxed', 'by'],
+]
 
 function checkTools(tools: readonly Tool[]): void {
   const seen = new Set<string>()

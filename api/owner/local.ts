@@ -1,6 +1,7 @@
 import { type Config, onServers } from '../app/config.ts'
 import type { Services } from '../app/services.ts'
 import { createApp } from '../http/app.ts'
+import { OVER_NETWORK } from '../http/network.ts'
 import { liveToken } from '../http/token.ts'
 import { VERSION } from '../version.ts'
 import { abortable } from './abortable.ts'
@@ -54,7 +55,7 @@ export async function localBackend(services: Services, options: LocalOptions): P
     if (!services.readOnly && !onServers(config))
       listening.push(await listenSocket(app.fetch, chooseSocketPath(config.data, options.env)))
     if (options.tcp) {
-      const tcp = await listenTcp(app.fetch, config.host, config.port)
+      const tcp = await listenTcp((request) => app.fetch(request, OVER_NETWORK), config.host, config.port)
       listening.push(tcp)
       const address = tcp.server.address()
       const host = config.host.includes(':') ? `[${config.host}]` : config.host

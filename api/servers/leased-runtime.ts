@@ -17,7 +17,7 @@ export interface LeasedOptions extends LeaseOptions {
 const LOOK_MS = 500
 
 /**
- * A runtime beside others over the same log. A lease per agent says who tries; the epoch in the log says who drives. What
+ * A runtime beside others over the same log. A lease per run says who tries; the epoch in the log says who drives. What
  * other processes record about an agent that is driven here is heard here.
  */
 export class LeasedRuntime extends Runtime {
@@ -33,16 +33,17 @@ export class LeasedRuntime extends Runtime {
 
   override async drive(agentId: string, options: DriveOptions): Promise<DriveEnd> {
     const { waits = true } = options
+    const runId = await this.runOf(agentId)
     const over = AbortSignal.any([options.signal, ...(options.drain ? [options.drain] : [])])
     for (;;) {
-      const lease = await this.#take(agentId, waits, over)
+      const lease = await this.#take(runId, waits, over)
       if (lease === null) return { end: 'interrupted' }
       let end: DriveEnd
       try {
         await this.#heard()
         // What the log has promised is still done and recorded; the next driver claims the agent meanwhile, or after it.
         const drain = AbortSignal.any([...(options.drain ? [options.drain] : []), lease.lost])
-        end = await super.drive(agentId, { ...options, drain })
+        end = await super.drive(runId, { ...options, drain })
       } finally {
         await lease.release()
       }

@@ -3,7 +3,7 @@ import { PostgresLeases } from '../../adapters/leases-postgres/leases.ts'
 import { EventStoreWorkSubscription } from '../../adapters/log-eventstore/work-subscription.ts'
 import { greet } from '../../adapters/postgres/ask.ts'
 import { shortened } from '../../domain/log/errors.ts'
-import { base32 } from '../../domain/log/ids.ts'
+import { base32, externalStream } from '../../domain/log/ids.ts'
 import { openPool, PostgresHome } from '../../projections/postgres.ts'
 import type { ServersConfig } from '../app/config.ts'
 import { lossText } from '../app/losses/loss.ts'
@@ -15,11 +15,14 @@ import { compose } from '../host/compose.ts'
 import { checkDataFolder } from '../host/data-folder.ts'
 import { Opened, type Own, openHost } from '../host/open-host.ts'
 import { systemRandom } from '../host/random.ts'
+import { takeLease } from './lease.ts'
 import { LeasedRuntime } from './leased-runtime.ts'
 import { findLog, makeLog } from './open-log.ts'
 import { passwordsOf } from './passwords.ts'
 import { askingPostgres } from './postgres-access.ts'
 import { schemasOf } from './schemas.ts'
+import { settleNowAndThen } from './settle-agents.ts'
+import { sharedByCalls } from './shared-calls.ts'
 import { SharedTables } from './shared-tables.ts'
 import { lossOnServers, tablesBesideLoss } from './tables-beside-loss.ts'
 
@@ -86,8 +89,16 @@ export async function openOnServers(
       opened.push(async () => stop())
     }
     opened.push(() => closed.abort(new Error('keepup was closed')))
-    return compose(host, {
+    const services = compose(host, {
+      agentLease: (agentId) => takeLease(shared, externalStream(agentId), holder),
       ...kept,
+      ...(await sharedByCalls({
+        pool,
+        schema: schemas.models,
+        clock,
+        limitOf: (model) => host.models.limit(model),
+        warn,
+      })),
       blobs,
       clock,
       workSubscription,
@@ -99,6 +110,8 @@ export async function openOnServers(
       sizes: async () => new Map(),
       close: () => opened.closeAll(),
     })
+    if (loss === null) settleNowAndThen(services, ttlMs, closed.signal, warn)
+    return services
   } catch (error) {
     await opened.closeAll()
     throw error

@@ -32,8 +32,8 @@ const ASKED = `${OURS}
 
 /** Asks for them, without making anything. Rejects with the client's error. */
 export async function rightsIn(pool: Pool, namespace: string): Promise<Rights> {
-  const { leases, blobs, tables: views } = schemasOf(namespace)
-  const named = [views, `${views}_control`, leases, blobs]
+  const { leases, blobs, models, tables: views } = schemasOf(namespace)
+  const named = [views, `${views}_control`, leases, blobs, models]
   const generations = `^${views}_\\d{1,15}(_views)?$`
   return (await pool.query<Rights>(ASKED, [named, leases, blobs, generations, views])).rows[0]!
 }

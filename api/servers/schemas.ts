@@ -3,4 +3,5 @@ export const schemasOf = (namespace: string) => ({
   tables: namespace,
   blobs: `${namespace}_blobs`,
   leases: `${namespace}_leases`,
+  models: `${namespace}_models`,
 })

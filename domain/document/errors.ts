@@ -19,6 +19,7 @@ export type DocumentErrorCode =
   | 'UPDATE_OF_GATEWAY'
   | 'UPDATE_INCOMPLETE'
   | 'UPDATE_TOO_LARGE'
+  | 'UPDATE_HOLDS_SECRET'
   | 'DOCUMENT_CORRUPT' // the stored bytes are not those of a document, or updates are missing
   | 'DOCUMENT_BUSY' // a change waits to be kept or discarded: a programming error
   | 'DOCUMENT_CLOSED'

@@ -6,12 +6,9 @@ import { decide } from './decide.ts'
 import { digest, FOLD } from './digest.ts'
 import { erasing } from './erasing.ts'
 import { type ExternalEvent, versions } from './events.ts'
-import { evolve } from './evolve.ts'
+import { evolve, REMEMBERED } from './evolve.ts'
 import { wakeAt } from './owed.ts'
 import type { ExternalState } from './state.ts'
-
-/** The state remembers every request of a run: its start and one cancel. It never reaches this number. */
-const REMEMBERED = 3
 
 /** Runs of other agents: the streams `external-<agentId>`. */
 export const external: Aggregate<ExternalState, ExternalEvent, ExternalCommand, ExternalContext> = {

@@ -1,4 +1,5 @@
 import { byteLength, headOf } from '../agent/bounded.ts'
+import type { Json } from '../log/json.ts'
 import { wellFormed } from '../log/well-formed.ts'
 import type { AgentEventBody } from './agent-event.ts'
 
@@ -17,13 +18,16 @@ export function boundEvent(event: AgentEventBody): AgentEventBody[] {
   const common = { kind, ...(channel !== undefined && fits(channel, BOUNDS.channel) && { channel }) }
   const rest = {
     ...(message !== undefined && { message: boundMessage(message) }),
-    ...(data !== undefined && { data: fits(JSON.stringify(data), BOUNDS.data) ? data : DROPPED }),
+    ...(data !== undefined && { data: boundData(data) }),
   }
   if (text === undefined) return [{ ...common, ...rest }]
   const [first, ...more] = splitText(text)
   // What belongs to the event as a whole stands in its first part.
   return [{ ...common, text: first!, ...rest }, ...more.map((part) => ({ ...common, text: part }))]
 }
+
+/** Data within its bound, or what says that it was dropped. */
+export const boundData = (data: Json): Json => (fits(JSON.stringify(data), BOUNDS.data) ? data : DROPPED)
 
 /** The text of an answer within its bound. */
 export const boundFinalText = (text: string): string => headOf(wellFormed(text), BOUNDS.finalText)

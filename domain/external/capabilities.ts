@@ -1,6 +1,7 @@
 import { AgentError } from './errors.ts'
 
-const AGENT_KIND = /^[a-z][a-z0-9_]*$/
+/** The kind of an agent. */
+export const AGENT_KIND = /^[a-z][a-z0-9_]*$/
 
 /** The capabilities that mean the same for every backend. Capability and extension ids are one namespace (CONTRACTS 13). */
 export const CORE_CAPABILITIES = [

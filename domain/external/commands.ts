@@ -17,6 +17,14 @@ export type ExternalCommand =
     }
   /** `by`: the person who asks, where a driver brings it in. */
   | { readonly kind: 'cancel'; readonly reason?: string; readonly by?: Actor }
+  /** `argumentsHash`, where given, must be that of what waits: what was looked at is what is decided. */
+  | {
+      readonly kind: 'decide_permission'
+      readonly toolCallId: string
+      readonly decision: 'approved' | 'rejected'
+      readonly argumentsHash?: string
+      readonly reason?: string
+    }
   | ExternalFact
   /** Decided one after another, and recorded in one append. */
   | { readonly kind: 'series'; readonly commands: readonly ExternalCommand[] }
@@ -28,6 +36,9 @@ export type ExternalFact =
   | { readonly kind: 'proceed' }
   /** `first`: the index of the first of these events in the run. What is recorded of them already is left out. */
   | { readonly kind: 'batch'; readonly first: number; readonly events: readonly AgentEventBody[] }
+  | ({ readonly kind: 'versioned' } & BodyOf<'files_versioned'>)
+  /** The agent asks leave. `toolCallId`: the id that the state gives next; one that was recorded is left out. */
+  | ({ readonly kind: 'permission' } & BodyOf<'permission_requested'>)
   | { readonly kind: 'session'; readonly sessionId: string }
   | { readonly kind: 'usage'; readonly usage: Usage }
   | { readonly kind: 'end'; readonly outcome: Outcome }

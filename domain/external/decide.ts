@@ -1,12 +1,18 @@
+import type { Budget, Price } from '../agent/definition/spec.ts'
 import { CommandRejected } from '../agent/errors.ts'
+import { cost } from '../agent/rules/money.ts'
 import { READER } from '../log/envelope.ts'
 import type { Place } from '../stream/aggregate.ts'
 import type { ExternalCommand, ExternalContext, ExternalFact } from './commands.ts'
-import { Deciding, type ExternalDecision } from './deciding.ts'
+import { Deciding, type ExternalDecision, RUNTIME } from './deciding.ts'
+import { permissionId } from './evolve.ts'
 import { type ExternalState, inDoubt, isFinished } from './state.ts'
 import type { Usage } from './usage.ts'
 
-/** Decides a command. Only a start is refused (`RUN_EXISTS`, `RUN_UNKNOWN`); a cancel of a finished run changes nothing. */
+/**
+ * Decides a command. A start is refused with `RUN_EXISTS`, what is asked of no run with `RUN_UNKNOWN`, a decision that nothing
+ * waits for with `APPROVAL_NOT_PENDING` or `APPROVAL_MISMATCH`. A cancel of a finished run changes nothing.
+ */
 export function decide(
   state: ExternalState | null,
   place: Place,
@@ -24,6 +30,7 @@ function take(d: Deciding, command: ExternalCommand, context: ExternalContext): 
   else if (command.kind === 'start') start(d, state, command, context)
   else if (state === null) throw new CommandRejected('RUN_UNKNOWN', 'there is no such external run; start it first')
   else if (command.kind === 'cancel') cancel(d, state, command)
+  else if (command.kind === 'decide_permission') permit(d, state, command)
   else bring(d, state, command)
 }
 
@@ -51,6 +58,20 @@ function cancel(d: Deciding, state: ExternalState, { reason, by }: Extract<Exter
   if (state.stage.at === 'requested') d.emit('external_ended', { outcome: 'cancelled', exit: null })
 }
 
+function permit(
+  d: Deciding,
+  { permissions }: ExternalState,
+  { toolCallId, decision, argumentsHash, reason }: Extract<ExternalCommand, { kind: 'decide_permission' }>,
+): void {
+  const asked = permissions.last.find((one) => one.toolCallId === toolCallId)
+  if (asked?.decision !== null)
+    throw new CommandRejected('APPROVAL_NOT_PENDING', `${toolCallId} waits for no approval; look at the run`)
+  if (argumentsHash !== undefined && argumentsHash !== asked.argumentsHash)
+    throw new CommandRejected('APPROVAL_MISMATCH', `${toolCallId} asks for something else; look at it again`)
+  const said = reason === undefined ? {} : { reason }
+  d.emit('permission_decided', { toolCallId, argumentsHash: asked.argumentsHash, decision, ...said })
+}
+
 function bring(d: Deciding, state: ExternalState, fact: ExternalFact): void {
   const running = state.stage.at === 'running'
   switch (fact.kind) {
@@ -73,8 +94,18 @@ function bring(d: Deciding, state: ExternalState, fact: ExternalFact): void {
       if (running && state.sessionId !== fact.sessionId) d.emit('session_known', { sessionId: fact.sessionId })
       return
     case 'usage':
-      if (running) d.emit('usage_reported', ownUsage(state, fact.usage))
+      if (running) used(d, state, ownUsage(state, fact.usage))
       return
+    case 'versioned': {
+      const { kind: _, ...body } = fact
+      if (!isFinished(state)) d.emit('files_versioned', body)
+      return
+    }
+    case 'permission': {
+      const { kind: _, ...body } = fact
+      if (running && body.toolCallId === permissionId(state)) d.emit('permission_requested', body)
+      return
+    }
     case 'end':
       if (running) d.emit('external_ended', fact.outcome)
       else if (state.stage.at === 'requested' && ['failed', 'cancelled'].includes(fact.outcome.outcome))
@@ -91,10 +122,39 @@ function bring(d: Deciding, state: ExternalState, fact: ExternalFact): void {
 /** Extensions with which a run goes on in an earlier session. */
 const GOES_ON = ['agent_api.session.resume.v1', 'agent_api.session.fork.v1']
 
-/** A session that the run began itself holds the run alone. */
-function ownUsage({ request: { extensions = {} } }: ExternalState, usage: Usage): Usage {
-  if (GOES_ON.some((name) => Object.hasOwn(extensions, name))) return usage
-  return { ...usage, scope: 'run', cost: usage.cost && { ...usage.cost, scope: 'run' } }
+/** A session that the run began itself holds the run alone. What no backend prices is priced by the request. */
+function ownUsage({ request: { extensions = {}, price } }: ExternalState, usage: Usage): Usage {
+  const goesOn = GOES_ON.some((name) => Object.hasOwn(extensions, name))
+  const own: Usage = goesOn ? usage : { ...usage, scope: 'run', cost: usage.cost && { ...usage.cost, scope: 'run' } }
+  return own.cost === null && price !== undefined ? { ...own, cost: priced(own, price) } : own
+}
+
+/** Null: the tokens are not known, or more than can be counted. */
+function priced({ scope, inputTokens, cachedInputTokens, outputTokens }: Usage, price: Price): Usage['cost'] {
+  if (inputTokens === null || outputTokens === null) return null
+  const cacheRead = Math.min(cachedInputTokens ?? 0, inputTokens)
+  try {
+    const nanos = cost({ input: inputTokens - cacheRead, output: outputTokens, cacheRead, cacheWrite: 0 }, price)
+    return { nanos, scope, priced: true }
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
+  }
+}
+
+/** A run that has used more than it may is ended as a person would end it. */
+function used(d: Deciding, { request: { budget }, cancelledAt }: ExternalState, usage: Usage): void {
+  d.emit('usage_reported', usage)
+  const over = budget === undefined ? null : overBudget(usage, budget)
+  if (over !== null && cancelledAt === null) d.emit('cancel_requested', { reason: over }, { by: RUNTIME })
+}
+
+/** Why a run has used more than it may; null: it has not, or its own share of a session is not known. */
+function overBudget(usage: Usage, { tokens, nanoDollars }: Budget): string | null {
+  const spent = usage.cost?.scope === 'run' ? usage.cost.nanos : 0
+  if (nanoDollars !== null && spent > nanoDollars) return 'the budget of money is used up'
+  const count = usage.scope === 'run' ? (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0) : 0
+  return tokens !== null && count > tokens ? 'the budget of tokens is used up' : null
 }
 
 const isUnlearned = ({ stage }: ExternalState): boolean =>

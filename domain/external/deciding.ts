@@ -21,11 +21,17 @@ const TOLD: ReadonlySet<ExternalEventType> = new Set<ExternalEventType>([
   'agent_events',
   'session_known',
   'usage_reported',
+  'permission_requested',
 ])
 /** What others ask for: no driver stands behind it. */
-const ASKED: ReadonlySet<ExternalEventType> = new Set<ExternalEventType>(['external_started', 'cancel_requested'])
+const ASKED: ReadonlySet<ExternalEventType> = new Set<ExternalEventType>([
+  'external_started',
+  'cancel_requested',
+  'permission_decided',
+])
 
-const RUNTIME: Actor = { kind: 'system', id: 'runtime' }
+/** Who ends a run that has used more than it may. */
+export const RUNTIME: Actor = { kind: 'system', id: 'runtime' }
 
 /** One decision under way: an event is emitted and folded at once, so that the next one is decided on its state. */
 export class Deciding {

@@ -1,7 +1,7 @@
 import { canonicalText } from '../log/canonical.ts'
 import { sha256 } from '../log/ids.ts'
 import { EMPTY_ROOT } from '../log/root.ts'
-import type { ExternalState } from './state.ts'
+import { type ExternalState, NO_PERMISSIONS } from './state.ts'
 
 // The digest is part of the storage format: a change of the view below raises FOLD.
 
@@ -15,6 +15,7 @@ const INITIAL: Partial<ExternalState> = {
   events: EMPTY_ROOT,
   sessionId: null,
   usage: null,
+  permissions: NO_PERMISSIONS,
 }
 
 /** Hex SHA-256 over the state; the request is represented by the hash of the body that it came in. */

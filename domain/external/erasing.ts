@@ -3,15 +3,29 @@ import type { Erasing } from '../stream/aggregate.ts'
 import type { BodyOf } from './events.ts'
 import type { Outcome } from './outcome.ts'
 
-type Said = 'external_started' | 'agent_events' | 'cancel_requested' | 'external_ended' | 'outcome_learned'
+type Said =
+  | 'external_started'
+  | 'agent_events'
+  | 'permission_requested'
+  | 'permission_decided'
+  | 'cancel_requested'
+  | 'external_ended'
+  | 'outcome_learned'
 
 /** What the fold needs of bodies that may hold words of people, agents or tools, without those words. */
 const RESIDUES: { readonly [T in Said]: (body: BodyOf<T>) => BodyOf<T> } = {
-  external_started: ({ request: { timeoutMs }, ...body }) => ({
+  external_started: ({ request: { timeoutMs, budget, price }, ...body }) => ({
     ...body,
-    request: { prompt: '', ...(timeoutMs !== undefined && { timeoutMs }) },
+    request: {
+      prompt: '',
+      ...(timeoutMs !== undefined && { timeoutMs }),
+      ...(budget !== undefined && { budget }),
+      ...(price !== undefined && { price }),
+    },
   }),
   agent_events: ({ first, events }) => ({ first, events: events.map(({ kind }) => ({ kind })) }),
+  permission_requested: ({ toolCallId, toolName }) => ({ toolCallId, toolName, input: null, reason: '' }),
+  permission_decided: ({ reason: _, ...body }) => body,
   cancel_requested: () => ({}),
   external_ended: wordless,
   outcome_learned: wordless,

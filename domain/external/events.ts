@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Budget, Price } from '../agent/definition/spec.ts'
 import type { StreamEvent } from '../stream/aggregate.ts'
 import { ERASURE_VERSION, erasureEvents } from '../stream/erasure.ts'
 import { StoredAgentEvent } from './agent-event.ts'
@@ -18,6 +19,10 @@ export const RecordedRequest = z.strictObject({
   timeoutMs: z.int().positive().optional(),
   envNames: z.array(text).optional(),
   extensions: z.record(z.string(), z.json()).optional(),
+  /** Limits of what the run may use; the process is ended when a report of its use is above one. */
+  budget: Budget.optional(),
+  /** Of the model that the request names: what the run costs where its backend reports tokens alone. */
+  price: Price.optional(),
 })
 export type RecordedRequest = z.infer<typeof RecordedRequest>
 
@@ -42,6 +47,20 @@ export const bodies = {
   /** The backend's own id of the session, to resume or fork it. */
   session_known: z.strictObject({ sessionId: text }),
   usage_reported: Usage,
+  /** The files of the working folder, kept as a version: before the process is started, and after it has ended. */
+  files_versioned: z.union([
+    z.strictObject({ when: z.enum(['before', 'after']), tree: text }),
+    z.strictObject({ when: z.enum(['before', 'after']), tree: z.null(), unversioned: text }),
+  ]),
+  /** The agent asks leave for what it is to do, and waits. `toolCallId`: ours, by which it is decided. */
+  permission_requested: z.strictObject({ toolCallId: text, toolName: text, input: z.json(), reason: z.string() }),
+  /** The actor is the approver. `argumentsHash`: the hash of the body that was decided on. */
+  permission_decided: z.strictObject({
+    toolCallId: text,
+    argumentsHash: text,
+    decision: z.enum(['approved', 'rejected']),
+    reason: text.optional(),
+  }),
   cancel_requested: z.strictObject({ reason: text.optional() }),
   external_ended: Outcome,
   /** What a run came to whose end was recorded as unknown. */
@@ -60,6 +79,9 @@ export const versions: Readonly<Record<ExternalEventType, number>> = {
   agent_events: 1,
   session_known: 1,
   usage_reported: 1,
+  files_versioned: 1,
+  permission_requested: 1,
+  permission_decided: 1,
   cancel_requested: 1,
   external_ended: 1,
   outcome_learned: 1,

@@ -1,7 +1,8 @@
+import { toolCallId } from '../log/ids.ts'
 import { append, EMPTY_ROOT } from '../log/root.ts'
 import type { ExternalEvent } from './events.ts'
 import type { Outcome } from './outcome.ts'
-import { type Ended, type ExternalState, isFinished } from './state.ts'
+import { type Ended, type ExternalState, isFinished, NO_PERMISSIONS, type Permission } from './state.ts'
 
 /** An event that cannot follow: the log is not of this program, or the fold has a fault. */
 export class ImpossibleEvent extends Error {
@@ -48,13 +49,16 @@ function change(state: ExternalState, event: Follower): Partial<ExternalState> {
     }
     case 'cancel_requested':
       if (state.cancelledAt !== null) return refuse('it was cancelled before')
-      return { cancelledAt: event.at, commands: [...state.commands, event.commandId] }
+      return { cancelledAt: event.at, commands: remembering(state, event.commandId) }
+    case 'files_versioned':
+      return {}
     case 'external_ended':
       if (stage.at === 'requested' && event.body.outcome !== 'cancelled' && event.body.outcome !== 'failed')
         return refuse('the process was not started')
       return { stage: { at: 'ended', outcome: endedOf(event.body) } }
   }
   if (stage.at !== 'running') return refuse('the process was not started')
+  const { permissions } = state
   switch (event.type) {
     case 'agent_events': {
       const { first, events } = event.body
@@ -65,6 +69,19 @@ function change(state: ExternalState, event: Follower): Partial<ExternalState> {
       return { sessionId: event.body.sessionId }
     case 'usage_reported':
       return { usage: event.body }
+    case 'permission_requested': {
+      const { toolCallId } = event.body
+      if (toolCallId !== permissionId(state)) return refuse(`${permissionId(state)} comes next, not ${toolCallId}`)
+      const asked = { toolCallId, argumentsHash: event.bodyHash, decision: null }
+      return { permissions: { asked: permissions.asked + 1, last: [...permissions.last, asked] } }
+    }
+    case 'permission_decided': {
+      const { toolCallId, decision } = event.body
+      const open = permissions.last.find((one) => one.toolCallId === toolCallId)
+      if (open?.decision !== null) return refuse('it waits for no decision')
+      const last = permissions.last.map((one) => (one === open ? { ...one, decision } : one))
+      return { permissions: { ...permissions, last: shortened(last) }, commands: remembering(state, event.commandId) }
+    }
   }
 }
 
@@ -87,8 +104,28 @@ function started(
     events: EMPTY_ROOT,
     sessionId: null,
     usage: null,
+    permissions: NO_PERMISSIONS,
   }
 }
+
+/** The id by which the next thing that the agent asks leave for is decided: an agent of another kind has no turns. */
+export const permissionId = ({ agentId, permissions }: ExternalState): string =>
+  toolCallId(agentId, 0, permissions.asked)
+
+/** Decisions that the driver has heard long ago are forgotten. */
+const KEPT_DECISIONS = 100
+function shortened(last: readonly Permission[]): readonly Permission[] {
+  const decided = last.filter(({ decision }) => decision !== null)
+  const old = new Set(decided.slice(0, Math.max(0, decided.length - KEPT_DECISIONS)))
+  return old.size === 0 ? last : last.filter((one) => !old.has(one))
+}
+
+/** The state remembers the start and the last requests; older ones are found in the stream. */
+export const REMEMBERED = 8
+const remembering = ({ commands: [start, ...others] }: ExternalState, commandId: string): string[] => [
+  start!,
+  ...[...others, commandId].slice(1 - REMEMBERED),
+]
 
 export function endedOf(outcome: Outcome): Ended {
   switch (outcome.outcome) {

@@ -18,7 +18,7 @@ export const CORE_EXTENSIONS = {
   'agent_api.session.resume.v1': SessionSelector,
   'agent_api.session.fork.v1': SessionSelector,
   'agent_api.config.model.v1': text.max(256).regex(/^[^-]/, 'may not begin with "-"'),
-  /** True: the agent asks no questions, and what would need an answer is refused. The default. */
+  /** True: the agent asks no questions, and what would need an answer is refused. The default where a backend cannot ask. */
   'agent_api.exec.non_interactive': z.boolean(),
   'agent_api.exec.add_dirs.v1': z.strictObject({
     dirs: z.array(text.startsWith('/', 'an absolute path is expected')).min(1).max(64),

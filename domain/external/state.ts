@@ -16,6 +16,15 @@ export type Ended =
   /** `learned`: the true outcome came later. */
   | { readonly kind: 'unknown'; readonly learned: boolean }
 
+/** What an agent asks leave for. `argumentsHash`: of the body that asks. `decision` null: it waits for one. */
+export interface Permission {
+  readonly toolCallId: string
+  readonly argumentsHash: string
+  readonly decision: 'approved' | 'rejected' | null
+}
+
+export const NO_PERMISSIONS: ExternalState['permissions'] = { asked: 0, last: [] }
+
 /** The state of an external run. It holds no agent event, so that it stays small. Times are ms since the epoch. */
 export interface ExternalState {
   readonly agentId: string
@@ -35,6 +44,8 @@ export interface ExternalState {
   readonly events: Root
   readonly sessionId: string | null
   readonly usage: Usage | null
+  /** How many times the agent has asked leave, and the last of these: those that are open, and some that were decided. */
+  readonly permissions: { readonly asked: number; readonly last: readonly Permission[] }
 }
 
 export const isFinished = (state: ExternalState): boolean => state.stage.at === 'ended'

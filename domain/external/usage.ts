@@ -14,8 +14,8 @@ export const Usage = z.strictObject({
   /** The part of the input tokens that a cache served. */
   cachedInputTokens: count.nullable(),
   outputTokens: count.nullable(),
-  /** Nano-dollars; null: the backend reports no cost. */
-  cost: z.strictObject({ nanos: count, scope }).nullable(),
+  /** Nano-dollars; null: not known. `priced`: counted from the tokens and the price of the request, not reported. */
+  cost: z.strictObject({ nanos: count, scope, priced: z.literal(true).optional() }).nullable(),
   model: z.string().min(1).optional(),
 })
 export type Usage = z.infer<typeof Usage>

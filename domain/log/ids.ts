@@ -38,6 +38,11 @@ export function childAgentId(callId: string): string {
   return base32(hash('sha256', `child of ${callId}`, 'buffer').subarray(0, 15))
 }
 
+/** The id of the document that a call makes: a call makes one document, however often it is performed. */
+export function documentOfCall(callId: string): string {
+  return base32(hash('sha256', `document of ${callId}`, 'buffer').subarray(0, 15))
+}
+
 /** The id of a turn's model call; attempts are told apart by their number. */
 export function modelCallId(agentId: string, turn: number): string {
   return `${agentId}.t${turn}.model`

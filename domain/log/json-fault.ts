@@ -1,7 +1,9 @@
-const SPACE = /[ \t\n\r]*/y
 const UNICODE_ESCAPE = /u[0-9a-fA-F]{4}/y
 const ESCAPED = '"\\/bfnrt'
-const [QUOTE, BACKSLASH, SPACE_CODE] = [0x22, 0x5c, 0x20]
+const [QUOTE, BACKSLASH, SPACE_CODE, TAB, LINE_FEED, RETURN] = [0x22, 0x5c, 0x20, 0x09, 0x0a, 0x0d]
+const [ZERO, ONE, NINE] = [0x30, 0x31, 0x39]
+/** A digit that is followed by one of these begins no plain integer. */
+const GOES_ON = '.eE'
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const WORD = /true|false|null/y
 const KEY = 'a key in double quotes and a colon'
@@ -30,7 +32,20 @@ export function jsonFault(text: string): JsonFault | null {
     at = re.lastIndex
     return true
   }
-  const skip = () => take(SPACE)
+  // Character codes instead of expressions: an answer may hold half a million values.
+  const skip = () => {
+    for (;;) {
+      const c = text.charCodeAt(at)
+      if (c !== SPACE_CODE && c !== LINE_FEED && c !== RETURN && c !== TAB) return
+      at++
+    }
+  }
+  const number = (): boolean => {
+    const end = endOfInteger(text, at)
+    if (end < 0) return take(NUMBER)
+    at = end
+    return true
+  }
   /** Takes a string where one stands, and says whether one does. */
   const string = (): boolean => {
     const end = text[at] === '"' ? endOfString(text, at) : -1
@@ -72,7 +87,7 @@ export function jsonFault(text: string): JsonFault | null {
         if (wrong) return wrong
         continue
       }
-    } else if (c === '"' ? !string() : !take(NUMBER) && !take(WORD)) {
+    } else if (c === '"' ? !string() : !number() && !take(WORD)) {
       return fault(c === '"' ? 'a string that ends, with its control characters escaped' : 'a JSON value')
     }
     for (;;) {
@@ -90,6 +105,15 @@ export function jsonFault(text: string): JsonFault | null {
       open.pop()
     }
   }
+}
+
+/** The place after the positive integer that begins here; -1: another kind of number, or none, begins here. */
+function endOfInteger(text: string, start: number): number {
+  const first = text.charCodeAt(start)
+  if (!(first >= ONE && first <= NINE)) return -1
+  let at = start + 1
+  for (let c = text.charCodeAt(at); c >= ZERO && c <= NINE; c = text.charCodeAt(at)) at++
+  return GOES_ON.includes(text[at] ?? ' ') ? -1 : at
 }
 
 /** The place after the string that begins at a quote; -1: it is no string of JSON. Every character is looked at once. */

@@ -87,8 +87,15 @@ export interface PendingChange {
   discard(): void
 }
 
+/** `words`: every text in the update's operations, and the whole of each text that it changes as it reads now. */
+export interface ImportedChange {
+  readonly kind: 'imported'
+  readonly change: PendingChange
+  readonly words: readonly string[]
+}
+
 export type ImportedUpdate =
-  | { readonly kind: 'imported'; readonly change: PendingChange }
+  | ImportedChange
   /** The document has all of it. */
   | { readonly kind: 'known' }
   /** HTTP 422 for `missing_dependencies`; 400 for the others. `message` says what to send. */

@@ -2,6 +2,8 @@ import type { AgentEvent, AgentEventBody } from '../external/agent-event.ts'
 import type { ExternalCommand, ExternalFact } from '../external/commands.ts'
 import type { ExitStatus, Outcome } from '../external/outcome.ts'
 import type { Advertised, AgentRunRequest } from '../external/request.ts'
+import type { ExternalState } from '../external/state.ts'
+import type { Terms } from '../external/terms.ts'
 import type { Usage } from '../external/usage.ts'
 import type { Actor } from '../log/envelope.ts'
 import type { Json } from '../log/json.ts'
@@ -19,6 +21,8 @@ export interface AgentRunHandle extends AsyncDisposable {
   readonly completion: Promise<AgentCompletion>
   /** Asks for the end of the process. Idempotent; nothing once `completion` has settled. */
   cancel(reason?: string, by?: Actor): void
+  /** Says that others recorded something about the run, such as a decision that it waits for. Absent: it hears by itself. */
+  notice?(): void
 }
 
 /** What a run that ended by itself came to. `success`: the agent did its work, which the exit code alone does not tell. */
@@ -43,6 +47,21 @@ export interface BackendRun {
   readonly signal: AbortSignal
   /** Records what was mapped. A promise: the sink is not ready; read on when it resolves. It rejects where the log fails. */
   emit(mapped: Mapped): Promise<void> | undefined
+  /**
+   * Asks a person for leave, and resolves when that is decided, with null where the run ends first. It is recorded as an
+   * approval that waits. Rejects where the log fails. Absent: no person can be asked, which means no.
+   */
+  ask?(asked: PermissionAsked): Promise<'approved' | 'rejected' | null>
+}
+
+/** What an agent asks leave for. */
+export interface PermissionAsked {
+  /** The agent's own name of the tool, or of its kind. */
+  readonly tool: string
+  /** What the agent says of it. */
+  readonly title: string
+  /** What the tool is to do, as JSON. */
+  readonly input: Json
 }
 
 /**
@@ -51,24 +70,60 @@ export interface BackendRun {
  */
 export interface AgentBackend extends Advertised {
   start(request: AgentRunRequest, run: BackendRun): Promise<AgentCompletion>
+  /** Looks whether it can be started on this machine; nothing of the model's service is asked. Absent: it always can. */
+  inspect?(): Promise<BackendState>
+  /** It tells what a run costs. Absent: a budget of money needs a price. */
+  readonly reportsCost?: boolean
+  /** Its own extension that ends a run at so many dollars. */
+  readonly budgetExtension?: `backend.${string}`
+}
+
+/** What is there of a backend on this machine. */
+export interface BackendState {
+  readonly installed: boolean
+  /** As the program tells it; null: it tells none. */
+  readonly version: string | null
+  /** The variable or file in which a login was found; null: none was found. Absent: it is not known where one would be. */
+  readonly login?: string | null
+  /** Why it cannot be used, and what to do. */
+  readonly problem?: string
 }
 
 /** Where external runs are recorded. */
 export interface ExternalLog {
-  /** Records the request, and the intent to start the process: resolves when both are durable. */
-  begin(start: Extract<ExternalCommand, { kind: 'start' }>, asked?: StartedBy): Promise<ExternalRunLog>
+  /** Records the request, the facts, and the intent to start the process: resolves when all are durable. */
+  begin(
+    start: Extract<ExternalCommand, { kind: 'start' }>,
+    asked?: StartedBy,
+    facts?: readonly ExternalFact[],
+  ): Promise<ExternalRunLog>
 }
 
 /** Who starts a run, and under which id and command; absent: the gateway itself, under an id that is drawn. */
-export interface StartedBy {
+export interface StartedBy extends Terms {
   readonly by?: Actor
   readonly agentId?: string
   readonly commandId?: string
 }
 
+/** The files of a working folder while a run holds it. */
+export interface HeldFiles {
+  /** Keeps the files as they are now as a version, and gives its id. */
+  snapshot(): Promise<string>
+  release(): void
+}
+
 /** The stream of one run. */
 export interface ExternalRunLog {
   readonly agentId: string
+  /** The state as it is known here. */
+  readonly state: ExternalState
+  /** Another driver has taken the run. */
+  readonly lost: boolean
+  /** Other processes may record something about the run. */
+  readonly shared: boolean
+  /** Brings the state up to the log. */
+  look(): Promise<void>
   /** Records facts, in one append and in order: resolves when they are durable. Facts that are recorded change nothing. */
   append(facts: readonly (ExternalFact | Extract<ExternalCommand, { kind: 'cancel' }>)[]): Promise<void>
   /** Agent events from an index on, some or all; none: no more are recorded by now. */

@@ -11,6 +11,9 @@ export interface ToolContext {
   readonly agentId: string
   readonly toolCallId: string
   readonly attempt: number
+  /** `<stream>@<revision>` of the call's intent, and the outermost request behind it: what a tool records elsewhere names both. */
+  readonly causationId?: string
+  readonly correlationId?: string
   readonly signal: AbortSignal
   readonly workspace: Workspace | null
   /** Runs commands as the run's policy says, with secrets hidden in their output; null where commands cannot be had. */

@@ -37,6 +37,12 @@ export function limitedPorts(ports: RuntimePorts): RuntimePorts {
     ...(snapshots
       ? { snapshots: limit('the snapshots', snapshots, { latest: CACHE_LIMIT_MS, put: ms, clear: ms }) }
       : {}),
+    ...(ports.cache
+      ? { cache: limit('the request cache', ports.cache, { get: CACHE_LIMIT_MS, put: CACHE_LIMIT_MS, clear: ms }) }
+      : {}),
+    ...(ports.limiter
+      ? { limiter: limit('the rate limiter', ports.limiter, { admit: CACHE_LIMIT_MS, refused: CACHE_LIMIT_MS }) }
+      : {}),
     secrets: async (spec) => secrets(await within(clock, ms, 'the vault', ports.secrets(spec))),
     environment: async (spec, about) => {
       const opening = ports.environment(spec, about)

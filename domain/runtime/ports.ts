@@ -1,6 +1,7 @@
 import type { AgentSpec } from '../agent/definition/spec.ts'
 import type { Json, JsonObject } from '../log/json.ts'
-import type { LiveFeed, ModelProvider, Sandbox, Tool, Workspace } from '../ports.ts'
+import type { LiveFeed, ModelProvider, RateLimiter, RequestCache, Sandbox, Tool, Workspace } from '../ports.ts'
+import type { ModelHealth } from './agent/model-health.ts'
 import type { AppendPoint, StreamPorts } from './stream/ports.ts'
 
 /**
@@ -44,6 +45,12 @@ export interface RuntimePorts extends StreamPorts {
   readonly driver?: string
   /** Throws ModelError where the model cannot be had. */
   provider(modelId: string): ModelProvider
+  /** The health of the models that this process calls; absent: none is watched. */
+  readonly health?: Pick<ModelHealth, 'begin' | 'figures'>
+  /** Absent: nothing holds calls of models back. */
+  readonly limiter?: RateLimiter
+  /** Of runs that want it; absent: every request is asked. */
+  readonly cache?: RequestCache
   /** Whether this host can give a drive the tool of this name. */
   hasTool(name: string): boolean
   /** The boundary for what people say to a run with this spec. */
@@ -66,5 +73,6 @@ export type CrashPoint =
   | 'before_tool'
   | 'after_tool'
   | 'after_snapshot'
+  | 'before_delivery'
   | 'before_claim'
   | 'after_claim'

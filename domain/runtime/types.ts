@@ -6,6 +6,7 @@ import type { AgentState } from '../agent/state/state.ts'
 import type { Actor, SealedEvent } from '../log/envelope.ts'
 import type { Head } from '../ports.ts'
 import type { RebuiltRequest } from './agent/history/rebuild-request.ts'
+import type { RecordedDecision } from './agent/history/routing-decisions.ts'
 import type { ErasableBody, ErasureChoice } from './erasure/types.ts'
 import type { StreamProof } from './stream/verify.ts'
 
@@ -67,7 +68,10 @@ export type DriveEnd =
   | {
       readonly end: 'waiting'
       readonly for: 'input' | 'approval' | 'doubt' | 'pause'
+      /** Calls of all agents of the run that wait for a person. */
       readonly toolCallIds: readonly string[]
+      /** The agent that waits, where the root of the run does not. */
+      readonly agentId?: string
     }
   /** It was drained, or the signal aborted and what was at work was broken off; another drive goes on from there. */
   | { readonly end: 'interrupted' }
@@ -127,8 +131,9 @@ export interface AgentServices {
   /** A new run id. */
   newRunId(): string
   /**
-   * Claims the agent and performs what is owed until it ends or waits for a person. Rejects, having recorded nothing, with
-   * CommandRejected: `TOOLS_MISSING`, 409, where the agent has tools that are not here, else RUN_UNKNOWN.
+   * Drives the run of the agent: claims the root and the agents below it, performs what is owed, and brings what they owe
+   * each other, until the run ends or each of its agents waits. Rejects, having recorded nothing of the agent that it is
+   * about, with CommandRejected: `TOOLS_MISSING`, 409, where an agent has tools that are not here, else RUN_UNKNOWN.
    */
   drive(agentId: string, options: DriveOptions): Promise<DriveEnd>
   /** Rejects, before a fork of the agent is made, as a {@link drive} of the fork would. */
@@ -143,4 +148,6 @@ export interface AgentServices {
   verify(agentId: string): Promise<Verification>
   /** What the model was asked in a turn, rebuilt from the log; an entry per attempt. */
   requests(agentId: string, turn: number): Promise<RebuiltRequest[]>
+  /** Which models the turn was routed to, and why (seed 000, 5.7.2). Rejects with POINT_UNKNOWN. */
+  routing(agentId: string, turn: number): Promise<RecordedDecision[]>
 }

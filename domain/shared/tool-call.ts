@@ -9,6 +9,8 @@ export interface ToolResult {
   readonly changed?: readonly string[]
   readonly created?: readonly string[]
   readonly detail?: JsonObject
+  /** Documents that the call has read or changed, by id, each with the frontier that it left the call with. */
+  readonly documents?: Readonly<Record<string, string>>
   /**
    * The whole result as text, or as UTF-8 in pieces, where `content` shows only a part of it. It is stored up to 64 MiB,
    * beyond that as head and tail; people and the agent read on in it.

@@ -124,6 +124,8 @@ export interface Aggregate<State, Event extends StreamEvent, Command, Context ex
   readonly erasing: Erasing
   /** The events before the first one, where a stream goes on from another one of its kind. */
   inherited?(event: Event): Inherited | null
+  /** The stream of the same owner that an event brings into being; null: none. */
+  bears?(header: Header): string | null
   /** Types of events whose body says which programs may read what follows: decoding one throws LOG_NEWER. */
   readonly readers?: ReadonlySet<string>
   /** Types of events that may name an attachment, and the one that a stored event names. */

@@ -1,6 +1,8 @@
 import { callArguments } from '../../domain/agent/events/content.ts'
-import type { JsonObject } from '../../domain/log/json.ts'
+import { externalStream } from '../../domain/log/ids.ts'
+import type { Json, JsonObject } from '../../domain/log/json.ts'
 import { ProjectionError } from '../errors.ts'
+import { bodyBytes } from '../projector/body.ts'
 import { type EventSources, readEvent } from './events.ts'
 
 /**
@@ -19,6 +21,23 @@ export async function argumentsOf(
   if (event === null) return null
   const asked = event.type === 'model_call_end' ? event.body?.content[block] : undefined
   return asked ? callArguments(asked) : null
+}
+
+/** What another agent asks leave for, from the event that asks; null: erased, or it is none of these. */
+export async function permissionInput(
+  { log, blobs }: EventSources,
+  agentId: string,
+  revision: number | null,
+): Promise<JsonObject | null> {
+  if (revision === null) return null
+  for await (const [event] of log.read(externalStream(agentId), { from: revision, limit: 1 })) {
+    if (event?.header.type !== 'permission_requested') return null
+    const bytes = await bodyBytes(event, blobs)
+    if (bytes === null || 'poison' in bytes) return null
+    const { input } = JSON.parse(new TextDecoder().decode(bytes)) as { readonly input: Json }
+    return input !== null && typeof input === 'object' && !Array.isArray(input) ? (input as JsonObject) : { input }
+  }
+  return null
 }
 
 const unlessFound = (error: unknown): null => {

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
-import { agentStream } from '../../domain/log/ids.ts'
+import { agentStream, externalStream } from '../../domain/log/ids.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import { decode } from '../changes/agent/decode.ts'
 import type { ProjectedEvent } from '../changes/agent/event.ts'
@@ -34,6 +34,7 @@ export async function readEvent(
 /** Where an agent's events after a position in the log are to be sought: at most a turn before the first of them. */
 export interface Start {
   readonly agentId: string
+  readonly stream: string
   readonly revision: number
 }
 
@@ -47,6 +48,7 @@ export async function eventStarts(db: Kysely<Database>, runId: string, position:
     .where('a.run_id', '=', runId)
     .select((eb) => [
       'a.id',
+      'a.ungoverned',
       eb
         .selectFrom('checkpoint_rows as c')
         .whereRef('c.agent_id', '=', 'a.id')
@@ -58,7 +60,11 @@ export async function eventStarts(db: Kysely<Database>, runId: string, position:
     ])
     .orderBy('a.id')
     .execute()
-  return rows.map((row) => ({ agentId: row.id, revision: row.revision ?? 0 }))
+  return rows.map(({ id, ungoverned, revision }) => ({
+    agentId: id,
+    stream: ungoverned === 1 ? externalStream(id) : agentStream(id),
+    revision: revision ?? 0,
+  }))
 }
 
 /** Events of some agents after a position in the log, in log order, at most `limit` of those that are wanted. */
@@ -97,8 +103,8 @@ class Head {
     this.#pages = pages
   }
 
-  static async open(log: EventLog, { agentId, revision }: Start, position: number): Promise<Head> {
-    const head = new Head(log.read(agentStream(agentId), { from: revision })[Symbol.asyncIterator]())
+  static async open(log: EventLog, { stream, revision }: Start, position: number): Promise<Head> {
+    const head = new Head(log.read(stream, { from: revision })[Symbol.asyncIterator]())
     do await head.advance()
     while (head.event && head.event.position <= position)
     return head

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Database, LineageRow } from '../schema/database.ts'
+import type { BudgetRow, Database, LineageRow } from '../schema/database.ts'
 import type { Row } from '../schema/tables.ts'
 import { type AgentStatus, machineStates } from './machine-state.ts'
 import { phasesOf } from './phases.ts'
@@ -12,6 +12,8 @@ export interface AgentNode extends AgentStatus {
   readonly phase: string | null
   readonly own: UsageSum
   readonly total: UsageSum
+  /** What it may take, and what it, its children and late answers have taken of that; null: nothing is known of it. */
+  readonly budget: BudgetRow | null
   /** Requested tool calls, its own and with all that descend from it. */
   readonly ownCalls: number
   readonly totalCalls: number
@@ -34,7 +36,6 @@ export async function showRun(db: Kysely<Database>, runId: string): Promise<RunS
   const row = await db.selectFrom('runs').selectAll().where('id', '=', runId).executeTakeFirst()
   if (!row) return null
   const [summary] = await summaries(db, [row])
-  const agents = await db.selectFrom('agent_lineage').selectAll().where('run_id', '=', runId).orderBy('id').execute()
   const of = <T extends 'gate_checks' | 'standing_approvals'>(table: T) =>
     db
       .selectFrom(table as 'gate_checks')
@@ -43,9 +44,7 @@ export async function showRun(db: Kysely<Database>, runId: string): Promise<RunS
       .orderBy('agent_id')
       .orderBy('revision')
       .execute() as unknown as Promise<Row<T>[]>
-  const phases = await phasesOf(db, [runId])
-  const states = await machineStates(db, [runId])
-  const tree = treeOf(agents, phases, states, await usageBy(db, 'agent_id', [runId]), await callsOf(db, [runId]))
+  const tree = await treeOf(db, runId)
   const root = await db
     .selectFrom('agents')
     .select(['cancel_requested_at', 'drive_requested'])
@@ -56,15 +55,21 @@ export async function showRun(db: Kysely<Database>, runId: string): Promise<RunS
   return { ...summary!, tree, gates, standing_approvals, cancelling, driveRequested: root?.drive_requested === 1 }
 }
 
-function treeOf(
-  agents: readonly LineageRow[],
-  phases: ReadonlyMap<string, string | null>,
-  states: ReadonlyMap<string, AgentStatus>,
-  usage: Map<string, UsageSum>,
-  calls: Map<string, { calls: number }>,
-): AgentNode[] {
+/** The agents of a run, children under their parents; empty where there is no such run. */
+export async function treeOf(db: Kysely<Database>, runId: string): Promise<AgentNode[]> {
+  const agents = await db.selectFrom('agent_lineage').selectAll().where('run_id', '=', runId).orderBy('id').execute()
+  const births = await db.selectFrom('children').select(['child_id', 'revision']).where('run_id', '=', runId).execute()
+  const books = await db.selectFrom('agent_budgets').selectAll().where('run_id', '=', runId).execute()
+  const budgets = new Map(books.map((row) => [row.id, row]))
+  const phases = await phasesOf(db, [runId])
+  const states = await machineStates(db, [runId])
+  const usage = await usageBy(db, 'agent_id', [runId])
+  const calls = await callsOf(db, [runId])
+  const born = new Map(births.map(({ child_id, revision }) => [child_id, revision]))
+  const inOrder = agents.sort((a, b) => (born.get(a.id) ?? -1) - (born.get(b.id) ?? -1))
   const known = new Set(agents.map((agent) => agent.id))
-  const childrenOf = Map.groupBy(agents, ({ parent_agent_id: parent }) => (parent && known.has(parent) ? parent : null))
+  const parentOf = ({ parent_agent_id: parent }: LineageRow) => (parent && known.has(parent) ? parent : null)
+  const childrenOf = Map.groupBy(inOrder, parentOf)
   const node = (agent: LineageRow): AgentNode => {
     const children = (childrenOf.get(agent.id) ?? []).map(node)
     const own = usage.get(agent.id) ?? NOTHING
@@ -72,7 +77,8 @@ function treeOf(
     const ownCalls = calls.get(agent.id)?.calls ?? 0
     const totalCalls = children.reduce((sum, child) => sum + child.totalCalls, ownCalls)
     const status = states.get(agent.id) ?? { machineState: 'IDLE', paused: false }
-    return { agent, ...status, phase: phases.get(agent.id) ?? null, own, total, ownCalls, totalCalls, children }
+    const budget = budgets.get(agent.id) ?? null
+    return { agent, ...status, phase: phases.get(agent.id) ?? null, own, total, budget, ownCalls, totalCalls, children }
   }
   return (childrenOf.get(null) ?? []).map(node)
 }

@@ -85,6 +85,10 @@ export const agentTables = {
       drive_requested: 'integer!',
       /** The revision at which its stream is parked: the rows miss the events from there on. */
       incomplete_from: 'integer',
+      /** The budget at birth; null: no limit, -1: that of the fork's source. `budget_agents` includes the agent itself. */
+      budget_tokens: 'integer',
+      budget_nano_dollars: 'integer',
+      budget_agents: 'integer',
       /** The kind of an external agent; null: keepup's own. */
       backend: 'text',
       /** Our policy sees nothing of what it does. */
@@ -189,6 +193,9 @@ export const agentTables = {
       cache_write: 'integer',
       /** Null: no price known, or not ended. */
       nano_dollars: 'integer',
+      /** The most that the attempt may take, as it was estimated when it began. */
+      most_tokens: 'integer',
+      most_nano_dollars: 'integer',
       duration_ms: 'integer',
       request_id: 'text',
       /** The first 500 characters of the answer's text; null: it has none. */

@@ -49,6 +49,24 @@ export interface TotalsRow {
   in_doubt_nano_dollars: number
 }
 
+/** The books of an agent in its tree; see schema/budget-view.ts. Null: no limit. */
+export interface BudgetRow {
+  id: string
+  run_id: string
+  budget_tokens: number | null
+  budget_nano_dollars: number | null
+  budget_agents: number | null
+  spent_tokens: number
+  spent_nano_dollars: number
+  spent_agents: number
+  reserved_tokens: number
+  reserved_nano_dollars: number
+  reserved_agents: number
+  uncertain_tokens: number
+  uncertain_nano_dollars: number
+  uncertain_agents: number
+}
+
 /** Seed 000, 8.3, and what it lacks. `id`: `<agent>/<the artifact's own id>`; `metadata`: JSON {size, hash, mimeType}. */
 export interface ArtifactRow {
   id: string
@@ -66,6 +84,8 @@ export interface ArtifactRow {
   tool_call_id: string | null
   revision: number
   position: number
+  /** The parent of the agent, where it has recorded the artifact. */
+  registered_with: string | null
 }
 
 /** Step and usage up to each checkpoint, of the agent's own stream. */
@@ -96,6 +116,7 @@ export type Database = { [T in TableName]: Row<T> } & {
   event_rows: EventRow
   agent_lineage: LineageRow
   agent_lineage_totals: TotalsRow
+  agent_budgets: BudgetRow
   artifacts: ArtifactRow
   checkpoint_facts: CheckpointFactsRow
   waiting: WaitingRow

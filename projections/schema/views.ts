@@ -1,3 +1,4 @@
+import { budgets } from './budget-view.ts'
 import { type Dialect, jsonObject } from './dialect.ts'
 import { waiting } from './waiting-view.ts'
 
@@ -35,7 +36,8 @@ export const callsAt = (agent: string, revision: string, turn: string) => `${his
 const sum = (column: string, where = '') =>
   `coalesce((select sum(${column}) from model_calls m where m.agent_id = a.id${where}), 0)`
 
-const inheritedRole = `(with recursive up(role, source) as (
+/** SQL of the role of the source of a row `a` of `agents` that is a fork. */
+export const inheritedRole = `(with recursive up(role, source) as (
     select s.role, s.forked_from from agents s where s.id = a.forked_from
     union all
     select s.role, s.forked_from from up join agents s on s.id = up.source where up.role is null)
@@ -96,7 +98,9 @@ const artifacts = (
     order by c.revision limit 1) as checkpoint_id,
   r.artifact_type, r.path, r.content,
   ${jsonObject({ size: d.quote('r.size'), hash: d.quote('r.hash'), mimeType: d.quote('r.mime_type') })} as metadata,
-  r.created_at, r.artifact_id, r.title, r.claimed, r.tool_call_id, r.revision, r.position
+  r.created_at, r.artifact_id, r.title, r.claimed, r.tool_call_id, r.revision, r.position,
+  (select g.agent_id from artifact_registrations g
+    where g.child_id = r.agent_id and g.artifact_id = r.artifact_id limit 1) as registered_with
   from artifact_rows r`
 
 // One pass per agent: a running sum over its calls and checkpoints in order of revision. Steps are dense, so that the
@@ -116,4 +120,4 @@ const facts = `create view checkpoint_facts as select agent_id, revision,
   window w as (partition by agent_id order by revision)) as running
   where checkpoint = 1`
 
-export const views = (d: Dialect): readonly string[] => [lineage, totals(d), artifacts(d), facts, waiting]
+export const views = (d: Dialect): readonly string[] => [lineage, totals(d), budgets, artifacts(d), facts, waiting]

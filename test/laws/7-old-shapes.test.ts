@@ -70,9 +70,6 @@ const UNWRITTEN = [
   'agent_started.spec.context.compressionStrategy: summarize',
   'agent_started.spec.context.compressionStrategy: truncate',
   'agent_started.spec.context.maxTokens: integer',
-  // Routing by price, time and rank.
-  'model_routed.policy: cost',
-  'model_routed.policy: latency',
   // Only what is left of an erased body has none.
   'agent_started.argumentsSalt: absent',
   'forked.argumentsSalt: absent',

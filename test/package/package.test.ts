@@ -62,6 +62,7 @@ describe('the published package', () => {
     // The names of assets change with their content.
     expect(files.filter((path) => /^api\/web\/dist\/assets\/.*\.(js|css)$/.test(path)).length).toBeGreaterThan(1)
     expect(files.filter((path) => rooms.test(path) && !/\.(js|d\.ts|css)$/.test(path)).sort()).toEqual([
+      'api/demo/architect.json',
       'api/demo/project/README.md',
       'api/demo/project/package.json',
       'api/demo/project/src/receipt.ts',
@@ -111,7 +112,7 @@ describe('the published package', () => {
     const { runs } = {
       runs: JSON.parse(keepup('runs', 'list', '-o', 'json', '--data', own).stdout) as { status: string }[],
     }
-    expect(runs.map((run) => run.status)).toEqual(['completed'])
+    expect(runs.map((run) => run.status)).toEqual(['completed', 'completed'])
     // A person's own runs are not mixed with it.
     expect(existsSync(join(folders.data, 'keepup'))).toBe(false)
     rmSync(dirname(own), { recursive: true })

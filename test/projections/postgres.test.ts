@@ -12,6 +12,7 @@ import { refusedContract } from '../contracts/projections/refused.ts'
 import { runFilterContract } from '../contracts/projections/run-filter.ts'
 import { stateContract } from '../contracts/projections/state.ts'
 import { storeContract } from '../contracts/projections/store.ts'
+import { treeContract } from '../contracts/projections/tree.ts'
 import { waitingContract } from '../contracts/projections/waiting.ts'
 import { describeWithSharedPostgres } from '../support/postgres.ts'
 import { folded, sqliteKit } from '../support/projections/kit.ts'
@@ -36,6 +37,7 @@ describeWithSharedPostgres('tables in PostgreSQL', (server) => {
   waitingContract(kit)
   stateContract(kit)
   externalContract(kit)
+  treeContract(kit)
 
   it('hold the same rows as in SQLite, and beside them what the log says', async () => {
     const { log } = tell(numbers)

@@ -1,15 +1,17 @@
 import { describe, expect, test } from 'vitest'
+import { MAX_ARGUMENT_VALUES } from '../../domain/agent/events/answer-bounds.ts'
 import { callArguments, requestedCalls } from '../../domain/agent/events/content.ts'
 import { performTool } from '../../domain/runtime/agent/perform/perform-tool.ts'
 import { tool } from '../support/story.ts'
 
 const block = (input_text: string) => ({ type: 'tool_use', id: 'a', name: 'look', input_text })
-const many = { list: Array.from({ length: 30_000 }, (_, n) => n) }
+const list = (length: number) => JSON.stringify({ list: Array.from({ length }, (_, n) => n) })
 
 describe('the arguments of a stored call', () => {
-  test('are read however many values they hold; a new request that holds so many is refused', () => {
-    expect(callArguments(block(JSON.stringify(many)))).toEqual(many)
-    expect(requestedCalls([block(JSON.stringify(many))])).toMatchObject([
+  test('are an object up to the values that one answer may hold; a request that holds more is refused', () => {
+    expect(callArguments(block(list(MAX_ARGUMENT_VALUES - 2)))).toMatchObject({ list: expect.any(Array) })
+    expect(callArguments(block(list(30_000)))).toBeNull()
+    expect(requestedCalls([block(list(30_000))])).toMatchObject([
       { arguments: null, beyond: expect.stringContaining('20000 values') },
     ])
   })

@@ -1,11 +1,33 @@
-import type { AgentBackend, AgentRunHandle, AgentRunRequest, StartedBy } from '../../../domain/ports/external.ts'
+import type { Price } from '../../../domain/agent/definition/spec.ts'
+import type {
+  AgentBackend,
+  AgentRunHandle,
+  AgentRunRequest,
+  BackendState,
+  StartedBy,
+} from '../../../domain/ports/external.ts'
+import type { Clock } from '../../../domain/ports.ts'
+import { KeyedMutex } from '../../../domain/runtime/concurrency.ts'
 import type { AgentGateway } from '../../../domain/runtime/external/gateway.ts'
+import type { StreamExternalLog } from '../../../domain/runtime/external/stream-log.ts'
+import type { AgentsAllowed } from './allowed.ts'
+import { type AgentLease, hold } from './leases.ts'
 
 /** What a host brings to run other agents. */
 export interface AgentsHost {
   readonly backends: readonly AgentBackend[]
+  /** What requests over the network may give them. */
+  readonly allowed: AgentsAllowed
+  readonly clock: Clock
+  newId(): string
+  /** Absent where no other process drives. */
+  readonly lease?: AgentLease
   /** A gateway for one run: it hides what is secret now, and the values of the request's environment. */
   gateway(request: AgentRunRequest): Promise<AgentGateway>
+  /** The price of a model by the name that an agent knows it by; null: not known. */
+  price(model: string): Price | null
+  /** The log of their runs, which hides what is secret in a person's words. */
+  log(): Promise<{ readonly log: StreamExternalLog; hide(text: string): string }>
   /** Ends in the log what an earlier process of this data folder left running; gives how many runs. */
   settle(): Promise<number>
 }
@@ -14,10 +36,16 @@ export interface AgentsHost {
 export class Agents {
   readonly #host: AgentsHost
   readonly #runs = new Map<string, AgentRunHandle>()
+  /** Starts by their run's id, one after another. */
+  readonly starting = new KeyedMutex()
   #closing = false
 
   constructor(host: AgentsHost) {
     this.#host = host
+  }
+
+  get allowed(): AgentsAllowed {
+    return this.#host.allowed
   }
 
   /** The kinds that can be asked for, with what each can do. */
@@ -27,11 +55,39 @@ export class Agents {
       .sort((a, b) => (a.kind < b.kind ? -1 : 1))
   }
 
+  /** What is there of a kind on this machine; null: there is no such kind. */
+  async inspect(kind: string): Promise<BackendState | null> {
+    const backend = this.#host.backends.find((one) => one.kind === kind)
+    if (backend === undefined) return null
+    return (await backend.inspect?.()) ?? { installed: true, version: null }
+  }
+
   /** Starts a run. Rejects as `AgentGateway.run` does. */
   async run(kind: string, request: AgentRunRequest, asked: StartedBy = {}): Promise<AgentRunHandle> {
+    const model = request.extensions?.['agent_api.config.model.v1']
+    const price = typeof model === 'string' ? this.#host.price(model) : null
+    return this.#begin(kind, request, price === null ? asked : { ...asked, price })
+  }
+
+  async #begin(kind: string, request: AgentRunRequest, asked: StartedBy): Promise<AgentRunHandle> {
     if (this.#closing) throw new Error('this process is ending, so no agent is started; ask another one')
     const gateway = await this.#host.gateway(request)
-    const handle = await gateway.run(kind, request, asked)
+    const { lease, clock } = this.#host
+    const { agentId = this.#host.newId() } = asked
+    const work = Promise.withResolvers<void>()
+    // Held before the start is recorded, lest another process take it for one that was left behind.
+    if (lease !== undefined) await hold(lease, agentId, clock, work.promise)
+    let handle: AgentRunHandle
+    try {
+      handle = await gateway.run(kind, request, { ...asked, agentId })
+    } catch (error) {
+      work.resolve()
+      throw error
+    }
+    handle.completion.then(
+      () => work.resolve(),
+      () => work.resolve(),
+    )
     this.#runs.set(handle.agentId, handle)
     const forget = () => void this.#runs.delete(handle.agentId)
     handle.completion.then(forget, forget)
@@ -43,6 +99,11 @@ export class Agents {
   /** A run that is at work here. */
   at(agentId: string): AgentRunHandle | undefined {
     return this.#runs.get(agentId)
+  }
+
+  /** The log of their runs. */
+  log() {
+    return this.#host.log()
   }
 
   settle(): Promise<number> {

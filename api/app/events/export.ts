@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { attachmentIn } from '../../../domain/agent/events/attachment.ts'
 import { Header, type RecordedEvent } from '../../../domain/log/envelope.ts'
-import { agentStream } from '../../../domain/log/ids.ts'
 import { ownerOf } from '../../../domain/log/owner.ts'
 import { isSealedBody } from '../../../domain/log/seal.ts'
 import type { BlobStore, EventLog } from '../../../domain/ports.ts'
 import { blobParts } from '../../../domain/runtime/stream/attachments.ts'
+import { streamOfAgent } from '../../../domain/runtime/stream-of-agent.ts'
 import { bodyBytes } from './body.ts'
 
 /** The version of the exported form. */
@@ -63,8 +63,9 @@ export async function* exportRun(
 ): AsyncGenerator<string> {
   const streams: ExportHead['streams'] = []
   for (const agentId of agentIds) {
-    const head = await log.head(agentStream(agentId))
-    if (head) streams.push({ stream: agentStream(agentId), revision: head.revision, hash: head.hash })
+    const stream = await streamOfAgent(log, agentId)
+    const head = stream === null ? null : await log.head(stream)
+    if (stream !== null && head) streams.push({ stream, revision: head.revision, hash: head.hash })
   }
   yield `${JSON.stringify({ export: EXPORT, logId: log.logId, runId, streams } satisfies ExportHead)}\n`
   for (const { stream, revision } of streams) {

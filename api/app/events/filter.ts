@@ -1,5 +1,6 @@
 import { bodies } from '../../../domain/agent/events/events.ts'
 import { bodies as documentBodies } from '../../../domain/document/stream/events.ts'
+import { bodies as externalBodies } from '../../../domain/external/events.ts'
 import { type Cursor, parseCursor } from '../../../domain/log/cursor.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { LOG_CREATED } from '../../../domain/log/identity.ts'
@@ -8,7 +9,7 @@ import type { EventLog } from '../../../domain/ports.ts'
 
 /** Every type that a log can hold. */
 export const EVENT_TYPES: readonly string[] = [
-  ...new Set([...Object.keys(bodies), ...Object.keys(documentBodies), LOG_CREATED]),
+  ...new Set([...Object.keys(bodies), ...Object.keys(documentBodies), ...Object.keys(externalBodies), LOG_CREATED]),
 ]
 
 /** Which events a consumer wants, by what events show. `agent`: an agent, or a person as `user:<id>`. */

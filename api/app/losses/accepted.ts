@@ -51,6 +51,7 @@ async function ofLog(log: EventLog): Promise<{ event: RecordedEvent; loss: LogLo
 
 /** The events `loss_accepted`, without bodies. A stream that cannot be read is told of by its own verification. */
 async function acceptances(log: EventLog, agentIds?: readonly string[]): Promise<RecordedEvent[]> {
+  // Losses are accepted in streams of keepup's own agents.
   const sources = agentIds?.map((id) => log.read(agentStream(id), { bodies: false })) ?? [
     log.readAll(null, { bodies: false }),
   ]

@@ -1,9 +1,11 @@
 import { posix } from 'node:path'
-import { createTwoFilesPatch } from 'diff'
 import type { JsonObject } from '../../../domain/log/json.ts'
+import type { DocumentGateway } from '../../../domain/runtime/document/gateway.ts'
 import type { ApprovalRow } from '../read-model.ts'
 import type { Files } from '../services.ts'
 import { visible } from '../text/visible-text.ts'
+import { documentPreview } from './document-preview.ts'
+import { patchOf } from './patch.ts'
 
 /** What a person should look at before deciding. */
 export interface Preview {
@@ -11,21 +13,27 @@ export interface Preview {
   readonly text: string
 }
 
-const MAX_TEXT = 256 * 1024
-
 type Asked = Pick<ApprovalRow, 'agentId' | 'toolName' | 'arguments'>
 
+export interface PreviewPorts {
+  readonly files: Pick<Files, 'current'>
+  readonly documents: Pick<DocumentGateway, 'preview'>
+}
+
 /**
- * The diff that `write_file` would make, the command that `run_command` would run, else the arguments. Characters that
+ * The diff that `write_file`, `edit_document` or `create_document` would make, the command that `run_command` would run, else
+ * the arguments. Characters that
  * cannot be seen stand in it as ‹U+200B›, because they could hide what is approved.
  */
-export async function previewOf(approval: Asked, files: Pick<Files, 'current'>): Promise<Preview> {
-  const { kind, text } = await preview(approval, files)
+export async function previewOf(approval: Asked, at: PreviewPorts): Promise<Preview> {
+  const { kind, text } = await preview(approval, at)
   return { kind, text: visible(text) }
 }
 
-async function preview(approval: Asked, files: Pick<Files, 'current'>): Promise<Preview> {
+async function preview(approval: Asked, { files, documents }: PreviewPorts): Promise<Preview> {
   const args: JsonObject = isObject(approval.arguments) ? approval.arguments : {}
+  const inDocument = await documentPreview(approval.toolName, args, documents)
+  if (inDocument !== null) return { kind: 'diff', text: inDocument }
   if (approval.toolName === 'write_file' && typeof args.path === 'string' && typeof args.content === 'string') {
     const { path, text } = await files.current(approval.agentId, args.path)
     const patch = patchOf(path, text ?? '', args.content)
@@ -41,14 +49,5 @@ async function preview(approval: Asked, files: Pick<Files, 'current'>): Promise<
 }
 
 const samePath = (real: string, said: string) => real === posix.normalize(said).replace(/(?<=.)\/$/, '')
-
-function patchOf(path: string, before: string, after: string): string {
-  if (before.length + after.length <= MAX_TEXT) {
-    // The edit distance is bounded, because the search costs its square.
-    const patch = createTwoFilesPatch(path, path, before, after, 'now', 'proposed', { context: 3, maxEditLength: 2000 })
-    if (patch !== undefined) return patch
-  }
-  return `${path}: ${before.length} characters now; proposed is a wholly different text of ${after.length} characters:\n${after.slice(0, MAX_TEXT)}`
-}
 
 const isObject = (v: unknown): v is JsonObject => typeof v === 'object' && v !== null && !Array.isArray(v)

@@ -5,7 +5,7 @@ import type { KeyedMutex } from '../../../domain/runtime/concurrency.ts'
 import type { At, ForkOptions } from '../../../domain/runtime/types.ts'
 import type { ForkFiles, Services } from '../services.ts'
 import { keyedRunId, madeBefore, shown } from './keyed.ts'
-import { workspaceOf } from './known.ts'
+import { mustGovern, workspaceOf } from './known.ts'
 import { actorOf, mustWrite } from './record-command.ts'
 import { type RequestOptions, tracing } from './request-options.ts'
 import type { StartedRun } from './start-run.ts'
@@ -38,6 +38,7 @@ export async function forkRun(
   },
 ): Promise<StartedRun> {
   mustWrite(s)
+  await mustGovern(s, source, 'fork')
   const { by, drive, here = true, options } = who
   const { key } = options
   const said = wellFormed(JSON.parse(JSON.stringify(asked))) as Changes & { at: unknown }

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { agentStream, base32, keyedCommand } from '../../../domain/log/ids.ts'
+import { agentStream, base32, externalStream, keyedCommand } from '../../../domain/log/ids.ts'
 import { isRepeated } from '../../../domain/runtime/agent/refusals.ts'
 import type { Services } from '../services.ts'
 
@@ -17,9 +17,9 @@ export async function madeBefore(
   key: string,
   asked: unknown,
 ): Promise<boolean> {
-  for await (const [first] of log.read(agentStream(runId), { limit: 1, bodies: false })) {
-    if (first !== undefined) return isRepeated(first.header.commandId, keyedCommand(log.logId, key, asked))
-  }
+  for (const stream of [agentStream(runId), externalStream(runId)])
+    for await (const [first] of log.read(stream, { limit: 1, bodies: false }))
+      if (first !== undefined) return isRepeated(first.header.commandId, keyedCommand(log.logId, key, asked))
   return false
 }
 

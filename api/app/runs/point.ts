@@ -32,6 +32,7 @@ export function pointOf({ state: s, head, messages, facts }: AgentAt): AgentPoin
     error: s.machine.status === 'ERROR' ? { code: s.machine.code, message: s.machine.error } : null,
     state: { messages, sopPhase: s.phase, contextVariables },
     ...calls,
+    documents: s.documents,
     usage: {
       inputTokens: input(own) + input(before),
       outputTokens: own.output + before.output,

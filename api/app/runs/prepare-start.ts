@@ -1,3 +1,4 @@
+import type { RoutingConfig } from '../../../domain/agent/definition/routing.ts'
 import type { AgentSpec, GivenSecret, ModelInfo, RoleDefinition } from '../../../domain/agent/definition/spec.ts'
 import {
   ContextManagementConfig,
@@ -34,6 +35,10 @@ export interface PrepareServices {
   readonly defaultModel: string
   /** Null: the requested one. */
   readonly safeDefaultModel: string | null
+  /** The rules of runs that name no model; absent: they have `defaultModel`. */
+  readonly routing?: RoutingConfig
+  /** Whether runs that say nothing of it may have answers from the request cache. */
+  readonly cache?: boolean
   /** Tools that a run in this folder may be given, and why others cannot be had. */
   tools(role: RoleDefinition | null, workspace: string | null): Promise<KnownTools>
   /** Rejects for a folder that cannot be worked in, or in which another run works. */
@@ -95,6 +100,19 @@ async function roleOf(services: PrepareServices, name: string | undefined): Prom
   return refuse('UNKNOWN_ROLE', [`there is no role "${name}"; ${known}`, ...faults].join('; '))
 }
 
+/** The models of a run: the one that it names, or those of its rules. The role's own model is one that the run names. */
+function modelsOf(services: PrepareServices, asked: StartRun, ofRole: string | null): AgentSpec['models'] {
+  if (asked.model !== undefined && asked.routing !== undefined)
+    refuse('INVALID_REQUEST', 'give either model, or routing with the models that its rules choose among')
+  const name = asked.model ?? (asked.routing === undefined ? (ofRole ?? undefined) : undefined)
+  const routing = name === undefined ? (asked.routing ?? services.routing) : undefined
+  const requested = name ?? (routing === undefined ? services.defaultModel : routing.models[0]!)
+  const safeDefault = services.safeDefaultModel ?? requested
+  const ids = new Set([requested, safeDefault, ...(routing?.models ?? [])])
+  const known = [...ids].map((id) => services.model(id))
+  return { requested, safeDefault, known, ...(routing && { routing }) }
+}
+
 async function checkSandbox(
   services: PrepareServices,
   spec: Pick<AgentSpec, 'policy' | 'tools' | 'role'>,
@@ -120,8 +138,7 @@ export function createStarts(services: PrepareServices): Starts {
       const tools = offered(known, asked)
       checkApproved(known, asked.approve ?? [])
       const secrets = await Promise.all([...new Set(asked.secrets ?? [])].map((name) => services.secret(name)))
-      const requested = services.model(asked.model ?? named?.model ?? services.defaultModel)
-      const safeDefault = services.model(services.safeDefaultModel ?? requested.id)
+      const models = modelsOf(services, asked, named?.model ?? null)
       const workspace =
         asked.workspace === undefined ? null : await services.workspace(asked.workspace, { secrets, policy })
       await checkSandbox(services, { policy, tools, role }, workspace)
@@ -136,11 +153,7 @@ export function createStarts(services: PrepareServices): Starts {
         retry: ErrorRecoveryPolicy.parse({ modelOutageMs: MODEL_OUTAGE_MS, ...services.retry, ...asked.retry }),
         context: ContextManagementConfig.parse({ ...asked.context }),
         budget: { tokens: asked.budget?.tokens ?? null, nanoDollars: asked.budget?.nanoDollars ?? null },
-        models: {
-          requested: requested.id,
-          safeDefault: safeDefault.id,
-          known: requested.id === safeDefault.id ? [requested] : [requested, safeDefault],
-        },
+        models: { ...models, ...((asked.cache ?? services.cache) && { cache: true }) },
         tools,
         workspace: workspace && { path: workspace.path, tree: workspace.tree },
         testCommand: asked.testCommand ?? (workspace?.testCommand ? [...workspace.testCommand] : null),

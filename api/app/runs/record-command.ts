@@ -1,14 +1,15 @@
 import type { UserCommand } from '../../../domain/agent/decisions/commands.ts'
-import { echo } from '../../../domain/agent/issues.ts'
 import type { Actor } from '../../../domain/log/envelope.ts'
 import { revisionChanged } from '../../../domain/runtime/agent/refusals.ts'
 import { claimKey } from '../../../domain/runtime/claim-key.ts'
 import type { ErasureChoice, Request } from '../../../domain/runtime/types.ts'
+import { echo } from '../../../domain/shared/issues.ts'
+import { recordOfAgent } from '../agents/record-of-agent.ts'
 import { Problem } from '../problem.ts'
 import type { Recorded } from '../schemas/common.ts'
 import type { Services } from '../services.ts'
 import { shown } from './keyed.ts'
-import { runOfAgent } from './known.ts'
+import { isUngoverned, mustGovern, runOfAgent } from './known.ts'
 import { type RequestOptions, tracing } from './request-options.ts'
 
 const LISTS: Readonly<Record<string, string>> = {
@@ -51,6 +52,7 @@ export async function record(s: Services, asked: Asked): Promise<Recorded> {
   mustWrite(s)
   const runId = await runOfAgent(s, asked.agentId)
   const { key, expectedRevision } = asked.options
+  if (await isUngoverned(s, asked.agentId)) return recordOfAgent(s, runId, asked)
   const request: Request = {
     by: asked.actor,
     ...(key === undefined ? {} : { key }),
@@ -75,6 +77,7 @@ export async function erasable(
   which: ErasureChoice,
   { expectedRevision }: RequestOptions,
 ) {
+  await mustGovern(s, agentId, 'erase')
   const { revision, bodies } = await s.runtime.erasable(agentId, which)
   if (expectedRevision !== undefined && expectedRevision !== revision) throw revisionChanged(agentId, revision)
   const { driving } = s.drivers.state(agentId)

@@ -1,8 +1,9 @@
 import type { z } from 'zod'
 import { wellFormed } from '../../../domain/log/well-formed.ts'
 import { claimKey } from '../../../domain/runtime/claim-key.ts'
+import { startAgent } from '../agents/start-agent.ts'
 import type { Started } from '../schemas/runs.ts'
-import type { StartRun } from '../schemas/start.ts'
+import { OWN_AGENT, type StartRun } from '../schemas/start.ts'
 import type { Services } from '../services.ts'
 import { keyedRunId, madeBefore, shown } from './keyed.ts'
 import { workspaceOf } from './known.ts'
@@ -13,19 +14,23 @@ export type StartedRun = z.infer<typeof Started>
 
 /**
  * Starts a run, or finds the one that the same Idempotency-Key started. Rejects with what `prepare` refuses. `here` false:
- * a run that is to be driven is left to another process.
+ * a run that is to be driven is left to another process. `network`: the request came over it (see startAgent).
  */
 export async function startRun(
   s: Services,
   request: StartRun,
   options: RequestOptions,
   here = true,
+  network = false,
 ): Promise<StartedRun> {
   mustWrite(s)
   const asked = wellFormed(request)
+  const { agent } = asked
+  if (agent !== undefined && agent !== OWN_AGENT) return startAgent(s, { ...asked, agent }, options, network)
   const { key } = options
   const runId = key === undefined ? s.runtime.newRunId() : keyedRunId(s, 'run', key)
-  const { drive, by, ...what } = asked
+  // Named or not, it is the same request.
+  const { drive, by, agent: _, ...what } = asked
   const asking = {
     by: actorOf('user', by),
     ...(key === undefined ? {} : { key, asked: what }),

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { agentStream } from '../../../domain/log/ids.ts'
+import { streamOfAgent } from '../../../domain/runtime/stream-of-agent.ts'
 import type { Verification } from '../../../domain/runtime/types.ts'
 import { acceptedLosses } from '../losses/accepted.ts'
 import type { VerifiedRun } from '../schemas/runs.ts'
@@ -8,21 +8,28 @@ import { notFound } from './record-command.ts'
 
 /**
  * Proves every agent of a run, and that the log still holds all that the tables have seen of it: a chain whose last links
- * are gone holds by itself. Throws a 404 Problem where neither knows the run.
+ * are gone holds by itself. `only`: this agent of it. Throws a 404 Problem where neither knows the run, or the agent.
  */
 export async function verifyRun(
   s: Pick<Services, 'log' | 'blobs' | 'read' | 'runtime'>,
   runId: string,
+  only?: string,
 ): Promise<z.infer<typeof VerifiedRun>> {
   await s.read.current()
   // Before the log is read, which only grows.
   const parked = await s.read.parked(runId)
-  const unborn = parked.map(({ stream }) => [stream.replace(/^agent-/, ''), -1] as const)
+  const unborn = parked.map(({ stream }) => [stream.replace(/^(?:agent|external)-/, ''), -1] as const)
   const seen = new Map([[runId, -1], ...unborn, ...(await s.read.heads(runId)).value])
-  if (seen.size === 1 && seen.get(runId) === -1 && !(await s.log.head(agentStream(runId)))) throw notFound('run', runId)
+  if (seen.size === 1 && seen.get(runId) === -1 && (await streamOfAgent(s.log, runId)) === null)
+    throw notFound('run', runId)
+  if (only !== undefined && !seen.has(only)) throw notFound('agent', only)
   const agents: Verification[] = []
-  for (const [agentId, revision] of seen) agents.push(whole(await s.runtime.verify(agentId), revision))
-  const losses = await acceptedLosses(s, [...seen.keys()])
+  const wanted = [...seen].filter(([agentId]) => only === undefined || agentId === only)
+  for (const [agentId, revision] of wanted) agents.push(whole(await s.runtime.verify(agentId), revision))
+  const losses = await acceptedLosses(
+    s,
+    wanted.map(([agentId]) => agentId),
+  )
   return { runId, ok: agents.every((agent) => agent.ok), agents, acceptedLosses: losses, parked }
 }
 

@@ -2,6 +2,11 @@ import { z } from 'zod'
 import { Artifact } from '../../../domain/agent/events/events.ts'
 import { AnyJson, By, JsonValue, Next, Position } from './common.ts'
 
+export const AgentPath = z
+  .array(z.strictObject({ agentId: z.string(), role: z.string().nullable() }))
+  .readonly()
+  .meta({ id: 'AgentPath', description: 'From the root agent of the run to the agent itself' })
+
 /** `erased`: the body that held the decision is gone. */
 export const ApprovalState = z
   .enum(['pending', 'approved', 'rejected', 'expired', 'erased'])
@@ -12,6 +17,7 @@ export const Approval = z
     toolCallId: z.string(),
     runId: z.string(),
     agentId: z.string(),
+    agentPath: AgentPath,
     toolName: z.string(),
     argumentsHash: z.string(),
     arguments: AnyJson,
@@ -65,6 +71,7 @@ export const Ask = z
     for: z.enum(['approval', 'doubt', 'input']),
     runId: z.string(),
     agentId: z.string(),
+    agentPath: AgentPath,
     toolCallId: z.string().nullable(),
     toolName: z.string().nullable(),
     arguments: AnyJson,

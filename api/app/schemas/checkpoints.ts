@@ -39,6 +39,9 @@ const content = {
   pendingToolCalls: z.array(PendingCall).readonly(),
   completedToolResults: z.array(Result).readonly().meta({ description: 'Those of its turn' }),
   pendingCreates: z.array(z.string()).readonly().meta({ description: 'Files that the step has created' }),
+  documents: z
+    .record(z.string(), z.string())
+    .meta({ description: 'Frontiers of the documents that the agent has touched, by document id' }),
   usage: z.strictObject({
     inputTokens: count,
     outputTokens: count,

@@ -195,6 +195,19 @@ export const VerifiedDocument = z
   })
   .meta({ id: 'VerifiedDocument' })
 
+export const EraseEnvelope = z
+  .strictObject({
+    revision: z.int().nonnegative().meta({ description: 'Of the request, or of its answer, as /history shows it' }),
+    reason: z.string().trim().min(1).max(2000),
+    by: By.optional(),
+  })
+  .meta({ id: 'EraseEnvelope' })
+export type EraseEnvelope = z.input<typeof EraseEnvelope>
+
+export const EnvelopeErased = z
+  .strictObject({ revision: z.int(), recorded: z.boolean().meta({ description: 'false: it was erased before' }) })
+  .meta({ id: 'EnvelopeErased' })
+
 export const DocumentSummary = z
   .strictObject({
     documentId: z.string(),

@@ -90,11 +90,20 @@ export const Run = z
   .meta({ id: 'Run' })
 export type Run = z.infer<typeof Run>
 
+/** One kind of budget of an agent. */
+const Account = z.strictObject({
+  given: count.nullable().meta({ description: 'At its birth and since; null: no limit' }),
+  spent: count.meta({ description: 'By it and by children that have ended' }),
+  reserved: count.meta({ description: 'Granted to children whose end is not known' }),
+  uncertain: count.meta({ description: 'What late answers, and agents that nothing reaches, may still add' }),
+})
+const Books = z.strictObject({ tokens: Account, nanoDollars: Account, agents: Account }).meta({ id: 'Books' })
+
 export const AgentNode = z
   .strictObject({
     agentId: z.string(),
     parentId: z.string().nullable(),
-    depth: count,
+    depth: z.int().meta({ description: '0: the root agent; -1: not known' }),
     role: z.string().nullable(),
     phase: z.string().nullable(),
     status: RunStatus,
@@ -102,10 +111,36 @@ export const AgentNode = z
     paused: z.boolean(),
     turn: count,
     step: count,
+    code: z.string().nullable().meta({ description: 'Of one that failed' }),
+    createdAt: z.string(),
+    completedAt: z.string().nullable(),
+    waiting: z.array(Waiting).readonly().meta({ description: 'All that this agent waits for' }),
     own: Bill,
     total: Bill,
+    budget: Books.nullable().meta({ description: 'null: not known' }),
   })
   .meta({ id: 'AgentNode' })
+
+export const RunTree = z
+  .strictObject({
+    position: Position,
+    runId: z.string(),
+    agents: z.array(AgentNode).readonly().meta({ description: 'Each one followed by those below it' }),
+    recorded: z
+      .array(
+        z.strictObject({
+          agentId: z.string(),
+          parentId: z.string(),
+          runId: z.string(),
+          role: z.string().nullable(),
+          status: RunStatus,
+          code: z.string().nullable(),
+        }),
+      )
+      .readonly()
+      .meta({ description: 'Of a fork: children of its source that had ended before it; nothing drives them again' }),
+  })
+  .meta({ id: 'RunTree' })
 
 export const RunList = z.strictObject({ position: Position, runs: z.array(Run), next: Next }).meta({ id: 'RunList' })
 
@@ -141,7 +176,13 @@ export const Started = z
   })
   .meta({ id: 'Started' })
 
-export const InputBody = z.strictObject({ text: z.string().trim().min(1), by: By.optional() }).meta({ id: 'Input' })
+export const InputBody = z
+  .strictObject({
+    text: z.string().trim().min(1),
+    agent: Id.optional().meta({ description: 'To this agent of the run; default: the root agent' }),
+    by: By.optional(),
+  })
+  .meta({ id: 'Input' })
 export const CancelBody = z
   .strictObject({ reason: z.string().min(1).optional(), deadlineMs: Milliseconds.optional(), by: By.optional() })
   .meta({ id: 'Cancel' })
@@ -151,8 +192,8 @@ export const PauseBody = z
 /** `drive` false: only lift the pause. */
 export const ResumeBody = z.strictObject({ drive: z.boolean().default(true), by: By.optional() }).meta({ id: 'Resume' })
 /**
- * Of a finished run: the event at `revision`, those from there `to` another, or `all`. `agent`: the root agent where none
- * is named. `dryRun`: only tell which bodies would be emptied.
+ * Of a finished run: the event at `revision`, those from there `to` another, or `all`. `agent`: where none is named the root
+ * agent, and for `all` every agent of the run. `dryRun`: only tell which bodies would be emptied.
  */
 export const EraseBody = z
   .strictObject({
@@ -169,7 +210,9 @@ export const EraseBody = z
 /** `bodies`: of a dry run, what would be emptied; `size` in bytes as stored, `turn` 0 outside of turns. */
 export const Erased = Recorded.extend({
   dryRun: z.boolean(),
-  bodies: z.array(z.strictObject({ revision: count, type: z.string(), turn: count, size: count })).optional(),
+  bodies: z
+    .array(z.strictObject({ agentId: z.string(), revision: count, type: z.string(), turn: count, size: count }))
+    .optional(),
 }).meta({ id: 'Erased' })
 /** A step (0: before the run), or a tree that an earlier restore kept. `dryRun`: only tell what would change. */
 export const RestoreBody = z
@@ -230,7 +273,7 @@ export const VerifiedRun = z
           .array(
             z.strictObject({
               revision: z.int(),
-              code: z.enum(['CHAIN', 'BODY', 'DIGEST', 'SHAPE', 'TIME', 'BLOB']),
+              code: z.enum(['CHAIN', 'BODY', 'DIGEST', 'SHAPE', 'TIME', 'BLOB', 'CHILD']),
               message: z.string(),
             }),
           )

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { partly } from '../../../domain/agent/definition/partly.ts'
+import { RoutingConfig } from '../../../domain/agent/definition/routing.ts'
 import {
   Budget,
   ContextManagementConfig,
@@ -41,6 +42,33 @@ function deeper({ code, keys }: z.core.$ZodRawIssue): string | undefined {
   return meant.length === 0 ? undefined : `did you mean ${meant.join(', ')}?`
 }
 
+/** The kind of keepup's own agent. */
+export const OWN_AGENT = 'keepup'
+
+/** What a run of another agent takes: our policy sees nothing of it, so that nothing of a policy can be promised. */
+const OF_AGENTS: ReadonlySet<string> = new Set([
+  ...['agent', 'task', 'model', 'workspace', 'limits', 'budget', 'env', 'extensions', 'drive', 'by'],
+])
+
+/** Refuses what belongs to the other kind of run. */
+function ofItsAgent(asked: Readonly<Record<string, unknown>>, { addIssue }: z.core.$RefinementCtx): void {
+  const refuse = (path: string[], message: string) => addIssue({ code: 'custom', path, message, input: asked })
+  const given = Object.keys(asked).filter((key) => asked[key] !== undefined)
+  if (asked.agent === undefined || asked.agent === OWN_AGENT) {
+    for (const key of ['env', 'extensions'])
+      if (given.includes(key)) refuse([key], 'goes with another agent only; name it in "agent", or leave this out')
+    return
+  }
+  for (const key of given)
+    if (!OF_AGENTS.has(key)) refuse([key], "is for keepup's own agent; leave it out, or use the agent's own extensions")
+  const { maxTurns } = (asked.limits ?? {}) as { maxTurns?: unknown }
+  if (maxTurns !== undefined)
+    refuse(['limits', 'maxTurns'], "is for keepup's own agent; leave it out, or use the agent's own extensions")
+  if (asked.task === undefined) refuse(['task'], 'say what the agent is to do')
+  if (asked.workspace === undefined) refuse(['workspace'], 'name the folder in which the agent is to work')
+  if (asked.drive === false) refuse(['drive'], 'a run of another agent begins at once; leave it out')
+}
+
 /** What a run is started with (POST /v1/runs). Everything but the task has a default. */
 export const StartRun = z
   .strictObject(
@@ -48,6 +76,10 @@ export const StartRun = z
       task: z.string().trim().min(1).optional().meta({ description: 'Absent: the run waits for input.' }),
       role: z.string().min(1).optional(),
       model: z.string().min(1).max(300).optional(),
+      routing: RoutingConfig.optional().meta({
+        description: 'Rules that choose among several models, in place of `model`.',
+      }),
+      cache: z.boolean().optional().meta({ description: 'Whether answers may come from the request cache.' }),
       policy: SETTINGS.policy.optional(),
       limits: SETTINGS.limits.optional(),
       recovery: SETTINGS.recovery.optional(),
@@ -61,11 +93,26 @@ export const StartRun = z
       budget: SETTINGS.budget.optional().meta({ description: 'Tokens, and money in nano-dollars.' }),
       approve: names.optional().meta({ description: 'Standing approval: these tools do not ask.' }),
       instructions: z.string().min(1).optional(),
+      agent: z
+        .string()
+        .min(1)
+        .max(64)
+        .optional()
+        .meta({ description: "The kind of agent, of GET /v1/agents. Absent: keepup's own." }),
+      env: z
+        .record(z.string(), z.string())
+        .optional()
+        .meta({ description: 'With agent: variables for it. Their values are not recorded.' }),
+      extensions: z
+        .record(z.string(), JsonValue)
+        .optional()
+        .meta({ description: 'With agent: what else it is asked for, of its capabilities.' }),
       drive: z.boolean().default(true).meta({ description: 'False: only record the run.' }),
       by: By.optional(),
     },
     { error: deeper },
   )
+  .superRefine(ofItsAgent)
   .meta({ id: 'StartRun' })
 export type StartRun = z.infer<typeof StartRun>
 export type StartRunInput = z.input<typeof StartRun>

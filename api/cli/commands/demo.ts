@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { envName, onServers } from '../../app/config.ts'
+import { playDocument } from '../../demo/document.ts'
 import { demoScript, freshDemo, TASK } from '../../demo/project.ts'
 import { tellStory } from '../../demo/story.ts'
 import { Refused, take } from '../client.ts'
@@ -49,7 +50,8 @@ async function play(ctx: Context, model: string | null, workspace: string): Prom
   ctx.note('You approve write_file and run_command beforehand; without that, every one of them would ask.\n')
   const runId = await startJob(ctx, model, workspace)
   const code = await driveToEnd(ctx, runId, FROM_BIRTH, resuming(ctx, runId))
-  const ok = await tellStory(ctx, await ctx.client('write'), runId)
+  const client = await ctx.client('write')
+  const ok = (await tellStory(ctx, client, runId)) && (await playDocument(ctx, client))
   const short = runId.slice(0, 12)
   ctx.line(`\n${ctx.paint('bold', 'Next')}`)
   for (const words of [

@@ -6,6 +6,7 @@ import type { DocumentEntry, DocumentList } from '../../app/schemas/documents.ts
 import { asOne, refusal, take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT, UsageError } from '../exit.ts'
+import { proveDocuments } from './docs-prove.ts'
 import { choice, type Kit, readAll, whole } from './kit.ts'
 
 const FORMATS = ['markdown', 'html', 'loro', 'json'] as const
@@ -243,6 +244,7 @@ export function docsCommand(program: Command, kit: Kit): void {
     .argument('<a>', 'a revision, as "history" shows it')
     .argument('<b>')
     .action(kit.action((ctx, [id, a, b]) => diff(ctx, id!, a!, b!)))
+  proveDocuments(docs, kit, documentId)
   at(docs.command('export').description('a document on stdout, as a file').argument('<document>'))
     .option('--format <format>', FORMATS.join(', '), choice('--format', FORMATS))
     .action(kit.action<ShowOptions>((ctx, [id], options) => exportTo(ctx, id!, options)))

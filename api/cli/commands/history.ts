@@ -182,11 +182,13 @@ export function historyCommands(program: Command, kit: Kit): void {
     .command('export')
     .description("a run's sealed events as NDJSON on stdout, to be verified elsewhere")
     .argument('<run>')
+    .option('--agent <id>', 'only this agent of the run')
     .action(
-      kit.action(async (ctx, [run]) => {
+      kit.action<{ agent?: string }>(async (ctx, [run], { agent }) => {
         const id = await ctx.runId(run!, 'read')
         const backend = await ctx.backend('read')
-        const response = await backend.fetch(new Request(`http://localhost/v1/runs/${id}/export`))
+        const query = agent === undefined ? '' : `?agent=${encodeURIComponent(agent)}`
+        const response = await backend.fetch(new Request(`http://localhost/v1/runs/${id}/export${query}`))
         if (!response.ok || !response.body) throw await refusal(response)
         let altered = 0
         for await (const line of linesOf(response.body)) {

@@ -52,9 +52,9 @@ async function rebuilt(ctx: Context, wishes: RebuildOptions) {
 }
 
 /** Checks one run; one that the log no longer gives is broken, and those beside it are checked all the same. */
-async function verifyRun(ctx: Context, id: string): Promise<boolean> {
+async function verifyRun(ctx: Context, id: string, agent?: string): Promise<boolean> {
   try {
-    return await proveRun(ctx, id)
+    return await proveRun(ctx, id, agent)
   } catch (error) {
     const why = damage(error)
     if (why === null) throw error
@@ -63,8 +63,9 @@ async function verifyRun(ctx: Context, id: string): Promise<boolean> {
   }
 }
 
-async function proveRun(ctx: Context, id: string): Promise<boolean> {
-  const found = await take((await ctx.client('read')).v1.runs[':id'].verify.$get({ param: { id } }))
+async function proveRun(ctx: Context, id: string, agent: string | undefined): Promise<boolean> {
+  const query = agent === undefined ? {} : { agent }
+  const found = await take((await ctx.client('read')).v1.runs[':id'].verify.$get({ param: { id }, query }))
   ctx.show(found, () => [
     ...found.agents.flatMap((a) => [
       `${a.agentId}: ${a.ok ? 'holds' : 'BROKEN'}, ${counted(a.events, 'event')}, ${digests(a)}, head ${a.head}`,
@@ -126,8 +127,10 @@ export function proveCommands(program: Command, kit: Kit): void {
     .description('check chains, bodies and digests of a run, of all runs, or of an exported file')
     .argument('[run]')
     .option('--file <path>', 'an export; needs no data folder')
+    .option('--agent <id>', 'only this agent of the run')
     .action(
-      kit.action<{ file?: string }>(async (ctx, [run], { file }) => {
+      kit.action<{ file?: string; agent?: string }>(async (ctx, [run], { file, agent }) => {
+        if (agent !== undefined && run === undefined) throw new UsageError('--agent: name the run too')
         if (file !== undefined) {
           const found = await verifyFile(resolve(ctx.io.cwd, file))
           ctx.show(found, () => [
@@ -141,7 +144,7 @@ export function proveCommands(program: Command, kit: Kit): void {
           const why = damage(error)
           throw why === null ? error : new CliError(why, EXIT.verification)
         })
-        if (run !== undefined) ok = await verifyRun(ctx, await ctx.runId(run, 'read'))
+        if (run !== undefined) ok = await verifyRun(ctx, await ctx.runId(run, 'read'), agent)
         else {
           ok = await verifyLog(ctx)
           for await (const id of allRuns(ctx)) ok = (await verifyRun(ctx, id)) && ok

@@ -4,10 +4,11 @@ import type { Command } from 'commander'
 import { ROLES } from '../../../domain/agent/definition/roles.ts'
 import { ErrorRecoveryPolicy, RecoveryConfig } from '../../../domain/agent/definition/spec.ts'
 import { DEFAULT_TURNS } from '../../app/runs/prepare-start.ts'
-import type { StartRunInput } from '../../app/schemas/start.ts'
+import { OWN_AGENT, type StartRunInput } from '../../app/schemas/start.ts'
 import { take } from '../client.ts'
 import { driveToEnd, FROM_BIRTH, resuming } from '../drive.ts'
 import { EXIT, UsageError } from '../exit.ts'
+import { followAgent } from '../follow-agent.ts'
 import { choice, jsonOrText, type Kit, likeIt, modelId, money, names, readAll, some, whole } from './kit.ts'
 
 interface RunOptions {
@@ -32,16 +33,34 @@ interface RunOptions {
   budgetUsd?: number
   instructions?: string
   sandbox?: boolean
+  cache?: boolean
   drive?: boolean
+  agent?: string
+  env?: string[]
+  extension?: string[]
   key?: string
 }
 
-function variables(pairs: readonly string[]): Record<string, never> {
+/** Another agent is not driven: it begins at once. */
+const isOther = (agent: string | undefined): boolean => agent !== undefined && agent !== OWN_AGENT
+
+function pairs(option: string, pairs: readonly string[]): Record<string, never> {
   return Object.fromEntries(
     pairs.map((pair) => {
       const at = pair.indexOf('=')
-      if (at < 1) throw new UsageError(`--var: expected key=value, with a value that is JSON or text`)
+      if (at < 1) throw new UsageError(`${option}: expected key=value, with a value that is JSON or text`)
       return [pair.slice(0, at), jsonOrText(pair.slice(at + 1)) as never]
+    }),
+  )
+}
+
+/** Variables of this environment by their names: a value on the command line would be seen by other users. */
+function passed(names: readonly string[], env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    names.map((name) => {
+      const value = env[name]
+      if (value === undefined) throw new UsageError(`--env: there is no variable ${name}; set it, or leave it out`)
+      return [name, value]
     }),
   )
 }
@@ -56,7 +75,11 @@ function argv(text: string): string[] {
 }
 
 /** The request that a command line stands for. */
-export function startRequest(task: string | undefined, o: RunOptions, cwd: string, by: string): StartRunInput {
+export function startRequest(
+  task: string | undefined,
+  o: RunOptions,
+  { cwd, env, by }: { cwd: string; env: NodeJS.ProcessEnv; by: string },
+): StartRunInput {
   const request = some({
     task,
     role: o.role,
@@ -74,13 +97,17 @@ export function startRequest(task: string | undefined, o: RunOptions, cwd: strin
     tools: o.tools,
     workspace: o.workspace === false ? undefined : resolve(cwd, o.workspace ?? '.'),
     testCommand: o.testCommand === undefined ? undefined : argv(o.testCommand),
-    contextVariables: o.var && variables(o.var),
+    contextVariables: o.var && pairs('--var', o.var),
     secrets: o.secret,
     budget: some({ tokens: o.budgetTokens, nanoDollars: o.budgetUsd }),
     approve: o.approve,
+    cache: o.cache,
     instructions: o.instructions,
+    agent: o.agent,
+    env: o.env && passed(o.env, env),
+    extensions: o.extension && pairs('--extension', o.extension),
     // Recorded first and driven when this command listens, so that not a word is missed.
-    drive: false,
+    drive: isOther(o.agent) ? undefined : false,
     by,
   })
   return request as StartRunInput
@@ -159,6 +186,7 @@ export function runCommand(program: Command, kit: Kit): void {
       `how often a model call, or a tool call that is safe again, is tried again (default: ${RETRY.maxRetries})`,
       whole('--max-retries'),
     )
+    .option('--cache', 'take answers to equal requests of other runs from the request cache')
     .option('--test-command <command>', 'the command of the tests_pass gate')
     .option('--var <key=value>', 'a context variable; may be repeated', repeated)
     .option('--secret <names>', 'secrets that tools may be given, by name', names)
@@ -167,13 +195,19 @@ export function runCommand(program: Command, kit: Kit): void {
     .option('--instructions <text>', 'added to the system prompt')
     .option('--no-sandbox', 'run commands without a sandbox; recorded and shown')
     .option('--no-drive', 'only record the run')
+    .option(
+      '--agent <kind>',
+      'another agent, of "agents list"; it begins at once, and our policy does not see what it does',
+    )
+    .option('--env <names>', 'with --agent: variables of this environment that it is given', names)
+    .option('--extension <id=value>', 'with --agent: an extension of its capabilities; may be repeated', repeated)
     .option('--key <key>', 'idempotency key: the same command line again finds the same run')
     .action(
       kit.action<RunOptions>(async (ctx, [given], options) => {
         const task = given === '-' ? (await readAll(ctx.io.stdin)).trim() : given
         if (task !== undefined && task.trim() === '') throw new UsageError('the task is empty')
         if (given !== undefined && given !== '-') noCommand(program, given)
-        const json = startRequest(task, options, ctx.io.cwd, ctx.by)
+        const json = startRequest(task, options, { cwd: ctx.io.cwd, env: ctx.io.env, by: ctx.by })
         const { key, drive } = options
         if (json.workspace !== undefined && options.workspace === undefined) notOurOwn(json.workspace)
         const client = await ctx.client('write')
@@ -181,6 +215,7 @@ export function runCommand(program: Command, kit: Kit): void {
         const started = await take(client.v1.runs.$post({ header, json }))
         if (json.workspace !== undefined) ctx.note(`works in ${json.workspace}`)
         ctx.note(`run ${started.runId}`)
+        if (isOther(options.agent)) return followAgent(ctx, started.runId)
         if (drive === false) {
           ctx.show(started, () => [started.runId])
           ctx.note(`go on with: ${ctx.command('resume', started.runId)}`)

@@ -7,7 +7,7 @@ import type { RunDetail } from '../../app/schemas/runs.ts'
 import { visible } from '../../app/text/visible-text.ts'
 import { OwnerError } from '../../owner/backend.ts'
 import { pendingApprovals } from '../ask.ts'
-import { askLines, nextLines, parkedLines } from '../asks.ts'
+import { askLines, byWhom, nextLines, parkedLines } from '../asks.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit.ts'
@@ -29,11 +29,14 @@ type RunQueryInput = z.input<typeof RunQuery>
 type Detail = z.infer<typeof RunDetail>
 type Run = Detail['run']
 
+/** Another agent's run: our policy saw nothing of it. */
+const agentOf = ({ backend }: Run): string | null => (backend === null ? null : `${backend}, ungoverned`)
 const DISK = { title: 'DISK', of: (r: Run) => bytes(r.bytes), side: 'right' as const, optional: true }
 const COLUMNS = [
   { title: 'RUN', of: (r: Run) => r.runId },
   { title: 'STATUS', of: (r: Run) => listedAs(r) },
   { title: 'ROLE', of: (r: Run) => r.role, optional: true },
+  { title: 'AGENT', of: (r: Run) => agentOf(r), optional: true },
   { title: 'TURN', of: (r: Run) => r.turn, side: 'right' as const },
   { title: 'COST', of: (r: Run) => dollars(r.total.nanoDollars), side: 'right' as const },
   DISK,
@@ -120,12 +123,13 @@ function runLines({ run, tree, acceptedLosses }: Detail): string[] {
     ['run', run.runId],
     ['task', run.task],
     ['status', statusOf(run)],
-    ['state', hasEnded(run.status) ? null : `${run.machineState}${run.paused ? ', paused' : ''}`],
+    ['state', hasEnded(run.status) || run.ungoverned ? null : `${run.machineState}${run.paused ? ', paused' : ''}`],
     ['error', run.error && `${run.error.code}: ${run.error.message}`],
     ['summary', run.summary],
     ['last words', run.partialOutput],
     ['unmet gates', run.unmetGates.join(', ') || null],
     ['role', run.role && [run.role, run.phase && `phase ${run.phase}`].filter(Boolean).join(', ')],
+    ['agent', agentOf(run)],
     ['model', run.model],
     ['workspace', run.workspace],
     ['forked from', run.source && `${run.source.agentId} after step ${run.source.step}`],
@@ -177,6 +181,7 @@ async function waiting(ctx: Context): Promise<number> {
     { title: 'CALL', of: (a) => a.toolCallId ?? a.runId },
     { title: 'WAITS FOR', of: (a) => WAITS_FOR[a.for] },
     { title: 'TOOL', of: (a) => a.toolName },
+    { title: 'AGENT', of: byWhom, optional: true },
     { title: 'EXPIRES', of: (a) => a.expiresAt, optional: true },
     { title: 'ARGUMENTS', of: (a) => visible(JSON.stringify(a.arguments ?? {})), flexible: true },
   ])

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { rotateKey } from '../../../adapters/vault/encrypt.ts'
 import { placeOf } from '../../../adapters/vault/keys.ts'
-import { issueText } from '../../../domain/agent/issues.ts'
+import { issueText } from '../../../domain/shared/issues.ts'
 import { SecretName } from '../../app/schemas/system.ts'
 import { vaultKeys } from '../../host/vault-keys.ts'
 import { take } from '../client.ts'

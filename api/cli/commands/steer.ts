@@ -41,13 +41,14 @@ export function steerCommands(program: Command, kit: Kit): void {
     .description('say something to a run; it is read at the next turn')
     .argument('<run>')
     .argument('<text>', '"-" reads it from standard input')
+    .option('--agent <id>', 'to this agent of the run (default: the root agent)')
     .action(
-      kit.action(async (ctx, [run, given]) => {
+      kit.action<{ agent?: string }>(async (ctx, [run, given], { agent }) => {
         const text = given === '-' ? (await readAll(ctx.io.stdin)).trim() : given!
         if (text.trim() === '') throw new UsageError('the input is empty')
         const id = await ctx.runId(run!, 'write')
         const client = await ctx.client('write')
-        const json = { text, by: ctx.by }
+        const json = { text, by: ctx.by, ...(agent === undefined ? {} : { agent }) }
         return recorded(ctx, await take(client.v1.runs[':id'].input.$post({ param: { id }, header: asOne(), json })))
       }),
     )
@@ -164,7 +165,7 @@ export function steerCommands(program: Command, kit: Kit): void {
     .requiredOption('--reason <text>', 'required; recorded, and shown wherever the body would be')
     .option('--dry-run', 'only show what would be emptied')
     .option('--yes', 'do not ask; needed where there is no terminal')
-    .option('--agent <id>', 'of this agent (default: the root agent)')
+    .option('--agent <id>', 'of this agent (default: the root agent, with --all every agent of the run)')
     .addHelpText('after', `\n${filesStay()}`)
     .action(
       kit.action<Erasing>(async (ctx, [run], { reason, agent, revision, all, dryRun, yes }) => {

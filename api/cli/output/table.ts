@@ -3,6 +3,8 @@ import { cells, cut, oneLine, pad } from './text.ts'
 export interface Column<T> {
   readonly title: string
   readonly of: (row: T) => string | number | null
+  /** What leads to the cell; its spaces are kept. */
+  readonly indent?: (row: T) => string
   readonly side?: 'left' | 'right'
   /** May be cut where the terminal is too narrow. */
   readonly flexible?: boolean
@@ -19,7 +21,7 @@ const KEPT = 8
 export function table<T>(rows: readonly T[], columns: readonly Column<T>[], width: number | null): string[] {
   const lines = [
     columns.map((c) => c.title),
-    ...rows.map((row) => columns.map((c) => oneLine(String(c.of(row) ?? '-')))),
+    ...rows.map((row) => columns.map((c) => `${c.indent?.(row) ?? ''}${oneLine(String(c.of(row) ?? '-'))}`)),
   ]
   const full = columns.map((_, i) => lines.reduce((most, line) => Math.max(most, cells(line[i]!)), 0))
   const widths = width === null ? full : fitted(columns, full, width)

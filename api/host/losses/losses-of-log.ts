@@ -1,5 +1,5 @@
-import { echo } from '../../../domain/agent/issues.ts'
 import type { RuntimePorts } from '../../../domain/runtime/ports.ts'
+import { echo } from '../../../domain/shared/issues.ts'
 import type { Acceptance, Losses } from '../../app/losses/losses.ts'
 import { Problem } from '../../app/problem.ts'
 import { findLoss, type Witnesses } from './find.ts'

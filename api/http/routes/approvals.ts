@@ -100,7 +100,7 @@ export function approvalRoutes(s: Services) {
       const { toolCallId } = c.req.valid('param')
       const { position, value } = await s.read.approval(toolCallId)
       if (!value) throw notFound('approval', toolCallId)
-      return c.json({ position, approval: value, preview: await previewOf(value, s.files) }, 200)
+      return c.json({ position, approval: value, preview: await previewOf(value, s) }, 200)
     })
     .openapi(decide, async (c) => {
       const { by, ...decided } = c.req.valid('json')

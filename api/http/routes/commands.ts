@@ -1,8 +1,10 @@
 import { createRoute, type z } from '@hono/zod-openapi'
 import type { UserCommand } from '../../../domain/agent/decisions/commands.ts'
+import { agentsOf } from '../../app/runs/agents-of.ts'
+import { erasableOfRun, eraseRun } from '../../app/runs/erase-run.ts'
 import { given } from '../../app/runs/given.ts'
 import { mustBeRun } from '../../app/runs/known.ts'
-import { actorOf, erasable, mustWrite, record } from '../../app/runs/record-command.ts'
+import { actorOf, mustWrite, record } from '../../app/runs/record-command.ts'
 import type { RequestOptions } from '../../app/runs/request-options.ts'
 import { Recorded } from '../../app/schemas/common.ts'
 import { CancelBody, EraseBody, Erased, InputBody, PauseBody, RestoreBody, ResumeBody } from '../../app/schemas/runs.ts'
@@ -60,9 +62,11 @@ export function commandRoutes(s: Services) {
   ) => ask(agentId, { kind }, { options: optionsOf(headers), by, drive: drive ? 'yes' : 'wake' })
   return newApp()
     .openapi(input, async (c) => {
-      const { text, by } = c.req.valid('json')
+      const { text, agent, by } = c.req.valid('json')
+      const { id } = c.req.valid('param')
       const options = optionsOf(c.req.valid('header'))
-      const done = await ask(c.req.valid('param').id, { kind: 'input', text }, { options, by, drive: 'wake' })
+      const to = agent === undefined ? id : (await agentsOf(s, id, agent))[0]!
+      const done = await ask(to, { kind: 'input', text }, { options, by, drive: 'wake' })
       return c.json(done, 200, etag(done))
     })
     .openapi(cancel, async (c) => {
@@ -90,11 +94,9 @@ export function commandRoutes(s: Services) {
     })
     .openapi(erase, async (c) => {
       const { id } = c.req.valid('param')
-      const { agent = id, by, dryRun, ...what } = c.req.valid('json')
-      const options = optionsOf(c.req.valid('header'))
-      const done = dryRun
-        ? await erasable(s, agent, what, options)
-        : await ask(agent, { kind: 'erase', ...what }, { options, by, drive: 'no' })
+      const { agent, by, dryRun, ...what } = c.req.valid('json')
+      const asked = { agent, what, by, options: optionsOf(c.req.valid('header')) }
+      const done = dryRun ? await erasableOfRun(s, id, asked) : await eraseRun(s, id, asked)
       return c.json({ ...done, dryRun }, 200, etag(done))
     })
     .openapi(restore, async (c) => {

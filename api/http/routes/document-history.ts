@@ -1,8 +1,11 @@
 import { createRoute, z } from '@hono/zod-openapi'
+import { personOf } from '../../app/documents/create-document.ts'
 import { documentDiff } from '../../app/documents/history.ts'
+import { mustWrite } from '../../app/runs/record-command.ts'
 import * as schema from '../../app/schemas/documents.ts'
 import type { Services } from '../../app/services.ts'
-import { json, newApp, refusals } from '../new-app.ts'
+import { optionsOf, StartHeaders } from '../headers.ts'
+import { body, json, newApp, refusals } from '../new-app.ts'
 
 const params = z.object({ id: schema.DocumentId })
 
@@ -42,6 +45,15 @@ const verify = createRoute({
   responses: { 200: json(schema.VerifiedDocument, 'The proof, or its problems'), ...refusals },
 })
 
+const erase = createRoute({
+  method: 'post',
+  path: '/v1/documents/{id}/erase',
+  operationId: 'eraseEnvelope',
+  summary: 'Empty a request for ever; the proof then says "erased", and the words that it wrote stay in the document',
+  request: { params, headers: StartHeaders.omit({ 'idempotency-key': true }), body: body(schema.EraseEnvelope) },
+  responses: { 200: json(schema.EnvelopeErased, 'Erased'), ...refusals },
+})
+
 export function documentHistoryRoutes(s: Services) {
   return newApp()
     .openapi(history, async (c) => {
@@ -57,6 +69,12 @@ export function documentHistoryRoutes(s: Services) {
     .openapi(blame, async (c) => {
       const { revision = Number.MAX_SAFE_INTEGER } = c.req.valid('query')
       return c.json((await s.documents.history.blame(c.req.valid('param').id, revision)) as never, 200)
+    })
+    .openapi(erase, async (c) => {
+      mustWrite(s)
+      const { by, ...what } = c.req.valid('json')
+      const caller = personOf(by, optionsOf(c.req.valid('header')))
+      return c.json(await s.documents.erase(c.req.valid('param').id, what, caller), 200)
     })
     .openapi(verify, async (c) => {
       const documentId = c.req.valid('param').id

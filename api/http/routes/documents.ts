@@ -1,5 +1,4 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { RawBody } from '../../../domain/runtime/document/received.ts'
 import { createDocument, personOf } from '../../app/documents/create-document.ts'
 import { documentAt } from '../../app/documents/history.ts'
 import { asText, documentView } from '../../app/documents/shown.ts'
@@ -9,6 +8,7 @@ import { Digits, PageQuery } from '../../app/schemas/common.ts'
 import * as schema from '../../app/schemas/documents.ts'
 import type { Services } from '../../app/services.ts'
 import { current } from '../current.ts'
+import { envelopeBody } from '../envelope-body.ts'
 import { optionsOf, StartHeaders } from '../headers.ts'
 import { body, json, newApp, refusals } from '../new-app.ts'
 import { sse, streamResponse } from '../stream-response.ts'
@@ -117,16 +117,6 @@ const TEXT_TYPES = { markdown: 'text/markdown; charset=utf-8', html: 'text/html;
 /** What a document holds must not act where a browser opens the answer. */
 const INERT = { 'content-security-policy': "default-src 'none'; sandbox", 'x-content-type-options': 'nosniff' }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
-
-function parsed(sent: ArrayBuffer): unknown {
-  try {
-    return JSON.parse(utf8.decode(sent))
-  } catch {
-    return new RawBody(new Uint8Array(sent))
-  }
-}
-
 export function documentRoutes(s: Services, heartbeatMs: number) {
   return newApp()
     .openapi(create, async (c) => {
@@ -155,7 +145,7 @@ export function documentRoutes(s: Services, heartbeatMs: number) {
     })
     .openapi(envelopes, async (c) => {
       mustWrite(s)
-      const sent = parsed(await c.req.arrayBuffer())
+      const sent = envelopeBody(new Uint8Array(await c.req.arrayBuffer()))
       const caller = personOf(c.req.valid('query').by, optionsOf(c.req.valid('header')))
       const { status, body: answer } = await s.documents.envelope(c.req.valid('param').id, sent, caller)
       return c.json(answer as never, status as 200)

@@ -4,11 +4,12 @@ import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import type { Json } from '../../../domain/log/json.ts'
 import type { KeyedMutex } from '../../../domain/runtime/concurrency.ts'
 import type { AgentAt, At } from '../../../domain/runtime/types.ts'
+import { filesDiffer } from '../../app/agents/files-differ.ts'
 import { EventViews, type Piece } from '../../app/events/view.ts'
 import { afterCommon, differences } from '../../app/runs/difference.ts'
 import { forkRun } from '../../app/runs/fork-run.ts'
 import { given } from '../../app/runs/given.ts'
-import { mustBeRun } from '../../app/runs/known.ts'
+import { isUngoverned, mustBeRun, mustGovern } from '../../app/runs/known.ts'
 import { pointOf } from '../../app/runs/point.ts'
 import { notFound } from '../../app/runs/record-command.ts'
 import { verifyRun } from '../../app/runs/verify-run.ts'
@@ -72,12 +73,14 @@ const fork = createRoute({
   responses: { 201: json(Started, 'Forked'), 200: json(Started, 'Forked before, by the same key'), ...refusals },
 })
 
+export const OneAgent = z.strictObject({ agent: Id.optional().openapi({ description: 'Only this agent of the run' }) })
+
 const verify = createRoute({
   method: 'get',
   path: '/v1/runs/{id}/verify',
   operationId: 'verifyRun',
-  summary: 'Check the chain, the bodies and the digests of every agent of a run',
-  request: { params: RunId },
+  summary: 'Check the chain, the bodies and the digests of every agent of a run, and that children end as was recorded',
+  request: { params: RunId, query: OneAgent },
   responses: { 200: json(VerifiedRun, 'What was found'), ...refusals },
 })
 
@@ -107,14 +110,6 @@ export function atOf(q: { step?: number | undefined; turn?: number | undefined; 
   if (q.step !== undefined) return { step: q.step }
   if (q.turn !== undefined) return { turn: q.turn }
   return q.event === undefined ? null : { revision: q.event }
-}
-
-/** Ids of a run's agents, the root first. */
-export async function agentsOf(s: Services, runId: string): Promise<string[]> {
-  await mustBeRun(s, runId)
-  await s.read.current()
-  const { value } = await s.read.run(runId)
-  return [runId, ...(value?.tree ?? []).map((a) => a.agentId).filter((id) => id !== runId)]
 }
 
 export function historyRoutes(s: Services, underway: KeyedMutex) {
@@ -157,6 +152,7 @@ export function historyRoutes(s: Services, underway: KeyedMutex) {
     .openapi(state, async (c) => {
       const q = c.req.valid('query')
       const agentId = q.agent ?? c.req.valid('param').id
+      await mustGovern(s, agentId, 'a state at a point')
       const at = await s.runtime.at(agentId, atOf(q))
       c.header('ETag', `"${at.head.revision}"`)
       return c.json(pointOf(at), 200)
@@ -165,6 +161,9 @@ export function historyRoutes(s: Services, underway: KeyedMutex) {
       const { id } = c.req.valid('param')
       const q = c.req.valid('query')
       const [a, b] = [parsePoint(id, q.a), parsePoint(id, q.b)]
+      if ((await isUngoverned(s, a.agentId)) && (await isUngoverned(s, b.agentId)))
+        return c.json(await filesDiffer(s, a, b, MAX_PATCH), 200)
+      for (const { agentId } of [a, b]) await mustGovern(s, agentId, 'a comparison with an own agent')
       const [atA, atB] = await Promise.all([s.runtime.at(a.agentId, a.at), s.runtime.at(b.agentId, b.at)])
       const files = await s.files.diff(a, b, MAX_PATCH)
       const found = {
@@ -192,6 +191,6 @@ export function historyRoutes(s: Services, underway: KeyedMutex) {
       return c.json(forked, forked.created ? 201 : 200)
     })
     .openapi(verify, async (c) => {
-      return c.json(await verifyRun(s, c.req.valid('param').id), 200)
+      return c.json(await verifyRun(s, c.req.valid('param').id, c.req.valid('query').agent), 200)
     })
 }

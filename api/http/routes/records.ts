@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { mustBeRun, runOfAgent } from '../../app/runs/known.ts'
+import { mustBeRun, mustGovern, runOfAgent } from '../../app/runs/known.ts'
 import { notFound } from '../../app/runs/record-command.ts'
 import { ArtifactList } from '../../app/schemas/approvals.ts'
 import { CheckpointDetail, CheckpointList } from '../../app/schemas/checkpoints.ts'
@@ -53,6 +53,7 @@ export function recordRoutes(s: Services) {
       const { limit, after, include } = c.req.valid('query')
       const { id } = c.req.valid('param')
       await runOfAgent(s, id)
+      await mustGovern(s, id, 'a checkpoint')
       await current(c, s)
       const page = { limit, whole: include === 'state', ...(after === undefined ? {} : { after }) }
       const { position, value } = await s.read.checkpoints(id, page)
@@ -61,6 +62,7 @@ export function recordRoutes(s: Services) {
     .openapi(checkpoint, async (c) => {
       const { id, step } = c.req.valid('param')
       await runOfAgent(s, id)
+      await mustGovern(s, id, 'a checkpoint')
       await current(c, s)
       const { position, value } = await s.read.checkpoint(id, step)
       if (value === null) throw notFound('checkpoint', `${id}.s${step}`)

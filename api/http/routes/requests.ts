@@ -1,5 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { Problem } from '../../app/problem.ts'
+import { mustGovern } from '../../app/runs/known.ts'
 import { Digits, Id } from '../../app/schemas/common.ts'
 import { SentRequests } from '../../app/schemas/requests.ts'
 import type { Services } from '../../app/services.ts'
@@ -26,6 +27,7 @@ export function requestRoutes(s: Services) {
   return newApp().openapi(request, async (c) => {
     const { id, turn } = c.req.valid('param')
     const agentId = c.req.valid('query').agent ?? id
+    await mustGovern(s, agentId, 'to rebuild what its model was asked')
     const { wire } = s
     if (wire === null)
       throw new Problem('WIRE_UNKNOWN', 'this program brought its own models; it cannot tell their wire form')

@@ -7,11 +7,12 @@ import { given } from '../../app/runs/given.ts'
 import { startRun } from '../../app/runs/start-run.ts'
 import { unread } from '../../app/runs/unread.ts'
 import { RunQuery } from '../../app/schemas/run-query.ts'
-import { type Run, RunDetail, RunList, Started } from '../../app/schemas/runs.ts'
+import { type Run, RunDetail, RunList, RunTree, Started } from '../../app/schemas/runs.ts'
 import { StartRun } from '../../app/schemas/start.ts'
 import type { Services } from '../../app/services.ts'
 import { current } from '../current.ts'
 import { optionsOf, StartHeaders } from '../headers.ts'
+import { isOverNetwork } from '../network.ts'
 import { body, json, newApp, RunId, refusals } from '../new-app.ts'
 
 const start = createRoute({
@@ -45,9 +46,19 @@ const show = createRoute({
   responses: { 200: json(RunDetail, 'The run'), ...refusals },
 })
 
+const tree = createRoute({
+  method: 'get',
+  path: '/v1/runs/{id}/tree',
+  operationId: 'getRunTree',
+  summary: 'The agents of a run: how each one stands, what it waits for, and its money',
+  description: 'To follow it, read it again after events of the run: GET /v1/events?run={id}&from=head.',
+  request: { params: RunId },
+  responses: { 200: json(RunTree, 'The tree'), ...refusals },
+})
+
 export function runRoutes(s: Services) {
   const view = (row: RunRow, sizes: ReadonlyMap<string, number>): Run => {
-    const { driving } = s.drivers.state(row.runId)
+    const driving = row.ungoverned ? s.agents?.at(row.runId) !== undefined : s.drivers.state(row.runId).driving
     const idle = !hasEnded(row.status) && !driving && row.waiting.length === 0 && row.turn > 0
     // On servers the drivers of other processes are not known.
     const interrupted = idle && s.workSubscription !== null ? null : idle
@@ -56,16 +67,17 @@ export function runRoutes(s: Services) {
     const shortened = isShort || (open?.unlisted === true && !hasEnded(row.status))
     return { ...row, shortened, bytes: sizes.get(row.runId) ?? null, driving, interrupted }
   }
-  const missingOf = async ({ runId, status }: RunRow, cancelling: boolean): Promise<string[]> => {
+  const missingOf = async ({ runId, status, ungoverned }: RunRow, cancelling: boolean): Promise<string[]> => {
     // To end a run needs none of its tools.
-    if (cancelling || hasEnded(status)) return []
+    if (cancelling || hasEnded(status) || ungoverned) return []
     // A drive and a verification of the run tell what cannot be read.
     const found = await specOf(s, runId).catch(() => null)
     return found === null ? [] : s.runtime.missingTools(found.spec)
   }
   return newApp()
     .openapi(start, async (c) => {
-      const started = await startRun(s, c.req.valid('json'), optionsOf(c.req.valid('header')))
+      const options = optionsOf(c.req.valid('header'))
+      const started = await startRun(s, c.req.valid('json'), options, true, isOverNetwork(c))
       c.header('ETag', `"${started.revision}"`)
       c.header('Location', `/v1/runs/${started.runId}`)
       return started.created ? c.json(started, 201) : c.json(started, 200)
@@ -96,5 +108,12 @@ export function runRoutes(s: Services) {
         },
         200,
       )
+    })
+    .openapi(tree, async (c) => {
+      await current(c, s)
+      const { id } = c.req.valid('param')
+      const { position, value } = await s.read.tree(id)
+      if (!value) throw await unread(s, id)
+      return c.json({ position, runId: id, ...value }, 200)
     })
 }

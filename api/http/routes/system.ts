@@ -2,13 +2,14 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { withinOr } from '../../app/concurrency/within-or.ts'
 import { exportRun } from '../../app/events/export.ts'
 import type { Trouble } from '../../app/readiness.ts'
+import { agentsOf } from '../../app/runs/agents-of.ts'
 import { mustWrite, notFound } from '../../app/runs/record-command.ts'
 import { release } from '../../app/runs/release-parked.ts'
 import * as schema from '../../app/schemas/system.ts'
 import type { Services } from '../../app/services.ts'
 import { body, json, newApp, RunId, refusals } from '../new-app.ts'
 import { streamResponse } from '../stream-response.ts'
-import { agentsOf } from './history.ts'
+import { OneAgent } from './history.ts'
 
 const health = createRoute({
   method: 'get',
@@ -59,7 +60,7 @@ const exported = createRoute({
   path: '/v1/runs/{id}/export',
   operationId: 'exportRun',
   summary: 'The sealed events of a run as NDJSON, to be verified elsewhere',
-  request: { params: RunId },
+  request: { params: RunId, query: OneAgent },
   responses: {
     200: { description: 'Sealed events', content: { 'application/x-ndjson': { schema: z.string() } } },
     ...refusals,
@@ -141,7 +142,7 @@ export function systemRoutes(s: Services) {
     })
     .openapi(exported, async (c) => {
       const { id } = c.req.valid('param')
-      const lines = exportRun(s.log, s.blobs, id, await agentsOf(s, id))
+      const lines = exportRun(s.log, s.blobs, id, await agentsOf(s, id, c.req.valid('query').agent))
       // The route's types take NDJSON for one JSON value.
       return streamResponse(lines, { format: 'ndjson' }) as never
     })

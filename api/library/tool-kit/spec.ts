@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ToolSpec } from '../../../domain/agent/definition/tools.ts'
-import { issuesOf } from '../../../domain/agent/issues.ts'
 import type { Tool } from '../../../domain/ports.ts'
+import { issuesOf } from '../../../domain/shared/issues.ts'
 
 /**
  * What is wrong with a tool of one's own before it is ever run, a sentence each; empty: nothing. Its name is

@@ -1,4 +1,5 @@
 import type { Header } from '../../log/envelope.ts'
+import { agentStream, childAgentId } from '../../log/ids.ts'
 import { idOf } from '../../log/owner.ts'
 import type { Aggregate, Place } from '../../stream/aggregate.ts'
 import { CommandRejected } from '../errors.ts'
@@ -33,6 +34,8 @@ export const agent: Aggregate<AgentState, AgentEvent, Command, DecisionContext> 
   reject: (code, message) => new CommandRejected(code, message),
   erasing: { says, residue: (type, body) => residueOf(type as AgentEvent['type'], body as never), ending },
   inherited: (event) => (event.type === 'forked' ? event.body : null),
+  bears: ({ type, toolCallId }) =>
+    type === 'child_delegated' && toolCallId !== undefined ? agentStream(childAgentId(toolCallId)) : null,
   readers: new Set(['driver_claimed']),
   attaching: ATTACHING,
   attachment: attachmentIn,

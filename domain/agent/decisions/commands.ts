@@ -113,7 +113,11 @@ export type OutcomeCommand =
       readonly durationMs: number
       /** Per call, in order; absent for calls whose arguments are no object. */
       readonly paths: readonly ResolvedPaths[]
+      /** The answer came from the request cache, and its usage is 0: what it took when the provider gave it. */
+      readonly cached?: ModelOutcome['usage']
     }
+  /** The attempt was not made: a rate limit holds it back for so long. */
+  | { readonly kind: 'model_held'; readonly turn: number; readonly attempt: number; readonly delayMs: number }
   | {
       readonly kind: 'model_failed'
       readonly turn: number

@@ -1,4 +1,5 @@
 import type { StreamContext } from '../../stream/aggregate.ts'
+import type { Health } from '../rules/routing.ts'
 import type { Transcript } from '../state/messages.ts'
 
 /** What a decision on an agent may know of the world. Given by the runtime, recorded in events. */
@@ -12,4 +13,6 @@ export interface DecisionContext extends StreamContext {
   }
   /** What the model has been told so far; each time one that may be gone on with. Needed where a driver decides. */
   transcript?(): Transcript
+  /** The figures of a model's health now; a decision that uses them records them. */
+  readonly health?: Health
 }

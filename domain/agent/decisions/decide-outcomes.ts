@@ -33,6 +33,9 @@ export function decideOutcome(d: Deciding, fact: OutcomeCommand): void {
     case 'model_failed':
       modelFailed(d, fact)
       break
+    case 'model_held':
+      modelHeld(d, fact)
+      break
     case 'tool_succeeded':
     case 'tool_failed':
     case 'tool_in_doubt':
@@ -83,9 +86,16 @@ function modelAnswered(d: Deciding, fact: Fact<'model_answered'>): void {
       ...(requestId === undefined ? {} : { requestId }),
       calls: planCalls(d.state, calls, fact.paths, cutOff),
       ...(cut === undefined ? {} : { cut }),
+      ...(fact.cached === undefined ? {} : { cached: fact.cached }),
     },
     { actor: { kind: 'model', id: open.model } },
   )
+}
+
+/** A delay gets a random tenth at most, so that runs which were held together do not come back together. */
+function modelHeld(d: Deciding, { turn, attempt, delayMs }: Fact<'model_held'>): void {
+  if (openAttempt(d, { turn, attempt }) === null) return
+  d.emit('model_held', { attempt, delayMs: Math.round(delayMs * (1 + d.context.jitter() / 10)) })
 }
 
 function modelFailed(d: Deciding, { turn, attempt, error }: Fact<'model_failed'>): void {

@@ -1,6 +1,6 @@
 import type { Actor } from '../../log/envelope.ts'
+import { echo } from '../../shared/issues.ts'
 import { CommandRejected } from '../errors.ts'
-import { echo } from '../issues.ts'
 import { matches } from '../rules/policy.ts'
 import { undecided } from '../state/loss.ts'
 import { type Call, callsOf, isFinished } from '../state/state.ts'

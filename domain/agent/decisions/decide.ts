@@ -1,8 +1,8 @@
 import { hex, isKeyed } from '../../log/ids.ts'
+import { echo } from '../../shared/issues.ts'
 import type { Decision as StreamDecision } from '../../stream/aggregate.ts'
 import { CommandRejected } from '../errors.ts'
 import type { AgentEvent } from '../events/events.ts'
-import { echo } from '../issues.ts'
 import { admit } from '../rules/admission.ts'
 import { isDelivery } from '../rules/obligations.ts'
 import { withoutDecided } from '../state/loss.ts'
@@ -33,6 +33,7 @@ const FACTS: ReadonlySet<Command['kind']> = new Set<Command['kind']>([
   'proceed',
   'model_answered',
   'model_failed',
+  'model_held',
   'tool_succeeded',
   'tool_failed',
   'tool_in_doubt',

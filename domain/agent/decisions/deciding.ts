@@ -99,6 +99,8 @@ export class Deciding {
     const owner = context.driver && { id: context.driver.id, epoch: context.driver.epoch }
     const driver = claim ? { id: claim.driverId, epoch: claim.epoch } : owner
     const deed = PEOPLE.has(actor.kind)
+    // The task of a child was asked for by what set its parent going.
+    const isTask = type === 'user_input' && actor.kind === 'courier'
     const origin = 'origin' in body && body.origin !== undefined ? body.origin : null
     const cause = about.cause ?? this.causeOf(type, about.toolCallId, deed)
     const causationId =
@@ -122,7 +124,7 @@ export class Deciding {
       size: salted.bytes.length,
       ...(about.toolCallId === undefined ? {} : { toolCallId: about.toolCallId }),
       ...(causationId === null ? {} : { causationId }),
-      ...((deed || origin !== null) && context.correlationId !== undefined
+      ...((deed || isTask || origin !== null) && context.correlationId !== undefined
         ? { correlationId: context.correlationId }
         : {}),
       ...(driver === undefined || deed ? {} : { driver }),

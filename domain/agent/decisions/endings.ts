@@ -51,6 +51,7 @@ export function endCall(d: Deciding, call: Call, { result, attached, durationMs,
       ...(result.changed === undefined ? {} : { changed: [...result.changed] }),
       ...(tested === undefined ? {} : { tested }),
       ...(result.detail === undefined ? {} : { detail: result.detail }),
+      ...(result.documents === undefined ? {} : { documents: result.documents }),
     },
     { toolCallId: call.id },
   )

@@ -3,7 +3,7 @@ import { leastTokens, reserve } from '../rules/budget.ts'
 import { cost } from '../rules/money.ts'
 import { graceIsOver, lastTurn, limitReached, warningText } from '../rules/recovery.ts'
 import { ASSEMBLER, inputsHash, requestFacts, requestInputs, sameTools } from '../rules/request.ts'
-import { MAX_MODEL_FAILURES, modelInfo, route, routingFacts } from '../rules/routing.ts'
+import { MAX_MODEL_FAILURES, mayFail, modelInfo, route, routingFacts } from '../rules/routing.ts'
 import { controlKind } from '../state/controls.ts'
 import { MAX_VIOLATIONS } from '../state/failures.ts'
 import { undecided } from '../state/loss.ts'
@@ -49,16 +49,20 @@ function step(d: Deciding): boolean {
 
 function beginTurn(d: Deciding): boolean {
   if (d.state.paused) return false
-  const routed = route(routingFacts(d.state, 'turn'))
+  const routed = resolve(d)
   const reason = recoveryOf(d.state.machine) === null ? limit(d, routed.resolved) : null
   const asked = reason === 'budget' ? askForTurn(d) : null
   if (asked !== null) return asked
   const turn = d.state.turn + 1
   if (reason !== null) warn(d, reason, turn)
   d.emit('turn_start', { unread: d.state.unread }, { turn })
-  d.emit('model_routed', routed)
+  // Decided on what the turn begins with: the warning, and input that it reads.
+  d.emit('model_routed', resolve(d))
   return true
 }
+
+/** The decision before the first model call of a turn. */
+const resolve = ({ state, context }: Deciding) => route(routingFacts(state, 'turn', null, context.health))
 
 /** Why the coming turn is the warning turn, or null. */
 function limit(d: Deciding, model: string): Recovery['reason'] | null {
@@ -88,7 +92,7 @@ function think(d: Deciding, { model }: Thinking): boolean {
   switch (model.at) {
     case 'unrouted':
       if (d.state.paused) return false
-      d.emit('model_routed', route(routingFacts(d.state, 'turn')))
+      d.emit('model_routed', resolve(d))
       return true
     case 'routed':
       return callModel(d, model.model, model.attempt)
@@ -185,8 +189,8 @@ export function endAfterTurn(state: AgentState, activity: Observation, now: numb
   if (outcome === 'refused') return { code: 'MODEL_REFUSED', why: 'the model refused to answer' }
   if (outcome === 'text' && !(phaseTools(state)?.length === 0 && state.textOnly < 2))
     return { code: 'NO_COMPLETION', why: 'the agent stopped without calling complete_task' }
-  if (outcome !== 'failed' || state.modelFailures < MAX_MODEL_FAILURES) return null
-  const why = `${MAX_MODEL_FAILURES} turns in a row had no answer from a model that could be used`
+  if (outcome !== 'failed' || state.modelFailures < mayFail(state)) return null
+  const why = `${state.modelFailures} turns in a row had no answer from a model that could be used`
   return { code: 'MODEL_FAILED', why: `${why}; fork the run to go on` }
 }
 

@@ -1,7 +1,8 @@
+import { startable } from '../rules/scheduling.ts'
 import { asksForTurn } from '../state/family.ts'
 import { undecided } from '../state/loss.ts'
 import { outageOf } from '../state/outage.ts'
-import { type AgentState, activityOf, callsOf, isFinished } from '../state/state.ts'
+import { type AgentState, activityOf, type Call, callsOf, isFinished } from '../state/state.ts'
 
 /** One reason why an agent waits: for a person, or for its models to serve again. */
 export interface Wait {
@@ -50,5 +51,13 @@ export function waitsForAgents(state: AgentState): boolean {
   if (isFinished(state) || state.unversioned !== null) return false
   if (asksForTurn(state)) return true
   const open = callsOf(state).filter(({ stage }) => stage.at !== 'ended')
-  return open.length > 0 && open.every(({ stage }) => stage.at === 'child' || stage.at === 'budget')
+  const ofAgents = ({ stage }: Call) => stage.at === 'child' || stage.at === 'budget'
+  const held = (call: Call) => call.refused === null && HELD.has(call.stage.at)
+  if (!open.some(ofAgents) || !open.every((call) => ofAgents(call) || held(call))) return false
+  return state.cancel !== null || startable(state, callsOf(state)).length === 0
 }
+
+/** Stages of calls that have not begun: they may have to wait for the end of a child. */
+const HELD: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['at']>([
+  ...(['planned', 'approved', 'resolved'] as const),
+])

@@ -20,7 +20,11 @@ import { endAfterTurn } from './proceed.ts'
  */
 export function wakeAt(state: AgentState): number | null {
   // A courier is to deliver, also after the end.
-  if (undelivered(state).length > 0) return state.at
+  return undelivered(state).length > 0 ? state.at : driverWakeAt(state)
+}
+
+/** The same for its driver alone, whatever a courier has to do. */
+export function driverWakeAt(state: AgentState): number | null {
   if (isFinished(state)) return null
   if (state.cancel !== null) return waitsForChildren(state) ? Math.max(state.at, state.cancel.deadlineAt) : state.at
   // Nothing goes on before a person has said what became of the lost calls.

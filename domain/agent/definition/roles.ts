@@ -72,13 +72,27 @@ export const ANALYST_SOP: RoleDefinition = {
   maxReactLoop: 8,
 }
 
-/** The built-in roles, by the name that a request uses. */
+// The seed's SOPs say nothing of documents. Each role may read them in the phase in which it gathers its material, as it reads
+// files there. Only the architect has a phase whose purpose is to write documents, so only it may write them, in that phase.
+const READ_DOCUMENTS = ['list_documents', 'read_document']
+const WRITE_DOCUMENTS = [...READ_DOCUMENTS, 'create_document', 'edit_document']
+
+/** A role with more tools in some phases, by the names of the phases. */
+const withTools = (role: RoleDefinition, more: Readonly<Record<string, readonly string[]>>): RoleDefinition => ({
+  ...role,
+  phases: role.phases.map((phase) => ({
+    ...phase,
+    allowedTools: [...phase.allowedTools, ...(more[phase.name] ?? [])],
+  })),
+})
+
+/** The built-in roles, by the name that a request uses: the SOPs with the tools for documents. */
 export const ROLES: Readonly<Record<string, RoleDefinition>> = {
-  researcher: RESEARCHER_SOP,
-  coder: CODER_SOP,
-  reviewer: REVIEWER_SOP,
-  architect: ARCHITECT_SOP,
-  analyst: ANALYST_SOP,
+  researcher: withTools(RESEARCHER_SOP, { analyze: READ_DOCUMENTS }),
+  coder: withTools(CODER_SOP, { understand: READ_DOCUMENTS }),
+  reviewer: withTools(REVIEWER_SOP, { explore: READ_DOCUMENTS }),
+  architect: withTools(ARCHITECT_SOP, { understand: READ_DOCUMENTS, document: WRITE_DOCUMENTS }),
+  analyst: withTools(ANALYST_SOP, { explore: READ_DOCUMENTS }),
 }
 
 /** The built-in checks that a quality gate may name. */

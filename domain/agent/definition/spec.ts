@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Delay, Milliseconds } from '../../shared/time-span.ts'
 import { WHOLE_REFERENCE } from '../reference.ts'
+import { RoutingConfig } from './routing.ts'
 import { ToolSpec } from './tools.ts'
 
 // The interfaces of seed 000 section 5 under their own names, and what an agent is started with. All of it is recorded
@@ -119,6 +120,12 @@ export const ModelInfo = z.strictObject({
   price: Price.nullable(),
   /** The provider can be asked to answer with a call (`tool_choice`). */
   forcesCalls: z.boolean(),
+  /** False: it cannot call tools. */
+  tools: z.boolean().optional(),
+  /** True: it reads images. */
+  vision: z.boolean().optional(),
+  /** The rank for the policy `quality`, the highest first; absent: 0. */
+  quality: z.int().nonnegative().max(1_000_000).optional(),
 })
 export type ModelInfo = z.infer<typeof ModelInfo>
 
@@ -159,11 +166,13 @@ export type DelegableRole = (typeof DELEGABLE)[number]
 
 /**
  * Delegation in force. `maxDepth`: the depth of the deepest agent; the root has depth 0. `agents`: how many agents this one
- * and everything below it may be, itself included. `roles`: the definitions that children are started with.
+ * and everything below it may be, itself included. `concurrency`: agents of the run at work at once; one that waits for
+ * people or for other agents is not at work. `roles`: the definitions that children are started with.
  */
 export const Delegation = z.strictObject({
   maxDepth: z.int().nonnegative().default(3),
   agents: z.int().positive().default(100),
+  concurrency: z.int().positive().max(100).default(5),
   roles: z.partialRecord(z.enum(DELEGABLE), RoleDefinition),
 })
 export type Delegation = z.infer<typeof Delegation>
@@ -181,6 +190,10 @@ export const AgentSpec = z.strictObject({
     requested: z.string().min(1),
     safeDefault: z.string().min(1),
     known: z.array(ModelInfo).min(1),
+    /** Absent: the run names its model. */
+    routing: RoutingConfig.optional(),
+    /** Answers to the same request may come from the request cache. */
+    cache: z.literal(true).optional(),
   }),
   tools: z.array(ToolSpec),
   workspace: z.strictObject({ path: z.string().min(1), tree: z.string().nullable() }).nullable(),

@@ -1,5 +1,5 @@
+import { echo } from '../../shared/issues.ts'
 import { ControlKind, Effect, ToolSpec, wireName } from '../../shared/tool-spec.ts'
-import { echo } from '../issues.ts'
 
 export { ControlKind, Effect, ToolSpec, wireName }
 

@@ -80,12 +80,14 @@ export function textOf(content: readonly Block[]): string {
 }
 
 /**
- * The argument object of a `tool_use` block; null where it is none, has a key twice, or is nested too deep to be handled
- * safely. Reads what is stored: bounds of new answers ({@link requestedCalls}) do not hold here.
+ * The argument object of a `tool_use` block; null where it is none, has a key twice, is nested too deep to be handled safely,
+ * or holds more values than an answer may: no call ran with such arguments, and parsing them at every turn takes long. Reads
+ * what is stored: the other bounds of new answers ({@link requestedCalls}) do not hold here.
  */
 export function callArguments(block: Block): JsonObject | null {
   const raw = block.input_text
-  return objectOf(block, typeof raw === 'string' ? jsonSize(raw) : null)
+  const size = typeof raw === 'string' ? jsonSize(raw) : null
+  return size !== null && size.values > MAX_ARGUMENT_VALUES ? null : objectOf(block, size)
 }
 
 /** `size`: that of the text that stands instead of the object. */

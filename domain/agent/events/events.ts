@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Actor } from '../../log/envelope.ts'
 import { erasureEvents } from '../../stream/erasure.ts'
+import { RoutingDecision } from '../definition/routing.ts'
 import { AgentSpec, Budget, Limits } from '../definition/spec.ts'
 import { Effect } from '../definition/tools.ts'
 import { CUTS } from './answer-bounds.ts'
@@ -69,14 +70,7 @@ export const bodies = {
   user_input: z.strictObject({ text: z.string().min(1) }),
   /** `unread`: how many inputs are read at this turn's start. */
   turn_start: z.strictObject({ unread: count }),
-  model_routed: z.strictObject({
-    requested: text,
-    resolved: text,
-    reason: text,
-    /** The rule that ranked the models that could serve. */
-    policy: z.enum(['cost', 'latency', 'quality']),
-    purpose: Purpose,
-  }),
+  model_routed: RoutingDecision,
   /** The system prompt of the following requests. */
   prompt_set: z.strictObject({ system: text }),
   /**
@@ -120,7 +114,11 @@ export const bodies = {
     calls: z.array(PlannedCall),
     /** The bound at which the answer was cut off; absent: it is whole, or the provider cut it. */
     cut: z.enum(CUTS).optional(),
+    /** From the request cache: what it took when the provider gave it. `usage`, which is billed, is 0 then. */
+    cached: Usage.optional(),
   }),
+  /** Not made: the rate limit of the provider's key holds it back. The run's time stands still meanwhile. */
+  model_held: z.strictObject({ attempt: z.int().positive(), delayMs: count }),
   /** An attempt whose driver died: its tokens are estimated and in doubt on the bill. */
   model_attempt_lost: z.strictObject({
     attempt: z.int().positive(),
@@ -177,6 +175,8 @@ export const bodies = {
       /** The call ran the run's test command, which ended so; null: by a signal. Set by the runtime, never by a tool. */
       tested: z.strictObject({ exitCode: z.int().nullable() }).optional(),
       detail: z.record(z.string(), Json).optional(),
+      /** Frontiers of the documents that the call has read or changed, by document id. */
+      documents: z.record(z.string(), z.string()).optional(),
     })
     .refine(...oneOutcome),
   /**
@@ -248,6 +248,8 @@ export const bodies = {
     delayMs: count.optional(),
     /** Every model that may serve has failed: the run waits for one to come back, and its time stands still. */
     outage: z.literal(true).optional(),
+    /** The provider asked for the wait: the run's time stands still meanwhile. */
+    limited: z.literal(true).optional(),
     partialOutput: text.optional(),
     /** Gates of the role that a run which ended in ERROR had not passed. */
     unmetGates: z.array(text).optional(),

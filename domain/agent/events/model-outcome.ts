@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { jsonSize } from '../../log/json-size.ts'
+import { firstIssue } from '../../shared/issues.ts'
 import type { ModelOutcome } from '../../shared/model-call.ts'
 import { byteLength, headOf } from '../bounded.ts'
 import { ModelError } from '../errors.ts'
-import { firstIssue } from '../issues.ts'
 import {
   CUTS,
   type Cut,

@@ -46,9 +46,10 @@ const residues: Residues = {
     ...(result === undefined ? {} : { result: ERASED }),
   }),
   loss_released: () => ({}),
-  tool_call_end: ({ step, toolName, success, attempt, durationMs, tested, result, error }) => ({
+  tool_call_end: ({ step, toolName, success, attempt, durationMs, tested, documents, result, error }) => ({
     ...{ step, toolName, success, attempt, durationMs },
     ...(tested === undefined ? {} : { tested }),
+    ...(documents === undefined ? {} : { documents }),
     ...outcome(result, error),
   }),
   late_outcome: ({ result, attachment: _, error, ...rest }) => ({ ...rest, ...outcome(result, error) }),

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Json } from '../../log/json.ts'
+import { firstIssue } from '../../shared/issues.ts'
 import type { ToolResult } from '../../shared/tool-call.ts'
 import { ToolError } from '../errors.ts'
-import { firstIssue } from '../issues.ts'
 import { isTame, MAX_DEPTH } from './content.ts'
 
 // A tool is foreign code: what it gives back is made plain JSON of the port's shape, or is the tool's failure.
@@ -13,6 +13,7 @@ const Result = z.strictObject({
   changed: z.array(text).optional(),
   created: z.array(text).optional(),
   detail: z.record(text, z.unknown()).optional(),
+  documents: z.record(text, text).optional(),
 })
 
 /** More values than this are no result, or one that leads back to its own parts again and again. */

@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import { echo } from '../../shared/issues.ts'
 import { CONTROL_TOOLS } from '../control/registry.ts'
 import { GATES } from '../definition/roles.ts'
 import { type AgentSpec, ContextManagementConfig, type RoleDefinition, VARIABLE_NAME } from '../definition/spec.ts'
 import { UNKNOWN_TOOL, wireName } from '../definition/tools.ts'
 import { CommandRejected } from '../errors.ts'
-import { echo } from '../issues.ts'
 import { compilePattern } from '../secrets/pattern.ts'
 import { canonicalTool } from './policy.ts'
 
@@ -19,6 +19,10 @@ export const KNOWN_NAMES: readonly string[] = [
   'run_command',
   'search_web',
   'read_url',
+  'list_documents',
+  'read_document',
+  'create_document',
+  'edit_document',
   ...CONTROL_TOOLS.map(({ spec }) => spec.name),
   'delegate_to_agent',
   'send_message',
@@ -55,6 +59,8 @@ export function admit(spec: AgentSpec): void {
   const known = models.known.map((model) => model.id)
   if (!known.includes(models.safeDefault))
     refuse(`models.safeDefault: "${echo(models.safeDefault)}" is not among the run's models`)
+  const unlisted = models.routing?.models.find((id) => !known.includes(id))
+  if (unlisted !== undefined) refuse(`routing.models: "${echo(unlisted)}" is not among the run's models`)
   checkBudget(spec)
   for (const source of policy.secretPatterns) checkPattern(source)
 }

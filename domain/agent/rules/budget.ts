@@ -1,7 +1,7 @@
 import { RESULT_BYTES } from '../bounded.ts'
 import type { ModelInfo, Price } from '../definition/spec.ts'
 import type { Usage } from '../events/content.ts'
-import { budgetOf, committed } from '../state/account.ts'
+import { budgetOf, committed, free } from '../state/account.ts'
 import { type AgentState, type Estimate, recoveryOf } from '../state/state.ts'
 import { cost, totalTokens } from './money.ts'
 
@@ -89,12 +89,29 @@ function roomFor(state: AgentState, { total, spent, rate }: Account, input: numb
 export function reserve(state: AgentState, model: ModelInfo, parameterBytes: number): Estimate | null {
   const { price } = model
   const input = estimateInput(state, parameterBytes)
+  const maxOutput = room(state, model, input)
+  if (maxOutput === null) return null
+  return { input, maxOutput, nanoDollars: price === null ? null : mostOf(input, maxOutput, price) }
+}
+
+/** Output tokens for which the budget has room beside these of the input; null: too few for an answer. */
+export function room(state: AgentState, model: ModelInfo, input: number): number | null {
   const possible = possibleOutput(model, input)
-  const rooms = accounts(state, price).map((account) => roomFor(state, account, input))
+  const rooms = accounts(state, model.price).map((account) => roomFor(state, account, input))
   const maxOutput = Math.min(possible, ...rooms)
   const least = recoveryOf(state.machine) !== null ? MIN_FINAL_TOKENS : MIN_ANSWER_TOKENS
-  if (maxOutput < Math.min(least, possible)) return null
-  return { input, maxOutput, nanoDollars: price === null ? null : mostOf(input, maxOutput, price) }
+  return maxOutput < Math.min(least, possible) ? null : maxOutput
+}
+
+/** The share that is left of the scarcer budget, 0 to 1; null: the run has none. */
+export function budgetLeft(state: AgentState): number | null {
+  const { tokens, nanoDollars } = budgetOf(state)
+  const left = free(state)
+  const shares = [
+    ...(tokens === null ? [] : [(left.tokens ?? 0) / tokens]),
+    ...(nanoDollars === null ? [] : [(left.nanoDollars ?? 0) / nanoDollars]),
+  ]
+  return shares.length === 0 ? null : Math.min(1, ...shares)
 }
 
 /** What a call costs at most. */

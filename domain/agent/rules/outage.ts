@@ -2,6 +2,7 @@ import { waitedFor } from '../state/outage.ts'
 import { type AgentState, type ModelStage, recoveryOf } from '../state/state.ts'
 import { lastTurn, timeIsOver } from './recovery.ts'
 import { backoff } from './retry.ts'
+import { resolvesAnother } from './routing.ts'
 
 // After a failed model attempt: another attempt, a wait until the models serve again, another turn, or the end of the run.
 
@@ -18,7 +19,7 @@ export interface FailedAttempt {
 }
 
 export type AfterFailure =
-  | { readonly next: 'again'; readonly delayMs: number; readonly outage?: true }
+  | { readonly next: 'again'; readonly delayMs: number; readonly outage?: true; readonly limited?: true }
   | { readonly next: 'turn' }
   | { readonly next: 'end'; readonly why: string }
 
@@ -35,11 +36,14 @@ export function afterFailure(
   const reason = `${error.code}: ${error.message}`
   if (!error.transient && !retry.retryableErrors.includes(error.code)) return { next: 'end', why: reason }
   const recovery = recoveryOf(state.machine)
-  const tried = open.attempt - open.lost
+  const tried = open.attempt - open.lost - (open.held ?? 0)
   const again = () => backoff(retry, tried, jitter(), error.retryAfterMs)
   // With its time over a run has none for another try: the next turn is that of the warning.
   if (recovery === null && open.outage === undefined && timeIsOver(state, now)) return { next: 'turn' }
-  if (tried <= retry.maxRetries) return { next: 'again', delayMs: again() }
+  if (tried <= retry.maxRetries) {
+    const asked = error.retryAfterMs !== undefined && error.retryAfterMs > 0 && recovery === null
+    return { next: 'again', delayMs: again(), ...(asked ? { limited: true } : {}) }
+  }
   const outageMs = retry.modelOutageMs ?? 0
   if (outageMs === 0 || error.code === UNUSABLE || anotherMayServe(state, open.model)) return { next: 'turn' }
   if (recovery !== null) return { next: 'again', delayMs: Math.max(OUTAGE_BACKOFF_MS, again()) }
@@ -59,8 +63,7 @@ const UNUSABLE = 'INVALID_RESPONSE'
 
 /** The next turn, where there is one, resolves a model that has not failed yet. */
 function anotherMayServe(state: AgentState, model: string): boolean {
-  const { requested, safeDefault } = state.spec.models
   const recovery = recoveryOf(state.machine)
   const nextTurn = recovery === null || state.turn < lastTurn(state, recovery)
-  return nextTurn && model === requested && safeDefault !== requested
+  return nextTurn && resolvesAnother(state, model)
 }

@@ -46,7 +46,8 @@ export function offeredTools(state: AgentState): readonly ToolSpec[] {
   return state.spec.tools.filter((tool) => denial(state, tool) === null)
 }
 
-const SENSITIVE: readonly string[] = ['write_file', 'run_command']
+/** They change what other people work with, and nothing takes them back by itself. */
+const SENSITIVE: readonly string[] = ['write_file', 'run_command', 'create_document', 'edit_document']
 
 /** Why a call of this tool needs a person's approval, or null. A standing approval answers it beforehand. */
 export function needsApproval(state: AgentState, toolName: string): string | null {

@@ -22,8 +22,8 @@ export function conflicts(a: Call, b: Call, specs: (name: string) => ToolSpec | 
   return collide(touching(a, specs), touching(b, specs))
 }
 
-/** What an undeclared pure call touches: it may have read anything. */
-function touching(call: Call, specs: (name: string) => ToolSpec | undefined): Touching {
+/** What a call touches: an undeclared pure one may have read anything. */
+export function touching(call: Call, specs: (name: string) => ToolSpec | undefined): Touching {
   const { effect, reads, writes } = call
   const undeclared = reads.length === 0 && writes.length === 0 && !specs(call.toolName)?.control
   return undeclared && effect === 'pure' ? { effect, reads: EVERYTHING, writes } : call
@@ -37,13 +37,14 @@ export function collide(a: Touching, b: Touching): boolean {
   return touches(a.writes, b.writes) || touches(a.writes, b.reads) || touches(a.reads, b.writes)
 }
 
-type Touching = Pick<Call, 'effect' | 'reads' | 'writes'>
+export type Touching = Pick<Call, 'effect' | 'reads' | 'writes'>
 
 /** It declares nothing and is not pure. */
 const touchesAnything = ({ effect, reads, writes }: Touching) =>
   effect !== 'pure' && reads.length === 0 && writes.length === 0
 
-function isBarrier(call: Call, specs: (name: string) => ToolSpec | undefined): boolean {
+/** Runs beside no other call. */
+export function isBarrier(call: Call, specs: (name: string) => ToolSpec | undefined): boolean {
   const spec = specs(call.toolName)
   return spec === undefined || spec.barrier
 }

@@ -168,16 +168,17 @@ function changed(state: AgentState, call: Call, event: CallEvent): Call {
 /** Stages from which a call ends without having run. */
 const REFUSED_STAGES = new Set<CallStage['at']>(['planned', 'approval', 'approved', 'rejected'])
 
-/** The end of a call also changes the result of the test command, and the list of calls with an unknown outcome. */
+/** The end of a call also changes the documents touched, the result of the test command, and the calls with an unknown outcome. */
 function whatEnded(
   state: AgentState,
   call: Call,
   event: EventOf<'tool_call_end'>,
-): Pick<AgentState, 'tested' | 'unresolved' | 'loss'> {
+): Pick<AgentState, 'documents' | 'tested' | 'unresolved' | 'loss'> {
   const { body } = event
-  const { tested, unresolved } = state
+  const { documents, tested, unresolved } = state
   const doubtful = body.error?.code === 'UNKNOWN_OUTCOME' && call.stage.at !== 'resolved'
   return {
+    documents: body.documents === undefined ? documents : { ...documents, ...body.documents },
     tested: body.tested ? { exitCode: body.tested.exitCode, tree: null, step: body.step } : tested,
     unresolved: doubtful ? [...unresolved, call.id] : unresolved,
     loss: lossAfterCall(state, call, event),

@@ -47,6 +47,7 @@ export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: 
     textOnly: 0,
     modelFailures: 0,
     failedModel: null,
+    failedModels: [],
     failedCalls: [],
     forgivenAt: event.revision,
     // Standing approvals of the source are not inherited: the person who forks gives new ones.
@@ -57,7 +58,10 @@ export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: 
 
 /** The spec of a fork: that of its source with what was changed. */
 export function forkedSpec(spec: AgentSpec, { workspace, changes }: BodyOf<'forked'>): AgentSpec {
-  const models = { ...spec.models, requested: changes.model ?? spec.models.requested }
+  const { routing, ...named } = spec.models
+  // A fork that names its model has chosen: no rule chooses for it.
+  const models =
+    changes.model === undefined ? { ...named, ...(routing && { routing }) } : { ...named, requested: changes.model }
   const limits = { ...spec.limits, ...defined(changes.limits ?? {}) }
   const budget = { ...spec.budget, ...defined(changes.budget ?? {}) }
   // What was written in the run is still measured from where its source began.

@@ -5,7 +5,7 @@ import { hasSucceeded } from './controls.ts'
 import { openedCalls, settleCalls } from './evolve-calls.ts'
 import { ImpossibleEvent } from './impossible.ts'
 import { joinsMessages, NOTES } from './messages.ts'
-import { waitedFor } from './outage.ts'
+import { failedSinceAnswer, waitedFor } from './outage.ts'
 import {
   type AgentState,
   activityOf,
@@ -41,7 +41,8 @@ export function routed(state: AgentState, event: EventOf<'model_routed'>): Agent
     throw new ImpossibleEvent(event, `the turn has ${stage.model}`)
   const { attempt, lost } = stage.at === 'backoff' ? stage : { attempt: 1, lost: 0 }
   const outage = stage.at === 'backoff' && stage.outage ? { outage: stage.outage } : {}
-  return { ...state, machine: thinking(state, { at: 'routed', model: resolved, attempt, lost, ...outage }) }
+  const held = stage.at === 'backoff' ? heldOf(stage) : {}
+  return { ...state, machine: thinking(state, { at: 'routed', model: resolved, attempt, lost, ...outage, ...held }) }
 }
 
 /** The intent of a model call, with the model that the turn was routed to. */
@@ -53,7 +54,8 @@ export function called(state: AgentState, event: EventOf<'model_call_start'>): A
   const epoch = state.driver?.epoch ?? 0
   const { lost } = stage
   const outage = stage.outage ? { outage: { waitedMs: stage.outage.waitedMs, from: event.at } } : {}
-  const calling = { at: 'calling', model, attempt, lost, epoch, estimate, since: event.revision, ...outage } as const
+  const since = event.revision
+  const calling = { at: 'calling', model, attempt, lost, epoch, estimate, since, ...outage, ...heldOf(stage) } as const
   return { ...state, machine: thinking(state, calling) }
 }
 
@@ -68,7 +70,9 @@ export function answered(state: AgentState, event: EventOf<'model_call_end'>, ap
   if (model.at !== 'calling' || model.attempt !== event.body.attempt) {
     throw new ImpossibleEvent(event, `model attempt ${event.body.attempt} is not open`)
   }
-  const { content, calls, stopReason, usage } = event.body
+  const { content, calls, stopReason, cached } = event.body
+  // What the messages take is the same, whoever has paid for it.
+  const usage = cached ?? event.body.usage
   const next: AgentState = {
     ...state,
     spent: spend(state.spent, event.body),
@@ -76,6 +80,7 @@ export function answered(state: AgentState, event: EventOf<'model_call_end'>, ap
     messages: joinsMessages(event.body) ? append(state.messages, event.bodyHash) : state.messages,
     modelFailures: 0,
     failedModel: null,
+    failedModels: [],
     lastText: textOf(content) || state.lastText,
   }
   if (calls.length > 0) {
@@ -102,14 +107,28 @@ export function failedAttempt(state: AgentState, event: EventOf<'error'>): Agent
   if (delayMs !== undefined) {
     const waitedMs = waitedFor(state, model, event.at) + delayMs
     const outage = event.body.outage ? { outage: { waitedMs } } : {}
-    return { ...state, machine: thinking(state, { ...tryAgain(model, event, delayMs), ...outage }) }
+    const limited = event.body.limited ? { limited: event.body.limited } : {}
+    return { ...state, machine: thinking(state, { ...tryAgain(model, event, delayMs), ...outage, ...limited }) }
   }
   return {
     ...state,
     modelFailures: state.modelFailures + 1,
     failedModel: model.model,
+    ...(state.spec.models.routing && { failedModels: [...failedSinceAnswer(state), model.model] }),
     machine: withActivity(state.machine, { status: 'OBSERVATION', outcome: 'failed', calls: [], ended: false }),
   }
+}
+
+/** An attempt that a rate limit has held back: it took nothing, and is due again. */
+export function heldAttempt(state: AgentState, event: EventOf<'model_held'>): AgentState {
+  const model = modelStage(state, event)
+  const { attempt, delayMs } = event.body
+  if (model.at !== 'calling' || model.attempt !== attempt)
+    throw new ImpossibleEvent(event, `model attempt ${attempt} is not open`)
+  const outage = model.outage ? { outage: { waitedMs: model.outage.waitedMs } } : {}
+  const held = (model.held ?? 0) + 1
+  const again = { ...tryAgain(model, event, delayMs), ...outage, held, limited: true } as const
+  return { ...state, machine: thinking(state, again) }
 }
 
 /** The turn is over: its calls are judged, and a question that was put makes the agent wait. */
@@ -169,5 +188,15 @@ export function lateAnswer(state: AgentState, event: EventOf<'model_late'>): Age
 function tryAgain(model: Extract<ModelStage, { at: 'calling' }>, event: AgentEvent, delayMs: number) {
   const { model: name, attempt, lost } = model
   const until = event.at + delayMs
-  return { at: 'backoff', model: name, attempt: attempt + 1, lost, until, since: event.revision } as const
+  return {
+    at: 'backoff',
+    model: name,
+    attempt: attempt + 1,
+    lost,
+    until,
+    since: event.revision,
+    ...heldOf(model),
+  } as const
 }
+
+const heldOf = ({ held }: { readonly held?: number }) => (held === undefined ? {} : { held })

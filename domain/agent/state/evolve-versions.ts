@@ -1,4 +1,5 @@
 import type { EventOf } from '../events/events.ts'
+import { controlKind } from './controls.ts'
 import { ImpossibleEvent } from './impossible.ts'
 import { type AgentState, callsOf } from './state.ts'
 
@@ -8,7 +9,9 @@ import { type AgentState, callsOf } from './state.ts'
 export function changedFiles(state: AgentState, event: EventOf<'tool_call_end'>): AgentState {
   if (state.spec.workspace === null) return state
   const call = callsOf(state).find(({ id }) => id === event.toolCallId)
-  if (call === undefined || call.effect === 'pure' || call.stage.at !== 'ended' || !call.stage.ran) return state
+  if (call === undefined || call.stage.at !== 'ended' || !call.stage.ran) return state
+  // What a child has done to the files it has done in the call that started it.
+  if (call.effect === 'pure' && controlKind(state, call.toolName) !== 'delegates') return state
   const { step } = event.body
   return { ...state, unversioned: { from: state.unversioned?.from ?? step, to: step } }
 }

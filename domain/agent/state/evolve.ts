@@ -12,6 +12,7 @@ import {
   endTurn,
   failedAttempt,
   grown,
+  heldAttempt,
   lateAnswer,
   lostAttempt,
   routed,
@@ -123,6 +124,8 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
       return called(state, event)
     case 'model_call_end':
       return answered(state, event, append)
+    case 'model_held':
+      return heldAttempt(state, event)
     case 'model_attempt_lost':
       return lostAttempt(state, event)
     case 'model_late':

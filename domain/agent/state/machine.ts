@@ -12,17 +12,22 @@ export interface Outage {
   readonly from?: number
 }
 
+/** Attempts of a turn that a rate limit has held back; like lost ones they are no retries. */
+interface Held {
+  readonly held?: number
+}
+
 /** Where the model call of a turn stands. */
 export type ModelStage =
   | { readonly at: 'unrouted' }
-  | {
+  | ({
       readonly at: 'routed'
       readonly model: string
       readonly attempt: number
       readonly lost: number
       readonly outage?: Outage
-    }
-  | {
+    } & Held)
+  | ({
       readonly at: 'calling'
       readonly model: string
       readonly attempt: number
@@ -33,8 +38,8 @@ export type ModelStage =
       /** Revision of the intent. */
       readonly since: number
       readonly outage?: Outage
-    }
-  | {
+    } & Held)
+  | ({
       readonly at: 'backoff'
       readonly model: string
       readonly attempt: number
@@ -43,7 +48,9 @@ export type ModelStage =
       /** Revision of the failure. */
       readonly since: number
       readonly outage?: Outage
-    }
+      /** The provider's limit is waited for: the run's time stands still. */
+      readonly limited?: true
+    } & Held)
 
 export type TurnOutcome = BodyOf<'turn_end'>['outcome']
 

@@ -2,6 +2,16 @@ import { type AgentState, activityOf, type ModelStage, type Outage, recoveryOf }
 
 type Calling = Extract<ModelStage, { at: 'calling' }>
 
+/** Models of a routed run that have failed since the last answer. */
+export const failedSinceAnswer = ({ failedModels = [] }: AgentState): readonly string[] => failedModels
+
+/** Is a provider's rate limit waited for? In recovery the grace time goes on all the same. */
+export function waitsForLimit({ machine }: AgentState): boolean {
+  const activity = activityOf(machine)
+  const model = activity?.status === 'THINKING' ? activity.model : null
+  return model?.at === 'backoff' && model.limited === true && recoveryOf(machine) === null
+}
+
 /** The outage that the run is in, or null. In recovery there is none: its grace time decides. */
 export function outageOf(state: AgentState): Outage | null {
   const activity = activityOf(state.machine)

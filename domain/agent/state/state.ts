@@ -101,6 +101,8 @@ export interface AgentState {
   readonly textOnly: number
   readonly modelFailures: number
   readonly failedModel: string | null
+  /** Models of a routed run that have failed since the last answer; absent in states of earlier builds. */
+  readonly failedModels?: readonly string[]
   /** `tool:argumentsHash` of calls that failed for good while nothing changed. */
   readonly failedCalls: readonly string[]
   /** Revision of the last event that made such calls worth trying again, other than a call. */
@@ -111,6 +113,8 @@ export interface AgentState {
   readonly tree: string | null
   /** Steps whose calls may have changed files since then: the first and the last. A version of them is owed. */
   readonly unversioned: { readonly from: number; readonly to: number } | null
+  /** Frontiers of the documents that the agent has touched, by document id: as its last call on each has left them. */
+  readonly documents: Readonly<Record<string, string>>
   /** Calls that ended with an unknown outcome and have not been resolved since. */
   readonly unresolved: readonly string[]
   /** Attempts of calls that were abandoned before their end was seen, the latest {@link LOST_KEPT}; their outcome may still arrive. */
@@ -185,11 +189,13 @@ export const BLANK: Omit<AgentState, 'spec'> = {
   textOnly: 0,
   modelFailures: 0,
   failedModel: null,
+  failedModels: [],
   failedCalls: [],
   forgivenAt: -1,
   tested: null,
   tree: null,
   unversioned: null,
+  documents: {},
   unresolved: [],
   abandoned: [],
   lostAttempts: [],

@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../events/events.ts'
 import { asksForTurn } from './family.ts'
 import { undecided } from './loss.ts'
-import { outageOf } from './outage.ts'
+import { outageOf, waitsForLimit } from './outage.ts'
 import { type AgentState, activityOf, type Call, isFinished, type WorkClock } from './state.ts'
 
 /** Stages in which a call waits for a person, or for another agent. */
@@ -9,14 +9,22 @@ const WAITING: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['at']>([
   ...(['approval', 'doubt', 'child', 'budget'] as const),
 ])
 
+/** Calls that have not begun: beside a child at work they wait for its end. */
+const UNBEGUN: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['at']>([
+  ...(['planned', 'approved', 'resolved'] as const),
+])
+const NONE: typeof UNBEGUN = new Set()
+const ofAgents = ({ stage }: Call) => stage.at === 'child' || stage.at === 'budget'
+
 /** Does a driver work now, or does the agent wait for people, a pause, a driver or its models? */
 function works(state: AgentState): boolean {
   if (state.driver === null || state.paused || isFinished(state) || undecided(state).length > 0) return false
   const activity = activityOf(state.machine)
-  if (activity === null || outageOf(state) !== null || asksForTurn(state)) return false
+  if (activity === null || outageOf(state) !== null || waitsForLimit(state) || asksForTurn(state)) return false
   if (activity.status !== 'TOOL_WAIT') return true
   const open = activity.calls.filter((call) => call.stage.at !== 'ended')
-  return open.length === 0 || open.some(({ stage }) => !WAITING.has(stage.at))
+  const held = open.some(ofAgents) ? UNBEGUN : NONE
+  return open.length === 0 || open.some(({ stage }) => !WAITING.has(stage.at) && !held.has(stage.at))
 }
 
 /**

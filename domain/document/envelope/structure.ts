@@ -1,6 +1,6 @@
 import { byteLength } from '../../agent/bounded.ts'
-import { echo } from '../../agent/issues.ts'
 import type { MarkupParser } from '../../ports.ts'
+import { echo } from '../../shared/issues.ts'
 import { hostileReason } from '../markup/hostile.ts'
 import { MARKUP_LIMITS } from '../markup/limits.ts'
 import type { Element } from '../markup/tree.ts'

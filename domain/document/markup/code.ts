@@ -9,6 +9,13 @@ export const codeRuns = (nodes: readonly Node[]): Run[] => collapsed([piece('ver
 /** What a `pre` element holds: HTML drops a line feed right behind the tag. */
 export const preRuns = (pre: Element): Run[] => codeRuns([lineFeeds(plain(pre.children)).replace(/^\n/, '')])
 
+/** Names of languages that HTML and Markdown can hold. A person's replica may hold any other text. */
+const LANGUAGE = /^[\w+#.-]{1,64}$/
+
+/** The language as it is given out: null where its name could be more than a name. */
+export const shownLanguage = (language: string | null): string | null =>
+  language !== null && LANGUAGE.test(language) ? language : null
+
 /** The language of a code block as HTML names it; the sanitizer removes it from requests. */
 export function codeLanguage({ children: [code] }: Element): string | null {
   const name = code !== undefined && isElement(code) ? attributeOf(code, 'class') : undefined

@@ -1,4 +1,4 @@
-import { echo } from '../../agent/issues.ts'
+import { echo } from '../../shared/issues.ts'
 
 /** What the gateway took out of a payload that it applied. */
 export type Diagnostic =

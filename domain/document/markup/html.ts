@@ -10,17 +10,20 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** A tree as HTML that is also XML. Every text and value is escaped. */
-export function htmlText(nodes: readonly Node[]): string {
-  return nodes.map((node) => (isElement(node) ? tag(node) : escaped(node))).join('')
+/** A tree as HTML that is also XML. Every text and value is escaped. `text`: how texts are, where that is not enough. */
+export function htmlText(nodes: readonly Node[], text = htmlEscaped): string {
+  return nodes.map((node) => (isElement(node) ? tag(node, text) : text(node))).join('')
 }
 
-function tag({ name, attributes, children }: Exclude<Node, string>): string {
+function tag({ name, attributes, children }: Exclude<Node, string>, text: typeof htmlEscaped): string {
   const list = attributes.map(([key, value]) => ` ${key}="${attributeText(value)}"`).join('')
-  return VOID.has(name) ? `<${name}${list}/>` : `<${name}${list}>${htmlText(children)}</${name}>`
+  return VOID.has(name) ? `<${name}${list}/>` : `<${name}${list}>${htmlText(children, text)}</${name}>`
 }
 
-const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (c) => ESCAPES[c]!)
+export const htmlEscaped = (text: string): string => text.replaceAll(/[&<>"']/g, (c) => ESCAPES[c]!)
 
-/** XML reads line feeds and tabs in a value as spaces, unless they are references. */
-const attributeText = (value: string): string => escaped(value).replaceAll(/[\t\n\r]/g, (c) => `&#${c.charCodeAt(0)};`)
+/** The characters as references, which stand for themselves in HTML and in Markdown. */
+export const references = (text: string): string => text.replaceAll(/./gs, (c) => `&#${c.codePointAt(0)};`)
+
+/** XML reads line feeds and tabs in a value as spaces, and a Markdown table ends cells, unless they are references. */
+const attributeText = (value: string): string => htmlEscaped(value).replaceAll(/[\t\n\r|]/g, references)

@@ -1,8 +1,10 @@
 import type { ReadBlock } from '../../ports.ts'
 import type { Block, BlockContent, Cell } from '../model/block.ts'
 import { plainText, type Run } from '../model/runs.ts'
-import { htmlText } from './html.ts'
+import { shownLanguage } from './code.ts'
+import { htmlEscaped, htmlText, references } from './html.ts'
 import { renderBlocks, renderRuns } from './render.ts'
+import type { Node } from './tree.ts'
 import { linkUrl } from './url.ts'
 
 // Blocks as GitHub's Markdown. What Markdown cannot say exactly stands in it as HTML.
@@ -38,10 +40,10 @@ function markdownOf(block: BlockContent, depth: number): string {
     case 'code': {
       const text = plainText(block.text)
       const fence = '`'.repeat(Math.max(3, longestTicks(text) + 1))
-      return `${fence}${block.attrs.language ?? ''}\n${text}\n${fence}`
+      return `${fence}${shownLanguage(block.attrs.language) ?? ''}\n${text}\n${fence}`
     }
     case 'table':
-      return table(block.rows) ?? htmlText(renderBlocks([block]))
+      return table(block.rows) ?? asHtml(renderBlocks([block]))
     case 'divider':
       return '---'
   }
@@ -67,7 +69,7 @@ function table([head, ...rows]: readonly (readonly Cell[])[]): string | null {
 function inline(runs: readonly Run[], lineBreak: string): string {
   const text = runs.map((run, i) => {
     const alone = !isMarked(runs[i - 1]) && !isMarked(runs[i + 1])
-    return alone ? runText(run) : isMarked(run) ? htmlText(renderRuns([run])) : escaped(run.text)
+    return alone ? runText(run) : isMarked(run) ? asHtml(renderRuns([run])) : escaped(run.text)
   })
   return text.join('').replaceAll(/<br\/>|\n/g, lineBreak)
 }
@@ -80,17 +82,23 @@ function runText(run: Run): string {
   if (!isMarked(run)) return escaped(text)
   const isWord = /^[\p{L}\p{N}](?:[^\n]*[\p{L}\p{N}])?$/u.test(text)
   if (!isWord || marks.underline || marks.code || marks.link?.rel || marks.link?.target)
-    return htmlText(renderRuns([run]))
+    return asHtml(renderRuns([run]))
   const delimiters = `${marks.strike ? '~~' : ''}${marks.bold ? '**' : ''}${marks.italic ? '*' : ''}`
   const inner = `${delimiters}${escaped(text)}${[...delimiters].reverse().join('')}`
   const href = marks.link === undefined ? null : linkUrl(marks.link.href)
   if (href === null) return inner
-  const title = marks.link!.title === undefined ? '' : ` "${marks.link!.title.replaceAll(/["\\]/g, '\\$&')}"`
-  return /[\s<>\\]/.test(href) ? htmlText(renderRuns([run])) : `[${inner}](<${href}>${title})`
+  const { title } = marks.link!
+  // Markdown itself says only the simple ones.
+  if (/[\s<>\\|]|&[#\w]+;/.test(href) || /[\n\r<>|&]/.test(title ?? '')) return asHtml(renderRuns([run]))
+  return `[${inner}](<${href}>${title === undefined ? '' : ` "${title.replaceAll(/["\\]/g, '\\$&')}"`})`
 }
 
+/** HTML within Markdown: a reader takes the text between two tags for Markdown, and an empty line for the end of the tags. */
+const asHtml = (nodes: readonly Node[]): string =>
+  htmlText(nodes, (text) => htmlEscaped(text).replaceAll(/[\\`*_[\]~|@\n\r]|(?<=www)\.|(?<=https?|ftp):/gi, references))
+
 const escaped = (text: string): string =>
-  text.replaceAll(/[\\`*_[\]<>~|&]/g, '\\$&').replaceAll(/\bhttps?:|\bwww\./g, (m) => m.replace(/[:.]$/, '\\$&'))
+  text.replaceAll(/[\\`*_[\]<>~|&]/g, '\\$&').replaceAll(/(?:https?|ftp):|www\./gi, (m) => m.replace(/[:.]$/, '\\$&'))
 
 /** What would begin a heading, quote, list, fence or divider at the start of a line is escaped. */
 const lineStart = (text: string): string =>

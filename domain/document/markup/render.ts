@@ -1,5 +1,6 @@
 import type { BlockContent, Cell } from '../model/block.ts'
 import { MARKS, type Mark, type Marks, type Run } from '../model/runs.ts'
+import { shownLanguage } from './code.ts'
 import { type Attribute, element, type Node } from './tree.ts'
 import { linkUrl } from './url.ts'
 
@@ -33,7 +34,7 @@ function block(content: BlockContent): Node {
     case 'list_item':
       return element('li', renderRuns(content.text))
     case 'code':
-      return code(content.attrs.language, content.text)
+      return code(shownLanguage(content.attrs.language), content.text)
     case 'table':
       return element('table', [
         element(

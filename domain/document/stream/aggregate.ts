@@ -20,7 +20,7 @@ const shared = {
   decode,
   decodeKept,
   checkKnown,
-  fault: bodyFault,
+  fault: ({ type, body }) => bodyFault(type, body),
   wakeAt: () => null,
   digest: digestOf,
   // The gateway finds the answer to a repeated request by the command id in the headers: no state has to remember it.

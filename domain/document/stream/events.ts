@@ -75,7 +75,5 @@ export type UpdateEvent = Extract<DocumentEvent, { type: 'document_updated' | 'p
 export const isUpdate = (event: DocumentEvent): event is UpdateEvent =>
   event.type === 'document_updated' || event.type === 'person_updated'
 
-export const isDocumentEvent = (type: string): type is DocumentEventType => Object.hasOwn(bodies, type)
-
 /** The bytes of a stored update. */
 export const updateBytes = ({ body }: UpdateEvent): Uint8Array => Buffer.from(body.update, 'base64')

@@ -1,24 +1,38 @@
 import type { OutcomeCommand } from '../../agent/decisions/commands.ts'
 import { type Owed, owed } from '../../agent/decisions/owed.ts'
-import { type AgentState, activityOf, callsOf, isFinished } from '../../agent/state/state.ts'
+import { type AgentState, activityOf, type Call, callsOf, isFinished } from '../../agent/state/state.ts'
+import { effectId } from '../../log/ids.ts'
 import type { Environment, RuntimePorts } from '../ports.ts'
 import { outcomeRetry, type Retry } from '../retry.ts'
-import type { DriveEnd } from '../types.ts'
-import { endOf } from './look.ts'
+import type { WorkspaceOrder } from '../tree/workspace-order.ts'
+import { type AgentEnd, endOf } from './look.ts'
 import type { AgentMailbox } from './mailbox.ts'
 import { performModel } from './perform/perform-model.ts'
 import { brokenOff, performTool } from './perform/perform-tool.ts'
 import { driftSince, treeNow } from './perform/version-workspace.ts'
 
+type OwedTool = Extract<Owed, { kind: 'tool' }>
+
 /** An instant that no timer should be set beyond: longer sleeps overflow, and the loop looks again anyway. */
 const LONGEST_SLEEP_MS = 60 * 60 * 1000
 
-/** Drives one agent: claims it, performs what is owed, and brings outcomes in, until it ends or waits for a person. */
+/** What a driver is told of the tree that its agent belongs to. */
+export interface InTree {
+  readonly order: WorkspaceOrder
+  /** False: other agents of the run have changed files since. */
+  readonly looksForDrift: boolean
+}
+
+/**
+ * Drives one agent: claims it, performs what is owed, and brings outcomes in, until it ends or waits for a person or other
+ * agents.
+ */
 export class Driver {
   private readonly ports: RuntimePorts
   private readonly mailbox: AgentMailbox
   private readonly env: Environment
   private readonly id: string
+  private readonly tree: InTree
   private epoch = 0
   private readonly atWork = new Map<string, { controller: AbortController; ended: Promise<void> }>()
   private stopping = false
@@ -29,7 +43,8 @@ export class Driver {
   private wake: () => void = () => undefined
   private moved = true
 
-  constructor(ports: RuntimePorts, mailbox: AgentMailbox, env: Environment, driverId: string) {
+  constructor(ports: RuntimePorts, mailbox: AgentMailbox, env: Environment, driverId: string, tree: InTree) {
+    this.tree = tree
     this.ports = ports
     this.mailbox = mailbox
     this.env = env
@@ -40,7 +55,7 @@ export class Driver {
    * Rejects where the log refuses an append: nothing is swallowed, and a later drive goes on. `drain`: what the log has
    * promised is still done, nothing is promised any more.
    */
-  async drive(signal: AbortSignal, drain: AbortSignal = NEVER): Promise<DriveEnd> {
+  async drive(signal: AbortSignal, drain: AbortSignal = NEVER): Promise<AgentEnd> {
     this.drain = drain
     if (drain.aborted || signal.aborted) return { end: 'interrupted' }
     const stopListening = this.mailbox.listen(() => this.poke())
@@ -91,7 +106,14 @@ export class Driver {
     const { workspace } = this.env
     const { tree, unversioned } = this.state
     // Where a version is owed, what has changed is what it is owed for.
-    if (workspace === null || tree === null || unversioned !== null || isFinished(this.state)) return
+    if (
+      !this.tree.looksForDrift ||
+      workspace === null ||
+      tree === null ||
+      unversioned !== null ||
+      isFinished(this.state)
+    )
+      return
     const drift = await driftSince(workspace, tree).catch((error: Error) => {
       this.ports.warn?.(this.state.agentId, `whether files have changed since is not known: ${error.message}`)
       return null
@@ -102,11 +124,11 @@ export class Driver {
     await this.submit({ kind: 'drift_found', expected: tree, found, changed }, `drift:${found}:${this.epoch}`)
   }
 
-  private async loop(signal: AbortSignal): Promise<DriveEnd> {
+  private async loop(signal: AbortSignal): Promise<AgentEnd> {
     for (;;) {
       if (this.failure !== null) throw this.failure
       const { state } = this
-      if (isFinished(state) && this.atWork.size === 0) return endOf(state) as DriveEnd
+      if (isFinished(state) && this.atWork.size === 0) return endOf(state) as AgentEnd
       if (state.driver?.epoch !== this.epoch || state.driver.id !== this.id) {
         return { end: 'overtaken', epoch: state.driver?.epoch ?? 0 }
       }
@@ -189,16 +211,43 @@ export class Driver {
       await this.submit({ kind: 'versioned', step, version }, effect.id)
     } else {
       await ports.crashPoint?.('before_tool')
-      const held = await this.stillOwed(effect).catch((error: unknown) => this.notBegun(effect, error))
-      if (!held) return
-      const { answer } = this.mailbox
       const call = callsOf(this.state).find((one) => one.id === effect.toolCallId)
-      if (answer === null || call === undefined) throw new Error(`${effect.toolCallId} has no arguments in the log`)
-      const fact = await performTool(ports, env, this.state, answer, call, signal)
-      await ports.crashPoint?.('after_tool')
-      // What may run again, or be asked after, is left to the next driver.
-      if (this.stopping && signal.aborted && fact.kind === 'tool_failed' && call.effect !== 'irreversible') return
-      await this.submit(fact, effect.id)
+      if (call !== undefined) await this.inOrder(call, signal, () => this.performCall(effect, call, signal))
+    }
+  }
+
+  private async performCall(effect: OwedTool, { id, effect: kind }: Call, signal: AbortSignal): Promise<void> {
+    const { ports, env } = this
+    const held = await this.stillOwed(effect).catch((error: unknown) => this.notBegun(effect, error))
+    if (!held) return
+    const { answer } = this.mailbox
+    const call = callsOf(this.state).find((one) => one.id === id)
+    if (answer === null || call === undefined) throw new Error(`${id} has no arguments in the log`)
+    const fact = await performTool(ports, env, this.state, answer, call, signal)
+    await ports.crashPoint?.('after_tool')
+    // What may run again, or be asked after, is left to the next driver.
+    if (this.stopping && signal.aborted && fact.kind === 'tool_failed' && kind !== 'irreversible') return
+    await this.submit(fact, effect.id)
+  }
+
+  /** Agents of a run that share a workspace work in it as the calls of one agent do. */
+  private async inOrder(call: Call, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+    const specs = (name: string) => this.state.spec.tools.find((tool) => tool.name === name)
+    if (this.env.workspace === null || specs(call.toolName)?.control) return work()
+    let begun = false
+    try {
+      await this.tree.order.run(call, specs, signal, () => {
+        begun = true
+        return work()
+      })
+    } catch (error) {
+      if (begun || !signal.aborted) throw error
+      if (this.stopping && call.effect !== 'irreversible') return
+      const { code, message } = brokenOff(this.state)
+      const { id: toolCallId, toolName, attempt } = call
+      const failure = { code, message: `it was not begun: ${message}`, transient: false, beforeEffect: true }
+      const about = { toolCallId, toolName, attempt, durationMs: 0 }
+      await this.submit({ kind: 'tool_failed', ...about, error: failure }, effectId(toolCallId, attempt))
     }
   }
 
@@ -212,7 +261,7 @@ export class Driver {
   }
 
   /** The next driver could not tell an irreversible call that was never begun from one that was: it has failed, by name. */
-  private async notBegun({ id, toolCallId, attempt }: Extract<Owed, { kind: 'tool' }>, cause: unknown): Promise<false> {
+  private async notBegun({ id, toolCallId, attempt }: OwedTool, cause: unknown): Promise<false> {
     const call = callsOf(this.state).find((one) => one.id === toolCallId)
     if (call?.effect !== 'irreversible') throw cause
     const message = 'it was not begun: the log could not be read to see whether this driver still holds the agent'
@@ -230,7 +279,13 @@ export class Driver {
       await this.env.secrets.keep()
       const rests = this.stopping || this.drain.aborted
       const driver = { id: this.id, epoch: this.epoch, ...(rests ? { rests: true as const } : {}) }
-      const asking = { by: { kind: 'driver', id: this.id }, commandId, driver } as const
+      const { health } = this.ports
+      const asking = {
+        by: { kind: 'driver', id: this.id },
+        commandId,
+        driver,
+        ...(health && { health: (model: string) => health.figures(model) }),
+      } as const
       await this.mailbox.submit(fact, asking, { fact: true, retry })
     })
   }

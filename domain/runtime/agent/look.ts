@@ -1,16 +1,20 @@
 import type { DecisionContext } from '../../agent/decisions/context.ts'
 import { decide } from '../../agent/decisions/decide.ts'
-import { waitingFor, waitsOf } from '../../agent/decisions/waiting.ts'
-import type { AgentState } from '../../agent/state/state.ts'
+import { waitingFor, waitsForAgents, waitsOf } from '../../agent/decisions/waiting.ts'
+import { type AgentState, isFinished } from '../../agent/state/state.ts'
 import type { RuntimePorts } from '../ports.ts'
 import type { DriveEnd } from '../types.ts'
 
-/** How a drive ends in this state where nothing is at work; null: it goes on. */
-export function endOf(state: AgentState): DriveEnd | null {
+/** How the drive of one agent ends. `resting`: it waits for other agents, and for nothing else. */
+export type AgentEnd = DriveEnd | { readonly end: 'resting' }
+
+/** How the drive of an agent ends in this state where nothing of it is at work; null: it goes on. */
+export function endOf(state: AgentState): AgentEnd | null {
   const { machine } = state
   if (machine.status === 'DONE') return { end: 'done' }
   if (machine.status === 'ERROR') return { end: 'error', code: machine.code, error: machine.error }
   const waits = waitingFor(state)
+  if (waits === null && waitsForAgents(state)) return { end: 'resting' }
   // A model recovers by itself, so its driver waits for it.
   if (waits === null || waits === 'model') return null
   const toolCallIds = waitsOf(state).flatMap(({ toolCallId }) => toolCallId ?? [])
@@ -22,7 +26,8 @@ export function endOf(state: AgentState): DriveEnd | null {
  * its first driver does. Decides what a new driver would and records nothing: an agent that waits for people is not
  * written to by being looked at.
  */
-export function idleEnd(state: AgentState, { clock, build }: Pick<RuntimePorts, 'clock' | 'build'>): DriveEnd | null {
+export function idleEnd(state: AgentState, { clock, build }: Pick<RuntimePorts, 'clock' | 'build'>): AgentEnd | null {
+  if (isFinished(state)) return endOf(state)
   if (state.driver === null) return null
   const { agentId, runId, revision } = state
   const context: DecisionContext = {

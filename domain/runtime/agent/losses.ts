@@ -1,6 +1,4 @@
-import { CommandRejected } from '../../agent/errors.ts'
 import type { BodyOf } from '../../agent/events/events.ts'
-import { isStreamDamage } from '../../log/damage.ts'
 import type { Actor } from '../../log/envelope.ts'
 import { LogError } from '../../log/errors.ts'
 import { LOG_META } from '../../log/ids.ts'
@@ -8,6 +6,7 @@ import { type LogLoss, lossIn, sealLoss } from '../../log/loss.ts'
 import type { RuntimePorts } from '../ports.ts'
 import { requestRetry } from '../retry.ts'
 import { append } from '../stream/append.ts'
+import { damageIn } from './damage.ts'
 import { AgentMailbox } from './mailbox.ts'
 
 interface About {
@@ -43,17 +42,6 @@ export async function acceptLoss(
   if (unfinished && (status === 'DONE' || status === 'ERROR')) return 'finished'
   await mailbox.submit({ kind: 'accept_loss', loss }, { by, commandId: `loss:${id}` }, { fact: false })
   return 'recorded'
-}
-
-/** Errors of one stream, beside damage of the log: reading it again gives the same. */
-const UNFOLDABLE: ReadonlySet<string> = new Set(['BLOB_MISSING', 'BODY_ERASED', 'UNKNOWN_EVENT', 'FOLD_DIFFERS'])
-
-/** The code of an error that tells that one stream cannot be folded; null: the stores do not answer. */
-function damageIn(error: unknown): string | null {
-  if (error instanceof CommandRejected) return error.code
-  if (error instanceof LogError) return UNFOLDABLE.has(error.code) || isStreamDamage(error) ? error.code : null
-  // A defect met while folding bears no code; errors of systems and time limits do.
-  return (error as { code?: unknown } | null)?.code === undefined ? 'UNREADABLE' : null
 }
 
 /** Records an accepted loss in `log-meta`, once for each `id` of a loss. */

@@ -185,12 +185,13 @@ export async function redactResult(
   result: ToolResult,
   yieldToEventLoop: YieldToEventLoop,
 ): Promise<ToolResult> {
-  const { content, changed, created, detail, ...whole } = result
+  const { content, changed, created, detail, documents, ...whole } = result
   return {
     ...whole,
     content: await redactLarge(secrets, content, yieldToEventLoop),
     ...(changed === undefined ? {} : { changed: secrets.json(changed) }),
     ...(created === undefined ? {} : { created: secrets.json(created) }),
     ...(detail === undefined ? {} : { detail: secrets.json(detail) }),
+    ...(documents === undefined ? {} : { documents: secrets.json(documents) }),
   }
 }

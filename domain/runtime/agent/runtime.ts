@@ -3,16 +3,17 @@ import type { UserCommand } from '../../agent/decisions/commands.ts'
 import type { AgentSpec } from '../../agent/definition/spec.ts'
 import { Policy } from '../../agent/definition/spec.ts'
 import { CommandRejected } from '../../agent/errors.ts'
-import { echo } from '../../agent/issues.ts'
 import { type AgentState, isFinished } from '../../agent/state/state.ts'
 import { LogError } from '../../log/errors.ts'
-import { agentStream, base32, runIdOf } from '../../log/ids.ts'
+import { agentStream, runIdOf } from '../../log/ids.ts'
+import { runOf } from '../../log/owner.ts'
+import { echo } from '../../shared/issues.ts'
 import { erasable, erase } from '../erasure/erase.ts'
 import { TimeLimitError } from '../errors.ts'
 import { limitedPorts } from '../limited-ports.ts'
-import type { Environment, RuntimePorts, SecretBoundary } from '../ports.ts'
+import type { RuntimePorts, SecretBoundary } from '../ports.ts'
 import { type Retry, requestRetry } from '../retry.ts'
-import { endingWith } from '../time-limit.ts'
+import { TreeDriver } from '../tree/tree-driver.ts'
 import type {
   AgentAt,
   AgentBrief,
@@ -27,28 +28,31 @@ import type {
   Verification,
 } from '../types.ts'
 import { askingOf } from './asking.ts'
-import { Callback } from './callback.ts'
-import { Driver } from './driver.ts'
 import { forkOf } from './fork.ts'
 import { briefAt } from './history/brief.ts'
 import { type RebuiltRequest, rebuildRequests } from './history/rebuild-request.ts'
 import { agentAt } from './history/replay.ts'
+import { type RecordedDecision, routingDecisions } from './history/routing-decisions.ts'
 import { verifyAgent } from './history/verify.ts'
-import { endOf, idleEnd } from './look.ts'
-import { AgentMailbox } from './mailbox.ts'
+import type { AgentMailbox } from './mailbox.ts'
+import { Mailboxes } from './mailboxes.ts'
 import { redactRequest, refuseSecrets } from './redact.ts'
+import { missingTools, mustHaveTools } from './tools-here.ts'
+import { unknownAgent } from './unknown-agent.ts'
 
 /** AgentManager: one mailbox per agent of this process, and the operations on them. */
 export class Runtime implements AgentServices {
   /** As the host gave them: replay touches nothing but the log and the blobs, and no clock. */
   private readonly given: RuntimePorts
   private readonly ports: RuntimePorts
-  private readonly mailboxes = new Map<string, { mailbox: AgentMailbox; users: number }>()
+  private readonly mailboxes: Mailboxes
+  /** Runs that are driven here. */
   private readonly driving = new Set<string>()
 
   constructor(ports: RuntimePorts) {
     this.given = ports
     this.ports = limitedPorts(ports)
+    this.mailboxes = new Mailboxes(this.ports)
   }
 
   newRunId(): string {
@@ -59,7 +63,7 @@ export class Runtime implements AgentServices {
     const { expected } = request
     await this.ports.mustBeWhole?.(agentId)
     const retry = requestRetry(this.ports)
-    return this.with(agentId, async (mailbox) => {
+    return this.mailboxes.with(agentId, async (mailbox) => {
       const { asking, said } = await this.inTime(retry, async () => {
         const secrets = await this.boundary(mailbox, command)
         const heard = {
@@ -74,6 +78,8 @@ export class Runtime implements AgentServices {
           ...(expected === undefined ? {} : { expected }),
           forget: () => this.forgetWhatWasErased(),
         })
+        // An answer that was kept may hold what was erased.
+        await this.ports.cache?.clear()
         return { ...erased, claimed: true }
       }
       const at = {
@@ -90,81 +96,43 @@ export class Runtime implements AgentServices {
   }
 
   async drive(agentId: string, options: DriveOptions): Promise<DriveEnd> {
-    if (this.driving.has(agentId)) throw new CommandRejected('RUN_DRIVEN', `${agentId} is being driven by this process`)
-    this.driving.add(agentId)
+    const runId = await this.runOf(agentId)
+    if (this.driving.has(runId)) throw new CommandRejected('RUN_DRIVEN', `${runId} is being driven by this process`)
+    this.driving.add(runId)
     try {
-      return await this.with(agentId, async (mailbox) => {
-        await mailbox.refresh()
-        const { state } = mailbox
-        if (state === null) throw unknownAgent(agentId)
-        await this.ports.mustBeWhole?.(agentId)
-        const idle = isFinished(state) ? endOf(state) : idleEnd(state, this.ports)
-        if (idle !== null) return idle
-        this.mustHaveTools(state)
-        const driverId = [this.ports.driver, base32(this.ports.random.bytes(10))].filter(Boolean).join('-')
-        await mailbox.loadMessages()
-        const env = await this.ports.environment(state.spec, { runId: state.runId, agentId, driverId })
-        const listener = new Callback(options.onEvent ?? (() => undefined))
-        const stop = mailbox.listen((events) => {
-          for (const event of events) listener.call(event)
-        })
-        try {
-          const driving = new Driver(this.ports, mailbox, env, driverId).drive(options.signal, options.drain)
-          const end = await endingWith(this.ports.clock, STOP_LIMIT_MS, 'stopping the driver', options.signal, driving)
-          listener.settle()
-          return end
-        } catch (error) {
-          if (!options.signal.aborted || !(error instanceof TimeLimitError)) throw error
-          this.ports.warn?.(agentId, error.message)
-          return { end: 'interrupted' }
-        } finally {
-          stop()
-          await this.leave(agentId, env)
-        }
-      })
+      return await new TreeDriver(this.ports, this.mailboxes, runId, options).drive()
     } finally {
-      this.driving.delete(agentId)
+      this.driving.delete(runId)
     }
   }
 
+  /** The run of an agent, which is also the id of its root. */
+  protected async runOf(agentId: string): Promise<string> {
+    for await (const [first] of this.ports.log.read(agentStream(agentId), { limit: 1, bodies: false }))
+      if (first !== undefined) return runOf(first.header)
+    throw unknownAgent(agentId)
+  }
+
   async forkDrivable(source: string): Promise<void> {
-    await this.with(source, async (mailbox) => {
+    await this.mailboxes.with(source, async (mailbox) => {
       await mailbox.refresh()
       if (mailbox.state === null) throw unknownAgent(source)
       // However its source has ended, the fork is alive and is not being cancelled.
-      this.mustHaveTools({ ...mailbox.state, cancel: null })
+      mustHaveTools(this.ports, { ...mailbox.state, cancel: null })
     })
   }
 
-  missingTools({ tools }: Pick<AgentSpec, 'tools'>): string[] {
-    return tools.filter(({ name, control }) => !control && !this.ports.hasTool(name)).map(({ name }) => name)
+  missingTools(spec: Pick<AgentSpec, 'tools'>): string[] {
+    return missingTools(this.ports, spec)
   }
 
   private mustBeDrivable(state: AgentState): void {
-    if (!isFinished(state)) this.mustHaveTools(state)
+    if (!isFinished(state)) mustHaveTools(this.ports, state)
   }
 
-  /** Without its tools an agent would be told that they do not exist; only its end needs none. */
-  private mustHaveTools({ agentId, spec, cancel }: AgentState): void {
-    if (cancel !== null) return
-    const missing = this.missingTools(spec)
-    if (missing.length === 0) return
-    const names = missing.map(echo).join(', ')
-    throw new CommandRejected(
-      'TOOLS_MISSING',
-      `${agentId} has tools that this program does not have: ${names}; the program that has them must drive it`,
-    )
-  }
-
-  /** Lets the driver of an agent here see what other processes have appended; does nothing without a driver. */
-  async refresh(agentId: string): Promise<void> {
-    const entry = this.mailboxes.get(agentId)
-    if (entry && entry.users > 0) await entry.mailbox.refresh()
-  }
-
-  /** What cannot be closed is told; how the drive has ended stays what it was. */
-  private leave(agentId: string, env: Environment): Promise<void> {
-    return env.close().catch((error: Error) => this.ports.warn?.(agentId, error.message))
+  /** Lets the drivers of an agent's run here see what other processes have appended to it; does nothing without any. */
+  refresh(agentId: string): Promise<void> {
+    return this.mailboxes.refresh(agentId)
   }
 
   /**
@@ -192,7 +160,7 @@ export class Runtime implements AgentServices {
   }
 
   async fork(source: string, at: At, options: ForkOptions, request: Request): Promise<{ runId: string }> {
-    const asking = await this.with(source, async (mailbox) => {
+    const asking = await this.mailboxes.with(source, async (mailbox) => {
       const secrets = await this.inTime(requestRetry(this.ports), () => this.boundary(mailbox, null))
       refuseSecrets(secrets, options)
       const made = askingOf(secrets, this.ports, request, request.asked ?? { source, at, options })
@@ -202,10 +170,14 @@ export class Runtime implements AgentServices {
     const runId = options.runId ?? this.newRunId()
     const command = await forkOf(this.ports, source, at, options)
     const retry = requestRetry(this.ports)
-    await this.with(runId, (mailbox) =>
+    await this.mailboxes.with(runId, (mailbox) =>
       this.inTime(retry, () => mailbox.submit(command, asking, { fact: false, retry })),
     )
     return { runId }
+  }
+
+  routing(agentId: string, turn: number): Promise<RecordedDecision[]> {
+    return routingDecisions(this.given, agentId, turn)
   }
 
   requests(agentId: string, turn: number): Promise<RebuiltRequest[]> {
@@ -227,51 +199,9 @@ export class Runtime implements AgentServices {
     return this.ports.secrets(mailbox.state?.spec ?? { secrets: [], policy: Policy.parse({}) })
   }
 
-  /**
-   * A mailbox outlives its use for a while, so that an agent that waits for people now and then is not read from its
-   * beginning each time. What it knows is in the log; the latest are kept as far as memory goes.
-   */
-  private async with<T>(agentId: string, use: (mailbox: AgentMailbox) => Promise<T>): Promise<T> {
-    const entry = this.mailboxes.get(agentId) ?? { mailbox: new AgentMailbox(agentId, this.ports), users: 0 }
-    // Set anew, so that the map is in the order of last use.
-    this.mailboxes.delete(agentId)
-    this.mailboxes.set(agentId, entry)
-    entry.users++
-    try {
-      return await use(entry.mailbox)
-    } finally {
-      entry.users--
-      this.forgetOldest()
-    }
-  }
-
   /** Forks hold what they have inherited, so the memory and the snapshots of all agents go. */
   private async forgetWhatWasErased(): Promise<void> {
-    for (const [agentId, { mailbox, users }] of this.mailboxes) {
-      if (users === 0) this.mailboxes.delete(agentId)
-      else mailbox.forget()
-    }
+    this.mailboxes.forgetErased()
     await this.ports.snapshots?.clear()
   }
-
-  private forgetOldest(): void {
-    let bytes = 0
-    for (const { mailbox } of this.mailboxes.values()) bytes += mailbox.bytes
-    for (const [agentId, { mailbox, users }] of this.mailboxes) {
-      if (this.mailboxes.size <= KEPT_MAILBOXES || bytes <= KEPT_BYTES) return
-      if (users > 0) continue
-      bytes -= mailbox.bytes
-      this.mailboxes.delete(agentId)
-    }
-  }
 }
-
-/** A driver that was told to stop brings in what it knows, with the files as they are then. */
-const STOP_LIMIT_MS = 3 * 60_000
-
-/** Idle mailboxes that are kept whatever their messages take, and how much all may take together. */
-const KEPT_MAILBOXES = 16
-const KEPT_BYTES = 64 * 1024 * 1024
-
-export const unknownAgent = (agentId: string) =>
-  new CommandRejected('RUN_UNKNOWN', `there is no agent ${echo(agentId)}`)

@@ -15,6 +15,14 @@ export const commandOf = (
   payload: unknown,
 ): string => keyedCommand(logId, JSON.stringify(['envelope', documentId, caller, clientRequestId]), payload)
 
+/** The hash of an erased request: that of no payload, so that its id is never used again. */
+const ERASED = ''
+
+/** An answer that was given, and the agent's call that got it. */
+export interface GivenAnswer extends AnsweredRequest {
+  readonly toolCallId: string | null
+}
+
 /** Answers of one stream, found by the command ids in its headers, which are read once. */
 export class Answers {
   readonly #stores: Stores
@@ -32,22 +40,23 @@ export class Answers {
   }
 
   /** The answer that was given to a caller's request id; null: none was. `last`: the stream's last revision. */
-  async of(commandId: string, clientRequestId: string, last: number): Promise<AnsweredRequest | null> {
+  async of(commandId: string, clientRequestId: string, last: number): Promise<GivenAnswer | null> {
     this.#found ??= await this.#read(last)
     const revision = this.#found.get(keyOf(commandId)!)
     if (revision === undefined) return null
     // The request stands right before its answer, in the same append.
-    const events: DocumentEvent[] = []
+    let payloadHash = ERASED
+    let given: Answer | null = null
+    let toolCallId: string | null = null
     for await (const page of this.#stores.log.read(this.#stream, { from: revision - 1, limit: 2 }))
       for (const recorded of page) {
-        if (recorded.erased) events.push({ type: 'erased' } as DocumentEvent)
-        else events.push(decode(recorded.header, await bodyOf(this.#stores, recorded)))
+        toolCallId = recorded.header.toolCallId ?? null
+        if (recorded.erased) continue
+        const event = decode(recorded.header, await bodyOf(this.#stores, recorded))
+        if (event.type === 'envelope_received') payloadHash = event.body.hash
+        else given = answerOf(event, clientRequestId)
       }
-    const [received, answer] = events
-    // Of an erased request the hash is gone with it, and so is the promise to repeat its answer.
-    if (received?.type !== 'envelope_received' || answer === undefined) return null
-    const given = answerOf(answer, clientRequestId)
-    return given === null ? null : { payloadHash: received.body.hash, answer: given }
+    return given === null ? null : { payloadHash, answer: given, toolCallId }
   }
 
   async #read(last: number): Promise<Map<string, number>> {

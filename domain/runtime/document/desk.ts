@@ -6,15 +6,17 @@ import type { DocumentCommand, DocumentContext } from '../../document/stream/dec
 import type { DocumentEvent } from '../../document/stream/events.ts'
 import type { DocumentState } from '../../document/stream/state.ts'
 import { hex } from '../../log/ids.ts'
-import type { OpenDocument, PendingChange } from '../../ports.ts'
+import type { ImportedChange, OpenDocument, PendingChange } from '../../ports.ts'
 import { ContentionError } from '../errors.ts'
 import { type Asking, Mailbox } from '../stream/mailbox.ts'
 import { Snapshots } from '../stream/snapshots.ts'
-import { Answers, commandOf } from './answers.ts'
+import { yielder } from '../yield-to-event-loop.ts'
+import { Answers, commandOf, type GivenAnswer } from './answers.ts'
 import { Arrivals } from './arrivals.ts'
+import { holdsSecret, wordsOfEdits } from './holds-secret.ts'
 import { openAt } from './open-at.ts'
 import { personFault } from './person-fault.ts'
-import { idIn, receivedOf } from './received.ts'
+import { idIn, RawBody, receivedOf } from './received.ts'
 import { REPLICA_EVERY, type ReplicaCache } from './replica-cache.ts'
 import type { Caller, DocumentAt, DocumentPorts, Imported } from './types.ts'
 
@@ -74,14 +76,25 @@ export class Desk {
   /** Answers a request; it is recorded with its answer in one append. Only a repetition is not recorded. */
   envelope(documentId: string, body: unknown, caller: Caller): Promise<Answer> {
     return this.#enqueue(async () => {
+      const pause = yielder(this.#ports.clock)
       for (let tries = 1; tries <= MAX_RACES; tries++) {
         const now = await this.#current()
         const verdict = await this.#judged(documentId, body, caller, now)
         if (verdict.kind === 'repeat') return verdict.answer
+        // The check of a large request and its edit are a turn each.
+        await pause()
         const answer = await this.#answer(documentId, body, caller, now, verdict)
         if (answer !== null) return answer
       }
       throw contention(this.#stream)
+    })
+  }
+
+  /** The answer that a caller's request has been given, or null. */
+  answered(documentId: string, clientRequestId: string, caller: Pick<Caller, 'name'>): Promise<GivenAnswer | null> {
+    return this.#enqueue(async () => {
+      await this.#mailbox.refresh()
+      return this.#given(documentId, clientRequestId, caller, this.#mailbox.head?.revision ?? -1)
     })
   }
 
@@ -95,6 +108,7 @@ export class Desk {
         if (found.kind === 'known') return { revision, frontier: replica.frontier, recorded: false }
         const { change } = found
         const { frontier } = change
+        await this.#mustHoldNoSecret(found, caller)
         const asking = askingOf(caller, this.#unkeyed())
         const recorded = await this.#record({ kind: 'import', change }, asking, revision, change)
         if (recorded !== null) return { revision: recorded, frontier, recorded: true }
@@ -118,19 +132,37 @@ export class Desk {
   }
 
   async #judged(documentId: string, body: unknown, caller: Caller, { replica, revision }: Current): Promise<Verdict> {
-    const { parse, log } = this.#ports
+    if (body instanceof RawBody)
+      return { kind: 'refuse', answer: refused('INVALID_REQUEST', body.fault), request: null }
+    const { parse } = this.#ports
     const id = idIn(body)
-    const command = id === null ? null : commandOf(log.logId, documentId, caller.name, id, null)
-    const earlier = command === null ? null : await this.#answers.of(command, id!, revision)
+    const earlier = id === null ? null : await this.#given(documentId, id, caller, revision)
     const context: EnvelopeContext = {
       ...{ parse, document: replica, answered: () => earlier },
       scope: [documentId, caller.name],
     }
     const verdict = judge(body, context)
-    const harmless = verdict.kind === 'repeat' || (verdict.kind === 'refuse' && verdict.answer.status === 400)
-    if (harmless || !(await this.#ports.holdsSecret?.(JSON.stringify(body)))) return verdict
+    // Of what is repeated, or answered with 400, no word is recorded.
+    if (verdict.kind === 'repeat' || (verdict.kind === 'refuse' && verdict.answer.status === 400)) return verdict
+    const words = [JSON.stringify(body), ...(verdict.kind === 'apply' ? wordsOfEdits(verdict.edits) : [])]
+    if (!(await holdsSecret(this.#ports, caller, words))) return verdict
     const answer = refused('AI_PAYLOAD_REJECTED_SANITIZE', 'the request holds a secret value; send it without')
     return { kind: 'refuse', answer, request: verdict.request }
+  }
+
+  #given(documentId: string, id: string, { name }: Pick<Caller, 'name'>, last: number): Promise<GivenAnswer | null> {
+    return this.#answers.of(commandOf(this.#ports.log.logId, documentId, name, id, null), id, last)
+  }
+
+  /** Discards the change where it holds one, or where that cannot be found out. */
+  async #mustHoldNoSecret({ words, change }: ImportedChange, caller: Caller): Promise<void> {
+    try {
+      if (!(await holdsSecret(this.#ports, caller, words))) return
+      throw new DocumentError('UPDATE_HOLDS_SECRET', 'the update holds a secret value; take it out and send it without')
+    } catch (error) {
+      change.discard()
+      throw error
+    }
   }
 
   /** Records the answer; null: another writer was faster. */
@@ -251,7 +283,7 @@ function mustBeDocument({ revision, state, replica }: Current) {
 
 const codeOf = (answer: Answer): string | null => ('code' in answer.body ? answer.body.code : null)
 
-const askingOf = ({ name: _, ...caller }: Caller, commandId: string): Asking<DocumentContext> => ({
+const askingOf = ({ name: _, holdsSecret: __, ...caller }: Caller, commandId: string): Asking<DocumentContext> => ({
   ...caller,
   commandId,
 })

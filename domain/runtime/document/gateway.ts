@@ -1,10 +1,16 @@
 import type { Answer } from '../../document/envelope/answers.ts'
+import { type Rebase, rebase } from '../../document/envelope/rebase.ts'
+import type { AiEnvelopeRequest } from '../../document/envelope/request.ts'
 import { DocumentError } from '../../document/errors.ts'
 import type { BlockContent } from '../../document/model/block.ts'
 import { document, documentStream, gateway, REFUSED_STREAM } from '../../document/stream/aggregate.ts'
 import { hex, runIdOf, sha256 } from '../../log/ids.ts'
+import type { GivenAnswer } from './answers.ts'
 import { Desk } from './desk.ts'
+import { type EnvelopeErasure, eraseEnvelope } from './erase-envelope.ts'
 import { DocumentHistory } from './history.ts'
+import { holdsSecret, wordsOf } from './holds-secret.ts'
+import { type EnvelopePreview, previewEnvelope } from './preview.ts'
 import { ReplicaCache } from './replica-cache.ts'
 import type { Caller, DocumentAt, DocumentPorts, Imported } from './types.ts'
 
@@ -41,13 +47,15 @@ export class DocumentGateway {
     this.#refused = new Desk(ports, gateway, REFUSED_STREAM, this.#cache)
   }
 
-  /** Makes a document. Returns its id and revision. */
+  /** Makes a document. Returns its id and revision. Rejects with `CONTENT_REFUSED` where it would hold a secret. */
   async create(
     { title, source, blocks }: NewDocument,
     caller: Caller,
     key?: CreationKey,
   ): Promise<{ readonly documentId: string; readonly revision: number }> {
     const { random, clock, documents } = this.#ports
+    if (await holdsSecret(this.#ports, caller, [title, ...wordsOf(blocks)]))
+      throw new DocumentError('CONTENT_REFUSED', 'the title or content holds a secret value; send it without')
     const documentId = key?.documentId ?? runIdOf(clock.now(), random.bytes(8))
     const gatewayPeer = peerOf(random.bytes(8))
     const content = blocks.map((block, n) => ({ ...block, id: blockId(documentId, n) }))
@@ -71,6 +79,29 @@ export class DocumentGateway {
   async envelope(documentId: string, body: unknown, caller: Caller): Promise<Answer> {
     const desk = (await this.exists(documentId)) ? this.#desk(documentId) : this.#refused
     return desk.envelope(documentId, body, caller)
+  }
+
+  /** The answer that a caller's request id has been given for a document, or null. */
+  async answered(documentId: string, clientRequestId: string, caller: Caller): Promise<GivenAnswer | null> {
+    const desk = (await this.exists(documentId)) ? this.#desk(documentId) : this.#refused
+    return desk.answered(documentId, clientRequestId, caller)
+  }
+
+  /** What a request would do now; see {@link EnvelopePreview}. */
+  preview(documentId: string, body: unknown): Promise<EnvelopePreview> {
+    return previewEnvelope(this.#ports, this.#cache, documentId, body)
+  }
+
+  /** What follows a conflict that the request has met, by the document as it is now (CONTRACTS 12). */
+  async rebase(documentId: string, request: AiEnvelopeRequest): Promise<Rebase> {
+    await this.#mustExist(documentId)
+    return this.#desk(documentId).look((replica) => rebase(request, replica))
+  }
+
+  /** Empties a request of a document for ever; see {@link eraseEnvelope}. */
+  async erase(documentId: string, what: EnvelopeErasure, caller: Caller) {
+    await this.#mustExist(documentId)
+    return eraseEnvelope(this.#ports, documentId, what, caller)
   }
 
   /** Imports an update of a person's replica. */

@@ -3,11 +3,13 @@ import { attemptOf } from '../../document/envelope/retry.ts'
 import type { Received } from '../../document/stream/events.ts'
 import { sha256 } from '../../log/ids.ts'
 
-/** A body that is not JSON, as its bytes. */
+/** A body that was not read as JSON, as its bytes. `fault` says why, and what to send. */
 export class RawBody {
   readonly bytes: Uint8Array
-  constructor(bytes: Uint8Array) {
+  readonly fault: string
+  constructor(bytes: Uint8Array, fault: string) {
     this.bytes = bytes
+    this.fault = fault
   }
 }
 

@@ -22,6 +22,8 @@ export interface Caller {
   readonly correlationId?: string
   /** W3C trace context. */
   readonly trace?: string
+  /** Whether a text holds a secret that the run behind the request knows. */
+  holdsSecret?(text: string): boolean
 }
 
 /** A document at one revision of its stream. */

@@ -28,4 +28,7 @@ export interface Target extends ErasableBody {
 export type Asker = Pick<StreamContext, 'by' | 'commandId' | 'correlationId' | 'trace'>
 
 /** What an erasure needs of an aggregate. */
-export type Erasable = Pick<AnyAggregate, 'decode' | 'versions' | 'reject' | 'erasing' | 'attaching' | 'attachment'>
+export type Erasable = Pick<
+  AnyAggregate,
+  'decode' | 'versions' | 'reject' | 'erasing' | 'attaching' | 'attachment' | 'bears'
+>

@@ -5,14 +5,14 @@ import type { StreamPorts } from '../stream/ports.ts'
 import type { Erasable } from './types.ts'
 
 /**
- * Removes every blob of a stream's owner that no event of the stream names: a part of the log that was lost leaves them
- * behind. Only a stream that bears the id of its run, or that belongs to none, owns blobs alone; forks keep what they name
- * under their own run id. Blobs that are on their way to the log stay. Rejects as the stores do, also where an event cannot
+ * Removes every blob of a stream's owner that no event names, of the stream or of those that it brought into being: a part of
+ * the log that was lost leaves them behind. A stream below the first one of its run owns no blobs alone; forks keep what they
+ * name under their own run id. Blobs that are on their way to the log stay. Rejects as the stores do, also where an event cannot
  * be read that may name an attachment: then nothing is removed.
  */
 export async function removeUnnamed(
   { log, blobs, intents }: Pick<StreamPorts, 'log' | 'blobs' | 'intents'>,
-  { attaching, attachment }: Erasable,
+  { attaching, attachment, bears }: Erasable,
   header: Header,
 ): Promise<void> {
   const { stream, runId } = header
@@ -22,16 +22,23 @@ export async function removeUnnamed(
   const unnamed = new Set(await blobs.list(owner))
   if (unnamed.size === 0) return
   for (const { hash, ...intent } of (await intents?.left()) ?? []) if (intent.runId === owner) unnamed.delete(hash)
-  let isAttaching = false
-  for await (const page of log.read(stream, { bodies: false })) {
-    for (const { header, erased } of page) {
-      if (erased) continue
-      unnamed.delete(header.body.hash)
-      isAttaching ||= attaching?.has(header.type) === true
+  const streams = [stream]
+  const naming: string[] = []
+  for (const one of streams) {
+    let isAttaching = false
+    for await (const page of log.read(one, { bodies: false })) {
+      for (const { header, erased } of page) {
+        const born = bears?.(header) ?? null
+        if (born !== null) streams.push(born)
+        if (erased) continue
+        unnamed.delete(header.body.hash)
+        isAttaching ||= attaching?.has(header.type) === true
+      }
     }
+    if (isAttaching) naming.push(one)
   }
-  if (isAttaching && unnamed.size > 0) {
-    for await (const page of log.read(stream)) {
+  for (const one of unnamed.size > 0 ? naming : []) {
+    for await (const page of log.read(one)) {
       for (const event of page) {
         if (event.erased || !attaching?.has(event.header.type)) continue
         const named = attachment?.(event.header, await bodyOf({ log, blobs }, event))

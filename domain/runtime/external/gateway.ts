@@ -3,9 +3,10 @@ import { AgentError } from '../../external/errors.ts'
 import type { RecordedRequest } from '../../external/events.ts'
 import { type AgentRunRequest, checkAdvertised, checkRequest } from '../../external/request.ts'
 import type { Json } from '../../log/json.ts'
-import type { AgentBackend, AgentRunHandle, ExternalLog, Hiding, StartedBy } from '../../ports/external.ts'
+import type { AgentBackend, AgentRunHandle, ExternalLog, HeldFiles, Hiding, StartedBy } from '../../ports/external.ts'
 import type { Clock } from '../../ports.ts'
 import { ExternalRun } from './run.ts'
+import { versionBefore } from './versions.ts'
 
 export interface GatewayOptions {
   readonly log: ExternalLog
@@ -13,6 +14,8 @@ export interface GatewayOptions {
   /** Absent: nothing is hidden. */
   readonly hiding?: Hiding
   readonly backends?: readonly AgentBackend[]
+  /** Holds the working folder of a request for its run; rejects where another one works there. Absent: none is held. */
+  hold?(folder: string): Promise<HeldFiles>
 }
 
 /** Runs any agent through one interface (seed 002; CONTRACTS 13). */
@@ -49,22 +52,33 @@ export class AgentGateway {
    */
   async run(kind: string, asked: AgentRunRequest, by: StartedBy = {}): Promise<AgentRunHandle> {
     const backend = this.#backend(kind)
-    const request = checkRequest(asked, backend)
+    const request = checkRequest(limited(asked, backend, by), backend)
     const { clock, hiding = null } = this.#options
-    const log = await this.#begin(backend, request, by)
-    return new ExternalRun({ backend, request, log, clock, hiding })
+    const files = await this.#hold(request)
+    const log = await this.#begin(backend, request, by, files)
+    return new ExternalRun({ backend, request, log, clock, hiding, ...(files !== undefined && { files }) })
   }
 
-  async #begin(backend: AgentBackend, request: AgentRunRequest, by: StartedBy) {
+  async #hold({ workingDir }: AgentRunRequest): Promise<HeldFiles | undefined> {
+    if (workingDir === undefined || this.#options.hold === undefined) return undefined
+    try {
+      return await this.#options.hold(workingDir)
+    } catch (cause) {
+      throw new AgentError('Backend', `the working folder cannot be used: ${(cause as Error).message}`, { cause })
+    }
+  }
+
+  async #begin(backend: AgentBackend, request: AgentRunRequest, by: StartedBy, files: HeldFiles | undefined) {
     const start = {
       kind: 'start',
       backend: backend.kind,
-      request: recorded(request, this.#options.hiding),
+      request: { ...recorded(request, this.#options.hiding), ...terms(by) },
       capabilities: [...backend.capabilities].sort(),
     } as const
     try {
-      return await this.#options.log.begin(start, by)
+      return await this.#options.log.begin(start, by, await versionBefore(files))
     } catch (cause) {
+      files?.release()
       throw new AgentError('Backend', `the run could not be recorded: ${(cause as Error).message}`, { cause })
     }
   }
@@ -74,6 +88,25 @@ export class AgentGateway {
     if (backend !== undefined) return backend
     throw new AgentError('UnknownBackend', `there is no such backend; use one of: ${this.kinds().join(', ') || 'none'}`)
   }
+}
+
+const terms = ({ budget, price }: StartedBy) => ({
+  ...(budget !== undefined && { budget }),
+  ...(price !== undefined && { price }),
+})
+
+/** A budget of money as the backend itself can keep it. Throws `InvalidRequest` where nothing would tell what is spent. */
+function limited(asked: AgentRunRequest, backend: AgentBackend, { budget, price }: StartedBy): AgentRunRequest {
+  const most = budget?.nanoDollars ?? null
+  if (most === null) return asked
+  const { kind, reportsCost = false, budgetExtension: id } = backend
+  if (!reportsCost && price === undefined)
+    throw new AgentError(
+      'InvalidRequest',
+      `budget: ${kind} does not tell what a run costs; name a model whose price is known, or give a budget of tokens`,
+    )
+  if (id === undefined || asked.extensions?.[id] !== undefined) return asked
+  return { ...asked, extensions: { ...asked.extensions, [id]: most / 1e9 } }
 }
 
 /** What is stored of a request: of the environment the names alone, since any value may be a secret. */

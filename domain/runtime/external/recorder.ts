@@ -57,6 +57,17 @@ export class Recorder {
     return this.#send([...this.#taken(this.#batcher.take()), ...facts])
   }
 
+  /** Appends facts behind all that was taken before. Resolves when they are durable; rejects where they never will be. */
+  record(facts: readonly Fact[]): Promise<void> {
+    void this.append(facts).catch(() => undefined)
+    return this.#flight
+  }
+
+  /** Text and data that came as a whole, without their secrets. */
+  hide<T extends Json>(value: T): T {
+    return this.#hideValue(value)
+  }
+
   /** Resolves when everything is durable; rejects where it never will be. `last`: the last facts. */
   async finish(last: readonly Fact[]): Promise<void> {
     for (const event of this.#restOfText()) this.#add(event)

@@ -1,13 +1,23 @@
 import type { AgentEvent } from '../../external/agent-event.ts'
-import { boundFinalText, boundMessage } from '../../external/bounds.ts'
+import { boundData, boundFinalText, boundMessage } from '../../external/bounds.ts'
 import { AgentError, CANCELLED } from '../../external/errors.ts'
 import type { Outcome } from '../../external/outcome.ts'
 import type { AgentRunRequest } from '../../external/request.ts'
 import type { Actor } from '../../log/envelope.ts'
-import type { AgentBackend, AgentCompletion, AgentRunHandle, ExternalRunLog, Hiding } from '../../ports/external.ts'
+import { toolCallId } from '../../log/ids.ts'
+import type {
+  AgentBackend,
+  AgentCompletion,
+  AgentRunHandle,
+  ExternalRunLog,
+  HeldFiles,
+  Hiding,
+  PermissionAsked,
+} from '../../ports/external.ts'
 import type { Clock } from '../../ports.ts'
 import { EventReader, type EventSource } from './event-reader.ts'
 import { Recorder } from './recorder.ts'
+import { versionAfter } from './versions.ts'
 
 export interface RunOptions {
   readonly backend: AgentBackend
@@ -15,9 +25,14 @@ export interface RunOptions {
   readonly log: ExternalRunLog
   readonly clock: Clock
   readonly hiding: Hiding | null
+  /** Absent: no version of the files is kept. */
+  readonly files?: HeldFiles
 }
 
 type Settled = { readonly outcome: Outcome; readonly value: AgentCompletion | AgentError }
+
+/** How often a run looks at what other processes have recorded about it. In ms. */
+const LOOK_MS = 1_000
 
 /** One run at work: what its backend tells is recorded, consumers read it from the log, and the completion settles once. */
 export class ExternalRun implements AgentRunHandle, EventSource {
@@ -34,6 +49,9 @@ export class ExternalRun implements AgentRunHandle, EventSource {
   #result: AgentCompletion | AgentError | null = null
   #settled = false
   #change = Promise.withResolvers<void>()
+  #asked = 0
+  /** What the agent waits for, by its id. */
+  readonly #questions = new Map<string, (decision: 'approved' | 'rejected' | null) => void>()
 
   constructor(options: RunOptions) {
     const { log, clock, hiding } = options
@@ -47,10 +65,22 @@ export class ExternalRun implements AgentRunHandle, EventSource {
       log,
       clock,
       hiding,
-      onRecorded: () => this.wake(),
+      onRecorded: () => {
+        this.wake()
+        this.#heed()
+      },
       onFailure: () => this.#abort.abort(),
     })
     void this.#perform()
+    if (log.shared) void this.#listen()
+  }
+
+  notice(): void {
+    // What keeps it from looking is told by what it records next.
+    this.#options.log.look().then(
+      () => this.#heed(),
+      () => undefined,
+    )
   }
 
   cancel(reason?: string, by?: Actor): void {
@@ -91,16 +121,64 @@ export class ExternalRun implements AgentRunHandle, EventSource {
     this.#trySettle()
   }
 
+  /** Does what was asked of the run, by a person or by the rules. */
+  #heed(): void {
+    const { cancelledAt, permissions } = this.#options.log.state
+    const over = cancelledAt !== null || this.#options.log.lost
+    // A run that another driver has taken is recorded as that one says: the process must not go on unseen.
+    if (over && this.ended === null && !this.#abort.signal.aborted)
+      this.#abort.abort(new AgentError('Backend', CANCELLED))
+    for (const { toolCallId, decision } of permissions.last) {
+      if (decision === null) continue
+      this.#questions.get(toolCallId)?.(decision)
+      this.#questions.delete(toolCallId)
+    }
+  }
+
+  /** Where other processes record about the run too. */
+  async #listen(): Promise<void> {
+    const { clock, log } = this.#options
+    while (this.ended === null) {
+      await clock.sleep(LOOK_MS)
+      await log.look().catch(() => undefined)
+      this.#heed()
+    }
+  }
+
+  async #ask({ tool, title, input }: PermissionAsked): Promise<'approved' | 'rejected' | null> {
+    if (this.#abort.signal.aborted) return null
+    const id = toolCallId(this.agentId, 0, this.#asked++)
+    const answer = Promise.withResolvers<'approved' | 'rejected' | null>()
+    this.#questions.set(id, answer.resolve)
+    this.#abort.signal.addEventListener('abort', () => answer.resolve(null), { once: true })
+    const hidden = this.#recorder.hide({
+      toolName: tool || 'tool',
+      reason: boundMessage(title),
+      input: boundData(input),
+    })
+    await this.#recorder.record([{ kind: 'permission', toolCallId: id, ...hidden }])
+    this.#heed()
+    return answer.promise
+  }
+
+  #answerAll(): void {
+    for (const answer of this.#questions.values()) answer(null)
+    this.#questions.clear()
+  }
+
   async #perform(): Promise<void> {
     const { outcome, value } = await this.#outcome()
+    this.#answerAll()
     let result = value
     let failure: Error | null = null
     try {
-      await this.#recorder.finish([{ kind: 'end', outcome }])
+      const versioned = await versionAfter(this.#options.files)
+      await this.#recorder.finish([...versioned, { kind: 'end', outcome }])
     } catch (cause) {
       failure = new AgentError('Backend', `the run could not be recorded: ${(cause as Error).message}`, { cause })
       result = failure as AgentError
     }
+    this.#options.files?.release()
     this.ended = { failure }
     this.#result = result
     this.wake()
@@ -113,6 +191,7 @@ export class ExternalRun implements AgentRunHandle, EventSource {
       agentId: this.agentId,
       signal: this.#abort.signal,
       emit: this.#recorder.emit.bind(this.#recorder),
+      ask: (asked: PermissionAsked) => this.#ask(asked),
     }
     try {
       return this.#exited(await backend.start(request, run))

@@ -1,6 +1,6 @@
 import { CommandRejected } from '../../agent/errors.ts'
 import { external } from '../../external/aggregate.ts'
-import type { ExternalCommand, ExternalContext } from '../../external/commands.ts'
+import type { ExternalCommand, ExternalContext, ExternalFact } from '../../external/commands.ts'
 import type { ExternalEvent } from '../../external/events.ts'
 import { type ExternalState, isFinished } from '../../external/state.ts'
 import type { Actor } from '../../log/envelope.ts'
@@ -18,6 +18,13 @@ export interface ExternalLogPorts extends StreamPorts {
   readonly driver?: string
   /** Makes durable what recorded text refers to: awaited before each append. */
   beforeAppend?(): Promise<void>
+}
+
+/** What people ask of a run that is under way. */
+export type AskedOfRun = Extract<ExternalCommand, { kind: 'cancel' | 'decide_permission' }>
+/** The revision that the run must be at; absent: any. */
+export interface Expected {
+  readonly expected?: number
 }
 
 type ExternalMailbox = Mailbox<ExternalState, ExternalEvent, ExternalCommand, ExternalContext>
@@ -44,17 +51,36 @@ export class StreamExternalLog implements ExternalLog {
   }
 
   /** Records the request, the claim and the intent of the process in one append. Rejects as a mailbox does. */
-  async begin(start: Extract<ExternalCommand, { kind: 'start' }>, asked: StartedBy = {}): Promise<ExternalRunLog> {
+  async begin(
+    start: Extract<ExternalCommand, { kind: 'start' }>,
+    asked: StartedBy = {},
+    facts: readonly ExternalFact[] = [],
+  ): Promise<ExternalRunLog> {
     const { clock, random, build } = this.#ports
     const { agentId = runIdOf(clock.now(), random.bytes(8)), by = GATEWAY, commandId = `${agentId}.start` } = asked
     const mailbox = this.#mailbox(agentId)
     const driverId = this.#driverId()
     await this.#ports.beforeAppend?.()
-    const commands: ExternalCommand[] = [start, { kind: 'claim', driverId, build }, { kind: 'proceed' }]
+    const commands: ExternalCommand[] = [start, { kind: 'claim', driverId, build }, ...facts, { kind: 'proceed' }]
     const { recorded } = await mailbox.submit({ kind: 'series', commands }, { by, commandId }, { fact: false })
     // The process of a request that came before is not started a second time.
     if (!recorded) throw new CommandRejected('RUN_EXISTS', `${agentId} was started before; follow its events`)
     return new StreamRunLog(this.#ports, mailbox, { id: driverId, epoch: mailbox.state!.driver!.epoch })
+  }
+
+  /**
+   * Records what a person asks of a run: its end, or a decision. Rejects with `RUN_UNKNOWN`, `RUN_FINISHED`,
+   * `REVISION_CHANGED`, and with what the run's state refuses.
+   */
+  async ask(agentId: string, command: AskedOfRun, asked: Required<Pick<StartedBy, 'by' | 'commandId'>> & Expected) {
+    const mailbox = this.#mailbox(agentId)
+    await this.#ports.beforeAppend?.()
+    const { by, commandId, expected } = asked
+    const mustAllow = (state: ExternalState) => {
+      if (isFinished(state)) throw new CommandRejected('RUN_FINISHED', `${agentId} has ended; start another run`)
+    }
+    const options = { fact: false, mustAllow, ...(expected !== undefined && { expected }) }
+    return mailbox.submit(command, { by, commandId }, options)
   }
 
   /** The events of a run that any process has recorded, also after its end. Null: there is no such run. */
@@ -98,6 +124,7 @@ class StreamRunLog implements ExternalRunLog {
   readonly #mailbox: ExternalMailbox
   readonly #driver: NonNullable<ExternalContext['driver']>
   readonly read: ExternalRunLog['read']
+  readonly shared: boolean
   #appends = 0
 
   constructor(ports: ExternalLogPorts, mailbox: ExternalMailbox, driver: NonNullable<ExternalContext['driver']>) {
@@ -106,6 +133,19 @@ class StreamRunLog implements ExternalRunLog {
     this.#driver = driver
     this.agentId = mailbox.state!.agentId
     this.read = readerOf(ports, this.agentId)
+    this.shared = ports.driver !== undefined
+  }
+
+  get state(): ExternalState {
+    return this.#mailbox.state!
+  }
+
+  get lost(): boolean {
+    return this.state.driver?.epoch !== this.#driver.epoch
+  }
+
+  async look(): Promise<void> {
+    await this.#mailbox.refresh()
   }
 
   async append(facts: Parameters<ExternalRunLog['append']>[0]): Promise<void> {

@@ -11,7 +11,7 @@ import { Residues } from './residues.ts'
 
 export interface Problem {
   readonly revision: number
-  readonly code: 'CHAIN' | 'BODY' | 'DIGEST' | 'SHAPE' | 'TIME' | 'BLOB'
+  readonly code: 'CHAIN' | 'BODY' | 'DIGEST' | 'SHAPE' | 'TIME' | 'BLOB' | 'CHILD'
   readonly message: string
 }
 
@@ -32,11 +32,13 @@ export interface StreamProof {
  * Proves a stream: the chain and every body against its hash, shapes and times, and by folding it again every
  * digest that was recorded. What a stream has inherited is proved with its source; here only its link is. A stream that the
  * log cannot give (a tombstone, a truncation, an event of another program) is a problem at the first event that was not given.
+ * `see` is given every event whose body is there.
  */
 export async function verifyStream<State, Event extends StreamEvent, Command>(
   stores: Stores,
   aggregate: Aggregate<State, Event, Command>,
   stream: string,
+  see?: (header: Header, body: Uint8Array) => void,
 ): Promise<StreamProof> {
   const chain = new StreamVerifier(stream)
   const fold = new FoldVerifier(stores, aggregate)
@@ -55,6 +57,7 @@ export async function verifyStream<State, Event extends StreamEvent, Command>(
         const { header } = event
         const left = event.erased ? await residues.of(header) : null
         const own = event.erased ? null : (event.body ?? blobs.get(header.revision))
+        if (own) see?.(header, own)
         const attachment = own ? aggregate.attachment?.(header, own) : undefined
         const lost = attachment && (await attachmentFault(stores, event, attachment))
         if (lost) attached.push({ revision: header.revision, code: 'BLOB', message: lost })

@@ -1,10 +1,12 @@
 import { controlToolNamed } from '../../../domain/agent/control/registry.ts'
+import type { BodyOf } from '../../../domain/agent/events/events.ts'
 import { idOf } from '../../../domain/log/owner.ts'
 import type { Row } from '../../schema/tables.ts'
 import { type Change, put, set } from '../change.ts'
 import type { ProjectedEvent } from './event.ts'
 
 type Agent = Partial<Row<'agents'>>
+type Changes = BodyOf<'forked'>['changes']
 
 /**
  * Changes of `agents`. Only finished agents have bodies erased, so an `error` without a residue ended the run (a later end
@@ -29,6 +31,9 @@ function created(e: Extract<ProjectedEvent, { type: 'agent_started' | 'forked' }
       depth,
       // A root agent waits for its task; a child has its task from its first event.
       question_revision: depth === 0 ? e.revision : null,
+      budget_tokens: e.body?.spec.budget.tokens ?? null,
+      budget_nano_dollars: e.body?.spec.budget.nanoDollars ?? null,
+      budget_agents: e.body?.spec.delegation?.agents ?? 1,
       undriven: depth === 0 && !e.body?.drive ? 1 : 0,
       drive_requested: depth === 0 && !e.body?.drive ? 0 : 1,
     }
@@ -43,8 +48,16 @@ function created(e: Extract<ProjectedEvent, { type: 'agent_started' | 'forked' }
     undriven: e.body?.drive ? 0 : 1,
     drive_requested: e.body?.drive ? 1 : 0,
     question_revision: e.body?.waits ? e.revision : null,
+    ...budgetOfFork(e.body?.changes.budget),
   }
 }
+
+/** What a fork did not change is its source's. */
+const budgetOfFork = ({ tokens, nanoDollars }: Changes['budget'] = {}): Agent => ({
+  budget_tokens: tokens === undefined ? -1 : tokens,
+  budget_nano_dollars: nanoDollars === undefined ? -1 : nanoDollars,
+  budget_agents: -1,
+})
 
 function changed(e: ProjectedEvent): Agent {
   switch (e.type) {

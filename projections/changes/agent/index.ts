@@ -2,6 +2,7 @@ import { agent } from '../../../domain/agent/decisions/aggregate.ts'
 import { isEventType, upcast } from '../../../domain/agent/events/codec.ts'
 import { versions } from '../../../domain/agent/events/events.ts'
 import { Residues } from '../../../domain/runtime/stream/residues.ts'
+import { minReaderIn } from '../body.ts'
 import { type Change, set } from '../change.ts'
 import type { StreamKind } from '../kinds.ts'
 import { agents } from './agents.ts'
@@ -9,7 +10,7 @@ import { approvals, standingApprovals } from './approvals.ts'
 import { referenceOf, withArguments } from './arguments.ts'
 import { artifactRows } from './artifact-rows.ts'
 import { checkpointRows } from './checkpoint-rows.ts'
-import { decode, minReader } from './decode.ts'
+import { decode } from './decode.ts'
 import type { ProjectedEvent } from './event.ts'
 import { contextVariables, gateChecks, modelRoutes, phases, workspaceVersions } from './history.ts'
 import { inputs } from './inputs.ts'
@@ -17,6 +18,7 @@ import { modelCalls } from './model-calls.ts'
 import { runs } from './runs.ts'
 import { toolCalls } from './tool-calls.ts'
 import { touchedFiles } from './touched-files.ts'
+import { artifactRegistrations, bounces, budgetChanges, children } from './tree.ts'
 
 const tables: readonly ((event: ProjectedEvent) => Change[])[] = [
   runs,
@@ -34,6 +36,10 @@ const tables: readonly ((event: ProjectedEvent) => Change[])[] = [
   artifactRows,
   approvals,
   standingApprovals,
+  children,
+  budgetChanges,
+  artifactRegistrations,
+  bounces,
 ]
 
 /** The row changes of an agent's event, in all tables. Pure: the same event always gives the same changes. */
@@ -45,7 +51,7 @@ export function changesOf(event: ProjectedEvent): Change[] {
 
 /** How an agent's stream becomes rows. */
 export const agentRows: StreamKind<ProjectedEvent> = {
-  minReader,
+  minReader: minReaderIn,
   decode,
   changes: changesOf,
   referenceOf,

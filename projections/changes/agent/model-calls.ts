@@ -19,6 +19,8 @@ export function modelCalls(e: ProjectedEvent): Change[] {
           started_revision: e.revision,
           started_at: e.time,
           model: e.body.model,
+          most_tokens: e.body.estimate.input + e.body.estimate.maxOutput,
+          most_nano_dollars: e.body.estimate.nanoDollars,
         }),
       ]
     case 'model_call_end': {
@@ -38,6 +40,8 @@ export function modelCalls(e: ProjectedEvent): Change[] {
         }),
       ]
     }
+    case 'model_held':
+      return [attempt(e, e.body?.attempt, { ...end(e), status: 'held' })]
     case 'model_attempt_lost':
       if (!e.body) return [attempt(e, undefined, { ...end(e), status: 'ended' })]
       return [

@@ -1,14 +1,15 @@
 import { external } from '../../../domain/external/aggregate.ts'
 import { Residues } from '../../../domain/runtime/stream/residues.ts'
+import { minReaderIn } from '../body.ts'
 import { set } from '../change.ts'
 import type { StreamKind } from '../kinds.ts'
-import { decode, minReader } from './decode.ts'
+import { decode } from './decode.ts'
 import type { ProjectedExternal } from './event.ts'
 import { changesOf } from './rows.ts'
 
 /** How the stream of an external run becomes rows. All types of its events are at version 1, so nothing is upcast. */
 export const externalRows: StreamKind<ProjectedExternal> = {
-  minReader,
+  minReader: minReaderIn,
   decode,
   changes: changesOf,
   referenceOf: () => null,

@@ -24,8 +24,15 @@ export function changesOf(e: ProjectedExternal): Change[] {
       return [agent({ in_turn: 1 }), call(e, { status: 'running', started_revision: e.revision, started_at: e.time })]
     case 'usage_reported':
       return [agent(), call(e, e.body === null ? { erased: 1 } : figures(e.body))]
-    case 'cancel_requested':
-      return [agent({ cancel_requested_at: e.time })]
+    case 'permission_requested':
+    case 'permission_decided':
+      return [agent(), permission(e)]
+    case 'cancel_requested': {
+      const reason = set('runs', { id: e.runId }, { error: e.body?.reason ?? null })
+      return e.agentId === e.runId
+        ? [agent({ cancel_requested_at: e.time }), reason]
+        : [agent({ cancel_requested_at: e.time })]
+    }
     case 'external_ended':
     case 'outcome_learned':
       return ended(e, agent)
@@ -93,10 +100,37 @@ function ended(
   )
   if (e.agentId !== e.runId) return changes
   const error = outcome !== null && 'error' in outcome ? outcome.error.message : errorOf(outcome)
-  changes.push(
-    set('runs', { id: e.runId }, { status, code, ended_at: e.time, summary, error: e.erased ? null : error }),
-  )
+  // Why its end was asked for stands there already.
+  const why = outcome?.outcome === 'cancelled' ? {} : { error: e.erased ? null : error }
+  changes.push(set('runs', { id: e.runId }, { status, code, ended_at: e.time, summary, ...why }))
   return changes
+}
+
+/** What an agent asks leave for is an approval as those of keepup's own agents are. It does not expire. */
+function permission(e: Of<'permission_requested' | 'permission_decided'>): Change {
+  // An erased body keeps its ids.
+  const key = { agent_id: e.agentId, tool_call_id: e.body?.toolCallId ?? '' }
+  const birth = { run_id: e.runId, turn: TURN }
+  if (e.type === 'permission_requested')
+    return put('approvals', key, {
+      ...birth,
+      status: 'pending',
+      tool_name: e.body?.toolName ?? null,
+      arguments_hash: e.bodyHash,
+      reason: e.erased ? ERASED : (e.body?.reason ?? null),
+      requested_at: e.time,
+      requested_revision: e.revision,
+      requested_position: e.position,
+    })
+  const decided = {
+    status: e.body?.decision ?? 'erased',
+    decided_at: e.time,
+    decided_by: actorText(e.actor),
+    decided_claimed: e.actor.claimed ? 1 : 0,
+    decision_reason: e.body?.reason ?? null,
+    decided_revision: e.revision,
+  }
+  return put('approvals', key, decided, birth)
 }
 
 /** Lineage knows two ends; the code names the cause (CONTRACTS 13). */

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createAcpBackend } from '../../../adapters/agents-acp/backend.ts'
-import type { AskPermission, PermissionAsked } from '../../../adapters/agents-acp/permission.ts'
+import type { AskPermission } from '../../../adapters/agents-acp/permission.ts'
 import { checkAdvertised, checkRequest } from '../../../domain/external/request.ts'
-import type { AgentEventBody, BackendRun, Mapped } from '../../../domain/ports/external.ts'
+import type { AgentEventBody, BackendRun, Mapped, PermissionAsked } from '../../../domain/ports/external.ts'
 
 const AGENT = join(import.meta.dirname, '../../support/external/acp-agent.ts')
 
@@ -35,7 +35,7 @@ function acp(behaviour: object, ask?: AskPermission) {
   }
   return { backend, told, events, start }
 }
-const allow: AskPermission = async ({ options }) => options.find(({ kind }) => kind === 'allow_once')!.id
+const allow: AskPermission = async () => 'approved'
 const short = (events: readonly AgentEventBody[]) =>
   events.map(({ kind, text, message }) => `${kind} ${text ?? message ?? ''}`.trim())
 const code = (of: string) => expect.objectContaining({ name: 'AgentError', code: of })
@@ -76,25 +76,14 @@ describe.concurrent('an agent that speaks the Agent Client Protocol', () => {
     ])
   })
 
-  test('a permission is put to the callback with tool, input and options', async () => {
+  test('a permission is put to the callback with tool and input', async () => {
     const asked: PermissionAsked[] = []
     const { start, events } = acp({}, async (one) => {
       asked.push(one)
-      return 'n'
+      return 'rejected'
     })
     await start()
-    expect(asked).toMatchObject([
-      {
-        agentId: 'x1',
-        toolCallId: 't1',
-        title: 'cat note',
-        input: { path: 'note' },
-        options: [
-          { id: 'y', kind: 'allow_once' },
-          { id: 'n', kind: 'reject_once' },
-        ],
-      },
-    ])
+    expect(asked).toMatchObject([{ title: 'cat note', input: { path: 'note' } }])
     expect(short(events())).toContain('Status permission rejected')
   })
 
@@ -102,7 +91,7 @@ describe.concurrent('an agent that speaks the Agent Client Protocol', () => {
     const asked: PermissionAsked[] = []
     const { start, events } = acp({ shows: true }, async (one) => {
       asked.push(one)
-      return 'y'
+      return 'approved'
     })
     await start()
     const diff = { type: 'diff', path: '/w/out', newText: 'x' }
@@ -115,7 +104,7 @@ describe.concurrent('an agent that speaks the Agent Client Protocol', () => {
     ['is rejected where no person can be asked', {}, undefined, 'chosen n'],
     ['is rejected in a run that asks no questions', { 'agent_api.exec.non_interactive': true }, allow, 'chosen n'],
     ["is granted in the caller's sandbox", { 'agent_api.exec.external_sandbox.v1': true }, undefined, 'chosen y'],
-    ['is not decided where the answer names no option', {}, async () => 'other', 'chosen cancelled'],
+    ['is not decided where the run ends first', {}, async () => null, 'chosen cancelled'],
   ] as const)('a permission %s', async (_, extensions, ask, output) => {
     const { start, events } = acp({}, ask)
     await start({ extensions })

@@ -38,7 +38,7 @@ function inMemory(log: EventLog, events: readonly RecordedEvent[]): EventLog {
   async function* read() {
     for (let at = 0; at < events.length; at += 512) yield events.slice(at, at + 512)
   }
-  return new Proxy(log, { get: (target, name) => (name === 'read' ? read : Reflect.get(target, name)) })
+  return reading(log, read)
 }
 
 export const fold: Case = {
@@ -93,5 +93,15 @@ function repeat(work: () => unknown): void {
 
 function limited(log: EventLog, limit: number): EventLog {
   const read: EventLog['read'] = (stream, options) => log.read(stream, { ...options, limit })
-  return new Proxy(log, { get: (target, name) => (name === 'read' ? read : Reflect.get(target, name)) })
+  return reading(log, read)
+}
+
+/** A log with another way to read. A class with private members needs itself as the receiver of its methods. */
+function reading(log: EventLog, read: EventLog['read']): EventLog {
+  const get = (target: EventLog, name: string | symbol) => {
+    if (name === 'read') return read
+    const member: unknown = Reflect.get(target, name)
+    return typeof member === 'function' ? member.bind(target) : member
+  }
+  return new Proxy(log, { get })
 }

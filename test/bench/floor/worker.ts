@@ -9,10 +9,10 @@ const db = new DatabaseSync(path)
 db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
   CREATE TABLE IF NOT EXISTS events(position INTEGER PRIMARY KEY, stream INTEGER NOT NULL, revision INTEGER NOT NULL,
     kind INTEGER NOT NULL, origin INTEGER NOT NULL, turn INTEGER NOT NULL, at INTEGER NOT NULL, size INTEGER NOT NULL,
-    fold INTEGER, command TEXT NOT NULL, causation TEXT, call TEXT, trace TEXT, nonce TEXT, proof BLOB NOT NULL) STRICT;
+    fold INTEGER, command TEXT NOT NULL, causation TEXT, call TEXT, trace TEXT, nonce TEXT, wake INTEGER, proof BLOB NOT NULL) STRICT;
   CREATE UNIQUE INDEX IF NOT EXISTS events_stream ON events(stream, revision);
   CREATE TABLE IF NOT EXISTS bodies(position INTEGER PRIMARY KEY, packed INTEGER NOT NULL, bytes BLOB) STRICT`)
-const event = db.prepare(`INSERT INTO events VALUES (${Array(15).fill('?')})`)
+const event = db.prepare(`INSERT INTO events VALUES (${Array(16).fill('?')})`)
 const body = db.prepare('INSERT INTO bodies VALUES (?, ?, ?)')
 const [begin, commit] = [db.prepare('BEGIN IMMEDIATE'), db.prepare('COMMIT')]
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bodies } from '../../../domain/agent/events/events.ts'
-import { treeEvents } from '../../../domain/agent/events/tree.ts'
 import { Projector } from '../../../projections/projector/projector.ts'
 import { runs, tape } from '../../support/projections/fc.ts'
 import { type Dump, folded, type TablesKit } from '../../support/projections/kit.ts'
@@ -41,14 +40,12 @@ export function lawsContract(kit: TablesKit): void {
       for (const event of log.originals) types.add(event.header.type)
       erased += log.events.filter((event) => event.erased).length
     }
-    // A late outcome changes no row. No entry point offers delegation yet, so no table shows the events that only it brings.
-    const ofPeople = ['cancel_requested', 'paused', 'resumed']
-    const untold = ['late_outcome', ...Object.keys(treeEvents).filter((type) => !ofPeople.includes(type))]
+    // A late outcome changes no row.
     expect(
       Object.keys(bodies)
         .filter((type) => !types.has(type))
         .sort(),
-    ).toEqual(untold.sort())
+    ).toEqual(['late_outcome'])
     expect(erased).toBeGreaterThan(60)
   })
 

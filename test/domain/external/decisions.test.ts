@@ -144,3 +144,93 @@ test('a running process is looked after when its time limit and its end by force
   const { stage } = run.state!
   expect(external.wakeAt(run.state!)).toBe((stage.at === 'running' ? stage.since : 0) + 60_000 + 10_000)
 })
+
+describe('what the agent asks leave for', () => {
+  const asks = (n: number) =>
+    ({ kind: 'permission', toolCallId: `x1.t0.c${n}`, toolName: 'edit', input: { n }, reason: 'why' }) as const
+  const decide = (n: number, more: object = {}) =>
+    ({ kind: 'decide_permission', toolCallId: `x1.t0.c${n}`, decision: 'approved', ...more }) as const
+  it('is recorded once, in order, while the process runs', () => {
+    const run = running()
+    expect(then(run, asks(1))).toEqual([])
+    expect(then(run, asks(0))).toHaveLength(1)
+    expect(then(run, asks(0))).toEqual([])
+    expect(then(new Run(START), asks(0))).toEqual([])
+  })
+  it('is decided once, on what was looked at', () => {
+    const run = running()
+    run.decide(asks(0))
+    const { argumentsHash } = run.state!.permissions.last[0]!
+    const refused = (command: ExternalCommand, code: string) =>
+      expect(() => run.decide(command)).toThrow(expect.objectContaining({ code }))
+    refused(decide(0, { argumentsHash: '0'.repeat(64) }), 'APPROVAL_MISMATCH')
+    refused(decide(1), 'APPROVAL_NOT_PENDING')
+    expect(then(run, decide(0, { argumentsHash }))).toEqual([
+      ['permission_decided', { toolCallId: 'x1.t0.c0', argumentsHash, decision: 'approved' }],
+    ])
+    refused(decide(0), 'APPROVAL_NOT_PENDING')
+    run.decide({ kind: 'end', outcome: EXITED })
+    refused(decide(0), 'APPROVAL_NOT_PENDING')
+  })
+  it('keeps the state small, however often it asks', () => {
+    const run = running()
+    for (let n = 0; n < 300; n++) {
+      run.decide(asks(n))
+      run.decide(decide(n), `k${n}`)
+    }
+    expect(run.state!.permissions).toMatchObject({ asked: 300 })
+    expect(run.state!.permissions.last.length).toBeLessThanOrEqual(101)
+    expect(run.state!.commands).toHaveLength(8)
+    expect(run.state!.commands[0]).toBe(run.events[0]!.commandId)
+  })
+})
+
+describe('a budget', () => {
+  const price = { asOf: 'd', input: 2_000_000, output: 4_000_000, cacheRead: 1_000_000, cacheWrite: 0 }
+  const used = (more: object = {}) =>
+    ({
+      kind: 'usage',
+      usage: { scope: 'session', inputTokens: 10, cachedInputTokens: 4, outputTokens: 5, cost: null, ...more },
+    }) as const
+  const withTerms = (terms: object) => {
+    const run = new Run({ ...START, request: { prompt: 'go', ...terms } } as ExternalCommand)
+    run.claim('d1')
+    run.decide({ kind: 'proceed' })
+    return run
+  }
+  it('is kept with the price where the backend tells tokens alone', () => {
+    const run = withTerms({ price, budget: { tokens: null, nanoDollars: 36 } })
+    expect(then(run, used())).toMatchObject([
+      ['usage_reported', { scope: 'run', cost: { nanos: 36, scope: 'run', priced: true } }],
+    ])
+    expect(then(run, used({ outputTokens: 6 }))).toMatchObject([
+      ['usage_reported', {}],
+      ['cancel_requested', { reason: 'the budget of money is used up' }],
+    ])
+    expect(owed(run.state!)).toEqual([])
+    expect(then(run, used({ outputTokens: 7 }))).toHaveLength(1)
+  })
+  it('of tokens counts input and output; what a resumed session used before counts against none', () => {
+    const budget = { tokens: 15, nanoDollars: null }
+    expect(then(withTerms({ budget }), used())).toHaveLength(1)
+    expect(then(withTerms({ budget }), used({ outputTokens: 6 }))).toHaveLength(2)
+    const extensions = { 'agent_api.session.resume.v1': { selector: 'last' } }
+    expect(then(withTerms({ budget, extensions }), used({ outputTokens: 6 }))).toHaveLength(1)
+  })
+  it("leaves a backend's own figure of the cost as it is", () => {
+    const cost = { nanos: 7, scope: 'session' }
+    expect(then(withTerms({ price }), used({ cost }))).toMatchObject([
+      ['usage_reported', { cost: { nanos: 7, scope: 'run' } }],
+    ])
+  })
+})
+
+test('versions of the files are recorded until the run has ended, and change nothing of the state but its time', () => {
+  const run = running()
+  const before = run.state!
+  const version = { kind: 'versioned', when: 'after', tree: 'a'.repeat(64) } as const
+  expect(then(run, version)).toEqual([['files_versioned', { when: 'after', tree: 'a'.repeat(64) }]])
+  expect({ ...run.state!, at: before.at }).toEqual(before)
+  run.decide({ kind: 'end', outcome: EXITED })
+  expect(then(run, version)).toEqual([])
+})

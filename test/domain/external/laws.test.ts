@@ -12,7 +12,7 @@ import { FORMAT, type Header } from '../../../domain/log/envelope.ts'
 import { EXITED, Run, START } from '../../support/external/decider.ts'
 import { property } from '../../support/property.ts'
 
-type Move = { driver: string } | ExternalCommand
+type Move = { driver: string } | { decides: number; decision: 'approved' | 'rejected' } | ExternalCommand
 const outcome = fc.constantFrom(
   EXITED,
   { outcome: 'failed', exit: null, error: { code: 'Backend', message: 'it could not be started' } } as const,
@@ -50,6 +50,19 @@ const move: fc.Arbitrary<Move> = fc.oneof(
     }),
   }),
   fc.record({ kind: fc.constant('cancel' as const) }),
+  fc.record({
+    kind: fc.constant('permission' as const),
+    toolCallId: fc.nat(4).map((n) => `x1.t0.c${n}`),
+    toolName: fc.constant('edit'),
+    input: fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<never>,
+    reason: fc.string({ maxLength: 4 }),
+  }),
+  fc.record({ decides: fc.nat(4), decision: fc.constantFrom('approved' as const, 'rejected' as const) }),
+  fc.record({
+    kind: fc.constant('versioned' as const),
+    when: fc.constantFrom('before' as const, 'after' as const),
+    tree: fc.constant('t1'),
+  }),
   fc.record({ kind: fc.constant('reaped' as const), ended: fc.nat(2) }),
   fc.record({ kind: fc.constant('end' as const), outcome }),
 )
@@ -58,12 +71,23 @@ function walk(moves: readonly Move[], look: (run: Run) => void = () => undefined
   const run = new Run(START)
   for (const one of moves) {
     if ('driver' in one) run.claim(one.driver)
+    else if ('decides' in one) decideAny(run, one)
     // A batch out of order is a fault of its driver, and none of the stream's.
     else if (one.kind === 'batch') run.decide({ ...one, first: Math.min(one.first, run.state!.events.count) })
     else run.decide(one)
     look(run)
   }
   return run
+}
+
+/** A person decides on what waits; a decision that nothing waits for is refused, and changes nothing. */
+function decideAny(run: Run, { decides, decision }: { decides: number; decision: 'approved' | 'rejected' }) {
+  const toolCallId = `x1.t0.c${decides}`
+  const waits = run.state!.permissions.last.some((one) => one.toolCallId === toolCallId && one.decision === null)
+  const decide = () => run.decide({ kind: 'decide_permission', toolCallId, decision })
+  if (waits) return run.state!.stage.at === 'running' ? decide() : []
+  expect(decide).toThrow(expect.objectContaining({ code: 'APPROVAL_NOT_PENDING' }))
+  return []
 }
 
 const fold = (state: ExternalState | null, events: readonly ExternalEvent[]) =>
@@ -146,8 +170,9 @@ test('what is sealed is decoded to the event that was folded', () => {
       const run = new Run()
       const drafts = [...run.decide(START)]
       for (const one of moves)
-        if (!('driver' in one) && one.kind !== 'batch') drafts.push(...run.decide(one))
-        else if ('driver' in one) drafts.push(...run.claim(one.driver))
+        if ('driver' in one) drafts.push(...run.claim(one.driver))
+        else if ('decides' in one) drafts.push(...decideAny(run, one))
+        else if (one.kind !== 'batch') drafts.push(...run.decide(one))
       for (const { event, body } of drafts) {
         const header = headerOf(event, body.bytes.length)
         expect(() => sealedHeader(header)).not.toThrow()

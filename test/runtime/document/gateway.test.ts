@@ -107,7 +107,7 @@ describe.each(LOGS)('the gateway over %s', (_, open) => {
 test('records of a body answered with 400 its hash and reason, and of other refused ones the request', async () => {
   const { ports, gateway } = await world()
   const id = await made(gateway, '<p>Hello</p>')
-  await gateway.envelope(id, new RawBody(Buffer.from('{')), ANN)
+  await gateway.envelope(id, new RawBody(Buffer.from('{'), 'no JSON'), ANN)
   await gateway.envelope(id, { secret: 1 }, ANN)
   await gateway.envelope(id, await requestFor(gateway, id, 'r1', replaceFirst('<script>x</script>')), ANN)
   await gateway.envelope(id, await requestFor(gateway, id, 'r2', replaceFirst('<p>block</p>')), ANN)

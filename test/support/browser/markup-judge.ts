@@ -48,11 +48,18 @@ export class MarkupJudge {
     return judge
   }
 
-  /** The HTML texts with faults. */
+  /** HTML texts with faults, the first ones found; none: there are none. */
   async faults(htmls: readonly string[]): Promise<Judged[]> {
     const found: Judged[] = []
-    for (let at = 0; at < htmls.length; at += BATCH) found.push(...(await this.#batch(htmls.slice(at, at + BATCH))))
+    for (let at = 0; at < htmls.length && found.length === 0; at += BATCH)
+      found.push(...(await this.#batch(htmls.slice(at, at + BATCH))))
     return found
+  }
+
+  /** Faults of each text in the tree that the browser's parser makes of it; nothing of it runs. */
+  parsed(htmls: readonly string[]): Promise<readonly (readonly string[])[]> {
+    const ask = (texts: readonly string[]) => inThePage.parseAll(texts)
+    return this.#page.evaluate(ask, htmls)
   }
 
   async #batch(htmls: readonly string[]): Promise<Judged[]> {
@@ -62,7 +69,8 @@ export class MarkupJudge {
     if (htmls.length === 1) return [{ html: htmls[0]!, faults: [...(faults[0] ?? []), ...happened] }]
     // What happened in a page names no text: the halves tell which one it was.
     const middle = htmls.length >> 1
-    return [...(await this.#batch(htmls.slice(0, middle))), ...(await this.#batch(htmls.slice(middle)))]
+    const first = await this.#batch(htmls.slice(0, middle))
+    return first.length > 0 ? first : this.#batch(htmls.slice(middle))
   }
 
   async #look(htmls: readonly string[]): Promise<{ faults: Told['faults']; happened: readonly string[] }> {
@@ -88,6 +96,7 @@ const ended = (error: unknown): Told => ({ faults: [], seen: [`the page ended: $
 
 // What markup-judge.js makes: functions here that name it run in the page.
 declare const inThePage: {
+  parseAll(htmls: readonly string[]): Promise<readonly (readonly string[])[]>
   judgeAll(htmls: readonly string[]): Promise<Told>
   judgePage(count: number): Promise<readonly string[]>
 }

@@ -1,4 +1,4 @@
-import { behaviour, DELEGATION, ENVELOPE, fault, law, type Row } from './row.ts'
+import { behaviour, DELEGATION, fault, law, type Row } from './row.ts'
 
 /** Seed 000, 5.4 to 5.8: what is delegated, recorded, routed and changed. */
 export const RECORDING: readonly Row[] = [
@@ -102,7 +102,17 @@ export const RECORDING: readonly Row[] = [
       'callModel(d, d.state.spec.models.safeDefault, model.attempt)',
     ),
   },
-  { must: '5.8.1', says: 'agents do not change documents directly', later: ENVELOPE },
+  {
+    must: '5.8.1',
+    says: 'agents do not change documents directly',
+    test: behaviour('5.8-envelopes'),
+    name: '5.8.1',
+    fault: fault(
+      'runtime/document/agent-edit.ts',
+      'return gateway.envelope(documentId, request, caller)',
+      "return { status: 200, body: { status: 'applied', client_request_id: '', applied_frontier: '', diagnostics: [] } }",
+    ),
+  },
   {
     must: '5.8.2',
     says: 'requests name frontier and context hashes',
@@ -117,5 +127,15 @@ export const RECORDING: readonly Row[] = [
     name: 'records of a body answered with 400',
     fault: fault('document/envelope/dry-run.ts', 'if (content.misplaced !== null)', 'if (false)'),
   },
-  { must: '5.8.4', says: 'a 409 leads to rebase and retry', later: ENVELOPE },
+  {
+    must: '5.8.4',
+    says: 'a 409 leads to rebase and retry',
+    test: behaviour('5.8-envelopes'),
+    name: '5.8.4',
+    fault: fault(
+      'runtime/document/agent-edit.ts',
+      'if (retry > 0) await clock.sleep',
+      'if (retry < 0) await clock.sleep',
+    ),
+  },
 ]

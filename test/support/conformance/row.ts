@@ -20,5 +20,4 @@ export const fault = (file: string, search: string, replace: string): Mutation =
   replace,
 })
 export const DELEGATION = 'delegation comes with the agents of agents'
-export const ENVELOPE = 'the AI gateway for documents comes with them'
 export const CONTEXT = 'context compression comes with long runs'

@@ -1,4 +1,4 @@
-import { behaviour, ENVELOPE, fault, law, type Row } from './row.ts'
+import { behaviour, fault, law, type Row } from './row.ts'
 
 const GATEWAY = 'test/runtime/document/gateway.test.ts'
 
@@ -127,5 +127,15 @@ export const STRUCTURE: readonly Row[] = [
     name: 'checkpoint N',
     fault: fault('runtime/agent/history/replay.ts', 'state.step === at.step', 'state.step > at.step'),
   },
-  { must: '11.4', says: 'LFCC of section 10', later: ENVELOPE },
+  {
+    must: '11.4',
+    says: 'LFCC of section 10',
+    test: behaviour('5.8-envelopes'),
+    name: 'applied once',
+    fault: fault(
+      'runtime/document/agent-edit.ts',
+      'retryOf === undefined ? call.toolCallId',
+      'retryOf === undefined ? `${call.toolCallId}.${Math.random()}`',
+    ),
+  },
 ]

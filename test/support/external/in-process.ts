@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AgentError, CANCELLED } from '../../../domain/external/errors.ts'
-import type { AgentBackend, AgentCompletion, BackendRun, Mapped } from '../../../domain/ports/external.ts'
+import type {
+  AgentBackend,
+  AgentCompletion,
+  BackendRun,
+  Mapped,
+  PermissionAsked,
+} from '../../../domain/ports/external.ts'
 import type { Clock } from '../../../domain/ports.ts'
 import { AgentGateway, type GatewayOptions } from '../../../domain/runtime/external/gateway.ts'
 import { MemoryExternalLog } from './memory-log.ts'
@@ -35,6 +41,9 @@ export class Puppet {
 
   async emit(mapped: Mapped): Promise<void> {
     await (await this.#begun.promise).emit(mapped)
+  }
+  async ask(asked: PermissionAsked): Promise<'approved' | 'rejected' | null> {
+    return (await this.#begun.promise).ask!(asked)
   }
   text(...texts: string[]): Promise<void> {
     return this.emit({ events: texts.map((text) => ({ kind: 'TextOutput', text })) })

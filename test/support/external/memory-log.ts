@@ -9,7 +9,10 @@ import type { ExternalLog, ExternalRunLog } from '../../../domain/ports/external
 export class MemoryRunLog implements ExternalRunLog {
   readonly agentId: string
   readonly events: ExternalEvent[] = []
-  state: ExternalState | null = null
+  /** Null before the start. */
+  state = null as unknown as ExternalState
+  readonly shared: boolean = false
+  readonly lost: boolean = false
   /** Called before each append: a test may hold it up, or throw. */
   before: (commands: readonly ExternalCommand[]) => Promise<void> | undefined = () => undefined
   readonly #agent: AgentEventBody[] = []
@@ -23,6 +26,8 @@ export class MemoryRunLog implements ExternalRunLog {
     await this.before(commands)
     for (const command of commands) this.decide(command)
   }
+
+  async look(): Promise<void> {}
 
   async read(from: number): Promise<readonly AgentEventBody[]> {
     return this.#agent.slice(from, from + 100)
@@ -38,7 +43,7 @@ export class MemoryRunLog implements ExternalRunLog {
       salt: () => new Uint8Array(16),
       driver: { id: 'd1', epoch: 1 },
     })
-    this.state = state
+    this.state = state!
     for (const { event } of drafts) {
       this.events.push(event)
       if (event.type === 'agent_events') this.#agent.push(...(event.body.events as AgentEventBody[]))

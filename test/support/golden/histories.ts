@@ -5,12 +5,29 @@ import { ends, outages } from './tales-ends.ts'
 import { blobs, coder, files, results, secrets } from './tales-files.ts'
 import { erased, forks } from './tales-forks.ts'
 import { losses } from './tales-losses.ts'
+import { models } from './tales-models.ts'
 import { approvals, doubts, late, people } from './tales-people.ts'
 
 /** Every history that is recorded, by its name; told again it is the same to the byte. */
 export const HISTORIES: Readonly<Record<string, () => Promise<RecordingLog>>> = {
   ...Object.fromEntries(Object.entries(PLANS).map(([name, plan]) => [name, () => lived(plan)])),
-  ...{ approvals, blobs, coder, doubts, ends, erased, files, forks, late, losses, outages, people, results, secrets },
+  ...{
+    approvals,
+    blobs,
+    coder,
+    doubts,
+    ends,
+    erased,
+    files,
+    forks,
+    late,
+    losses,
+    models,
+    outages,
+    people,
+    results,
+    secrets,
+  },
 }
 
 async function lived(plan: (typeof PLANS)[string]): Promise<RecordingLog> {

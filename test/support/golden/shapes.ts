@@ -19,7 +19,18 @@ const refined = ({ zodSchema, jsonSchema }: { zodSchema: object; jsonSchema: obj
  * Optional members that types have gained since their shape was recorded: what was stored before them is still of that shape.
  * Each is a path of members; `[]` stands for the items of an array.
  */
-export const GAINED: Readonly<Record<string, readonly string[]>> = {}
+export const GAINED: Readonly<Record<string, readonly string[]>> = {
+  'agent_started@1': [
+    'spec.models.cache',
+    'spec.models.known.[].quality',
+    'spec.models.known.[].tools',
+    'spec.models.known.[].vision',
+    'spec.models.routing',
+  ],
+  'error@1': ['limited'],
+  'model_call_end@1': ['cached'],
+  'model_routed@1': ['basis', 'candidates', 'rule'],
+}
 
 interface Schema {
   properties?: Record<string, Schema>

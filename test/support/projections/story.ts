@@ -47,6 +47,8 @@ export class Actor {
   attempt = 0
   finished = false
   started = false
+  /** Agents that it has delegated to. */
+  readonly children: string[] = []
   asked = false
   calls: { id: string; index: number; tool: string; status: 'planned' | 'asked' | 'running' | 'unknown' | 'ended' }[] =
     []

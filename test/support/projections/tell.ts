@@ -1,4 +1,5 @@
 import { agentStream } from '../../../domain/log/ids.ts'
+import { delegate, kinship } from './kinship.ts'
 import { MemoryLog } from './memory-log.ts'
 import { HASH } from './spec.ts'
 import { Actor, Tape } from './story.ts'
@@ -37,6 +38,7 @@ function born(tape: Tape, log: MemoryLog, now: () => number, actors: readonly Ac
     return actor
   }
   const actor = new Actor(log, now, id, other && kind === 2 ? other.runId : id)
+  if (other && kind === 2) delegate(other, id, tape)
   if (other && kind === 2) actor.start({ agentId: other.id, toolCallId: `${other.id}.t1.c0` })
   else actor.start()
   return actor
@@ -57,6 +59,7 @@ function live(actor: Actor, tape: Tape, log: MemoryLog, erasures: boolean): unkn
     return actor.write('workspace_drifted', { expected: 'a', found: 'b', changed: ['x'] })
   }
   if (choice === 6) return actor.user('cancel_requested', { deadlineMs: 1000 })
+  if (choice > 9 && choice < 18) return kinship(actor, tape)
   if (choice === 9) return actor.loseEnd((['happened', 'run', 'abandon'] as const)[tape.pick(3)]!)
   if (actor.inTurn === 'model') return model(actor, tape)
   if (actor.inTurn === 'tools') return tools(actor, tape)

@@ -27,6 +27,15 @@ type Late = { readonly agentId: string; readonly command: Command; readonly driv
 
 const HASH = '5'.repeat(64)
 
+/** Takes down the events of a decision as a log would, and knows their hashes. */
+export interface Book {
+  /** The time before the first event, ms. */
+  readonly startsAt: number
+  record(agentId: string, decided: Decided): void
+  hashOf(agentId: string, revision: number): string
+}
+type Decided = ReturnType<typeof decide>['drafts']
+
 /**
  * Several agents that are only decided on: drivers, couriers and clocks are moves of a test. Nothing is kept but the log, so
  * that a driver or a courier may be lost at any point.
@@ -40,9 +49,17 @@ export class Agents {
   private readonly model: Model
   private readonly see: (agents: Agents, event: AgentEvent, after: AgentState) => void
 
-  constructor(model: Model, see: (agents: Agents, event: AgentEvent, after: AgentState) => void = () => undefined) {
+  private readonly book: Book | undefined
+
+  constructor(
+    model: Model,
+    see: (agents: Agents, event: AgentEvent, after: AgentState) => void = () => undefined,
+    book?: Book,
+  ) {
     this.model = model
     this.see = see
+    this.book = book
+    this.now = book?.startsAt ?? this.now
   }
 
   /** Decides a command on a stream, and records what follows. */
@@ -68,6 +85,7 @@ export class Agents {
     if (drafts.length === 0) return []
     const kept = stream ?? { events: [], transcript: new Transcript(), state: state! }
     this.streams.set(agentId, kept)
+    this.book?.record(agentId, drafts)
     for (const { event, after } of drafts) {
       kept.events.push(event)
       kept.transcript.push(event)
@@ -155,7 +173,7 @@ export class Agents {
     const event = all[place]
     if (event === undefined) return
     const after = how === 'skips' ? all[place - 1]!.revision : owes.accepted
-    const to = { stream: `agent-${source}`, target, after, hash: HASH }
+    const to = { stream: `agent-${source}`, target, after, hash: this.book?.hashOf(source, event.revision) ?? HASH }
     const command = deliveryOf(state, event, to)!
     const done = { target, upTo: event.revision }
     try {

@@ -40,7 +40,7 @@ export function ProofTab({ runId, agent, place }: DetailProps) {
 }
 
 function Verdict({ runId }: { runId: string }) {
-  const found = useLoaded(runId, () => take(api.v1.runs[':id'].verify.$get({ param: { id: runId } })))
+  const found = useLoaded(runId, () => take(api.v1.runs[':id'].verify.$get({ param: { id: runId }, query: {} })))
   return (
     <Loaded of={found}>
       {({ ok, agents }) => (

@@ -2,20 +2,23 @@ import type { OutcomeCommand } from '../../../agent/decisions/commands.ts'
 import { thrownByModel } from '../../../agent/decisions/thrown.ts'
 import { toolNamed } from '../../../agent/definition/tools.ts'
 import { ModelError } from '../../../agent/errors.ts'
-import { type Message, readCalls, requestedCalls } from '../../../agent/events/content.ts'
+import { type Message, readCalls, requestedCalls, textOf } from '../../../agent/events/content.ts'
 import type { ResolvedPaths } from '../../../agent/events/event-parts.ts'
 import { modelOutcome } from '../../../agent/events/model-outcome.ts'
 import { argumentsHash } from '../../../agent/rules/plan.ts'
 import { modelTime } from '../../../agent/rules/recovery.ts'
 import { ASSEMBLER, assemblerOf, requestInputs } from '../../../agent/rules/request.ts'
+import { RETRY_AFTER_CAP_MS } from '../../../agent/rules/retry.ts'
 import { modelInfo } from '../../../agent/rules/routing.ts'
 import { type AgentState, activityOf } from '../../../agent/state/state.ts'
 import type { ModelOutcome } from '../../../ports.ts'
 import type { Environment, RuntimePorts } from '../../ports.ts'
 import { limited } from '../../time-limit.ts'
 import { inSteps, yielder } from '../../yield-to-event-loop.ts'
+import { endOfFailure } from '../model-health.ts'
 import { redactOutcome, thenRefreshed } from '../redact.ts'
 import { pathsOf } from './paths.ts'
+import { answerOf, keepAnswer, requestKey } from './request-cache.ts'
 
 /** TurnExecutor: makes the model call that is open in the state, and turns its end into a fact, redacted. */
 export async function performModel(
@@ -36,11 +39,17 @@ export async function performModel(
   const { runId, agentId, turn } = state
   const stream = env.secrets.stream()
   const publish = (text: string) => text !== '' && ports.feed.publish({ runId, agentId, turn, kind: 'text', text })
+  const key = state.spec.models.cache ? requestKey(info.provider, request) : null
+  const stored = key === null ? null : await answerOf(ports, agentId, key)
+  const delayMs = stored === null ? await heldFor(ports, agentId, id) : 0
+  if (delayMs > 0) return { kind: 'model_held', turn, attempt, delayMs }
+  const end = stored === null ? ports.health?.begin(id) : undefined
   const limitMs = modelTime(state, info.timeoutMs, ports.clock.now())
   const ended = await limited(ports.clock, limitMs, signal, async (own) => {
     const yieldToEventLoop = yielder(ports.clock)
     const asking = { signal: own, onText: (text: string) => publish(stream.push(text)) }
-    const answer = await thenRefreshed(env.secrets, () => ports.provider(id).call(request, asking))
+    if (stored !== null) asking.onText(textOf(stored.content))
+    const answer = stored ?? (await thenRefreshed(env.secrets, () => ports.provider(id).call(request, asking)))
     // What cannot be redacted is a failure of the model's: asking again gives it again.
     await yieldToEventLoop()
     const outcome = await redactOutcome(env.secrets, modelOutcome(answer), yieldToEventLoop)
@@ -55,13 +64,20 @@ export async function performModel(
   if (ended.end === 'value') {
     const outcome = ended.value
     const paths = await resolvedPaths(env, state, outcome)
-    return { kind: 'model_answered', turn, attempt, outcome, durationMs: ended.durationMs, paths }
+    const answered = { kind: 'model_answered', turn, attempt, durationMs: ended.durationMs, paths } as const
+    if (stored !== null) return { ...answered, outcome: { ...outcome, usage: NO_USAGE }, cached: outcome.usage }
+    end?.('answer')
+    if (key !== null) await keepAnswer(ports, agentId, key, outcome)
+    return { ...answered, outcome }
   }
   const timedOut = ended.end === 'hung' || ended.timedOut
   const error = timedOut
     ? new ModelError('TIMEOUT', `no answer within ${limitMs} ms`, { transient: true })
     : thrownByModel(ended.error)
   const { transient, retryAfterMs } = error
+  // What a person or a newer driver ends says nothing of the model.
+  end?.(signal.aborted ? 'none' : endOfFailure(error.code))
+  if (error.code === 'RATE_LIMITED' && retryAfterMs !== undefined) await refused(ports, agentId, id, retryAfterMs)
   const code = env.secrets.text(error.code) === error.code ? error.code : 'INVALID_RESPONSE'
   const message = shortened(env.secrets.text(error.message))
   return {
@@ -70,6 +86,25 @@ export async function performModel(
     attempt,
     error: { code, message, transient, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
   }
+}
+
+const NO_USAGE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
+
+/** How long the provider's limit holds a call back, ms. A limiter that does not answer holds nothing back. */
+async function heldFor({ limiter, warn }: RuntimePorts, agentId: string, model: string): Promise<number> {
+  try {
+    return (await limiter?.admit(model)) ?? 0
+  } catch (error) {
+    warn?.(agentId, `the rate limit is not known: ${(error as Error).message}`)
+    return 0
+  }
+}
+
+async function refused({ limiter, warn }: RuntimePorts, agentId: string, model: string, retryAfterMs: number) {
+  const capped = Math.min(retryAfterMs, RETRY_AFTER_CAP_MS)
+  await limiter?.refused(model, capped).catch((error: Error) => {
+    warn?.(agentId, `other runs do not learn of the rate limit: ${error.message}`)
+  })
 }
 
 /** A provider may put a whole page into its error. Cut only when nothing secret is in it any more. */

@@ -8,6 +8,7 @@ import { toolResult } from '../../../agent/events/tool-result.ts'
 import { commandInRoot, sameCommand } from '../../../agent/rules/command-line.ts'
 import { denial } from '../../../agent/rules/policy.ts'
 import type { AgentState, Call } from '../../../agent/state/state.ts'
+import { agentStream } from '../../../log/ids.ts'
 import type { JsonObject } from '../../../log/json.ts'
 import type { Tool, ToolContext, ToolFailure, ToolResult } from '../../../ports.ts'
 import type { Environment, RuntimePorts } from '../../ports.ts'
@@ -67,6 +68,8 @@ export async function performTool(
     agentId,
     toolCallId: call.id,
     attempt: call.attempt,
+    causationId: `${agentStream(agentId)}@${call.since}`,
+    correlationId: state.correlation,
     signal: own,
     workspace: env.workspace,
     sandbox: env.sandbox && redactedSandbox(env.sandbox, env.secrets),

@@ -1,0 +1,31 @@
+import { toMarkdown } from '../../../domain/document/markup/markdown.ts'
+import type { Block } from '../../../domain/document/model/block.ts'
+import type { JsonObject } from '../../../domain/log/json.ts'
+import type { ReadBlock } from '../../../domain/ports.ts'
+import type { DocumentGateway } from '../../../domain/runtime/document/gateway.ts'
+import { patchOf } from './patch.ts'
+
+/**
+ * What a call of `create_document` or `edit_document` would change, as a patch of Markdown; null for every other call. An
+ * edit that the gateway would refuse now is shown with its answer.
+ */
+export async function documentPreview(
+  toolName: string,
+  args: JsonObject,
+  documents: Pick<DocumentGateway, 'preview'>,
+): Promise<string | null> {
+  if (toolName === 'create_document' && typeof args.title === 'string' && typeof args.content === 'string')
+    return patchOf(`new document (${args.title})`, '', args.content)
+  if (toolName !== 'edit_document' || typeof args.doc_id !== 'string') return null
+  const { doc_id, retry_of: _, ...payload } = args
+  const found = await documents.preview(doc_id, { ...payload, client_request_id: 'preview' })
+  if (!('refused' in found)) {
+    return patchOf(`document ${doc_id} (${found.title})`, markdown(found.before), markdown(found.after))
+  }
+  const { status, body } = found.refused
+  const why = status === 409 ? 'the document has changed since the agent read it' : body.message
+  return `As document ${doc_id} stands now the gateway refuses this edit: ${status} ${body.code}, ${why}\n${args.ops_xml}`
+}
+
+const markdown = (blocks: readonly ReadBlock[]): string =>
+  toMarkdown(blocks.filter((block): block is Block => block.type !== 'unreadable'))

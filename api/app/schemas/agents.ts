@@ -1,0 +1,20 @@
+import { z } from 'zod'
+
+/** A kind of agent that a run may ask for. */
+export const Agent = z
+  .strictObject({
+    kind: z.string(),
+    ungoverned: z.boolean().meta({ description: 'Our policy sees nothing of what such an agent does' }),
+    capabilities: z.array(z.string()).readonly(),
+    installed: z.boolean(),
+    version: z.string().nullable().meta({ description: 'null: its program tells none' }),
+    login: z.enum(['found', 'missing', 'unknown']).meta({
+      description: 'Whether a key or a login of its program was found here; the service itself is not asked',
+    }),
+    loginAt: z.string().nullable().meta({ description: 'The variable or file that holds it' }),
+    problem: z.string().nullable().meta({ description: 'Why it cannot be used, and what to do' }),
+  })
+  .meta({ id: 'AgentKind' })
+export type Agent = z.infer<typeof Agent>
+
+export const AgentList = z.strictObject({ agents: z.array(Agent).readonly() }).meta({ id: 'AgentKindList' })

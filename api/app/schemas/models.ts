@@ -1,0 +1,30 @@
+import { z } from 'zod'
+import { HealthFigures } from '../../../domain/agent/definition/routing.ts'
+import { ModelInfo } from '../../../domain/agent/definition/spec.ts'
+import { bodies } from '../../../domain/agent/events/events.ts'
+
+/** A decision of the router: seed 000, 5.7, with purpose, rule and the figures that it used. */
+export const RoutingDecision = bodies.model_routed.meta({ id: 'ModelRoutingDecision' })
+
+/** A model with its price (nano-dollars per million tokens), capabilities and health. */
+export const Model = ModelInfo.extend({
+  figures: HealthFigures.nullable().meta({ description: 'Of the process that answers; null: it has seen no call' }),
+}).meta({ id: 'Model' })
+
+export const Models = z
+  .strictObject({
+    models: z.array(Model).readonly(),
+    choice: RoutingDecision.meta({ description: 'What a run that names no model would begin its next turn with' }),
+  })
+  .meta({ id: 'Models' })
+export type Models = z.infer<typeof Models>
+
+export const RoutingDecisions = z
+  .strictObject({
+    runId: z.string(),
+    agentId: z.string(),
+    turn: z.int(),
+    decisions: z.array(z.strictObject({ revision: z.int(), timestamp: z.string(), decision: RoutingDecision })),
+  })
+  .meta({ id: 'RoutingDecisions' })
+export type RoutingDecisions = z.infer<typeof RoutingDecisions>

@@ -1,0 +1,72 @@
+import type { AgentEventBody } from '../../domain/external/agent-event.ts'
+import type { EventView } from '../app/schemas/events.ts'
+import type { Paint } from './output/colours.ts'
+import { cut, oneLine, safe } from './output/text.ts'
+
+const WIDTH = 120
+
+const text = (value: unknown): string =>
+  oneLine(typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value))
+
+/**
+ * What a person follows a run of another agent by, as it goes to the terminal: its words as they are, everything else on a line
+ * of its own. One instance per run, since words may end in the middle of a line.
+ */
+export class AgentLines {
+  readonly #paint: Paint
+  #midLine = false
+
+  constructor(paint: Paint) {
+    this.#paint = paint
+  }
+
+  /** The text for an event, or ''. */
+  of({ type, payload }: EventView): string {
+    if (type === 'agent_events')
+      return ((payload?.events ?? []) as AgentEventBody[]).map((event) => this.#event(event)).join('')
+    if (type === 'cancel_requested')
+      return this.#line(this.#paint('yellow', `its end was asked for ${text(payload?.reason)}`))
+    if (type === 'permission_requested')
+      return this.#line(
+        this.#paint('yellow', `  waits for approval: ${text(payload?.toolName)} (${text(payload?.toolCallId)})`),
+      )
+    if (type === 'permission_decided') return this.#line(this.#paint('dim', `  ${text(payload?.decision)}`))
+    return ''
+  }
+
+  /** What ends a line that was begun. */
+  end(): string {
+    return this.#midLine ? this.#line('') : ''
+  }
+
+  #event({ kind, channel, text: said = '', message, data }: AgentEventBody): string {
+    const paint = this.#paint
+    switch (kind) {
+      case 'TextOutput': {
+        if (said !== '') this.#midLine = !said.endsWith('\n')
+        return safe(said)
+      }
+      case 'ToolCall': {
+        const { name, input } = (data ?? {}) as { name?: unknown; input?: unknown }
+        return this.#line(`  ${paint('cyan', text(name ?? message))} ${paint('dim', cut(text(input), WIDTH))}`)
+      }
+      case 'ToolResult': {
+        const { success, output } = (data ?? {}) as { success?: unknown; output?: unknown }
+        const sign = success === true ? paint('green', '✓') : paint('red', '✗')
+        return this.#line(`  ${sign} ${paint('dim', cut(text(output), WIDTH))}`)
+      }
+      case 'Error':
+        return this.#line(paint('red', `  ${text(message ?? said)}`))
+      case 'Status':
+        return this.#line(paint('dim', `  ${cut(text(message ?? `${channel ?? ''} ${said}`), WIDTH)}`))
+      default:
+        return ''
+    }
+  }
+
+  #line(painted: string): string {
+    const before = this.#midLine ? '\n' : ''
+    this.#midLine = false
+    return painted === '' ? before : `${before}${painted}\n`
+  }
+}

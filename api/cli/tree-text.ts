@@ -1,0 +1,54 @@
+import type { z } from 'zod'
+import type { AgentNode, RunTree } from '../app/schemas/runs.ts'
+import { type Column, table } from './output/table.ts'
+import { dollars } from './output/units.ts'
+
+type Agent = z.infer<typeof AgentNode>
+type Recorded = z.infer<typeof RunTree>['recorded'][number]
+
+/** How an agent stands, for people: its end, or what it waits for. */
+export function agentStatus({ status, code, waiting, paused }: Agent): string {
+  if (code === 'CANCELLED') return 'cancelled'
+  if (code !== null) return `${status}, ${code}`
+  if (waiting.length > 0) return `${status}, waits: ${[...new Set(waiting.map((one) => one.for))].join(', ')}`
+  return paused ? `${status}, paused` : status
+}
+
+/** The tree of a run as a table: an agent a line, below its parent. */
+export function treeLines({ agents, recorded }: z.infer<typeof RunTree>, width: number | null): string[] {
+  const drawn = branches(agents)
+  const rows = agents.map((agent, nth) => ({ agent, branch: drawn[nth]! }))
+  const columns: Column<(typeof rows)[number]>[] = [
+    { title: 'AGENT', of: ({ agent }) => agent.role ?? 'agent', indent: ({ branch }) => branch },
+    { title: 'STATUS', of: ({ agent }) => agentStatus(agent) },
+    { title: 'TURN', of: ({ agent }) => agent.turn, side: 'right' },
+    { title: 'OWN', of: ({ agent }) => dollars(agent.own.nanoDollars), side: 'right' },
+    { title: 'TOTAL', of: ({ agent }) => dollars(agent.total.nanoDollars), side: 'right' },
+    { title: 'RESERVED', of: ({ agent }) => books(agent, 'reserved'), side: 'right', optional: true },
+    { title: 'UNCERTAIN', of: ({ agent }) => books(agent, 'uncertain'), side: 'right', optional: true },
+    { title: 'ID', of: ({ agent }) => agent.agentId },
+  ]
+  return [...table(rows, columns, width), ...recorded.map(recordedLine)]
+}
+
+const books = ({ budget }: Agent, which: 'reserved' | 'uncertain'): string =>
+  budget === null ? '?' : budget.nanoDollars[which] === 0 ? '' : dollars(budget.nanoDollars[which])
+
+const recordedLine = ({ agentId, role, status, code, runId }: Recorded): string =>
+  `as ${runId} recorded it: ${role ?? 'agent'} ${status}${code === null ? '' : `, ${code}`}, ${agentId}`
+
+/** The lines before each agent's name, which lead from its parent to it. */
+function branches(agents: readonly Agent[]): string[] {
+  const last = new Set(
+    agents.filter(({ parentId }, nth) => !agents.slice(nth + 1).some((later) => later.parentId === parentId)),
+  )
+  const byId = new Map(agents.map((agent) => [agent.agentId, agent]))
+  const lead = (agent: Agent): string => {
+    const parent = byId.get(agent.parentId ?? '')
+    if (parent === undefined) return ''
+    return byId.has(parent.parentId ?? '') ? `${lead(parent)}${last.has(parent) ? '   ' : '│  '}` : ''
+  }
+  return agents.map((agent) =>
+    byId.has(agent.parentId ?? '') ? `${lead(agent)}${last.has(agent) ? '└─ ' : '├─ '}` : '',
+  )
+}

@@ -1,0 +1,34 @@
+import type { Services } from '../app/services.ts'
+import { told } from '../app/told.ts'
+
+/**
+ * Ends in the log, now and then, what processes that are gone have left running of other agents. The lease of such a run has
+ * run out by then.
+ */
+export function settleNowAndThen(
+  { agents, clock }: Pick<Services, 'agents' | 'clock'>,
+  everyMs: number,
+  closed: AbortSignal,
+  warn: (text: string) => void,
+): void {
+  if (agents === null) return
+  let silent = false
+  const settle = async () => {
+    try {
+      const settled = await agents.settle()
+      if (settled > 0)
+        warn(`runs of other agents that were cut off: ${settled}; their outcomes are recorded as unknown`)
+      silent = false
+    } catch (error) {
+      // Servers that do not answer are told of by what needs them.
+      if (!silent && !closed.aborted) warn(`runs of other agents stay open for now: ${told(error)}`)
+      silent = true
+    }
+  }
+  void (async () => {
+    while (!closed.aborted) {
+      await settle()
+      await clock.sleep(everyMs, closed).catch(() => undefined)
+    }
+  })()
+}

@@ -1,0 +1,122 @@
+import { agent } from '../../agent/decisions/aggregate.ts'
+import type { SettleDelivery } from '../../agent/decisions/commands.ts'
+import { DeliveryRefused } from '../../agent/errors.ts'
+import { type Delivery, deliveryOf } from '../../agent/rules/obligations.ts'
+import { acceptedFrom, undelivered } from '../../agent/state/courier.ts'
+import type { Header } from '../../log/envelope.ts'
+import { damageIn } from '../agent/damage.ts'
+import type { AgentAsking, AgentMailbox } from '../agent/mailbox.ts'
+import type { RuntimePorts } from '../ports.ts'
+import type { Retry } from '../retry.ts'
+import { firstOf, history } from '../stream/history.ts'
+
+// The courier between streams (DESIGN, Flow: Between streams). It has no store: what is to be delivered is in the source's
+// state, and what was accepted is in the target's. So any courier may go on at any point, and two may do the same work.
+
+const COURIER = { kind: 'courier', id: 'courier' } as const
+
+/**
+ * Delivers what `source` owes to the stream of `target`, in order, and tells the source what became of it. Deliveries that
+ * the target has recorded before are not recorded again. Rejects with what keeps a log from answering, under the policy of
+ * `retry`.
+ */
+export async function deliver(
+  ports: RuntimePorts,
+  source: AgentMailbox,
+  target: AgentMailbox,
+  retry: Retry,
+): Promise<void> {
+  await ports.mustBeWhole?.(target.agentId)
+  const broken = await refreshed(target)
+  const owed = undelivered(source.state!).find((one) => one.target === target.stream)
+  if (owed === undefined) return
+  let { from, accepted } = owed
+  // A target that has lost its end, by a loss that was accepted, is brought again what it has lost.
+  const lost = target.state === null ? accepted : Math.min(accepted, acceptedFrom(target.state, source.stream))
+  if (lost < accepted) [from, accepted] = [lost + 1, lost]
+  let upTo = -1
+  for await (const page of history(ports, agent, source.stream, { from, to: owed.last })) {
+    for (const { event, recorded } of page) {
+      const to = { stream: source.stream, target: target.stream, after: accepted, hash: recorded.hash }
+      const command = deliveryOf(source.state!, event, to)
+      if (command === null) continue
+      const reason = broken ?? (await refusal(ports, target, command, recorded.header, retry))
+      if (reason === null) [accepted, upTo] = [event.revision, event.revision]
+      else {
+        // Told before anything later is delivered: the target's number alone would make it look accepted.
+        await settle(source, target, { upTo: event.revision, accepted, bounced: reason }, retry)
+        upTo = -1
+      }
+    }
+  }
+  if (upTo >= 0) await settle(source, target, { upTo, accepted, bounced: null }, retry)
+}
+
+/** Reads the target anew; gives why it never can be, where that is so. */
+async function refreshed(target: AgentMailbox): Promise<string | null> {
+  try {
+    await target.refresh()
+    return null
+  } catch (error) {
+    if (damageIn(error) === null) throw error
+    return `its stream cannot be read: ${(error as Error).message}`
+  }
+}
+
+/** Why the target refuses the delivery for good; null: it has recorded it. */
+async function refusal(
+  ports: RuntimePorts,
+  target: AgentMailbox,
+  command: Delivery,
+  header: Header,
+  retry: Retry,
+): Promise<string | null> {
+  if (await isBornOtherwise(ports, target, command))
+    return `there is an agent ${target.agentId} already, of a delegation that this log has lost; look at it before you start another one`
+  try {
+    await target.submit(command, askingOf(command, header), { fact: true, retry })
+    return null
+  } catch (error) {
+    if (error instanceof DeliveryRefused && error.code === 'BOUNCED') return error.message
+    throw error
+  }
+}
+
+/** After a loss a parent may delegate under an id that it has used in the lost part. */
+async function isBornOtherwise(
+  ports: RuntimePorts,
+  target: AgentMailbox,
+  { kind, origin }: Delivery,
+): Promise<boolean> {
+  if (kind !== 'deliver_birth' || target.state === null) return false
+  const first = await firstOf(ports, agent, target.stream)
+  const born = first?.type === 'agent_started' ? first.body.origin : undefined
+  return born?.stream !== origin.stream || born.bodyHash !== origin.bodyHash
+}
+
+function askingOf({ origin }: Delivery, { correlationId, commandId, trace }: Header): AgentAsking {
+  return {
+    by: COURIER,
+    commandId: `${origin.stream}@${origin.revision}`,
+    correlationId: correlationId ?? commandId,
+    ...(trace === undefined ? {} : { trace }),
+  }
+}
+
+async function settle(
+  source: AgentMailbox,
+  target: AgentMailbox,
+  done: { readonly upTo: number; readonly accepted: number; readonly bounced: string | null },
+  retry: Retry,
+): Promise<void> {
+  const { upTo, bounced } = done
+  const command: SettleDelivery = {
+    kind: 'delivered',
+    target: target.stream,
+    upTo,
+    accepted: done.accepted < 0 ? null : done.accepted,
+    bounced: bounced === null ? [] : [{ revision: upTo, reason: bounced }],
+  }
+  const asking = { by: COURIER, commandId: `delivered:${target.stream}@${upTo}` }
+  await source.submit(command, asking, { fact: true, retry })
+}

@@ -1,0 +1,59 @@
+import { driverWakeAt } from '../../agent/decisions/wake-at.ts'
+import { undelivered } from '../../agent/state/courier.ts'
+import { type AgentState, isFinished } from '../../agent/state/state.ts'
+import type { AgentEnd } from '../agent/look.ts'
+import type { AgentMailbox } from '../agent/mailbox.ts'
+import type { Environment } from '../ports.ts'
+
+/** One agent of a tree that is driven here. */
+export class Member {
+  readonly mailbox: AgentMailbox
+  /** False: its parent has its end already. What it owes is still delivered, and nothing of it is done again. */
+  drives: boolean
+  /** What it works in, from its first drive on. */
+  env: Environment | null = null
+  /** It has a drive, or waits for a slot. */
+  working = false
+  delivering = false
+  /** It cannot go on in this drive. */
+  faulted = false
+  /** Something was recorded since it was looked at last. */
+  moved = true
+  /** How it stands while no drive of it is at work. */
+  rest: AgentEnd | null = null
+  /** When it is to be looked at again though nothing is recorded, ms. */
+  wakeAt = Number.POSITIVE_INFINITY
+  readonly leave: () => void
+
+  constructor(mailbox: AgentMailbox, drives: boolean, leave: () => void) {
+    this.mailbox = mailbox
+    this.drives = drives
+    this.leave = leave
+  }
+
+  get agentId(): string {
+    return this.mailbox.agentId
+  }
+
+  get state(): AgentState {
+    const { state } = this.mailbox
+    if (state === null) throw new Error(`${this.agentId} has no events`)
+    return state
+  }
+
+  get busy(): boolean {
+    return this.working || this.delivering
+  }
+
+  /** Nothing of it can become due any more. */
+  get over(): boolean {
+    return !this.busy && isFinished(this.state) && undelivered(this.state).length === 0
+  }
+
+  /** It has nothing to do now, and goes on when it moves or the time comes. */
+  rests(end: AgentEnd, now: number): void {
+    this.rest = end
+    const at = end.end === 'resting' ? driverWakeAt(this.state) : null
+    this.wakeAt = at !== null && at > now ? at : Number.POSITIVE_INFINITY
+  }
+}

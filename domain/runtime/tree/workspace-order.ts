@@ -1,0 +1,46 @@
+import type { ToolSpec } from '../../agent/definition/tools.ts'
+import { collide, isBarrier, type Touching, touching } from '../../agent/rules/scheduling.ts'
+import type { Call } from '../../agent/state/state.ts'
+
+interface Entry {
+  readonly touched: Touching
+  readonly barrier: boolean
+  readonly ended: Promise<void>
+}
+
+/**
+ * The locks of a workspace that several agents of a run share (CONTRACTS 3): tool calls that conflict run one after the
+ * other, in the order in which they came. The calls of one agent are ordered before they are begun.
+ */
+export class WorkspaceOrder {
+  readonly #entries = new Set<Entry>()
+
+  /** Waits for the calls before this one that it conflicts with, or for the signal; then works, unless it has aborted. */
+  async run<T>(
+    call: Call,
+    specs: (name: string) => ToolSpec | undefined,
+    signal: AbortSignal,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const ended = Promise.withResolvers<void>()
+    const entry = { touched: touching(call, specs), barrier: isBarrier(call, specs), ended: ended.promise }
+    const before = [...this.#entries].filter((other) => conflict(other, entry)).map((other) => other.ended)
+    this.#entries.add(entry)
+    try {
+      if (before.length > 0) await Promise.race([Promise.all(before), aborted(signal)])
+      signal.throwIfAborted()
+      return await work()
+    } finally {
+      this.#entries.delete(entry)
+      ended.resolve()
+    }
+  }
+}
+
+const conflict = (a: Entry, b: Entry): boolean => a.barrier || b.barrier || collide(a.touched, b.touched)
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })

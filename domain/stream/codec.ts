@@ -1,0 +1,131 @@
+import type { z } from 'zod'
+import { FORMAT, type Header, READER } from '../log/envelope.ts'
+import { LogError } from '../log/errors.ts'
+import { firstIssue } from '../shared/issues.ts'
+import type { StreamEvent } from './aggregate.ts'
+
+/** Turns the body of one version into that of the next. Pure. */
+export type Upcaster = (body: unknown) => unknown
+
+/** Upcasters by event type and the version that they start from. */
+export type Upcasters = Readonly<Record<string, Readonly<Record<number, Upcaster>> | undefined>>
+
+/** The stored types of one kind of stream. */
+export interface StoredTypes {
+  /** The schema of each type's current version. */
+  readonly bodies: Readonly<Record<string, z.ZodType>>
+  readonly versions: Readonly<Record<string, number>>
+  readonly upcasters?: Upcasters
+}
+
+/** How stored events of one kind of stream are read. */
+export interface Codec<Event extends StreamEvent> {
+  /**
+   * A stored event in its current version. Throws LogError `UNKNOWN_EVENT` for a type or version that this program does not
+   * know, `LOG_NEWER` where a newer program wrote the stream, and `LOG_CORRUPT` where the body is not JSON.
+   */
+  decode(header: Header, body: Uint8Array): Event
+  /** An event whose body was erased, from what was kept of it. Throws as {@link decode} does. */
+  decodeKept(header: Header, kept: { readonly version: number; readonly body: unknown }): Event
+  /** Throws as {@link decode} does where the header alone says that this program cannot read the event. */
+  checkKnown(header: Header): void
+  /** Brings a body of an old version up to the current one. Throws `UNKNOWN_EVENT`. */
+  upcast(type: Event['type'], version: number, body: unknown): unknown
+  /** Why a body has not the current shape of its type, or null. A writer seals no such body, and a proof does not pass it. */
+  bodyFault(type: Event['type'], body: unknown): string | null
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** The codec of a kind of stream. `own`: members that its events have beside the common ones. */
+export function codecOf<Event extends StreamEvent>(
+  { bodies, versions, upcasters = {} }: StoredTypes,
+  own: (header: Header) => object = () => ({}),
+): Codec<Event> {
+  const isKnown = (type: string) => Object.hasOwn(bodies, type)
+  const checkKnown = (header: Header) => {
+    checkReadable(header)
+    if (!isKnown(header.type)) throw unknownType(header)
+    const current = versions[header.type]!
+    if (header.version > current) throw newerVersion(header.type, header.version, current)
+  }
+  const upcast = (type: string, version: number, body: unknown) => {
+    const current = versions[type]!
+    if (version > current) throw newerVersion(type, version, current)
+    let value = body
+    for (let v = version; v < current; v++) {
+      const up = upcasters[type]?.[v]
+      if (up === undefined)
+        throw new LogError('UNKNOWN_EVENT', `no upcaster brings ${type} from version ${v} to ${v + 1}`)
+      value = up(value)
+    }
+    return value
+  }
+  const decodeKept: Codec<Event>['decodeKept'] = (header, { version, body }) => {
+    if (!isKnown(header.type)) throw unknownType(header)
+    return { ...common(header), body: upcast(header.type, version, body), ...own(header) } as unknown as Event
+  }
+  return {
+    decode(header, bytes) {
+      checkReadable(header)
+      const event = decodeKept(header, { version: header.version, body: parse(header, bytes) })
+      checkReader(header, event)
+      return event
+    },
+    decodeKept,
+    checkKnown,
+    upcast,
+    bodyFault(type, body) {
+      const parsed = bodies[type]!.safeParse(body)
+      return parsed.success ? null : firstIssue(parsed.error, 'body')
+    },
+  }
+}
+
+const common = (header: Header) => ({
+  type: header.type,
+  revision: header.revision,
+  at: Date.parse(header.timestamp),
+  commandId: header.commandId,
+  actor: header.actor,
+  bodyHash: header.body.hash,
+  ...(header.toolCallId === undefined ? {} : { toolCallId: header.toolCallId }),
+  ...(header.causationId === undefined ? {} : { causationId: header.causationId }),
+  ...(header.correlationId === undefined ? {} : { correlationId: header.correlationId }),
+  ...(header.driver === undefined ? {} : { driver: header.driver }),
+})
+
+function checkReadable(header: Header): void {
+  const at = `${header.stream}@${header.revision}`
+  if (header.format > FORMAT) {
+    throw new LogError('LOG_NEWER', `${at} is in format ${header.format}, this keepup reads ${FORMAT}; use a newer one`)
+  }
+  if (header.minReader !== undefined && header.minReader > READER) {
+    throw new LogError('LOG_NEWER', `${header.stream} was begun by a newer keepup, which it needs; use that one`)
+  }
+  if (header.body.cipher !== undefined) {
+    throw new LogError('UNKNOWN_EVENT', `the body of ${at} is enciphered, which this keepup cannot read`)
+  }
+}
+
+/** A claim says which programs can read the events of its writer. */
+function checkReader({ stream }: Header, { type, body }: StreamEvent): void {
+  if (type !== 'driver_claimed') return
+  const { minReader, build } = body as { readonly minReader: number; readonly build: string }
+  if (minReader <= READER) return
+  throw new LogError('LOG_NEWER', `${stream} is driven by a newer keepup (${build}); use that one`)
+}
+
+const unknownType = ({ type, stream, revision }: Header) =>
+  new LogError('UNKNOWN_EVENT', `"${type}" at ${stream}@${revision} is not known; a newer keepup wrote it`)
+
+const newerVersion = (type: string, version: number, current: number) =>
+  new LogError('UNKNOWN_EVENT', `${type} version ${version} is newer than this program's ${current}`)
+
+function parse(header: Header, body: Uint8Array): unknown {
+  try {
+    return JSON.parse(utf8.decode(body))
+  } catch (cause) {
+    throw new LogError('LOG_CORRUPT', `the body of ${header.stream}@${header.revision} is not JSON`, { cause })
+  }
+}

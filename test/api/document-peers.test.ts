@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import { Person } from '../support/documents/person.ts'
+import { openDocuments } from './document-support.ts'
+import { bodyOf } from './http-support.ts'
+
+const { ask, made, view, texts, send, update, snapshotOf, eventsOf, replacement } = await openDocuments()
+
+describe('a Loro peer', () => {
+  it('syncs by snapshot, updates and the stream of updates, and resumes it', async () => {
+    const id = await made('Hello')
+    const person = new Person('77', await snapshotOf(id))
+    const imported = await update(
+      id,
+      person.change(() => person.text(0).insert(5, ', you')),
+    )
+    expect([imported.status, await bodyOf(imported)]).toMatchObject([200, { recorded: true, revision: 2 }])
+    expect(texts(await view(id))).toEqual(['Hello, you'])
+    expect((await eventsOf(`document-${id}`)).at(-1)).toEqual({ type: 'person_updated', actor: 'bob' })
+
+    const follow = await ask('GET', `/v1/documents/${id}/updates`, { headers: { 'last-event-id': '1' } })
+    expect(follow.headers.get('content-type')).toContain('text/event-stream')
+    const reader = follow.body!.pipeThrough(new TextDecoderStream()).getReader()
+    let text = ''
+    const until = async (sign: string) => {
+      while (!text.includes(sign)) text += (await reader.read()).value
+    }
+    await until('id: 2\n')
+    expect((await send(id, await replacement(id, 'r1', 'Bye'))).status).toBe(200)
+    await until('id: 4\n')
+    await until('\n\n')
+    await reader.cancel()
+    expect(text).not.toContain('id: 1\n')
+    const data = JSON.parse(/id: 4\nevent: update\ndata: (.*)\n/.exec(text)![1]!)
+    person.doc.import(Buffer.from(data.update, 'base64'))
+    expect(person.text(0).toString()).toBe('Bye')
+  })
+
+  it.each([
+    ['malformed', 400, 'UPDATE_MALFORMED', () => new Uint8Array([1, 2, 3])],
+    ['oversized', 413, 'UPDATE_TOO_LARGE', () => new Uint8Array(1024 * 1024 + 1)],
+    [
+      'incomplete',
+      422,
+      'UPDATE_INCOMPLETE',
+      (person: Person) => {
+        person.change(() => person.text(0).insert(0, 'a'))
+        return person.change(() => person.text(0).insert(0, 'b'))
+      },
+    ],
+  ] as const)('is refused with an update that is %s', async (_, status, code, make) => {
+    const id = await made('Hello')
+    const answer = await update(id, make(new Person('77', await snapshotOf(id))))
+    expect([answer.status, (await bodyOf(answer)).code]).toEqual([status, code])
+    expect(texts(await view(id))).toEqual(['Hello'])
+  })
+})

@@ -1,0 +1,89 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { law } from '../support/laws.ts'
+import { type Plan, treeArbitrary } from '../support/tree/plans.ts'
+import { type Boundary, type Dies, ROOT, TreeWorld } from '../support/tree/world.ts'
+
+// Law 5 of trees: killed at any boundary and driven again, the tree ends as one that was not; each child is born once, no
+// irreversible effect happens twice, and the books of every agent agree with its subtree.
+
+async function live(plan: Plan, dies?: Dies): Promise<TreeWorld> {
+  const world = new TreeWorld(plan, dies)
+  expect(['done', 'error']).toContain((await world.live()).end)
+  return world
+}
+
+async function holds(world: TreeWorld, whole: Awaited<ReturnType<TreeWorld['told']>>): Promise<void> {
+  const told = await world.told()
+  expect(Object.keys(told)).toEqual(Object.keys(whole))
+  for (const [id, one] of Object.entries(told)) {
+    const { messages, ...rest } = one
+    const { messages: before, ...same } = whole[id]!
+    expect(rest).toEqual(same)
+    // What a person has said of an unknown outcome stands among the messages.
+    if (world.doubts === 0) expect(messages).toEqual(before)
+  }
+  for (const times of world.effects.values()) expect(times).toBe(1)
+  for (const { totals, sums } of await world.books()) expect(totals).toEqual(sums)
+  for (const id of Object.keys(told)) {
+    const births = (await world.events(id)).filter(({ type }) => type === 'agent_started')
+    expect(births).toHaveLength(1)
+    expect((await world.process.runtime.verify(id)).problems).toEqual([])
+  }
+}
+
+const leaf: Plan = { rounds: [{ children: [], looks: 2 }], ends: 'completes' }
+const SMALL: Plan = {
+  rounds: [
+    { children: [{ rounds: [{ children: [leaf], looks: 0 }], ends: 'completes' }, { ...leaf, ends: 'talks' }], looks: 1 },
+  ],
+  ends: 'completes',
+}
+
+const about = (name: Boundary['name'], type: string, below: boolean) => (boundary: Boundary) =>
+  boundary.name === name && boundary.types.includes(type) && below === (boundary.stream !== `agent-${ROOT}`)
+
+/** The boundaries that each take another way through the courier. */
+const NAMED: readonly (readonly [string, (boundary: Boundary) => boolean])[] = [
+  ['birth recorded, not delivered', about('after_append', 'child_delegated', false)],
+  ['birth delivered, not acknowledged', about('after_append', 'agent_started', true)],
+  ['birth acknowledged', about('after_append', 'delivered', false)],
+  ['child about to end', about('before_append', 'end_reported', true)],
+  ['child ended, parent not informed', about('after_append', 'end_reported', true)],
+  ['parent informed, settlement half done', about('after_append', 'child_ended', false)],
+  ['settled', about('after_append', 'delivered', true)],
+]
+
+test.each(NAMED)('killed once and again at "%s" the tree ends as it does without', async (_, at) => {
+  const whole = await (await live(SMALL)).told()
+  const met = new Map<string, number>()
+  const world = await live(SMALL, (boundary) => {
+    const key = `${boundary.stream} ${boundary.types.join(' ')}`
+    if (!at(boundary)) return false
+    met.set(key, (met.get(key) ?? 0) + 1)
+    return met.get(key)! <= 2
+  })
+  expect(world.deaths).toBeGreaterThan(0)
+  await holds(world, whole)
+})
+
+test('killed at every single boundary of a tree', async () => {
+  const first = await live(SMALL)
+  const whole = await first.told()
+  for (let at = 1; at <= first.boundaries.length; at += STEP) {
+    const world = await live(SMALL, (_, nth) => nth === at)
+    expect(world.deaths, `at ${at}`).toBe(1)
+    await holds(world, whole)
+  }
+})
+
+/** `npm run test:faults` kills at each. */
+const STEP = process.env.FAULT_ALL === undefined ? 5 : 1
+
+test('killed anywhere, any number of times', async () => {
+  const deaths = fc.uniqueArray(fc.integer({ min: 1, max: 120 }), { maxLength: 6 })
+  await law(fc.tuple(treeArbitrary, deaths), 8, async ([plan, at]) => {
+    const whole = await (await live(plan)).told()
+    await holds(await live(plan, (_, nth) => at.includes(nth)), whole)
+  })
+})

@@ -1,0 +1,72 @@
+import { documentTools } from '../../../adapters/tools-documents/document-tools.ts'
+import type { ListedDocument } from '../../../adapters/tools-documents/list-documents.ts'
+import { contentFrom } from '../../../api/app/documents/content.ts'
+import type { ToolError } from '../../../domain/agent/errors.ts'
+import type { Clock, ToolContext } from '../../../domain/ports.ts'
+import type { DocumentGateway } from '../../../domain/runtime/document/gateway.ts'
+
+/** A clock that does not wait, and remembers how long it was to. */
+export class Waits implements Clock {
+  readonly waits: number[] = []
+  now = () => 0
+  async sleep(ms: number): Promise<void> {
+    this.waits.push(ms)
+  }
+}
+
+interface ReadContent {
+  readonly doc_frontier: string
+  readonly blocks: readonly { readonly span_id: string; readonly hash: string; readonly content: string }[]
+  readonly next?: string
+}
+
+/** The tools for documents as an agent's calls use them, and the documents that a list shows. */
+export class ToolDesk {
+  readonly clock = new Waits()
+  readonly listed: ListedDocument[] = []
+  readonly #gateway: DocumentGateway
+
+  constructor(gateway: DocumentGateway) {
+    this.#gateway = gateway
+  }
+
+  /** Performs a call; `id` names it, and its agent where it says one (`agent.call`). */
+  async call(name: string, id: string, args: object, more: Partial<ToolContext> = {}) {
+    const list = async () => ({ documents: this.listed, next: null })
+    const ports = { gateway: this.#gateway, clock: this.clock, list, parse: contentFrom }
+    const tool = documentTools(ports).find(({ spec }) => spec.name === name)!
+    const context = {
+      ...{ runId: 'run1', agentId: id.split('.')[0]!, toolCallId: id, attempt: 1 },
+      ...{ signal: new AbortController().signal, workspace: null, sandbox: null },
+    }
+    return tool.run(args as never, { ...context, ...more })
+  }
+
+  async read(doc_id: string, more: object = {}): Promise<ReadContent> {
+    return (await this.call('read_document', 'reader.c', { doc_id, ...more })).content as never
+  }
+
+  /** Arguments of an edit that replaces a block as it is now. */
+  async replacement(doc_id: string, text: string, at = 0) {
+    const { doc_frontier, blocks } = await this.read(doc_id)
+    const { span_id, hash } = blocks[at]!
+    const ops_xml = `<replace_spans annotation="why"><span span_id="${span_id}">${text}</span></replace_spans>`
+    return { doc_id, doc_frontier, ops_xml, preconditions: [{ span_id, if_match_context_hash: hash }] }
+  }
+
+  edit(id: string, args: object, more: Partial<ToolContext> = {}) {
+    return this.call('edit_document', id, args, more)
+  }
+
+  /** The failure of an edit, with what its message gives the model. */
+  async failed(id: string, args: object, more: Partial<ToolContext> = {}) {
+    const error = await this.edit(id, args, more).then(
+      () => {
+        throw new Error('the edit was applied')
+      },
+      (failure: ToolError) => failure,
+    )
+    const [, given] = error.message.split('\n')
+    return { code: error.code, message: error.message, given: given === undefined ? null : JSON.parse(given) }
+  }
+}

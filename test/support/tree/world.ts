@@ -1,0 +1,275 @@
+import { MemoryLog } from '../../../adapters/log-memory/log.ts'
+import { controlTools } from '../../../domain/agent/control/registry.ts'
+import { delegateToAgent } from '../../../domain/agent/control/delegate-to-agent.ts'
+import type { UserCommand } from '../../../domain/agent/decisions/commands.ts'
+import type { AgentSpec } from '../../../domain/agent/definition/spec.ts'
+import { CommandRejected } from '../../../domain/agent/errors.ts'
+import type { AgentEvent } from '../../../domain/agent/events/events.ts'
+import { totals } from '../../../domain/agent/state/account.ts'
+import { undelivered } from '../../../domain/agent/state/courier.ts'
+import { callsOf } from '../../../domain/agent/state/state.ts'
+import { idOf } from '../../../domain/log/owner.ts'
+import type { EventLog, Tool } from '../../../domain/ports.ts'
+import { history } from '../../../domain/runtime/agent/history/history.ts'
+import { agentAt } from '../../../domain/runtime/agent/history/replay.ts'
+import type { CrashPoint, RuntimePorts } from '../../../domain/runtime/ports.ts'
+import type { DriveEnd } from '../../../domain/runtime/types.ts'
+import { MemoryBlobs, seededRandom, toolSpec, USER } from '../harness.ts'
+import { NO_SECRETS } from '../no-secrets.ts'
+import { NEVER, Process } from '../process.ts'
+import { VirtualClock } from '../virtual-clock.ts'
+import { answerOf } from './planned-model.ts'
+import { HAND, type Plan, treeSpec } from './plans.ts'
+
+/** A boundary of a tree's work: a point of the runtime, and the append that it stands before or after. */
+export interface Boundary {
+  readonly name: CrashPoint
+  readonly stream: string
+  readonly types: readonly string[]
+}
+
+/** Says at which boundaries the process dies. `nth`: counted from 1 over all processes. */
+export type Dies = (boundary: Boundary, nth: number) => boolean
+
+export const ROOT = 'root'
+
+/** A tree of agents with a scripted model in processes that die, over one log. */
+export class TreeWorld {
+  readonly log: EventLog
+  readonly clock = new VirtualClock()
+  readonly blobs = new MemoryBlobs()
+  /** How often a call's effect has happened. */
+  readonly effects = new Map<string, number>()
+  readonly boundaries: Boundary[] = []
+  /** Agents at work at once, at most. */
+  most = 0
+  /** Called at each boundary, such as to have a person cancel. */
+  onBoundary: (boundary: Boundary) => void = () => undefined
+  deaths = 0
+  doubts = 0
+  private readonly plan: Plan
+  private readonly dies: Dies
+  private readonly spec: AgentSpec
+  private processes = 0
+  private asked = 0
+  private readonly working = new Set<string>()
+  process: Process
+
+  constructor(plan: Plan, dies: Dies = () => false, spec = worldSpec(), log: EventLog = new MemoryLog()) {
+    this.plan = plan
+    this.dies = dies
+    this.spec = spec
+    this.log = log
+    this.process = this.boot()
+  }
+
+  boot(): Process {
+    this.working.clear()
+    this.process = new Process({ ports: (process, n) => this.ports(process, n), fateAt: () => undefined }, this.processes++)
+    return this.process
+  }
+
+  /** The process reaches a boundary; true: it died there. */
+  private pass(process: Process, boundary: Boundary): boolean {
+    if (process.dead) return true
+    this.boundaries.push(boundary)
+    this.onBoundary(boundary)
+    if (!this.dies(boundary, this.boundaries.length)) return false
+    this.deaths++
+    process.die()
+    return true
+  }
+
+  private ports(process: Process, number: number): RuntimePorts {
+    const tools = new Map(this.tools(process).map((tool) => [tool.spec.name, tool]))
+    const { log, clock } = this
+    return {
+      log: {
+        logId: log.logId,
+        erases: log.erases,
+        floor: () => log.floor(),
+        append: async (...args) => {
+          const [stream, , batch] = args
+          const types = batch.map(({ header }) => header.type)
+          if (this.pass(process, { name: 'before_append', stream, types })) return NEVER
+          const done = await process.living(() => log.append(...args))
+          return this.pass(process, { name: 'after_append', stream, types }) ? NEVER : done
+        },
+        head: (stream) => process.living(() => log.head(stream)),
+        async *read(...args) {
+          for await (const page of log.read(...args)) yield await process.living(async () => page)
+        },
+        readAll: (...args) => log.readAll(...args),
+        subscribe: (...args) => log.subscribe(...args),
+        cursor: (event) => log.cursor(event),
+        headCursor: () => log.headCursor(),
+        streams: (prefix) => log.streams(prefix),
+        close: () => log.close(),
+      },
+      blobs: this.blobs,
+      clock: {
+        now: () => clock.now(),
+        sleep: (ms, signal) => process.living(() => clock.sleep(ms, signal)),
+        giveWay: () => (process.dead ? NEVER : clock.giveWay()),
+      },
+      random: seededRandom(`process ${number}`),
+      feed: { publish: () => undefined },
+      build: 'test',
+      requestLimitMs: 2 ** 40,
+      provider: () => ({
+        id: 'test',
+        call: (request, { signal }) =>
+          process.living(async () => {
+            return this.atWork(`model${this.asked++}`, async () => {
+              await clock.sleep(100, signal)
+              return answerOf(this.plan, request)
+            })
+          }),
+      }),
+      hasTool: (name) => tools.has(name),
+      secrets: async () => NO_SECRETS,
+      environment: async () => ({
+        workspace: null,
+        sandbox: null,
+        secrets: NO_SECRETS,
+        tool: (name) => tools.get(name),
+        reap: async () => undefined,
+        close: async () => undefined,
+      }),
+    }
+  }
+
+  /** An agent has one model call or some tools at work. */
+  private async atWork<T>(who: string, work: () => Promise<T>): Promise<T> {
+    this.working.add(who)
+    this.most = Math.max(this.most, this.working.size)
+    try {
+      return await work()
+    } finally {
+      this.working.delete(who)
+    }
+  }
+
+  private tools(process: Process): Tool[] {
+    return ['look', 'send'].map((name) => ({
+      spec: toolSpec(name, { effect: name === 'look' ? 'pure' : 'irreversible' }),
+      run: (_, { toolCallId, agentId, signal }) =>
+        process.living(async () => {
+          if (name === 'send') this.effects.set(toolCallId, (this.effects.get(toolCallId) ?? 0) + 1)
+          await this.atWork(agentId, () => this.clock.sleep(50, signal))
+          return { content: 'ok' }
+        }),
+    }))
+  }
+
+  /** A request of a person; made again by the next process where this one dies before it answers. */
+  async ask(agentId: string, command: UserCommand, key: string): Promise<void> {
+    for (;;) {
+      const { process } = this
+      const asked = process.runtime.execute(agentId, command, { by: USER, key }).then(() => 'done' as const)
+      if ((await Promise.race([asked, process.died])) === 'done') return
+      if (this.process === process) this.boot()
+    }
+  }
+
+  /** Drives until the run has ended or waits. A process that dies is replaced. */
+  async drive(agentId = ROOT): Promise<DriveEnd> {
+    for (;;) {
+      const { process } = this
+      const driving = process.runtime.drive(agentId, { signal: new AbortController().signal })
+      const end = await Promise.race([driving, process.died])
+      if (end !== 'died') return end
+      if (this.process === process) this.boot()
+    }
+  }
+
+  /** The whole run; unknown outcomes are told as they are. */
+  async live(): Promise<DriveEnd> {
+    await this.ask(ROOT, { kind: 'start', spec: this.spec, task: 'do it' }, 'start')
+    for (let round = 0; round < 500; round++) {
+      const end = await this.drive()
+      if (end.end !== 'waiting' || end.for !== 'doubt') return end
+      for (const [agentId, state] of await this.states())
+        for (const { id, stage } of callsOf(state)) {
+          if (stage.at !== 'doubt') continue
+          const decision = this.effects.has(id) ? 'happened' : 'run'
+          await this.ask(agentId, { kind: 'resolve_doubt', toolCallId: id, decision }, `doubt${this.doubts++}`).catch(
+            (error: unknown) => {
+              if (!(error instanceof CommandRejected)) throw error
+            },
+          )
+        }
+    }
+    throw new Error('the tree does not end')
+  }
+
+  /** The ids of all agents, the root first. */
+  async agents(): Promise<string[]> {
+    const ids: string[] = []
+    for await (const page of this.log.streams('agent-')) ids.push(...page.map(idOf))
+    return ids
+  }
+
+  async states() {
+    return Promise.all((await this.agents()).map(async (id) => [id, (await agentAt(this, id, null)).state] as const))
+  }
+
+  async events(agentId: string): Promise<AgentEvent[]> {
+    const events: AgentEvent[] = []
+    for await (const page of history(this, agentId)) events.push(...page.map(({ event }) => event))
+    return events
+  }
+
+  /** What must not depend on deaths: how each agent ended, what its model read, and whose child it is. */
+  async told() {
+    const all = await Promise.all((await this.agents()).map((id) => agentAt(this, id, null)))
+    return Object.fromEntries(
+      all
+        .map(({ state, messages }) => {
+          const { code } = state.machine as { code?: string }
+          const { agentId, parent, depth } = state
+          const owes = undelivered(state).length
+          const open = Object.keys(state.family.children)
+          return [agentId, { status: state.machine.status, code, parent, depth, owes, open, messages }] as const
+        })
+        .sort(([a], [b]) => (a < b ? -1 : 1)),
+    )
+  }
+
+  /** The agent and everything below it, by the states of its subtree. */
+  async books() {
+    const states = new Map(await this.states())
+    const below = (id: string): string[] => [
+      id,
+      ...[...states.values()].filter(({ parent }) => parent?.agentId === id).flatMap(({ agentId }) => below(agentId)),
+    ]
+    return [...states].map(([id, state]) => {
+      const own = below(id).map((one) => states.get(one)!.spent)
+      const { spent } = totals(state)
+      const sum = (of: 'input' | 'output' | 'nanoDollars') => own.reduce((all, one) => all + one[of], 0)
+      return {
+        id,
+        totals: [spent.input, spent.output, spent.nanoDollars, spent.agents],
+        sums: [sum('input'), sum('output'), sum('nanoDollars'), own.length],
+      }
+    })
+  }
+}
+
+const HANDY = { ...HAND, phases: [{ name: 'work', allowedTools: ['look', 'send'] }] }
+
+export function worldSpec(more: Record<string, unknown> = {}, delegation: Record<string, unknown> = {}): AgentSpec {
+  const spec = treeSpec(
+    {
+      tools: [
+        ...controlTools(null),
+        delegateToAgent.spec,
+        toolSpec('look', { effect: 'pure' }),
+        toolSpec('send', { effect: 'irreversible' }),
+      ],
+      ...more,
+    },
+    delegation,
+  )
+  return { ...spec, delegation: { ...spec.delegation!, roles: { coder: HANDY } } }
+}

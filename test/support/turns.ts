@@ -1,0 +1,27 @@
+/**
+ * The most CPU time, ms, that one turn of this thread's event loop took while `work` went on: for so long everything else
+ * has waited. It is CPU time, so that a busy machine makes no difference.
+ */
+export async function longestTurn<T>(work: () => Promise<T>): Promise<{ readonly ms: number; readonly value: T }> {
+  let longest = 0
+  let running = true
+  const used = () => {
+    const { user, system } = process.threadCpuUsage()
+    return (user + system) / 1000
+  }
+  let before = used()
+  const turn = () => {
+    const now = used()
+    longest = Math.max(longest, now - before)
+    before = now
+    if (running) setImmediate(turn)
+  }
+  setImmediate(turn)
+  try {
+    const value = await work()
+    turn()
+    return { ms: longest, value }
+  } finally {
+    running = false
+  }
+}
