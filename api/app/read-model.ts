@@ -22,6 +22,7 @@ export type Waiting = z.infer<typeof schemas.Waiting>
 /** A run as the tables know it; what it takes on disk and whether it is driven is known elsewhere. */
 export type RunRow = Omit<z.infer<typeof schemas.Run>, 'bytes' | 'driving' | 'interrupted' | 'shortened'>
 export type AgentRow = z.infer<typeof schemas.AgentNode>
+export type TreeRow = Omit<z.infer<typeof schemas.RunTree>, 'position' | 'runId'>
 export type ApprovalRow = z.infer<typeof Approval>
 export type AskRow = z.infer<typeof Ask>
 export type DocumentRow = DocumentSummary
@@ -57,7 +58,7 @@ export interface ReadModel {
     runId: string,
   ): Promise<Shown<{ run: RunRow; tree: readonly AgentRow[]; cancelling: boolean; asked: boolean } | null>>
   /** The agents of a run, each followed by those below it; null: there is no such run. */
-  tree(runId: string): Promise<Shown<Omit<z.infer<typeof schemas.RunTree>, 'position' | 'runId'> | null>>
+  tree(runId: string): Promise<Shown<TreeRow | null>>
   /** The last revision that the tables have seen of each of a run's agents, the root first. */
   heads(runId: string): Promise<Shown<ReadonlyMap<string, number>>>
   /** In the order in which they were asked for. */
@@ -100,7 +101,7 @@ export interface ReadModel {
   due(
     before: number,
     which?: { readonly asked: boolean },
-  ): Promise<readonly { agentId: string; wakeAt: number; reason: string }[]>
+  ): Promise<readonly { agentId: string; runId: string; wakeAt: number; reason: string }[]>
   /** The earliest wake-up after `after` (ms) of those that {@link due} would tell, or null. */
   nextDue(after: number, which?: { readonly asked: boolean }): Promise<number | null>
   status(): Promise<ProjectionStatus>

@@ -3,6 +3,7 @@ import { type AgentState, activityOf, callsOf, isFinished, recoveryOf } from '..
 
 /** What the log owes the world: effects whose intent is recorded, and instants at which the agent must be looked at. */
 export type Owed =
+  /** `turn` 0: a summary is to be made. */
   | { readonly kind: 'model'; readonly id: string; readonly attempt: number; readonly turn: number }
   | {
       readonly kind: 'tool'
@@ -31,6 +32,11 @@ export function owed(state: AgentState): readonly Owed[] {
       list.push({ kind: 'model', id, attempt: model.attempt, turn: state.turn })
     }
     if (model.at === 'backoff') list.push({ kind: 'wake', at: model.until, reason: 'backoff' })
+  }
+  const { summarizing } = state.compression
+  if (summarizing !== null && summarizing.epoch === epoch && state.cancel === null) {
+    const { attempt } = summarizing
+    list.push({ kind: 'model', id: effectId(modelCallId(state.agentId, 0), attempt), attempt, turn: 0 })
   }
   let atWork = false
   for (const { id, attempt, stage } of callsOf(state)) {

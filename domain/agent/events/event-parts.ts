@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Cipher } from '../../log/envelope.ts'
+import { Purpose } from '../definition/routing.ts'
 import { Effect } from '../definition/tools.ts'
 
 // What bodies of events are made of. These shapes are the storage format too (see events.ts).
@@ -22,9 +23,7 @@ export const argumentsSalt = z
   .string()
   .regex(/^[0-9a-f]{32}$/)
   .optional()
-/** What a model call is for. */
-export const Purpose = z.enum(['turn', 'summary'])
-export type Purpose = z.infer<typeof Purpose>
+export { Purpose }
 
 /** A failure as events carry it. */
 export const Failure = z.strictObject({ code: z.string().min(1), message: text, rule: text.optional() })

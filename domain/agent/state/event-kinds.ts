@@ -22,6 +22,7 @@ export const NO_CONSEQUENCE: ReadonlySet<EventType> = new Set<EventType>([
   'late_outcome',
   'model_late',
   'request_noted',
+  'context_expanded',
   'loss_accepted',
   'residue',
   'erased',

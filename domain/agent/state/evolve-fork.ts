@@ -35,6 +35,7 @@ export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: 
     // They name events of the source.
     prompt: null,
     toolset: null,
+    compression: { ...state.compression, summarizing: null, knowledge: null },
     // A fork has its own budget and time; the source's spending is on the source's bill.
     spent: NOTHING_SPENT,
     inherited: addSpent(addSpent(inherited, spent), state.family.settled.spent),

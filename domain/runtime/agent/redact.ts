@@ -22,13 +22,21 @@ export function redactRequest(secrets: SecretBoundary, command: UserCommand): Us
       return { ...command, text: secrets.text(command.text) }
     case 'start': {
       const { spec, task, approve } = command
-      const { contextVariables, instructions, ...fixed } = spec
+      const { contextVariables, instructions, knowledge, ...fixed } = spec
       refuseSecrets(secrets, { ...fixed, approve }, 'SECRET_IN_SPEC')
       const told = instructions === undefined ? {} : { instructions: secrets.text(instructions) }
+      // What sources are called tells them apart, and must stay.
+      const known = knowledge?.map((one) => ({ ...one, text: secrets.text(one.text) }))
+      refuseSecrets(secrets, { knowledge: knowledge?.map(({ text: _, ...one }) => one) }, 'SECRET_IN_SPEC')
       return {
         ...command,
         task: task === null ? null : secrets.text(task),
-        spec: { ...fixed, contextVariables: secrets.json(contextVariables), ...told },
+        spec: {
+          ...fixed,
+          contextVariables: secrets.json(contextVariables),
+          ...told,
+          ...(known && { knowledge: known }),
+        },
       }
     }
     case 'resolve_doubt': {
