@@ -266,6 +266,7 @@ export const RULES: readonly Rule[] = [
       file: 'api/http/sessions/session-guard.ts',
       search: "site !== 'same-origin')",
       replace: "site === 'cross-site')",
+    },
   },
   {
     rule: 'proofs of trees',
