@@ -93,7 +93,7 @@ export class Deciding {
     const { context } = this
     const text = storedText(given)
     const salted = saltBody(utf8.encode(text), context.salt())
-    // What is folded, and shown to the model, is what is stored: members in the same order, nothing that JSON drops.
+    // The fold and the model see the stored form: members in the same order, without members that JSON drops.
     const body = JSON.parse(text) as BodyOf<T>
     const fault = bodyFault(type, body)
     if (fault !== null)
@@ -137,7 +137,7 @@ export class Deciding {
       ...(driver === undefined || deed ? {} : { driver }),
     } as AgentEvent
     const after = evolve(this.current, decided)
-    // What a turn does belongs to the input that it reads, which only its start has settled.
+    // The events of a turn belong to the input that it reads, which only its start has settled.
     const inherited = !deed && after.correlation !== context.commandId
     const event = inherited ? { ...decided, correlationId: after.correlation } : decided
     this.current = after
@@ -165,7 +165,7 @@ export class Deciding {
     if (model !== null && (type.startsWith('model_') || type === 'error')) return model.since
     const { summarizing } = this.state.compression
     if (summarizing !== null && OF_A_SUMMARY.has(type)) return summarizing.since
-    // What comes from outside, and what follows in the same append, follow from nothing before.
+    // Requests from outside, and events that follow in the same append, have no cause before them.
     return deed || FROM_OUTSIDE.has(type) || this.drafts.length > 0 ? null : this.state.follows
   }
 }

@@ -239,6 +239,36 @@ export const RULES: readonly Rule[] = [
     fault: fault('agent/state/evolve-calls.ts', 'call.since < state.forgivenAt', 'state.forgivenAt > 9_999'),
   },
   {
+    rule: 'sessions of the page',
+    says: 'the cookie, which every program of the host gets, is worth nothing without the key of the page',
+    test: 'test/api/web-session.test.ts',
+    fault: {
+      file: 'api/http/sessions/web-sessions.ts',
+      search: " && equal(key, this.#sign('page', payload))",
+      replace: '',
+    },
+  },
+  {
+    rule: 'sessions of the page',
+    says: 'a link to the page works once',
+    test: 'test/api/web-session.test.ts',
+    fault: {
+      file: 'api/http/sessions/web-sessions.ts',
+      search: '    this.#codes.delete(key)\n    const now',
+      replace: '    const now',
+    },
+  },
+  {
+    rule: 'sessions of the page',
+    says: 'a page of another port of the host cannot use a session',
+    test: 'test/api/web-session.test.ts',
+    fault: {
+      file: 'api/http/sessions/session-guard.ts',
+      search: "site !== 'same-origin')",
+      replace: "site === 'cross-site')",
+    },
+  },
+  {
     rule: 'proofs of trees',
     says: 'a child ends where its parent has recorded it',
     test: behaviour('5.4-proofs'),
