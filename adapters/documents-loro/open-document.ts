@@ -1,12 +1,12 @@
 import type { PeerID } from 'loro-crdt'
 import { DocumentError } from '../../domain/document/errors.ts'
 import type { Edit } from '../../domain/document/model/edits.ts'
-import type { Frontier, FrontierRelation } from '../../domain/document/model/frontier.ts'
+import { type Frontier, type FrontierRelation, frontierText } from '../../domain/document/model/frontier.ts'
 import type { SpanView } from '../../domain/document/model/view.ts'
 import type { AuthoredPart, ImportedUpdate, OpenDocument, PendingChange, ReadBlock } from '../../domain/ports.ts'
 import { applyEdits } from './apply-edits.ts'
 import { authoredParts } from './authorship.ts'
-import { documentFrontier, relationTo } from './frontiers.ts'
+import { relationTo } from './frontiers.ts'
 import { asMap } from './layout.ts'
 import { describedFault, GATEWAY_PEER, MALFORMED, MISSING_DEPENDENCIES, type Refused } from './person-update.ts'
 import { readBlock } from './read-block.ts'
@@ -25,11 +25,12 @@ export class LoroDocument implements OpenDocument {
   }
 
   get frontier(): string {
-    return documentFrontier(this.#free().doc)
+    return frontierText(this.#free().frontier)
   }
 
   relation(client: Frontier): FrontierRelation {
-    return relationTo(this.#free().doc, client)
+    const { doc, frontier } = this.#free()
+    return relationTo(doc, client, frontier)
   }
 
   span(spanId: string): SpanView {
@@ -57,6 +58,7 @@ export class LoroDocument implements OpenDocument {
   edit(edits: readonly Edit[]): PendingChange {
     const replica = this.#free()
     const from = replica.doc.oplogVersion()
+    replica.changes()
     try {
       applyEdits(edits, replica.index)
       replica.doc.commit()
@@ -71,6 +73,7 @@ export class LoroDocument implements OpenDocument {
     const replica = this.#free()
     const fault = describedFault(replica.doc, update, this.#gatewayPeer)
     if (fault !== null) return fault
+    replica.changes()
     const found = this.#imported(replica, update)
     if ('words' in found) return { kind: 'imported', ...found, change: this.#pending(replica, update) }
     replica.rebuild()
@@ -79,6 +82,7 @@ export class LoroDocument implements OpenDocument {
 
   follow(update: Uint8Array): void {
     const replica = this.#free()
+    replica.changes()
     try {
       const { pending } = replica.index.importing(() => replica.doc.import(update))
       if (pending !== null && pending.size > 0) throw new Error('updates before it are missing')
@@ -125,7 +129,7 @@ export class LoroDocument implements OpenDocument {
     }
     return {
       update,
-      frontier: documentFrontier(replica.doc),
+      frontier: frontierText(replica.frontier),
       keep: settle(() => replica.stored(update)),
       discard: settle(() => replica.rebuild()),
     }

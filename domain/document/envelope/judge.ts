@@ -1,7 +1,7 @@
 import type { MarkupParser } from '../../ports.ts'
 import { type Diagnostic, Diagnostics } from '../markup/diagnostics.ts'
 import type { Edit } from '../model/edits.ts'
-import type { DocumentView } from '../model/view.ts'
+import { type DocumentView, readOnce } from '../model/view.ts'
 import { type Answer, conflict, refused } from './answers.ts'
 import { dryRun, SchemaFault } from './dry-run.ts'
 import { type AnsweredRequest, idUse, REUSED } from './idempotency.ts'
@@ -39,7 +39,7 @@ export type Verdict =
  * Judges the body of a request. The order of the checks is the contract's: the first one that fails gives the answer.
  * Nothing is thrown for bad input.
  */
-export function judge(body: unknown, { parse, answered, document, scope }: EnvelopeContext): Verdict {
+export function judge(body: unknown, { parse, answered, document: current, scope }: EnvelopeContext): Verdict {
   // Structure.
   const envelope = readEnvelope(body, parse)
   if ('fault' in envelope) return refuse(refused('INVALID_REQUEST', envelope.fault), null)
@@ -57,7 +57,8 @@ export function judge(body: unknown, { parse, answered, document, scope }: Envel
   const operations = 'operations' in payload ? payload.operations : []
 
   // Document and frontier.
-  if (document === null) return refuse(refused('DOCUMENT_NOT_FOUND', 'there is no such document'), request)
+  if (current === null) return refuse(refused('DOCUMENT_NOT_FOUND', 'there is no such document'), request)
+  const document = readOnce(current)
   if (!ACCEPTED.has(document.relation(clientFrontier(request)))) return refuse(conflict(document.frontier, []), request)
 
   // Preconditions.

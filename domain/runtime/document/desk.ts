@@ -150,8 +150,8 @@ export class Desk {
     return { kind: 'refuse', answer, request: verdict.request }
   }
 
-  #given(documentId: string, id: string, { name }: Pick<Caller, 'name'>, last: number): Promise<GivenAnswer | null> {
-    return this.#answers.of(commandOf(this.#ports.log.logId, documentId, name, id, null), id, last)
+  #given(documentId: string, clientRequestId: string, { name: caller }: Pick<Caller, 'name'>, last: number) {
+    return this.#answers.of({ documentId, caller, clientRequestId }, last)
   }
 
   /** Discards the change where it holds one, or where that cannot be found out. */
@@ -179,7 +179,7 @@ export class Desk {
     const commandId =
       request === null || isReused
         ? this.#unkeyed()
-        : commandOf(logId, documentId, caller.name, request.client_request_id, request)
+        : commandOf(logId, { documentId, caller: caller.name, clientRequestId: request.client_request_id }, request)
     const asking = askingOf(caller, commandId)
     if (verdict.kind === 'refuse') {
       const { answer } = verdict
@@ -253,8 +253,9 @@ export class Desk {
     const { state, head } = this.#mailbox
     if (isUnchanged || state === null || head === null || this.#replica === null) return
     if (state.updates - this.#keptAt < REPLICA_EVERY) return
+    const kept = { revision: head.revision, state, bytes: this.#replica.snapshot() }
+    this.#cache.keep(this.#stream, kept, this.#keptAt)
     this.#keptAt = state.updates
-    this.#cache.keep(this.#stream, { revision: head.revision, state, bytes: this.#replica.snapshot() })
   }
 
   #dropReplica(): void {
