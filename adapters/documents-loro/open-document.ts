@@ -1,9 +1,10 @@
-import type { PeerID } from 'loro-crdt'
+import type { LoroEvent, PeerID } from 'loro-crdt'
 import { DocumentError } from '../../domain/document/errors.ts'
 import type { Edit } from '../../domain/document/model/edits.ts'
 import { type Frontier, type FrontierRelation, frontierText } from '../../domain/document/model/frontier.ts'
 import type { SpanView } from '../../domain/document/model/view.ts'
 import type { AuthoredPart, ImportedUpdate, OpenDocument, PendingChange, ReadBlock } from '../../domain/ports.ts'
+import { atOnce } from '../../domain/shared/steps.ts'
 import { applyEdits } from './apply-edits.ts'
 import { authoredParts } from './authorship.ts'
 import { relationTo } from './frontiers.ts'
@@ -55,18 +56,24 @@ export class LoroDocument implements OpenDocument {
     return text === null ? [] : authoredParts(text)
   }
 
-  edit(edits: readonly Edit[]): PendingChange {
+  *editing(edits: readonly Edit[]): Generator<undefined, PendingChange> {
     const replica = this.#free()
+    this.#changing = true
     const from = replica.doc.oplogVersion()
     replica.changes()
     try {
-      applyEdits(edits, replica.index)
+      yield* applyEdits(edits, replica.index)
       replica.doc.commit()
     } catch (cause) {
+      this.#changing = false
       replica.rebuild()
       throw new DocumentError('EDIT_INVALID', `the edits do not fit the document: ${reason(cause)}`, { cause })
     }
     return this.#pending(replica, replica.doc.export({ mode: 'update', from }))
+  }
+
+  edit(edits: readonly Edit[]): PendingChange {
+    return atOnce(this.editing(edits))
   }
 
   import(update: Uint8Array): ImportedUpdate {
@@ -108,10 +115,14 @@ export class LoroDocument implements OpenDocument {
   #imported({ doc, index }: Replica, update: Uint8Array): Refused | { readonly words: readonly string[] } {
     const before = doc.oplogVersion()
     try {
-      const { pending } = index.importing(() => doc.import(update))
+      const changes: LoroEvent[] = []
+      const { pending } = index.importing(
+        () => doc.import(update),
+        ({ events }) => changes.push(...events),
+      )
       if (pending !== null && pending.size > 0) return MISSING_DEPENDENCIES
       if (doc.oplogVersion().get(this.#gatewayPeer) !== before.get(this.#gatewayPeer)) return GATEWAY_PEER
-      return { words: wordsSince(doc, before) }
+      return { words: wordsSince(doc, before, changes) }
     } catch {
       return MALFORMED
     }

@@ -1,4 +1,5 @@
 import type { MarkupParser } from '../../ports.ts'
+import { atOnce } from '../../shared/steps.ts'
 import { type Diagnostic, Diagnostics } from '../markup/diagnostics.ts'
 import type { Edit } from '../model/edits.ts'
 import { type DocumentView, readOnce } from '../model/view.ts'
@@ -35,15 +36,22 @@ export type Verdict =
       readonly annotations: readonly (string | null)[]
     }
 
+/** {@link judging} at once. */
+export const judge = (body: unknown, context: EnvelopeContext): Verdict => atOnce(judging(body, context))
+
 /**
- * Judges the body of a request. The order of the checks is the contract's: the first one that fails gives the answer.
+ * Judges the body of a request, in steps: each of them takes long for a large one. The order of the checks is the contract's: the first one that fails gives the answer.
  * Nothing is thrown for bad input.
  */
-export function judge(body: unknown, { parse, answered, document: current, scope }: EnvelopeContext): Verdict {
+export function* judging(
+  body: unknown,
+  { parse, answered, document: current, scope }: EnvelopeContext,
+): Generator<undefined, Verdict> {
   // Structure.
   const envelope = readEnvelope(body, parse)
   if ('fault' in envelope) return refuse(refused('INVALID_REQUEST', envelope.fault), null)
   const { request, payload } = envelope
+  yield
 
   // Idempotency.
   const earlier = answered(request.client_request_id)
@@ -66,14 +74,17 @@ export function judge(body: unknown, { parse, answered, document: current, scope
   if (failed.length > 0) return refuse(conflict(document.frontier, failed), request)
 
   // Sanitize.
+  yield
   const found = new Diagnostics()
   const clean = sanitizeOperations(operations, found)
   if (clean === null) return refuse(refused('AI_PAYLOAD_REJECTED_SANITIZE', EMPTY), request)
 
   // Normalize.
+  yield
   const normal = normalizeOperations(clean, document)
 
   // Schema dry-run.
+  yield
   try {
     const edits = dryRun(normal, document, [...scope, payloadHash(request)].join('\n'))
     const annotations = operations.map(({ annotation }) => annotation)
