@@ -176,6 +176,7 @@ export class TreeDriver {
     const now = this.ports.clock.now()
     if (!member.working && member.drives && (member.moved || member.wakeAt <= now)) {
       member.moved = false
+      member.wakeAt = Number.POSITIVE_INFINITY
       // What others may drive is read anew first.
       const idle = this.leases.shared && !stops ? null : idleEnd(state, this.ports)
       if (idle !== null || stops) member.rests(idle ?? { end: 'interrupted' }, now)

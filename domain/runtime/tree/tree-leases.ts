@@ -111,7 +111,10 @@ export class TreeLeases {
 
   #slot(): Promise<Lease | null> {
     const { runId, atOnce, stopped } = this.#options
+    const wait = (ms: number) => this.#ports.clock.sleep(ms, stopped).catch(() => undefined)
     return this.#looking.run(async () => {
+      // Processes with fewer slots come first, so that the work is shared.
+      if (this.#taken.size > 0) await wait(Math.ceil((SLOT_LOOK_MS * this.#taken.size) / atOnce))
       while (!stopped.aborted) {
         for (let n = 0; n < atOnce; n++) {
           if (this.#taken.has(n)) continue
@@ -121,7 +124,7 @@ export class TreeLeases {
           const release = () => lease.release().finally(() => this.#taken.delete(n))
           return { lost: lease.lost, release }
         }
-        await this.#ports.clock.sleep(SLOT_LOOK_MS, stopped).catch(() => undefined)
+        await wait(SLOT_LOOK_MS)
       }
       return null
     })
