@@ -13,6 +13,7 @@ import { idOf } from '../../../domain/log/owner.ts'
 import type { EventLog, Tool } from '../../../domain/ports.ts'
 import { history } from '../../../domain/runtime/agent/history/history.ts'
 import { agentAt } from '../../../domain/runtime/agent/history/replay.ts'
+import { acceptLoss } from '../../../domain/runtime/agent/losses.ts'
 import type { CrashPoint, Lease, RuntimePorts } from '../../../domain/runtime/ports.ts'
 import type { DriveEnd } from '../../../domain/runtime/types.ts'
 import { MemoryBlobs, seededRandom, toolSpec, USER } from '../harness.ts'
@@ -64,7 +65,7 @@ export class TreeWorld {
   deaths = 0
   doubts = 0
   private readonly plan: Plan
-  private readonly dies: Dies
+  private dies: Dies
   private readonly spec: AgentSpec
   private processes = 0
   private asked = 0
@@ -240,9 +241,31 @@ export class TreeWorld {
     }
   }
 
+  /** Drives until the process dies, which is not replaced. */
+  async until(nth: number): Promise<void> {
+    const { process } = this
+    this.dies = (_, n) => n === nth
+    const work = async () => {
+      await process.runtime.execute(ROOT, { kind: 'start', spec: this.spec, task: 'do it' }, { by: USER, key: 'start' })
+      await process.runtime.drive(ROOT, { signal: new AbortController().signal })
+    }
+    await Promise.race([work(), process.died])
+  }
+
+  /** A person accepts that a stream has lost its end; nothing is known of what it held. */
+  async acceptLoss(agentId: string): Promise<void> {
+    const nothing = { revision: null, hash: null, calls: [], unlisted: true } as const
+    await acceptLoss(this.ports(this.process, 99), agentId, { ...nothing, calls: [] }, { by: USER, id: 'one' })
+  }
+
   /** The whole run; unknown outcomes are told as they are. */
   async live(): Promise<DriveEnd> {
     await this.ask(ROOT, { kind: 'start', spec: this.spec, task: 'do it' }, 'start')
+    return this.goOn()
+  }
+
+  /** The rest of a run that was started. */
+  async goOn(): Promise<DriveEnd> {
     for (let round = 0; round < 500; round++) {
       const end = await this.drive()
       if (end.end !== 'waiting' || end.for !== 'doubt') return end
