@@ -6,6 +6,7 @@ import './node-version.ts'
 // Seed 000 section 5 by its names, and the AgentState of seed 003. RecoveryConfig, ToolExecutionContext, SecurityPolicy, ErrorRecoveryPolicy and
 // ContextManagementConfig are accepted by `start`. What accepts DelegateToAgentInput and AiEnvelopeRequest comes later.
 
+export { ClaudeCodeProvider, type ClaudeCodeProviderOptions } from '../adapters/agents-cli/claude-code-provider.ts'
 export type { CompleteTaskInput, UserCommand } from '../domain/agent/decisions/commands.ts'
 export type { AiEnvelopeRequest, DelegateToAgentInput } from '../domain/agent/definition/later.ts'
 export type {
@@ -32,19 +33,37 @@ export { CommandRejected, ModelError, ToolError } from '../domain/agent/errors.t
 export type { Block, Message, Usage } from '../domain/agent/events/content.ts'
 export type { ModelRoutingDecision } from '../domain/agent/rules/routing.ts'
 export type { ToolCall } from '../domain/agent/state/point-details.ts'
+export { ContextError, type ContextErrorCode } from '../domain/context/errors.ts'
+export type { VariableRef, VariableType } from '../domain/context/variable.ts'
 export { AgentError, type AgentErrorCode } from '../domain/external/errors.ts'
 export { LogError, type LogErrorCode } from '../domain/log/errors.ts'
 export type { Json, JsonObject } from '../domain/log/json.ts'
 export type * from '../domain/ports/external.ts'
+export type * from '../domain/ports/spawn.ts'
 export type * from '../domain/ports.ts'
 export type { RebuiltRequest } from '../domain/runtime/agent/history/rebuild-request.ts'
 export type { RecordedDecision } from '../domain/runtime/agent/history/routing-decisions.ts'
 export { ModelHealth } from '../domain/runtime/agent/model-health.ts'
 export { Runtime } from '../domain/runtime/agent/runtime.ts'
+export { ContextStore, type IContextStore } from '../domain/runtime/context/store.ts'
 export { AgentGateway, type GatewayOptions } from '../domain/runtime/external/gateway.ts'
 export { type ExternalLogPorts, StreamExternalLog } from '../domain/runtime/external/stream-log.ts'
 export type { Environment, RuntimePorts, SecretBoundary } from '../domain/runtime/ports.ts'
+export { AgentRuntime, type AgentRuntimeOptions } from '../domain/runtime/spawn/agent-runtime.ts'
+export { EpisodicMemory } from '../domain/runtime/spawn/episodic-memory.ts'
+export { FunctionRegistry } from '../domain/runtime/spawn/function-registry.ts'
+export {
+  type MergeStrategy,
+  RecursiveSpawner,
+  type RecursiveSpawnerOptions,
+  type Spawned,
+} from '../domain/runtime/spawn/recursive-spawner.ts'
 export type { AgentAt, AgentServices, At, DriveEnd, Verification } from '../domain/runtime/types.ts'
+export type { Agent, AgentConfig, AgentResult, AgentStatus, OnComplete, TokenUsage } from '../domain/spawn/agent.ts'
+export { ProviderError, type ProviderErrorCode, SpawnError, type SpawnErrorCode } from '../domain/spawn/errors.ts'
+export type { FunctionContext, FunctionSpec, RegisteredFunction } from '../domain/spawn/functions.ts'
+export type { ChildResult, Merged, MergeName } from '../domain/spawn/merge.ts'
+export type { RetryPolicy } from '../domain/spawn/retry.ts'
 export { ConfigError } from './app/config.ts'
 export { createKeepUp, type KeepUpPorts } from './app/create-keepup.ts'
 export type { KnownModel, KnownModels } from './app/models.ts'
