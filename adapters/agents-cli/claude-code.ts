@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ALL_RIGHTS, NO_RIGHTS } from '../../domain/external/delegation.ts'
 import { nanosOf, tokens, type Usage } from '../../domain/external/usage.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 import type { Mapped } from '../../domain/ports/external.ts'
@@ -11,6 +12,7 @@ const TURNS = 'backend.claude_code.max_turns'
 const BUDGET = 'backend.claude_code.max_budget_usd'
 /** A file that says how to reach MCP servers, and which of their tools may be called without being asked for. */
 export const MCP = 'backend.claude_code.mcp'
+const REFUSED = 'backend.claude_code.disallowed_tools'
 
 /** Claude Code 2.1, `claude -p --output-format stream-json`. */
 export const claudeCode: CliAgent = {
@@ -24,6 +26,7 @@ export const claudeCode: CliAgent = {
     TURNS,
     BUDGET,
     MCP,
+    REFUSED,
   ],
   extensions: {
     [MODE]: z.enum(['default', 'acceptEdits', 'plan', 'dontAsk']),
@@ -33,7 +36,16 @@ export const claudeCode: CliAgent = {
       config: z.string().startsWith('/', 'an absolute path is expected'),
       tools: z.array(z.string().regex(/^mcp__\w+$/)).max(256),
     }),
+    [REFUSED]: z.array(z.string().regex(/^[A-Za-z]\w*$/, 'expected the name of a tool')).min(1),
   },
+  levels: [
+    { grants: { ...NO_RIGHTS, read: true, outside: true }, extensions: { [MODE]: 'plan', [REFUSED]: ['Bash'] } },
+    {
+      grants: { ...NO_RIGHTS, read: true, write: true, outside: true },
+      extensions: { [MODE]: 'acceptEdits', [REFUSED]: ['Bash'] },
+    },
+    { grants: ALL_RIGHTS, extensions: { 'agent_api.exec.external_sandbox.v1': true } },
+  ],
   reportsCost: true,
   budgetExtension: BUDGET,
   program: 'claude',
@@ -50,8 +62,8 @@ export const claudeCode: CliAgent = {
       : null),
   plan(request) {
     const { model, resume, fork, dirs, sandboxed } = askedOf(request)
-    const { [MODE]: mode, [TURNS]: turns, [BUDGET]: budget } = request.extensions ?? {}
     const mcp = request.extensions?.[MCP] as { readonly config: string; readonly tools: readonly string[] } | undefined
+    const { [MODE]: mode, [TURNS]: turns, [BUDGET]: budget, [REFUSED]: refused } = request.extensions ?? {}
     const session = resume ?? fork
     return {
       args: [
@@ -65,7 +77,8 @@ export const claudeCode: CliAgent = {
         ...(budget === undefined ? [] : ['--max-budget-usd', String(budget)]),
         ...(mcp === undefined ? [] : ['--strict-mcp-config', '--mcp-config', mcp.config]),
         ...(mcp === undefined || mcp.tools.length === 0 ? [] : ['--allowedTools', ...mcp.tools]),
-        // It takes all that follows, so that it stands last.
+        // These take all that follows up to the next option.
+        ...(refused === undefined ? [] : ['--disallowedTools', ...(refused as string[])]),
         ...(dirs.length === 0 ? [] : ['--add-dir', ...dirs]),
       ],
       stdin: request.prompt,
