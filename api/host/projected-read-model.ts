@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { documentStream } from '../../domain/document/stream/aggregate.ts'
 import { type Cursor, formatCursor } from '../../domain/log/cursor.ts'
 import { agentStream } from '../../domain/log/ids.ts'
+import { memoryStream } from '../../domain/memory/fact.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import { streamOfAgent } from '../../domain/runtime/stream-of-agent.ts'
 import {
@@ -11,6 +12,7 @@ import {
   argumentsOf,
   type CheckpointRow,
   costBy,
+  countMemories,
   type Database,
   dueBefore,
   eventStarts,
@@ -21,6 +23,7 @@ import {
   listCheckpoints,
   listDocuments,
   listDoubts,
+  listMemories,
   listParked,
   listQuestions,
   listRuns,
@@ -29,6 +32,8 @@ import {
   permissionInput,
   type RebuildReport,
   recordedChildren,
+  searchMemories,
+  showMemory,
   showRun,
   treeOf,
   usageAt,
@@ -51,6 +56,7 @@ import {
   checkpointRow,
   costRow,
   documentRow,
+  memoryRow,
   parkedRow,
   rebuildRow,
   runRow,
@@ -222,6 +228,28 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
         },
       )
     },
+    async memories({ after, limit, ...which }) {
+      const place = await placeOf(after)
+      return ask(
+        (db) => listMemories(db, { ...which, limit: limit + 1, after: place }),
+        async (found) => {
+          const page = found.slice(0, limit)
+          const last = found.length > limit ? page.at(-1) : undefined
+          return { memories: page.map(memoryRow), next: last ? await cursorIn(memoryStream(last.id), 0) : null }
+        },
+      )
+    },
+    foundMemories: (places, query, limit) =>
+      ask(
+        (db) => searchMemories(db, places, query, limit),
+        (found) => found.map(memoryRow),
+      ),
+    memory: (id) =>
+      ask(
+        (db) => showMemory(db, id),
+        (row) => (row === undefined ? null : memoryRow(row)),
+      ),
+    countedMemories: async (place) => (await tables.read((db) => countMemories(db, place))).data,
     async artifacts({ after, limit, runId }) {
       const place = await placeOf(after)
       return ask(
