@@ -1,9 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { z } from 'zod'
-import { documentStream } from '../../domain/document/stream/aggregate.ts'
 import { type Cursor, formatCursor } from '../../domain/log/cursor.ts'
 import { agentStream } from '../../domain/log/ids.ts'
-import { memoryStream } from '../../domain/memory/fact.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import { streamOfAgent } from '../../domain/runtime/stream-of-agent.ts'
 import {
@@ -12,7 +10,6 @@ import {
   argumentsOf,
   type CheckpointRow,
   costBy,
-  countMemories,
   type Database,
   dueBefore,
   eventStarts,
@@ -21,9 +18,7 @@ import {
   listApprovals,
   listArtifacts,
   listCheckpoints,
-  listDocuments,
   listDoubts,
-  listMemories,
   listParked,
   listQuestions,
   listRuns,
@@ -32,8 +27,6 @@ import {
   permissionInput,
   type RebuildReport,
   recordedChildren,
-  searchMemories,
-  showMemory,
   showRun,
   treeOf,
   usageAt,
@@ -47,6 +40,7 @@ import type { AskRow, ReadModel, Shown } from '../app/read-model.ts'
 import { given } from '../app/runs/given.ts'
 import type { AgentPoint } from '../app/runs/point.ts'
 import type { RunTree } from '../app/schemas/runs.ts'
+import { ownerlessQuestions } from './ownerless-questions.ts'
 import {
   agentRows,
   approvalAsk,
@@ -55,8 +49,6 @@ import {
   askRow,
   checkpointRow,
   costRow,
-  documentRow,
-  memoryRow,
   parkedRow,
   rebuildRow,
   runRow,
@@ -83,13 +75,16 @@ export interface ContentSources {
   pointAt(agentId: string, revision: number): Promise<AgentPoint>
 }
 
+/** Asks the tables, and makes what they say an answer of the API. */
+export type Ask = <T, U>(
+  query: (db: Kysely<Database>) => Promise<T>,
+  then: (data: T) => U | Promise<U>,
+) => Promise<Shown<U>>
+
 /** The API's questions, answered by the projections. */
 export function readModelOf(tables: Tables, sources: ContentSources): ReadModel {
   const { log } = sources
-  const ask = async <T, U>(
-    query: (db: Kysely<Database>) => Promise<T>,
-    then: (data: T) => U | Promise<U>,
-  ): Promise<Shown<U>> => {
+  const ask: Ask = async (query, then) => {
     const { position, data } = await tables.read(query)
     return { position: position && formatCursor(position), value: await then(data) }
   }
@@ -217,39 +212,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
         async (db) => withPaths(db, await listApprovals(db, { toolCallId })),
         async (found) => (await approvals(found))[0] ?? null,
       ),
-    async documents({ after, limit }) {
-      const place = await placeOf(after)
-      return ask(
-        (db) => listDocuments(db, { limit: limit + 1, ...(place === undefined ? {} : { after: place }) }),
-        async (found) => {
-          const page = found.slice(0, limit)
-          const last = found.length > limit ? page.at(-1) : undefined
-          return { documents: page.map(documentRow), next: last ? await cursorIn(documentStream(last.id), 0) : null }
-        },
-      )
-    },
-    async memories({ after, limit, ...which }) {
-      const place = await placeOf(after)
-      return ask(
-        (db) => listMemories(db, { ...which, limit: limit + 1, after: place }),
-        async (found) => {
-          const page = found.slice(0, limit)
-          const last = found.length > limit ? page.at(-1) : undefined
-          return { memories: page.map(memoryRow), next: last ? await cursorIn(memoryStream(last.id), 0) : null }
-        },
-      )
-    },
-    foundMemories: (places, query, limit) =>
-      ask(
-        (db) => searchMemories(db, places, query, limit),
-        (found) => found.map(memoryRow),
-      ),
-    memory: (id) =>
-      ask(
-        (db) => showMemory(db, id),
-        (row) => (row === undefined ? null : memoryRow(row)),
-      ),
-    countedMemories: async (place) => (await tables.read((db) => countMemories(db, place))).data,
+    ...ownerlessQuestions({ ask, placeOf, cursorIn }, tables),
     async artifacts({ after, limit, runId }) {
       const place = await placeOf(after)
       return ask(

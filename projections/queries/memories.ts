@@ -11,9 +11,9 @@ export type MemoryRow = Row<'memories'>
 export type FoundRow = MemoryRow & { readonly text: string; readonly words: string }
 
 /** Facts with all words of a query that are ranked: the latest ones. */
-const CANDIDATES = 500
+const CANDIDATES = 200
 /** Facts with a word of a query that are ranked, for each word. */
-const OF_A_WORD = 100
+const OF_A_WORD = 50
 
 export interface MemoryFilter {
   readonly scope?: MemoryScope | undefined
@@ -66,10 +66,10 @@ export async function searchMemories(
   const words = queryWords(query)
   const where = places?.map(placeWord) ?? null
   if (where?.length === 0) return []
-  if (words.length === 0) return found(db, where === null ? null : holding(db, where, []), limit)
-  const whole = await found(db, holding(db, where, words), CANDIDATES)
+  if (words.length === 0) return found(db, where === null ? null : holding(db, where, [], limit), limit)
+  const whole = await found(db, holding(db, where, words, CANDIDATES), CANDIDATES)
   if (whole.length >= limit || words.length === 1) return ranked(whole, words).slice(0, limit)
-  const some = await Promise.all(words.map((word) => found(db, holding(db, where, [word]), OF_A_WORD)))
+  const some = await Promise.all(words.map((word) => found(db, holding(db, where, [word], OF_A_WORD), OF_A_WORD)))
   const candidates = new Map([...whole, ...some.flat()].map((row) => [row.id, row]))
   return ranked([...candidates.values()], words).slice(0, limit)
 }
@@ -81,11 +81,15 @@ async function found(db: Kysely<Database>, condition: RawBuilder<boolean> | null
   return (await query.orderBy('started', 'desc').limit(limit).execute()) as FoundRow[]
 }
 
-/** SQL that a fact has one of the words of its places and all of the others, in the full-text language of the database. */
+/**
+ * SQL that a fact has one of the words of its places and all of the others, in the full-text language of the database;
+ * `limit`: only the latest ones are wanted.
+ */
 function holding(
   db: Kysely<Database>,
   places: readonly string[] | null,
   words: readonly string[],
+  limit: number,
 ): RawBuilder<boolean> {
   const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter
   const or = isPostgres ? ' | ' : ' OR '
@@ -98,5 +102,5 @@ function holding(
   ].join(and)
   return isPostgres
     ? sql<boolean>`vector @@ cast(${all} as tsquery)`
-    : sql<boolean>`started in (select rowid from memory_words where memory_words match ${all} order by rowid desc limit ${CANDIDATES})`
+    : sql<boolean>`started in (select rowid from memory_words where memory_words match ${all} order by rowid desc limit ${limit})`
 }

@@ -69,8 +69,15 @@ test('streams and erasures know no kind of stream: neither agents, nor documents
   expect(named).toEqual(['domain/log/ids.ts'])
 })
 
-test('ports and agent do not import each other; ports import the log, documents, external runs and what all rooms share', () => {
-  const mayBe = ['domain/log/', 'domain/shared/', 'domain/document/', 'domain/external/', 'domain/ports/']
+test('ports and agent do not import each other; ports import the log, documents, external runs, memories and what all rooms share', () => {
+  const mayBe = [
+    'domain/log/',
+    'domain/shared/',
+    'domain/document/',
+    'domain/external/',
+    'domain/memory/',
+    'domain/ports/',
+  ]
   const ofPorts = ['domain/ports.ts', ...sources('domain/ports')].flatMap((path) =>
     imports(path)
       .filter((target) => !mayBe.some((start) => target.startsWith(start)))
