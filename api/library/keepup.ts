@@ -32,6 +32,7 @@ import { type AgentState, agentStateOf } from './agent-state.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import { followRun } from './follow-run.ts'
 import { type ApprovalsWanted, approvalsOf, type RunsWanted, runsOf } from './lists.ts'
+import { type KeptMemories, memoriesOf } from './memories.ts'
 import { runOwnAgent } from './own-agent.ts'
 import { policyOf } from './policy.ts'
 import { type ErrorRecoveryPolicy, retryOf } from './retry.ts'
@@ -113,6 +114,8 @@ export interface KeepUp extends AsyncDisposable {
    * `keepup` is keepup's own agent: the handle is that of a run as {@link start} makes it.
    */
   runAgent(kind: string, request: AgentRunRequest, by?: string): Promise<AgentRunHandle>
+  /** Facts that agents have saved by `remember`. */
+  readonly memories: KeptMemories
   /** Everything else: the queries, the log itself. */
   readonly services: Services
   /** Lets what is at work end (`KEEPUP_DRAIN_MS` at most), which another process may go on from; gives the folder free. */
@@ -158,6 +161,7 @@ export function keepUpOf(
   }
   return {
     services,
+    memories: memoriesOf(services, parsed, asker),
     async start(options) {
       const asked = parsed(StartRun, requestOf(options))
       return startRun(services, { ...asked, by: asker(asked.by) }, keyed(options.key), false)

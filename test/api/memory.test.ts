@@ -145,7 +145,7 @@ it('hides secrets of what agents and people save', async () => {
 })
 
 it('lets people list, correct, forget and erase, and proves what is left', async () => {
-  const { id } = (await listed('?q=tests&scope=workspace&place=' + encodeURIComponent(workspace()))).memories[0]!
+  const { id } = (await listed(`?q=tests&scope=workspace&place=${encodeURIComponent(workspace())}`)).memories[0]!
   const change = (what: string, body: object) => app.ask('POST', `/v1/memories/${id}/${what}`, { body })
   expect(await bodyOf(await change('correct', { text: 'Tests need node 27' }))).toMatchObject({
     revision: 1,
