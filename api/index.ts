@@ -4,10 +4,11 @@ import './node-version.ts'
 // `@keepup/runtime/tools`.
 //
 // Seed 000 section 5 by its names, and the AgentState of seed 003. RecoveryConfig, ToolExecutionContext, SecurityPolicy, ErrorRecoveryPolicy and
-// ContextManagementConfig are accepted by `start`. What accepts DelegateToAgentInput and AiEnvelopeRequest comes later.
+// ContextManagementConfig are accepted by `start`, AiEnvelopeRequest by `documents.send`. What accepts DelegateToAgentInput comes
+// later.
 
 export type { CompleteTaskInput, UserCommand } from '../domain/agent/decisions/commands.ts'
-export type { AiEnvelopeRequest, DelegateToAgentInput } from '../domain/agent/definition/later.ts'
+export type { DelegateToAgentInput } from '../domain/agent/definition/later.ts'
 export type {
   HealthFigures,
   HealthThresholds,
@@ -30,8 +31,14 @@ export type { Effect, ToolSpec } from '../domain/agent/definition/tools.ts'
 export type { ToolErrorCode } from '../domain/agent/error-codes.ts'
 export { CommandRejected, ModelError, ToolError } from '../domain/agent/errors.ts'
 export type { Block, Message, Usage } from '../domain/agent/events/content.ts'
+export type { Comparison } from '../domain/agent/rules/compare-deeds.ts'
 export type { ModelRoutingDecision } from '../domain/agent/rules/routing.ts'
 export type { ToolCall } from '../domain/agent/state/point-details.ts'
+export type { Answer as EnvelopeAnswer } from '../domain/document/envelope/answers.ts'
+export type { AiEnvelopeRequest, Precondition } from '../domain/document/envelope/request.ts'
+export { DocumentError, type DocumentErrorCode } from '../domain/document/errors.ts'
+export { contextHash } from '../domain/document/model/context-hash.ts'
+export type { HistoryEntry } from '../domain/document/stream/entry.ts'
 export { AgentError, type AgentErrorCode } from '../domain/external/errors.ts'
 export { LogError, type LogErrorCode } from '../domain/log/errors.ts'
 export type { Json, JsonObject } from '../domain/log/json.ts'
@@ -42,12 +49,15 @@ export type { RebuiltRequest } from '../domain/runtime/agent/history/rebuild-req
 export type { RecordedDecision } from '../domain/runtime/agent/history/routing-decisions.ts'
 export { ModelHealth } from '../domain/runtime/agent/model-health.ts'
 export { Runtime } from '../domain/runtime/agent/runtime.ts'
+export type { Blame, BlamedPart, DocumentProof } from '../domain/runtime/document/history.ts'
+export type { Imported } from '../domain/runtime/document/types.ts'
 export { AgentGateway, type GatewayOptions } from '../domain/runtime/external/gateway.ts'
 export { type ExternalLogPorts, StreamExternalLog } from '../domain/runtime/external/stream-log.ts'
 export type { Environment, RuntimePorts, SecretBoundary } from '../domain/runtime/ports.ts'
 export type { AgentAt, AgentServices, At, DriveEnd, Verification } from '../domain/runtime/types.ts'
 export { ConfigError } from './app/config.ts'
 export { createKeepUp, type KeepUpPorts } from './app/create-keepup.ts'
+export type { DocumentPoint } from './app/documents/history.ts'
 export type { KnownModel, KnownModels } from './app/models.ts'
 export { Problem } from './app/problem.ts'
 export type { ApprovalRow, ReadModel, RunRow } from './app/read-model.ts'
@@ -58,6 +68,7 @@ export type { Memory, MemoryHistory } from './app/schemas/memories.ts'
 export type { Services } from './app/services.ts'
 export type { AgentState } from './library/agent-state.ts'
 export type { Checkpoint } from './library/checkpoint.ts'
+export type { DocumentsApi, DocumentUpdate } from './library/documents.ts'
 export { type EventStoreLogOptions, openEventStoreLog } from './library/event-store.ts'
 export type { ForkRequest, KeepUp, RunTree, Saying, StartOptions, VerifiedRun } from './library/keepup.ts'
 export type { ApprovalsWanted, RunsWanted } from './library/lists.ts'

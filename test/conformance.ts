@@ -1,11 +1,14 @@
+import { AGENTS } from './support/conformance/agents.ts'
 import { ENDING } from './support/conformance/ending.ts'
 import { RECORDING } from './support/conformance/recording.ts'
 import { REPEATING } from './support/conformance/repeating.ts'
 import type { Row } from './support/conformance/row.ts'
+import { RULES as OTHERS, type Rule } from './support/conformance/rules.ts'
 import { STRUCTURE } from './support/conformance/structure.ts'
 
 /** Every MUST of seed 000 by number, with who holds it. */
 export const ROWS: readonly Row[] = [...ENDING, ...RECORDING, ...REPEATING, ...STRUCTURE]
 
 export { LAWS } from './support/conformance/laws.ts'
-export { RULES } from './support/conformance/rules.ts'
+/** Rules that no MUST and no law names by itself. */
+export const RULES: readonly Rule[] = [...OTHERS, ...AGENTS]

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ALL_RIGHTS, NO_RIGHTS } from '../../domain/external/delegation.ts'
 import { nanosOf, tokens, type Usage } from '../../domain/external/usage.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 import type { Mapped } from '../../domain/ports/external.ts'
@@ -9,6 +10,7 @@ import { askedOf, COMMON, neverAsks } from './requests.ts'
 const MODE = 'backend.claude_code.permission_mode'
 const TURNS = 'backend.claude_code.max_turns'
 const BUDGET = 'backend.claude_code.max_budget_usd'
+const REFUSED = 'backend.claude_code.disallowed_tools'
 
 /** Claude Code 2.1, `claude -p --output-format stream-json`. */
 export const claudeCode: CliAgent = {
@@ -21,12 +23,22 @@ export const claudeCode: CliAgent = {
     MODE,
     TURNS,
     BUDGET,
+    REFUSED,
   ],
   extensions: {
     [MODE]: z.enum(['default', 'acceptEdits', 'plan', 'dontAsk']),
     [TURNS]: z.int().positive(),
     [BUDGET]: z.number().positive(),
+    [REFUSED]: z.array(z.string().regex(/^[A-Za-z]\w*$/, 'expected the name of a tool')).min(1),
   },
+  levels: [
+    { grants: { ...NO_RIGHTS, read: true, outside: true }, extensions: { [MODE]: 'plan', [REFUSED]: ['Bash'] } },
+    {
+      grants: { ...NO_RIGHTS, read: true, write: true, outside: true },
+      extensions: { [MODE]: 'acceptEdits', [REFUSED]: ['Bash'] },
+    },
+    { grants: ALL_RIGHTS, extensions: { 'agent_api.exec.external_sandbox.v1': true } },
+  ],
   reportsCost: true,
   budgetExtension: BUDGET,
   program: 'claude',
@@ -43,7 +55,7 @@ export const claudeCode: CliAgent = {
       : null),
   plan(request) {
     const { model, resume, fork, dirs, sandboxed } = askedOf(request)
-    const { [MODE]: mode, [TURNS]: turns, [BUDGET]: budget } = request.extensions ?? {}
+    const { [MODE]: mode, [TURNS]: turns, [BUDGET]: budget, [REFUSED]: refused } = request.extensions ?? {}
     const session = resume ?? fork
     return {
       args: [
@@ -55,7 +67,8 @@ export const claudeCode: CliAgent = {
         ...(mode === undefined ? [] : ['--permission-mode', String(mode)]),
         ...(turns === undefined ? [] : ['--max-turns', String(turns)]),
         ...(budget === undefined ? [] : ['--max-budget-usd', String(budget)]),
-        // It takes all that follows, so that it stands last.
+        // These take all that follows up to the next option.
+        ...(refused === undefined ? [] : ['--disallowedTools', ...(refused as string[])]),
         ...(dirs.length === 0 ? [] : ['--add-dir', ...dirs]),
       ],
       stdin: request.prompt,

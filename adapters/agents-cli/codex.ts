@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { AgentEventBody } from '../../domain/external/agent-event.ts'
+import { ALL_RIGHTS } from '../../domain/external/delegation.ts'
 import { tokens } from '../../domain/external/usage.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 import type { Mapped } from '../../domain/ports/external.ts'
@@ -21,6 +22,11 @@ export const codex: CliAgent = {
     SANDBOX,
   ],
   extensions: { [SANDBOX]: z.enum(['read-only', 'workspace-write', 'danger-full-access']) },
+  // Its sandbox runs commands in each mode, and reads everywhere.
+  levels: [
+    { grants: { ...ALL_RIGHTS, write: false }, extensions: { [SANDBOX]: 'read-only' } },
+    { grants: ALL_RIGHTS, extensions: { [SANDBOX]: 'workspace-write' } },
+  ],
   program: 'codex',
   versionArgs: ['--version'],
   passes: ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'CODEX_API_KEY', 'CODEX_HOME'],

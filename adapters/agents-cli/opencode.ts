@@ -1,3 +1,4 @@
+import { ALL_RIGHTS } from '../../domain/external/delegation.ts'
 import type { Usage } from '../../domain/external/usage.ts'
 import { nanosOf, tokens } from '../../domain/external/usage.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
@@ -11,6 +12,8 @@ import { askedOf, COMMON, neverAsks } from './requests.ts'
 export const opencode: CliAgent = {
   kind: 'opencode',
   capabilities: [...COMMON, 'agent_api.tools.results.v1', 'agent_api.session.fork.v1'],
+  // Without options it writes and runs commands.
+  levels: [{ grants: ALL_RIGHTS, extensions: {} }],
   reportsCost: true,
   program: 'opencode',
   versionArgs: ['--version'],

@@ -1,3 +1,4 @@
+import type { RightsLevel } from '../../domain/external/delegation.ts'
 import type { Advertised, AgentRunRequest } from '../../domain/external/request.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 import type { Mapped } from '../../domain/ports/external.ts'
@@ -15,6 +16,7 @@ export interface CliAgent extends Advertised {
   readonly passes: readonly string[]
   /** Where it finds its login: variables, and files below the home folder. */
   readonly login?: { readonly variables: readonly string[]; readonly files: readonly string[] }
+  readonly levels?: readonly RightsLevel[]
   readonly reportsCost?: boolean
   readonly budgetExtension?: `backend.${string}`
   /** How it is started for a request that was checked. */

@@ -13,12 +13,13 @@ import { mapLine } from './map-line.ts'
 
 /** A backend that runs an agent's command line. */
 export function createCliBackend(agent: CliAgent, options: HarnessOptions): AgentBackend {
-  const { kind, capabilities, extensions, reportsCost = false, budgetExtension } = agent
+  const { kind, capabilities, extensions, reportsCost = false, budgetExtension, levels } = agent
   return {
     kind,
     capabilities,
     ...(extensions !== undefined && { extensions }),
     reportsCost,
+    ...(levels !== undefined && { levels }),
     ...(budgetExtension !== undefined && { budgetExtension }),
     contradiction: (request) =>
       notAllowed(options.allowed ?? {}, request.env, foldersOf(request, options)) ??

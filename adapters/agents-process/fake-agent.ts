@@ -52,6 +52,8 @@ async function play(step: Step): Promise<void> {
     case 'close-output':
       closeSync(1)
       return
+    case 'wait':
+      return new Promise((resolve) => setTimeout(resolve, step.ms))
     case 'hang':
       return new Promise(() => setInterval(() => undefined, 1_000_000))
     case 'exit':

@@ -14,6 +14,7 @@ export type Step =
   /** Reads stdin to its end; writes arguments, environment, folder and stdin into a file as JSON. */
   | { readonly do: 'record'; readonly file: string }
   | { readonly do: 'close-output' }
+  | { readonly do: 'wait'; readonly ms: number }
   | { readonly do: 'hang' }
   | { readonly do: 'exit'; readonly code: number }
   | { readonly do: 'die'; readonly signal: NodeJS.Signals }

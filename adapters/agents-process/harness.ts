@@ -117,7 +117,7 @@ async function attended(
     await converse(process_).catch(async (fault) => {
       process_.end()
       await exited
-      // What an ended process leaves half said is no fault.
+      // A half line of an ended process is no fault.
       if (ended === null) throw fault
     })
     const status = await exited

@@ -4,10 +4,13 @@ import { byteLength } from '../../domain/agent/bounded.ts'
 import { DocumentError } from '../../domain/document/errors.ts'
 import { MARKUP_LIMITS } from '../../domain/document/markup/limits.ts'
 import type { Node } from '../../domain/document/markup/tree.ts'
+import { Semaphore } from '../../domain/runtime/concurrency.ts'
 import type { MarkupFound, MarkupWork } from './to-tree.ts'
 
 const LIMIT_MS = 5_000
 const MEMORY_MB = 256
+/** Each takes a thread and its memory; the others wait for their turn. */
+const AT_ONCE = new Semaphore(2)
 
 /**
  * Parses HTML or Markdown of at most 1 MiB in a thread of its own, which hostile text cannot keep busy for more than
@@ -21,6 +24,15 @@ export async function parseMarkup(
   const name = format === 'html' ? 'the HTML' : 'the Markdown'
   const bytes = byteLength(text)
   if (bytes > MARKUP_LIMITS.bytes) throw refused(`${name} has ${bytes} bytes; send at most ${MARKUP_LIMITS.bytes}`)
+  return AT_ONCE.run(() => parsedApart(format, text, name, limitMs))
+}
+
+async function parsedApart(
+  format: MarkupWork['format'],
+  text: string,
+  name: string,
+  limitMs: number,
+): Promise<readonly Node[]> {
   const { depth, nodes } = MARKUP_LIMITS
   // The compiled package has .js beside this file, the source tree has .ts.
   const file = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js'

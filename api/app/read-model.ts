@@ -11,7 +11,7 @@ import type { Memory } from './schemas/memories.ts'
 import type * as schemas from './schemas/runs.ts'
 import type { Parked, Projections } from './schemas/system.ts'
 
-// What the API asks of the projections: types only. The composition root fits the real queries to these.
+// The queries that the API needs from the projections: types only. The composition root fits the real queries to these.
 
 /** An answer and the log position (opaque cursor text, or null before the first event) up to which it was computed. */
 export interface Shown<T> {
@@ -24,6 +24,7 @@ export type Waiting = z.infer<typeof schemas.Waiting>
 /** A run as the tables know it; what it takes on disk and whether it is driven is known elsewhere. */
 export type RunRow = Omit<z.infer<typeof schemas.Run>, 'bytes' | 'driving' | 'interrupted' | 'shortened'>
 export type AgentRow = z.infer<typeof schemas.AgentNode>
+export type TreeRow = Omit<z.infer<typeof schemas.RunTree>, 'position' | 'runId'>
 export type ApprovalRow = z.infer<typeof Approval>
 export type AskRow = z.infer<typeof Ask>
 export type DocumentRow = DocumentSummary
@@ -59,7 +60,7 @@ export interface ReadModel {
     runId: string,
   ): Promise<Shown<{ run: RunRow; tree: readonly AgentRow[]; cancelling: boolean; asked: boolean } | null>>
   /** The agents of a run, each followed by those below it; null: there is no such run. */
-  tree(runId: string): Promise<Shown<Omit<z.infer<typeof schemas.RunTree>, 'position' | 'runId'> | null>>
+  tree(runId: string): Promise<Shown<TreeRow | null>>
   /** The last revision that the tables have seen of each of a run's agents, the root first. */
   heads(runId: string): Promise<Shown<ReadonlyMap<string, number>>>
   /** In the order in which they were asked for. */
@@ -111,7 +112,7 @@ export interface ReadModel {
   due(
     before: number,
     which?: { readonly asked: boolean },
-  ): Promise<readonly { agentId: string; wakeAt: number; reason: string }[]>
+  ): Promise<readonly { agentId: string; runId: string; wakeAt: number; reason: string }[]>
   /** The earliest wake-up after `after` (ms) of those that {@link due} would tell, or null. */
   nextDue(after: number, which?: { readonly asked: boolean }): Promise<number | null>
   status(): Promise<ProjectionStatus>

@@ -4,6 +4,7 @@ import { agentsCommand } from './commands/agents.ts'
 import { artifactsCommand } from './commands/artifacts.ts'
 import { auditorsCommand } from './commands/auditors.ts'
 import { completionCommand } from './commands/completion.ts'
+import { contextCommands } from './commands/context.ts'
 import { costCommand } from './commands/cost.ts'
 import { demoCommand } from './commands/demo.ts'
 import { docsCommand } from './commands/docs.ts'
@@ -70,6 +71,7 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   memoryCommand(program, kit)
   costCommand(program, kit)
   requestCommand(program, kit)
+  contextCommands(program, kit)
   modelsCommands(program, kit)
   proveCommands(program, kit)
   releaseCommand(program, kit)

@@ -45,8 +45,11 @@ export function eventLine(event: EventView, paint: Paint): string | null {
       const usage = (p.usage ?? {}) as Record<string, number>
       const tokens = (usage.input ?? 0) + (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0)
       const cost = typeof p.nanoDollars === 'number' ? dollars(p.nanoDollars) : '?'
-      return paint('dim', `  ${text(p.servedBy)}: ${tokens} in, ${usage.output ?? 0} out, ${cost}`)
+      const stored = p.cached === undefined ? '' : ', from the request cache'
+      return paint('dim', `  ${text(p.servedBy)}: ${tokens} in, ${usage.output ?? 0} out, ${cost}${stored}`)
     }
+    case 'model_held':
+      return paint('yellow', `  the provider's rate limit holds the call back${again(p.delayMs)}`)
     case 'tool_call_start':
       return `  ${paint('cyan', text(p.toolName))} ${paint('dim', cut(text(p.arguments), 100))}`
     case 'tool_call_end':

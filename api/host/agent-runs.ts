@@ -81,7 +81,7 @@ export function agentRuns(
         db.selectFrom('agents').select('id').where('ungoverned', '=', 1).where('completed_at', 'is', null).execute(),
       )
       if (open.length === 0) return 0
-      // What is left of the processes goes first: the log must not say that a run has ended that goes on. Where other processes
+      // Remaining processes are ended first: the log must not say that a run has ended while it goes on. Where other processes
       // drive too, the processes of a host end with the one that started them.
       const ended = lease === undefined ? reap(host.config.data) : 0
       const log = new StreamExternalLog(ports)

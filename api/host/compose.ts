@@ -1,6 +1,8 @@
 import { loroDocuments } from '../../adapters/documents-loro/documents.ts'
 import { parseXml } from '../../adapters/documents-xml/parse.ts'
 import { documentTools } from '../../adapters/tools-documents/document-tools.ts'
+import { RunLocks } from '../../adapters/workspace/run-locks.ts'
+import { HealthThresholds } from '../../domain/agent/definition/routing.ts'
 import { type AgentSpec, Policy } from '../../domain/agent/definition/spec.ts'
 import type { BlobIntents, BlobStore, Clock, EventLog, RateLimiter, RequestCache } from '../../domain/ports.ts'
 import { agentAt, treeAt } from '../../domain/runtime/agent/history/replay.ts'
@@ -68,7 +70,7 @@ export function compose(host: Host, kept: Kept): Services {
     runtime = (ports) => new Runtime(ports),
     ...particular
   } = kept
-  const health = new ModelHealth(clock, config.modelHealth)
+  const health = new ModelHealth(clock, HealthThresholds.parse(config.modelHealth))
   const stores = { log, blobs, ...(intents && { intents }), snapshots: host.snapshots }
   const boundary = (spec: Pick<AgentSpec, 'secrets' | 'policy'>) => openBoundary(vault, knownSecrets, spec)
   const files: FileSources = {
@@ -105,10 +107,12 @@ export function compose(host: Host, kept: Kept): Services {
     ...(host.crashPoint && { crashPoint: host.crashPoint }),
   })
   const tools = [...host.tools, ...forDocuments]
+  const locks = new RunLocks(config.data)
   const named = new Map(tools.map((tool) => [tool.spec.name, tool]))
   const ports: Omit<RuntimePorts, 'feed'> = {
     ...shared,
     build: VERSION,
+    agentsAtOnce: config.agentsAtOnce,
     ...(kept.holder !== undefined && {
       driver: kept.holder,
       takenOver: (agentId, from) =>
@@ -121,7 +125,9 @@ export function compose(host: Host, kept: Kept): Services {
     hasTool: (name) => named.has(name) || mcp.serverOf(name) !== null,
     secrets: async (spec) => (await boundary(spec)).secrets,
     environment: async (spec, about) =>
-      openEnvironment(config, spec, about, named, mcp, await boundary(spec), (text) => warn(about.agentId, text)),
+      openEnvironment(config, locks, spec, about, named, mcp, await boundary(spec), (text) =>
+        warn(about.agentId, text),
+      ),
     ...(host.crashPoint && { crashPoint: host.crashPoint }),
   }
   const read = readModelOf(tables, {

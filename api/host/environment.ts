@@ -2,8 +2,8 @@ import { createSandbox } from '../../adapters/sandbox/bubblewrap.ts'
 import { reap } from '../../adapters/sandbox/registry.ts'
 import { createUnconfined } from '../../adapters/sandbox/unconfined.ts'
 import type { McpPool } from '../../adapters/tools-mcp/pool.ts'
-import { lockWorkspace } from '../../adapters/workspace/lock.ts'
 import { openWorkspace } from '../../adapters/workspace/open.ts'
+import type { RunLocks } from '../../adapters/workspace/run-locks.ts'
 import { type AgentSpec, runsCommands } from '../../domain/agent/definition/spec.ts'
 import type { Sandbox, Tool, Workspace } from '../../domain/ports.ts'
 import type { Environment } from '../../domain/runtime/ports.ts'
@@ -11,9 +11,10 @@ import type { Boundary } from './boundary.ts'
 import { type HostFiles, hiddenFrom, refuseSecretsIn } from './hidden.ts'
 import { DriveTools } from './outside-tools.ts'
 
-/** What a run works in: its folder, which no other run has meanwhile, its tools, and commands as its policy says. */
+/** What an agent works in: the folder of its run, which no other run has meanwhile, its tools, and commands as its policy says. */
 export async function openEnvironment(
   config: HostFiles,
+  locks: RunLocks,
   spec: AgentSpec,
   { runId, driverId }: { runId: string; driverId: string },
   tools: ReadonlyMap<string, Tool>,
@@ -23,7 +24,7 @@ export async function openEnvironment(
 ): Promise<Environment> {
   const dataFolder = config.data
   const path = spec.workspace?.path
-  const lock = path === undefined ? null : lockWorkspace(path, dataFolder, runId)
+  const lock = path === undefined ? null : locks.take(path, runId)
   try {
     const options = { dataFolder, secrets: boundary.versions, recorded: true, warn }
     const workspace = path === undefined ? null : await openWorkspace(path, options)

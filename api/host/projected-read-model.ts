@@ -1,5 +1,4 @@
 import type { Kysely } from 'kysely'
-import type { z } from 'zod'
 import { type Cursor, formatCursor } from '../../domain/log/cursor.ts'
 import { agentStream } from '../../domain/log/ids.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
@@ -7,6 +6,7 @@ import { streamOfAgent } from '../../domain/runtime/stream-of-agent.ts'
 import {
   type Answer,
   agentHeads,
+  approvalArguments,
   argumentsOf,
   type CheckpointRow,
   costBy,
@@ -24,14 +24,11 @@ import {
   listRuns,
   nextDue,
   type OpenCall,
-  permissionInput,
   type RebuildReport,
-  recordedChildren,
   showRun,
-  treeOf,
+  showTree,
   usageAt,
   type WithPaths,
-  waitingOf,
   withPaths,
 } from '../../projections/index.ts'
 import { checkedCursor, isPerson, wanted } from '../app/events/filter.ts'
@@ -39,7 +36,6 @@ import { noRoom } from '../app/no-room.ts'
 import type { AskRow, ReadModel, Shown } from '../app/read-model.ts'
 import { given } from '../app/runs/given.ts'
 import type { AgentPoint } from '../app/runs/point.ts'
-import type { RunTree } from '../app/schemas/runs.ts'
 import { ownerlessQuestions } from './ownerless-questions.ts'
 import {
   agentRows,
@@ -52,6 +48,7 @@ import {
   parkedRow,
   rebuildRow,
   runRow,
+  treeRow,
   wholeCheckpoint,
 } from './row-views.ts'
 
@@ -89,16 +86,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
     return { position: position && formatCursor(position), value: await then(data) }
   }
   const approvals = async ({ rows, paths }: WithPaths<Awaited<ReturnType<typeof listApprovals>>[number]>) =>
-    Promise.all(
-      rows.map(async (row) =>
-        approvalRow(
-          row,
-          (await argumentsOf(sources, row.agent_id, row.call_requested_revision, row.block)) ??
-            (await permissionInput(sources, row.agent_id, row.requested_revision)),
-          paths,
-        ),
-      ),
-    )
+    Promise.all(rows.map(async (row) => approvalRow(row, await approvalArguments(sources, row), paths)))
   const asked = (why: AskRow['for'], { rows, paths }: WithPaths<OpenCall>): Promise<AskRow[]> =>
     Promise.all(
       rows.map(async (call) =>
@@ -155,18 +143,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
             asked: shown.driveRequested,
           },
       ),
-    tree: (runId) =>
-      ask(
-        async (db) => ({
-          tree: await treeOf(db, runId),
-          waiting: (await waitingOf(db, [runId])).get(runId) ?? [],
-          recorded: await recordedChildren(db, runId),
-        }),
-        ({ tree, waiting, recorded }) =>
-          tree.length === 0
-            ? null
-            : { agents: agentRows(tree, waiting), recorded: recorded as z.infer<typeof RunTree>['recorded'] },
-      ),
+    tree: (runId) => ask((db) => showTree(db, runId), treeRow),
     heads: (runId) =>
       ask(
         (db) => agentHeads(db, runId),

@@ -8,7 +8,9 @@ import type {
   listParked,
   OpenCall,
   RebuildReport,
+  RecordedChild,
   RunSummary,
+  showTree,
   UsageSum,
 } from '../../projections/index.ts'
 import type { Row } from '../../projections/schema/tables.ts'
@@ -21,6 +23,7 @@ import type {
   CheckpointRow,
   ParkedRow,
   RunRow,
+  TreeRow,
   Waiting,
   WholeCheckpoint,
 } from '../app/read-model.ts'
@@ -134,6 +137,12 @@ export function agentRows(tree: readonly AgentNode[], waiting: readonly Waiting[
     ...agentRows(children, waiting),
   ])
 }
+
+/** Null: there is no such run. */
+export const treeRow = ({ tree, waiting, recorded }: Awaited<ReturnType<typeof showTree>>): TreeRow | null =>
+  tree.length === 0
+    ? null
+    : { agents: agentRows(tree, waiting), recorded: recorded as readonly RecordedChild[] as TreeRow['recorded'] }
 
 const booksOf = (row: NonNullable<AgentNode['budget']>): AgentRow['budget'] => {
   const of = <K extends 'tokens' | 'nano_dollars' | 'agents'>(kind: K) => ({

@@ -2,8 +2,10 @@ import { isAbsolute, resolve } from 'node:path'
 import type { z } from 'zod'
 import { UserCommand } from '../../domain/agent/decisions/commands.ts'
 import type { SecurityPolicy, ToolExecutionContext } from '../../domain/agent/definition/spec.ts'
+import type { Comparison } from '../../domain/agent/rules/compare-deeds.ts'
 import type { AgentRunHandle, AgentRunRequest } from '../../domain/ports/external.ts'
 import { Callback } from '../../domain/runtime/agent/callback.ts'
+import { compareRuns } from '../../domain/runtime/agent/history/compare.ts'
 import type { RebuiltRequest } from '../../domain/runtime/agent/history/rebuild-request.ts'
 import type { RecordedDecision } from '../../domain/runtime/agent/history/routing-decisions.ts'
 import { KeyedMutex } from '../../domain/runtime/concurrency.ts'
@@ -30,6 +32,7 @@ import type { Services } from '../app/services.ts'
 import { told } from '../app/told.ts'
 import { type AgentState, agentStateOf } from './agent-state.ts'
 import type { Checkpoint } from './checkpoint.ts'
+import { type DocumentsApi, documentsOf } from './documents.ts'
 import { followRun } from './follow-run.ts'
 import { type ApprovalsWanted, approvalsOf, type RunsWanted, runsOf } from './lists.ts'
 import { type KeptMemories, memoriesOf } from './memories.ts'
@@ -106,6 +109,8 @@ export interface KeepUp extends AsyncDisposable {
   routing(agentId: string, turn: number): Promise<readonly RecordedDecision[]>
   /** Checks the chain, the bodies and the digests of every agent of a run, or of one. */
   verify(runId: string, only?: { readonly agent?: string }): Promise<VerifiedRun>
+  /** Two runs beside each other, aligned by cause: the first difference in what was asked, answered or decided. */
+  compare(runId: string, other: string): Promise<Comparison>
   /** A new run whose history up to a point is that of this one; `drive` as in {@link start}. */
   fork(runId: string, options?: ForkRequest): Promise<StartedRun>
   /**
@@ -116,6 +121,8 @@ export interface KeepUp extends AsyncDisposable {
   runAgent(kind: string, request: AgentRunRequest, by?: string): Promise<AgentRunHandle>
   /** Facts that agents have saved by `remember`. */
   readonly memories: KeptMemories
+  /** Documents that people and agents edit together. */
+  readonly documents: DocumentsApi
   /** Everything else: the queries, the log itself. */
   readonly services: Services
   /** Lets what is at work end (`KEEPUP_DRAIN_MS` at most), which another process may go on from; gives the folder free. */
@@ -162,6 +169,7 @@ export function keepUpOf(
   return {
     services,
     memories: memoriesOf(services, parsed, asker),
+    documents: documentsOf(services, { asker, parsed, ending: ending.signal }),
     async start(options) {
       const asked = parsed(StartRun, requestOf(options))
       return startRun(services, { ...asked, by: asker(asked.by) }, keyed(options.key), false)
@@ -218,7 +226,7 @@ export function keepUpOf(
     approvals: (wanted = {}) => approvalsOf(services, wanted),
     async checkpoint(agentId, step) {
       await services.read.caughtUp()
-      // What assembles it is typed; between the two it was JSON.
+      // The sender is typed; between the two it was JSON.
       return (await services.read.checkpoint(agentId, step)).value as Checkpoint | null
     },
     agent: async (agentId, at = null) => agentStateOf(await services.runtime.at(agentId, at)),
@@ -226,6 +234,7 @@ export function keepUpOf(
     models: () => services.models(),
     routing: (agentId, turn) => services.runtime.routing(agentId, turn),
     verify: (runId, { agent } = {}) => verifyRun(services, runId, agent),
+    compare: (runId, other) => compareRuns(services, runId, other),
     async fork(runId, { key, at = null, agent, ...options } = {}) {
       const { drive: _, by, ...asked } = parsed(ForkBody, { ...options, drive: false })
       const who = { by: asker(by), drive: options.drive ?? false, here: false, options: keyed(key) }

@@ -24,7 +24,10 @@ interface Page<T> {
   readonly next: string | null
 }
 
-async function* pages<T>(read: (after: { after?: string }) => Promise<Page<T>>): AsyncGenerator<T, void, undefined> {
+/** All rows of a list, page after page as they are asked for. */
+export async function* pages<T>(
+  read: (after: { after?: string }) => Promise<Page<T>>,
+): AsyncGenerator<T, void, undefined> {
   for (let after: string | null | undefined; after !== null; ) {
     const { rows, next } = await read(after === undefined ? {} : { after })
     yield* rows

@@ -1,5 +1,4 @@
 import type { ScriptInput } from '../../adapters/model-scripted/script.ts'
-import type { HealthThresholds } from '../../domain/agent/definition/routing.ts'
 import { wireName } from '../../domain/agent/definition/tools.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type { AgentBackend } from '../../domain/ports/external.ts'
@@ -12,11 +11,17 @@ export interface KeepUpOptions
   extends Partial<
     Pick<
       Config,
-      'model' | 'safeDefaultModel' | 'models' | 'routing' | 'rateLimits' | 'requestCache' | 'sandboxed' | 'by'
+      | 'model'
+      | 'safeDefaultModel'
+      | 'models'
+      | 'routing'
+      | 'modelHealth'
+      | 'rateLimits'
+      | 'requestCache'
+      | 'sandboxed'
+      | 'by'
     >
   > {
-  /** When a model counts as unhealthy; members that are not given have their defaults. */
-  readonly modelHealth?: Partial<HealthThresholds>
   /** The data folder; made if missing. */
   readonly data: string
   /** Tools of your own, named `server:tool`. Each run records their schemas, and may use them where its role's phase allows. */

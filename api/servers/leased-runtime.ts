@@ -41,7 +41,7 @@ export class LeasedRuntime extends Runtime {
       let end: DriveEnd
       try {
         await this.#heard()
-        // What the log has promised is still done and recorded; the next driver claims the agent meanwhile, or after it.
+        // Promised effects are still performed and recorded; the next driver claims the agent meanwhile, or after that.
         const drain = AbortSignal.any([...(options.drain ? [options.drain] : []), lease.lost])
         end = await super.drive(runId, { ...options, drain })
       } finally {
@@ -84,7 +84,7 @@ export class LeasedRuntime extends Runtime {
     }
     void listen().catch((error: Error) => {
       if (this.#options.closed.aborted) return
-      // What is driven finds out at its next append; the next drive listens anew.
+      // A running drive notices it at its next append; the next drive listens anew.
       this.#hearing = null
       warn?.('log', `what other processes record is heard late: ${error.message}`)
     })

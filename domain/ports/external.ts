@@ -1,5 +1,6 @@
 import type { AgentEvent, AgentEventBody } from '../external/agent-event.ts'
 import type { ExternalCommand, ExternalFact } from '../external/commands.ts'
+import type { RightsLevel } from '../external/delegation.ts'
 import type { ExitStatus, Outcome } from '../external/outcome.ts'
 import type { Advertised, AgentRunRequest } from '../external/request.ts'
 import type { ExternalState } from '../external/state.ts'
@@ -72,6 +73,8 @@ export interface AgentBackend extends Advertised {
   start(request: AgentRunRequest, run: BackendRun): Promise<AgentCompletion>
   /** Looks whether it can be started on this machine; nothing of the model's service is asked. Absent: it always can. */
   inspect?(): Promise<BackendState>
+  /** Ways to start it for a child of keepup's own agent, by the rights that each gives. Absent: it is delegated nothing. */
+  readonly levels?: readonly RightsLevel[]
   /** It tells what a run costs. Absent: a budget of money needs a price. */
   readonly reportsCost?: boolean
   /** Its own extension that ends a run at so many dollars. */

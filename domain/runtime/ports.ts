@@ -44,6 +44,8 @@ export interface RuntimePorts extends StreamPorts {
   readonly build: string
   /** Names this process among several: the ids of its drivers begin so. */
   readonly driver?: string
+  /** Agents of a run at work at once (5): one that waits for people or for other agents is not at work. */
+  readonly agentsAtOnce?: number
   /** Throws ModelError where the model cannot be had. */
   provider(modelId: string): ModelProvider
   /** The health of the models that this process calls; absent: none is watched. */

@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '../../domain/log/json.ts'
 import { ProjectionError } from '../errors.ts'
 import { bodyBytes } from '../projector/body.ts'
 import { type EventSources, readEvent } from './events.ts'
+import type { ApprovalRow } from './lists.ts'
 
 /**
  * The arguments that the model gave a call, from the answer that asked for it (`requested_revision` and `block` of its
@@ -23,8 +24,13 @@ export async function argumentsOf(
   return asked ? callArguments(asked) : null
 }
 
+/** What an approval is about: the arguments of its call, or what another agent asks leave for. */
+export const approvalArguments = async (sources: EventSources, row: ApprovalRow): Promise<JsonObject | null> =>
+  (await argumentsOf(sources, row.agent_id, row.call_requested_revision, row.block)) ??
+  (await permissionInput(sources, row.agent_id, row.requested_revision))
+
 /** What another agent asks leave for, from the event that asks; null: erased, or it is none of these. */
-export async function permissionInput(
+async function permissionInput(
   { log, blobs }: EventSources,
   agentId: string,
   revision: number | null,

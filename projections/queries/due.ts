@@ -5,6 +5,8 @@ import type { Database } from '../schema/database.ts'
 /** An agent to drive. `wakeAt`: ms since the epoch. */
 export interface Due {
   readonly agentId: string
+  /** A run is driven as a whole. */
+  readonly runId: string
   readonly wakeAt: number
   /** `cancel`: the agent owes its end and nothing else. */
   readonly reason: WakeReason | 'cancel'
@@ -15,7 +17,10 @@ export interface DueFilter {
   readonly driveRequested?: boolean
 }
 
-/** Rows of unfinished agents that a driver may take: a run that nothing has asked to be driven is left alone. */
+/**
+ * Rows of agents that a driver may take: a run that nothing has asked to be driven is left alone. One that has finished owes
+ * nothing but what it is to tell other agents.
+ */
 function drivable(db: Kysely<Database>, { driveRequested = false }: DueFilter) {
   return (
     db
@@ -23,7 +28,7 @@ function drivable(db: Kysely<Database>, { driveRequested = false }: DueFilter) {
       // Left: a stream that is parked at its first event has a row here and no agent.
       .leftJoin('agents as a', (join) => join.on(sql<boolean>`a.id = ${AGENT}`))
       .where('d.stream', 'like', 'agent-%')
-      .where('a.completed_at', 'is', null)
+      .where((is) => is.or([is('a.completed_at', 'is', null), is('d.reason', '=', 'owed')]))
       .where(sql<boolean>`coalesce(a.undriven, 0) = 0`)
       .$if(driveRequested, (query) => query.where(sql<boolean>`coalesce(a.drive_requested, 0) = 1`))
   )
@@ -40,7 +45,7 @@ const REASON = sql<Due['reason']>`case when d.reason = 'owed' and a.cancel_reque
  */
 export function dueBefore(db: Kysely<Database>, at: number | null, which: DueFilter = {}): Promise<Due[]> {
   return drivable(db, which)
-    .select([AGENT.as('agentId'), 'd.wake_at as wakeAt', REASON.as('reason')])
+    .select([AGENT.as('agentId'), 'd.run_id as runId', 'd.wake_at as wakeAt', REASON.as('reason')])
     .$if(at !== null, (query) => query.where('d.wake_at', '<=', at!))
     .orderBy('d.wake_at')
     .orderBy('d.stream')

@@ -3,8 +3,10 @@ import type { BudgetRow, Database, LineageRow } from '../schema/database.ts'
 import type { Row } from '../schema/tables.ts'
 import { type AgentStatus, machineStates } from './machine-state.ts'
 import { phasesOf } from './phases.ts'
+import { recordedChildren } from './recorded-children.ts'
 import { callsOf, type RunSummary, summaries } from './runs.ts'
 import { NOTHING, plus, type UsageSum, usageBy } from './usage.ts'
+import { waitingOf } from './waiting.ts'
 
 /** An agent in its run's tree. `own`: what it used itself; `total`: with all that descend from it. */
 export interface AgentNode extends AgentStatus {
@@ -82,6 +84,13 @@ export async function treeOf(db: Kysely<Database>, runId: string): Promise<Agent
   }
   return (childrenOf.get(null) ?? []).map(node)
 }
+
+/** The tree of a run, with what its agents wait for; of a fork also the children that its source had before. */
+export const showTree = async (db: Kysely<Database>, runId: string) => ({
+  tree: await treeOf(db, runId),
+  waiting: (await waitingOf(db, [runId])).get(runId) ?? [],
+  recorded: await recordedChildren(db, runId),
+})
 
 /** The last revision that was folded of each of a run's agents, the root first. */
 export async function agentHeads(db: Kysely<Database>, runId: string): Promise<{ id: string; revision: number }[]> {

@@ -41,5 +41,9 @@ it('creates, lists, shows, edits, compares, blames and exports a document', asyn
   expect(blame).toMatch(/" draft\." +@1 user:ada created/)
   expect((await look('docs', 'export', id, '--format', 'html')).out).toBe('<h1>Plan</h1><p>Second draft.</p>')
   expect((await look('docs', 'show', id, '--revision', '1')).out).toContain('First')
+  const erase = ['docs', 'erase', id, '--revision', '5', '--reason', 'private']
+  expect(await look(...erase)).toMatchObject({ code: 2, err: expect.stringContaining('--yes') })
+  expect(await look(...erase, '--yes')).toMatchObject({ code: 0, out: expect.stringContaining('erased') })
+  expect((await look('docs', 'verify', id)).out).toMatch(/^holds\n(.*\n){2} {2}revision 4 erased: private$/m)
   expect(await look('docs', 'show', 'zzz')).toMatchObject({ code: 2, err: expect.stringContaining('no document') })
 }, 60_000)

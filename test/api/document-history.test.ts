@@ -79,6 +79,45 @@ describe('the history of a document', () => {
   })
 })
 
+describe('the erasure of a request', () => {
+  const erase = (id: string, revision: number, reason = 'private') =>
+    ask('POST', `/v1/documents/${id}/erase`, { body: { revision, reason, by: 'ada' } })
+
+  it('empties it by its own revision or that of its answer; the proof says so, and its id is never used again', async () => {
+    const id = await made('one')
+    const stale = await replacement(id, 'unsent-words', 'Very private.')
+    await send(id, await replacement(id, 'r1', 'two'))
+    await send(id, stale)
+    const before = await view(id)
+    expect((await erase(id, 5)).status).toBe(200)
+    expect((await erase(id, 2)).status).toBe(200)
+    const kept: string[] = []
+    for await (const page of world.services.log.read(`document-${id}`))
+      for (const { body } of page) if (body) kept.push(Buffer.from(body).toString())
+    expect(kept.join()).not.toContain('Very private.')
+    const proof = await bodyOf(await ask('GET', `/v1/documents/${id}/verify`))
+    expect(proof).toMatchObject({ ok: true, problems: [], frontier: before.frontier })
+    expect(proof.erased).toEqual([
+      { revision: 4, reason: 'private' },
+      { revision: 2, reason: 'private' },
+    ])
+    expect(texts(await view(id))).toEqual(['two'])
+    const again = await send(id, stale)
+    expect([again.status, (await bodyOf(again)).code]).toEqual([400, 'AI_IDEMPOTENCY_KEY_REUSED'])
+    const { entries } = await bodyOf<{ entries: object[] }>(await ask('GET', `/v1/documents/${id}/history`))
+    expect(entries).toContainEqual(expect.objectContaining({ kind: 'refused', revision: 5, status: 409 }))
+    expect((await bodyOf(await erase(id, 5))).recorded).toBe(false)
+  })
+
+  it.each([
+    ['an update', 1, 409, 'NOT_ERASABLE'],
+    ['no event', 99, 404, 'EVENT_UNKNOWN'],
+  ])('is refused for %s', async (_, revision, status, code) => {
+    const answer = await erase(await made('one'), revision)
+    expect([answer.status, (await bodyOf(answer)).code]).toEqual([status, code])
+  })
+})
+
 describe('the tables', () => {
   const envelopeRows = (): Record<string, unknown>[] => {
     const { db, close } = openSql(world.data)

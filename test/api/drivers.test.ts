@@ -123,7 +123,7 @@ describe('the sweeper', () => {
       caughtUp: async () => void told.push('caught up'),
       due: async (before: number) => {
         told.push(`due ${before}`)
-        return before === 1000 ? [{ agentId: 'a', wakeAt: 900, reason: 'drive' }] : []
+        return before === 1000 ? [{ agentId: 'a', runId: 'a', wakeAt: 900, reason: 'drive' }] : []
       },
       nextDue: async () => 1500,
     }
@@ -215,7 +215,8 @@ describe('the sweeper', () => {
       at.push(now)
       return drivers.start(id)
     }
-    const due = async () => (now === 500 || now === 2_000 ? [] : [{ agentId: 'a', wakeAt: 0, reason: 'retry' }])
+    const due = async () =>
+      now === 500 || now === 2_000 ? [] : [{ agentId: 'a', runId: 'a', wakeAt: 0, reason: 'retry' }]
     const read = { caughtUp: async () => {}, due, nextDue: async () => null }
     await sweep(
       { read, clock, drivers: { state: (id) => drivers.state(id), start, onWaiting: () => () => {} } },
@@ -253,7 +254,7 @@ async function sweptWhileRefused(
   const drivers = new Drivers({ drive }, new LiveHub(), fail)
   const due = async () => {
     await drivers.ended('a')
-    return [{ agentId: 'a', wakeAt: 0, reason: times.reason(now) }]
+    return [{ agentId: 'a', runId: 'a', wakeAt: 0, reason: times.reason(now) }]
   }
   const read = { caughtUp: async () => {}, due, nextDue: async () => now + times.othersDueInMs }
   await sweep({ read, clock, drivers }, over.signal, fail, (text) => said.push(text))

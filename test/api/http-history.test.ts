@@ -152,7 +152,7 @@ it('erases a body of a finished run, which the proof tells from a broken one', a
   const before = await bodyOf<{ run: { revision: number } }>(await ask('GET', `/v1/runs/${id}`))
   const dry = await bodyOf(await erase(id, { revision: 1, reason: 'private', dryRun: true }))
   expect(dry).toMatchObject({ runId: id, revision: before.run.revision, dryRun: true })
-  expect(dry.bodies).toEqual([{ revision: 1, type: 'user_input', turn: 0, size: expect.any(Number) }])
+  expect(dry.bodies).toEqual([{ agentId: id, revision: 1, type: 'user_input', turn: 0, size: expect.any(Number) }])
   const other = { body: { all: true, reason: 'x', dryRun: true }, headers: { 'if-match': '"1"' } }
   expect((await ask('POST', `/v1/runs/${id}/erase`, other)).status).toBe(412)
   expect((await erase(id, { revision: 99, reason: 'x', dryRun: true })).status).toBe(404)

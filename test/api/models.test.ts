@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type KeepUp, type KeepUpOptions, openKeepUp, type RoutingConfig } from '../../api/index.ts'
@@ -37,7 +37,7 @@ describe('routing, health and the request cache for users', { timeout: 60_000 },
   afterEach(async () => {
     for (const keepup of open) await keepup.close()
     open = []
-    folders.clean()
+    folders.remove()
   })
 
   it('runs that name no model are routed, and the library explains the choice', async () => {
@@ -80,7 +80,10 @@ describe('routing, health and the request cache for users', { timeout: 60_000 },
     const usageOf = async (keepup: KeepUp, more: object = {}) => {
       const { runId } = await keepup.start({ task: 'go', cache: true, ...more })
       await keepup.drive(runId)
-      return (await keepup.run(runId))?.nanoDollars
+      let spent = 0
+      for await (const { type, payload } of keepup.follow(runId))
+        if (type === 'model_call_end') spent += (payload as { nanoDollars: number }).nanoDollars
+      return spent
     }
     const first = await opened()
     expect(await usageOf(first)).toBeGreaterThan(0)
@@ -89,7 +92,7 @@ describe('routing, health and the request cache for users', { timeout: 60_000 },
     await first.close()
     const second = await opened({ requestCache: true })
     expect(await usageOf(second, { cache: undefined })).toBe(0)
-    const { runId } = await second.start({ task: 'files', workspace: folders.workspace, policy: { sandboxed: false } })
+    const { runId } = await second.start({ task: 'files', workspace: folders.ws, policy: { sandboxed: false } })
     await second.drive(runId)
     await second.services.files.restore(runId, { to: { step: 0 }, dryRun: true })
     expect(await usageOf(second)).toBe(0)
@@ -111,16 +114,14 @@ describe('keepup models and explain', { timeout: 60_000 }, () => {
   it('show the choice, and why', async () => {
     const folder = cliFolder()
     try {
-      await folder.look('runs', 'list')
+      mkdirSync(folder.data)
       const script = folder.env.KEEPUP_MODEL
       const other = { id: 'openai:other', contextTokens: 1_000, price: price('1'), tools: false, quality: 4 }
       const config = {
         models: [{ id: script, price: price('3'), quality: 2 }, other],
         routing: { models: [script], rules: [{ name: 'only', policy: 'quality' }] },
       }
-      writeFileSync(join(folder.env.KEEPUP_DATA, 'keepup.json'), JSON.stringify(config))
-      const { KEEPUP_MODEL: _, ...env } = folder.env
-      Object.assign(folder.env, env)
+      writeFileSync(join(folder.data, 'keepup.json'), JSON.stringify(config))
       const ran = await folder.look('run', 'finish', '--no-workspace')
       const id = /^run (\w+)\r?$/m.exec(ran.err)![1]!
       const shown = await folder.look('models')

@@ -62,6 +62,9 @@ const doors = (more: Partial<PrepareServices> = {}): PrepareServices => ({
   },
   sandboxed: true,
   retry: {},
+  context: {},
+  knowledge: async () => [],
+  delegation: null,
   build: 'b',
   ...more,
 })

@@ -128,6 +128,10 @@ describe('a tree that has ended', () => {
       { agentId: ids[0], parentId: ROOT, runId: ROOT, status: 'completed' },
       { agentId: ids[1], status: 'failed', code: 'NO_COMPLETION' },
     ])
+    const compared = await bodyOf(await world.ask('GET', `/v1/runs/${ROOT}/compare?with=${runId}&limit=3`))
+    expect(compared).toMatchObject({ a: ROOT, b: runId, first: null })
+    expect(compared.places).toHaveLength(3)
+    expect((await cli(world, 'diff', ROOT, runId)).out).toMatch(/are the same in all \d+ things/)
     expect((await cli(world, 'tree', runId)).out).toContain(`as ${ROOT} recorded it: coder completed, ${ids[0]}`)
   })
 })

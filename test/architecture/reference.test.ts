@@ -31,7 +31,8 @@ describe('the page of HTTP', () => {
     const page = readFileSync(join(import.meta.dirname, '../../api/docs/http.md'), 'utf8')
     const example = JSON.parse(/```json\n([\s\S]*?)```/.exec(page)![1]!)
     expect(StartRun.safeParse(example).error).toBeUndefined()
-    const { context: _, agent: _a, env: _e, extensions: _x, ...shape } = StartRun.shape
+    // Rules take the place of the model that the example names.
+    const { routing: _r, agent: _a, env: _e, extensions: _x, ...shape } = StartRun.shape
     expect(Object.keys(example).sort()).toEqual(Object.keys(shape).sort())
     expect(Object.keys(example.policy).sort()).toEqual(Object.keys(Policy.shape).sort())
     const [, other] = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text]) => JSON.parse(text!))
@@ -84,7 +85,7 @@ describe('the page of the settings', () => {
 
   it('has examples that are accepted, as messages have', () => {
     const files = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, json]) => JSON.parse(json!))
-    expect(files).toHaveLength(5)
+    expect(files).toHaveLength(9)
     for (const file of [...files, EXAMPLES])
       expect(ConfigSchema.safeParse({ data: 'x', ...file }).error).toBeUndefined()
     expect(Object.keys(files[0].models[0]).sort()).toEqual(Object.keys(ModelEntry.shape).sort())

@@ -246,13 +246,21 @@ describe('5.7.2 a decision is a function of recorded facts', () => {
   const rules = fc.array(fc.tuple(policy, when, fc.subarray(ids, { minLength: 1 })), { minLength: 1, maxLength: 4 })
   const says = fc.array(fc.constantFrom('look', 'fail', 'slow'), { minLength: 1, maxLength: 6 })
 
+  const end = fc.constantFrom('answer' as const, 'answer' as const, 'error' as const, 'timeout' as const)
+  const before = fc.array(fc.tuple(fc.constantFrom(...ids), end, fc.integer({ min: 1, max: 500 })), { maxLength: 9 })
+
   test('whatever the rules, the figures and the failures', async () => {
     await fc.assert(
-      fc.asyncProperty(rules, says, fc.boolean(), async (given_, plan, watched) => {
+      fc.asyncProperty(rules, says, before, fc.boolean(), async (given_, plan, seen, watched) => {
         const clock = new VirtualClock()
         const health = new ModelHealth(clock, {
           ...{ windowMs: 60_000, minCalls: 1, errorRate: 0.5, timeoutRate: 0.5, slowMs: 400, probeAfterMs: 500 },
         })
+        for (const [model, how, ms] of seen) {
+          const ends = health.begin(model)
+          await clock.sleep(ms)
+          ends(how)
+        }
         const said = plan.map((what): Said => {
           if (what === 'fail') return network
           return async () => {

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { Bench, type Case } from './bench.ts'
+import { contexts } from './cases/contexts.ts'
 import { decisions } from './cases/decisions.ts'
 import { fold } from './cases/fold.ts'
 import { many } from './cases/many.ts'
@@ -7,12 +8,13 @@ import { memory } from './cases/memory.ts'
 import { size } from './cases/size.ts'
 import { state } from './cases/state.ts'
 import { tables } from './cases/tables.ts'
+import { tree } from './cases/tree.ts'
 import { turns } from './cases/turns.ts'
 import { asJson, asTable } from './table.ts'
 
 // Every goal of DESIGN for the embedded default, beside its floor measured in the same run.
 
-const CASES: readonly Case[] = [turns, size, state, fold, tables, many, decisions, memory]
+const CASES: readonly Case[] = [turns, size, state, fold, tables, tree, many, contexts, decisions, memory]
 const NAMES = CASES.map((one) => one.name).join(', ')
 
 const { values } = parseArgs({

@@ -35,7 +35,13 @@ async function holds(world: TreeWorld, whole: Awaited<ReturnType<TreeWorld['told
 const leaf: Plan = { rounds: [{ children: [], looks: 2 }], ends: 'completes' }
 const SMALL: Plan = {
   rounds: [
-    { children: [{ rounds: [{ children: [leaf], looks: 0 }], ends: 'completes' }, { ...leaf, ends: 'talks' }], looks: 1 },
+    {
+      children: [
+        { rounds: [{ children: [leaf], looks: 0 }], ends: 'completes' },
+        { ...leaf, ends: 'talks' },
+      ],
+      looks: 1,
+    },
   ],
   ends: 'completes',
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Plan } from '../support/tree/plans.ts'
-import { ROOT, TreeWorld, worldSpec } from '../support/tree/world.ts'
+import { ROOT, TreeWorld } from '../support/tree/world.ts'
 
 const leaf: Plan = { rounds: [{ children: [], looks: 2 }], ends: 'completes' }
 const round = (children: readonly Plan[], looks = 0) => ({ children, looks })
@@ -20,8 +20,13 @@ test('a parent delegates, waits for its children side by side, and completes wit
 })
 
 test('no more agents are at work at once than the run allows, and a parent that waits is not at work', async () => {
-  const many: Plan = { rounds: [round([{ rounds: [round([leaf, leaf, leaf])], ends: 'completes' }, leaf, leaf])], ends: 'completes' }
-  const world = new TreeWorld(many, undefined, worldSpec({}, { concurrency: 2 }))
+  const many: Plan = {
+    rounds: [round([{ rounds: [round([leaf, leaf, leaf])], ends: 'completes' }, leaf, leaf])],
+    ends: 'completes',
+  }
+  const world = new TreeWorld(many)
+  world.agentsAtOnce = 2
+  world.boot()
   expect(await world.live()).toEqual({ end: 'done' })
   expect(world.most).toBe(2)
 })
@@ -32,7 +37,9 @@ test('the parent has the revision and the hash of the end of its child', async (
   const ends = (await world.events(ROOT)).flatMap((event) => (event.type === 'child_ended' ? [event.body] : []))
   expect(ends).toHaveLength(4)
   for (const { childId, head } of ends) {
-    const [event] = (await Array.fromAsync(world.log.read(`agent-${childId}`, { from: head.revision, limit: 1 }))).flat()
+    const [event] = (
+      await Array.fromAsync(world.log.read(`agent-${childId}`, { from: head.revision, limit: 1 }))
+    ).flat()
     expect(event?.hash).toBe(head.hash)
     expect(event?.header.type).toBe('end_reported')
   }

@@ -10,7 +10,7 @@ export default defineConfig({
     include: ['test/web/**/*.test.ts'],
     // Each browser is several processes.
     maxWorkers: 1,
-    testTimeout: 300_000,
+    testTimeout: 900_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 30_000 } },
   },

@@ -64,10 +64,10 @@ export async function sweep(
     if (mine?.size === 0) return how.farMs
     await unlessAborted(s.read.caughtUp(), signal)
     const now = s.clock.now()
-    const all = await unlessAborted(s.read.due(now, { asked: how.asked }), signal)
-    const due = mine === undefined ? all : all.filter(({ agentId }) => mine.has(agentId))
-    // An agent that is not due any more has got on.
-    delays = new Map(due.map((one) => [one.agentId, wake(s, one, now, delays.get(one.agentId), onNote, how)]))
+    const all = runsOf(await unlessAborted(s.read.due(now, { asked: how.asked }), signal))
+    const due = mine === undefined ? all : all.filter(({ runId }) => mine.has(runId))
+    // A run that is not due any more has got on.
+    delays = new Map(due.map((one) => [one.runId, wake(s, one, now, delays.get(one.runId), onNote, how)]))
     const next = await unlessAborted(s.read.nextDue(now, { asked: how.asked }), signal)
     const wakes = [...delays.values()].map(({ until }) => until).filter((until) => until > now)
     const waits = [...(next === null ? [] : [next]), ...wakes].map((until) => until - now)
@@ -90,30 +90,39 @@ export async function sweep(
   }
 }
 
-/** Drives a due agent unless it was just driven in vain. */
+type Due = { readonly runId: string; readonly reason: string }
+
+/** The runs of due agents, each once, in the order of their first agent: a run is driven as a whole. */
+function runsOf(due: readonly Due[]): readonly Due[] {
+  const runs = new Map<string, Due>()
+  for (const one of due) if (!runs.has(one.runId)) runs.set(one.runId, one)
+  return [...runs.values()]
+}
+
+/** Drives a due run unless it was just driven in vain. */
 function wake(
   { drivers, clock }: Swept,
-  { agentId, reason }: { readonly agentId: string; readonly reason: string },
+  { runId, reason }: Due,
   now: number,
   last: Delay | undefined,
   onNote: (text: string) => void,
   { elsewhereMs, jitter }: Sweeping,
 ): Delay {
-  const { driving, end } = drivers.state(agentId)
+  const { driving, end } = drivers.state(runId)
   const fault = !driving && end?.end === 'fault' ? end : null
   const elsewhere = fault?.code === 'RUN_DRIVEN'
   // The tools of a process stay the same: a process with the run's tools will drive it. The end of a run needs no tools.
   const foreign = fault?.code === 'TOOLS_MISSING' && reason !== 'cancel'
   const said = elsewhere ? null : (fault?.code ?? last?.said ?? null)
   if (fault !== null && said !== null && said !== last?.said)
-    onNote(`${agentId}: ${fault.message}${foreign ? '' : '; it is tried again'}`)
+    onNote(`${runId}: ${fault.message}${foreign ? '' : '; it is tried again'}`)
   if (foreign) return { until: Number.POSITIVE_INFINITY, ms: FIRST_DELAY_MS, said }
-  // What was left to others for good waited for nothing that could come: there is no delay to go on with.
+  // A run that was left to others for good waited for no event that could come: there is no delay to continue.
   const before = last?.until === Number.POSITIVE_INFINITY ? undefined : last
   if (driving) return before ?? { until: now + FIRST_DELAY_MS, ms: FIRST_DELAY_MS, said }
   if (before !== undefined && before.until > now) return { ...before, said }
-  drivers.start(agentId, false)
-  // What another process drives is no failure: whether it still does is looked at again and again.
+  drivers.start(runId, false)
+  // A run that another process drives is no failure: the sweeper checks again and again whether it still does.
   if (elsewhere) return { until: clock.now() + elsewhereMs * jitter(), ms: FIRST_DELAY_MS, said }
   const ms = before === undefined ? FIRST_DELAY_MS : Math.min(before.ms * 2, LONGEST_DELAY_MS)
   return { until: clock.now() + ms, ms, said }

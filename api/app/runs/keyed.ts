@@ -3,7 +3,7 @@ import { agentStream, base32, externalStream, keyedCommand } from '../../../doma
 import { isRepeated } from '../../../domain/runtime/agent/refusals.ts'
 import type { Services } from '../services.ts'
 
-// What makes a repeated request the same one: Idempotency-Keys become ids that the log remembers. One key is bound to one
+// Repeated requests are recognised: Idempotency-Keys become ids that the log remembers. One key is bound to one
 // request in the whole log (domain/runtime/claim-key.ts); what the request does is found again by an id made of the key.
 
 /** A run id that the same key gives again, also after a restart. `scope`: what is asked for. */

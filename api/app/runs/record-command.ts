@@ -64,8 +64,8 @@ export async function record(s: Services, asked: Asked): Promise<Recorded> {
   const { revision, claimed } = await s.runtime.execute(asked.agentId, asked.command, request)
   const wakes = claimed || DRIVING.has(asked.command.kind)
   const drive = asked.drive === 'yes' || (asked.drive === 'wake' && s.autoDrive && wakes)
-  if (drive) s.drivers.start(asked.agentId)
-  const { driving } = s.drivers.state(asked.agentId)
+  if (drive) s.drivers.start(runId)
+  const { driving } = s.drivers.state(runId)
   await shown(s)
   return { runId, agentId: asked.agentId, revision, driving }
 }
@@ -80,8 +80,9 @@ export async function erasable(
   await mustGovern(s, agentId, 'erase')
   const { revision, bodies } = await s.runtime.erasable(agentId, which)
   if (expectedRevision !== undefined && expectedRevision !== revision) throw revisionChanged(agentId, revision)
-  const { driving } = s.drivers.state(agentId)
-  return { runId: await runOfAgent(s, agentId), agentId, revision, driving, bodies: [...bodies] }
+  const runId = await runOfAgent(s, agentId)
+  const { driving } = s.drivers.state(runId)
+  return { runId, agentId, revision, driving, bodies: [...bodies] }
 }
 
 /** Commands that need a driver, also for a run that was never driven. */

@@ -5,8 +5,11 @@ import {
   Budget,
   ContextManagementConfig,
   ErrorRecoveryPolicy,
+  KNOWLEDGE_SOURCES,
+  Knowledge,
   Policy,
   RecoveryConfig,
+  TreeLimits,
   VARIABLE_NAME,
 } from '../../../domain/agent/definition/spec.ts'
 import { Milliseconds } from '../../../domain/shared/time-span.ts'
@@ -28,8 +31,9 @@ const SETTINGS = {
   limits: RunLimits,
   recovery: partly(RecoveryConfig).meta({ id: 'RecoveryConfig' }),
   retry: partly(ErrorRecoveryPolicy),
-  context: ContextManagementConfig.partial(),
+  context: partly(ContextManagementConfig),
   budget: Budget.partial(),
+  delegation: partly(TreeLimits).meta({ id: 'TreeLimits' }),
 }
 
 /** `mode` → `policy.mode`: settings are often looked for one level too high. */
@@ -85,12 +89,21 @@ export const StartRun = z
       recovery: SETTINGS.recovery.optional(),
       retry: SETTINGS.retry.optional(),
       context: SETTINGS.context.optional(),
+      knowledge: z
+        .array(Knowledge)
+        .max(KNOWLEDGE_SOURCES)
+        .optional()
+        .meta({ description: 'Beside that of the settings; one of the same name replaces it.' }),
       tools: names.optional().meta({ description: 'Names of the tools to offer. Absent: all that are configured.' }),
       workspace: Folder.optional().meta({ description: 'Absolute path of the folder to work in.' }),
       testCommand: z.array(z.string()).min(1).optional(),
       contextVariables: z.record(z.string().max(VARIABLE_NAME), JsonValue).optional(),
       secrets: names.optional().meta({ description: 'Names of secrets, never values.' }),
       budget: SETTINGS.budget.optional().meta({ description: 'Tokens, and money in nano-dollars.' }),
+      delegation: z
+        .union([z.literal(false), SETTINGS.delegation])
+        .optional()
+        .meta({ description: 'The run may start further agents, within these limits. False: it may not.' }),
       approve: names.optional().meta({ description: 'Standing approval: these tools do not ask.' }),
       instructions: z.string().min(1).optional(),
       agent: z

@@ -5,6 +5,7 @@ import { isAltered } from '../../app/events/export.ts'
 import { EVENT_TYPES } from '../../app/events/filter.ts'
 import type { EventView } from '../../app/schemas/events.ts'
 import { refusal, take } from '../client.ts'
+import { comparisonLines } from '../comparison-text.ts'
 import type { Context } from '../context.ts'
 import { days, eventRow } from '../event-text.ts'
 import { EXIT, UsageError } from '../exit.ts'
@@ -117,7 +118,17 @@ async function replay(ctx: Context, run: string, o: ReplayOptions): Promise<numb
   return EXIT.done
 }
 
-async function diff(ctx: Context, run: string, a: string, b: string): Promise<number> {
+/** Two runs, aligned by what caused what. */
+async function compare(ctx: Context, a: string, b: string): Promise<number> {
+  const [id, other] = [await ctx.runId(a, 'read'), await ctx.runId(b, 'read')]
+  const query = { with: other, limit: '2000' }
+  const found = await take((await ctx.client('read')).v1.runs[':id'].compare.$get({ param: { id }, query }))
+  ctx.show(found, () => comparisonLines(found))
+  return EXIT.done
+}
+
+async function diff(ctx: Context, run: string, a: string, b?: string): Promise<number> {
+  if (b === undefined) return compare(ctx, run, a)
   const id = await ctx.runId(run, 'read')
   const full = async (text: string) => {
     const [agent, step] = text.includes(':')
@@ -173,11 +184,11 @@ export function historyCommands(program: Command, kit: Kit): void {
     .action(kit.action<ReplayOptions>((ctx, [run], options) => replay(ctx, run!, options)))
   program
     .command('diff')
-    .description('what differs between two steps, of one run or of two (<run>:<step>)')
+    .description('what differs between two runs; or between two steps, of one run or of two (<run>:<step>)')
     .argument('<run>')
-    .argument('<a>', 'a step, or <agent>:<step>')
-    .argument('<b>')
-    .action(kit.action((ctx, [run, a, b]) => diff(ctx, run!, a!, b!)))
+    .argument('<a>', 'another run; or a step, or <agent>:<step>')
+    .argument('[b]', 'another step')
+    .action(kit.action((ctx, [run, a, b]) => diff(ctx, run!, a!, b)))
   program
     .command('export')
     .description("a run's sealed events as NDJSON on stdout, to be verified elsewhere")

@@ -6,6 +6,7 @@ import type { KeyedMutex } from '../../../domain/runtime/concurrency.ts'
 import type { AgentAt, At } from '../../../domain/runtime/types.ts'
 import { filesDiffer } from '../../app/agents/files-differ.ts'
 import { EventViews, type Piece } from '../../app/events/view.ts'
+import { compareRuns } from '../../app/runs/compare-runs.ts'
 import { afterCommon, differences } from '../../app/runs/difference.ts'
 import { forkRun } from '../../app/runs/fork-run.ts'
 import { given } from '../../app/runs/given.ts'
@@ -15,6 +16,7 @@ import { notFound } from '../../app/runs/record-command.ts'
 import { verifyRun } from '../../app/runs/verify-run.ts'
 import { AgentAtPoint } from '../../app/schemas/checkpoints.ts'
 import { AtQuery, Digits, EventTypes, Id, PageQuery } from '../../app/schemas/common.ts'
+import { CompareQuery, RunComparison } from '../../app/schemas/compare.ts'
 import { EventPage } from '../../app/schemas/events.ts'
 import { Difference, ForkBody, Started, VerifiedRun } from '../../app/schemas/runs.ts'
 import type { FilePoint, Services } from '../../app/services.ts'
@@ -62,6 +64,15 @@ const diff = createRoute({
   summary: 'What differs between two steps, of one run or of two',
   request: { params: RunId, query: z.strictObject({ a: point, b: point }) },
   responses: { 200: json(Difference, 'The difference'), ...refusals },
+})
+
+const compare = createRoute({
+  method: 'get',
+  path: '/v1/runs/{id}/compare',
+  operationId: 'compareRuns',
+  summary: 'Two runs beside each other: the first difference in what was asked, answered or decided, and all others',
+  request: { params: RunId, query: CompareQuery },
+  responses: { 200: json(RunComparison, 'The comparison'), ...refusals },
 })
 
 const fork = createRoute({
@@ -176,6 +187,9 @@ export function historyRoutes(s: Services, underway: KeyedMutex) {
         files: files && { changes: [...files.changes], patch: files.patch },
       }
       return c.json(found, 200)
+    })
+    .openapi(compare, async (c) => {
+      return c.json(await compareRuns(s, c.req.valid('param').id, c.req.valid('query')), 200)
     })
     .openapi(fork, async (c) => {
       const { id } = c.req.valid('param')

@@ -6,7 +6,8 @@ import { useKeys } from '../page/keys.ts'
 import { ago, short } from '../parts/format.ts'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
 import { PatchView } from '../parts/patch-view.tsx'
-import { Foreign, shown } from '../parts/text.tsx'
+import { shown } from '../parts/shown.ts'
+import { Foreign } from '../parts/text.tsx'
 import { run } from './command.ts'
 
 interface ApprovalCardProps {
@@ -86,7 +87,7 @@ export function ApprovalCard({ toolCallId, runId, keys }: ApprovalCardProps) {
                 {approval.by !== null && (
                   <>
                     {' '}
-                    by <bdi>{shown(approval.by)}</bdi>
+                    by <bdi>{shown(approval.by.replace(/^(?:approver|user):/, ''))}</bdi>
                   </>
                 )}
               </p>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { api, take } from '../client/api.ts'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
-import { shown } from '../parts/text.tsx'
+import { shown } from '../parts/shown.ts'
 import { run } from './command.ts'
 
 /** Puts the files of a step back. What would change is shown first, and only that is done. */

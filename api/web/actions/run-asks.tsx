@@ -8,7 +8,7 @@ export function RunAsks({ detail }: { detail: Detail }) {
     <>
       <Outcome />
       {detail.asks.length > 0 && (
-        <div class="asks">
+        <div class="run-asks">
           {detail.asks.map((ask) => (
             <AskCard key={`${ask.for}${ask.agentId}${ask.toolCallId}`} ask={ask} keys={ask === detail.asks[0]} />
           ))}

@@ -1,21 +1,31 @@
 import { useState } from 'preact/hooks'
-import { Foreign, shown } from './text.tsx'
+import { shown } from './shown.ts'
+import { Foreign } from './text.tsx'
 
 /** Members that are shown at once. */
 const MOST = 100
+const TEXT = 2_000
 
-function Leaf({ value }: { value: unknown }) {
+function Leaf({ value, text }: { value: unknown; text: number }) {
   if (typeof value !== 'string')
     return <span class={`json-${value === null ? 'null' : typeof value}`}>{String(value)}</span>
   return (
     <span class="json-string">
-      <Foreign text={value} most={2_000} />
+      <Foreign text={value} most={text} />
     </span>
   )
 }
 
+interface JsonViewProps {
+  readonly value: unknown
+  readonly name?: string
+  readonly open?: boolean
+  /** Of a text, so much is shown; UTF-16 code units. */
+  readonly text?: number
+}
+
 /** A JSON value as a tree of which a person opens what is wanted. */
-export function JsonView({ value, name, open = true }: { value: unknown; name?: string; open?: boolean }) {
+export function JsonView({ value, name, open = true, text = TEXT }: JsonViewProps) {
   const [isOpen, setOpen] = useState(open)
   const [most, setMost] = useState(MOST)
   const label = name !== undefined && <span class="json-key">{shown(name)}: </span>
@@ -23,7 +33,7 @@ export function JsonView({ value, name, open = true }: { value: unknown; name?: 
     return (
       <div class="json-line">
         {label}
-        <Leaf value={value} />
+        <Leaf value={value} text={text} />
       </div>
     )
   const entries = Object.entries(value)
@@ -44,7 +54,7 @@ export function JsonView({ value, name, open = true }: { value: unknown; name?: 
       {isOpen && (
         <div class="json-members">
           {entries.slice(0, most).map(([key, member]) => (
-            <JsonView key={key} name={key} value={member} open={entries.length < 12} />
+            <JsonView key={key} name={key} value={member} open={entries.length < 12} text={text} />
           ))}
           {entries.length > most && (
             <button type="button" class="link" onClick={() => setMost(most + 10 * MOST)}>

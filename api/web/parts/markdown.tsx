@@ -1,6 +1,7 @@
 import { lexer, type Token, type Tokens } from 'marked'
 import type { ComponentChildren } from 'preact'
-import { Foreign, SCREENFUL, shown } from './text.tsx'
+import { shown } from './shown.ts'
+import { Foreign, SCREENFUL } from './text.tsx'
 
 // Only the lexer of the library is used: its tokens become elements here, so that no text ever becomes markup.
 

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { shown } from './text.tsx'
+import { shown } from './shown.ts'
 
 const MOST = 500
 const LINE = 2_000

@@ -42,16 +42,33 @@ export function VirtualList({ count, rowHeight, measured = false, label, at, row
   list.setOptions(options)
   useLayoutEffect(() => list._didMount(), [])
   useLayoutEffect(() => list._willUpdate())
+  // Rows above it may grow when their content comes: the row stays in view until a person scrolls.
+  const holds = useRef(true)
+  const size = list.getTotalSize()
   useLayoutEffect(() => {
-    if (at !== undefined && at >= 0 && at < count) list.scrollToIndex(at, { align: 'auto' })
-  }, [at, count > 0])
+    holds.current = true
+  }, [at])
+  useLayoutEffect(() => {
+    if (holds.current && at !== undefined && at >= 0 && at < count) list.scrollToIndex(at, { align: 'auto' })
+  }, [at, count > 0, size])
+  const letGo = () => {
+    holds.current = false
+  }
   const rows = list.getVirtualItems()
   const [first, last] = [rows[0]?.index ?? 0, rows.at(-1)?.index ?? 0]
   useEffect(() => onRange?.(first, last), [first, last, count])
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
-    <section class="virtual" ref={box} tabIndex={0} aria-label={label}>
-      <div class="virtual-whole" style={{ height: `${list.getTotalSize()}px` }}>
+    <section
+      class="virtual"
+      ref={box}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
+      tabIndex={0}
+      aria-label={label}
+      onWheel={letGo}
+      onTouchMove={letGo}
+      onPointerDown={letGo}
+    >
+      <div class="virtual-whole" style={{ height: `${size}px` }}>
         {rows.map((item) => (
           <div
             key={item.key as number}

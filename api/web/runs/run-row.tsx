@@ -1,7 +1,7 @@
 import type { Run } from '../../app/schemas/runs.ts'
 import { dollars } from '../../cli/output/units.ts'
 import { ago, count, instant, short } from '../parts/format.ts'
-import { shown } from '../parts/text.tsx'
+import { shown } from '../parts/shown.ts'
 import { askOf } from './filters.ts'
 import { StatusMark } from './status-mark.tsx'
 

@@ -6,13 +6,21 @@ import { completeTask } from './complete-task.ts'
 import { type ControlTool, isFor } from './control-tool.ts'
 import { delegateToAgent } from './delegate-to-agent.ts'
 import { forget } from './forget.ts'
+import { readHistory } from './read-history.ts'
 import { readResult } from './read-result.ts'
 import { recall } from './recall.ts'
 import { remember } from './remember.ts'
 import { setContext } from './set-context.ts'
 
 /** All control tools, in the order in which they are offered. A new one is a file of this folder and an entry here. */
-export const CONTROL_TOOLS: readonly ControlTool[] = [completeTask, advancePhase, setContext, askUser, readResult]
+export const CONTROL_TOOLS: readonly ControlTool[] = [
+  completeTask,
+  advancePhase,
+  setContext,
+  askUser,
+  readResult,
+  readHistory,
+]
 
 /** The tools of the memory, which agents have where their host has one. */
 export const MEMORY_TOOLS: readonly ControlTool[] = [remember, recall, forget]

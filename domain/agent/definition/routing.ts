@@ -1,8 +1,12 @@
 import { z } from 'zod'
-import { count, Purpose } from '../events/event-parts.ts'
 
 // The configuration of the ModelRouter (seed 000, 5.7; CONTRACTS 7). A run records the rules that it was started with.
 
+/** What a model call is for. */
+export const Purpose = z.enum(['turn', 'summary'])
+export type Purpose = z.infer<typeof Purpose>
+
+const count = z.int().nonnegative()
 const name = z.string().min(1).max(300)
 const names = z.array(name).min(1).max(100)
 

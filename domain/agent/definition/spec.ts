@@ -83,6 +83,23 @@ export const ContextManagementConfig = z.strictObject({
 })
 export type ContextManagementConfig = z.infer<typeof ContextManagementConfig>
 
+/** The longest text of one source of knowledge, and how many sources a run may have. UTF-8 bytes. */
+export const KNOWLEDGE_BYTES = 65_536
+export const KNOWLEDGE_SOURCES = 32
+
+/**
+ * Knowledge for agents of these roles in these phases; absent: of any (seed 000, 5.11.4). `name` tells sources apart. Of a
+ * file, `text` is what it held when the run was started.
+ */
+export const Knowledge = z.strictObject({
+  kind: z.enum(['file', 'text']).default('text'),
+  name: z.string().trim().min(1).max(300),
+  text: z.string().min(1).max(KNOWLEDGE_BYTES),
+  roles: z.array(z.string().min(1)).min(1).optional(),
+  phases: z.array(z.string().min(1)).min(1).optional(),
+})
+export type Knowledge = z.infer<typeof Knowledge>
+
 /** The default of `modelOutageMs`. */
 export const MODEL_OUTAGE_MS = 3_600_000
 
@@ -164,15 +181,20 @@ export type GivenSecret = z.infer<typeof GivenSecret>
 export const DELEGABLE = ['researcher', 'coder', 'reviewer', 'analyst'] as const
 export type DelegableRole = (typeof DELEGABLE)[number]
 
+/** The limits of a run's tree (CONTRACTS 4), as a start names them. */
+export const TreeLimits = z.strictObject({
+  maxDepth: z.int().nonnegative().max(10).default(3),
+  agents: z.int().positive().max(100).default(100),
+})
+export type TreeLimits = z.infer<typeof TreeLimits>
+
 /**
  * Delegation in force. `maxDepth`: the depth of the deepest agent; the root has depth 0. `agents`: how many agents this one
- * and everything below it may be, itself included. `concurrency`: agents of the run at work at once; one that waits for
- * people or for other agents is not at work. `roles`: the definitions that children are started with.
+ * and everything below it may be, itself included. `roles`: the definitions that children are started with.
  */
 export const Delegation = z.strictObject({
   maxDepth: z.int().nonnegative().default(3),
   agents: z.int().positive().default(100),
-  concurrency: z.int().positive().max(100).default(5),
   roles: z.partialRecord(z.enum(DELEGABLE), RoleDefinition),
 })
 export type Delegation = z.infer<typeof Delegation>
@@ -204,6 +226,7 @@ export const AgentSpec = z.strictObject({
   delegation: Delegation.optional(),
   /** Added to the system prompt. */
   instructions: z.string().optional(),
+  knowledge: z.array(Knowledge).max(KNOWLEDGE_SOURCES).optional(),
   /** The program that wrote this. */
   build: z.string(),
 })

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { Cipher } from '../../log/envelope.ts'
+import { Purpose } from '../definition/routing.ts'
 import { Effect } from '../definition/tools.ts'
 
-// What bodies of events are made of. These shapes are the storage format too (see events.ts).
+// Parts of the bodies of events. These shapes are the storage format too (see events.ts).
 
 /** What JSON text says is JSON: bodies are checked as they were parsed, so that only its absence can be wrong. */
 export const Json = z.unknown().refine((value) => value !== undefined, 'expected a value') as unknown as z.ZodType<
@@ -22,9 +23,7 @@ export const argumentsSalt = z
   .string()
   .regex(/^[0-9a-f]{32}$/)
   .optional()
-/** What a model call is for. */
-export const Purpose = z.enum(['turn', 'summary'])
-export type Purpose = z.infer<typeof Purpose>
+export { Purpose }
 
 /** A failure as events carry it. */
 export const Failure = z.strictObject({ code: z.string().min(1), message: text, rule: text.optional() })

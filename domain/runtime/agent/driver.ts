@@ -2,6 +2,7 @@ import type { OutcomeCommand } from '../../agent/decisions/commands.ts'
 import { type Owed, owed } from '../../agent/decisions/owed.ts'
 import { type AgentState, activityOf, type Call, callsOf, isFinished } from '../../agent/state/state.ts'
 import { effectId } from '../../log/ids.ts'
+import { Alarm } from '../alarm.ts'
 import type { Environment, RuntimePorts } from '../ports.ts'
 import { outcomeRetry, type Retry } from '../retry.ts'
 import type { WorkspaceOrder } from '../tree/workspace-order.ts'
@@ -13,9 +14,6 @@ import { driftSince, treeNow } from './perform/version-workspace.ts'
 
 type OwedTool = Extract<Owed, { kind: 'tool' }>
 
-/** An instant that no timer should be set beyond: longer sleeps overflow, and the loop looks again anyway. */
-const LONGEST_SLEEP_MS = 60 * 60 * 1000
-
 /** What a driver is told of the tree that its agent belongs to. */
 export interface InTree {
   readonly order: WorkspaceOrder
@@ -23,10 +21,7 @@ export interface InTree {
   readonly looksForDrift: boolean
 }
 
-/**
- * Drives one agent: claims it, performs what is owed, and brings outcomes in, until it ends or waits for a person or other
- * agents.
- */
+/** Drives one agent until it ends or waits: claims it, performs what is owed, and brings outcomes in. */
 export class Driver {
   private readonly ports: RuntimePorts
   private readonly mailbox: AgentMailbox
@@ -40,8 +35,7 @@ export class Driver {
   private readonly hurry = new AbortController()
   private drain = NEVER
   private failure: unknown = null
-  private wake: () => void = () => undefined
-  private moved = true
+  private readonly alarm = new Alarm()
 
   constructor(ports: RuntimePorts, mailbox: AgentMailbox, env: Environment, driverId: string, tree: InTree) {
     this.tree = tree
@@ -58,10 +52,10 @@ export class Driver {
   async drive(signal: AbortSignal, drain: AbortSignal = NEVER): Promise<AgentEnd> {
     this.drain = drain
     if (drain.aborted || signal.aborted) return { end: 'interrupted' }
-    const stopListening = this.mailbox.listen(() => this.poke())
+    const stopListening = this.mailbox.listen(() => this.alarm.poke())
     const onAbort = () => {
       if (signal.aborted) this.hurry.abort(signal.reason)
-      this.poke()
+      this.alarm.poke()
     }
     signal.addEventListener('abort', onAbort)
     drain.addEventListener('abort', onAbort)
@@ -106,14 +100,8 @@ export class Driver {
     const { workspace } = this.env
     const { tree, unversioned } = this.state
     // Where a version is owed, what has changed is what it is owed for.
-    if (
-      !this.tree.looksForDrift ||
-      workspace === null ||
-      tree === null ||
-      unversioned !== null ||
-      isFinished(this.state)
-    )
-      return
+    if (!this.tree.looksForDrift || unversioned !== null || isFinished(this.state)) return
+    if (workspace === null || tree === null) return
     const drift = await driftSince(workspace, tree).catch((error: Error) => {
       this.ports.warn?.(this.state.agentId, `whether files have changed since is not known: ${error.message}`)
       return null
@@ -137,11 +125,11 @@ export class Driver {
       const end = this.atWork.size === 0 ? endOf(state) : null
       if (end !== null) return end
       if (this.drain.aborted && this.atWork.size === 0 && !this.promised(state)) return { end: 'interrupted' }
-      this.moved = false
+      this.alarm.moved = false
       // With nothing at work, no outcome would come that takes up what a person has asked for since the last decision.
       if (this.atWork.size === 0 && (await this.proceeds())) continue
-      await this.nextMove(due, signal)
-      if (!this.moved && !signal.aborted) await this.proceeds()
+      if (this.failure === null && !signal.aborted) await this.alarm.next(this.ports.clock, due)
+      if (!this.alarm.moved && !signal.aborted) await this.proceeds()
     }
   }
 
@@ -188,7 +176,7 @@ export class Driver {
       })
       .finally(() => {
         this.atWork.delete(effect.id)
-        this.poke()
+        this.alarm.poke()
       })
     this.atWork.set(effect.id, { controller, ended })
   }
@@ -198,12 +186,12 @@ export class Driver {
     if (effect.kind === 'model') {
       await ports.crashPoint?.('before_model')
       if (!(await this.stillOwed(effect))) return
-      const fact = await performModel(ports, env, this.state, this.mailbox.messages, effect.attempt, signal)
+      const fact = await performModel(ports, env, this.state, this.mailbox.messages, effect, signal)
       await ports.crashPoint?.('after_model')
       if (signal.aborted && fact.kind === 'model_failed') return
       await this.submit(fact, effect.id)
     } else if (effect.kind === 'version') {
-      // What is served is told before the files are looked at: whatever ends meanwhile is owed the next version.
+      // The versioned calls are listed before the files are read: a call that ends meanwhile is owed the next version.
       const step = this.state.unversioned?.to
       if (step === undefined || !(await this.stillOwed(effect))) return
       const version = await treeNow(ports, env)
@@ -223,9 +211,9 @@ export class Driver {
     const { answer } = this.mailbox
     const call = callsOf(this.state).find((one) => one.id === id)
     if (answer === null || call === undefined) throw new Error(`${id} has no arguments in the log`)
-    const fact = await performTool(ports, env, this.state, answer, call, signal)
+    const fact = await performTool(ports, env, this.state, answer, call, this.mailbox.told, signal)
     await ports.crashPoint?.('after_tool')
-    // What may run again, or be asked after, is left to the next driver.
+    // A call that may run again, or that has a probe, is left to the next driver.
     if (this.stopping && signal.aborted && fact.kind === 'tool_failed' && kind !== 'irreversible') return
     await this.submit(fact, effect.id)
   }
@@ -299,38 +287,14 @@ export class Driver {
     if (state === null) throw new Error(`${this.mailbox.agentId} has no events`)
     return state
   }
-
-  private poke(): void {
-    this.moved = true
-    this.wake()
-  }
-
-  /** Waits until the state moves, an effect ends, `due` comes, or the signal aborts. */
-  private async nextMove(due: number, signal: AbortSignal): Promise<void> {
-    if (this.moved || this.failure !== null || signal.aborted) return
-    const done = new AbortController()
-    const poked = new Promise<void>((resolve) => {
-      this.wake = resolve
-    })
-    const ms = Math.max(0, Math.min(due - this.ports.clock.now(), LONGEST_SLEEP_MS))
-    // Where nothing is due, only a poke ends the sleep; an abort is one.
-    const slept =
-      due === Number.POSITIVE_INFINITY ? poked : this.ports.clock.sleep(ms, done.signal).catch(() => undefined)
-    await Promise.race([poked, slept])
-    done.abort(POKED)
-    this.wake = () => undefined
-  }
 }
 
 /** Whether a driver has begun something of which the log knows no end. */
 function isAtWork(state: AgentState): boolean {
   const activity = activityOf(state.machine)
   const calling = activity?.status === 'THINKING' && activity.model.at === 'calling'
-  return calling || callsOf(state).some((call) => call.stage.at === 'running')
+  return calling || state.compression.summarizing !== null || callsOf(state).some((call) => call.stage.at === 'running')
 }
 
 const NEVER = new AbortController().signal
-
-const POKED = new Error('the driver has something to do')
-
 const MAX_DRIFT = 100

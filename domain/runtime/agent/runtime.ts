@@ -7,7 +7,6 @@ import { type AgentState, isFinished } from '../../agent/state/state.ts'
 import { LogError } from '../../log/errors.ts'
 import { agentStream, runIdOf } from '../../log/ids.ts'
 import { runOf } from '../../log/owner.ts'
-import { echo } from '../../shared/issues.ts'
 import { erasable, erase } from '../erasure/erase.ts'
 import { TimeLimitError } from '../errors.ts'
 import { limitedPorts } from '../limited-ports.ts'
@@ -137,7 +136,7 @@ export class Runtime implements AgentServices {
 
   /**
    * People are told within seconds that the log does not answer, also where an outcome waits for it in the same mailbox.
-   * What was not begun by then is not begun any more.
+   * Effects that have not begun by then do not begin any more.
    */
   private async inTime<T>(retry: Retry, work: () => Promise<T>): Promise<T> {
     try {

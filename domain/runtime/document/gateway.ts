@@ -42,7 +42,7 @@ export class DocumentGateway {
 
   constructor(ports: DocumentPorts) {
     this.#ports = ports
-    this.#cache = new ReplicaCache(ports.snapshots)
+    this.#cache = new ReplicaCache(ports)
     this.history = new DocumentHistory(ports, this.#cache)
     this.#refused = new Desk(ports, gateway, REFUSED_STREAM, this.#cache)
   }

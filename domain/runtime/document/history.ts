@@ -2,13 +2,14 @@ import { DocumentError } from '../../document/errors.ts'
 import { cellId } from '../../document/model/span-id.ts'
 import { document, documentStream } from '../../document/stream/aggregate.ts'
 import { entryOf, type HistoryEntry } from '../../document/stream/entry.ts'
-import { type DocumentEvent, isUpdate, updateBytes } from '../../document/stream/events.ts'
+import type { DocumentEvent } from '../../document/stream/events.ts'
 import type { AuthoredPart, ReadBlock } from '../../ports.ts'
 import { history } from '../stream/history.ts'
 import { type StreamProof, verifyStream } from '../stream/verify.ts'
 import { yielder } from '../yield-to-event-loop.ts'
+import { KnownOwners } from './known-owners.ts'
 import { type OpenedAt, openAt } from './open-at.ts'
-import { OperationOwners } from './operations.ts'
+import type { OperationOwners } from './operations.ts'
 import { ReplicaCache } from './replica-cache.ts'
 import type { DocumentAt, DocumentPorts } from './types.ts'
 
@@ -36,10 +37,12 @@ export interface DocumentProof extends StreamProof {
 export class DocumentHistory {
   readonly #ports: DocumentPorts
   readonly #cache: ReplicaCache
+  readonly #owners: KnownOwners
 
   constructor(ports: DocumentPorts, cache: ReplicaCache) {
     this.#ports = ports
     this.#cache = cache
+    this.#owners = new KnownOwners(ports)
   }
 
   /** The document after an event of its stream, or after its last one where that comes before. */
@@ -74,7 +77,7 @@ export class DocumentHistory {
   async blame(documentId: string, revision: number): Promise<Blame> {
     const opened = await this.#open(documentId, revision)
     try {
-      const { owners, entries } = await this.#owners(documentId, opened.revision)
+      const owners = await this.#owners.upTo(documentId, opened.revision)
       const spans: Blame['spans'][number][] = []
       const named = new Set<number>()
       const pause = yielder()
@@ -84,7 +87,8 @@ export class DocumentHistory {
         spans.push({ span_id, parts: merged(parts) })
         await pause()
       }
-      const sources = [...named].sort((a, b) => a - b).flatMap((one) => entries.get(one) ?? [])
+      const revisions = [...named].sort((a, b) => a - b)
+      const sources = await this.#entries(documentId, revisions)
       return { documentId, revision: opened.revision, spans, sources }
     } finally {
       opened.replica.close()
@@ -97,7 +101,7 @@ export class DocumentHistory {
     await this.#mustExist(documentId)
     const proof = await verifyStream(this.#ports, document, stream)
     try {
-      const opened = await openAt(this.#ports, new ReplicaCache(undefined), stream, Number.MAX_SAFE_INTEGER)
+      const opened = await openAt(this.#ports, new ReplicaCache({}), stream, Number.MAX_SAFE_INTEGER)
       const { frontier = '', root = '' } = opened?.state ?? {}
       opened?.replica.close()
       return { ...proof, frontier, root }
@@ -119,20 +123,21 @@ export class DocumentHistory {
     throw new DocumentError('DOCUMENT_UNKNOWN', 'there is no such document')
   }
 
-  async #owners(documentId: string, to: number) {
-    const owners = new OperationOwners()
-    const entries = new Map<number, HistoryEntry>()
-    let before: DocumentEvent | null = null
-    for await (const page of history(this.#ports, document, documentStream(documentId), { to })) {
-      for (const { event } of page) {
-        if (isUpdate(event)) {
-          owners.add(this.#ports.documents.operations(updateBytes(event)), event.revision)
-          entries.set(event.revision, entryOf(event, before)!)
+  /** What is told of some updates, which are in ascending order. */
+  async #entries(documentId: string, revisions: readonly number[]): Promise<readonly HistoryEntry[]> {
+    const found: HistoryEntry[] = []
+    for (const revision of revisions) {
+      let before: DocumentEvent | null = null
+      const part = { from: Math.max(0, revision - 1), to: revision }
+      for await (const page of history(this.#ports, document, documentStream(documentId), part)) {
+        for (const { event } of page) {
+          const entry = event.revision === revision ? entryOf(event, before) : null
+          if (entry !== null) found.push(entry)
+          before = event
         }
-        before = event
       }
     }
-    return { owners, entries }
+    return found
   }
 }
 

@@ -30,6 +30,7 @@ export async function openAt(
   if (kept !== null) {
     const opened = await openFrom(ports, stream, revision, kept).catch((error: unknown) => {
       if (!misfits(error)) throw error
+      cache.leftAside(stream, error)
       return null
     })
     if (opened !== null) return opened

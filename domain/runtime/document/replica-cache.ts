@@ -1,7 +1,9 @@
 import type { DocumentState } from '../../document/stream/state.ts'
 import { canonicalText } from '../../log/canonical.ts'
 import { sha256 } from '../../log/ids.ts'
+import { idOf } from '../../log/owner.ts'
 import type { SnapshotStore } from '../../ports.ts'
+import type { StreamPorts } from '../stream/ports.ts'
 
 /** A snapshot is kept about every so many updates. */
 export const REPLICA_EVERY = 1000
@@ -22,9 +24,11 @@ export interface KeptReplica {
  */
 export class ReplicaCache {
   readonly #store: SnapshotStore | undefined
+  readonly #warn: StreamPorts['warn']
 
-  constructor(store: SnapshotStore | undefined) {
-    this.#store = store
+  constructor({ snapshots, warn }: Pick<StreamPorts, 'snapshots' | 'warn'>) {
+    this.#store = snapshots
+    this.#warn = warn
   }
 
   async latest(stream: string, revision: number): Promise<KeptReplica | null> {
@@ -32,11 +36,18 @@ export class ReplicaCache {
       const found = await this.#store?.latest(nameOf(stream), FORM, { revision })
       if (!found) return null
       const { sum, state, bytes } = found.state as unknown as Kept
-      if (sum !== sumOf(stream, found.revision, state, bytes)) return null
+      if (sum !== sumOf(stream, found.revision, state, bytes)) throw new Error('it is damaged')
       return { revision: found.revision, state, bytes: Buffer.from(bytes, 'base64') }
-    } catch {
+    } catch (error) {
+      this.leftAside(stream, error)
       return null
     }
+  }
+
+  /** Tells why a document is opened from all of its updates. */
+  leftAside(stream: string, error: unknown): void {
+    const why = error instanceof Error ? error.message : String(error)
+    this.#warn?.(idOf(stream), `no snapshot of the document could be used, so all of its updates are read: ${why}`)
   }
 
   /** A failure loses nothing. */

@@ -10,6 +10,7 @@ import { idleEnd } from '../agent/look.ts'
 import type { Mailboxes } from '../agent/mailboxes.ts'
 import { mustHaveTools } from '../agent/tools-here.ts'
 import { unknownAgent } from '../agent/unknown-agent.ts'
+import { Alarm } from '../alarm.ts'
 import { Semaphore } from '../concurrency.ts'
 import { deliver } from '../courier/deliver.ts'
 import { TimeLimitError } from '../errors.ts'
@@ -24,8 +25,8 @@ import { WorkspaceOrder } from './workspace-order.ts'
 /** A driver that was told to stop brings in what it knows, with the files as they are then. */
 const STOP_LIMIT_MS = 3 * 60_000
 
-/** Agents of a run at work at once where its root does not say (CONTRACTS 4). */
-const AT_WORK = 5
+/** Agents of a run at work at once where the host does not say (CONTRACTS 4). */
+const AT_ONCE = 5
 
 /**
  * Drives the root of a run and all agents below it, and brings what they owe each other, until the run has ended or every
@@ -43,32 +44,31 @@ export class TreeDriver {
   private readonly listener: Callback<SealedEvent>
   private readonly order = new WorkspaceOrder()
   private readonly stopped: AbortSignal
-  private slots = new Semaphore(AT_WORK)
+  private readonly slots: Semaphore
   private driverId: string | null = null
   /** The first of those that kept an agent from going on; the others go on. */
   private fault: { readonly error: unknown } | null = null
   private overtaken: DriveEnd | null = null
   private left: Promise<unknown> = Promise.resolve()
-  private moved = true
-  private wake: () => void = () => undefined
+  private readonly alarm = new Alarm()
 
   constructor(ports: RuntimePorts, mailboxes: Mailboxes, runId: string, options: DriveOptions) {
     this.ports = ports
     this.mailboxes = mailboxes
     this.runId = runId
     this.options = options
+    this.slots = new Semaphore(ports.agentsAtOnce ?? AT_ONCE)
     this.listener = new Callback(options.onEvent ?? (() => undefined))
     this.stopped = AbortSignal.any([options.signal, ...(options.drain ? [options.drain] : [])])
   }
 
   /** Rejects with the first fault, once nothing is at work any more. */
   async drive(): Promise<DriveEnd> {
-    const onStop = () => this.poke()
+    const onStop = () => this.alarm.poke()
     this.stopped.addEventListener('abort', onStop)
     try {
       const root = await this.enter(this.runId, true)
       if (root === null) throw unknownAgent(this.runId)
-      this.slots = new Semaphore(root.state.spec.delegation?.concurrency ?? AT_WORK)
       const end = await this.untilRest(root)
       this.listener.settle()
       return end
@@ -81,14 +81,14 @@ export class TreeDriver {
 
   private async untilRest(root: Member): Promise<DriveEnd> {
     for (;;) {
-      this.moved = false
+      this.alarm.moved = false
       await this.enterAll()
       for (const member of [...this.members.values()]) this.look(member)
-      if (![...this.members.values()].some(({ busy }) => busy) && this.unentered.size === 0 && !this.moved) {
+      if (![...this.members.values()].some(({ busy }) => busy) && this.unentered.size === 0 && !this.alarm.moved) {
         const end = this.endAtRest(root)
         if (end !== null) return end
       }
-      await this.nextMove()
+      await this.alarm.next(this.ports.clock, this.nextWake())
     }
   }
 
@@ -123,7 +123,7 @@ export class TreeDriver {
     }
     const stop = mailbox.listen((events) => {
       member.moved = true
-      this.poke()
+      this.alarm.poke()
       for (const event of events) this.listener.call(event)
     })
     const member: Member = new Member(mailbox, drives, () => {
@@ -180,7 +180,7 @@ export class TreeDriver {
       if (!this.known.has(childId) || this.members.get(childId)?.drives === false)
         this.unentered.set(childId, { drives: true, parent: agentId })
     }
-    if (this.unentered.size > 0) this.moved = true
+    if (this.unentered.size > 0) this.alarm.moved = true
     const stops = this.overtaken !== null || this.stopped.aborted || member.faulted
     const owes = undelivered(state).length > 0
     if (owes && !stops && !member.delivering) this.begin(member, 'delivering', () => this.bring(member))
@@ -206,7 +206,7 @@ export class TreeDriver {
       })
       .finally(() => {
         member[what] = false
-        this.poke()
+        this.alarm.poke()
       })
   }
 
@@ -259,7 +259,7 @@ export class TreeDriver {
     }
   }
 
-  /** What cannot be closed is told; how the drive has ended stays what it was. */
+  /** An environment that cannot be closed is reported; the end of the drive does not change. */
   private leave(member: Member): void {
     member.leave()
     const { env } = member
@@ -270,31 +270,11 @@ export class TreeDriver {
 
   private fail(error: unknown): void {
     this.fault ??= { error }
-    this.poke()
-  }
-
-  private poke(): void {
-    this.moved = true
-    this.wake()
+    this.alarm.poke()
   }
 
   private nextWake(): number {
     return Math.min(...[...this.members.values()].map(({ wakeAt }) => wakeAt))
-  }
-
-  /** Waits until an agent moves, or is to be looked at. */
-  private async nextMove(): Promise<void> {
-    if (this.moved) return
-    const poked = new Promise<void>((resolve) => {
-      this.wake = resolve
-    })
-    const due = this.nextWake()
-    const done = new AbortController()
-    const ms = Math.min(Math.max(0, due - this.ports.clock.now()), LONGEST_SLEEP_MS)
-    const slept = Number.isFinite(due) ? this.ports.clock.sleep(ms, done.signal).catch(() => undefined) : poked
-    await Promise.race([poked, slept])
-    done.abort(POKED)
-    this.wake = () => undefined
   }
 }
 
@@ -304,7 +284,3 @@ const bornOf = ({ family, courier }: AgentState): readonly string[] =>
     const owed = courier.owed[agentStream(childId)]
     return owed !== undefined && owed.from <= owed.last && since >= owed.from ? [] : [childId]
   })
-
-/** Longer sleeps overflow, and the loop looks again anyway, ms. */
-const LONGEST_SLEEP_MS = 60 * 60 * 1000
-const POKED = new Error('the tree has something to do')

@@ -19,7 +19,7 @@ function played(due: readonly string[], drive: (id: string, waits: boolean) => P
   const drivers = new Drivers({ drive: (id, { waits = true }) => drive(id, waits) }, new LiveHub(), () => {})
   const read = {
     caughtUp: async () => void looks++,
-    due: async () => due.map((agentId) => ({ agentId, wakeAt: 0, reason: 'start' })),
+    due: async () => due.map((agentId) => ({ agentId, runId: agentId, wakeAt: 0, reason: 'start' })),
     nextDue: async () => null,
   }
   // Time goes by a hundred times as fast.

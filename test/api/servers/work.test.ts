@@ -31,7 +31,7 @@ function played(due: () => readonly string[], drive: (id: string, options: Drive
         sweeps++
         if (failing !== null) throw failing
       },
-      due: async () => due().map((agentId) => ({ agentId, wakeAt: 0, reason: 'start' })),
+      due: async () => due().map((agentId) => ({ agentId, runId: agentId, wakeAt: 0, reason: 'start' })),
       nextDue: async () => null,
     },
     workSubscription: {

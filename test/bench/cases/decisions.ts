@@ -3,6 +3,7 @@ import { openSqliteLog } from '../../../adapters/log-sqlite/open.ts'
 import { paths } from '../../../api/host/paths.ts'
 import { denial, needsApproval } from '../../../domain/agent/rules/policy.ts'
 import { route, routingFacts } from '../../../domain/agent/rules/routing.ts'
+import type { AgentState } from '../../../domain/agent/state/state.ts'
 import { stateAt } from '../../../domain/runtime/agent/history/replay.ts'
 import type { Bench, Case } from '../bench.ts'
 import { type Figure, micros, most } from '../figure.ts'
@@ -28,22 +29,57 @@ export const decisions: Case = {
     const resolve = () => {
       if (route(routingFacts(state, 'turn')).resolved === '') refused += 1
     }
+    const ruled = routed(state)
+    const figuresOf = () => FIGURES
+    const byRules = () => {
+      if (route(routingFacts(ruled, 'turn', null, figuresOf)).rule !== 'last') refused += 1
+    }
+    const { known } = ruled.spec.models
+    const cheapest = () => {
+      if (known.reduce((a, b) => ((b.price?.input ?? 0) < (a.price?.input ?? 0) ? b : a)).id === '') refused += 1
+    }
     const figures: Figure[] = []
-    for (const [name, decide] of [
-      ['policy', judge],
-      ['routing', resolve],
+    const floor = await each(bench, cheapest)
+    for (const [name, decide, beside] of [
+      ['policy', judge, ''],
+      ['routing', resolve, ''],
+      ['routing decision among 5 models by 5 rules, by a money budget: one', byRules, micros(floor)],
     ] as const) {
-      const each: number[] = []
-      for (let round = 0; round <= bench.rounds; round++) {
-        const { cpuMs } = await timed(() => {
-          for (let n = 0; n < TIMES; n++) decide(n)
-        })
-        if (round > 0) each.push((cpuMs * 1000) / TIMES)
-      }
-      const value = median(each)
-      figures.push({ name: `one ${name} decision`, ours: micros(value), floor: '', value, goal: most(10, ' µs') })
+      const value = await each(bench, decide)
+      const title = name.endsWith('one') ? name : `one ${name} decision`
+      figures.push({ name: title, ours: micros(value), floor: beside, value, goal: most(10, ' µs') })
     }
     if (refused > 0) throw new Error('the measured policy refused a tool of the run')
     return figures
   },
+}
+
+const FIGURES = { calls: 20, errors: 1, timeouts: 0, medianMs: 900, health: 'healthy' } as const
+
+/** The state of a run with rules of which the last one matches, and a budget of money. */
+function routed(state: AgentState): AgentState {
+  const price = { asOf: '2026-01-01', input: 2_000_000_000, output: 10_000_000_000, cacheRead: 0, cacheWrite: 0 }
+  const first = state.spec.models.known[0]!
+  const known = ['a', 'b', 'c', 'd', 'e'].map((id, n) => ({
+    ...first,
+    id,
+    price: { ...price, input: price.input + n },
+  }))
+  const when = { phases: ['nowhere'], risks: ['low' as const] }
+  const never = [1, 2, 3, 4].map((n) => ({ name: `never ${n}`, when, policy: 'cost' as const }))
+  const rules = [...never, { name: 'last', policy: 'cost' as const }]
+  const models = { requested: 'a', safeDefault: 'a', known, routing: { models: known.map(({ id }) => id), rules } }
+  return { ...state, spec: { ...state.spec, models, budget: { tokens: null, nanoDollars: 9_000_000_000_000 } } }
+}
+
+/** CPU of one decision, the median of the rounds, µs. */
+async function each(bench: Bench, decide: (n: number) => void): Promise<number> {
+  const found: number[] = []
+  for (let round = 0; round <= bench.rounds; round++) {
+    const { cpuMs } = await timed(() => {
+      for (let n = 0; n < TIMES; n++) decide(n)
+    })
+    if (round > 0) found.push((cpuMs * 1000) / TIMES)
+  }
+  return median(found)
 }

@@ -2,10 +2,11 @@ import { parseArgs } from 'node:util'
 import type { Figure } from '../figure.ts'
 import { asJson, asTable } from '../table.ts'
 import { envelopes } from './envelopes.ts'
+import { inTurn, wholeGateway } from './gateway.ts'
 import { grow } from './history.ts'
 import { opening } from './opening.ts'
 
-// The gateway's checks and Loro replicas without a log, beside bare Loro in the same run.
+// The gateway's checks and Loro replicas without a log, and the whole gateway with it, beside bare Loro in the same run.
 
 const { values } = parseArgs({
   options: { quick: { type: 'boolean', default: false }, output: { type: 'string', short: 'o', default: 'table' } },
@@ -19,6 +20,7 @@ for (const history of values.quick ? [100, 10_000] : [100, 100_000]) {
   doc.free()
   figures.push(...(await envelopes(history, snapshot, rounds)))
   figures.push(...(await opening(history, snapshot, updates, rounds)))
+  figures.push(...(await wholeGateway(history, snapshot, updates)))
   const value = snapshot.length / history
   const floor = `${Math.round(bytes / history)} B in updates`
   figures.push({
@@ -29,4 +31,5 @@ for (const history of values.quick ? [100, 10_000] : [100, 100_000]) {
     goal: null,
   })
 }
+figures.push(...(await inTurn(values.quick ? 300 : 1_000)))
 process.stdout.write(values.output === 'json' ? asJson(figures) : asTable(figures))

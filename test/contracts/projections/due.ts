@@ -14,7 +14,7 @@ const claimed = { driverId: 'd', epoch: 1, minReader: 1, build: 'b' }
 
 export function dueContract(kit: TablesKit): void {
   describe('the agents to drive', () => {
-    const owed = { agentId: 'a', wakeAt: WAKE, reason: 'owed' }
+    const owed = { agentId: 'a', runId: 'a', wakeAt: WAKE, reason: 'owed' }
 
     it('an agent is due at the wake time of its last append, and not before', async () => {
       const { db } = await oneAgent(kit, (a) => input(a, WAKE))
@@ -48,13 +48,18 @@ export function dueContract(kit: TablesKit): void {
       expect(await dueBefore(db, null)).toEqual([])
     })
 
-    it('a finished agent is not due, whatever is appended afterwards', async () => {
-      const { db } = await oneAgent(kit, (a) => {
-        a.beginTurn()
-        a.finish('error')
-        input(a, WAKE)
-      })
-      expect(await dueBefore(db, null)).toEqual([])
+    it('a finished agent is due only as long as it owes something to other agents', async () => {
+      for (const [wakeAt, due] of [
+        [WAKE, [owed]],
+        [null, []],
+      ] as const) {
+        const { db } = await oneAgent(kit, (a) => {
+          a.beginTurn()
+          a.finish('error')
+          input(a, wakeAt)
+        })
+        expect(await dueBefore(db, null)).toEqual(due)
+      }
     })
 
     it('the reason of an agent that is being cancelled is cancel', async () => {
@@ -73,7 +78,7 @@ export function dueContract(kit: TablesKit): void {
       })
       const damaged = log.damage('agent-a')
       await projector.catchUp()
-      expect(await dueBefore(db, null)).toEqual([{ agentId: 'a', wakeAt: Date.parse(damaged.at), reason: 'parked' }])
+      expect(await dueBefore(db, null)).toEqual([{ ...owed, wakeAt: Date.parse(damaged.at), reason: 'parked' }])
       log.damaged.length = 0
       input(actor, WAKE)
       await projector.catchUp()

@@ -218,7 +218,7 @@ describe('snapshots of the replica', () => {
     return { ports, snapshots, id, kept, text: person.text(0).toString() }
   }
 
-  test('open a document without the updates before them; an altered one is left aside', async () => {
+  test('open a document without the updates before them; one that is damaged or altered is left aside and told of', async () => {
     const { ports, snapshots, id, kept, text } = await long()
     expect(kept.length).toBe(1)
     const opened: number[] = []
@@ -230,13 +230,23 @@ describe('snapshots of the replica', () => {
         return ports.documents.open({ ...stored, updates })
       },
     }
+    const told: string[] = []
+    const warn = (of: string, message: string) => void told.push(`${of}: ${message}`)
     const open = async () => {
-      const gateway = new DocumentGateway({ ...ports, snapshots, documents })
+      const gateway = new DocumentGateway({ ...ports, snapshots, documents, warn })
       expect((await textsOf(gateway, id))[0]).toBe(text)
       await gateway.close()
     }
     await open()
-    expect(opened.at(-1)).toBeLessThan(20)
+    expect([opened.at(-1)! < 20, told]).toEqual([true, []])
+    const whole = JSON.stringify(kept[0]!.state)
+    const damaged = JSON.parse(whole) as { bytes: string }
+    damaged.bytes = `${damaged.bytes.slice(0, 40)}AAAA${damaged.bytes.slice(44)}`
+    snapshots.held.set(`${documentStream(id)}#replica 1`, [{ ...kept[0]!, state: damaged as never }])
+    await open()
+    expect(opened.at(-1)).toBe(1011)
+    expect(told.splice(0)).toEqual([expect.stringMatching(`^${id}: no snapshot of the document .* it is damaged$`)])
+    snapshots.held.set(`${documentStream(id)}#replica 1`, kept)
     // A root that the log does not have, under a sum that fits.
     const { revision } = kept[0]!
     const held = kept[0]!.state as { sum: string; state: { root: string }; bytes: string }
@@ -244,5 +254,6 @@ describe('snapshots of the replica', () => {
     held.sum = sha256(`${documentStream(id)}@${revision}\n${canonicalText(held.state)}\n${held.bytes}`)
     await open()
     expect(opened.at(-1)).toBe(1011)
+    expect(told).toEqual([expect.stringContaining('differs from the recorded one')])
   })
 })

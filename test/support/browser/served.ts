@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core'
 import { loadConfig } from '../../../api/app/config.ts'
 import { openServices } from '../../../api/open-services.ts'
 import { type LocalBackend, localBackend } from '../../../api/owner/local.ts'
+import type { EventLog } from '../../../domain/ports.ts'
 import { giveSign, workspaces, writeScript } from '../../api/script.ts'
 
 export interface Served {
@@ -21,7 +22,10 @@ export interface Served {
   driven(task: string, more?: Record<string, unknown>): Promise<string>
   /** Opens the page as a person does who follows a link. */
   open(page: Page, path?: string): Promise<void>
-  close(): Promise<void>
+  /** Streams of events that are open now. */
+  streams(): number
+  /** `keep`: the data folder is the caller's. */
+  close(options?: { keep?: boolean }): Promise<void>
 }
 
 /** What a page has loaded from elsewhere, thrown, or been refused by its policy; a test expects none. */
@@ -43,7 +47,24 @@ export async function serve(options: { data?: string; port?: number } = {}): Pro
   mkdirSync(data, { recursive: true, mode: 0o700 })
   const model = writeScript(root)
   const config = loadConfig({ flags: { data, port: options.port ?? 0, model, by: 'ada' }, env: {} })
-  const services = await openServices(config, 'owner', { autoDrive: true })
+  const opened = await openServices(config, 'owner', { autoDrive: true })
+  let streams = 0
+  const subscribe: EventLog['subscribe'] = async function* (...args) {
+    streams++
+    try {
+      yield* opened.log.subscribe(...args)
+    } finally {
+      streams--
+    }
+  }
+  const log = new Proxy(opened.log, {
+    get(target, name) {
+      if (name === 'subscribe') return subscribe
+      const member: unknown = Reflect.get(target, name)
+      return typeof member === 'function' ? member.bind(target) : member
+    },
+  })
+  const services = { ...opened, log }
   const faults: unknown[] = []
   const backend = await localBackend(services, { config, env: {}, tcp: true, onFault: (error) => faults.push(error) })
   const url = backend.url!
@@ -62,6 +83,7 @@ export async function serve(options: { data?: string; port?: number } = {}): Pro
   }
   return {
     ...{ url, backend, model, giveSign, ask, start },
+    streams: () => streams,
     workspace: workspaces(root),
     async driven(task, more) {
       const id = await start(task, more)
@@ -73,9 +95,9 @@ export async function serve(options: { data?: string; port?: number } = {}): Pro
       await page.goto(link.replace(/\/#/, `${path}#`))
       await page.waitForSelector('header.top')
     },
-    async close() {
+    async close({ keep = false } = {}) {
       await backend.close()
-      rmSync(root, { recursive: true, force: true })
+      if (!keep) rmSync(root, { recursive: true, force: true })
       if (faults.length > 0) throw new Error(`the server met faults: ${faults.map(String).join('; ')}`)
     },
   }

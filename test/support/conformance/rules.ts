@@ -1,4 +1,5 @@
 import type { Mutation } from '../mutation.ts'
+import { ROUTING } from './routing.ts'
 import { behaviour, fault } from './row.ts'
 
 /** A rule that no MUST and no law names by itself, with a fault that its tests must catch. */
@@ -14,6 +15,7 @@ export interface Rule {
 const runtime = (name: string) => `test/runtime/${name}.test.ts`
 
 export const RULES: readonly Rule[] = [
+  ...ROUTING,
   {
     rule: 'memory',
     says: 'a call that is performed again saves no second fact',
@@ -238,7 +240,7 @@ export const RULES: readonly Rule[] = [
     rule: 'the place of the warning turn',
     says: 'what tools say is read by it too',
     test: behaviour('5.2-budget'),
-    fault: fault('agent/rules/budget.ts', 'input * rate.input + results +', 'input * rate.input +'),
+    fault: fault('agent/rules/budget.ts', 'again * rate.input + results +', 'input * rate.input +'),
   },
   {
     rule: 'the place of the warning turn',
@@ -261,5 +263,69 @@ export const RULES: readonly Rule[] = [
     says: 'what came after a failure forgives it, in its turn too',
     test: behaviour('5.10-errors'),
     fault: fault('agent/state/evolve-calls.ts', 'call.since < state.forgivenAt', 'state.forgivenAt > 9_999'),
+  },
+  {
+    rule: 'sessions of the page',
+    says: 'the cookie, which every program of the host gets, is worth nothing without the key of the page',
+    test: 'test/api/web-session.test.ts',
+    fault: {
+      file: 'api/http/sessions/web-sessions.ts',
+      search: " && equal(key, this.#sign('page', payload))",
+      replace: '',
+    },
+  },
+  {
+    rule: 'sessions of the page',
+    says: 'a link to the page works once',
+    test: 'test/api/web-session.test.ts',
+    fault: {
+      file: 'api/http/sessions/web-sessions.ts',
+      search: '    this.#codes.delete(key)\n    const now',
+      replace: '    const now',
+    },
+  },
+  {
+    rule: 'sessions of the page',
+    says: 'a page of another port of the host cannot use a session',
+    test: 'test/api/web-session.test.ts',
+    fault: {
+      file: 'api/http/sessions/session-guard.ts',
+      search: "site !== 'same-origin')",
+      replace: "site === 'cross-site')",
+    },
+  },
+  {
+    rule: 'proofs of trees',
+    says: 'a child ends where its parent has recorded it',
+    test: behaviour('5.4-proofs'),
+    fault: fault('runtime/agent/history/verify-children.ts', 'if (end.hash !== head.hash)', 'if (end.hash === "")'),
+  },
+  {
+    rule: 'erasures in trees',
+    says: 'bodies of children stay in the blob store',
+    test: behaviour('5.4-proofs'),
+    fault: fault('runtime/erasure/unnamed-blobs.ts', 'if (born !== null) streams.push(born)', ''),
+  },
+  {
+    rule: 'compared runs',
+    says: 'the deeds of a child stand below the call of its parent',
+    test: behaviour('5.9-compared-runs'),
+    fault: fault('agent/rules/deeds.ts', 'path: [...path, ...deed.path],', 'path: deed.path,'),
+  },
+  {
+    rule: 'compared runs',
+    says: 'what a fork records anew is no difference',
+    test: behaviour('5.9-compared-runs'),
+    fault: fault('agent/rules/deeds.ts', 'if (event.body.system !== prompt) ', ''),
+  },
+  {
+    rule: 'books of trees',
+    says: 'the tables reserve what children may still take',
+    test: 'test/projections/tree.test.ts',
+    fault: {
+      file: 'projections/schema/budget-view.ts',
+      search: "c.kind = 'granted' and",
+      replace: "c.kind = 'granted' and n.revision < 0 and",
+    },
   },
 ]

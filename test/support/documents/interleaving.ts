@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { blockText } from '../../../domain/document/model/block.ts'
 import { contextHash } from '../../../domain/document/model/context-hash.ts'
 import type { EventLog } from '../../../domain/ports.ts'
-import { seededRandom } from '../harness.ts'
+import { MemoryBlobs, seededRandom } from '../harness.ts'
 import { Person } from './person.ts'
 import { ANN, BOB, DocumentGateway, made, portsOver } from './runtime.ts'
 
@@ -52,9 +52,13 @@ export interface Outcome {
   readonly verified: unknown
 }
 
-/** Plays a plan over a log. Equal logs of any kind give equal outcomes. */
-export async function play(log: EventLog, steps: readonly Step[]): Promise<Outcome> {
-  const ports = portsOver(log, { random: seededRandom('interleaving') })
+/** Plays a plan over a log; `after` comes after each step. Equal logs of any kind give equal outcomes. */
+export async function play(
+  log: EventLog,
+  steps: readonly Step[],
+  { blobs = new MemoryBlobs(), after = async (_: number) => {} } = {},
+): Promise<Outcome> {
+  const ports = portsOver(log, { random: seededRandom('interleaving'), blobs })
   const gateways = [new DocumentGateway(ports), new DocumentGateway(ports)] as const
   const id = await made(gateways[0], '<p>one</p><p>two</p><h1>three</h1>')
   const person = new Person('77', (await gateways[0].snapshot(id)).bytes)
@@ -70,6 +74,7 @@ export async function play(log: EventLog, steps: readonly Step[]): Promise<Outco
       const update = person.change(() => write(person, one.block, one.text))
       await gateway.import(id, update, BOB)
     }
+    await after(n)
   }
   person.doc.import((await gateways[0].snapshot(id)).bytes)
   const fresh = new DocumentGateway(portsOver(log, { blobs: ports.blobs }))

@@ -66,7 +66,7 @@ const envelopes: Way = {
 
 const creation = (format: 'html' | 'markdown'): Way => ({
   name: `a new document from ${format}`,
-  every: 2,
+  every: 4,
   async into(payload) {
     const { depth, nodes } = MARKUP_LIMITS
     const parsed = toTree({ format, text: payload, limits: { depth, nodes } })
@@ -83,7 +83,7 @@ const creation = (format: 'html' | 'markdown'): Way => ({
 /** A person's replica may hold anything at any place. */
 const person: Way = {
   name: "a person's update",
-  every: 4,
+  every: 10,
   async into(payload) {
     const { document, updates } = await documentWith(BASE)
     const peer = new Person('77', updates[0]!)

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { workspaceTools } from '../../../adapters/tools/builtin.ts'
+import { documentTools } from '../../../adapters/tools-documents/document-tools.ts'
 import { WebSettings } from '../../../adapters/tools-web/settings.ts'
 import { webTools } from '../../../adapters/tools-web/web-tools.ts'
 import { controlTools, MEMORY_TOOLS } from '../../../domain/agent/control/registry.ts'
@@ -53,6 +54,9 @@ function section({ name, description, parameters, effect, timeLimitMs }: ToolSpe
 
 const WEB = webTools(WebSettings.parse({ search: { provider: 'brave' } }), async () => '')
 
+/** Nothing is performed: only their descriptions are looked at. */
+const DOCUMENTS = documentTools({} as never)
+
 /** The generated sections of the page. */
 export const toolSections = (): string =>
   [
@@ -60,6 +64,8 @@ export const toolSections = (): string =>
     ...workspaceTools().map(({ spec }) => section(spec)),
     '## With the setting `web`\n',
     ...WEB.map(({ spec }) => section(spec)),
+    '## In documents\n',
+    ...DOCUMENTS.map(({ spec }) => section(spec)),
     '## To steer itself\n',
     ...controlTools(CODER_SOP).map(section),
     '## To remember\n',

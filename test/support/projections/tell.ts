@@ -82,6 +82,7 @@ function model(actor: Actor, tape: Tape): unknown {
     }
     actor.write('error', failed)
     actor.attempt++
+    if (failed.delayMs > 450) actor.write('model_held', { attempt: actor.attempt, delayMs: 30 })
     return actor.callModel()
   }
   if (choice === 1) {

@@ -27,7 +27,8 @@ export function answerOf(plan: Plan, { messages, tools }: ModelRequest): ModelOu
     })
     return says([...delegations, ...looks(next.children.length + next.looks === 0 ? 1 : next.looks)], 'tool_use')
   }
-  if (part.ends === 'completes') return says([use('complete_task', { summary: `done ${path.length}` }, 'c')], 'tool_use')
+  if (part.ends === 'completes')
+    return says([use('complete_task', { summary: `done ${path.length}` }, 'c')], 'tool_use')
   const text = [{ type: 'text', text: 'no more' }]
   return part.ends === 'talks' ? says(text, 'end_turn') : says(text, 'refusal')
 }

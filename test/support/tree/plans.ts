@@ -38,11 +38,11 @@ export const HAND: RoleDefinition = {
 }
 
 export function treeSpec(more: Record<string, unknown> = {}, delegation: Record<string, unknown> = {}): AgentSpec {
-  const { maxDepth = 3, agents = 100, concurrency = 5 } = delegation
+  const { maxDepth = 3, agents = 100 } = delegation
   return testSpec({
     policy: { mode: 'batch' },
     tools: [...controlTools(null), delegateToAgent.spec, toolSpec('look', { effect: 'pure' })],
-    delegation: { maxDepth, agents, concurrency, roles: { researcher: HAND, coder: HAND, reviewer: HAND } },
+    delegation: { maxDepth, agents, roles: { researcher: HAND, coder: HAND, reviewer: HAND } },
     ...more,
   })
 }

@@ -1,6 +1,6 @@
 import { MemoryLog } from '../../../adapters/log-memory/log.ts'
-import { controlTools } from '../../../domain/agent/control/registry.ts'
 import { delegateToAgent } from '../../../domain/agent/control/delegate-to-agent.ts'
+import { controlTools } from '../../../domain/agent/control/registry.ts'
 import type { UserCommand } from '../../../domain/agent/decisions/commands.ts'
 import type { AgentSpec } from '../../../domain/agent/definition/spec.ts'
 import { CommandRejected } from '../../../domain/agent/errors.ts'
@@ -8,6 +8,7 @@ import type { AgentEvent } from '../../../domain/agent/events/events.ts'
 import { totals } from '../../../domain/agent/state/account.ts'
 import { undelivered } from '../../../domain/agent/state/courier.ts'
 import { callsOf } from '../../../domain/agent/state/state.ts'
+import { LogError } from '../../../domain/log/errors.ts'
 import { idOf } from '../../../domain/log/owner.ts'
 import type { EventLog, Tool } from '../../../domain/ports.ts'
 import { history } from '../../../domain/runtime/agent/history/history.ts'
@@ -33,6 +34,10 @@ export type Dies = (boundary: Boundary, nth: number) => boolean
 
 export const ROOT = 'root'
 
+async function* living<T>(process: Process, pages: AsyncIterable<T>): AsyncGenerator<T> {
+  for await (const page of pages) yield await process.living(async () => page)
+}
+
 /** A tree of agents with a scripted model in processes that die, over one log. */
 export class TreeWorld {
   readonly log: EventLog
@@ -45,6 +50,9 @@ export class TreeWorld {
   most = 0
   /** Called at each boundary, such as to have a person cancel. */
   onBoundary: (boundary: Boundary) => void = () => undefined
+  /** The stream that cannot be read; blank: none. */
+  damaged = { stream: '' }
+  agentsAtOnce = 5
   deaths = 0
   doubts = 0
   private readonly plan: Plan
@@ -65,7 +73,10 @@ export class TreeWorld {
 
   boot(): Process {
     this.working.clear()
-    this.process = new Process({ ports: (process, n) => this.ports(process, n), fateAt: () => undefined }, this.processes++)
+    this.process = new Process(
+      { ports: (process, n) => this.ports(process, n), fateAt: () => undefined },
+      this.processes++,
+    )
     return this.process
   }
 
@@ -96,8 +107,9 @@ export class TreeWorld {
           return this.pass(process, { name: 'after_append', stream, types }) ? NEVER : done
         },
         head: (stream) => process.living(() => log.head(stream)),
-        async *read(...args) {
-          for await (const page of log.read(...args)) yield await process.living(async () => page)
+        read: (...args) => {
+          if (args[0] === this.damaged.stream) throw new LogError('LOG_CORRUPT', `${args[0]} is damaged`)
+          return living(process, log.read(...args))
         },
         readAll: (...args) => log.readAll(...args),
         subscribe: (...args) => log.subscribe(...args),
@@ -116,6 +128,7 @@ export class TreeWorld {
       feed: { publish: () => undefined },
       build: 'test',
       requestLimitMs: 2 ** 40,
+      agentsAtOnce: this.agentsAtOnce,
       provider: () => ({
         id: 'test',
         call: (request, { signal }) =>

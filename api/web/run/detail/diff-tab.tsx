@@ -2,7 +2,7 @@ import { api, take } from '../../client/api.ts'
 import { JsonView } from '../../parts/json-view.tsx'
 import { Loaded, useLoaded } from '../../parts/loaded.tsx'
 import { PatchView } from '../../parts/patch-view.tsx'
-import { shown } from '../../parts/text.tsx'
+import { shown } from '../../parts/shown.ts'
 import type { DetailProps } from './detail-pane.tsx'
 
 /** What the step at the position changed: the state, the messages and the files, beside the step before it. */

@@ -5,7 +5,8 @@ import { bytes } from '../../../cli/output/units.ts'
 import { instant } from '../../parts/format.ts'
 import { JsonView } from '../../parts/json-view.tsx'
 import { Markdown } from '../../parts/markdown.tsx'
-import { Foreign, shown } from '../../parts/text.tsx'
+import { shown } from '../../parts/shown.ts'
+import { Foreign } from '../../parts/text.tsx'
 import { goTo } from '../position.ts'
 import type { DetailProps } from './detail-pane.tsx'
 import { WholeResult } from './whole-result.tsx'
@@ -18,7 +19,7 @@ export function EventTab({ agent, place }: DetailProps) {
   events.version.value
   const work = outline.work.find(({ from, to }) => from === place || to === place)
   const places = work === undefined ? [place] : [work.from, ...(work.to === null ? [] : [work.to])]
-  useEffect(() => events.want(places), [places.join()])
+  useEffect(() => events.want('detail', places), [places.join()])
   const event = events.get(place)
   if (event === undefined) return <p class="quiet">loading …</p>
   const [start, end] =

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { api, take } from '../../client/api.ts'
 import { Loaded, useLoaded } from '../../parts/loaded.tsx'
 import { PatchView } from '../../parts/patch-view.tsx'
-import { shown } from '../../parts/text.tsx'
+import { shown } from '../../parts/shown.ts'
 import type { Brief } from '../state-cache.ts'
 
 interface Then {

@@ -1,7 +1,7 @@
 import { api, take } from '../../client/api.ts'
 import { JsonView } from '../../parts/json-view.tsx'
 import { Loaded, useLoaded } from '../../parts/loaded.tsx'
-import { shown } from '../../parts/text.tsx'
+import { shown } from '../../parts/shown.ts'
 import type { DetailProps } from './detail-pane.tsx'
 
 /** What the model was sent in the turn at the position, put together from the log and checked against its hash. */

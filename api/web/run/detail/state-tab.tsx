@@ -1,7 +1,7 @@
 import { dollars } from '../../../cli/output/units.ts'
 import { setQuery } from '../../page/router.ts'
 import { JsonView } from '../../parts/json-view.tsx'
-import { shown } from '../../parts/text.tsx'
+import { shown } from '../../parts/shown.ts'
 import type { Brief } from '../state-cache.ts'
 import type { DetailProps } from './detail-pane.tsx'
 import { FilesThen } from './files-then.tsx'

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { refusalOf, send, told } from '../../client/api.ts'
-import { shown } from '../../parts/text.tsx'
+import { shown } from '../../parts/shown.ts'
 
 /** Bytes that are asked for at a time. */
 const PART = 65_536

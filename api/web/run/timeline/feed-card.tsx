@@ -2,8 +2,10 @@ import type { EventView } from '../../../app/schemas/events.ts'
 import { substance } from '../../../cli/event-text.ts'
 import { dollars } from '../../../cli/output/units.ts'
 import { clock, span } from '../../parts/format.ts'
+import { JsonView } from '../../parts/json-view.tsx'
 import { Markdown } from '../../parts/markdown.tsx'
-import { Foreign, shown } from '../../parts/text.tsx'
+import { shown } from '../../parts/shown.ts'
+import { Foreign } from '../../parts/text.tsx'
 import { toneOf } from './tone.ts'
 
 const RESULT = 600
@@ -67,8 +69,9 @@ function figuresOf({ payload, cut }: EventView): string {
   return figures.filter((one) => one !== '').join(' · ')
 }
 
-const textOf = (value: unknown): string =>
-  typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value, null, 1)
+/** The beginning of what a call was given, or gave; the rest is in the detail. */
+const Value = ({ value }: { value: unknown }) =>
+  typeof value === 'string' ? <Foreign text={value} most={RESULT} /> : <JsonView value={value ?? null} text={RESULT} />
 
 function Body({ event }: { event: EventView }) {
   const payload = event.payload as Payload | null
@@ -84,11 +87,7 @@ function Body({ event }: { event: EventView }) {
     case 'tool_call_end': {
       const { error } = payload
       if (typeof error === 'object') return <Foreign text={`${error.code}: ${error.message}`} most={RESULT} />
-      return (
-        <pre class="result">
-          <Foreign text={textOf(payload.result)} most={RESULT} />
-        </pre>
-      )
+      return <Value value={payload.result} />
     }
     default:
       return (
@@ -106,12 +105,16 @@ function Answer({ content }: { content: NonNullable<Payload['content']> }) {
         block.type === 'text' ? (
           <Markdown key={i} text={block.text ?? ''} />
         ) : block.type === 'tool_use' ? (
-          <p key={i} class="call mono">
-            → <bdi>{shown(block.name ?? '')}</bdi> <Foreign text={textOf(block.input)} most={RESULT} />
-          </p>
-        ) : (
+          <div key={i} class="call">
+            <span class="mono">
+              → <bdi>{shown(block.name ?? '')}</bdi>
+            </span>
+            <Value value={block.input} />
+          </div>
+        ) : block.text === undefined ? null : (
+          // Such as what a model thinks before it answers.
           <p key={i} class="quiet">
-            <Foreign text={block.text ?? block.type} most={RESULT} />
+            <Foreign text={block.text} most={RESULT} />
           </p>
         ),
       )}

@@ -1,7 +1,7 @@
 import { dollars } from '../../../cli/output/units.ts'
 import { setQuery } from '../../page/router.ts'
 import { clock, short } from '../../parts/format.ts'
-import { shown } from '../../parts/text.tsx'
+import { shown } from '../../parts/shown.ts'
 import { VirtualList } from '../../parts/virtual-list.tsx'
 import type { AgentModel } from '../agent-model.ts'
 import { after } from '../outline.ts'

@@ -1,0 +1,183 @@
+import type { Json } from '../../log/json.ts'
+import type { Block } from '../events/content.ts'
+import type { AgentEvent, EventOf } from '../events/events.ts'
+
+// The requests, answers and decisions of an agent, each under its cause: the turn, the call. Two runs are
+// compared by these. What differs between any two runs (ids, times, prices, salts) is no part of a deed.
+
+/** One thing that was asked of a model, a tool or an agent, answered by one, or decided. */
+export interface Deed {
+  readonly kind: 'asked' | 'answered' | 'decided'
+  /** The way to it from the run's root: `turn 2`, `call 0`, `result`. Unique in a run. */
+  readonly path: readonly string[]
+  /** Its place among the deeds of the run, by cause: compared member by member. */
+  readonly order: readonly number[]
+  readonly value: Json
+  readonly at: { readonly agentId: string; readonly revision: number }
+}
+
+/** A child, and the call of its parent that it belongs to. */
+export interface Begotten {
+  readonly childId: string
+  readonly path: readonly string[]
+  readonly order: readonly number[]
+}
+
+/** The deeds of one agent, from its whole history in order. */
+export function deedsOf(events: readonly AgentEvent[]): { deeds: readonly Deed[]; children: readonly Begotten[] } {
+  const deeds: Deed[] = []
+  const children: Begotten[] = []
+  // Inputs are read by the turn that starts next.
+  let turn = 0
+  let inputs = 0
+  let ends = 0
+  // A fork records anew what is in force.
+  let prompt: string | null = null
+  let tools = ''
+  for (const event of events) {
+    const add = (kind: Deed['kind'], path: readonly string[], order: readonly number[], value: unknown) =>
+      deeds.push({ kind, path, order, value: plain(value), at: { agentId: event.agentId, revision: event.revision } })
+    const inTurn = (kind: Deed['kind'], name: string, place: number, value: unknown) =>
+      add(kind, [`turn ${event.turn}`, name], [event.turn, place], value)
+    const ofCall = (kind: Deed['kind'], name: string, place: number, value: unknown) => {
+      const call = placeOf(event)
+      if (call !== null) add(kind, [...call.path, name], [...call.order, place], value)
+    }
+    switch (event.type) {
+      case 'agent_started': {
+        const { role, policy, limits, budget, models, instructions, testCommand } = event.body.spec
+        const started = { role: role?.name ?? null, policy, limits, budget, model: models.requested, testCommand }
+        add('decided', ['start'], [0, 0], { ...started, instructions: instructions ?? null })
+        break
+      }
+      case 'user_input':
+        add('asked', [`turn ${turn + 1}`, `input ${inputs}`], [turn + 1, IN_TURN.input, inputs++], event.body.text)
+        break
+      case 'turn_start':
+        turn = event.turn
+        inputs = 0
+        break
+      case 'model_routed':
+        inTurn('decided', 'model', IN_TURN.routing, event.body.resolved)
+        break
+      case 'prompt_set':
+        if (event.body.system !== prompt) inTurn('asked', 'system prompt', IN_TURN.prompt, event.body.system)
+        prompt = event.body.system
+        break
+      case 'tools_changed':
+        if (JSON.stringify(event.body) !== tools) inTurn('asked', 'tools', IN_TURN.tools, event.body)
+        tools = JSON.stringify(event.body)
+        break
+      case 'model_call_end':
+        inTurn('answered', 'answer', IN_TURN.answer, answerOf(event))
+        break
+      case 'turn_end':
+        inTurn('decided', 'end', IN_TURN.end, event.body.outcome)
+        break
+      case 'approval_decided':
+        ofCall('decided', 'approval', OF_CALL.approval, event.body.decision)
+        break
+      case 'approval_expired':
+        ofCall('decided', 'approval', OF_CALL.approval, 'expired')
+        break
+      case 'tool_call_resolved': {
+        const { decision, result = null } = event.body
+        ofCall('decided', 'unknown outcome', OF_CALL.resolved, { decision, result })
+        break
+      }
+      case 'child_delegated': {
+        const { role, task, constraints, expectedOutput = null } = event.body
+        ofCall('asked', 'delegation', OF_CALL.delegation, { role, task, constraints, expectedOutput })
+        const call = placeOf(event)
+        if (call !== null)
+          children.push({
+            childId: event.body.childId,
+            path: [...call.path, 'agent'],
+            order: [...call.order, OF_CALL.child],
+          })
+        break
+      }
+      case 'gate_checked':
+        ofCall('decided', `gate ${event.body.gate}`, OF_CALL.gate, event.body.passed)
+        break
+      case 'phase_advanced':
+        ofCall('decided', 'phase', OF_CALL.phase, event.body.to)
+        break
+      case 'tool_call_end': {
+        const { toolName, success, result = null, error } = event.body
+        ofCall('answered', 'result', OF_CALL.result, { toolName, success, result, code: error?.code ?? null })
+        break
+      }
+      case 'cancel_requested':
+        add('decided', [`turn ${turn}`, 'cancel'], [turn, IN_TURN.cancel], event.body.reason ?? null)
+        break
+      case 'recovery': {
+        const { phase } = event.body
+        add('decided', [`turn ${turn}`, `recovery ${ends}`], [turn, IN_TURN.last, ends++], phase)
+        break
+      }
+      case 'completion': {
+        const { summary, artifacts, nextSteps = null, unmetGates } = event.body
+        const said = { completed: true, summary, artifacts, nextSteps, unmetGates }
+        add('decided', [`turn ${turn}`, 'completion'], [turn, IN_TURN.last, ends++], said)
+        break
+      }
+      case 'error':
+        if (event.body.recoverable)
+          add(
+            'answered',
+            [`turn ${event.turn}`, `failure ${event.body.attempt ?? 1}`],
+            [event.turn, IN_TURN.failure, event.body.attempt ?? 1],
+            event.body.code,
+          )
+        else
+          add('decided', [`turn ${turn}`, 'completion'], [turn, IN_TURN.last, ends++], {
+            completed: false,
+            code: event.body.code,
+          })
+        break
+    }
+  }
+  return { deeds: lastOf(deeds), children }
+}
+
+const IN_TURN = {
+  input: 0,
+  routing: 1,
+  prompt: 2,
+  tools: 3,
+  failure: 4,
+  answer: 5,
+  calls: 6,
+  cancel: 7,
+  end: 8,
+  last: 9,
+}
+const OF_CALL = { approval: 0, delegation: 1, child: 2, resolved: 3, gate: 4, phase: 5, result: 6 }
+
+/** Where a call stands, from its id: an inherited one bears the id of the agent that made it. */
+function placeOf({ toolCallId = '' }: AgentEvent): Pick<Begotten, 'path' | 'order'> | null {
+  const [, turn, index] = /\.t(\d+)\.c(\d+)$/.exec(toolCallId) ?? []
+  if (turn === undefined || index === undefined) return null
+  return { path: [`turn ${turn}`, `call ${index}`], order: [Number(turn), IN_TURN.calls, Number(index)] }
+}
+
+/** An answer without what the provider makes anew each time: ids, and signatures of its thinking. */
+function answerOf({ body: { content, stopReason } }: EventOf<'model_call_end'>) {
+  const said = ({ id: _, signature: __, ...block }: Block) => block
+  return { content: content.map(said), stopReason }
+}
+
+/** Where a thing was decided again at its place, the last decision counts. */
+const lastOf = (deeds: readonly Deed[]): Deed[] => [
+  ...new Map(deeds.map((deed) => [deed.path.join('\u0000'), deed] as const)).values(),
+]
+
+const plain = (value: unknown): Json => JSON.parse(JSON.stringify(value)) as Json
+
+/** The deeds of a child as a part of its parent's run. */
+export const below = ({ path, order }: Begotten, deed: Deed): Deed => ({
+  ...deed,
+  path: [...path, ...deed.path],
+  order: [...order, ...deed.order],
+})

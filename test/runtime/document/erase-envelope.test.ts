@@ -1,0 +1,25 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { MemoryLog } from '../../../adapters/log-memory/log.ts'
+import { replaced } from '../../../domain/replaced.ts'
+import { ANN, DocumentGateway, made, portsOver, replaceFirst, requestFor } from '../../support/documents/runtime.ts'
+import { BEFORE } from '../../support/sealing.ts'
+
+test('a log that cannot empty an event refuses the erasure, and nothing is changed', async () => {
+  const log = new MemoryLog({ clock: BEFORE })
+  const gateway = new DocumentGateway(portsOver(replaced(log, 'erases', false)))
+  onTestFinished(() => gateway.close())
+  const id = await made(gateway, '<p>one</p>')
+  await gateway.envelope(id, await requestFor(gateway, id, 'r1', replaceFirst('two')), ANN)
+  const erasure = gateway.erase(id, { revision: 3, reason: 'private' }, ANN)
+  await expect(erasure).rejects.toMatchObject({ code: 'ERASE_IMPOSSIBLE' })
+  expect(await gateway.history.verify(id)).toMatchObject({ ok: true, erased: [], events: 4 })
+})
+
+test('a reason with a secret is refused', async () => {
+  const log = new MemoryLog({ clock: BEFORE })
+  const gateway = new DocumentGateway(portsOver(log, { holdsSecret: async (text) => text.includes('hunter2') }))
+  onTestFinished(() => gateway.close())
+  const id = await made(gateway, '<p>one</p>')
+  const erasure = gateway.erase(id, { revision: 1, reason: 'it held hunter2' }, ANN)
+  await expect(erasure).rejects.toMatchObject({ code: 'CONTENT_REFUSED' })
+})

@@ -1,0 +1,130 @@
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { useBrowser } from '../support/browser/pages.ts'
+import { type Served, serve } from '../support/browser/served.ts'
+
+// The rules of axe on every screen, in both themes.
+
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+const browser = useBrowser()
+let served: Served
+let [asks, done, question] = ['', '', '']
+beforeAll(async () => {
+  served = await serve()
+  asks = await served.driven('write hello', { workspace: served.workspace() })
+  done = await served.driven('write hello', {
+    workspace: served.workspace(),
+    approve: ['write_file'],
+    contextVariables: { a: 1 },
+  })
+  question = await served.driven('ask me')
+})
+afterAll(() => served.close())
+
+interface Violation {
+  id: string
+  nodes: { html: string; failureSummary?: string }[]
+}
+
+async function violations(page: Page): Promise<string[]> {
+  // Through the debugger: the page's own policy lets no text be run.
+  const { readFileSync } = await import('node:fs')
+  await page.evaluate(readFileSync(axe, 'utf8'))
+  const found = await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }
+    return (await axe.run()).violations
+  })
+  return found.map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(' | ')}`,
+  )
+}
+
+const screens: [string, () => string, string][] = [
+  ['the list', () => '/', '.run-row'],
+  ['a list with a selected run', () => `/?run=${done}`, '.run-row.selected'],
+  ['an empty list', () => '/?text=nothing+at+all', '.notice'],
+  ['the inbox', () => '/inbox', '.ask .patch'],
+  ['the start', () => '/start', 'select#role'],
+  ['a run that asks', () => `/runs/${asks}`, '.ask .patch'],
+  ['a run with a question', () => `/runs/${question}`, '.ask textarea'],
+  ...['event', 'state', 'diff', 'raw', 'request', 'proof'].map((tab): [string, () => string, string] => [
+    `the detail ${tab}`,
+    () => `/runs/${done}?at=13&tab=${tab}`,
+    '.detail h2, .detail pre, .detail .json-line',
+  ]),
+  ...['feed', 'compact', 'waterfall'].map((view): [string, () => string, string] => [
+    `the timeline ${view}`,
+    () => `/runs/${done}?view=${view}&at=7`,
+    '.card header .quiet, .event .said bdi:not(:empty), .work',
+  ]),
+  ['a place that is none', () => '/nowhere', '.notice'],
+]
+
+describe.each(['light', 'dark'] as const)('in the %s theme', (theme) => {
+  it('no screen breaks a rule of axe', async () => {
+    const page = await browser.page()
+    await page.emulateMedia({ colorScheme: theme })
+    await served.open(page)
+    const found: [string, string[]][] = []
+    for (const [name, path, ready] of screens) {
+      await page.goto(served.url + path())
+      await page.locator(ready).first().waitFor()
+      await expect.poll(() => page.getByText('loading …').count()).toBe(0)
+      found.push([name, await violations(page)])
+    }
+    expect(found.filter(([, all]) => all.length > 0)).toEqual([])
+  })
+})
+
+it('a browser without a session is told what to do, within the rules', async () => {
+  const page = await browser.page()
+  await page.goto(served.url)
+  await page.locator('pre').waitFor()
+  expect(await violations(page)).toEqual([])
+})
+
+it('nothing moves where less motion is wanted', async () => {
+  const page = await browser.page()
+  await page.emulateMedia({ reducedMotion: 'reduce' })
+  const id = await served.start('wait', { workspace: served.workspace() })
+  await served.open(page, `/runs/${id}`)
+  await page.locator('.status.works').waitFor()
+  expect(await page.evaluate(() => document.getAnimations().length)).toBe(0)
+  await page.emulateMedia({ reducedMotion: 'no-preference' })
+  await expect.poll(() => page.evaluate(() => document.getAnimations().length)).toBeGreaterThan(0)
+  await served.ask('POST', `/v1/runs/${id}/cancel`, {})
+})
+
+it('at twice the size every part can be reached, and no text runs out of the page sideways', async () => {
+  const page = await browser.page()
+  // 200 % of a window of 1280 by 800.
+  await page.setViewportSize({ width: 640, height: 400 })
+  await served.open(page)
+  for (const [, path, ready] of screens) {
+    await page.goto(served.url + path())
+    await page.locator(ready).first().waitFor()
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+    expect([path(), wide]).toEqual([path(), 0])
+  }
+})
+
+it('every control of a run is reached by the tabulator', async () => {
+  const page = await browser.page()
+  await served.open(page, `/runs/${done}`)
+  await page.locator('.card header .quiet').first().waitFor()
+  const names = new Set<string>()
+  for (let i = 0; i < 80; i++) {
+    await page.keyboard.press('Tab')
+    names.add(
+      await page.evaluate(
+        () => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? '',
+      ),
+    )
+  }
+  for (const name of ['Runs', 'Inbox', 'Fork (f)', 'Play', 'Position', 'Turns', 'Feed', 'Event'])
+    expect(
+      [...names].some((one) => one.startsWith(name)),
+      name,
+    ).toBe(true)
+})

@@ -1,0 +1,129 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { useBrowser } from '../support/browser/pages.ts'
+import { type Served, serve, troubles } from '../support/browser/served.ts'
+
+const browser = useBrowser()
+let served: Served
+beforeAll(async () => {
+  served = await serve()
+})
+afterAll(() => served.close())
+
+const status = (page: Page) => page.locator('.run-head .status').innerText()
+const idOf = (page: Page) => new URL(page.url()).pathname.slice('/runs/'.length)
+interface Approval {
+  approval: { state: string; by: string | null }
+}
+
+describe('an approval', () => {
+  it('shows the difference that it would make, and is given by a key', async () => {
+    const page = await browser.page()
+    const found = troubles(page)
+    const id = await served.driven('write hello', { workspace: served.workspace() })
+    await served.open(page, `/runs/${id}`)
+    await expect.poll(() => page.locator('.ask').innerText()).toMatch(/Allow\s+write_file[\s\S]*\+hello/)
+    await page.keyboard.press('a')
+    await expect.poll(() => status(page)).toContain('done')
+    const { approval } = await served.ask<Approval>('GET', `/v1/approvals/${id}.t1.c0`)
+    expect(approval).toMatchObject({ state: 'approved', by: 'approver:ada' })
+    expect(found).toEqual([])
+  })
+
+  it('is refused with a reason, by the keyboard, in the inbox', async () => {
+    const page = await browser.page()
+    const [first, second] = [served.workspace(), served.workspace()]
+    const one = await served.driven('write one', { workspace: first })
+    const two = await served.driven('write two', { workspace: second })
+    await served.open(page, '/inbox')
+    await expect.poll(() => page.locator('.inbox .ask').count()).toBe(2)
+    await expect.poll(() => page.locator('.badge').innerText()).toBe('2')
+    await page.keyboard.press('j')
+    await page.keyboard.press('r')
+    await page.keyboard.type('not in this folder')
+    await page.keyboard.press('Enter')
+    await expect.poll(() => page.locator('.decided').allTextContents()).toEqual(['rejected by ada'])
+    const { events } = await served.ask<{ events: { type: string; payload: { reason?: string } }[] }>(
+      'GET',
+      `/v1/runs/${two}/events?type=approval_decided`,
+    )
+    expect(events[0]!.payload.reason).toBe('not in this folder')
+    const { run } = await served.ask<{ run: { waiting: { for: string }[] } }>('GET', `/v1/runs/${one}`)
+    expect(run.waiting[0]!.for).toBe('approval')
+    await served.ask('POST', `/v1/approvals/${one}.t1.c0`, { decision: 'approved', by: 'bob' })
+    await expect.poll(() => page.locator('.decided').allTextContents()).toContain('approved by bob')
+  })
+
+  it('that another person decided first is told to the second', async () => {
+    const [ada, bob] = [await browser.page(), await browser.page()]
+    const id = await served.driven('write hello', { workspace: served.workspace() })
+    await served.open(ada, '/inbox')
+    await served.open(bob, '/inbox')
+    for (const page of [ada, bob]) await expect.poll(() => page.locator('.inbox .ask').count()).toBeGreaterThan(0)
+    await ada.keyboard.press('a')
+    await expect.poll(() => bob.locator('.decided').allTextContents()).toEqual(['approved by ada'])
+    // Also where the page did not know of it yet.
+    const again = await served.ask('POST', `/v1/approvals/${id}.t1.c0`, { decision: 'approved' }).catch(String)
+    expect(again).toContain(': 409 ')
+  })
+})
+
+describe('a person', () => {
+  it('answers a question in the page', async () => {
+    const page = await browser.page()
+    const id = await served.driven('ask me')
+    await served.open(page, `/runs/${id}`)
+    await expect.poll(() => page.locator('.ask').innerText()).toContain('Which?')
+    await page.getByLabel('Answer').fill('the second one')
+    await page.getByLabel('Answer').press('Enter')
+    await expect.poll(() => status(page)).toContain('done')
+    await expect.poll(() => page.locator('.timeline').innerText()).toContain('the second one')
+  })
+
+  it('pauses, steps, resumes and cancels a run', async () => {
+    const page = await browser.page()
+    const workspace = served.workspace()
+    const id = await served.start('wait for ever', { workspace })
+    await served.open(page, `/runs/${id}`)
+    const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
+    await press('Pause')
+    await expect.poll(() => status(page)).toContain('paused')
+    const step = async () => (await served.ask<{ run: { step: number } }>('GET', `/v1/runs/${id}`)).run.step
+    const before = await step()
+    await press('Step')
+    await expect.poll(step).toBeGreaterThan(before)
+    await expect.poll(() => status(page)).toContain('paused')
+    await press('Resume')
+    await expect.poll(() => status(page)).toContain('works')
+    await page.keyboard.press('i')
+    await page.keyboard.type('hurry up')
+    await page.keyboard.press('Enter')
+    await expect.poll(() => page.locator('.outcome').innerText()).toContain('said')
+    await press('Cancel')
+    await press('End the run')
+    await expect.poll(() => status(page)).toContain('cancelled')
+  })
+
+  it('forks a run at the position, and restores files after seeing what changes', async () => {
+    const page = await browser.page()
+    const id = await served.driven('write hello', { workspace: served.workspace(), approve: ['write_file'] })
+    await served.open(page, `/runs/${id}?at=6`)
+    await page.keyboard.press('f')
+    expect(await page.locator('.form').innerText()).toContain('event 6')
+    await page.getByLabel('let it go on').uncheck()
+    await page.locator('.form').getByRole('button', { name: 'Fork' }).click()
+    await expect.poll(() => idOf(page)).not.toBe(id)
+    const { events } = await served.ask<{ events: { payload: { revision: number } }[] }>(
+      'GET',
+      `/v1/runs/${idOf(page)}/events?type=forked`,
+    )
+    expect(events[0]!.payload.revision).toBe(6)
+    await page.goto(`${served.url}/runs/${id}`)
+    await page.getByRole('button', { name: 'Restore' }).click()
+    await page.getByLabel('Files of step').fill('0')
+    await page.getByLabel('Files of step').press('Enter')
+    await expect.poll(() => page.locator('.form .files').innerText()).toMatch(/deleted\s+hello\.txt/)
+    await page.getByRole('button', { name: 'Restore them' }).click()
+    await expect.poll(() => page.locator('.outcome').innerText()).toContain('files of step 0 are back')
+  })
+})

@@ -1,0 +1,136 @@
+import { type AddressInfo, createServer } from 'node:net'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { useBrowser } from '../support/browser/pages.ts'
+import { type Served, serve, troubles } from '../support/browser/served.ts'
+import { freshFolders } from '../support/folders.ts'
+
+const browser = useBrowser()
+let served: Served
+beforeAll(async () => {
+  served = await serve()
+})
+afterAll(() => served.close())
+
+/** Events that the page knows of. */
+const length = async (page: Page) => Number(await page.getByRole('slider').getAttribute('aria-valuemax')) + 1
+const headOf = async (id: string) =>
+  (await served.ask<{ run: { revision: number } }>('GET', `/v1/runs/${id}`)).run.revision
+const live = (page: Page) => expect.poll(() => page.locator('.connection').innerText()).toBe('live')
+
+describe('a run that goes on', () => {
+  it('is watched from its start to its end, with the text that its model writes', async () => {
+    const page = await browser.page()
+    const found = troubles(page)
+    const workspace = served.workspace()
+    await served.open(page, '/start')
+    await live(page)
+    await page.getByLabel('Task').fill('wait for the sign')
+    await page.getByLabel('Folder').fill(workspace)
+    await page.getByRole('button', { name: 'Start' }).click()
+    await expect.poll(() => new URL(page.url()).pathname).toMatch(/^\/runs\/\w+$/)
+    const id = new URL(page.url()).pathname.slice('/runs/'.length)
+    await expect.poll(() => page.locator('.timeline').innerText()).toContain('thinking…')
+    await expect.poll(() => page.locator('.run-head .status').innerText()).toContain('works')
+    served.giveSign(workspace)
+    await expect.poll(() => page.locator('.run-head .status').innerText()).toContain('done')
+    await expect.poll(() => length(page)).toBe((await headOf(id)) + 1)
+    expect(found).toEqual([])
+  })
+
+  it('shows an answer while it is written', async () => {
+    const page = await browser.page()
+    const id = await served.start('stall', { drive: false })
+    await served.open(page, `/runs/${id}`)
+    await live(page)
+    const { live: hub } = served.backend.services
+    await expect
+      .poll(async () => {
+        hub.publish({ kind: 'text', runId: id, agentId: id, turn: 1, text: 'once upon ' })
+        return page.locator('.card.writing').count()
+      })
+      .toBe(1)
+    hub.publish({ kind: 'text', runId: id, agentId: id, turn: 1, text: 'a time <b>' })
+    await expect.poll(() => page.locator('.card.writing').innerText()).toContain('upon a time <b>')
+  })
+})
+
+describe('tabs', () => {
+  it('share one connection to the stream of events, and all hear of what happens', async () => {
+    const first = await browser.page()
+    const before = served.streams()
+    await served.open(first)
+    await live(first)
+    const tabs = [first]
+    for (let i = 0; i < 3; i++) {
+      const tab = await first.context().newPage()
+      await tab.goto(served.url)
+      await live(tab)
+      tabs.push(tab)
+    }
+    expect(served.streams() - before).toBe(1)
+    await served.driven('finish for all tabs')
+    for (const tab of tabs) {
+      const tasks = () => tab.locator('.run-task').allTextContents()
+      await expect.poll(tasks).toContain('finish for all tabs')
+    }
+  })
+})
+
+describe('a server that goes away', () => {
+  it('is said, and what happened meanwhile is shown once it is back: nothing missing, nothing twice', async () => {
+    const folders = freshFolders()
+    const port = await freePort()
+    const before = await serve({ data: folders.data, port })
+    const page = await browser.page()
+    const found = troubles(page)
+    const workspace = before.workspace()
+    const id = await before.start('wait for the sign', { workspace })
+    await before.open(page, `/runs/${id}`)
+    await live(page)
+    await expect.poll(() => length(page)).toBeGreaterThan(20)
+    await before.close({ keep: true })
+    await expect.poll(() => page.locator('.connection').innerText()).toContain('not connected')
+    const again = await serve({ data: folders.data, port })
+    await again.ask('POST', `/v1/runs/${id}/input`, { text: 'said while the page looked away', by: 'ada' })
+    await again.ask('POST', `/v1/runs/${id}/resume`, {})
+    // The session outlives the process: the page goes on without a new link.
+    await live(page)
+    before.giveSign(workspace)
+    await expect.poll(() => page.locator('.run-head .status').innerText()).toContain('done')
+    const { run } = await again.ask<{ run: { revision: number } }>('GET', `/v1/runs/${id}`)
+    await expect.poll(() => length(page)).toBe(run.revision + 1)
+    // Each event stands at its own place: the page knows no event that the log does not, and lacks none.
+    const shown = await page.evaluate(async () => {
+      document.querySelectorAll<HTMLElement>('[role=tab]')[1]!.click()
+      const box = () => document.querySelector('section[aria-label="Events"]')
+      const seen: string[] = []
+      for (let at = 0; ; at += 200) {
+        await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+        box()?.dispatchEvent(new WheelEvent('wheel'))
+        box()?.scrollTo(0, at)
+        await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+        for (const row of document.querySelectorAll('.event'))
+          seen.push(`${row.querySelector('.number')!.textContent} ${row.querySelector('.type')!.textContent}`)
+        if (at > (box()?.scrollHeight ?? 0)) return [...new Set(seen)]
+      }
+    })
+    const { events } = await again.ask<{ events: { revision: number; type: string }[] }>(
+      'GET',
+      `/v1/agents/${id}/events?limit=500`,
+    )
+    const sorted = shown.toSorted((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10))
+    expect(sorted).toEqual(events.map(({ revision, type }) => `${revision} ${type}`))
+    await again.close()
+    folders.remove()
+    expect(found).toEqual([])
+  })
+})
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
