@@ -15,8 +15,7 @@ import { asJson, asTable } from './table.ts'
 
 // Every goal of DESIGN for the embedded default, beside its floor measured in the same run.
 
-const CASES: readonly Case[] = [turns, size, state, fold, tables, tree, many, contexts, decisions, agents]
-const CASES: readonly Case[] = [turns, size, state, fold, tables, tree, many, contexts, decisions, memory]
+const CASES: readonly Case[] = [turns, size, state, fold, tables, tree, many, contexts, decisions, agents, memory]
 const NAMES = CASES.map((one) => one.name).join(', ')
 
 const { values } = parseArgs({
