@@ -2,6 +2,7 @@ import { World } from '../world.ts'
 import { PLANS } from './plans.ts'
 import { RecordingLog } from './recording.ts'
 import { contexts } from './tales-contexts.ts'
+import { documents } from './tales-documents.ts'
 import { ends, outages } from './tales-ends.ts'
 import { blobs, coder, files, results, secrets } from './tales-files.ts'
 import { erased, forks } from './tales-forks.ts'
@@ -17,6 +18,7 @@ export const HISTORIES: Readonly<Record<string, () => Promise<RecordingLog>>> = 
     blobs,
     coder,
     contexts,
+    documents,
     doubts,
     ends,
     erased,
