@@ -2,6 +2,7 @@ import type { AgentSpec } from '../../domain/agent/definition/spec.ts'
 import type { Json } from '../../domain/log/json.ts'
 import type { BlobStore, Clock, EventLog, FileChange, ModelRequest, Random, Vault } from '../../domain/ports.ts'
 import type { DocumentGateway } from '../../domain/runtime/document/gateway.ts'
+import type { Memories } from '../../domain/runtime/memory/memories.ts'
 import type { AgentServices, At, ForkOptions } from '../../domain/runtime/types.ts'
 import type { Agents } from './agents/agents.ts'
 import type { Drivers } from './drives/drivers.ts'
@@ -113,6 +114,7 @@ export interface Services {
   readonly starts: Starts
   readonly files: Files
   readonly documents: DocumentGateway
+  readonly memories: Memories
   readonly live: LiveHub
   readonly drivers: Drivers
   /** Runs of other agents; null: this host has none. */

@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander'
 import { VERSION } from '../version.ts'
+import { acpCommand } from './commands/acp.ts'
 import { agentsCommand } from './commands/agents.ts'
 import { artifactsCommand } from './commands/artifacts.ts'
 import { auditorsCommand } from './commands/auditors.ts'
@@ -11,6 +12,7 @@ import { docsCommand } from './commands/docs.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { historyCommands } from './commands/history.ts'
 import { kitOf, likeIt } from './commands/kit.ts'
+import { memoryCommand } from './commands/memory.ts'
 import { modelsCommands } from './commands/models.ts'
 import { openCommand } from './commands/open.ts'
 import { proveCommands } from './commands/prove.ts'
@@ -67,6 +69,7 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   transcriptCommand(program, kit)
   artifactsCommand(program, kit)
   docsCommand(program, kit)
+  memoryCommand(program, kit)
   costCommand(program, kit)
   requestCommand(program, kit)
   contextCommands(program, kit)
@@ -78,6 +81,7 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   rolesCommand(program, kit)
   toolsCommand(program, kit)
   agentsCommand(program, kit)
+  acpCommand(program, kit)
   secretsCommand(program, kit)
   sqlCommand(program, kit)
   serveCommand(program, kit)

@@ -19,6 +19,7 @@ import { bodyLimitOf, documentRoutes, readsItsBody } from './routes/documents.ts
 import { fileRoutes } from './routes/files.ts'
 import { historyRoutes } from './routes/history.ts'
 import { lossRoutes } from './routes/losses.ts'
+import { memoryRoutes } from './routes/memories.ts'
 import { modelRoutes } from './routes/models.ts'
 import { recordRoutes } from './routes/records.ts'
 import { requestRoutes } from './routes/requests.ts'
@@ -118,6 +119,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', streamRoutes(s, options.heartbeatMs))
     .route('/', documentRoutes(s, options.heartbeatMs))
     .route('/', documentHistoryRoutes(s))
+    .route('/', memoryRoutes(s))
     .route('/', agentEventRoutes(s))
     .route('/', sessionRoutes(sessions, options.url ?? (() => null)))
   const document = () => {

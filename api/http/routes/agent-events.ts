@@ -102,7 +102,7 @@ export function agentEventRoutes(s: Services) {
               sent += piece.length
               yield piece
             }
-            // What is cut had to be read all the same.
+            // The part that is cut had to be read all the same.
             sent = Math.max(sent, before + body.size / 16)
           }
           if (next !== null) break

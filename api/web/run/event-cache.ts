@@ -71,7 +71,7 @@ export class EventCache {
       }
       this.#keep(page, found)
     } catch {
-      // What is still in view is asked for again with the next look at it.
+      // Rows that are still in view are asked for again when they are shown next.
     } finally {
       this.#asked.delete(page)
       for (const [part, pages] of this.#wanted)

@@ -31,7 +31,7 @@ export const readHistory = controlTool({
   examine: (state, _, { fromTurn, toTurn = state.turn - 1, from, length }) => ({
     turns: { fromTurn, toTurn: Math.min(toTurn, state.turn - 1), from, length },
   }),
-  // What the web has said is as little trusted here as where it was read first.
+  // Text from the web is as little trusted here as in the turn that read it.
   decide: (_, __, ___, { text }) => ({
     events: [],
     end: text?.includes(UNTRUSTED)

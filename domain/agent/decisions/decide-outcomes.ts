@@ -14,7 +14,7 @@ import type { Deciding } from './deciding.ts'
 import { endRun, endTurn } from './endings.ts'
 import { loseAttempt, proceed } from './proceed.ts'
 
-// What a driver brings in. A fact that the state has gone past decides nothing: it was recorded, or came too late.
+// The outcomes that a driver brings in. A fact that the state has gone past decides nothing: it was recorded, or came too late.
 
 type Fact<K extends OutcomeCommand['kind']> = Extract<OutcomeCommand, { kind: K }>
 

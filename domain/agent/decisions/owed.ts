@@ -49,7 +49,7 @@ export function owed(state: AgentState): readonly Owed[] {
     if (stage.at === 'approval') list.push({ kind: 'wake', at: stage.expiresAt, reason: 'approval' })
   }
   if (state.unversioned !== null) {
-    // What ends while a version is taken is owed the next one, so that its name goes by the first step.
+    // A call that ends while a version is taken is owed the next one; so a version is named after its first step.
     const id = effectId(`${state.agentId}.s${state.unversioned.from}.version`, 1)
     list.push({ kind: 'version', id, step: state.unversioned.to })
     atWork = true

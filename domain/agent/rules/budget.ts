@@ -61,7 +61,7 @@ function accounts(state: AgentState, price: Price | null): Account[] {
     list.push({ total: tokens, spent, rate: { input: 1, output: 1 } })
   }
   if (nanoDollars !== null && price !== null) {
-    // What is written to a provider's cache is input too, and may cost more.
+    // Tokens written to a provider's cache are input too, and may cost more.
     const rate = { input: Math.max(price.input, price.cacheWrite) / 1_000_000, output: price.output / 1_000_000 }
     const spent = state.spent.nanoDollars + others.nanoDollars + ROUNDED_UP
     list.push({ total: nanoDollars, spent, rate })

@@ -2,7 +2,7 @@ import type { BodyOf } from '../events/events.ts'
 import type { Segment, TurnRange } from '../events/segment.ts'
 import type { Estimate } from './machine.ts'
 
-// What requests show of the messages (seed 000, 5.11). The hidden ranges stay in the log.
+// The part of the messages that requests show (seed 000, 5.11). The hidden ranges stay in the log.
 
 /** A recorded text: the revision and the body hash of its event. */
 export interface RecordedText {

@@ -77,7 +77,7 @@ export function answered(state: AgentState, event: EventOf<'model_call_end'>, ap
     throw new ImpossibleEvent(event, `model attempt ${event.body.attempt} is not open`)
   }
   const { content, calls, stopReason, cached } = event.body
-  // What the messages take is the same, whoever has paid for it.
+  // The messages take the same room, whichever run has paid for them.
   const usage = cached ?? event.body.usage
   const next: AgentState = {
     ...state,

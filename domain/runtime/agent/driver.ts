@@ -191,7 +191,7 @@ export class Driver {
       if (signal.aborted && fact.kind === 'model_failed') return
       await this.submit(fact, effect.id)
     } else if (effect.kind === 'version') {
-      // What is served is told before the files are looked at: whatever ends meanwhile is owed the next version.
+      // The versioned calls are listed before the files are read: a call that ends meanwhile is owed the next version.
       const step = this.state.unversioned?.to
       if (step === undefined || !(await this.stillOwed(effect))) return
       const version = await treeNow(ports, env)
@@ -213,7 +213,7 @@ export class Driver {
     if (answer === null || call === undefined) throw new Error(`${id} has no arguments in the log`)
     const fact = await performTool(ports, env, this.state, answer, call, this.mailbox.told, signal)
     await ports.crashPoint?.('after_tool')
-    // What may run again, or be asked after, is left to the next driver.
+    // A call that may run again, or that has a probe, is left to the next driver.
     if (this.stopping && signal.aborted && fact.kind === 'tool_failed' && kind !== 'irreversible') return
     await this.submit(fact, effect.id)
   }

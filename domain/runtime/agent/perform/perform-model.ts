@@ -55,10 +55,10 @@ export async function performModel(
     const asking = { signal: own, onText: (text: string) => publish(stream.push(text)) }
     if (stored !== null) asking.onText(textOf(stored.content))
     const answer = stored ?? (await thenRefreshed(env.secrets, () => ports.provider(id).call(request, asking)))
-    // What cannot be redacted is a failure of the model's: asking again gives it again.
+    // An answer that cannot be redacted is a failure of the model: the same request would give it again.
     await yieldToEventLoop()
     const outcome = await redactOutcome(env.secrets, modelOutcome(answer), yieldToEventLoop)
-    // What is read and hashed here call by call is not read and hashed again where they are decided on together.
+    // Each call is read and hashed here, so that the decision on all of them reads and hashes none again.
     for (const call of await inSteps(readCalls(outcome.content), yieldToEventLoop)) {
       if (call.arguments !== null) argumentsHash(state.argumentsSalt, call.arguments)
       await yieldToEventLoop()
@@ -80,7 +80,7 @@ export async function performModel(
     ? new ModelError('TIMEOUT', `no answer within ${limitMs} ms`, { transient: true })
     : thrownByModel(ended.error)
   const { transient, retryAfterMs } = error
-  // What a person or a newer driver ends says nothing of the model.
+  // A call that a person or a newer driver ended shows nothing about the model.
   end?.(signal.aborted ? 'none' : endOfFailure(error.code))
   if (error.code === 'RATE_LIMITED' && retryAfterMs !== undefined) await refused(ports, agentId, id, retryAfterMs)
   const code = env.secrets.text(error.code) === error.code ? error.code : 'INVALID_RESPONSE'

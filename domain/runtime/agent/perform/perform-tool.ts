@@ -92,7 +92,7 @@ export async function performTool(
     if (probed !== null && 'doubt' in probed) return probed
     const run = async () => inSteps(toolResult(await tool.run(resolved, context(own))), yieldToEventLoop)
     const { result } = probed ?? { result: await thenRefreshed(env.secrets, run) }
-    // What cannot be redacted is a failure of the tool's, like anything else that it gives back wrongly.
+    // A result that cannot be redacted is a failure of the tool, like any other malformed result.
     await yieldToEventLoop()
     return redactResult(env.secrets, apart(result), yieldToEventLoop)
   })
