@@ -1,4 +1,4 @@
-// What domain asks of the world: types only. Adapters stand behind these; no adapter shapes them.
+// The ports that domain needs from outside: types only. Adapters stand behind these; no adapter shapes them.
 export type * from './ports/documents.ts'
 export type * from './ports/log.ts'
 export type * from './ports/models.ts'

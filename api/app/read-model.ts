@@ -9,7 +9,7 @@ import type { DocumentSummary } from './schemas/documents.ts'
 import type * as schemas from './schemas/runs.ts'
 import type { Parked, Projections } from './schemas/system.ts'
 
-// What the API asks of the projections: types only. The composition root fits the real queries to these.
+// The queries that the API needs from the projections: types only. The composition root fits the real queries to these.
 
 /** An answer and the log position (opaque cursor text, or null before the first event) up to which it was computed. */
 export interface Shown<T> {

@@ -1,9 +1,11 @@
 import { Command, CommanderError, Option } from 'commander'
 import { VERSION } from '../version.ts'
+import { acpCommand } from './commands/acp.ts'
 import { agentsCommand } from './commands/agents.ts'
 import { artifactsCommand } from './commands/artifacts.ts'
 import { auditorsCommand } from './commands/auditors.ts'
 import { completionCommand } from './commands/completion.ts'
+import { contextCommands } from './commands/context.ts'
 import { costCommand } from './commands/cost.ts'
 import { demoCommand } from './commands/demo.ts'
 import { docsCommand } from './commands/docs.ts'
@@ -68,6 +70,7 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   docsCommand(program, kit)
   costCommand(program, kit)
   requestCommand(program, kit)
+  contextCommands(program, kit)
   modelsCommands(program, kit)
   proveCommands(program, kit)
   releaseCommand(program, kit)
@@ -76,6 +79,7 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   rolesCommand(program, kit)
   toolsCommand(program, kit)
   agentsCommand(program, kit)
+  acpCommand(program, kit)
   secretsCommand(program, kit)
   sqlCommand(program, kit)
   serveCommand(program, kit)

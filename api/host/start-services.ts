@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createSandbox } from '../../adapters/sandbox/bubblewrap.ts'
 import { openWorkspace } from '../../adapters/workspace/open.ts'
 import { controlTools } from '../../domain/agent/control/registry.ts'
@@ -10,6 +10,7 @@ import type { PrepareServices, StartWorkspace } from '../app/runs/prepare-start.
 import { VERSION } from '../version.ts'
 import { openBoundary, unusable } from './boundary.ts'
 import { hiddenFrom, refuseSecretsIn } from './hidden.ts'
+import { knownKnowledge } from './known-knowledge.ts'
 import { refuseUnknownModel } from './known-model.ts'
 import { knownRoles } from './known-roles.ts'
 import type { Host } from './open-host.ts'
@@ -71,6 +72,8 @@ export function prepareServices(host: PreparingHost): PrepareServices {
     },
     sandboxed: config.sandboxed,
     retry: config.retry,
+    context: config.context,
+    knowledge: () => knownKnowledge(config.knowledge, dirname(config.file ?? join(config.data, 'keepup.json'))),
     delegation: config.delegation,
     build: VERSION,
   }

@@ -11,6 +11,7 @@ import { agentEventRoutes } from './routes/agent-events.ts'
 import { agentRoutes } from './routes/agents.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { commandRoutes } from './routes/commands.ts'
+import { contextRoutes } from './routes/context.ts'
 import { costRoutes } from './routes/cost.ts'
 import { definitionRoutes } from './routes/definitions.ts'
 import { documentHistoryRoutes } from './routes/document-history.ts'
@@ -107,6 +108,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', recordRoutes(s))
     .route('/', resultRoutes(s))
     .route('/', requestRoutes(s))
+    .route('/', contextRoutes(s))
     .route('/', costRoutes(s))
     .route('/', definitionRoutes(s))
     .route('/', modelRoutes(s))

@@ -222,7 +222,7 @@ export function keepUpOf(
     approvals: (wanted = {}) => approvalsOf(services, wanted),
     async checkpoint(agentId, step) {
       await services.read.caughtUp()
-      // What assembles it is typed; between the two it was JSON.
+      // The sender is typed; between the two it was JSON.
       return (await services.read.checkpoint(agentId, step)).value as Checkpoint | null
     },
     agent: async (agentId, at = null) => agentStateOf(await services.runtime.at(agentId, at)),

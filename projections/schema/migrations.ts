@@ -20,7 +20,7 @@ export const migrations: readonly ((db: Kysely<Database>, dialect: Dialect) => P
 export const MEANING = 12
 
 /** The version of the views over kept events. */
-const KEPT_VIEWS = 2
+const KEPT_VIEWS = 3
 
 /**
  * The meaning where events are kept: their bodies have the shapes of this program, so each new version of an event is

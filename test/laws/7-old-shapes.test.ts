@@ -63,13 +63,9 @@ const UNWRITTEN = [
   // Encryption of bodies and of whole results.
   'late_outcome.attachment.cipher',
   'tool_call_end.attachment.cipher',
-  // Compression of the context.
-  ...['model_routed', 'model_call_start', 'model_call_end', 'model_attempt_lost', 'model_late'].map(
-    (type) => `${type}.purpose: summary`,
-  ),
-  'agent_started.spec.context.compressionStrategy: summarize',
-  'agent_started.spec.context.compressionStrategy: truncate',
-  'agent_started.spec.context.maxTokens: integer',
+  // Memories are no source of knowledge yet, and only they have no text in the spec.
+  'knowledge_added.items[].source.kind: memory',
+  'knowledge_added.items[].text',
   // Only what is left of an erased body has none.
   'agent_started.argumentsSalt: absent',
   'forked.argumentsSalt: absent',
@@ -81,6 +77,7 @@ const UNWRITTEN = [
   'forked.changes.limits.wallClockMs',
   // Only what is refused names a rule.
   'late_outcome.error.rule',
+  'summary_failed.error.rule',
   'tool_call_retry.error.rule',
   'workspace_versioned.unversioned.rule',
   // Working memory that comes from elsewhere than the arguments of set_context.

@@ -50,7 +50,7 @@ const screens: [string, () => string, string][] = [
   ['a run with a question', () => `/runs/${question}`, '.ask textarea'],
   ...['event', 'state', 'diff', 'raw', 'request', 'proof'].map((tab): [string, () => string, string] => [
     `the detail ${tab}`,
-    () => `/runs/${done}?at=9&tab=${tab}`,
+    () => `/runs/${done}?at=13&tab=${tab}`,
     '.detail h2, .detail pre, .detail .json-line',
   ]),
   ...['feed', 'compact', 'waterfall'].map((view): [string, () => string, string] => [
@@ -123,5 +123,8 @@ it('every control of a run is reached by the tabulator', async () => {
     )
   }
   for (const name of ['Runs', 'Inbox', 'Fork (f)', 'Play', 'Position', 'Turns', 'Feed', 'Event'])
-    expect([...names]).toContain(name)
+    expect(
+      [...names].some((one) => one.startsWith(name)),
+      name,
+    ).toBe(true)
 })

@@ -5,11 +5,19 @@ import { askUser } from './ask-user.ts'
 import { completeTask } from './complete-task.ts'
 import { type ControlTool, isFor } from './control-tool.ts'
 import { delegateToAgent } from './delegate-to-agent.ts'
+import { readHistory } from './read-history.ts'
 import { readResult } from './read-result.ts'
 import { setContext } from './set-context.ts'
 
 /** All control tools, in the order in which they are offered. A new one is a file of this folder and an entry here. */
-export const CONTROL_TOOLS: readonly ControlTool[] = [completeTask, advancePhase, setContext, askUser, readResult]
+export const CONTROL_TOOLS: readonly ControlTool[] = [
+  completeTask,
+  advancePhase,
+  setContext,
+  askUser,
+  readResult,
+  readHistory,
+]
 
 /** Control tools that an agent has only where its spec says so (`delegation`). */
 const ON_REQUEST: readonly ControlTool[] = [delegateToAgent]

@@ -78,6 +78,10 @@ const residues: Residues = {
   cancel_forwarded: ({ reason: _, ...rest }) => rest,
   pause_forwarded: ({ reason: _, ...rest }) => rest,
   delivered: (body) => ({ ...body, bounced: body.bounced.map(({ revision }) => ({ revision, reason: ERASED })) }),
+  summary_failed: (body) => ({ ...body, error: { ...body.error, message: ERASED } }),
+  knowledge_added: ({ items }) => ({
+    items: items.map(({ source: { kind }, hash }) => ({ source: { kind, name: ERASED }, hash })),
+  }),
   workspace_drifted: (body) => ({ ...body, changed: [] }),
 }
 
@@ -94,7 +98,7 @@ export function residueOf<T extends EventType>(type: T, body: BodyOf<T>): BodyOf
  * command and the role's idempotent commands stay, because gates and retries depend on them.
  */
 function withoutText(spec: AgentSpec): AgentSpec {
-  const { instructions, role, workspace, recovery } = spec
+  const { instructions, knowledge, role, workspace, recovery } = spec
   return {
     ...spec,
     contextVariables: {},
@@ -102,6 +106,7 @@ function withoutText(spec: AgentSpec): AgentSpec {
     workspace: workspace && { ...workspace, path: ERASED },
     recovery: { ...recovery, warningTemplate: WARNING },
     ...(instructions === undefined ? {} : { instructions: ERASED }),
+    ...(knowledge === undefined ? {} : { knowledge: [] }),
   }
 }
 

@@ -4,6 +4,7 @@ import { completing } from './controls.ts'
 import { courierAfter } from './courier.ts'
 import { AFTER_THE_END, NO_CONSEQUENCE, STARTS_WORK } from './event-kinds.ts'
 import { evolveCall, withoutAbandoned } from './evolve-calls.ts'
+import { compressed, expandedBy, knowledgeAdded, summaryFailed } from './evolve-context.ts'
 import { evolveFork } from './evolve-fork.ts'
 import { evolveTree, familyAfter } from './evolve-tree.ts'
 import {
@@ -153,6 +154,14 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
       return endTurn(state, event, append)
     case 'standing_approval':
       return { ...state, standing: [...new Set([...state.standing, ...event.body.tools])], ...forgiven(event) }
+    case 'context_compressed':
+      return compressed(state, event)
+    case 'context_expanded':
+      return expandedBy(state, event)
+    case 'summary_failed':
+      return summaryFailed(state, event)
+    case 'knowledge_added':
+      return knowledgeAdded(state, event)
     case 'context_set':
       return { ...state, variables: append(state.variables, event.bodyHash) }
     case 'artifact_registered': {

@@ -123,7 +123,7 @@ export class Recorder {
       // A clock that was set back must not hold a batch.
       if (left > 0) await clock.sleep(Math.min(left, BATCH.ms), this.#stop.signal).catch(() => undefined)
       if (this.#stop.signal.aborted) return
-      // What took its place meanwhile has a time of its own.
+      // A batch that took its place meanwhile has its own time.
       if (this.#batcher.dueAt === due) this.#send(this.#taken(this.#batcher.take()))
     }
   }

@@ -275,7 +275,7 @@ export class TreeDriver {
     }
   }
 
-  /** What cannot be closed is told; how the drive has ended stays what it was. */
+  /** An environment that cannot be closed is reported; the end of the drive does not change. */
   private leave(member: Member): void {
     member.leave()
     const { env } = member

@@ -214,7 +214,7 @@ export const RULES: readonly Rule[] = [
     rule: 'the place of the warning turn',
     says: 'what tools say is read by it too',
     test: behaviour('5.2-budget'),
-    fault: fault('agent/rules/budget.ts', 'input * rate.input + results +', 'input * rate.input +'),
+    fault: fault('agent/rules/budget.ts', 'again * rate.input + results +', 'input * rate.input +'),
   },
   {
     rule: 'the place of the warning turn',
@@ -237,6 +237,36 @@ export const RULES: readonly Rule[] = [
     says: 'what came after a failure forgives it, in its turn too',
     test: behaviour('5.10-errors'),
     fault: fault('agent/state/evolve-calls.ts', 'call.since < state.forgivenAt', 'state.forgivenAt > 9_999'),
+  },
+  {
+    rule: 'sessions of the page',
+    says: 'the cookie, which every program of the host gets, is worth nothing without the key of the page',
+    test: 'test/api/web-session.test.ts',
+    fault: {
+      file: 'api/http/sessions/web-sessions.ts',
+      search: " && equal(key, this.#sign('page', payload))",
+      replace: '',
+    },
+  },
+  {
+    rule: 'sessions of the page',
+    says: 'a link to the page works once',
+    test: 'test/api/web-session.test.ts',
+    fault: {
+      file: 'api/http/sessions/web-sessions.ts',
+      search: '    this.#codes.delete(key)\n    const now',
+      replace: '    const now',
+    },
+  },
+  {
+    rule: 'sessions of the page',
+    says: 'a page of another port of the host cannot use a session',
+    test: 'test/api/web-session.test.ts',
+    fault: {
+      file: 'api/http/sessions/session-guard.ts',
+      search: "site !== 'same-origin')",
+      replace: "site === 'cross-site')",
+    },
   },
   {
     rule: 'proofs of trees',

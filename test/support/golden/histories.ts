@@ -1,6 +1,7 @@
 import { World } from '../world.ts'
 import { PLANS } from './plans.ts'
 import { RecordingLog } from './recording.ts'
+import { contexts } from './tales-contexts.ts'
 import { ends, outages } from './tales-ends.ts'
 import { blobs, coder, files, results, secrets } from './tales-files.ts'
 import { erased, forks } from './tales-forks.ts'
@@ -15,6 +16,7 @@ export const HISTORIES: Readonly<Record<string, () => Promise<RecordingLog>>> = 
     approvals,
     blobs,
     coder,
+    contexts,
     doubts,
     ends,
     erased,

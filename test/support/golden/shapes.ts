@@ -21,6 +21,7 @@ const refined = ({ zodSchema, jsonSchema }: { zodSchema: object; jsonSchema: obj
  */
 export const GAINED: Readonly<Record<string, readonly string[]>> = {
   'agent_started@1': [
+    'spec.knowledge',
     'spec.models.cache',
     'spec.models.known.[].quality',
     'spec.models.known.[].tools',
@@ -30,6 +31,7 @@ export const GAINED: Readonly<Record<string, readonly string[]>> = {
   'error@1': ['limited'],
   'model_call_end@1': ['cached'],
   'model_routed@1': ['basis', 'candidates', 'rule'],
+  'model_call_start@1': ['request.segments'],
 }
 
 interface Schema {

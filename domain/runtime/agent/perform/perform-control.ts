@@ -13,6 +13,7 @@ import type { Stores } from '../../stream/ports.ts'
 import { gateLimitMs } from './gate-command.ts'
 import { checkGate } from './gates.ts'
 import { readPart } from './read-part.ts'
+import { readTurns, type Told } from './read-turns.ts'
 
 interface Performed {
   readonly result: ToolResult
@@ -26,18 +27,20 @@ export async function performControl(
   state: AgentState,
   call: Call,
   args: JsonObject,
+  told: Told,
   signal: AbortSignal,
 ): Promise<Performed> {
   const tool = controlToolNamed(call.toolName)
   if (tool === undefined) throw new ToolError('RESOURCE_NOT_FOUND', `there is no control tool "${call.toolName}"`)
   const input = tool.schema.parse(args)
-  const { gates = [], files = [], part, ...inline } = tool.examine?.(state, call, input) ?? {}
+  const { gates = [], files = [], part, turns, ...inline } = tool.examine?.(state, call, input) ?? {}
   const artifacts = [...(inline.artifacts ?? []), ...(await namedArtifacts(env, call, files))]
   const types = artifacts.map(({ type }) => type)
   const checked: Findings['gates'][number][] = []
   // One after the other: the command of a gate may change files that another gate looks at.
   for (const gate of gates) checked.push(await checkGate(env, state, gate, types, signal))
-  const read = part === undefined ? { text: null } : await readPart(stores, state, part)
+  const earlier = turns === undefined ? null : readTurns(told, turns)
+  const read = part === undefined ? { text: earlier } : await readPart(stores, state, part)
   const findings = { artifacts, gates: checked, ...read }
   return { result: { content: findings.text ?? 'examined' }, control: { input, findings } }
 }
