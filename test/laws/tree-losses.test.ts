@@ -29,8 +29,9 @@ async function without(log: EventLog, stream: string, kept: number): Promise<Eve
 /** The end of the last append at or before a revision: a log loses no part of an append. */
 async function endOfAppend(log: EventLog, stream: string, revision: number): Promise<number> {
   let end = 0
-  for await (const page of log.read(stream, { to: revision }))
-    for (const { header } of page) if (header.wakeAt !== undefined) end = header.revision
+  for await (const page of log.read(stream))
+    for (const { header } of page)
+      if (header.wakeAt !== undefined && header.revision <= revision) end = header.revision
   return end
 }
 
