@@ -319,6 +319,22 @@ export const RULES: readonly Rule[] = [
     fault: fault('agent/rules/deeds.ts', 'if (event.body.system !== prompt) ', ''),
   },
   {
+    rule: 'trees on servers',
+    says: 'no more agents of a run are at work than it allows, over all processes',
+    test: 'test/runtime/tree-shared.test.ts',
+    fault: fault('runtime/tree/tree-leases.ts', 'n < atOnce; n++', 'n < 99; n++'),
+  },
+  {
+    rule: 'refused delegations',
+    says: 'an agent at depth 4 is refused by name',
+    test: 'test/runtime/tree-refusals.test.ts',
+    fault: fault(
+      'agent/control/delegate-to-agent.ts',
+      'if (depth < most) return null',
+      'if (depth <= most) return null',
+    ),
+  },
+  {
     rule: 'books of trees',
     says: 'the tables reserve what children may still take',
     test: 'test/projections/tree.test.ts',
