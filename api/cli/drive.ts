@@ -102,7 +102,7 @@ export async function driveToEnd(ctx: Context, runId: string, from: From, first:
 }
 
 /** Follows over changes of owner. */
-async function toEnd(ctx: Context, watch: Watch, begin: Begin): Promise<Ended> {
+export async function toEnd(ctx: Context, watch: Watch, begin: Begin): Promise<Ended> {
   for (let handovers = 0; handovers < HANDOVERS; handovers++) {
     if (handovers > 1) await wait(handoverMs(handovers))
     try {

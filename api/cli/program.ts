@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander'
 import { VERSION } from '../version.ts'
+import { acpCommand } from './commands/acp.ts'
 import { agentsCommand } from './commands/agents.ts'
 import { artifactsCommand } from './commands/artifacts.ts'
 import { auditorsCommand } from './commands/auditors.ts'
@@ -82,6 +83,7 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   policyCommand(program, kit)
   toolsCommand(program, kit)
   agentsCommand(program, kit)
+  acpCommand(program, kit)
   secretsCommand(program, kit)
   sqlCommand(program, kit)
   serveCommand(program, kit)

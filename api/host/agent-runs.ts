@@ -16,6 +16,7 @@ import { Agents } from '../app/agents/agents.ts'
 import { type AgentLease, withLease } from '../app/agents/leases.ts'
 import { holdFiles } from './agent-files.ts'
 import { openBoundary } from './boundary.ts'
+import { hiddenFrom } from './hidden.ts'
 import type { Host } from './open-host.ts'
 import type { Tables } from './projected-read-model.ts'
 
@@ -23,7 +24,14 @@ const PLAIN: Pick<AgentSpec, 'secrets' | 'policy'> = { secrets: [], policy: Poli
 
 /** The backends of this host: command lines that are known here, programs of the settings, and what the program brings. */
 function backendsOf({ config, agents = [] }: Host): readonly AgentBackend[] {
-  const options = { workspace: process.cwd(), dataFolder: config.data }
+  const { confinement } = config.agents
+  const options = {
+    workspace: process.cwd(),
+    dataFolder: config.data,
+    ...(confinement !== null && {
+      confinement: async (cwd: string) => ({ ...confinement, hide: await hiddenFrom(config, cwd) }),
+    }),
+  }
   const lines = [claudeCode, codex, gemini, opencode].map((agent) => createCliBackend(agent, options))
   const programs = Object.entries(config.agents.acp).map(
     ([

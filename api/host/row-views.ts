@@ -120,6 +120,8 @@ export function agentRows(tree: readonly AgentNode[], waiting: readonly Waiting[
       parentId: agent.parent_agent_id,
       depth: agent.depth,
       role: agent.role === '' ? null : agent.role,
+      backend: agent.backend,
+      ungoverned: agent.ungoverned === 1,
       phase: standing.phase,
       status: agent.status as AgentRow['status'],
       machineState: standing.machineState,

@@ -60,8 +60,12 @@ export function effectId(callId: string, attempt: number): string {
  */
 export function keyedCommand(logId: string, key: string, asked: unknown): string {
   const told = canonicalText(JSON.parse(JSON.stringify(asked)))
-  return `${KEYED}${mac(logId, key)}:${mac(`${logId}\n${key}`, told)}`
+  return `${keyFor(logId, key)}:${mac(`${logId}\n${key}`, told)}`
 }
+
+/** What tells the key of such a command: its beginning. */
+export const keyFor = (logId: string, key: string): string => `${KEYED}${mac(logId, key)}`
+
 const KEYED = 'key:'
 const MAC_LENGTH = 32
 const mac = (secret: string, text: string) =>

@@ -32,10 +32,14 @@ export interface AgentsHost {
   settle(): Promise<number>
 }
 
+/** For so long what a program said of itself holds: a page that shows the agents starts no program each time. In ms. */
+const INSPECTED_MS = 10_000
+
 /** Runs of other agents by this process. Our policy sees nothing of what they do: every view marks them as ungoverned. */
 export class Agents {
   readonly #host: AgentsHost
   readonly #runs = new Map<string, AgentRunHandle>()
+  readonly #inspected = new Map<string, { readonly at: number; readonly state: Promise<BackendState> }>()
   /** Starts by their run's id, one after another. */
   readonly starting = new KeyedMutex()
   #closing = false
@@ -55,11 +59,18 @@ export class Agents {
       .sort((a, b) => (a.kind < b.kind ? -1 : 1))
   }
 
-  /** What is there of a kind on this machine; null: there is no such kind. */
+  /** What is there of a kind on this machine, as it was {@link INSPECTED_MS} ago at most; null: there is no such kind. */
   async inspect(kind: string): Promise<BackendState | null> {
     const backend = this.#host.backends.find((one) => one.kind === kind)
     if (backend === undefined) return null
-    return (await backend.inspect?.()) ?? { installed: true, version: null }
+    if (backend.inspect === undefined) return { installed: true, version: null }
+    const now = this.#host.clock.now()
+    const known = this.#inspected.get(kind)
+    if (known !== undefined && now - known.at < INSPECTED_MS) return known.state
+    const state = backend.inspect()
+    this.#inspected.set(kind, { at: now, state })
+    state.catch(() => this.#inspected.delete(kind))
+    return state
   }
 
   /** Starts a run. Rejects as `AgentGateway.run` does. */

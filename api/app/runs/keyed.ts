@@ -7,8 +7,11 @@ import type { Services } from '../services.ts'
 // request in the whole log (domain/runtime/claim-key.ts); what the request does is found again by an id made of the key.
 
 /** A run id that the same key gives again, also after a restart. `scope`: what is asked for. */
-export const keyedRunId = ({ log }: Pick<Services, 'log'>, scope: string, key: string): string =>
-  base32(createHmac('sha256', log.logId).update(`${scope}\n${key}`).digest().subarray(0, 14))
+export const keyedRunId = (
+  { log }: { readonly log: Pick<Services['log'], 'logId'> },
+  scope: string,
+  key: string,
+): string => base32(createHmac('sha256', log.logId).update(`${scope}\n${key}`).digest().subarray(0, 14))
 
 /** Is the run there already? Rejects where the key came with another request than `asked` when it was made. */
 export async function madeBefore(

@@ -7,6 +7,7 @@ import { wellFormed } from '../../log/well-formed.ts'
 import type { Draft as StreamDraft } from '../../stream/aggregate.ts'
 import { bodyFault } from '../events/codec.ts'
 import type { AgentEvent, BodyOf, EventType } from '../events/events.ts'
+import { keyOf } from '../state/courier.ts'
 import { evolve } from '../state/evolve.ts'
 import type { Transcript } from '../state/messages.ts'
 import { type AgentState, activityOf, callsOf, turnIsOpen } from '../state/state.ts'
@@ -111,11 +112,7 @@ export class Deciding {
     const origin = 'origin' in body && body.origin !== undefined ? body.origin : null
     const cause = about.cause ?? this.causeOf(type, about.toolCallId, deed)
     const causationId =
-      origin !== null
-        ? `${origin.stream}@${origin.revision}`
-        : cause === null
-          ? null
-          : `${agentStream(this.identity.agentId)}@${cause}`
+      origin !== null ? keyOf(origin) : cause === null ? null : `${agentStream(this.identity.agentId)}@${cause}`
     this.revision++
     const decided = {
       type,

@@ -28,7 +28,7 @@ const CALLER: Caller = { by: { kind: 'user', id: 'bench' }, name: 'user:bench' }
 const WARM = 1_100
 const TIMES = 500
 
-async function openPlace() {
+export async function openPlace() {
   const folder = mkdtempSync(join(tmpdir(), 'keepup-bench-'))
   const at = join(folder, 'log')
   const log = await openSqliteLog({ folder: at, mode: 'owner', clock: new SystemClock(), random: systemRandom })

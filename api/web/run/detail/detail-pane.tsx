@@ -25,16 +25,20 @@ export interface DetailProps {
   readonly states: StateCache
 }
 
+/** What keepup knows of its own agents alone. */
+const GOVERNED: ReadonlySet<string> = new Set(['state', 'diff', 'request'])
+
 /** All that is known at the position. */
-export function DetailPane(props: DetailProps) {
+export function DetailPane({ governed, ...props }: DetailProps & { governed: boolean }) {
   const asked = query.value.get('tab')
-  const tab = TABS.find(([name]) => name === asked)?.[0] ?? 'event'
+  const tabs = TABS.filter(([name]) => governed || !GOVERNED.has(name))
+  const tab = tabs.find(([name]) => name === asked)?.[0] ?? 'event'
   if (props.agent.length.value === 0) return <section class="pane detail" aria-label="Detail" />
   return (
     <section class="pane detail" aria-label="Detail">
       <Tabs
         label="What to show"
-        tabs={TABS}
+        tabs={tabs}
         at={tab}
         onChange={(name) => setQuery({ tab: name === 'event' ? null : name })}
       >
