@@ -9,6 +9,7 @@ import type { Drivers } from './drives/drivers.ts'
 import type { LiveHub } from './live/hub.ts'
 import type { Losses } from './losses/losses.ts'
 import type { KnownModels } from './models.ts'
+import type { FileBlame } from './schemas/files.ts'
 import type { ReadModel } from './read-model.ts'
 import type { Readiness } from './readiness.ts'
 import type { KnownRoles } from './roles.ts'
@@ -58,6 +59,8 @@ export interface Files {
     b: FilePoint,
     maxBytes: number,
   ): Promise<{ readonly changes: readonly FileChange[]; readonly patch: string } | null>
+  /** Which calls wrote the lines of a file, as it is at a step; null: the run has no versions of its files. */
+  blame(agentId: string, step: number, path: string): Promise<FileBlame | null>
   /**
    * Where a path leads now (itself where it leads out, or nowhere) and the text of the file there; `text` null where there
    * is none (or it is no text).

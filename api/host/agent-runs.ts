@@ -9,6 +9,7 @@ import type { AgentSpec, Price } from '../../domain/agent/definition/spec.ts'
 import { Policy } from '../../domain/agent/definition/spec.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import { runIdOf } from '../../domain/log/ids.ts'
+import type { Json } from '../../domain/log/json.ts'
 import type { AgentBackend } from '../../domain/ports/external.ts'
 import { AgentGateway } from '../../domain/runtime/external/gateway.ts'
 import { type ExternalLogPorts, StreamExternalLog } from '../../domain/runtime/external/stream-log.ts'
@@ -70,7 +71,12 @@ export function agentRuns(
     async log() {
       const { secrets } = await openBoundary(host.vault, host.knownSecrets, PLAIN)
       const log = new StreamExternalLog({ ...ports, beforeAppend: () => secrets.keep() })
-      return { log, hide: (text) => secrets.text(text) }
+      const hideValue = async (value: Json) => {
+        const hidden = secrets.json(value)
+        await secrets.keep()
+        return hidden
+      }
+      return { log, hide: (text) => secrets.text(text), hideValue }
     },
     price: (model) => priceOf(host, model),
     async gateway({ env = {} }) {

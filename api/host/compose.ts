@@ -5,6 +5,7 @@ import { RunLocks } from '../../adapters/workspace/run-locks.ts'
 import { HealthThresholds } from '../../domain/agent/definition/routing.ts'
 import { type AgentSpec, Policy } from '../../domain/agent/definition/spec.ts'
 import type { BlobIntents, BlobStore, Clock, EventLog, RateLimiter, RequestCache } from '../../domain/ports.ts'
+import { fileVersions } from '../../domain/runtime/agent/history/file-versions.ts'
 import { agentAt, treeAt } from '../../domain/runtime/agent/history/replay.ts'
 import { ModelHealth } from '../../domain/runtime/agent/model-health.ts'
 import { Runtime } from '../../domain/runtime/agent/runtime.ts'
@@ -77,6 +78,7 @@ export function compose(host: Host, kept: Kept): Services {
     dataFolder: config.data,
     log,
     filesAt: (agentId, point) => treeAt(stores, agentId, point),
+    versionsOf: (agentId, toStep) => fileVersions(stores, agentId, toStep),
     agentFilesAt: (agentId, point) => agentFilesAt(stores, agentId, point),
     boundary,
   }

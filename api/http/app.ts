@@ -16,6 +16,7 @@ import { costRoutes } from './routes/cost.ts'
 import { definitionRoutes } from './routes/definitions.ts'
 import { documentHistoryRoutes } from './routes/document-history.ts'
 import { bodyLimitOf, documentRoutes, readsItsBody } from './routes/documents.ts'
+import { fileRoutes } from './routes/files.ts'
 import { historyRoutes } from './routes/history.ts'
 import { lossRoutes } from './routes/losses.ts'
 import { memoryRoutes } from './routes/memories.ts'
@@ -105,6 +106,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', runRoutes(s))
     .route('/', commandRoutes(s))
     .route('/', historyRoutes(s, new KeyedMutex()))
+    .route('/', fileRoutes(s))
     .route('/', approvalRoutes(s))
     .route('/', lossRoutes(s))
     .route('/', recordRoutes(s))

@@ -3,12 +3,13 @@ import type { z } from 'zod'
 import { UserCommand } from '../../domain/agent/decisions/commands.ts'
 import type { SecurityPolicy, ToolExecutionContext } from '../../domain/agent/definition/spec.ts'
 import type { Comparison } from '../../domain/agent/rules/compare-deeds.ts'
-import type { AgentRunHandle, AgentRunRequest } from '../../domain/ports/external.ts'
+import type { AgentRunHandle, AgentRunRequest, ExternalRuns } from '../../domain/ports/external.ts'
 import { Callback } from '../../domain/runtime/agent/callback.ts'
 import { compareRuns } from '../../domain/runtime/agent/history/compare.ts'
 import type { RebuiltRequest } from '../../domain/runtime/agent/history/rebuild-request.ts'
 import type { RecordedDecision } from '../../domain/runtime/agent/history/routing-decisions.ts'
 import { KeyedMutex } from '../../domain/runtime/concurrency.ts'
+import type { ContextStore } from '../../domain/runtime/context/store.ts'
 import type { At } from '../../domain/runtime/types.ts'
 import { issuesOf, issuesText } from '../../domain/shared/issues.ts'
 import { agentsOf } from '../app/agents/start-agent.ts'
@@ -41,6 +42,7 @@ import { type KeptMemories, memoriesOf } from './memories.ts'
 import { runOwnAgent } from './own-agent.ts'
 import { policyOf } from './policy.ts'
 import { type ErrorRecoveryPolicy, retryOf } from './retry.ts'
+import { contextStoreOf, externalRunsOf } from './spawning.ts'
 
 /**
  * What a run is started with: the body of `POST /v1/runs`, and the interfaces of seed 000 section 5 as they stand there.
@@ -126,6 +128,13 @@ export interface KeepUp extends AsyncDisposable {
    * policy leaves out has its default.
    */
   checkPolicy(asked: z.input<typeof CheckPolicy>): Promise<PolicyChecked>
+  /** Runs of other agents as {@link runAgent} makes them, for a provider of spawn-and-wait (seed 004). */
+  readonly externalRuns: ExternalRuns
+  /**
+   * The store of context variables of this name (seed 004): in the log, and redacted before it is. Small letters, digits, "-"
+   * and "_".
+   */
+  contextStore(name: string, by?: string): ContextStore
   /** Facts that agents have saved by `remember`. */
   readonly memories: KeptMemories
   /** Documents that people and agents edit together. */
@@ -213,6 +222,10 @@ export function keepUpOf(
       if (kind === OWN_AGENT) return runOwnAgent(services, request, who)
       return agentsOf(services).run(kind, request, { by: actorOf('user', who) })
     },
+    get externalRuns() {
+      return externalRunsOf(services, () => actorOf('user', asker(undefined)))
+    },
+    contextStore: (name, said) => contextStoreOf(services, name, actorOf('user', asker(said))),
     async say(agentId, command, { by: said, key } = {}) {
       const checked = parsed(UserCommand, command)
       const kind = ['decide_approval', 'resolve_doubt', 'standing_approval'].includes(checked.kind)

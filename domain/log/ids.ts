@@ -38,6 +38,11 @@ export function childAgentId(callId: string): string {
   return base32(hash('sha256', `child of ${callId}`, 'buffer').subarray(0, 15))
 }
 
+/** The id of an attempt of an agent that was spawned under a name: what was started before a crash is found by it. */
+export function spawnedRunId(store: string, name: string, attempt: number): string {
+  return base32(hash('sha256', `spawned ${canonicalText([store, name, attempt])}`, 'buffer').subarray(0, 15))
+}
+
 /** The id of the document that a call makes: a call makes one document, however often it is performed. */
 export function documentOfCall(callId: string): string {
   return base32(hash('sha256', `document of ${callId}`, 'buffer').subarray(0, 15))

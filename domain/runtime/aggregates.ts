@@ -11,6 +11,6 @@ export const AGGREGATES: ReadonlyMap<string, AnyAggregate> = new Map<string, Any
   [document.kind, document as unknown as AnyAggregate],
   [gateway.kind, gateway as unknown as AnyAggregate],
   [external.kind, external as unknown as AnyAggregate],
-  [memory.kind, memory as unknown as AnyAggregate],
   [context.kind, context as unknown as AnyAggregate],
+  [memory.kind, memory as unknown as AnyAggregate],
 ])

@@ -272,8 +272,8 @@ describe('After a crash', () => {
 
   test('without a store or a provider that outlives it nothing can be resumed; it can be ended by name', async () => {
     const { runtime, provider, store } = held()
-    const { result } = await runtime.resume(CONFIG)
-    expect(result).toMatchObject({ error: expect.stringContaining('run it under a new id') })
+    await expect(runtime.resume(CONFIG)).rejects.toMatchObject({ code: 'NOT_RESUMABLE' })
+    expect(await store.list()).toEqual([])
     expect(provider.calls.length).toBe(0)
     expect(await runtime.end('other')).toBe(true)
     expect(await store.get('agent-result-other')).toEqual({ error: 'ended after a crash' })

@@ -157,10 +157,11 @@ export class AgentRuntime {
         told.done(done)
         return { status: 'completed', result: done.result } as const
       },
-      (error) => ({ status: 'failed', result: { error: messageOf(error) } }) as const,
+      (error) => ({ status: 'failed', result: { error: messageOf(error) }, refused: refusalOf(error) }) as const,
     )
     this.#move(running, { move: 'spent', tokenUsage: told.tokenUsage })
-    this.#move(running, { move: 'ended', ...ended })
+    this.#move(running, { move: 'ended', status: ended.status, result: ended.result })
+    if ('refused' in ended && ended.refused !== null && !running.agent.cancelled) throw ended.refused
     if (!running.agent.cancelled) await this.#keep(running.agent)
     return told.result(running.agent)
   }
@@ -253,6 +254,9 @@ export class AgentRuntime {
     }
   }
 }
+
+/** What was not begun is no failure of the provider: nothing is stored, so that the agent can still be resumed or ended. */
+const refusalOf = (error: unknown): SpawnError | null => (error instanceof SpawnError ? error : null)
 
 const notResumable = () =>
   new SpawnError('NOT_RESUMABLE', 'this store or this provider keeps nothing over a crash; run it under a new id')
