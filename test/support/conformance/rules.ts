@@ -15,6 +15,12 @@ export interface Rule {
 const runtime = (name: string) => `test/runtime/${name}.test.ts`
 
 export const RULES: readonly Rule[] = [
+  {
+    rule: 'another policy over recorded calls',
+    says: 'it lists what it would have refused, call by call',
+    test: behaviour('3-policy-check'),
+    fault: fault('agent/rules/policy-check.ts', 'judged.every((one)', '[].some((one)'),
+  },
   ...ROUTING,
   {
     rule: 'memory',
