@@ -12,6 +12,7 @@ import { docsCommand } from './commands/docs.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { historyCommands } from './commands/history.ts'
 import { kitOf, likeIt } from './commands/kit.ts'
+import { memoryCommand } from './commands/memory.ts'
 import { modelsCommands } from './commands/models.ts'
 import { openCommand } from './commands/open.ts'
 import { proveCommands } from './commands/prove.ts'
@@ -68,6 +69,7 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   transcriptCommand(program, kit)
   artifactsCommand(program, kit)
   docsCommand(program, kit)
+  memoryCommand(program, kit)
   costCommand(program, kit)
   requestCommand(program, kit)
   contextCommands(program, kit)

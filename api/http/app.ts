@@ -16,8 +16,10 @@ import { costRoutes } from './routes/cost.ts'
 import { definitionRoutes } from './routes/definitions.ts'
 import { documentHistoryRoutes } from './routes/document-history.ts'
 import { bodyLimitOf, documentRoutes, readsItsBody } from './routes/documents.ts'
+import { fileRoutes } from './routes/files.ts'
 import { historyRoutes } from './routes/history.ts'
 import { lossRoutes } from './routes/losses.ts'
+import { memoryRoutes } from './routes/memories.ts'
 import { modelRoutes } from './routes/models.ts'
 import { recordRoutes } from './routes/records.ts'
 import { requestRoutes } from './routes/requests.ts'
@@ -103,6 +105,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', runRoutes(s))
     .route('/', commandRoutes(s))
     .route('/', historyRoutes(s, new KeyedMutex()))
+    .route('/', fileRoutes(s))
     .route('/', approvalRoutes(s))
     .route('/', lossRoutes(s))
     .route('/', recordRoutes(s))
@@ -116,6 +119,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', streamRoutes(s, options.heartbeatMs))
     .route('/', documentRoutes(s, options.heartbeatMs))
     .route('/', documentHistoryRoutes(s))
+    .route('/', memoryRoutes(s))
     .route('/', agentEventRoutes(s))
     .route('/', sessionRoutes(sessions, options.url ?? (() => null)))
   const document = () => {

@@ -36,6 +36,7 @@ import type { Checkpoint } from './checkpoint.ts'
 import { type DocumentsApi, documentsOf } from './documents.ts'
 import { followRun } from './follow-run.ts'
 import { type ApprovalsWanted, approvalsOf, type RunsWanted, runsOf } from './lists.ts'
+import { type KeptMemories, memoriesOf } from './memories.ts'
 import { runOwnAgent } from './own-agent.ts'
 import { policyOf } from './policy.ts'
 import { type ErrorRecoveryPolicy, retryOf } from './retry.ts'
@@ -127,6 +128,8 @@ export interface KeepUp extends AsyncDisposable {
    * and "_".
    */
   contextStore(name: string, by?: string): ContextStore
+  /** Facts that agents have saved by `remember`. */
+  readonly memories: KeptMemories
   /** Documents that people and agents edit together. */
   readonly documents: DocumentsApi
   /** Everything else: the queries, the log itself. */
@@ -174,6 +177,7 @@ export function keepUpOf(
   }
   return {
     services,
+    memories: memoriesOf(services, parsed, asker),
     documents: documentsOf(services, { asker, parsed, ending: ending.signal }),
     async start(options) {
       const asked = parsed(StartRun, requestOf(options))

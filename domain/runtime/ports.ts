@@ -2,6 +2,7 @@ import type { AgentSpec } from '../agent/definition/spec.ts'
 import type { Json, JsonObject } from '../log/json.ts'
 import type { LiveFeed, ModelProvider, RateLimiter, RequestCache, Sandbox, Tool, Workspace } from '../ports.ts'
 import type { ModelHealth } from './agent/model-health.ts'
+import type { Memories } from './memory/memories.ts'
 import type { AppendPoint, StreamPorts } from './stream/ports.ts'
 
 /**
@@ -65,6 +66,8 @@ export interface RuntimePorts extends StreamPorts {
   readonly limiter?: RateLimiter
   /** Of runs that want it; absent: every request is asked. */
   readonly cache?: RequestCache
+  /** What agents save beyond their conversations; absent: this host has no memory. */
+  readonly memory?: Pick<Memories, 'perform'>
   /** Whether this host can give a drive the tool of this name. */
   hasTool(name: string): boolean
   /** The boundary for what people say to a run with this spec. */

@@ -69,9 +69,9 @@ test('streams and erasures know no kind of stream: neither agents, nor documents
   expect(named).toEqual(['domain/log/ids.ts'])
 })
 
-test('ports and agent do not import each other; ports import the log, documents, external runs, spawn-and-wait and what all rooms share', () => {
+test('ports and agent do not import each other; ports import the log, the pure rooms and what all rooms share', () => {
   const mayBe = [
-    ...['domain/log/', 'domain/shared/', 'domain/document/', 'domain/external/', 'domain/spawn/'],
+    ...['domain/log/', 'domain/shared/', 'domain/document/', 'domain/external/', 'domain/spawn/', 'domain/memory/'],
     'domain/ports/',
   ]
   const ofPorts = ['domain/ports.ts', ...sources('domain/ports')].flatMap((path) =>

@@ -56,7 +56,6 @@ const UNWRITTEN = [
   'resumed.origin',
   'usage_reported',
   // Documents, runs of other agents and the other streams without an agent.
-  'header.actor.kind: backend',
   'header.actor.kind: gateway',
   'header.agentId: absent',
   'header.runId: absent',
@@ -93,6 +92,8 @@ test('the recorded histories hold every stored type in every shape that this pro
     for (const line of text.trim().split('\n')) {
       const { header, body } = JSON.parse(line) as { header: Header; body: string }
       headers.push(header)
+      // Runs of other agents have types of their own, some under the same names (7-golden-external).
+      if (header.stream.startsWith('external-')) continue
       if (header.version === versions[header.type as EventType]) values.get(header.type)?.push(JSON.parse(body))
     }
   }

@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { MemoryLog } from '../../adapters/log-memory/log.ts'
 import type { AgentEvent } from '../../domain/agent/events/events.ts'
-import type { Origin } from '../../domain/agent/events/tree.ts'
 import { keyOf, originOf, targetOf } from '../../domain/agent/state/courier.ts'
 import { isFinished } from '../../domain/agent/state/state.ts'
 import { agentStream } from '../../domain/log/ids.ts'
@@ -56,7 +55,7 @@ async function dropped(world: TreeWorld): Promise<string[]> {
     for (const event of events) {
       const target = targetOf(state, event)
       if (target === null || bounced.has(event.revision)) continue
-      const copies = (all.get(target)?.events ?? []).flatMap((one): Origin[] => originOf(one) ?? [])
+      const copies = (all.get(target)?.events ?? []).flatMap((one) => originOf(one) ?? [])
       const arrived = copies.some((one) => one.stream === stream && one.bodyHash === event.bodyHash)
       if (!arrived) silent.push(`${stream}@${event.revision} ${event.type} to ${target}`)
     }

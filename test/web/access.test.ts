@@ -48,7 +48,7 @@ const screens: [string, () => string, string][] = [
   ['the start', () => '/start', 'select#role'],
   ['a run that asks', () => `/runs/${asks}`, '.ask .patch'],
   ['a run with a question', () => `/runs/${question}`, '.ask textarea'],
-  ...['event', 'state', 'diff', 'raw', 'request', 'proof'].map((tab): [string, () => string, string] => [
+  ...['event', 'state', 'diff', 'files', 'raw', 'request', 'proof'].map((tab): [string, () => string, string] => [
     `the detail ${tab}`,
     () => `/runs/${done}?at=13&tab=${tab}`,
     '.detail h2, .detail pre, .detail .json-line',

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Json, JsonObject } from '../../log/json.ts'
+import type { MemoryRequest } from '../../memory/request.ts'
 import type { QualityGate, RoleDefinition } from '../definition/spec.ts'
 import type { ControlKind, ToolSpec } from '../definition/tools.ts'
 import type { ToolErrorCode } from '../error-codes.ts'
@@ -28,6 +29,8 @@ export interface Examination {
   }
   /** A part of an earlier call's result to read; `from` and `length` in UTF-8 bytes. */
   readonly part?: { readonly toolCallId: string; readonly from: number; readonly length: number }
+  /** What is asked of the memory. */
+  readonly memory?: MemoryRequest
 }
 
 /** What the runtime established: the answer to an {@link Examination}. */
@@ -38,6 +41,8 @@ export interface Findings {
   readonly text: string | null
   /** The source of that text, where it is not trusted, such as `web`; absent: it is trusted. */
   readonly untrusted?: string
+  /** The answer of the memory. */
+  readonly memory?: Json
 }
 
 /** An event of a control call; it is recorded before the end of the call. */

@@ -9,7 +9,6 @@ import { hex } from '../../log/ids.ts'
 import type { ImportedChange, OpenDocument, PendingChange } from '../../ports.ts'
 import { ContentionError } from '../errors.ts'
 import { type Asking, Mailbox } from '../stream/mailbox.ts'
-import { Snapshots } from '../stream/snapshots.ts'
 import { inSteps, type YieldToEventLoop, yielder } from '../yield-to-event-loop.ts'
 import { Answers, commandOf, type GivenAnswer } from './answers.ts'
 import { Arrivals } from './arrivals.ts'
@@ -18,6 +17,7 @@ import { openAt } from './open-at.ts'
 import { personFault } from './person-fault.ts'
 import { idIn, RawBody, receivedOf } from './received.ts'
 import { REPLICA_EVERY, type ReplicaCache } from './replica-cache.ts'
+import { snapshotsOf } from './states.ts'
 import type { Caller, DocumentAt, DocumentPorts, Imported } from './types.ts'
 
 /** How often a request is judged again because other writers were faster. */
@@ -293,11 +293,3 @@ const askingOf = ({ name: _, holdsSecret: __, ...caller }: Caller, commandId: st
   ...caller,
   commandId,
 })
-
-const snapshotsOf = (aggregate: DocumentAggregate) =>
-  new Snapshots<DocumentState, DocumentEvent>(aggregate, {
-    members: ['title', 'gatewayPeer', 'frontier', 'root', 'updates'],
-    keep: (state) => state,
-    step: () => 0,
-    whole: async (_, __, kept) => kept as DocumentState,
-  })

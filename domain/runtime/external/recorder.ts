@@ -137,7 +137,9 @@ export class Recorder {
     const other = this.#text !== null && this.#text.channel !== event.channel ? this.#restOfText() : []
     this.#text ??= { channel: event.channel, filter: hiding.pieces() }
     const shown = this.#text.filter.push(text)
-    const hidden = this.#hideValue(rest as unknown as Json) as unknown as AgentEventBody
+    // Of most texts nothing is left to hide in: they come with their kind alone.
+    const bare = rest.channel === undefined && rest.data === undefined && rest.message === undefined
+    const hidden = bare ? rest : (this.#hideValue(rest as unknown as Json) as unknown as AgentEventBody)
     const empty = shown === '' && rest.data === undefined && rest.message === undefined
     return empty ? other : [...other, { ...hidden, ...(shown !== '' && { text: shown }) }]
   }

@@ -17,6 +17,32 @@ const runtime = (name: string) => `test/runtime/${name}.test.ts`
 export const RULES: readonly Rule[] = [
   ...ROUTING,
   {
+    rule: 'memory',
+    says: 'a call that is performed again saves no second fact',
+    test: 'test/api/memory.test.ts',
+    name: 'a second time',
+    fault: fault('memory/fact.ts', '`memory of ${callId}`', '`memory of ${callId} ${Math.random()}`'),
+  },
+  {
+    rule: 'memory',
+    says: 'an agent forgets only what it reaches',
+    test: 'test/api/memory.test.ts',
+    name: 'nothing else',
+    fault: fault('runtime/memory/memories.ts', 'if (places.some(', 'if (places.every(() => true) || places.some('),
+  },
+  {
+    rule: 'memory',
+    says: 'a search stays within its places',
+    test: 'test/projections/memories.test.ts',
+    fault: fault('memory/words.ts', '${place}`).slice(0, 16)', '`).slice(0, 16)'),
+  },
+  {
+    rule: 'memory',
+    says: 'only a fact that was forgotten is erased',
+    test: 'test/domain/memory/aggregate.test.ts',
+    fault: fault('memory/aggregate.ts', "ended ||= type === 'fact_forgotten'", "ended ||= type !== ''"),
+  },
+  {
     rule: 'erasure',
     says: 'what was erased while an append was on its way is in no snapshot',
     test: runtime('erased'),

@@ -3,6 +3,7 @@ import { PLANS } from './plans.ts'
 import { RecordingLog } from './recording.ts'
 import { contexts } from './tales-contexts.ts'
 import { ends, outages } from './tales-ends.ts'
+import { external } from './tales-external.ts'
 import { blobs, coder, files, results, secrets } from './tales-files.ts'
 import { erased, forks } from './tales-forks.ts'
 import { losses } from './tales-losses.ts'
@@ -20,6 +21,7 @@ export const HISTORIES: Readonly<Record<string, () => Promise<RecordingLog>>> = 
     doubts,
     ends,
     erased,
+    external,
     files,
     forks,
     late,

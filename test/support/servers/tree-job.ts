@@ -1,3 +1,4 @@
+import type { ScriptInput } from '../../../adapters/model-scripted/script.ts'
 import type { KeepUp } from '../../../api/index.ts'
 import { totals } from '../../../domain/agent/state/account.ts'
 import { undelivered } from '../../../domain/agent/state/courier.ts'
@@ -19,7 +20,7 @@ const delegates = (task: string) => ({
 const leaves = { delayMs: 20, calls: [call('fx__append', {})] }
 
 /** A scripted model that plays each agent by its task. */
-export const treeScript = {
+export const treeScript: ScriptInput = {
   script: 1,
   turns: [delegates('first'), done],
   parts: [
@@ -27,7 +28,7 @@ export const treeScript = {
     { name: 'second', when: { firstInputContains: 'second' }, turns: [delegates('leaf'), done] },
     { name: 'leaf', when: { firstInputContains: 'leaf' }, turns: [leaves, done] },
   ],
-} as const
+}
 
 /** Starts a tree that is to be driven. Its coders may use the tool of the test in their only phase. */
 export async function startTree({ services }: KeepUp): Promise<string> {

@@ -10,7 +10,7 @@ import { undelivered } from '../../../domain/agent/state/courier.ts'
 import { callsOf } from '../../../domain/agent/state/state.ts'
 import { LogError } from '../../../domain/log/errors.ts'
 import { idOf } from '../../../domain/log/owner.ts'
-import type { EventLog, Tool } from '../../../domain/ports.ts'
+import type { EventLog, ModelOutcome, ModelRequest, Tool } from '../../../domain/ports.ts'
 import { history } from '../../../domain/runtime/agent/history/history.ts'
 import { agentAt } from '../../../domain/runtime/agent/history/replay.ts'
 import { acceptLoss } from '../../../domain/runtime/agent/losses.ts'
@@ -51,6 +51,8 @@ export class TreeWorld {
   most = 0
   /** Called at each boundary, such as to have a person cancel. */
   onBoundary: (boundary: Boundary) => void = () => undefined
+  /** What the model says. */
+  answer: (request: ModelRequest) => ModelOutcome = (request) => answerOf(this.plan, request)
   /** The stream that cannot be read; blank: none. */
   damaged = { stream: '' }
   agentsAtOnce = 5
@@ -174,7 +176,7 @@ export class TreeWorld {
           process.living(async () => {
             return this.atWork(process, `model${this.asked++}`, async () => {
               await clock.sleep(this.modelMs, signal)
-              return answerOf(this.plan, request)
+              return this.answer(request)
             })
           }),
       }),

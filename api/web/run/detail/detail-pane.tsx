@@ -1,6 +1,7 @@
 import { query, setQuery } from '../../page/router.ts'
 import { Tabs } from '../../parts/tabs.tsx'
 import type { AgentModel } from '../agent-model.ts'
+import { FilesTab } from '../files/files-tab.tsx'
 import type { StateCache } from '../state-cache.ts'
 import { DiffTab } from './diff-tab.tsx'
 import { EventTab } from './event-tab.tsx'
@@ -13,6 +14,7 @@ const TABS = [
   ['event', 'Event'],
   ['state', 'State'],
   ['diff', 'Diff'],
+  ['files', 'Files'],
   ['raw', 'Raw'],
   ['request', 'Request'],
   ['proof', 'Proof'],
@@ -26,7 +28,7 @@ export interface DetailProps {
 }
 
 /** What keepup knows of its own agents alone. */
-const GOVERNED: ReadonlySet<string> = new Set(['state', 'diff', 'request'])
+const GOVERNED: ReadonlySet<string> = new Set(['state', 'diff', 'files', 'request'])
 
 /** All that is known at the position. */
 export function DetailPane({ governed, ...props }: DetailProps & { governed: boolean }) {
@@ -47,6 +49,7 @@ export function DetailPane({ governed, ...props }: DetailProps & { governed: boo
           {tab === 'event' && <EventTab {...props} />}
           {tab === 'state' && <StateTab {...props} />}
           {tab === 'diff' && <DiffTab {...props} />}
+          {tab === 'files' && <FilesTab {...props} />}
           {tab === 'raw' && <RawTab {...props} />}
           {tab === 'request' && <RequestTab {...props} />}
           {tab === 'proof' && <ProofTab {...props} />}
