@@ -15,6 +15,7 @@ import { kitOf, likeIt } from './commands/kit.ts'
 import { memoryCommand } from './commands/memory.ts'
 import { modelsCommands } from './commands/models.ts'
 import { openCommand } from './commands/open.ts'
+import { policyCommand } from './commands/policy.ts'
 import { proveCommands } from './commands/prove.ts'
 import { releaseCommand } from './commands/release.ts'
 import { releaseCallsCommand } from './commands/release-calls.ts'
@@ -79,6 +80,7 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   repairCommand(program, kit)
   releaseCallsCommand(program, kit)
   rolesCommand(program, kit)
+  policyCommand(program, kit)
   toolsCommand(program, kit)
   agentsCommand(program, kit)
   acpCommand(program, kit)

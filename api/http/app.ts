@@ -21,6 +21,7 @@ import { historyRoutes } from './routes/history.ts'
 import { lossRoutes } from './routes/losses.ts'
 import { memoryRoutes } from './routes/memories.ts'
 import { modelRoutes } from './routes/models.ts'
+import { policyCheckRoutes } from './routes/policy-check.ts'
 import { recordRoutes } from './routes/records.ts'
 import { requestRoutes } from './routes/requests.ts'
 import { resultRoutes } from './routes/results.ts'
@@ -120,6 +121,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', documentRoutes(s, options.heartbeatMs))
     .route('/', documentHistoryRoutes(s))
     .route('/', memoryRoutes(s))
+    .route('/', policyCheckRoutes(s))
     .route('/', agentEventRoutes(s))
     .route('/', sessionRoutes(sessions, options.url ?? (() => null)))
   const document = () => {

@@ -18,6 +18,7 @@ import { work } from '../app/drives/work.ts'
 import type { KnownModels } from '../app/models.ts'
 import { Problem } from '../app/problem.ts'
 import type { ApprovalRow, RunRow } from '../app/read-model.ts'
+import { checkRuns } from '../app/runs/check-policy.ts'
 import type { Ended } from '../app/runs/ended.ts'
 import { forkRun } from '../app/runs/fork-run.ts'
 import { actorOf, record } from '../app/runs/record-command.ts'
@@ -26,6 +27,7 @@ import { type StartedRun, startRun } from '../app/runs/start-run.ts'
 import { verifyRun } from '../app/runs/verify-run.ts'
 import { By } from '../app/schemas/common.ts'
 import type { EventView } from '../app/schemas/events.ts'
+import { CheckPolicy, type PolicyChecked } from '../app/schemas/policy-check.ts'
 import { RunQuery } from '../app/schemas/run-query.ts'
 import { ForkBody, type RunTree as Tree, type VerifiedRun as Verified } from '../app/schemas/runs.ts'
 import { OWN_AGENT, StartRun, type StartRunInput } from '../app/schemas/start.ts'
@@ -121,6 +123,11 @@ export interface KeepUp extends AsyncDisposable {
    * `keepup` is keepup's own agent: the handle is that of a run as {@link start} makes it.
    */
   runAgent(kind: string, request: AgentRunRequest, by?: string): Promise<AgentRunHandle>
+  /**
+   * Which recorded calls of runs another policy or role would have refused or asked about; it performs nothing. What a
+   * policy leaves out has its default.
+   */
+  checkPolicy(asked: z.input<typeof CheckPolicy>): Promise<PolicyChecked>
   /** Runs of other agents as {@link runAgent} makes them, for a provider of spawn-and-wait (seed 004). */
   readonly externalRuns: ExternalRuns
   /**
@@ -177,6 +184,10 @@ export function keepUpOf(
   }
   return {
     services,
+    async checkPolicy(asked) {
+      await services.read.caughtUp()
+      return checkRuns(services, parsed(CheckPolicy, asked))
+    },
     memories: memoriesOf(services, parsed, asker),
     documents: documentsOf(services, { asker, parsed, ending: ending.signal }),
     async start(options) {

@@ -1,9 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { budgetOf, committed, ownSpent } from '../../domain/agent/state/account.ts'
+import { fold } from '../../domain/agent/state/evolve.ts'
+import type { AgentState } from '../../domain/agent/state/state.ts'
 import { law } from '../support/laws.ts'
 import { holds } from '../support/tree/holds.ts'
 import { type Plan, treeArbitrary } from '../support/tree/plans.ts'
-import { type Boundary, type Dies, ROOT, TreeWorld } from '../support/tree/world.ts'
+import { type Boundary, type Dies, ROOT, TreeWorld, worldSpec } from '../support/tree/world.ts'
 
 // Law 5 of trees: killed at any boundary and driven again, the tree ends as one that was not; each child is born once, no
 // irreversible effect happens twice, and the books of every agent agree with its subtree.
@@ -93,5 +96,31 @@ test('driven by three processes that are killed, or lose all leases, anywhere an
     world.boot()
     expect(['done', 'error']).toContain((await world.live()).end)
     await holds(world, whole)
+  })
+})
+
+test('a tree whose processes die never spends more than its root was given, and no agent gives more than it has', async () => {
+  const budgets = fc.record({
+    tokens: fc.integer({ min: 15_000, max: 300_000 }),
+    agents: fc.integer({ min: 1, max: 7 }),
+  })
+  const deaths = fc.uniqueArray(fc.integer({ min: 1, max: 120 }), { maxLength: 5 })
+  await law(fc.tuple(treeArbitrary, deaths, budgets), 6, async ([plan, at, { tokens, agents }]) => {
+    const spec = worldSpec({ budget: { tokens, nanoDollars: null } }, { agents })
+    const world = new TreeWorld(plan, (_, nth) => at.includes(nth), spec)
+    await world.live()
+    const states = await world.states()
+    for (const [id] of states) {
+      let state: AgentState | null = null
+      for (const event of await world.events(id)) {
+        state = fold(state, [event])
+        const [budget, own, others] = [budgetOf(state!), ownSpent(state!), committed(state!)]
+        for (const kind of ['tokens', 'agents'] as const)
+          expect(own[kind] + others[kind], `${kind} of ${id}`).toBeLessThanOrEqual(budget[kind] ?? 0)
+      }
+    }
+    expect(states.reduce((all, [, one]) => all + ownSpent(one).tokens, 0)).toBeLessThanOrEqual(tokens)
+    expect(states.length).toBeLessThanOrEqual(agents)
+    for (const { totals, sums } of await world.books()) expect(totals).toEqual(sums)
   })
 })

@@ -41,6 +41,11 @@ export class Member {
     return state
   }
 
+  /** Streams to which something is to be delivered; `all`: also where it was delivered. */
+  targets(all: boolean): readonly string[] {
+    return all ? Object.keys(this.state.courier.owed) : undelivered(this.state).map(({ target }) => target)
+  }
+
   get busy(): boolean {
     return this.working || this.delivering
   }

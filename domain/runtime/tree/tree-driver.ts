@@ -1,6 +1,5 @@
 import { agent } from '../../agent/decisions/aggregate.ts'
 import { CommandRejected } from '../../agent/errors.ts'
-import { undelivered } from '../../agent/state/courier.ts'
 import { isFinished } from '../../agent/state/state.ts'
 import type { SealedEvent } from '../../log/envelope.ts'
 import { agentStream, base32 } from '../../log/ids.ts'
@@ -49,6 +48,8 @@ export class TreeDriver {
   /** The first of those that kept an agent from going on; the others go on. */
   private fault: { readonly error: unknown } | null = null
   private overtaken: DriveEnd | null = null
+  /** Agents of which all targets were asked in this drive. */
+  private readonly compared = new Set<string>()
   /** All agents were read again since something was recorded here. */
   private lookedAgain = false
   private left: Promise<unknown> = Promise.resolve()
@@ -171,7 +172,7 @@ export class TreeDriver {
     this.members.meetBorn(member)
     if (this.members.pending) this.alarm.moved = true
     const stops = this.overtaken !== null || this.stopped.aborted || member.faulted
-    const owes = undelivered(state).length > 0
+    const owes = member.targets(this.compares(member)).length > 0
     if (owes && !stops && !member.delivering) this.begin(member, 'delivering', () => this.bring(member))
     const now = this.ports.clock.now()
     if (!member.working && member.drives && (member.moved || member.wakeAt <= now)) {
@@ -203,7 +204,7 @@ export class TreeDriver {
 
   /** Delivers what an agent owes; each of the others may owe something by it. */
   private async bring(member: Member): Promise<void> {
-    for (const { target } of undelivered(member.state)) {
+    for (const target of member.targets(this.compares(member))) {
       const retry = outcomeRetry(this.ports, member.agentId, `what ${target} is told`, this.stopped)
       await this.mailboxes.with(idOf(target), (mailbox) =>
         retry.repeat(async () => {
@@ -214,6 +215,12 @@ export class TreeDriver {
       // One that has left may owe something again.
       this.members.meet(idOf(target))
     }
+    this.compared.add(member.agentId)
+  }
+
+  /** Where streams of the tree have lost their ends, what they had accepted may be lost with them: each is asked once. */
+  private compares({ agentId }: Member): boolean {
+    return !this.compared.has(agentId) && this.members.all.some(({ state }) => state.courier.losses !== undefined)
   }
 
   /** Drives an agent when its turn comes; what another process drives is looked at again. */

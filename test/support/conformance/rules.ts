@@ -15,6 +15,12 @@ export interface Rule {
 const runtime = (name: string) => `test/runtime/${name}.test.ts`
 
 export const RULES: readonly Rule[] = [
+  {
+    rule: 'another policy over recorded calls',
+    says: 'it lists what it would have refused, call by call',
+    test: behaviour('3-policy-check'),
+    fault: fault('agent/rules/policy-check.ts', 'judged.every((one)', '[].some((one)'),
+  },
   ...ROUTING,
   {
     rule: 'memory',
@@ -317,6 +323,22 @@ export const RULES: readonly Rule[] = [
     says: 'what a fork records anew is no difference',
     test: behaviour('5.9-compared-runs'),
     fault: fault('agent/rules/deeds.ts', 'if (event.body.system !== prompt) ', ''),
+  },
+  {
+    rule: 'trees on servers',
+    says: 'no more agents of a run are at work than it allows, over all processes',
+    test: 'test/runtime/tree-shared.test.ts',
+    fault: fault('runtime/tree/tree-leases.ts', 'n < atOnce; n++', 'n < 99; n++'),
+  },
+  {
+    rule: 'refused delegations',
+    says: 'an agent at depth 4 is refused by name',
+    test: 'test/runtime/tree-refusals.test.ts',
+    fault: fault(
+      'agent/control/delegate-to-agent.ts',
+      'if (depth < most) return null',
+      'if (depth <= most) return null',
+    ),
   },
   {
     rule: 'books of trees',

@@ -2,6 +2,7 @@ import { World } from '../world.ts'
 import { PLANS } from './plans.ts'
 import { RecordingLog } from './recording.ts'
 import { contexts } from './tales-contexts.ts'
+import { documents } from './tales-documents.ts'
 import { ends, outages } from './tales-ends.ts'
 import { external } from './tales-external.ts'
 import { blobs, coder, files, results, secrets } from './tales-files.ts'
@@ -18,6 +19,7 @@ export const HISTORIES: Readonly<Record<string, () => Promise<RecordingLog>>> = 
     blobs,
     coder,
     contexts,
+    documents,
     doubts,
     ends,
     erased,
