@@ -8,7 +8,8 @@ export class Semaphore {
   }
 
   async run<T>(work: () => Promise<T>): Promise<T> {
-    await this.#take()
+    // Where a place is free, the work begins at once: its caller may look at what it has begun.
+    if (!this.#taken()) await this.#turn()
     try {
       return await work()
     } finally {
@@ -22,13 +23,18 @@ export class Semaphore {
     try {
       return await work()
     } finally {
-      await this.#take()
+      if (!this.#taken()) await this.#turn()
     }
   }
 
-  async #take(): Promise<void> {
-    if (this.#free > 0) this.#free--
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+  #taken(): boolean {
+    if (this.#free === 0) return false
+    this.#free--
+    return true
+  }
+
+  #turn(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
   #give(): void {

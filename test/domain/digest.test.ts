@@ -25,7 +25,9 @@ function sorted(value: unknown): string {
 describe('the digest of a state', () => {
   test('is over its members in order of their names, whatever was hashed before it', () => {
     const names = fc.constantFrom(
-      ...(Object.keys(BLANK) as (keyof typeof BLANK)[]).filter((name) => name !== 'cancel' && name !== 'prompt'),
+      ...(Object.keys(BLANK) as (keyof typeof BLANK)[]).filter(
+        (name) => !['cancel', 'prompt', 'compression'].includes(name),
+      ),
     )
     const change = fc.tuple(names, fc.jsonValue({ maxDepth: 3 }))
     fc.assert(

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { byteLength } from '../../../domain/agent/bounded.ts'
 import { FACT_BYTES, MEMORY_ID, QUERY_LENGTH, SCOPES } from '../../../domain/memory/fact.ts'
+import { isPlain, PLAIN } from '../text/plain-text.ts'
 import { By, Next, PageQuery, Position } from './common.ts'
 
 export const MemoryId = z
@@ -17,7 +18,12 @@ export const MemoryQuery = PageQuery.extend({
     .max(4096)
     .optional()
     .meta({ description: 'With scope "run": the id of the run; with "workspace": its real path' }),
-  q: z.string().max(QUERY_LENGTH).optional().meta({ description: 'Words: the best matches first, on one page' }),
+  q: z
+    .string()
+    .max(QUERY_LENGTH)
+    .refine(isPlain, PLAIN)
+    .optional()
+    .meta({ description: 'Words: the best matches first, on one page' }),
   forgotten: z
     .enum(['true', 'false'])
     .transform((text) => text === 'true')

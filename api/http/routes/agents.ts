@@ -2,6 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { agentViews } from '../../app/agents/list-agents.ts'
 import { notFound } from '../../app/runs/record-command.ts'
 import { Agent, AgentList } from '../../app/schemas/agents.ts'
+import { Id } from '../../app/schemas/common.ts'
 import type { Services } from '../../app/services.ts'
 import { json, newApp, refusals } from '../new-app.ts'
 
@@ -18,7 +19,7 @@ const show = createRoute({
   path: '/v1/agents/{kind}',
   operationId: 'getAgent',
   summary: 'A kind of agent: what it can do, and what of it is installed here',
-  request: { params: z.object({ kind: z.string().min(1).max(64) }) },
+  request: { params: z.object({ kind: Id }) },
   responses: { 200: json(Agent, 'The agent'), ...refusals },
 })
 
