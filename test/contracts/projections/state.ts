@@ -117,7 +117,7 @@ async function dueAgrees(state: AgentState, db: Tables['db'], undriven: boolean,
   const due = await dueBefore(db, null)
   const wake = state.driver === null && undriven ? null : wakeAt(state)
   const reason = state.cancel === null ? 'owed' : 'cancel'
-  expect(due, why).toEqual(wake === null ? [] : [{ agentId: state.agentId, wakeAt: wake, reason }])
+  expect(due, why).toEqual(wake === null ? [] : [{ agentId: state.agentId, runId: state.runId, wakeAt: wake, reason }])
   expect(await nextDue(db, -1), why).toBe(wake)
 }
 

@@ -60,6 +60,7 @@ function live(actor: Actor, tape: Tape, log: MemoryLog, erasures: boolean): unkn
   }
   if (choice === 6) return actor.user('cancel_requested', { deadlineMs: 1000 })
   if (choice > 9 && choice < 18) return kinship(actor, tape)
+  if (choice === 18) return aboutContext(actor, tape)
   if (choice === 9) return actor.loseEnd((['happened', 'run', 'abandon'] as const)[tape.pick(3)]!)
   if (actor.inTurn === 'model') return model(actor, tape)
   if (actor.inTurn === 'tools') return tools(actor, tape)
@@ -68,6 +69,24 @@ function live(actor: Actor, tape: Tape, log: MemoryLog, erasures: boolean): unkn
   }
   if (actor.turn === 0) actor.user('user_input', { text: `task of ${actor.id}` })
   actor.beginTurn()
+}
+
+/** Facts about the context of requests. No table has rows of them. */
+function aboutContext(actor: Actor, tape: Tape): unknown {
+  const facts = [
+    () =>
+      actor.write('context_compressed', {
+        ...{ reason: 'threshold', strategy: 'truncate', tokens: { before: 9, after: 5, limit: 10 } },
+        segments: [{ kind: 'keep', from: 0, to: 1 }],
+      }),
+    () => actor.user('context_expanded', {}),
+    () => actor.write('summary_failed', { attempt: 1, error: { code: 'EXECUTION_FAILED', message: 'no summary' } }),
+    () =>
+      actor.write('knowledge_added', {
+        items: [{ source: { kind: 'file', name: 'rules.md' }, hash: 'a'.repeat(64), text: 'Be brief.' }],
+      }),
+  ]
+  return facts[tape.pick(facts.length)]!()
 }
 
 function model(actor: Actor, tape: Tape): unknown {
