@@ -20,20 +20,7 @@ const refined = ({ zodSchema, jsonSchema }: { zodSchema: object; jsonSchema: obj
  * Optional members that types have gained since their shape was recorded: what was stored before them is still of that shape.
  * Each is a path of members; `[]` stands for the items of an array.
  */
-export const GAINED: Readonly<Record<string, readonly string[]>> = {
-  'agent_started@1': [
-    'spec.knowledge',
-    'spec.models.cache',
-    'spec.models.known.[].quality',
-    'spec.models.known.[].tools',
-    'spec.models.known.[].vision',
-    'spec.models.routing',
-  ],
-  'error@1': ['limited'],
-  'model_call_end@1': ['cached'],
-  'model_routed@1': ['basis', 'candidates', 'rule'],
-  'model_call_start@1': ['request.segments'],
-}
+export const GAINED: Readonly<Record<string, readonly string[]>> = {}
 
 interface Schema {
   properties?: Record<string, Schema>
