@@ -14,7 +14,7 @@ import { Problem, type ProblemCode } from '../problem.ts'
 import type { KnownRole, KnownRoles } from '../roles.ts'
 import type { StartRun } from '../schemas/start.ts'
 import type { Starts } from '../services.ts'
-import { DELEGATE, delegationOf } from './prepare-delegation.ts'
+import { delegationOf, treeToolsFor } from './prepare-delegation.ts'
 
 /** Turns of a run that names no limit and has no role. */
 export const DEFAULT_TURNS = 25
@@ -159,7 +159,7 @@ export function createStarts(services: PrepareServices): Starts {
         context: ContextManagementConfig.parse({ ...asked.context }),
         budget: { tokens: asked.budget?.tokens ?? null, nanoDollars: asked.budget?.nanoDollars ?? null },
         models: { ...models, ...((asked.cache ?? services.cache) && { cache: true }) },
-        tools: delegation === null ? tools : [...tools, DELEGATE],
+        tools: delegation === null ? tools : [...tools, ...treeToolsFor(policy)],
         ...(delegation === null ? {} : { delegation }),
         workspace: workspace && { path: workspace.path, tree: workspace.tree },
         testCommand: asked.testCommand ?? (workspace?.testCommand ? [...workspace.testCommand] : null),

@@ -23,6 +23,7 @@ import {
   text,
 } from './event-parts.ts'
 import { lossEvents } from './loss.ts'
+import { messageEvents } from './messages.ts'
 import { born, treeEvents } from './tree.ts'
 
 // These names and shapes are the storage format. A change of a shape is a new version and an upcaster, never an edit.
@@ -258,6 +259,7 @@ export const bodies = {
   /** A request under an Idempotency-Key that found nothing to do: made again it must still do nothing. */
   request_noted: z.strictObject({ request: text }),
   ...treeEvents,
+  ...messageEvents,
   ...lossEvents,
   /** A resume found files changed since the last step. */
   workspace_drifted: z.strictObject({ expected: text, found: text, changed: z.array(text) }),

@@ -77,7 +77,18 @@ const residues: Residues = {
   child_artifact: ({ artifact: { id, type }, ...rest }) => ({ ...rest, artifact: { id, type } }),
   cancel_forwarded: ({ reason: _, ...rest }) => rest,
   pause_forwarded: ({ reason: _, ...rest }) => rest,
-  delivered: (body) => ({ ...body, bounced: body.bounced.map(({ revision }) => ({ revision, reason: ERASED })) }),
+  delivered: (body) => ({ ...body, bounced: body.bounced.map((one) => ({ ...one, reason: ERASED })) }),
+  message_sent: ({ topic: _, refused, ...rest }) => ({
+    ...{ ...rest, payload: ERASED },
+    ...(refused === undefined ? {} : { refused: ERASED }),
+  }),
+  message_received: ({ topic: _, payload, ...rest }) => ({
+    ...{ ...rest, text: ERASED },
+    ...(payload === undefined ? {} : { payload: ERASED }),
+  }),
+  message_bounced: (body) => ({ ...body, reason: ERASED, text: ERASED }),
+  message_published: () => ({ topic: ERASED, payload: ERASED }),
+  message_distributed: (body) => ({ ...body, topic: ERASED, payload: ERASED }),
   workspace_drifted: (body) => ({ ...body, changed: [] }),
 }
 

@@ -1,5 +1,5 @@
 import { permitted } from '../control/delegate-to-agent.ts'
-import { controlToolNamed, controlTools } from '../control/registry.ts'
+import { controlToolNamed, controlTools, isTreeTool } from '../control/registry.ts'
 import type { AgentSpec, RoleDefinition } from '../definition/spec.ts'
 import { covers, matches } from '../definition/tool-patterns.ts'
 import type { ToolSpec } from '../definition/tools.ts'
@@ -55,7 +55,7 @@ function toolsFor(parent: AgentSpec, patterns: readonly string[]): readonly Tool
 /** Control tools of the role that the parent has too; those of roles are no rights, and a role may be new to the tree. */
 function controls(parent: AgentSpec, role: RoleDefinition): readonly ToolSpec[] {
   const has = ({ name }: ToolSpec) => parent.tools.some((tool) => tool.name === name)
-  const delegating = parent.tools.filter(({ control }) => control === 'delegates')
+  const delegating = parent.tools.filter(({ name, control }) => control && isTreeTool(name))
   return [...controlTools(role).filter((tool) => controlToolNamed(tool.name)?.needsRole || has(tool)), ...delegating]
 }
 
