@@ -6,6 +6,7 @@ import type { Approval, ArtifactView, Ask } from './schemas/approvals.ts'
 import type { Checkpoint, CheckpointEntry, CheckpointList } from './schemas/checkpoints.ts'
 import type { Cost, CostBy } from './schemas/cost.ts'
 import type { DocumentSummary } from './schemas/documents.ts'
+import type { Message } from './schemas/messages.ts'
 import type * as schemas from './schemas/runs.ts'
 import type { Parked, Projections } from './schemas/system.ts'
 
@@ -72,6 +73,8 @@ export interface ReadModel {
   /** Questions of agents, of all runs or of one, without an answer. */
   questions(query: { runId?: string }): Promise<Shown<readonly AskRow[]>>
   approval(toolCallId: string): Promise<Shown<ApprovalRow | null>>
+  /** Messages of a run, in the order in which they were recorded. */
+  messages(runId: string, page: Page): Promise<Shown<{ messages: readonly Message[]; next: string | null }>>
   /** In the order in which they were registered. */
   artifacts(
     query: Page & { runId?: string },

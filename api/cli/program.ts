@@ -10,6 +10,7 @@ import { docsCommand } from './commands/docs.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { historyCommands } from './commands/history.ts'
 import { kitOf, likeIt } from './commands/kit.ts'
+import { messagesCommand } from './commands/messages.ts'
 import { modelsCommands } from './commands/models.ts'
 import { openCommand } from './commands/open.ts'
 import { proveCommands } from './commands/prove.ts'
@@ -61,6 +62,7 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   restoreCommand(program, kit)
   runsCommands(program, kit)
   treeCommand(program, kit)
+  messagesCommand(program, kit)
   historyCommands(program, kit)
   resultCommand(program, kit)
   transcriptCommand(program, kit)

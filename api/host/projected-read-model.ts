@@ -33,11 +33,13 @@ import {
   type WithPaths,
   withPaths,
 } from '../../projections/index.ts'
+import { messagesOf } from '../../projections/queries/messages.ts'
 import { checkedCursor, isPerson, wanted } from '../app/events/filter.ts'
 import { noRoom } from '../app/no-room.ts'
 import type { AskRow, ReadModel, Shown } from '../app/read-model.ts'
 import { given } from '../app/runs/given.ts'
 import type { AgentPoint } from '../app/runs/point.ts'
+import type { Message } from '../app/schemas/messages.ts'
 import {
   agentRows,
   approvalAsk,
@@ -196,6 +198,18 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
           const page = found.slice(0, limit)
           const last = found.length > limit ? page.at(-1) : undefined
           return { documents: page.map(documentRow), next: last ? await cursorIn(documentStream(last.id), 0) : null }
+        },
+      )
+    },
+    async messages(runId, { after, limit }) {
+      const place = await placeOf(after)
+      return ask(
+        (db) => messagesOf(db, given({ limit: limit + 1, runId, after: place })),
+        async (rows) => {
+          const page = rows.slice(0, limit)
+          const last = rows.length > limit ? page.at(-1) : undefined
+          const messages = page.map(({ position: _, agentId: __, revision: ___, ...message }) => message as Message)
+          return { messages, next: last ? await cursorAt(last.agentId, last.revision) : null }
         },
       )
     },

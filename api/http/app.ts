@@ -17,6 +17,7 @@ import { documentHistoryRoutes } from './routes/document-history.ts'
 import { bodyLimitOf, documentRoutes, readsItsBody } from './routes/documents.ts'
 import { historyRoutes } from './routes/history.ts'
 import { lossRoutes } from './routes/losses.ts'
+import { messageRoutes } from './routes/messages.ts'
 import { modelRoutes } from './routes/models.ts'
 import { recordRoutes } from './routes/records.ts'
 import { requestRoutes } from './routes/requests.ts'
@@ -105,6 +106,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', approvalRoutes(s))
     .route('/', lossRoutes(s))
     .route('/', recordRoutes(s))
+    .route('/', messageRoutes(s))
     .route('/', resultRoutes(s))
     .route('/', requestRoutes(s))
     .route('/', costRoutes(s))

@@ -35,6 +35,7 @@ import type { Checkpoint } from './checkpoint.ts'
 import { type DocumentsApi, documentsOf } from './documents.ts'
 import { followRun } from './follow-run.ts'
 import { type ApprovalsWanted, approvalsOf, type RunsWanted, runsOf } from './lists.ts'
+import { RuntimeMessageBus } from './message-bus.ts'
 import { runOwnAgent } from './own-agent.ts'
 import { policyOf } from './policy.ts'
 import { type ErrorRecoveryPolicy, retryOf } from './retry.ts'
@@ -118,6 +119,8 @@ export interface KeepUp extends AsyncDisposable {
    * `keepup` is keepup's own agent: the handle is that of a run as {@link start} makes it.
    */
   runAgent(kind: string, request: AgentRunRequest, by?: string): Promise<AgentRunHandle>
+  /** Messages within a run: this program takes part as the person `by`. */
+  bus(runId: string, by?: string): RuntimeMessageBus
   /** Documents that people and agents edit together. */
   readonly documents: DocumentsApi
   /** Everything else: the queries, the log itself. */
@@ -166,6 +169,7 @@ export function keepUpOf(
   return {
     services,
     documents: documentsOf(services, { asker, parsed, ending: ending.signal }),
+    bus: (runId, said) => new RuntimeMessageBus(services, runId, asker(said), { parsed, ending: ending.signal }),
     async start(options) {
       const asked = parsed(StartRun, requestOf(options))
       return startRun(services, { ...asked, by: asker(asked.by) }, keyed(options.key), false)

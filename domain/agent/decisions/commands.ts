@@ -7,6 +7,8 @@ import type { Findings } from '../control/control-tool.ts'
 import { AgentSpec } from '../definition/spec.ts'
 import type { ResolvedPaths } from '../events/event-parts.ts'
 import type { Attachment, BodyOf, EventType, Failure } from '../events/events.ts'
+import { MessageType } from '../events/messages.ts'
+import { NAME_LENGTH } from '../rules/messages.ts'
 import type { Delivery } from '../rules/obligations.ts'
 import type { AgentState } from '../state/state.ts'
 
@@ -84,7 +86,24 @@ export const Erase = z
   .refine(erasable, ERASE_WHICH)
 export type Erase = z.infer<typeof Erase>
 
+/** A message of a person to the agent (CONTRACTS 4). `correlationId`: it answers this request of the agent. */
+export const Message = z.strictObject({
+  kind: z.literal('message'),
+  type: MessageType,
+  topic: z.string().trim().min(1).max(NAME_LENGTH).optional(),
+  payload: z.json(),
+  correlationId: z.string().min(1).optional(),
+})
+/** To the root: a person publishes to a topic of the run. */
+export const Publish = z.strictObject({
+  kind: z.literal('publish'),
+  topic: z.string().trim().min(1).max(NAME_LENGTH),
+  payload: z.json(),
+})
+
 export const UserCommand = z.discriminatedUnion('kind', [
+  Message,
+  Publish,
   StartAgent,
   Input,
   Pause,

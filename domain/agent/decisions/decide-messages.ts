@@ -1,12 +1,14 @@
 import { messageId } from '../../log/ids.ts'
 import { idOf } from '../../log/owner.ts'
 import { echo } from '../../shared/issues.ts'
+import { CommandRejected } from '../errors.ts'
+import type { BodyOf } from '../events/events.ts'
 import type { Origin } from '../events/tree.ts'
-import { bouncedText, messageText } from '../rules/messages.ts'
+import { bouncedText, messageText, payloadFault } from '../rules/messages.ts'
 import type { Delivery, Message } from '../rules/obligations.ts'
 import { callWaitingFor, MAX_REQUESTS, MAX_TOPICS, subscribersOf, topicsOf, waitsForAnother } from '../state/bus.ts'
 import { type AgentState, isFinished } from '../state/state.ts'
-import type { Settled } from './commands.ts'
+import type { Settled, UserCommand } from './commands.ts'
 import type { Deciding } from './deciding.ts'
 import { endCall, failCall, lastingTurn } from './endings.ts'
 
@@ -46,10 +48,22 @@ export function takeMessage(d: Deciding, delivery: Sent): void {
     case 'deliver_publication': {
       const from = senderOf(origin)
       const { topic, payload } = delivery
-      const to = [...subscribersOf(d.state.bus, topic, from)]
-      d.emit('message_distributed', { origin, id: messageId(from, origin.revision), from, topic, payload, sentAt, to })
+      return distribute(d, { id: messageId(from, origin.revision), from, topic, payload, sentAt }, origin)
     }
   }
+}
+
+/** The root passes a publication on; where it hears the topic itself, it reads it at its own next turn. */
+function distribute(
+  d: Deciding,
+  publication: Omit<BodyOf<'message_distributed'>, 'to' | 'origin'>,
+  origin?: Origin,
+): void {
+  const { id, from, topic, payload, sentAt } = publication
+  const hearers = subscribersOf(d.state.bus, topic, from)
+  const to = hearers.filter((agentId) => agentId !== d.state.agentId)
+  d.emit('message_distributed', { ...publication, to, ...(origin === undefined ? {} : { origin }) })
+  if (to.length < hearers.length) receive(d, { id, from, type: 'event', topic, payload }, { sentAt })
 }
 
 /** Records a message. The answer to a request ends the call that waits for it. */
@@ -94,4 +108,33 @@ export function refuseRequests(d: Deciding): void {
     const body = { to: from, type: 'response', payload: null, correlationId: id } as const
     d.emit('message_sent', { ...body, refused: 'the agent has finished' }, { turn: lastingTurn(d.state) })
   }
+}
+
+type Said<K extends 'message' | 'publish'> = Extract<UserCommand, { readonly kind: K }>
+
+const sender = ({ context }: Deciding) => `user:${context.by.id}`
+const refuse = (message: string): never => {
+  throw new CommandRejected('MESSAGE_REFUSED', message)
+}
+
+/** A person's message is recorded where it is read: there is nothing to deliver. */
+export function personSends(d: Deciding, { type, topic, payload, correlationId }: Said<'message'>): void {
+  const fault = payloadFault(payload)
+  if (fault !== null) refuse(fault)
+  if (type === 'response' && callWaitingFor(d.state, correlationId) === undefined)
+    refuse(`no call of ${d.state.agentId} waits for an answer to ${echo(String(correlationId))}; send it as an event`)
+  if (type === 'request' && d.state.bus.requests.length >= MAX_REQUESTS)
+    refuse(`${MAX_REQUESTS} requests wait for the answers of ${d.state.agentId} already; ask again later`)
+  const message = { id: messageId(d.state.agentId, d.state.revision + 1), from: sender(d), type, topic, payload }
+  const now = new Date(d.context.now).toISOString()
+  receive(d, { ...message, ...(type === 'response' ? { correlationId } : {}) }, { sentAt: now, payload })
+}
+
+export function personPublishes(d: Deciding, { topic, payload }: Said<'publish'>): void {
+  const fault = payloadFault(payload)
+  if (fault !== null) refuse(fault)
+  if (d.state.parent !== null) refuse('topics are those of the run: publish to its root agent')
+  const from = sender(d)
+  const id = messageId(d.state.agentId, d.state.revision + 1)
+  distribute(d, { id, from, topic, payload, sentAt: new Date(d.context.now).toISOString() })
 }

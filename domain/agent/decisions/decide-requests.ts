@@ -6,6 +6,7 @@ import { undecided } from '../state/loss.ts'
 import { type Call, callsOf, isFinished } from '../state/state.ts'
 import type { UserCommand } from './commands.ts'
 import type { DecisionContext } from './context.ts'
+import { personPublishes, personSends } from './decide-messages.ts'
 import type { Deciding } from './deciding.ts'
 import { endCall, failCall } from './endings.ts'
 import { forwardPause, forwardResume } from './forwarding.ts'
@@ -37,6 +38,10 @@ export function decideRequest(d: Deciding, command: Request): void {
     case 'input':
       d.emit('user_input', { text: command.text })
       return
+    case 'message':
+      return personSends(d, command)
+    case 'publish':
+      return personPublishes(d, command)
     case 'pause':
       if (d.state.paused) return
       d.emit('paused', command.reason === undefined ? {} : { reason: command.reason })

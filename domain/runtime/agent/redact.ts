@@ -36,6 +36,12 @@ export function redactRequest(secrets: SecretBoundary, command: UserCommand): Us
       const result = command.result === undefined ? {} : { result: secrets.result(command.result) as never }
       return { ...command, ...result, ...reasonOf(secrets, command) }
     }
+    case 'message':
+    case 'publish': {
+      const { topic } = command
+      refuseSecrets(secrets, { topic })
+      return { ...command, payload: secrets.json({ payload: command.payload }).payload as never }
+    }
     case 'standing_approval':
       refuseSecrets(secrets, { tools: command.tools })
       return { ...command, ...reasonOf(secrets, command) }

@@ -63,7 +63,7 @@ export function chatModel(root: string, chat: Chat): Model {
     if (agent.state.machine.status === 'RECOVERY') return done
     if (agent.state.parent === null) {
       if (agent.state.turn > 1) return done
-      return says(chat.map((_, i) => use('delegate_to_agent', { role: 'coder', task: String(i) }, `d${i}`)))
+      return says([...chat.map((_, i) => use('delegate_to_agent', { role: 'coder', task: String(i) }, `d${i}`))])
     }
     const answers = agent.state.bus.requests
       .filter(({ until }) => until > agent.state.at)
