@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { MESSAGE_TYPES } from '../../../domain/agent/events/messages.ts'
-import { MESSAGE_BYTES, NAME_LENGTH } from '../../../domain/agent/rules/messages.ts'
+import { MESSAGE_BYTES, NAME_LENGTH } from '../../../domain/agent/state/bus-rules.ts'
 import { By, Id, JsonValue, Position } from './common.ts'
 
 const topic = z.string().trim().min(1).max(NAME_LENGTH)

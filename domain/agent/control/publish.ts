@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { messageId } from '../../log/ids.ts'
-import { NAME_LENGTH, payloadFault } from '../rules/messages.ts'
+import { NAME_LENGTH, payloadFault } from '../state/bus-rules.ts'
 import { subscribersOf } from '../state/bus.ts'
 import { controlTool, nonBlank } from './control-tool.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { echo } from '../../shared/issues.ts'
-import { payloadFault } from '../rules/messages.ts'
+import { payloadFault } from '../state/bus-rules.ts'
 import type { AgentState } from '../state/state.ts'
 import { controlTool, nonBlank } from './control-tool.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { messageId } from '../../log/ids.ts'
-import { NAME_LENGTH, payloadFault, recipientFault, recipientOf } from '../rules/messages.ts'
+import { NAME_LENGTH, payloadFault, recipientFault, recipientOf } from '../state/bus-rules.ts'
 import { controlTool, nonBlank } from './control-tool.ts'
 
 const schema = z.strictObject({

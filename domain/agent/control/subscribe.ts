@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { NAME_LENGTH } from '../rules/messages.ts'
+import { NAME_LENGTH } from '../state/bus-rules.ts'
 import { MAX_TOPICS, topicsOf } from '../state/bus.ts'
 import { controlTool, nonBlank } from './control-tool.ts'
 
