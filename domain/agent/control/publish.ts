@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { messageId } from '../../log/ids.ts'
-import { NAME_LENGTH, payloadFault } from '../state/bus-rules.ts'
 import { subscribersOf } from '../state/bus.ts'
+import { NAME_LENGTH, payloadFault } from '../state/bus-rules.ts'
 import { controlTool, nonBlank } from './control-tool.ts'
 
 const schema = z.strictObject({

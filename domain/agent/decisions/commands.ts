@@ -8,8 +8,8 @@ import { AgentSpec } from '../definition/spec.ts'
 import type { ResolvedPaths } from '../events/event-parts.ts'
 import type { Attachment, BodyOf, EventType, Failure } from '../events/events.ts'
 import { MessageType } from '../events/messages.ts'
-import { NAME_LENGTH } from '../state/bus-rules.ts'
 import type { Delivery } from '../rules/obligations.ts'
+import { NAME_LENGTH } from '../state/bus-rules.ts'
 import type { AgentState } from '../state/state.ts'
 
 /** Facts of erasures stay small. */
