@@ -1,7 +1,6 @@
 import { agentStream, hex } from '../../log/ids.ts'
 import { echo } from '../../shared/issues.ts'
 import { CommandRejected, DeliveryRefused } from '../errors.ts'
-import type { BodyOf } from '../events/events.ts'
 import { admit } from '../rules/admission.ts'
 import { failureOf, resultOf } from '../rules/delegation.ts'
 import { type Delivery, senderOf } from '../rules/obligations.ts'
