@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { agent } from '../../domain/agent/decisions/aggregate.ts'
 import { undelivered } from '../../domain/agent/state/courier.ts'
-import { callsOf, isFinished } from '../../domain/agent/state/state.ts'
+import { type AgentState, callsOf, isFinished } from '../../domain/agent/state/state.ts'
 import { messageId } from '../../domain/log/ids.ts'
 import { idOf } from '../../domain/log/owner.ts'
 import { law } from '../support/laws.ts'
@@ -93,7 +94,9 @@ test('each message is delivered once and in order per pair, or bounced, whatever
       if (event.type === 'message_received' && event.body.type === 'request') expectNoCircle(all)
     })
     expectDelivered(agents)
-    for (const { state, transcript } of agents.streams.values()) {
+    for (const { state, transcript, events } of agents.streams.values()) {
+      const folded = events.reduce<AgentState | null>((before, event) => agent.evolve(before, event), null)
+      expect(agent.digest(folded!), 'the stored events fold to the state that was decided').toBe(agent.digest(state))
       expect(isFinished(state)).toBe(true)
       expect(undelivered(state)).toEqual([])
       expect(state.messages.count).toBe(transcript.messages.length)

@@ -1,6 +1,5 @@
-import { treeTools } from '../../../domain/agent/control/registry.ts'
+import { delegateToAgent } from '../../../domain/agent/control/delegate-to-agent.ts'
 import { DELEGABLE, type Delegation, type Policy, TreeLimits } from '../../../domain/agent/definition/spec.ts'
-import type { ToolSpec } from '../../../domain/agent/definition/tools.ts'
 import type { KnownRoles } from '../roles.ts'
 import type { StartRun } from '../schemas/start.ts'
 
@@ -15,7 +14,7 @@ interface Asked {
  * have the roles as they are now; one whose gates run commands needs a workspace.
  */
 export function delegationOf({ roles }: KnownRoles, { limits, policy, workspace }: Asked): Delegation | null {
-  if (limits === undefined || limits === false || policy.deniedTools.includes('delegate_to_agent')) return null
+  if (limits === undefined || limits === false || policy.deniedTools.includes(DELEGATE.name)) return null
   const usable = roles.filter(
     ({ definition }) => workspace !== null || definition.qualityGates.every(({ argv }) => argv === undefined),
   )
@@ -26,6 +25,5 @@ export function delegationOf({ roles }: KnownRoles, { limits, policy, workspace 
   return { ...TreeLimits.parse(limits), roles: Object.fromEntries(definitions) }
 }
 
-/** The tools that a run which delegates has beside the others: for its agents and the messages between them. */
-export const treeToolsFor = ({ deniedTools }: Pick<Policy, 'deniedTools'>): readonly ToolSpec[] =>
-  treeTools.filter(({ name }) => !deniedTools.includes(name))
+/** The tool that a run which delegates has beside the others. */
+export const DELEGATE = delegateToAgent.spec

@@ -157,7 +157,7 @@ async function show(ctx: Context, run: string): Promise<number> {
   const found = (await take((await ctx.client('read')).v1.runs[':id'].$get({ param: { id } }))) as Detail
   const detail = { ...found, run: (await told(ctx))(found.run) }
   ctx.show(detail, () => runLines(detail))
-  // What the tables say of it may be long past.
+  // The tables may show a state that is long past.
   const next =
     ctx.format !== 'table' ? [] : detail.parked.length > 0 ? parkedLines(ctx, detail) : nextLines(ctx, detail)
   if (next.length > 0) ctx.note('next:')

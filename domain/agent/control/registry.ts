@@ -5,22 +5,42 @@ import { askUser } from './ask-user.ts'
 import { completeTask } from './complete-task.ts'
 import { type ControlTool, isFor } from './control-tool.ts'
 import { delegateToAgent } from './delegate-to-agent.ts'
+import { forget } from './forget.ts'
 import { publish } from './publish.ts'
+import { readHistory } from './read-history.ts'
 import { readResult } from './read-result.ts'
+import { recall } from './recall.ts'
+import { remember } from './remember.ts'
 import { respond } from './respond.ts'
 import { sendMessage } from './send-message.ts'
 import { setContext } from './set-context.ts'
 import { subscribe } from './subscribe.ts'
 
 /** All control tools, in the order in which they are offered. A new one is a file of this folder and an entry here. */
-export const CONTROL_TOOLS: readonly ControlTool[] = [completeTask, advancePhase, setContext, askUser, readResult]
+export const CONTROL_TOOLS: readonly ControlTool[] = [
+  completeTask,
+  advancePhase,
+  setContext,
+  askUser,
+  readResult,
+  readHistory,
+]
 
-/** Control tools that an agent has only where its spec says so (`delegation`). */
-const OF_TREES: readonly ControlTool[] = [delegateToAgent, sendMessage, publish, subscribe, respond]
+/** The tools of the memory, which agents have where their host has one. */
+export const MEMORY_TOOLS: readonly ControlTool[] = [remember, recall, forget]
+
+/** The tools of messages between the agents of a run. No host offers them yet. */
+export const MESSAGE_TOOLS: readonly ControlTool[] = [sendMessage, publish, subscribe, respond]
+
+/** Control tools that an agent has only where its spec says so. */
+const ON_REQUEST: readonly ControlTool[] = [delegateToAgent, ...MEMORY_TOOLS, ...MESSAGE_TOOLS]
 
 const BY_NAME: ReadonlyMap<string, ControlTool> = new Map(
-  [...CONTROL_TOOLS, ...OF_TREES].map((tool) => [tool.spec.name, tool]),
+  [...CONTROL_TOOLS, ...ON_REQUEST].map((tool) => [tool.spec.name, tool]),
 )
+
+/** Whether an agent has the control tool of this name only where its spec says so. */
+export const isOnRequest = (name: string): boolean => ON_REQUEST.some(({ spec }) => spec.name === name)
 
 /** The control tool of this name; undefined: there is none. */
 export const controlToolNamed = (name: string): ControlTool | undefined => BY_NAME.get(name)
@@ -28,9 +48,3 @@ export const controlToolNamed = (name: string): ControlTool | undefined => BY_NA
 /** The control tools of an agent with this role. */
 export const controlTools = (role: RoleDefinition | null): readonly ToolSpec[] =>
   CONTROL_TOOLS.filter((tool) => isFor(tool, role)).map(({ spec }) => spec)
-
-/** The control tools of an agent whose spec says that it delegates. */
-export const treeTools: readonly ToolSpec[] = OF_TREES.map(({ spec }) => spec)
-
-/** Is it a tool of agents that delegate? */
-export const isTreeTool = (name: string): boolean => treeTools.some((tool) => tool.name === name)

@@ -7,9 +7,8 @@ import type { Findings } from '../control/control-tool.ts'
 import { AgentSpec } from '../definition/spec.ts'
 import type { ResolvedPaths } from '../events/event-parts.ts'
 import type { Attachment, BodyOf, EventType, Failure } from '../events/events.ts'
-import { MessageType } from '../events/messages.ts'
+import { TurnRange } from '../events/segment.ts'
 import type { Delivery } from '../rules/obligations.ts'
-import { NAME_LENGTH } from '../state/bus-rules.ts'
 import type { AgentState } from '../state/state.ts'
 
 /** Facts of erasures stay small. */
@@ -66,6 +65,10 @@ export const ResolveDoubt = z.strictObject({
 })
 /** Lets irreversible calls run again after an accepted loss whose calls are not all known. */
 export const ReleaseLoss = z.strictObject({ kind: z.literal('release_loss'), reason: z.string().optional() })
+/** Shows hidden turns again in the next request; absent: all of them. */
+export const ExpandContext = z
+  .strictObject({ kind: z.literal('expand_context'), turns: TurnRange.optional() })
+  .refine(({ turns }) => turns === undefined || turns.from <= turns.to, 'the last turn is before the first one')
 export const StandingApproval = z.strictObject({
   kind: z.literal('standing_approval'),
   tools: z.array(z.string().min(1)).min(1),
@@ -86,24 +89,7 @@ export const Erase = z
   .refine(erasable, ERASE_WHICH)
 export type Erase = z.infer<typeof Erase>
 
-/** A message of a person to the agent (CONTRACTS 4). `correlationId`: it answers this request of the agent. */
-export const Message = z.strictObject({
-  kind: z.literal('message'),
-  type: MessageType,
-  topic: z.string().trim().min(1).max(NAME_LENGTH).optional(),
-  payload: z.json(),
-  correlationId: z.string().min(1).optional(),
-})
-/** To the root: a person publishes to a topic of the run. */
-export const Publish = z.strictObject({
-  kind: z.literal('publish'),
-  topic: z.string().trim().min(1).max(NAME_LENGTH),
-  payload: z.json(),
-})
-
 export const UserCommand = z.discriminatedUnion('kind', [
-  Message,
-  Publish,
   StartAgent,
   Input,
   Pause,
@@ -114,6 +100,7 @@ export const UserCommand = z.discriminatedUnion('kind', [
   ResolveDoubt,
   ReleaseLoss,
   StandingApproval,
+  ExpandContext,
   Erase,
 ])
 export type UserCommand = z.infer<typeof UserCommand>

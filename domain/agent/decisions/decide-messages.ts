@@ -1,14 +1,13 @@
 import { messageId } from '../../log/ids.ts'
 import { idOf } from '../../log/owner.ts'
 import { echo } from '../../shared/issues.ts'
-import { CommandRejected } from '../errors.ts'
 import type { BodyOf } from '../events/events.ts'
 import type { Origin } from '../events/tree.ts'
 import type { Delivery, Message } from '../rules/obligations.ts'
 import { callWaitingFor, MAX_REQUESTS, MAX_TOPICS, subscribersOf, topicsOf, waitsForAnother } from '../state/bus.ts'
-import { bouncedText, messageText, payloadFault } from '../state/bus-rules.ts'
+import { bouncedText, messageText } from '../state/bus-rules.ts'
 import { type AgentState, isFinished } from '../state/state.ts'
-import type { Settled, UserCommand } from './commands.ts'
+import type { Settled } from './commands.ts'
 import type { Deciding } from './deciding.ts'
 import { endCall, failCall, lastingTurn } from './endings.ts'
 
@@ -70,7 +69,7 @@ function distribute(
 export function receive(
   d: Deciding,
   message: Message,
-  how: { readonly origin?: Origin; readonly sentAt: string; readonly payload?: Message['payload'] },
+  how: { readonly origin?: Origin; readonly sentAt: string },
 ): void {
   const { id, from, type, topic, correlationId, payload, refused } = message
   const about = { ...(topic === undefined ? {} : { topic }), ...(correlationId === undefined ? {} : { correlationId }) }
@@ -108,33 +107,4 @@ export function refuseRequests(d: Deciding): void {
     const body = { to: from, type: 'response', payload: null, correlationId: id } as const
     d.emit('message_sent', { ...body, refused: 'the agent has finished' }, { turn: lastingTurn(d.state) })
   }
-}
-
-type Said<K extends 'message' | 'publish'> = Extract<UserCommand, { readonly kind: K }>
-
-const sender = ({ context }: Deciding) => `user:${context.by.id}`
-const refuse = (message: string): never => {
-  throw new CommandRejected('MESSAGE_REFUSED', message)
-}
-
-/** A person's message is recorded where it is read: there is nothing to deliver. */
-export function personSends(d: Deciding, { type, topic, payload, correlationId }: Said<'message'>): void {
-  const fault = payloadFault(payload)
-  if (fault !== null) refuse(fault)
-  if (type === 'response' && callWaitingFor(d.state, correlationId) === undefined)
-    refuse(`no call of ${d.state.agentId} waits for an answer to ${echo(String(correlationId))}; send it as an event`)
-  if (type === 'request' && d.state.bus.requests.length >= MAX_REQUESTS)
-    refuse(`${MAX_REQUESTS} requests wait for the answers of ${d.state.agentId} already; ask again later`)
-  const message = { id: messageId(d.state.agentId, d.state.revision + 1), from: sender(d), type, topic, payload }
-  const now = new Date(d.context.now).toISOString()
-  receive(d, { ...message, ...(type === 'response' ? { correlationId } : {}) }, { sentAt: now, payload })
-}
-
-export function personPublishes(d: Deciding, { topic, payload }: Said<'publish'>): void {
-  const fault = payloadFault(payload)
-  if (fault !== null) refuse(fault)
-  if (d.state.parent !== null) refuse('topics are those of the run: publish to its root agent')
-  const from = sender(d)
-  const id = messageId(d.state.agentId, d.state.revision + 1)
-  distribute(d, { id, from, topic, payload, sentAt: new Date(d.context.now).toISOString() })
 }

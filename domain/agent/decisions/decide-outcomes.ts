@@ -7,13 +7,14 @@ import { modelInfo } from '../rules/routing.ts'
 import { undecided } from '../state/loss.ts'
 import { activityOf, type ModelStage } from '../state/state.ts'
 import type { OutcomeCommand } from './commands.ts'
+import { summaryAnswered, summaryFailed } from './compress.ts'
 import { lateAnswer } from './decide-late.ts'
 import { decideToolFact } from './decide-tools.ts'
 import type { Deciding } from './deciding.ts'
 import { endRun, endTurn } from './endings.ts'
 import { loseAttempt, proceed } from './proceed.ts'
 
-// What a driver brings in. A fact that the state has gone past decides nothing: it was recorded, or came too late.
+// The outcomes that a driver brings in. A fact that the state has gone past decides nothing: it was recorded, or came too late.
 
 type Fact<K extends OutcomeCommand['kind']> = Extract<OutcomeCommand, { kind: K }>
 
@@ -60,7 +61,11 @@ function openAttempt(
   return model?.at === 'calling' && d.state.turn === turn && model.attempt === attempt ? model : null
 }
 
+/** Summaries are made between turns. */
+const isOfSummary = ({ turn }: { turn: number }) => turn === 0
+
 function modelAnswered(d: Deciding, fact: Fact<'model_answered'>): void {
+  if (isOfSummary(fact) && summaryAnswered(d, fact)) return
   const open = openAttempt(d, fact)
   if (open === null) return lateAnswer(d, fact)
   // The calls of this answer would have the ids of lost calls that wait for a person's decision: the model is asked again.
@@ -99,6 +104,7 @@ function modelHeld(d: Deciding, { turn, attempt, delayMs }: Fact<'model_held'>):
 }
 
 function modelFailed(d: Deciding, { turn, attempt, error }: Fact<'model_failed'>): void {
+  if (isOfSummary({ turn })) return void summaryFailed(d, attempt, error)
   const open = openAttempt(d, { turn, attempt })
   if (open === null) return
   const failure = { error: error.message, code: error.code, recoverable: true, attempt }

@@ -77,7 +77,7 @@ const residues: Residues = {
   child_artifact: ({ artifact: { id, type }, ...rest }) => ({ ...rest, artifact: { id, type } }),
   cancel_forwarded: ({ reason: _, ...rest }) => rest,
   pause_forwarded: ({ reason: _, ...rest }) => rest,
-  delivered: (body) => ({ ...body, bounced: body.bounced.map((one) => ({ ...one, reason: ERASED })) }),
+  delivered: (body) => ({ ...body, bounced: body.bounced.map(({ revision }) => ({ revision, reason: ERASED })) }),
   message_sent: ({ topic: _, refused, ...rest }) => ({
     ...{ ...rest, payload: ERASED },
     ...(refused === undefined ? {} : { refused: ERASED }),
@@ -89,6 +89,10 @@ const residues: Residues = {
   message_bounced: (body) => ({ ...body, reason: ERASED, text: ERASED }),
   message_published: () => ({ topic: ERASED, payload: ERASED }),
   message_distributed: (body) => ({ ...body, topic: ERASED, payload: ERASED }),
+  summary_failed: (body) => ({ ...body, error: { ...body.error, message: ERASED } }),
+  knowledge_added: ({ items }) => ({
+    items: items.map(({ source: { kind }, hash }) => ({ source: { kind, name: ERASED }, hash })),
+  }),
   workspace_drifted: (body) => ({ ...body, changed: [] }),
 }
 
@@ -105,7 +109,7 @@ export function residueOf<T extends EventType>(type: T, body: BodyOf<T>): BodyOf
  * command and the role's idempotent commands stay, because gates and retries depend on them.
  */
 function withoutText(spec: AgentSpec): AgentSpec {
-  const { instructions, role, workspace, recovery } = spec
+  const { instructions, knowledge, role, workspace, recovery } = spec
   return {
     ...spec,
     contextVariables: {},
@@ -113,6 +117,7 @@ function withoutText(spec: AgentSpec): AgentSpec {
     workspace: workspace && { ...workspace, path: ERASED },
     recovery: { ...recovery, warningTemplate: WARNING },
     ...(instructions === undefined ? {} : { instructions: ERASED }),
+    ...(knowledge === undefined ? {} : { knowledge: [] }),
   }
 }
 

@@ -5,7 +5,7 @@ import type { AgentSpec } from '../definition/spec.ts'
 import type { AgentEvent, Artifact, BodyOf } from '../events/events.ts'
 import type { MessageType } from '../events/messages.ts'
 import type { Amounts, Origin, Report } from '../events/tree.ts'
-import { targetsOf } from '../state/courier.ts'
+import { placeOf, targetsOf } from '../state/courier.ts'
 import type { AgentState } from '../state/state.ts'
 import { childSpec } from './child-spec.ts'
 import { taskText } from './delegation.ts'
@@ -19,7 +19,7 @@ export interface ChildBirth {
   readonly parent: { readonly agentId: string; readonly toolCallId: string; readonly ancestors: readonly string[] }
 }
 
-/** `after`: the last obligation of the same source that the target has accepted, -1: none. */
+/** `after`: the rank of the last obligation of the same source that the target has accepted, -1: none. */
 export type Delivery = { readonly origin: Origin; readonly after: number } & (
   | {
       readonly kind: 'deliver_birth'
@@ -74,7 +74,7 @@ export function deliveryOf(
   to: { readonly stream: string; readonly target: string; readonly after: number; readonly hash: string },
 ): Delivery | null {
   if (!targetsOf(source, event).includes(to.target)) return null
-  const origin = { stream: to.stream, revision: event.revision, bodyHash: event.bodyHash }
+  const origin = { stream: to.stream, ...placeOf(source, event.revision), bodyHash: event.bodyHash }
   const head = { origin, after: to.after }
   const sent = { runId: source.runId, sentAt: event.at }
   switch (event.type) {

@@ -5,6 +5,7 @@ import { completing } from './controls.ts'
 import { courierAfter } from './courier.ts'
 import { AFTER_THE_END, NO_CONSEQUENCE, STARTS_WORK } from './event-kinds.ts'
 import { evolveCall, withoutAbandoned } from './evolve-calls.ts'
+import { compressed, expandedBy, knowledgeAdded, summaryFailed } from './evolve-context.ts'
 import { evolveFork } from './evolve-fork.ts'
 import { evolveTree, familyAfter, waitForReply } from './evolve-tree.ts'
 import {
@@ -105,6 +106,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
       return { ...state, driver: { id: event.body.driverId, epoch: event.body.epoch } }
     }
     case 'user_input':
+      return { ...unread(state, event, append), unreadCorrelation: correlationOf(event) }
     case 'message_bounced':
       return unread(state, event, append)
     case 'message_received':
@@ -157,6 +159,14 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
       return endTurn(state, event, append)
     case 'standing_approval':
       return { ...state, standing: [...new Set([...state.standing, ...event.body.tools])], ...forgiven(event) }
+    case 'context_compressed':
+      return compressed(state, event)
+    case 'context_expanded':
+      return expandedBy(state, event)
+    case 'summary_failed':
+      return summaryFailed(state, event)
+    case 'knowledge_added':
+      return knowledgeAdded(state, event)
     case 'context_set':
       return { ...state, variables: append(state.variables, event.bodyHash) }
     case 'artifact_registered': {
@@ -210,14 +220,13 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
   }
 }
 
-/** The next turn reads it. */
+/** The next turn reads it. It belongs to what a person asked for last: messages of agents ask for no work of their own. */
 const unread = (state: AgentState, event: AgentEvent, append: AppendRoot): AgentState => ({
   ...state,
   ...forgiven(event),
   unread: state.unread + 1,
   context: grown(state, event.size),
   unreadRoot: append(state.unreadRoot, event.bodyHash),
-  unreadCorrelation: correlationOf(event),
 })
 
 /** After this change failed calls may succeed, also those of the open turn (CONTRACTS 8). */

@@ -186,12 +186,12 @@ export class Driver {
     if (effect.kind === 'model') {
       await ports.crashPoint?.('before_model')
       if (!(await this.stillOwed(effect))) return
-      const fact = await performModel(ports, env, this.state, this.mailbox.messages, effect.attempt, signal)
+      const fact = await performModel(ports, env, this.state, this.mailbox.messages, effect, signal)
       await ports.crashPoint?.('after_model')
       if (signal.aborted && fact.kind === 'model_failed') return
       await this.submit(fact, effect.id)
     } else if (effect.kind === 'version') {
-      // What is served is told before the files are looked at: whatever ends meanwhile is owed the next version.
+      // The versioned calls are listed before the files are read: a call that ends meanwhile is owed the next version.
       const step = this.state.unversioned?.to
       if (step === undefined || !(await this.stillOwed(effect))) return
       const version = await treeNow(ports, env)
@@ -211,9 +211,9 @@ export class Driver {
     const { answer } = this.mailbox
     const call = callsOf(this.state).find((one) => one.id === id)
     if (answer === null || call === undefined) throw new Error(`${id} has no arguments in the log`)
-    const fact = await performTool(ports, env, this.state, answer, call, signal)
+    const fact = await performTool(ports, env, this.state, answer, call, this.mailbox.told, signal)
     await ports.crashPoint?.('after_tool')
-    // What may run again, or be asked after, is left to the next driver.
+    // A call that may run again, or that has a probe, is left to the next driver.
     if (this.stopping && signal.aborted && fact.kind === 'tool_failed' && kind !== 'irreversible') return
     await this.submit(fact, effect.id)
   }
@@ -293,7 +293,7 @@ export class Driver {
 function isAtWork(state: AgentState): boolean {
   const activity = activityOf(state.machine)
   const calling = activity?.status === 'THINKING' && activity.model.at === 'calling'
-  return calling || callsOf(state).some((call) => call.stage.at === 'running')
+  return calling || state.compression.summarizing !== null || callsOf(state).some((call) => call.stage.at === 'running')
 }
 
 const NEVER = new AbortController().signal

@@ -46,5 +46,5 @@ export function idleEnd(state: AgentState, { clock, build }: Pick<RuntimePorts, 
   return next.drafts.length > 0 ? null : endOf(claimed)
 }
 
-/** Who claims nothing. */
+/** An actor that claims no driver. */
 const LOOKER = 'looker'

@@ -40,7 +40,7 @@ export function lawsContract(kit: TablesKit): void {
       for (const event of log.originals) types.add(event.header.type)
       erased += log.events.filter((event) => event.erased).length
     }
-    // A late outcome changes no row; messages have tests of their own (test/api/messages.test.ts).
+    // A late outcome changes no row; messages have a test of their own (tree.ts).
     expect(
       Object.keys(bodies)
         .filter((type) => !types.has(type) && !/^message_|^topic_|^subscription_/.test(type))

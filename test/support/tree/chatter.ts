@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { treeTools } from '../../../domain/agent/control/registry.ts'
+import { MESSAGE_TOOLS } from '../../../domain/agent/control/registry.ts'
 import type { Block } from '../../../domain/agent/events/content.ts'
 import { childAgentId, toolCallId } from '../../../domain/log/ids.ts'
 import type { ModelOutcome } from '../../../domain/ports.ts'
@@ -43,7 +43,7 @@ export const chatSpec = () =>
     policy: { mode: 'batch', maxParallel: 64 },
     limits: { maxTurns: 200, wallClockMs: null },
     delegation: { maxDepth: 3, agents: 100, roles: { researcher: TALKER, coder: TALKER, reviewer: TALKER } },
-    tools: [...treeSpec().tools.filter(({ name }) => !treeTools.some((tool) => tool.name === name)), ...treeTools],
+    tools: [...treeSpec().tools, ...MESSAGE_TOOLS.map(({ spec }) => spec)],
   })
 
 /** The child at a place of the plan. */
