@@ -11,7 +11,8 @@ import { type Chat, chatArbitrary, chatModel, chatSpec } from '../support/tree/c
 import { playWith, ROOT, roughSchedules } from '../support/tree/walk.ts'
 
 // Laws of messages (CONTRACTS 4): each is delivered once and in order per pair, or bounced with a reason; no agent waits
-// in a circle; what a state holds of messages stays bounded.
+// in a circle; what a state holds of messages stays bounded. A message that bounced for a passing reason is not brought
+// again here: a second courier that still brings it would have it accepted.
 
 /** What every sender has sent to every other agent, and what became of it. */
 function traffic(agents: Agents) {

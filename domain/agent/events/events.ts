@@ -37,13 +37,7 @@ export { ArgumentsRef, Artifact, Attachment, Failure, PlannedCall }
 
 export const bodies = {
   /** First event of an agent's stream. */
-  agent_started: z.strictObject({
-    spec: AgentSpec,
-    depth: count,
-    argumentsSalt,
-    drive,
-    ...born,
-  }),
+  agent_started: z.strictObject({ spec: AgentSpec, depth: count, argumentsSalt, drive, ...born }),
   /** First event of a fork: the prefix is read from its source. What a fork may change is named, the rest is inherited. */
   forked: z.strictObject({
     stream: text,

@@ -169,7 +169,13 @@ export class Agents {
     const owes = state.courier.owed[target]!
     const all = events.filter((event) => targetsOf(state, event).includes(target))
     const next = all.findIndex(({ revision }) => revision >= owes.from)
-    const place = how === 'again' ? next - 1 : how === 'skips' ? next + 1 : next
+    const refused = new Set(
+      events
+        .flatMap(({ type, body }) => (type === 'delivered' && body.target === target ? body.bounced : []))
+        .map(({ revision }) => revision),
+    )
+    const taken = all.findLastIndex(({ revision }, nth) => nth < next && !refused.has(revision))
+    const place = how === 'again' ? taken : how === 'skips' ? next + 1 : next
     const event = all[place]
     if (event === undefined) return
     const after = how === 'skips' ? all[place - 1]!.revision : owes.accepted
