@@ -48,6 +48,11 @@ export function documentOfCall(callId: string): string {
   return base32(hash('sha256', `document of ${callId}`, 'buffer').subarray(0, 15))
 }
 
+/** The id of a message: of the agent in whose stream it was first recorded, and the revision there. */
+export function messageId(agentId: string, revision: number): string {
+  return `${agentId}.m${revision}`
+}
+
 /** The id of a turn's model call; attempts are told apart by their number. */
 export function modelCallId(agentId: string, turn: number): string {
   return `${agentId}.t${turn}.model`

@@ -19,6 +19,8 @@ const text = (value: string) => `'${value.replaceAll("'", "''")}'`
 
 const ROLES = [
   'user_input',
+  'message_received',
+  'message_bounced',
   'lost_call_decided',
   'turn_start',
   'recovery',
@@ -58,7 +60,7 @@ const messages = (agent: string, revision: string) => `(${history(agent, revisio
       later as (order by n desc rows between unbounded preceding and 1 preceding)),
   said(at, part, place, message) as (
     select next_start, 0, n, json_build_object('role', 'user', 'content', body -> 'text')
-    from told where type = 'user_input'
+    from told where type in ('user_input', 'message_bounced') or (type = 'message_received' and tool_call_id is null)
     union all
     select next_start, 1, n, json_build_object('role', 'system', 'content', ${happened})
     from told where type = 'lost_call_decided' and body ->> 'decision' = 'happened'

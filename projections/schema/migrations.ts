@@ -17,10 +17,10 @@ import { views } from './views.ts'
 export const migrations: readonly ((db: Kysely<Database>, dialect: Dialect) => Promise<void>)[] = [createAll]
 
 /** The meaning of the rows. Tables made under another number are not migrated but rebuilt. */
-export const MEANING = 13
+export const MEANING = 14
 
 /** The version of the views over kept events. */
-const KEPT_VIEWS = 3
+const KEPT_VIEWS = 4
 
 /**
  * The meaning where events are kept: their bodies have the shapes of this program, so each new version of an event is

@@ -64,6 +64,41 @@ export const treeTables = {
     owner: 'agent_id',
     indexes: [['child_id', 'artifact_id']],
   },
+  /** Messages between agents, in the row of the stream that they were first recorded in. */
+  messages: {
+    columns: {
+      /** The sender; of a person's message its recipient. */
+      agent_id: 'text!',
+      revision: 'integer!',
+      run_id: 'text!',
+      position: 'integer!',
+      id: 'text!',
+      /** An agent, or a person: user:<id>. */
+      sender: 'text!',
+      /** Null: published to a topic. */
+      recipient: 'text',
+      /** request, response, event. */
+      type: 'text!',
+      topic: 'text',
+      /** Of a response: the request. */
+      correlation_id: 'text',
+      /** The first 500 characters of the payload, as JSON. */
+      preview: 'text',
+      at: 'text!',
+    },
+    key: ['agent_id', 'revision'],
+    kind: 'agent',
+    owner: 'agent_id',
+    indexes: [['run_id', 'position']],
+  },
+  /** Messages that an agent has received from others. */
+  message_receipts: {
+    columns: { agent_id: 'text!', revision: 'integer!', run_id: 'text!', id: 'text!', at: 'text!' },
+    key: ['agent_id', 'revision'],
+    kind: 'agent',
+    owner: 'agent_id',
+    indexes: [['run_id', 'id']],
+  },
   /** What another stream has refused for good: `revision` is that of the event that should have been delivered. */
   bounces: {
     columns: { agent_id: 'text!', revision: 'integer!', target: 'text!', reason: 'text', at: 'text!' },

@@ -55,6 +55,14 @@ const UNWRITTEN = [
   'resume_forwarded',
   'resumed.origin',
   'usage_reported',
+  // Messages between agents.
+  'message_bounced',
+  'message_distributed',
+  'message_published',
+  'message_received',
+  'message_sent',
+  'subscription_added',
+  'topic_subscribed',
   // Documents, runs of other agents and the other streams without an agent.
   'header.actor.kind: gateway',
   'header.agentId: absent',

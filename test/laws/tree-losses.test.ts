@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { MemoryLog } from '../../adapters/log-memory/log.ts'
 import type { AgentEvent } from '../../domain/agent/events/events.ts'
-import { keyOf, originOf, targetOf } from '../../domain/agent/state/courier.ts'
+import { keyOf, originOf, targetsOf } from '../../domain/agent/state/courier.ts'
 import { isFinished } from '../../domain/agent/state/state.ts'
 import { agentStream } from '../../domain/log/ids.ts'
 import { idOf } from '../../domain/log/owner.ts'
@@ -63,11 +63,12 @@ async function dropped(world: TreeWorld): Promise<string[]> {
     for (const { type, body } of events)
       if (type === 'delivered') for (const { revision, reason } of body.bounced) bounced.set(revision, reason)
     for (const event of events) {
-      const target = targetOf(state, event)
-      if (target === null || bounced.has(event.revision)) continue
-      const copies = (all.get(target)?.events ?? []).flatMap((one) => originOf(one) ?? [])
-      const arrived = copies.some((one) => one.stream === stream && one.bodyHash === event.bodyHash)
-      if (!arrived) silent.push(`${stream}@${event.revision} ${event.type} to ${target}`)
+      if (bounced.has(event.revision)) continue
+      for (const target of targetsOf(state, event)) {
+        const copies = (all.get(target)?.events ?? []).flatMap((one) => originOf(one) ?? [])
+        const arrived = copies.some((one) => one.stream === stream && one.bodyHash === event.bodyHash)
+        if (!arrived) silent.push(`${stream}@${event.revision} ${event.type} to ${target}`)
+      }
     }
   }
   return silent

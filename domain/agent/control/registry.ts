@@ -6,11 +6,15 @@ import { completeTask } from './complete-task.ts'
 import { type ControlTool, isFor } from './control-tool.ts'
 import { delegateToAgent } from './delegate-to-agent.ts'
 import { forget } from './forget.ts'
+import { publish } from './publish.ts'
 import { readHistory } from './read-history.ts'
 import { readResult } from './read-result.ts'
 import { recall } from './recall.ts'
 import { remember } from './remember.ts'
+import { respond } from './respond.ts'
+import { sendMessage } from './send-message.ts'
 import { setContext } from './set-context.ts'
+import { subscribe } from './subscribe.ts'
 
 /** All control tools, in the order in which they are offered. A new one is a file of this folder and an entry here. */
 export const CONTROL_TOOLS: readonly ControlTool[] = [
@@ -25,8 +29,11 @@ export const CONTROL_TOOLS: readonly ControlTool[] = [
 /** The tools of the memory, which agents have where their host has one. */
 export const MEMORY_TOOLS: readonly ControlTool[] = [remember, recall, forget]
 
+/** The tools of messages between the agents of a run. No host offers them yet. */
+export const MESSAGE_TOOLS: readonly ControlTool[] = [sendMessage, publish, subscribe, respond]
+
 /** Control tools that an agent has only where its spec says so. */
-const ON_REQUEST: readonly ControlTool[] = [delegateToAgent, ...MEMORY_TOOLS]
+const ON_REQUEST: readonly ControlTool[] = [delegateToAgent, ...MEMORY_TOOLS, ...MESSAGE_TOOLS]
 
 const BY_NAME: ReadonlyMap<string, ControlTool> = new Map(
   [...CONTROL_TOOLS, ...ON_REQUEST].map((tool) => [tool.spec.name, tool]),

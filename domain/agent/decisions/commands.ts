@@ -6,7 +6,7 @@ import type { ToolResult } from '../../shared/tool-call.ts'
 import type { Findings } from '../control/control-tool.ts'
 import { AgentSpec } from '../definition/spec.ts'
 import type { ResolvedPaths } from '../events/event-parts.ts'
-import type { Attachment, BodyOf, Failure } from '../events/events.ts'
+import type { Attachment, BodyOf, EventType, Failure } from '../events/events.ts'
 import { TurnRange } from '../events/segment.ts'
 import type { Delivery } from '../rules/obligations.ts'
 import type { AgentState } from '../state/state.ts'
@@ -183,7 +183,12 @@ export type Command =
   | LoseChild
 
 /** Obligations of this stream were delivered, or bounced. */
-export type SettleDelivery = { readonly kind: 'delivered' } & BodyOf<'delivered'>
+export type SettleDelivery = { readonly kind: 'delivered' } & Settled
+
+/** `type`: of the obligation that bounced. */
+export type Settled = Omit<BodyOf<'delivered'>, 'bounced'> & {
+  readonly bounced: readonly { readonly revision: number; readonly reason: string; readonly type: EventType }[]
+}
 
 /** The stream of a child cannot be read. */
 export interface LoseChild {

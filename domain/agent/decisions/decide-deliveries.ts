@@ -1,7 +1,6 @@
 import { agentStream, hex } from '../../log/ids.ts'
 import { echo } from '../../shared/issues.ts'
 import { CommandRejected, DeliveryRefused } from '../errors.ts'
-import type { BodyOf } from '../events/events.ts'
 import { admit } from '../rules/admission.ts'
 import { failureOf, resultOf } from '../rules/delegation.ts'
 import { type Delivery, senderOf } from '../rules/obligations.ts'
@@ -9,6 +8,8 @@ import { acceptedFrom, keyOf, lossesAt, rankOf } from '../state/courier.ts'
 import { NO_AMOUNTS } from '../state/family.ts'
 import { type AgentState, type Call, callsOf, isFinished } from '../state/state.ts'
 import { answerChildren, passedOn, passOn } from './budgets.ts'
+import type { Settled } from './commands.ts'
+import { takeMessage, tellBounces, whyNoMessage } from './decide-messages.ts'
 import type { Deciding } from './deciding.ts'
 import { endCall, failCall } from './endings.ts'
 import { forwardPause, forwardResume, leaveChild } from './forwarding.ts'
@@ -37,7 +38,7 @@ export function decideDelivery(d: Deciding, state: AgentState | null, delivery: 
       'OUT_OF_ORDER',
       `${keyOf(origin)} follows ${after}, and ${accepted} was accepted last; deliver what is between them first`,
     )
-  const refusal = whyNever(state, delivery)
+  const refusal = whyNever(state, delivery, d.context.now)
   if (refusal !== null) throw bounce(refusal)
   accept(d, delivery)
   if (d.state.cancel !== null) settleCancel(d)
@@ -52,11 +53,12 @@ const OF_PARENT: ReadonlySet<Delivery['kind']> = new Set<Delivery['kind']>([
 ])
 
 /** Why a delivery can never be accepted, or null. */
-function whyNever(state: AgentState, delivery: Delivery): string | null {
+function whyNever(state: AgentState, delivery: Delivery, now: number): string | null {
   const sender = senderOf(delivery)
   const { kind } = delivery
   if (kind === 'deliver_birth') return `an agent ${echo(state.agentId)} exists already`
   if (isFinished(state) && !AFTER_THE_END.has(kind)) return 'the agent has finished'
+  if ('runId' in delivery) return whyNoMessage(state, delivery, now)
   if (OF_PARENT.has(kind)) return state.parent?.agentId === sender ? null : `${echo(sender)} is not its parent`
   const open = state.family.children[sender] !== undefined
   if (kind === 'deliver_end' || kind === 'deliver_request') return open ? null : `${echo(sender)} is not its child`
@@ -108,6 +110,8 @@ function accept(d: Deciding, delivery: Delivery): void {
     case 'deliver_resume':
       d.emit('resumed', { origin })
       return forwardResume(d)
+    default:
+      return takeMessage(d, delivery)
   }
 }
 
@@ -129,13 +133,14 @@ function childEnded(d: Deciding, { origin, hash, end }: Of<'deliver_end'>): void
 }
 
 /** What became of obligations of this stream. What was settled before decides nothing. */
-export function decideDelivered(d: Deciding, body: BodyOf<'delivered'>): void {
+export function decideDelivered(d: Deciding, body: Settled): void {
   const owed = d.state.courier.owed[body.target]
   if (owed === undefined || body.upTo < owed.from) return
   const revisions = new Map(body.bounced.map(({ revision, reason }) => [revision, reason]))
   const unborn = Object.entries(d.state.family.children).filter(([, { since }]) => revisions.has(since))
   const asks = passedOn(d, (request) => revisions.has(request))
-  d.emit('delivered', body)
+  d.emit('delivered', { ...body, bounced: body.bounced.map(({ revision, reason }) => ({ revision, reason })) })
+  tellBounces(d, body)
   passOn(d, asks, NO_AMOUNTS)
   for (const [childId, { since }] of unborn) {
     const call = callOfChild(d, childId)

@@ -12,6 +12,7 @@ import type { DecisionContext } from './context.ts'
 import { decideChildLost, decideDelivered, decideDelivery } from './decide-deliveries.ts'
 import { decideFork } from './decide-fork.ts'
 import { decideLate } from './decide-late.ts'
+import { refuseRequests } from './decide-messages.ts'
 import { decideOutcome } from './decide-outcomes.ts'
 import { approver, decideRequest } from './decide-requests.ts'
 import { Deciding } from './deciding.ts'
@@ -94,6 +95,7 @@ export function decide(
 }
 
 function decided(d: Deciding, before: AgentState): Decision {
+  refuseRequests(d)
   report(d)
   return { drafts: d.drafts, state: d.drafts.length > 0 ? d.state : before }
 }

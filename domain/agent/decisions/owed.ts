@@ -14,7 +14,11 @@ export type Owed =
     }
   /** The files after the calls up to this step are to be versioned. */
   | { readonly kind: 'version'; readonly id: string; readonly step: number }
-  | { readonly kind: 'wake'; readonly at: number; readonly reason: 'backoff' | 'approval' | 'cancel' | 'grace' }
+  | {
+      readonly kind: 'wake'
+      readonly at: number
+      readonly reason: 'backoff' | 'approval' | 'reply' | 'cancel' | 'grace'
+    }
 
 /**
  * What is owed in this state, by the driver that holds the agent. An effect that is at work and no longer owed is to be
@@ -46,6 +50,7 @@ export function owed(state: AgentState): readonly Owed[] {
       list.push({ kind: 'tool', id: effectId(id, attempt), toolCallId: id, attempt, notBefore: stage.notBefore })
     }
     if (stage.at === 'child') atWork = true
+    if (stage.at === 'reply') list.push({ kind: 'wake', at: stage.until, reason: 'reply' })
     if (stage.at === 'approval') list.push({ kind: 'wake', at: stage.expiresAt, reason: 'approval' })
   }
   if (state.unversioned !== null) {

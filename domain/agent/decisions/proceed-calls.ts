@@ -1,5 +1,6 @@
 import { needsApproval } from '../rules/policy.ts'
 import { startable } from '../rules/scheduling.ts'
+import { REQUEST_MS } from '../state/bus.ts'
 import { controlKind } from '../state/controls.ts'
 import { undecided } from '../state/loss.ts'
 import { type Call, callsOf } from '../state/state.ts'
@@ -39,6 +40,10 @@ function settleOne(d: Deciding, call: Call): void {
         message: 'no person decided on this call before its approval expired',
       })
       return
+    case 'reply':
+      if (d.context.now < stage.until) return
+      failCall(d, call, { code: 'TIMEOUT', message: NO_ANSWER, rule: 'no_reply' })
+      return
     case 'running':
       if (stage.epoch !== d.state.driver?.epoch) inDoubt(d, call)
       return
@@ -46,6 +51,8 @@ function settleOne(d: Deciding, call: Call): void {
       return
   }
 }
+
+const NO_ANSWER = `no answer came within ${REQUEST_MS / 1_000} s; one that still comes is shown as a message`
 
 /** After so many lost drivers a call is not started again by itself: a person decides, and a control tool fails. */
 export const MAX_LOST = 5

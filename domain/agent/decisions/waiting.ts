@@ -45,14 +45,14 @@ export function waitingFor(state: AgentState): Wait['for'] | null {
 }
 
 /**
- * Does the agent wait for other agents and for nothing else: for the ends of children, or for its parent's answer to a
- * request for budget? A drive has nothing to do then until a courier delivers.
+ * Does the agent wait for other agents and for nothing else: for the ends of children, for answers to its requests, or for
+ * its parent's answer to a request for budget? A drive has nothing to do then until a courier delivers.
  */
 export function waitsForAgents(state: AgentState): boolean {
   if (isFinished(state) || state.unversioned !== null) return false
   if (asksForTurn(state)) return true
   const open = callsOf(state).filter(({ stage }) => stage.at !== 'ended')
-  const ofAgents = ({ stage }: Call) => stage.at === 'child' || stage.at === 'budget'
+  const ofAgents = ({ stage }: Call) => stage.at === 'child' || stage.at === 'budget' || stage.at === 'reply'
   const held = (call: Call) => call.refused === null && HELD.has(call.stage.at)
   if (!open.some(ofAgents) || !open.every((call) => ofAgents(call) || held(call))) return false
   return state.cancel !== null || startable(state, callsOf(state)).length === 0

@@ -78,6 +78,8 @@ function ofCall({ at }: AgentState, { stage, refused }: Call): number {
       return stage.expiresAt
     case 'running':
       return Math.max(at, stage.notBefore)
+    case 'reply':
+      return stage.until
     case 'rejected':
       return at
     default:

@@ -24,6 +24,7 @@ import {
   text,
 } from './event-parts.ts'
 import { lossEvents } from './loss.ts'
+import { messageEvents } from './messages.ts'
 import { CutSegment } from './segment.ts'
 import { born, treeEvents } from './tree.ts'
 
@@ -36,13 +37,7 @@ export { ArgumentsRef, Artifact, Attachment, Failure, PlannedCall }
 
 export const bodies = {
   /** First event of an agent's stream. */
-  agent_started: z.strictObject({
-    spec: AgentSpec,
-    depth: count,
-    argumentsSalt,
-    drive,
-    ...born,
-  }),
+  agent_started: z.strictObject({ spec: AgentSpec, depth: count, argumentsSalt, drive, ...born }),
   /** First event of a fork: the prefix is read from its source. What a fork may change is named, the rest is inherited. */
   forked: z.strictObject({
     stream: text,
@@ -263,6 +258,7 @@ export const bodies = {
   request_noted: z.strictObject({ request: text }),
   ...contextEvents,
   ...treeEvents,
+  ...messageEvents,
   ...lossEvents,
   /** A resume found files changed since the last step. */
   workspace_drifted: z.strictObject({ expected: text, found: text, changed: z.array(text) }),

@@ -78,6 +78,17 @@ const residues: Residues = {
   cancel_forwarded: ({ reason: _, ...rest }) => rest,
   pause_forwarded: ({ reason: _, ...rest }) => rest,
   delivered: (body) => ({ ...body, bounced: body.bounced.map(({ revision }) => ({ revision, reason: ERASED })) }),
+  message_sent: ({ topic: _, refused, ...rest }) => ({
+    ...{ ...rest, payload: ERASED },
+    ...(refused === undefined ? {} : { refused: ERASED }),
+  }),
+  message_received: ({ topic: _, payload, ...rest }) => ({
+    ...{ ...rest, text: ERASED },
+    ...(payload === undefined ? {} : { payload: ERASED }),
+  }),
+  message_bounced: (body) => ({ ...body, reason: ERASED, text: ERASED }),
+  message_published: () => ({ topic: ERASED, payload: ERASED }),
+  message_distributed: (body) => ({ ...body, topic: ERASED, payload: ERASED }),
   summary_failed: (body) => ({ ...body, error: { ...body.error, message: ERASED } }),
   knowledge_added: ({ items }) => ({
     items: items.map(({ source: { kind }, hash }) => ({ source: { kind, name: ERASED }, hash })),

@@ -1,8 +1,11 @@
+import { messageId } from '../../log/ids.ts'
+import type { Json } from '../../log/json.ts'
 import { idOf } from '../../log/owner.ts'
 import type { AgentSpec } from '../definition/spec.ts'
 import type { AgentEvent, Artifact, BodyOf } from '../events/events.ts'
+import type { MessageType } from '../events/messages.ts'
 import type { Amounts, Origin, Report } from '../events/tree.ts'
-import { placeOf, targetOf } from '../state/courier.ts'
+import { placeOf, targetsOf } from '../state/courier.ts'
 import type { AgentState } from '../state/state.ts'
 import { childSpec } from './child-spec.ts'
 import { taskText } from './delegation.ts'
@@ -33,7 +36,27 @@ export type Delivery = { readonly origin: Origin; readonly after: number } & (
   | { readonly kind: 'deliver_cancel'; readonly reason?: string; readonly deadlineMs: number }
   | { readonly kind: 'deliver_pause'; readonly reason?: string }
   | { readonly kind: 'deliver_resume' }
+  | ({ readonly kind: 'deliver_message'; readonly message: Message } & Sent)
+  | ({ readonly kind: 'deliver_subscription'; readonly topic: string } & Sent)
+  | ({ readonly kind: 'deliver_publication'; readonly topic: string; readonly payload: Json } & Sent)
 )
+
+/** Messages stay in their run. `sentAt`: ms. */
+interface Sent {
+  readonly runId: string
+  readonly sentAt: number
+}
+
+/** What a message is beside its time. `refused`: why the request that it is about will not be answered. */
+export interface Message {
+  readonly id: string
+  readonly from: string
+  readonly type: MessageType
+  readonly topic?: string | undefined
+  readonly payload: Json
+  readonly correlationId?: string | undefined
+  readonly refused?: string | undefined
+}
 
 export const isDelivery = (command: { readonly kind: string }): command is Delivery =>
   command.kind.startsWith('deliver_')
@@ -50,9 +73,10 @@ export function deliveryOf(
   event: AgentEvent,
   to: { readonly stream: string; readonly target: string; readonly after: number; readonly hash: string },
 ): Delivery | null {
-  if (targetOf(source, event) !== to.target) return null
+  if (!targetsOf(source, event).includes(to.target)) return null
   const origin = { stream: to.stream, ...placeOf(source, event.revision), bodyHash: event.bodyHash }
   const head = { origin, after: to.after }
+  const sent = { runId: source.runId, sentAt: event.at }
   switch (event.type) {
     case 'child_delegated':
       return {
@@ -82,6 +106,20 @@ export function deliveryOf(
     }
     case 'resume_forwarded':
       return { ...head, kind: 'deliver_resume' }
+    case 'message_sent': {
+      const { to: _, ...about } = event.body
+      const message = { ...about, id: messageId(source.agentId, event.revision), from: source.agentId }
+      return { ...head, ...sent, kind: 'deliver_message', message }
+    }
+    case 'message_distributed': {
+      const { id, from, topic, payload, sentAt } = event.body
+      const message = { id, from, type: 'event', topic, payload } as const
+      return { ...head, ...sent, sentAt: Date.parse(sentAt), kind: 'deliver_message', message }
+    }
+    case 'topic_subscribed':
+      return { ...head, ...sent, kind: 'deliver_subscription', topic: event.body.topic }
+    case 'message_published':
+      return { ...head, ...sent, kind: 'deliver_publication', topic: event.body.topic, payload: event.body.payload }
     default:
       return null
   }

@@ -50,7 +50,7 @@ export function isBarrier(call: Call, specs: (name: string) => ToolSpec | undefi
 }
 
 const IN_FLIGHT: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['at']>([
-  ...(['running', 'doubt', 'child', 'budget'] as const),
+  ...(['running', 'doubt', 'child', 'budget', 'reply'] as const),
 ])
 const inFlight = ({ stage }: Call) => IN_FLIGHT.has(stage.at)
 

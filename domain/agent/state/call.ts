@@ -24,6 +24,8 @@ export type CallStage =
   | { readonly at: 'child'; readonly childId: string }
   /** It waits for the parent's answer to the request for budget at this revision. */
   | { readonly at: 'budget'; readonly request: number }
+  /** It waits until then, ms, for the answer to the request at this revision. */
+  | { readonly at: 'reply'; readonly request: number; readonly until: number }
   /** It is unknown whether it happened: a person decides. */
   | { readonly at: 'doubt' }
   | { readonly at: 'resolved'; readonly decision: 'happened' | 'run' | 'abandon' }

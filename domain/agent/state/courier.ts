@@ -1,6 +1,7 @@
 import { agentStream } from '../../log/ids.ts'
 import type { AgentEvent } from '../events/events.ts'
 import type { Origin } from '../events/tree.ts'
+import { isPerson } from './bus.ts'
 import { ImpossibleEvent } from './impossible.ts'
 
 // Between streams (DESIGN, Flow): certain events of a stream are obligations to another one. The state keeps which are to
@@ -53,25 +54,36 @@ export const NO_OBLIGATIONS: Courier = { owed: {}, accepted: {} }
 interface Member {
   readonly spec: { readonly delegation?: unknown }
   readonly parent: { readonly agentId: string } | null
+  /** Of the root, which has the same id. */
+  readonly runId: string
   readonly courier: Courier
 }
 
-/** The stream to which an event is an obligation; null: to none. */
-export function targetOf({ parent, spec }: Omit<Member, 'courier'>, event: AgentEvent): string | null {
+const NONE: readonly string[] = []
+
+/** The streams to which an event is an obligation. */
+export function targetsOf({ parent, runId, spec }: Omit<Member, 'courier'>, event: AgentEvent): readonly string[] {
   switch (event.type) {
     case 'child_delegated':
     case 'budget_granted':
     case 'cancel_forwarded':
     case 'pause_forwarded':
     case 'resume_forwarded':
-      return agentStream(event.body.childId)
+      return [agentStream(event.body.childId)]
     case 'end_reported':
     case 'usage_reported':
     case 'budget_requested':
     case 'artifact_registered':
-      return parent === null || spec.delegation === undefined ? null : agentStream(parent.agentId)
+      return parent === null || spec.delegation === undefined ? NONE : [agentStream(parent.agentId)]
+    case 'message_sent':
+      return isPerson(event.body.to) ? NONE : [agentStream(event.body.to)]
+    case 'topic_subscribed':
+    case 'message_published':
+      return [agentStream(runId)]
+    case 'message_distributed':
+      return event.body.to.map(agentStream)
     default:
-      return null
+      return NONE
   }
 }
 
@@ -91,14 +103,17 @@ export const undelivered = ({ courier }: Pick<Member, 'courier'>): readonly (Obl
 /** The obligations after an event. */
 export function courierAfter(state: Member, event: AgentEvent): Courier {
   const origin = originOf(event)
-  if (origin !== null) return accept(state, event, origin)
   if (event.type === 'loss_accepted') return afterLoss(state, event)
+  const before = origin === null ? state.courier : accept(state, event, origin)
   if (event.type === 'delivered') return { ...state.courier, owed: settle(state.courier, event) }
-  const target = targetOf(state, event)
-  if (target === null) return state.courier
-  const { accepted, from, last } = state.courier.owed[target] ?? { accepted: -1, from: 0, last: -1 }
-  const added = { accepted, from: from <= last ? from : event.revision, last: event.revision }
-  return { ...state.courier, owed: { ...state.courier.owed, [target]: added } }
+  const targets = targetsOf(state, event)
+  if (targets.length === 0) return before
+  const owed: Record<string, Obligations> = { ...before.owed }
+  for (const target of targets) {
+    const { accepted, from, last } = owed[target] ?? { accepted: -1, from: 0, last: -1 }
+    owed[target] = { accepted, from: from <= last ? from : event.revision, last: event.revision }
+  }
+  return { ...before, owed }
 }
 
 function accept(state: Member, event: AgentEvent, origin: Origin): Courier {

@@ -33,6 +33,11 @@ export const NO_CONSEQUENCE: ReadonlySet<EventType> = new Set<EventType>([
   'pause_forwarded',
   'resume_forwarded',
   'usage_reported',
+  'message_sent',
+  'topic_subscribed',
+  'subscription_added',
+  'message_published',
+  'message_distributed',
 ])
 
 /** Bookkeeping that may still arrive when the agent has finished (DESIGN, Flow: Finished). */
@@ -48,6 +53,7 @@ export const AFTER_THE_END: ReadonlySet<EventType> = new Set<EventType>([
   'delivered',
   'end_reported',
   'usage_reported',
+  'message_sent',
   'child_ended',
   'child_usage',
   'child_artifact',

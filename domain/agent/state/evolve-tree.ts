@@ -1,6 +1,7 @@
 import type { AgentEvent, EventOf } from '../events/events.ts'
 import type { Amounts } from '../events/tree.ts'
 import { committed, free } from './account.ts'
+import { NO_MESSAGES, REQUEST_MS } from './bus.ts'
 import type { Call, CallStage } from './call.ts'
 import { controlKind } from './controls.ts'
 import { NO_OBLIGATIONS } from './courier.ts'
@@ -114,7 +115,7 @@ export function familyAfter(before: AgentState, next: AgentState, event: AgentEv
 }
 
 /** A fork is the root of a run of its own. */
-export const FORKED = { courier: NO_OBLIGATIONS, family: NO_FAMILY }
+export const FORKED = { courier: NO_OBLIGATIONS, family: NO_FAMILY, bus: NO_MESSAGES }
 
 /** What was reserved for the attempt, beyond the estimate that is on the bill. */
 function exposedBy(before: AgentState, event: EventOf<'model_attempt_lost'>) {
@@ -203,6 +204,13 @@ const without = ({ children }: Family, childId: string): Family['children'] =>
 const AT_WORK: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['at']>([
   ...(['running', 'doubt', 'resolved', 'budget'] as const),
 ])
+
+/** A request is sent by a call, which waits for the answer. */
+export function waitForReply(state: AgentState, event: EventOf<'message_sent'>): AgentState {
+  if (event.body.type !== 'request') return state
+  const stage = { at: 'reply', request: event.revision, until: event.at + REQUEST_MS } as const
+  return withStage(state, event, event.toolCallId ?? '', stage)
+}
 
 function withStage(state: AgentState, event: AgentEvent, toolCallId: string, stage: CallStage): AgentState {
   const activity = activityOf(state.machine)

@@ -1,12 +1,13 @@
 import { type AppendRoot, append as appendRoot, EMPTY_ROOT } from '../../log/root.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
+import { busAfter } from './bus.ts'
 import { completing } from './controls.ts'
 import { courierAfter } from './courier.ts'
 import { AFTER_THE_END, NO_CONSEQUENCE, STARTS_WORK } from './event-kinds.ts'
 import { evolveCall, withoutAbandoned } from './evolve-calls.ts'
 import { compressed, expandedBy, knowledgeAdded, summaryFailed } from './evolve-context.ts'
 import { evolveFork } from './evolve-fork.ts'
-import { evolveTree, familyAfter } from './evolve-tree.ts'
+import { evolveTree, familyAfter, waitForReply } from './evolve-tree.ts'
 import {
   answered,
   called,
@@ -43,15 +44,19 @@ export function evolve(state: AgentState | null, event: AgentEvent, append: Appe
     clock,
     courier: courierAfter(next, event),
     family: familyAfter(state, next, event),
+    bus: busAfter(next.bus, event),
     commands: person ? remember(next.commands, event.commandId) : next.commands,
     correlation: STARTS_WORK.has(event.type) ? correlationOf(event) : next.correlation,
     follows: hasConsequences(state, event) ? event.revision : next.follows,
   }
 }
 
+/** What the next turn reads. */
+const READ: ReadonlySet<string> = new Set(['user_input', 'message_received', 'message_bounced'])
+
 /** Does the event lead to a further step by itself? The next turn reads an input that arrives within a turn. */
 const hasConsequences = (before: AgentState, { type }: AgentEvent): boolean =>
-  type === 'user_input' ? !turnIsOpen(before) : !NO_CONSEQUENCE.has(type)
+  READ.has(type) ? !turnIsOpen(before) : !NO_CONSEQUENCE.has(type)
 
 const correlationOf = (event: AgentEvent): string => event.correlationId ?? event.commandId
 
@@ -101,14 +106,14 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
       return { ...state, driver: { id: event.body.driverId, epoch: event.body.epoch } }
     }
     case 'user_input':
-      return {
-        ...state,
-        ...forgiven(event),
-        unread: state.unread + 1,
-        context: grown(state, event.size),
-        unreadRoot: append(state.unreadRoot, event.bodyHash),
-        unreadCorrelation: correlationOf(event),
-      }
+      return { ...unread(state, event, append), unreadCorrelation: correlationOf(event) }
+    case 'message_bounced':
+      return unread(state, event, append)
+    case 'message_received':
+      // What a call waited for is read as its result.
+      return event.toolCallId === undefined ? unread(state, event, append) : state
+    case 'message_sent':
+      return waitForReply(state, event)
     case 'turn_start': {
       if (turnIsOpen(state)) throw new ImpossibleEvent(event, 'a turn is open')
       if (event.turn !== state.turn + 1) throw new ImpossibleEvent(event, `turn ${state.turn + 1} is next`)
@@ -205,11 +210,24 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'residue':
     case 'erased':
     case 'request_noted':
+    case 'topic_subscribed':
+    case 'subscription_added':
+    case 'message_published':
+    case 'message_distributed':
       return state
     default:
       return evolveTree(state, event)
   }
 }
+
+/** The next turn reads it. It belongs to what a person asked for last: messages of agents ask for no work of their own. */
+const unread = (state: AgentState, event: AgentEvent, append: AppendRoot): AgentState => ({
+  ...state,
+  ...forgiven(event),
+  unread: state.unread + 1,
+  context: grown(state, event.size),
+  unreadRoot: append(state.unreadRoot, event.bodyHash),
+})
 
 /** After this change failed calls may succeed, also those of the open turn (CONTRACTS 8). */
 const forgiven = ({ revision }: AgentEvent) => ({ failedCalls: [], forgivenAt: revision })

@@ -94,6 +94,13 @@ export class Transcript {
       case 'user_input':
         this.unread.push(event.body.text)
         return
+      case 'message_received':
+        // What a call waited for is its result.
+        if (event.toolCallId === undefined) this.unread.push(event.body.text)
+        return
+      case 'message_bounced':
+        this.unread.push(event.body.text)
+        return
       case 'lost_call_decided':
         if (event.body.decision === 'happened') this.decided.push(happenedText(event.body))
         return

@@ -2,12 +2,13 @@ import { EMPTY_ROOT, type Root } from '../../log/root.ts'
 import type { AgentSpec } from '../definition/spec.ts'
 import type { Usage } from '../events/content.ts'
 import type { BodyOf } from '../events/events.ts'
+import { type Bus, NO_MESSAGES } from './bus.ts'
 import type { Call, CallStage } from './call.ts'
 import { type Compression, UNCOMPRESSED } from './compression.ts'
 import { type Courier, NO_OBLIGATIONS } from './courier.ts'
 import { type Family, NO_FAMILY } from './family.ts'
 import type { Loss } from './loss.ts'
-import type { Activity, Machine, Recovery } from './machine.ts'
+import { type Activity, type Machine, openCalls, type Recovery } from './machine.ts'
 
 // The folded state of one agent: plain JSON, whose size depends on the open turn and not on the length of the run.
 // Messages, context variables and events are represented by rolling roots.
@@ -138,6 +139,8 @@ export interface AgentState {
   readonly courier: Courier
   /** The agent's place among those that it was started by and has started. */
   readonly family: Family
+  /** Messages that it owes an answer, and, of the root, the subscriptions of the run. */
+  readonly bus: Bus
   /** Command ids of people's requests, the latest {@link REMEMBERED}. */
   readonly commands: readonly string[]
 }
@@ -211,6 +214,7 @@ export const BLANK: Omit<AgentState, 'spec'> = {
   unreadCorrelation: null,
   courier: NO_OBLIGATIONS,
   family: NO_FAMILY,
+  bus: NO_MESSAGES,
   commands: [],
 }
 
@@ -247,6 +251,5 @@ export function turnIsOpen(state: AgentState): boolean {
 
 /** The calls of the open or just ended turn. */
 export function callsOf(state: AgentState): readonly Call[] {
-  const activity = activityOf(state.machine)
-  return activity === null || activity.status === 'THINKING' ? [] : activity.calls
+  return openCalls(state.machine)
 }

@@ -1,6 +1,7 @@
 import { agent } from '../../agent/decisions/aggregate.ts'
 import type { SettleDelivery } from '../../agent/decisions/commands.ts'
 import { DeliveryRefused } from '../../agent/errors.ts'
+import type { AgentEvent } from '../../agent/events/events.ts'
 import { type Delivery, deliveryOf } from '../../agent/rules/obligations.ts'
 import { acceptedFrom, firstBehind, keyOf, rankOf } from '../../agent/state/courier.ts'
 import type { Header } from '../../log/envelope.ts'
@@ -46,7 +47,7 @@ export async function deliver(
       if (reason === null) [accepted, upTo] = [rankOf(command.origin), event.revision]
       else {
         // Told before anything later is delivered: the target's number alone would make it look accepted.
-        await settle(source, target, { upTo: event.revision, accepted, bounced: reason }, retry)
+        await settle(source, target, { upTo: event.revision, accepted, bounced: { reason, type: event.type } }, retry)
         upTo = -1
       }
     }
@@ -105,10 +106,16 @@ function askingOf({ origin }: Delivery, { correlationId, commandId, trace }: Hea
   }
 }
 
+interface Refused {
+  readonly reason: string
+  /** Of the obligation. */
+  readonly type: AgentEvent['type']
+}
+
 async function settle(
   source: AgentMailbox,
   target: AgentMailbox,
-  done: { readonly upTo: number; readonly accepted: number; readonly bounced: string | null },
+  done: { readonly upTo: number; readonly accepted: number; readonly bounced: Refused | null },
   retry: Retry,
 ): Promise<void> {
   const { upTo, bounced } = done
@@ -117,7 +124,7 @@ async function settle(
     target: target.stream,
     upTo,
     accepted: done.accepted < 0 ? null : done.accepted,
-    bounced: bounced === null ? [] : [{ revision: upTo, reason: bounced }],
+    bounced: bounced === null ? [] : [{ revision: upTo, ...bounced }],
   }
   const asking = { by: COURIER, commandId: `delivered:${target.stream}@${upTo}` }
   await source.submit(command, asking, { fact: true, retry })

@@ -64,7 +64,10 @@ function changed(e: ProjectedEvent): Agent {
     case 'driver_claimed':
       return { undriven: 0, ...(e.body ? { epoch: e.body.epoch } : {}) }
     case 'user_input':
+    case 'message_bounced':
       return { last_input: e.revision }
+    case 'message_received':
+      return e.toolCallId === undefined ? { last_input: e.revision } : {}
     case 'turn_start':
       return { turn: e.turn, in_turn: 1, last_read: e.revision, question_revision: null, model_outage: 0 }
     case 'model_call_end':

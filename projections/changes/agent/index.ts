@@ -14,6 +14,7 @@ import { decode } from './decode.ts'
 import type { ProjectedEvent } from './event.ts'
 import { contextVariables, gateChecks, modelRoutes, phases, workspaceVersions } from './history.ts'
 import { inputs } from './inputs.ts'
+import { messageReceipts, messages } from './messages.ts'
 import { modelCalls } from './model-calls.ts'
 import { runs } from './runs.ts'
 import { toolCalls } from './tool-calls.ts'
@@ -40,6 +41,8 @@ const tables: readonly ((event: ProjectedEvent) => Change[])[] = [
   budgetChanges,
   artifactRegistrations,
   bounces,
+  messages,
+  messageReceipts,
 ]
 
 /** The row changes of an agent's event, in all tables. Pure: the same event always gives the same changes. */

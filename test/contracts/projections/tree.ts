@@ -8,9 +8,10 @@ import { MemoryBlobs, testModel } from '../../support/harness.ts'
 import { law } from '../../support/laws.ts'
 import type { Dump, Tables, TablesKit } from '../../support/projections/kit.ts'
 import type { Agents } from '../../support/tree/agents.ts'
+import { chatModel, chatSpec, talker } from '../../support/tree/chatter.ts'
 import { treeArbitrary, treeSpec } from '../../support/tree/plans.ts'
 import { emptyLog, Recorded } from '../../support/tree/recorded.ts'
-import { play, ROOT, roughSchedules } from '../../support/tree/walk.ts'
+import { play, playWith, ROOT, roughSchedules } from '../../support/tree/walk.ts'
 
 const price = { asOf: '2026-01-01', input: 3_000_000_000, output: 15_000_000_000, cacheRead: 0, cacheWrite: 0 }
 const models = { requested: 'test-model', safeDefault: 'test-model', known: [{ ...testModel, price }] }
@@ -120,6 +121,24 @@ export function treeContract(kit: TablesKit): void {
       const used = ({ input, output }: { input: number; output: number }) => input + output
       expect(used(root!.total)).toBe(used(root!.own) + root!.children.reduce((all, { own }) => all + used(own), 0))
       expect(root!.budget!.spent_tokens).toBe(used(root!.total))
+    })
+
+    it('messages are rows where they were sent, and those that were taken have receipts', async () => {
+      const recorded = new Recorded()
+      const says = [{ does: 'send', to: 1 }] as const
+      const chat = [[says, [{ does: 'send', to: -1 }]], [[{ does: 'publish', topic: 'a' }]]] as const
+      playWith(chatModel(ROOT, chat), chatSpec(), [], undefined, {}, recorded)
+      const { tables } = await followed(recorded, kit)
+      const rows = await tables.db.selectFrom('messages').selectAll().execute()
+      const [first, second] = [talker(ROOT, 0), talker(ROOT, 1)]
+      const to = (recipient: string | null) => rows.find((row) => row.recipient === recipient)
+      expect(rows).toHaveLength(3)
+      expect(to(second)).toMatchObject({ sender: first, agent_id: first, type: 'event', run_id: ROOT })
+      expect(to(null)).toMatchObject({ sender: second, topic: 'a' })
+      const receipts = await tables.db.selectFrom('message_receipts').selectAll().execute()
+      expect(receipts.map(({ agent_id, id }) => [agent_id, id])).toEqual([[second, to(second)!.id]])
+      const bounces = await tables.db.selectFrom('bounces').selectAll().execute()
+      expect(bounces).toMatchObject([{ agent_id: first, revision: to('no-such-agent')!.revision }])
     })
   })
 }

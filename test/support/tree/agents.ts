@@ -5,7 +5,7 @@ import { owed } from '../../../domain/agent/decisions/owed.ts'
 import { DeliveryRefused } from '../../../domain/agent/errors.ts'
 import type { AgentEvent } from '../../../domain/agent/events/events.ts'
 import { deliveryOf } from '../../../domain/agent/rules/obligations.ts'
-import { targetOf, undelivered } from '../../../domain/agent/state/courier.ts'
+import { targetsOf, undelivered } from '../../../domain/agent/state/courier.ts'
 import { Transcript } from '../../../domain/agent/state/messages.ts'
 import { type AgentState, activityOf, callsOf, isFinished } from '../../../domain/agent/state/state.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
@@ -167,9 +167,15 @@ export class Agents {
   deliver(source: string, target: string, how: 'next' | 'again' | 'skips' | 'forgets'): void {
     const { state, events } = this.of(source)
     const owes = state.courier.owed[target]!
-    const all = events.filter((event) => targetOf(state, event) === target)
+    const all = events.filter((event) => targetsOf(state, event).includes(target))
     const next = all.findIndex(({ revision }) => revision >= owes.from)
-    const place = how === 'again' ? next - 1 : how === 'skips' ? next + 1 : next
+    const refused = new Set(
+      events
+        .flatMap(({ type, body }) => (type === 'delivered' && body.target === target ? body.bounced : []))
+        .map(({ revision }) => revision),
+    )
+    const taken = all.findLastIndex(({ revision }, nth) => nth < next && !refused.has(revision))
+    const place = how === 'again' ? taken : how === 'skips' ? next + 1 : next
     const event = all[place]
     if (event === undefined) return
     const after = how === 'skips' ? all[place - 1]!.revision : owes.accepted
@@ -186,16 +192,18 @@ export class Agents {
       if (error.code === 'OUT_OF_ORDER' && how !== 'skips') throw error
       if (error.code === 'OUT_OF_ORDER' || how !== 'next') return
       const accepted = owes.accepted < 0 ? null : owes.accepted
-      const bounced = [{ revision: event.revision, reason: error.message }]
+      const bounced = [{ revision: event.revision, reason: error.message, type: event.type }]
       this.submit(source, { kind: 'delivered', ...done, accepted, bounced })
     }
   }
 
-  /** Nothing is left to do but to wait for the end of a cancel: the time comes to the next one. */
+  /** Nothing is left to do but to wait for the end of a cancel, or for an answer: the time comes to the next one. */
   private passesDeadline(): boolean {
-    const open = [...this.streams.values()].flatMap(({ state }) =>
-      state.cancel === null || isFinished(state) ? [] : [state.cancel.deadlineAt],
-    )
+    const open = [...this.streams.values()].flatMap(({ state }) => {
+      if (isFinished(state)) return []
+      const replies = callsOf(state).flatMap(({ stage }) => (stage.at === 'reply' ? [stage.until] : []))
+      return state.cancel === null ? replies : [state.cancel.deadlineAt, ...replies]
+    })
     this.now = Math.max(this.now, ...(open.length === 0 ? [] : [Math.min(...open)]))
     return open.length > 0
   }

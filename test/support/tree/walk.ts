@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { AgentSpec } from '../../../domain/agent/definition/spec.ts'
 import type { AgentEvent } from '../../../domain/agent/events/events.ts'
 import type { AgentState } from '../../../domain/agent/state/state.ts'
-import { Agents, type Book } from './agents.ts'
+import { Agents, type Book, type Model } from './agents.ts'
 import { modelOf, type Plan } from './plans.ts'
 
 /** One move of a schedule: which agent or pair of streams it is about, and what happens there. */
@@ -37,7 +37,19 @@ export function play(
   at: Readonly<Record<number, (agents: Agents) => void>> = {},
   book?: Book,
 ): Agents {
-  const agents = new Agents(modelOf(plan), see, book)
+  return playWith(modelOf(plan), spec, schedule, see, at, book)
+}
+
+/** The same with any model. */
+export function playWith(
+  model: Model,
+  spec: AgentSpec,
+  schedule: readonly Move[],
+  see?: (agents: Agents, event: AgentEvent, after: AgentState) => void,
+  at: Readonly<Record<number, (agents: Agents) => void>> = {},
+  book?: Book,
+): Agents {
+  const agents = new Agents(model, see, book)
   agents.submit(ROOT, { kind: 'start', spec, task: 'do it' })
   schedule.forEach((move, n) => {
     at[n]?.(agents)

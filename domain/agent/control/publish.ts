@@ -1,0 +1,29 @@
+import { z } from 'zod'
+import { messageId } from '../../log/ids.ts'
+import { subscribersOf } from '../state/bus.ts'
+import { NAME_LENGTH, payloadFault } from '../state/bus-rules.ts'
+import { controlTool, nonBlank } from './control-tool.ts'
+
+const schema = z.strictObject({
+  topic: nonBlank.max(NAME_LENGTH).describe('Its subscribers receive the message.'),
+  payload: z.json().describe('Any JSON value.'),
+})
+
+/** The root of the run passes publications on: its own at once, those of others when a courier brings them. */
+export const publish = controlTool({
+  name: 'publish',
+  description: 'Sends a message to every agent of this run that has subscribed to the topic.',
+  schema,
+  kind: 'continues',
+  needsTools: true,
+  refusal: (_, { payload }) => payloadFault(payload),
+  decide: (state, _, { topic, payload }) => {
+    const id = messageId(state.agentId, state.revision + 1)
+    const end = { content: { published: id } }
+    if (state.parent !== null) return { events: [{ type: 'message_published', body: { topic, payload } }], end }
+    const to = [...subscribersOf(state.bus, topic, state.agentId)]
+    const sentAt = new Date(state.at).toISOString()
+    const body = { id, from: state.agentId, topic, payload, sentAt, to }
+    return { events: [{ type: 'message_distributed', body }], end }
+  },
+})

@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { MAX_TOPICS, topicsOf } from '../state/bus.ts'
+import { NAME_LENGTH } from '../state/bus-rules.ts'
+import { controlTool, nonBlank } from './control-tool.ts'
+
+const schema = z.strictObject({
+  topic: nonBlank.max(NAME_LENGTH).describe('Messages that are published to it from now on are shown to you.'),
+})
+
+/** The root of the run keeps the subscriptions; those of another agent reach it by a courier. */
+export const subscribe = controlTool({
+  name: 'subscribe',
+  description: 'Receives what other agents of this run publish to a topic, at the start of your turns.',
+  schema,
+  kind: 'continues',
+  needsTools: true,
+  decide: (state, _, { topic }) => {
+    const end = { content: `subscribed to ${JSON.stringify(topic)}` }
+    if (state.parent !== null) return { events: [{ type: 'topic_subscribed', body: { topic } }], end }
+    if (topicsOf(state.bus, state.agentId) >= MAX_TOPICS)
+      return {
+        events: [],
+        end: { error: { code: 'CONFLICT', message: `an agent hears at most ${MAX_TOPICS} topics` } },
+      }
+    return { events: [{ type: 'subscription_added', body: { agentId: state.agentId, topic } }], end }
+  },
+})

@@ -1,0 +1,90 @@
+import { messageId } from '../../log/ids.ts'
+import { idOf } from '../../log/owner.ts'
+import type { AgentEvent, EventOf } from '../events/events.ts'
+import type { Call } from './call.ts'
+import { type Machine, openCalls } from './machine.ts'
+
+// What an agent knows of the messages of its run: requests that it owes an answer, and, of the root, who hears what.
+
+/** A request has no answer after so long, ms (CONTRACTS 4). */
+export const REQUEST_MS = 30_000
+/** An agent owes at most so many answers. */
+export const MAX_REQUESTS = 100
+/** An agent hears at most so many topics. */
+export const MAX_TOPICS = 32
+
+export interface OpenRequest {
+  readonly id: string
+  readonly from: string
+  /** When its sender no longer waits, ms. */
+  readonly until: number
+}
+
+export interface Bus {
+  /** Requests that the agent was sent and has not answered; those whose time has passed go when another one comes. */
+  readonly requests: readonly OpenRequest[]
+  /** Of the root: the agents that hear a topic, in the order in which they subscribed. */
+  readonly subscribers: Readonly<Record<string, readonly string[]>>
+}
+
+export const NO_MESSAGES: Bus = { requests: [], subscribers: {} }
+
+type Member = Acting & { readonly agentId: string; readonly bus: Bus }
+
+interface Acting {
+  readonly machine: Machine
+}
+
+/** People are no agents: they read the log. */
+export const isPerson = (participant: string): boolean => participant.startsWith('user:')
+
+/** The call that waits for the answer to a request; undefined: none does any more. */
+export const callWaitingFor = (state: Member, request: string | undefined): Call | undefined =>
+  openCalls(state.machine).find(
+    ({ stage }) => stage.at === 'reply' && messageId(state.agentId, stage.request) === request,
+  )
+
+/** Does the agent wait for another one? It answers no request before that has ended. */
+export const waitsForAnother = (state: Acting): boolean =>
+  openCalls(state.machine).some(({ stage }) => stage.at === 'reply' || stage.at === 'child' || stage.at === 'budget')
+
+/** The agents that a publication of `from` goes to: none hears itself. */
+export const subscribersOf = ({ subscribers }: Bus, topic: string, from: string): readonly string[] =>
+  (Object.hasOwn(subscribers, topic) ? subscribers[topic]! : []).filter((agentId) => agentId !== from)
+
+/** How many topics an agent hears. */
+export const topicsOf = ({ subscribers }: Bus, agentId: string): number =>
+  Object.values(subscribers).filter((agents) => agents.includes(agentId)).length
+
+export function busAfter(bus: Bus, event: AgentEvent): Bus {
+  switch (event.type) {
+    case 'message_received':
+      return event.body.type === 'request' ? requested(bus, event) : bus
+    case 'message_sent': {
+      const { type, correlationId } = event.body
+      return type === 'response' ? { ...bus, requests: bus.requests.filter(({ id }) => id !== correlationId) } : bus
+    }
+    case 'subscription_added': {
+      const { topic, agentId } = event.body
+      const others = Object.hasOwn(bus.subscribers, topic) ? bus.subscribers[topic]! : []
+      if (others.includes(agentId)) return bus
+      return { ...bus, subscribers: { ...bus.subscribers, [topic]: [...others, agentId] } }
+    }
+    case 'delivered':
+      return event.body.bounced.length === 0 ? bus : withoutSubscriber(bus, idOf(event.body.target))
+    default:
+      return bus
+  }
+}
+
+function requested(bus: Bus, { body, at }: EventOf<'message_received'>): Bus {
+  const open = bus.requests.filter(({ until }) => until > at)
+  return { ...bus, requests: [...open, { id: body.id, from: body.from, until: at + REQUEST_MS }] }
+}
+
+/** An agent that takes nothing more has ended. */
+function withoutSubscriber(bus: Bus, agentId: string): Bus {
+  if (topicsOf(bus, agentId) === 0) return bus
+  const rest = Object.entries(bus.subscribers).map(([topic, agents]) => [topic, agents.filter((id) => id !== agentId)])
+  return { ...bus, subscribers: Object.fromEntries(rest.filter(([, agents]) => agents!.length > 0)) }
+}
