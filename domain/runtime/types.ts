@@ -57,6 +57,8 @@ export interface ForkOptions {
   readonly maxTurns?: number
   /** Its own: what its source has spent is not counted. What is not named stays as the source had it. */
   readonly budget?: Partial<Budget>
+  /** It takes the recorded outcomes of its source as long as it asks for the same; they are neither performed nor billed. */
+  readonly reuse?: true
   /** It is to be driven, also by a driver that comes later. */
   readonly drive?: true
 }

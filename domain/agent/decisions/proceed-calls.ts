@@ -7,6 +7,7 @@ import type { Deciding } from './deciding.ts'
 import { failCall } from './endings.ts'
 import { leaveChild } from './forwarding.ts'
 import { heldByLoss } from './losses.ts'
+import { beginsFromRecord } from './record.ts'
 
 // What follows by itself for the tool calls of a turn.
 
@@ -24,7 +25,7 @@ function settleOne(d: Deciding, call: Call): void {
   const { stage } = call
   switch (stage.at) {
     case 'planned':
-      if (call.refused !== null) failCall(d, call, call.refused)
+      if (call.refused !== null) failCall(d, call, call.refused, { durationMs: 0, reused: call.recorded })
       return
     case 'rejected': {
       const why = stage.reason === '' ? '' : `: ${stage.reason}`
@@ -53,9 +54,9 @@ export const MAX_LOST = 5
 /** The driver died between intent and outcome (CONTRACTS 5): never a silent second run of what cannot be repeated. */
 function inDoubt(d: Deciding, call: Call): void {
   const about = { toolCallId: call.id }
-  const control = controlKind(d.state, call.toolName) !== false
+  const control = call.reused || controlKind(d.state, call.toolName) !== false
   const many = `${call.lost + 1} drivers in a row were lost while ${call.toolName} was at work`
-  // A control tool has no effect before its end is recorded.
+  // A control tool has no effect before its end is recorded, and what is taken from the record has none at all.
   if (control && call.lost >= MAX_LOST) {
     failCall(d, call, { code: 'EXECUTION_FAILED', message: `${many}; try a different approach` })
     return
@@ -73,7 +74,7 @@ function inDoubt(d: Deciding, call: Call): void {
 function begin(d: Deciding, call: Call): void {
   const { toolName, index, argumentsRef, argumentsHash, effect } = call
   const about = { toolCallId: call.id }
-  if (heldByLoss(d, call)) return
+  if (heldByLoss(d, call) || beginsFromRecord(d, call)) return
   if (call.stage.at !== 'planned') {
     d.emit('tool_call_intent', { attempt: call.attempt + (call.stage.at === 'resolved' ? 1 : 0) }, about)
     return
@@ -109,7 +110,7 @@ export function settleOpenCalls(d: Deciding, code: 'CANCELLED' | 'TIMEOUT', mess
     } else {
       const gone = d.drives && stage.epoch !== d.state.driver?.epoch
       if (!force && !gone) settled = false
-      else if (call.effect === 'pure') failCall(d, call, { code, message })
+      else if (call.effect === 'pure' || call.reused) failCall(d, call, { code, message })
       else
         failCall(d, call, { code: 'UNKNOWN_OUTCOME', message: `${message}; whether this call happened is not known` })
     }

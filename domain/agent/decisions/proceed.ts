@@ -8,6 +8,7 @@ import { controlKind } from '../state/controls.ts'
 import { MAX_VIOLATIONS } from '../state/failures.ts'
 import { undecided } from '../state/loss.ts'
 import { phaseTools } from '../state/phases.ts'
+import { followsRecord } from '../state/reuse.ts'
 import {
   type AgentState,
   activityOf,
@@ -119,7 +120,10 @@ const TYPICAL_ANSWER = 500
 export function loseAttempt(d: Deciding, model: Extract<ModelStage, { at: 'calling' }>): void {
   const { price } = modelInfo(d.state, model.model)
   const { input, maxOutput } = model.estimate
-  const usage = { input, output: Math.min(maxOutput, TYPICAL_ANSWER), cacheRead: 0, cacheWrite: 0 }
+  // While the record is followed no provider is asked.
+  const asked = !followsRecord(d.state)
+  const output = asked ? Math.min(maxOutput, TYPICAL_ANSWER) : 0
+  const usage = { input: asked ? input : 0, output, cacheRead: 0, cacheWrite: 0 }
   const nanoDollars = price === null ? null : cost(usage, price)
   d.emit('model_attempt_lost', { attempt: model.attempt, purpose: 'turn', usage, nanoDollars })
 }

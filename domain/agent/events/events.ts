@@ -23,6 +23,7 @@ import {
   text,
 } from './event-parts.ts'
 import { lossEvents } from './loss.ts'
+import { Place, ReusedAnswer, reuseEvents } from './reuse.ts'
 import { born, treeEvents } from './tree.ts'
 
 // These names and shapes are the storage format. A change of a shape is a new version and an upcaster, never an edit.
@@ -59,6 +60,8 @@ export const bodies = {
       limits: Limits.partial().optional(),
       budget: Budget.partial().optional(),
     }),
+    /** The fork takes recorded outcomes of this stream's history after the point, as long as it asks for the same. */
+    reuse: z.strictObject({ stream: text }).optional(),
     drive,
   }),
   driver_claimed: z.strictObject({
@@ -116,6 +119,8 @@ export const bodies = {
     cut: z.enum(CUTS).optional(),
     /** From the request cache: what it took when the provider gave it. `usage`, which is billed, is 0 then. */
     cached: Usage.optional(),
+    /** Taken from the record: no provider was asked, and `usage` is 0. */
+    reused: ReusedAnswer.optional(),
   }),
   /** Not made: the rate limit of the provider's key holds it back. The run's time stands still meanwhile. */
   model_held: z.strictObject({ attempt: z.int().positive(), delayMs: count }),
@@ -144,6 +149,8 @@ export const bodies = {
     attempt: z.int().positive(),
     effect: Effect,
     intent: z.boolean(),
+    /** The call is not performed: its outcome is taken from the record, and needs no approval. */
+    reused: z.literal(true).optional(),
   }),
   /** The intent of a call that had to wait for an approval. */
   tool_call_intent: z.strictObject({ attempt: z.int().positive() }),
@@ -156,7 +163,7 @@ export const bodies = {
     lost: z.literal(true).optional(),
   }),
   /** The call's driver died between intent and outcome, and no probe can find out whether the call happened. */
-  tool_call_unknown: z.strictObject({ attempt: z.int().positive(), reason: text }),
+  tool_call_unknown: z.strictObject({ attempt: z.int().positive(), reason: text, reused: Place.optional() }),
   /** A person's decision on an unknown outcome. */
   tool_call_resolved: z.strictObject({
     decision: z.enum(['happened', 'run', 'abandon']),
@@ -177,6 +184,8 @@ export const bodies = {
       detail: z.record(z.string(), Json).optional(),
       /** Frontiers of the documents that the call has read or changed, by document id. */
       documents: z.record(z.string(), z.string()).optional(),
+      /** Taken from the record. */
+      reused: Place.optional(),
     })
     .refine(...oneOutcome),
   /**
@@ -253,12 +262,15 @@ export const bodies = {
     partialOutput: text.optional(),
     /** Gates of the role that a run which ended in ERROR had not passed. */
     unmetGates: z.array(text).optional(),
+    /** The failed attempt was taken from the record: no provider was asked, and nothing is waited for. */
+    reused: Place.optional(),
   }),
   step_requested: z.strictObject({}),
   /** A request under an Idempotency-Key that found nothing to do: made again it must still do nothing. */
   request_noted: z.strictObject({ request: text }),
   ...treeEvents,
   ...lossEvents,
+  ...reuseEvents,
   /** A resume found files changed since the last step. */
   workspace_drifted: z.strictObject({ expected: text, found: text, changed: z.array(text) }),
   ...erasureEvents,

@@ -32,6 +32,7 @@ export const NO_CONSEQUENCE: ReadonlySet<EventType> = new Set<EventType>([
   'pause_forwarded',
   'resume_forwarded',
   'usage_reported',
+  'reuse_ended',
 ])
 
 /** Bookkeeping that may still arrive when the agent has finished (DESIGN, Flow: Finished). */

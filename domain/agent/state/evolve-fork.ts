@@ -9,7 +9,7 @@ import { type AgentState, activityOf, addSpent, BLANK, callsOf, NOTHING_SPENT, t
 
 /** The state of a fork: that of its source at the point, under the new name, with what was unfinished left behind. */
 export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: AppendRoot): AgentState {
-  const { workspace, step } = event.body
+  const { workspace, step, reuse } = event.body
   const { spent, inherited } = state
   const settled = turnIsOpen(state) ? settleCalls(state, callsOf(state), append, event.bodyHash) : state
   return {
@@ -39,6 +39,7 @@ export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: 
     spent: NOTHING_SPENT,
     inherited: addSpent(addSpent(inherited, spent), state.family.settled.spent),
     ...FORKED,
+    reuse: reuse === undefined ? null : { ...reuse, after: null, models: 0, tools: 0, left: null },
     clock: BLANK.clock,
     paused: false,
     stepping: false,

@@ -23,6 +23,7 @@ import { ImpossibleEvent } from './impossible.ts'
 import { addLostCalls, lossAccepted, lossReleased, lostCallDecided, withUndecided } from './loss.ts'
 import { SHOWN_BYTES } from './messages.ts'
 import { gateKey, initialPhase } from './phases.ts'
+import { reuseAfter } from './reuse.ts'
 import { type AgentState, activityOf, BLANK, isFinished, REMEMBERED, turnIsOpen } from './state.ts'
 import { advanceClock } from './work-clock.ts'
 
@@ -42,6 +43,7 @@ export function evolve(state: AgentState | null, event: AgentEvent, append: Appe
     clock,
     courier: courierAfter(next, event),
     family: familyAfter(state, next, event),
+    reuse: reuseAfter(next, event),
     commands: person ? remember(next.commands, event.commandId) : next.commands,
     correlation: STARTS_WORK.has(event.type) ? correlationOf(event) : next.correlation,
     follows: hasConsequences(state, event) ? event.revision : next.follows,
@@ -196,6 +198,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'residue':
     case 'erased':
     case 'request_noted':
+    case 'reuse_ended':
       return state
     default:
       return evolveTree(state, event)

@@ -7,6 +7,7 @@ import { type Courier, NO_OBLIGATIONS } from './courier.ts'
 import { type Family, NO_FAMILY } from './family.ts'
 import type { Loss } from './loss.ts'
 import type { Activity, Machine, Recovery } from './machine.ts'
+import type { Reuse } from './reuse.ts'
 
 // The folded state of one agent: plain JSON, whose size depends on the open turn and not on the length of the run.
 // Messages, context variables and events are represented by rolling roots.
@@ -136,6 +137,8 @@ export interface AgentState {
   readonly courier: Courier
   /** The agent's place among those that it was started by and has started. */
   readonly family: Family
+  /** Of a fork that takes recorded outcomes; null: it takes none. Absent in states of earlier builds. */
+  readonly reuse?: Reuse | null
   /** Command ids of people's requests, the latest {@link REMEMBERED}. */
   readonly commands: readonly string[]
 }
@@ -208,6 +211,7 @@ export const BLANK: Omit<AgentState, 'spec'> = {
   unreadCorrelation: null,
   courier: NO_OBLIGATIONS,
   family: NO_FAMILY,
+  reuse: null,
   commands: [],
 }
 

@@ -10,6 +10,7 @@ import { type AgentEnd, endOf } from './look.ts'
 import type { AgentMailbox } from './mailbox.ts'
 import { performModel } from './perform/perform-model.ts'
 import { brokenOff, performTool } from './perform/perform-tool.ts'
+import { ReusedOutcomes } from './perform/reuse.ts'
 import { driftSince, treeNow } from './perform/version-workspace.ts'
 
 type OwedTool = Extract<Owed, { kind: 'tool' }>
@@ -28,6 +29,7 @@ export class Driver {
   private readonly env: Environment
   private readonly id: string
   private readonly tree: InTree
+  private readonly record: ReusedOutcomes
   private epoch = 0
   private readonly atWork = new Map<string, { controller: AbortController; ended: Promise<void> }>()
   private stopping = false
@@ -43,6 +45,7 @@ export class Driver {
     this.mailbox = mailbox
     this.env = env
     this.id = driverId
+    this.record = new ReusedOutcomes(ports, env)
   }
 
   /**
@@ -101,6 +104,8 @@ export class Driver {
     const { tree, unversioned } = this.state
     // Where a version is owed, what has changed is what it is owed for.
     if (!this.tree.looksForDrift || unversioned !== null || isFinished(this.state)) return
+    // The driver before may have died while it put recorded files back.
+    if (callsOf(this.state).some(({ reused }) => reused)) return
     if (workspace === null || tree === null) return
     const drift = await driftSince(workspace, tree).catch((error: Error) => {
       this.ports.warn?.(this.state.agentId, `whether files have changed since is not known: ${error.message}`)
@@ -186,7 +191,10 @@ export class Driver {
     if (effect.kind === 'model') {
       await ports.crashPoint?.('before_model')
       if (!(await this.stillOwed(effect))) return
-      const fact = await performModel(ports, env, this.state, this.mailbox.messages, effect.attempt, signal)
+      const { state, mailbox } = this
+      const fact =
+        (await this.record.model(state, mailbox.messages, effect.attempt)) ??
+        (await performModel(ports, env, state, mailbox.messages, effect.attempt, signal))
       await ports.crashPoint?.('after_model')
       if (signal.aborted && fact.kind === 'model_failed') return
       await this.submit(fact, effect.id)
@@ -211,7 +219,9 @@ export class Driver {
     const { answer } = this.mailbox
     const call = callsOf(this.state).find((one) => one.id === id)
     if (answer === null || call === undefined) throw new Error(`${id} has no arguments in the log`)
-    const fact = await performTool(ports, env, this.state, answer, call, signal)
+    const fact = call.reused
+      ? await this.record.tool(this.state, answer, call)
+      : await performTool(ports, env, this.state, answer, call, signal)
     await ports.crashPoint?.('after_tool')
     // What may run again, or be asked after, is left to the next driver.
     if (this.stopping && signal.aborted && fact.kind === 'tool_failed' && kind !== 'irreversible') return

@@ -11,7 +11,7 @@ import { ASSEMBLER, assemblerOf, requestInputs } from '../../../agent/rules/requ
 import { RETRY_AFTER_CAP_MS } from '../../../agent/rules/retry.ts'
 import { modelInfo } from '../../../agent/rules/routing.ts'
 import { type AgentState, activityOf } from '../../../agent/state/state.ts'
-import type { ModelOutcome } from '../../../ports.ts'
+import type { ModelOutcome, ModelRequest } from '../../../ports.ts'
 import type { Environment, RuntimePorts } from '../../ports.ts'
 import { limited } from '../../time-limit.ts'
 import { inSteps, yielder } from '../../yield-to-event-loop.ts'
@@ -31,11 +31,9 @@ export async function performModel(
 ): Promise<OutcomeCommand> {
   const activity = activityOf(state.machine)
   if (activity?.status !== 'THINKING' || activity.model.at !== 'calling') throw new Error('no model call is open')
-  const { model: id, estimate } = activity.model
+  const { model: id } = activity.model
   const info = modelInfo(state, id)
-  const inputs = requestInputs(state, { purpose: 'turn', model: id, maxOutputTokens: estimate.maxOutput })
-  const request = assemblerOf(ASSEMBLER)?.(inputs, messages)
-  if (request == null) throw new Error(`the request of ${state.agentId} in turn ${state.turn} cannot be assembled`)
+  const request = requestOf(state, messages)
   const { runId, agentId, turn } = state
   const stream = env.secrets.stream()
   const publish = (text: string) => text !== '' && ports.feed.publish({ runId, agentId, turn, kind: 'text', text })
@@ -88,6 +86,17 @@ export async function performModel(
   }
 }
 
+/** The request of the open model call. */
+export function requestOf(state: AgentState, messages: readonly Message[]): ModelRequest {
+  const activity = activityOf(state.machine)
+  if (activity?.status !== 'THINKING' || activity.model.at !== 'calling') throw new Error('no model call is open')
+  const { model, estimate } = activity.model
+  const inputs = requestInputs(state, { purpose: 'turn', model, maxOutputTokens: estimate.maxOutput })
+  const request = assemblerOf(ASSEMBLER)?.(inputs, messages)
+  if (request == null) throw new Error(`the request of ${state.agentId} in turn ${state.turn} cannot be assembled`)
+  return request
+}
+
 const NO_USAGE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
 
 /** How long the provider's limit holds a call back, ms. A limiter that does not answer holds nothing back. */
@@ -113,7 +122,11 @@ const shortened = (text: string) =>
 const LONGEST_MESSAGE = 600
 
 /** Where the path arguments of the requested calls really lead. */
-async function resolvedPaths(env: Environment, state: AgentState, outcome: ModelOutcome): Promise<ResolvedPaths[]> {
+export async function resolvedPaths(
+  env: Environment,
+  state: AgentState,
+  outcome: Pick<ModelOutcome, 'content'>,
+): Promise<ResolvedPaths[]> {
   const all: ResolvedPaths[] = []
   const calls = requestedCalls(outcome.content)
   for (const { name, arguments: args } of calls) all.push(await pathsOf(env, toolNamed(state.spec.tools, name), args))
