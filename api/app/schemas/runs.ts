@@ -144,6 +144,31 @@ export const RunTree = z
 
 export const RunList = z.strictObject({ position: Position, runs: z.array(Run), next: Next }).meta({ id: 'RunList' })
 
+/** How far a fork has followed the record of its source. */
+export const Reused = z
+  .strictObject({
+    source: z.string().meta({ description: 'The agent whose record it follows' }),
+    models: count.meta({
+      description: 'Answers and failures of models that were taken from the record, and not billed',
+    }),
+    tools: count.meta({ description: 'Outcomes of calls that were taken from the record, and not performed' }),
+    left: z
+      .strictObject({
+        revision: count,
+        turn: count,
+        toolCallId: z.string().nullable().meta({ description: 'null: at a request to the model' }),
+        reason: z.string(),
+        differs: z
+          .array(z.string())
+          .readonly()
+          .meta({ description: 'Members of the request that are not the recorded ones' }),
+      })
+      .nullable()
+      .meta({ description: 'Where it left the record, and why; null: it has not' }),
+  })
+  .meta({ id: 'Reused' })
+export type Reused = z.infer<typeof Reused>
+
 export const RunDetail = z
   .strictObject({
     position: Position,
@@ -155,6 +180,7 @@ export const RunDetail = z
       .readonly()
       .meta({ description: 'Why it is incomplete: agents of it whose events the tables cannot take any further' }),
     acceptedLosses: AcceptedLosses,
+    reuse: Reused.nullable().meta({ description: 'Of a fork that takes recorded outcomes; null: it takes none' }),
     workersDrive: z.boolean().meta({
       description: 'On servers: it was started for any worker to drive, so that it goes on by itself where workers are',
     }),
@@ -235,6 +261,10 @@ export const ForkBody = z
     model: z.string().min(1).max(300).optional(),
     maxTurns: z.int().positive().optional(),
     budget: Budget.partial().optional().meta({ description: 'Its own: what the source has spent is not counted.' }),
+    reuse: z.literal(true).optional().meta({
+      description:
+        'Take the recorded outcomes of models, tools and children as long as the fork asks for the same; they are neither performed nor billed.',
+    }),
     drive: z.boolean().default(true).meta({ description: 'False: only record the fork.' }),
     by: By.optional(),
   })

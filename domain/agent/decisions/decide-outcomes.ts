@@ -127,11 +127,11 @@ function modelFailed(d: Deciding, { turn, attempt, error, reused }: Fact<'model_
 }
 
 /** A failed attempt of the record, with what followed from it; what was waited for then is not waited for again. */
-function failedBefore(d: Deciding, failure: BodyOf<'error'>, { place, then }: FailureOfRecord): void {
-  d.emit('error', { ...failure, ...(then === 'again' ? { delayMs: 0 } : {}), reused: place })
-  if (then === 'again') return
+function failedBefore(d: Deciding, failure: BodyOf<'error'>, { place, next }: FailureOfRecord): void {
+  d.emit('error', { ...failure, ...(next === 'again' ? { delayMs: 0 } : {}), reused: place })
+  if (next === 'again') return
   endTurn(d, 'failed')
-  if (then !== 'turn') endRun(d, then.code, then.why)
+  if (next !== 'turn') endRun(d, next.code, next.why)
 }
 
 /** A driver that has lost the agent has seen files that the next one may have changed since, and looks at itself. */

@@ -1,5 +1,5 @@
 import type { ModelOutcome } from '../../shared/model-call.ts'
-import type { Attachment, BodyOf, Failure, PlannedCall } from '../events/events.ts'
+import type { Artifact, Attachment, BodyOf, Failure, PlannedCall } from '../events/events.ts'
 import type { Place } from '../events/reuse.ts'
 import { followsRecord } from '../state/reuse.ts'
 import { type Call, callsOf } from '../state/state.ts'
@@ -22,10 +22,10 @@ export interface AnswerOfRecord {
   readonly calls: readonly (RecordedOfCall | null)[]
 }
 
-/** A failed attempt of the record. `then`: another attempt, another turn, or the end of the run. */
+/** A failed attempt of the record. `next`: another attempt, another turn, or the end of the run. */
 export interface FailureOfRecord {
   readonly place: Place
-  readonly then: 'again' | 'turn' | { readonly code: 'MODEL_FAILED' | 'CONTEXT_OVERFLOW'; readonly why: string }
+  readonly next: 'again' | 'turn' | { readonly code: 'MODEL_FAILED' | 'CONTEXT_OVERFLOW'; readonly why: string }
 }
 
 /** The end of a call, from the record. `tree`: the files that it left, which are back in the fork's own folder. */
@@ -39,6 +39,8 @@ export interface CallOfRecord {
   readonly end: Omit<BodyOf<'tool_call_end'>, 'step' | 'attempt' | 'durationMs' | 'reused' | 'attachment'>
   readonly attached?: { readonly attachment: Attachment; readonly bytes: Uint8Array }
   readonly tree: string | null
+  /** What an agent that the call had started has made; without what stands in the streams of that agent. */
+  readonly artifacts: readonly Artifact[]
 }
 
 /** The record is left for good: before the open model call of the turn, or at a call, whose outcome cannot be taken. */
@@ -99,7 +101,8 @@ export function beginsFromRecord(d: Deciding, call: Call): boolean {
 
 /** Ends a call as the record says, with the files that it left. */
 export function endFromRecord(d: Deciding, call: Call, fact: CallOfRecord): void {
-  const { end, attached, durationMs, place, tree } = fact
+  const { end, attached, durationMs, place, tree, artifacts } = fact
+  for (const artifact of artifacts) d.emit('artifact_registered', { artifact }, { toolCallId: call.id })
   const attachment = attached === undefined ? {} : { attachment: attached.attachment }
   const body = { ...end, ...attachment, step: d.state.step + 1, attempt: call.attempt, durationMs, reused: place }
   d.emit('tool_call_end', body, { toolCallId: call.id })

@@ -44,18 +44,24 @@ export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: 
     paused: false,
     stepping: false,
     cancel: null,
-    violations: 0,
-    textOnly: 0,
-    modelFailures: 0,
-    failedModel: null,
-    failedModels: [],
-    failedCalls: [],
+    // One that follows the record is judged as its source was.
+    ...(reuse === undefined ? FORGIVEN : {}),
     forgivenAt: event.revision,
     // Standing approvals of the source are not inherited: the person who forks gives new ones.
     standing: [],
     commands: [event.commandId],
   }
 }
+
+/** What a fork does not hold against the agent. */
+const FORGIVEN = {
+  violations: 0,
+  textOnly: 0,
+  modelFailures: 0,
+  failedModel: null,
+  failedModels: [],
+  failedCalls: [],
+} satisfies Partial<AgentState>
 
 /** The spec of a fork: that of its source with what was changed. */
 export function forkedSpec(spec: AgentSpec, { workspace, changes }: BodyOf<'forked'>): AgentSpec {

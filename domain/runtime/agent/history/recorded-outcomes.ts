@@ -41,7 +41,7 @@ export interface RecordedOutcome {
         readonly event: EventOf<'model_call_end'>
         readonly calls: readonly (CallInRecord | null)[]
       }
-    | { readonly kind: 'failure'; readonly event: EventOf<'error'>; readonly then: FailureOfRecord['then'] }
+    | { readonly kind: 'failure'; readonly event: EventOf<'error'>; readonly next: FailureOfRecord['next'] }
 }
 
 /**
@@ -98,9 +98,11 @@ type OpenCall = { -readonly [K in keyof CallInRecord]: CallInRecord[K] } & { ste
 class Open {
   private readonly request: ModelRequest | null
   private answer: { event: EventOf<'model_call_end'>; recorded: RecordedEvent } | null = null
-  private failure: { event: EventOf<'error'>; recorded: RecordedEvent; then: FailureOfRecord['then'] } | null = null
+  private failure: { event: EventOf<'error'>; recorded: RecordedEvent; next: FailureOfRecord['next'] } | null = null
   private readonly calls = new Map<string, OpenCall>()
   private readonly parts = new Map<string, AgentEvent[]>()
+  /** The call that started a child, by the id of the child. */
+  private readonly parents = new Map<string, string>()
 
   constructor(request: ModelRequest | null) {
     this.request = request
@@ -132,11 +134,14 @@ class Open {
       case 'tool_call_resolved':
         this.calls.delete(event.toolCallId ?? '')
         return null
+      case 'child_delegated':
+        this.parents.set(event.body.childId, event.toolCallId ?? '')
+        return null
+      case 'child_artifact':
+        this.partsOf(this.parents.get(event.body.childId)).push(event)
+        return null
       default:
-        if (event.toolCallId !== undefined) {
-          const parts = this.parts.get(event.toolCallId) ?? []
-          this.parts.set(event.toolCallId, [...parts, event])
-        }
+        this.partsOf(event.toolCallId).push(event)
         return null
     }
   }
@@ -144,12 +149,12 @@ class Open {
   outcome(): RecordedOutcome | null {
     const { request, answer, failure } = this
     if (failure !== null) {
-      const { event, recorded, then } = failure
+      const { event, recorded, next } = failure
       return {
         place: placeOf(recorded),
         request,
         erased: recorded.erased === true,
-        outcome: { kind: 'failure', event, then },
+        outcome: { kind: 'failure', event, next },
       }
     }
     if (answer === null) return null
@@ -167,15 +172,22 @@ class Open {
     }
   }
 
+  /** Those that the event of a call belongs to; of an event without one, those of none. */
+  private partsOf(toolCallId: string | undefined): AgentEvent[] {
+    const parts = (toolCallId !== undefined && this.parts.get(toolCallId)) || []
+    if (toolCallId !== undefined) this.parts.set(toolCallId, parts)
+    return parts
+  }
+
   private failed(event: EventOf<'error'>, recorded: RecordedEvent): RecordedOutcome | null {
     if (event.body.recoverable) {
       const again = event.body.delayMs !== undefined
-      this.failure = { event, recorded, then: again ? 'again' : 'turn' }
+      this.failure = { event, recorded, next: again ? 'again' : 'turn' }
       return again ? this.outcome() : null
     }
     const { code, error } = event.body
     if (this.failure !== null && (code === 'MODEL_FAILED' || code === 'CONTEXT_OVERFLOW'))
-      this.failure = { ...this.failure, then: { code, why: error } }
+      this.failure = { ...this.failure, next: { code, why: error } }
     return this.outcome()
   }
 
@@ -187,7 +199,7 @@ class Open {
     const refused = end !== null && stage.at === 'ended' && !stage.ran ? (end.error ?? null) : null
     this.calls.set(toolCallId, {
       ...{ toolCallId, toolName, argumentsHash, refused, event, recorded, place: placeOf(recorded), tree: null },
-      parts: this.parts.get(toolCallId) ?? [],
+      parts: this.partsOf(toolCallId),
       step: end?.step ?? 0,
       owesFiles: end !== null && state.unversioned?.to === end.step,
     })

@@ -109,8 +109,8 @@ export class ReusedOutcomes {
     const { runId, agentId, turn } = state
     if (outcome.kind === 'failure') {
       const { code, error: message } = outcome.event.body
-      const error = { code, message, transient: outcome.then === 'again' }
-      return { kind: 'model_failed', turn, attempt, error, reused: { place, then: outcome.then } }
+      const error = { code, message, transient: outcome.next === 'again' }
+      return { kind: 'model_failed', turn, attempt, error, reused: { place, next: outcome.next } }
     }
     const { content, stopReason, servedBy, requestId, cut, usage, cached, reused } = outcome.event.body
     const text = textOf(content)
@@ -149,20 +149,25 @@ export class ReusedOutcomes {
 
   /** A long result is stored again as the fork's own, and a note on how to read on in it names the fork's call. */
   private async endOf(
-    fact: Omit<CallOfRecord, 'end' | 'tree'>,
+    fact: Omit<CallOfRecord, 'end' | 'tree' | 'artifacts'>,
     call: Call,
-    { event, recorded, toolCallId, tree }: CallInRecord & { event: EventOf<'tool_call_end'> },
+    { event, recorded, toolCallId, tree, parts: about }: CallInRecord & { event: EventOf<'tool_call_end'> },
   ): Promise<CallOfRecord> {
     const { step: _, attempt: __, durationMs: ___, reused: ____, attachment, result, ...rest } = event.body
     const renamed = (text: string) => text.replaceAll(toolCallId, call.id)
     const own = result === undefined ? {} : { result: JSON.parse(renamed(JSON.stringify(result))) }
     const end = { ...rest, ...own }
-    if (attachment === undefined) return { ...fact, end, tree }
+    const artifacts = about.flatMap((part) => {
+      if (part.type !== 'child_artifact') return []
+      const { argumentsRef: _, ...artifact } = part.body.artifact
+      return [artifact]
+    })
+    if (attachment === undefined) return { ...fact, end, tree, artifacts }
     const whole = await resultAt(this.ports, recorded)
     const parts: Uint8Array[] = []
     for await (const part of whole.parts(0, whole.size)) parts.push(part)
     const stored = await withWhole(this.ports, this.env.secrets, { content: own.result, whole: parts }, undefined)
-    return { ...fact, end, tree, ...(stored.attached && { attached: stored.attached }) }
+    return { ...fact, end, tree, artifacts, ...(stored.attached && { attached: stored.attached }) }
   }
 }
 
