@@ -57,7 +57,7 @@ function inDoubt(d: Deciding, call: Call): void {
   const control = call.reused || controlKind(d.state, call.toolName) !== false
   const many = `${call.lost + 1} drivers in a row were lost while ${call.toolName} was at work`
   // A control tool has no effect before its end is recorded, and what is taken from the record has none at all.
-  if (control && call.lost >= MAX_LOST) {
+  if (control && !call.reused && call.lost >= MAX_LOST) {
     failCall(d, call, { code: 'EXECUTION_FAILED', message: `${many}; try a different approach` })
     return
   }

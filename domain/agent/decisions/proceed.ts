@@ -107,7 +107,7 @@ function think(d: Deciding, { model }: Thinking): boolean {
       if (model.epoch === d.state.driver?.epoch) return false
       loseAttempt(d, model)
       // Each attempt costs money: a call whose drivers keep dying is not repeated without end.
-      if (model.lost >= MAX_LOST)
+      if (model.lost >= MAX_LOST && !followsRecord(d.state))
         endRun(d, 'MODEL_FAILED', `${model.lost + 1} drivers in a row were lost during a call of ${model.model}`)
       return true
   }

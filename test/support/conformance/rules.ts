@@ -263,6 +263,36 @@ export const RULES: readonly Rule[] = [
     fault: fault('agent/rules/deeds.ts', 'if (event.body.system !== prompt) ', ''),
   },
   {
+    rule: '5.9 recorded answers',
+    says: 'a fork that asks for the same performs nothing',
+    test: behaviour('5.9-recorded-answers'),
+    fault: fault('runtime/agent/perform/reuse.ts', 'if (differs.length > 0)', 'if (differs.length >= 0)'),
+  },
+  {
+    rule: '5.9 recorded answers',
+    says: 'the first difference ends it',
+    test: behaviour('5.9-recorded-answers'),
+    fault: fault('runtime/agent/perform/reuse.ts', 'if (differs.length > 0)', 'if (differs.length < 0)'),
+  },
+  {
+    rule: '5.9 recorded answers',
+    says: 'what is taken is not billed',
+    test: behaviour('5.9-recorded-answers'),
+    fault: fault('runtime/agent/perform/reuse.ts', 'usage: NO_USAGE, ...named', 'usage, ...named'),
+  },
+  {
+    rule: '5.9 recorded answers',
+    says: 'a call without a recorded outcome needs its approval',
+    test: behaviour('5.9-recorded-answers'),
+    fault: fault('agent/decisions/record.ts', 'if (call.recorded === undefined) {', 'if (false) {'),
+  },
+  {
+    rule: '5.9 recorded answers',
+    says: 'each call puts its recorded files back, and none over those of another hand',
+    test: 'test/runtime/reused-files.test.ts',
+    fault: fault('runtime/agent/perform/put-back.ts', 'await versions.restore(tree)', ''),
+  },
+  {
     rule: 'books of trees',
     says: 'the tables reserve what children may still take',
     test: 'test/projections/tree.test.ts',

@@ -27,9 +27,13 @@ export const GAINED: Readonly<Record<string, readonly string[]>> = {
     'spec.models.known.[].vision',
     'spec.models.routing',
   ],
-  'error@1': ['limited'],
-  'model_call_end@1': ['cached'],
+  'error@1': ['limited', 'reused'],
+  'forked@1': ['reuse'],
+  'model_call_end@1': ['cached', 'calls.[].recorded', 'reused'],
   'model_routed@1': ['basis', 'candidates', 'rule'],
+  'tool_call_end@1': ['reused'],
+  'tool_call_start@1': ['reused'],
+  'tool_call_unknown@1': ['reused'],
 }
 
 interface Schema {
