@@ -87,6 +87,7 @@ test.each(POINTS)(
     for (let lives = 0; lives < 30; lives++) {
       const death = Promise.withResolvers<'killed'>()
       dead = false
+      let left = 1 + lives * 2
       const process = made.elsewhere({
         crashPoint: (name) => {
           if (dead) return NEVER

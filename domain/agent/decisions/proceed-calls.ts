@@ -54,14 +54,15 @@ export const MAX_LOST = 5
 /** The driver died between intent and outcome (CONTRACTS 5): never a silent second run of what cannot be repeated. */
 function inDoubt(d: Deciding, call: Call): void {
   const about = { toolCallId: call.id }
-  const control = call.reused || controlKind(d.state, call.toolName) !== false
+  const control = !call.reused && controlKind(d.state, call.toolName) !== false
   const many = `${call.lost + 1} drivers in a row were lost while ${call.toolName} was at work`
-  // A control tool has no effect before its end is recorded, and what is taken from the record has none at all.
-  if (control && !call.reused && call.lost >= MAX_LOST) {
+  // A control tool has no effect before its end is recorded.
+  if (control && call.lost >= MAX_LOST) {
     failCall(d, call, { code: 'EXECUTION_FAILED', message: `${many}; try a different approach` })
     return
   }
-  if (!control && (call.effect === 'irreversible' || call.lost >= MAX_LOST)) {
+  // What is taken from the record has none at all.
+  if (!control && !call.reused && (call.effect === 'irreversible' || call.lost >= MAX_LOST)) {
     const gone = `the driver of attempt ${call.attempt} is gone, and its record does not show whether ${call.toolName} happened`
     d.emit('tool_call_unknown', { attempt: call.attempt, reason: call.lost >= MAX_LOST ? many : gone }, about)
     return

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Actor } from '../../log/envelope.ts'
 import { erasureEvents } from '../../stream/erasure.ts'
 import { RoutingDecision } from '../definition/routing.ts'
-import { AgentSpec, Budget, Limits } from '../definition/spec.ts'
+import { AgentSpec } from '../definition/spec.ts'
 import { Effect } from '../definition/tools.ts'
 import { CUTS } from './answer-bounds.ts'
 import { Block, Usage } from './content.ts'
@@ -22,14 +22,12 @@ import {
   Purpose,
   text,
 } from './event-parts.ts'
+import { drive, forked } from './forked.ts'
 import { lossEvents } from './loss.ts'
 import { Place, ReusedAnswer, reuseEvents } from './reuse.ts'
 import { born, treeEvents } from './tree.ts'
 
 // These names and shapes are the storage format. A change of a shape is a new version and an upcaster, never an edit.
-
-/** The request for the run also asked for a drive; absent: the run waits for a resume. */
-const drive = z.literal(true).optional()
 
 export { ArgumentsRef, Artifact, Attachment, Failure, PlannedCall }
 
@@ -42,28 +40,8 @@ export const bodies = {
     drive,
     ...born,
   }),
-  /** First event of a fork: the prefix is read from its source. What a fork may change is named, the rest is inherited. */
-  forked: z.strictObject({
-    stream: text,
-    revision: count,
-    hash: Hash,
-    /** Of the state at the point, as a header carries it. */
-    digest: z.strictObject({ fold: z.int().positive(), value: Hash }),
-    step: count,
-    /** The fork waits for input: its source had ended at the point, or waited there. */
-    waits: z.literal(true).optional(),
-    /** Used where that of the source has been erased. */
-    argumentsSalt,
-    workspace: z.strictObject({ path: z.string().min(1), tree: z.string().nullable() }).nullable(),
-    changes: z.strictObject({
-      model: text.optional(),
-      limits: Limits.partial().optional(),
-      budget: Budget.partial().optional(),
-    }),
-    /** The fork takes recorded outcomes of this stream's history after the point, as long as it asks for the same. */
-    reuse: z.strictObject({ stream: text }).optional(),
-    drive,
-  }),
+  /** First event of a fork. */
+  forked,
   driver_claimed: z.strictObject({
     driverId: text,
     epoch: z.int().positive(),
@@ -149,7 +127,7 @@ export const bodies = {
     attempt: z.int().positive(),
     effect: Effect,
     intent: z.boolean(),
-    /** The call is not performed: its outcome is taken from the record, and needs no approval. */
+    /** Its outcome is taken from the record. */
     reused: z.literal(true).optional(),
   }),
   /** The intent of a call that had to wait for an approval. */
@@ -262,7 +240,7 @@ export const bodies = {
     partialOutput: text.optional(),
     /** Gates of the role that a run which ended in ERROR had not passed. */
     unmetGates: z.array(text).optional(),
-    /** The failed attempt was taken from the record: no provider was asked, and nothing is waited for. */
+    /** The failed attempt was taken from the record. */
     reused: Place.optional(),
   }),
   step_requested: z.strictObject({}),

@@ -1,12 +1,12 @@
 import type { OutcomeCommand } from '../../agent/decisions/commands.ts'
 import { type Owed, owed } from '../../agent/decisions/owed.ts'
-import { type AgentState, activityOf, type Call, callsOf, isFinished } from '../../agent/state/state.ts'
+import { type AgentState, type Call, callsOf, isFinished } from '../../agent/state/state.ts'
 import { effectId } from '../../log/ids.ts'
 import { Alarm } from '../alarm.ts'
 import type { Environment, RuntimePorts } from '../ports.ts'
 import { outcomeRetry, type Retry } from '../retry.ts'
 import type { WorkspaceOrder } from '../tree/workspace-order.ts'
-import { type AgentEnd, endOf } from './look.ts'
+import { type AgentEnd, endOf, isAtWork } from './look.ts'
 import type { AgentMailbox } from './mailbox.ts'
 import { performModel } from './perform/perform-model.ts'
 import { brokenOff, performTool } from './perform/perform-tool.ts'
@@ -105,8 +105,7 @@ export class Driver {
     // Where a version is owed, what has changed is what it is owed for.
     if (!this.tree.looksForDrift || unversioned !== null || isFinished(this.state)) return
     // The driver before may have died while it put recorded files back.
-    if (callsOf(this.state).some(({ reused }) => reused)) return
-    if (workspace === null || tree === null) return
+    if (workspace === null || tree === null || callsOf(this.state).some(({ reused }) => reused)) return
     const drift = await driftSince(workspace, tree).catch((error: Error) => {
       this.ports.warn?.(this.state.agentId, `whether files have changed since is not known: ${error.message}`)
       return null
@@ -297,13 +296,6 @@ export class Driver {
     if (state === null) throw new Error(`${this.mailbox.agentId} has no events`)
     return state
   }
-}
-
-/** Whether a driver has begun something of which the log knows no end. */
-function isAtWork(state: AgentState): boolean {
-  const activity = activityOf(state.machine)
-  const calling = activity?.status === 'THINKING' && activity.model.at === 'calling'
-  return calling || callsOf(state).some((call) => call.stage.at === 'running')
 }
 
 const NEVER = new AbortController().signal
