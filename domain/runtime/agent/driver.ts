@@ -190,10 +190,9 @@ export class Driver {
     if (effect.kind === 'model') {
       await ports.crashPoint?.('before_model')
       if (!(await this.stillOwed(effect))) return
-      const { state, mailbox } = this
-      const fact =
-        (await this.record.model(state, mailbox.messages, effect.attempt)) ??
-        (await performModel(ports, env, state, mailbox.messages, effect.attempt, signal))
+      const { messages } = this.mailbox
+      const taken = await this.record.model(this.state, messages, effect.attempt)
+      const fact = taken ?? (await performModel(ports, env, this.state, messages, effect.attempt, signal))
       await ports.crashPoint?.('after_model')
       if (signal.aborted && fact.kind === 'model_failed') return
       await this.submit(fact, effect.id)
@@ -212,7 +211,6 @@ export class Driver {
   }
 
   private async performCall(effect: OwedTool, { id, effect: kind }: Call, signal: AbortSignal): Promise<void> {
-    const { ports, env } = this
     const held = await this.stillOwed(effect).catch((error: unknown) => this.notBegun(effect, error))
     if (!held) return
     const { answer } = this.mailbox
@@ -220,8 +218,8 @@ export class Driver {
     if (answer === null || call === undefined) throw new Error(`${id} has no arguments in the log`)
     const fact = call.reused
       ? await this.record.tool(this.state, answer, call)
-      : await performTool(ports, env, this.state, answer, call, signal)
-    await ports.crashPoint?.('after_tool')
+      : await performTool(this.ports, this.env, this.state, answer, call, signal)
+    await this.ports.crashPoint?.('after_tool')
     // What may run again, or be asked after, is left to the next driver.
     if (this.stopping && signal.aborted && fact.kind === 'tool_failed' && kind !== 'irreversible') return
     await this.submit(fact, effect.id)
