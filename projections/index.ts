@@ -13,6 +13,14 @@ export { type Due, dueBefore, nextDue } from './queries/due.ts'
 export { eventStarts, eventsAfter, readEvent } from './queries/events.ts'
 export { listApprovals, listArtifacts, listDocuments, listParked } from './queries/lists.ts'
 export type { MachineState } from './queries/machine-state.ts'
+export {
+  countMemories,
+  listMemories,
+  type MemoryFilter,
+  type MemoryRow,
+  searchMemories,
+  showMemory,
+} from './queries/memories.ts'
 export { type Ancestor, type WithPaths, withPaths } from './queries/paths.ts'
 export { type RecordedChild, recordedChildren } from './queries/recorded-children.ts'
 export { type AgentNode, agentHeads, type RunShown, showRun, showTree, treeOf } from './queries/run.ts'

@@ -5,7 +5,7 @@ import type { AgentProcess } from '../agents-process/process.ts'
 
 export interface AcpStream {
   readonly stream: Stream
-  /** The agent has closed its output: what is asked of it has no answer any more. */
+  /** The agent has closed its output, or reads no more: what is asked of it has no answer any more. */
   readonly over: () => boolean
   /** Reads what is left of the output, so that the process can end. */
   drain(): Promise<void>
@@ -22,6 +22,7 @@ export function acpStream(
 ): AcpStream {
   const lines = process_.lines[Symbol.asyncIterator]()
   let over = false
+  let deaf = false
   const next = async (): Promise<AnyMessage | null> => {
     for (;;) {
       await ready()
@@ -46,12 +47,19 @@ export function acpStream(
     { highWaterMark: 0 },
   )
   const writable = new WritableStream<AnyMessage>({
-    write: (message) => write(process_, `${JSON.stringify(message)}\n`),
+    async write(message) {
+      try {
+        await write(process_, `${JSON.stringify(message)}\n`)
+      } catch (fault) {
+        deaf = true
+        throw fault
+      }
+    },
   })
   const drain = async () => {
     while (!over && (await next().catch(() => null)) !== null);
   }
-  return { stream: { readable, writable }, over: () => over, drain }
+  return { stream: { readable, writable }, over: () => over || deaf, drain }
 }
 
 const write = ({ stdin }: AgentProcess, text: string): Promise<void> =>

@@ -7,9 +7,11 @@ import type { CliAgent, LineMapping } from '../agents-process/cli-agent.ts'
 import { events, failure, list, NOTHING, object, status, text, toolCall, toolResult, unknown } from './fields.ts'
 import { askedOf, COMMON, neverAsks } from './requests.ts'
 
-const MODE = 'backend.claude_code.permission_mode'
+export const MODE = 'backend.claude_code.permission_mode'
 const TURNS = 'backend.claude_code.max_turns'
 const BUDGET = 'backend.claude_code.max_budget_usd'
+/** A file that says how to reach MCP servers, and which of their tools may be called without being asked for. */
+export const MCP = 'backend.claude_code.mcp'
 const REFUSED = 'backend.claude_code.disallowed_tools'
 
 /** Claude Code 2.1, `claude -p --output-format stream-json`. */
@@ -23,12 +25,17 @@ export const claudeCode: CliAgent = {
     MODE,
     TURNS,
     BUDGET,
+    MCP,
     REFUSED,
   ],
   extensions: {
     [MODE]: z.enum(['default', 'acceptEdits', 'plan', 'dontAsk']),
     [TURNS]: z.int().positive(),
     [BUDGET]: z.number().positive(),
+    [MCP]: z.strictObject({
+      config: z.string().startsWith('/', 'an absolute path is expected'),
+      tools: z.array(z.string().regex(/^mcp__\w+$/)).max(256),
+    }),
     [REFUSED]: z.array(z.string().regex(/^[A-Za-z]\w*$/, 'expected the name of a tool')).min(1),
   },
   levels: [
@@ -55,6 +62,7 @@ export const claudeCode: CliAgent = {
       : null),
   plan(request) {
     const { model, resume, fork, dirs, sandboxed } = askedOf(request)
+    const mcp = request.extensions?.[MCP] as { readonly config: string; readonly tools: readonly string[] } | undefined
     const { [MODE]: mode, [TURNS]: turns, [BUDGET]: budget, [REFUSED]: refused } = request.extensions ?? {}
     const session = resume ?? fork
     return {
@@ -67,6 +75,8 @@ export const claudeCode: CliAgent = {
         ...(mode === undefined ? [] : ['--permission-mode', String(mode)]),
         ...(turns === undefined ? [] : ['--max-turns', String(turns)]),
         ...(budget === undefined ? [] : ['--max-budget-usd', String(budget)]),
+        ...(mcp === undefined ? [] : ['--strict-mcp-config', '--mcp-config', mcp.config]),
+        ...(mcp === undefined || mcp.tools.length === 0 ? [] : ['--allowedTools', ...mcp.tools]),
         // These take all that follows up to the next option.
         ...(refused === undefined ? [] : ['--disallowedTools', ...(refused as string[])]),
         ...(dirs.length === 0 ? [] : ['--add-dir', ...dirs]),
@@ -77,6 +87,8 @@ export const claudeCode: CliAgent = {
         DISABLE_TELEMETRY: '1',
         DISABLE_ERROR_REPORTING: '1',
         DISABLE_AUTOUPDATER: '1',
+        // Else the model has to search for the tools of servers first.
+        ...(mcp !== undefined && { ENABLE_TOOL_SEARCH: 'false' }),
         // Root may bypass permissions only where it says that it is confined.
         ...(sandboxed && { IS_SANDBOX: '1' }),
       },
@@ -159,18 +171,21 @@ class ClaudeMapping implements LineMapping {
   }
 
   /** The last line repeats an error of the service. */
-  #fail(message: string): Mapped {
-    if (message !== '' && message === this.#error) return status('failed')
+  #fail(message: string, data?: JsonObject): Mapped {
+    if (message !== '' && message === this.#error) return status('failed', data)
     this.#error = message
-    return failure(message)
+    return failure(message, data)
   }
 
   #result(line: JsonObject): Mapped {
     this.#done = line.is_error === false && line.subtype === 'success'
     this.#finalText = this.#done && typeof line.result === 'string' ? line.result : null
+    const code = tokens(line.api_error_status)
     const said = text(line.result) || list(line.errors).map(text).join('\n') || text(line.subtype)
     return {
-      ...(this.#done ? status('done', { turns: tokens(line.num_turns) }) : this.#fail(said)),
+      ...(this.#done
+        ? status('done', { turns: tokens(line.num_turns) })
+        : this.#fail(said, code === 0 ? undefined : { apiErrorStatus: code })),
       ...(text(line.session_id) !== '' && { sessionId: text(line.session_id) }),
       usage: usageOf(line, this.#model),
     }

@@ -1,7 +1,7 @@
 import { byteLength } from '../../domain/agent/bounded.ts'
 import { BOUNDS } from '../../domain/external/bounds.ts'
 
-// What a mapping keeps of a run stays small, however much the program tells.
+// The memory of a mapping stays small, however much the program writes.
 
 /** Text in pieces that may become the final text: no more of it is kept than that may hold. */
 export class SaidText {

@@ -21,8 +21,11 @@ export interface HarnessOptions {
   /** Running agents are written down there, for `reap` of adapters/sandbox/registry.ts after a crash. */
   readonly dataFolder?: string
   readonly driverId?: string
-  /** Confines agents with bubblewrap; a run fails where it is not available. Absent: they may do what the user may. */
-  readonly confinement?: Confinement
+  /**
+   * Confines agents with bubblewrap, each by its working folder; a run fails where that is not available. Absent: they may do
+   * what the user may.
+   */
+  readonly confinement?: (cwd: string) => Promise<Confinement>
   /** False: a process group in the place of a process namespace, also where that is available. */
   readonly namespace?: boolean
   /** Absolute path of the program, in the place of the first on the PATH. */
@@ -74,6 +77,7 @@ async function started(
   const bwrap = options.namespace === false && confinement === undefined ? null : await namespaces()
   if (bwrap === null && confinement !== undefined)
     throw new AgentError('Backend', 'agents cannot be confined here: install bubblewrap, or run them unconfined')
+  const confined = await confinement?.(cwd)
   if (signal.aborted) throw new AgentError('Backend', CANCELLED)
   const writable = inWorkspaces(cwd, dataFolder)
   return startProcess({
@@ -83,7 +87,7 @@ async function started(
     env: agentEnvironment(ours, passes, scratch, set, request.env),
     stdin,
     bwrap,
-    confinement: confinement && { ...confinement, writable: [cwd, scratch, ...confinement.writable] },
+    confinement: confined && { ...confined, writable: [cwd, scratch, ...confined.writable] },
     graceMs: options.graceMs,
     giveUpMs: options.giveUpMs,
     registry: dataFolder === undefined ? null : processRegistry(dataFolder, driverId),
@@ -117,7 +121,7 @@ async function attended(
     await converse(process_).catch(async (fault) => {
       process_.end()
       await exited
-      // What an ended process leaves half said is no fault.
+      // A half line of an ended process is no fault.
       if (ended === null) throw fault
     })
     const status = await exited

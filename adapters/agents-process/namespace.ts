@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
 import { promisify } from 'node:util'
+import { liesIn } from '../files/inside.ts'
 import { findProgram } from '../programs/programs.ts'
 import { STATUS } from '../sandbox/status.ts'
 
@@ -27,7 +28,9 @@ function mounts(confinement?: Confinement): string[] {
   const { writable, hide } = confinement
   const args = ['--ro-bind', '/', '/', '--dev', '/dev', '--tmpfs', '/tmp', '--tmpfs', '/var/tmp']
   for (const path of writable.filter(existsSync)) args.push('--bind', path, path)
-  for (const path of hide.filter(existsSync)) {
+  // Within a hidden folder nothing is left to hide.
+  const outermost = (path: string) => !hide.some((other) => other !== path && liesIn(other, path))
+  for (const path of hide.filter(existsSync).filter(outermost)) {
     if (statSync(path).isDirectory()) args.push('--tmpfs', path, '--remount-ro', path)
     else args.push('--ro-bind', '/dev/null', path)
   }

@@ -94,7 +94,7 @@ export function startProcess(launch: Launch): AgentProcess {
 function spawned({ program, args, cwd, env, stdin, bwrap, confinement }: Launch, id: string, cgroup: string | null) {
   const first = stdin ? 'pipe' : 'ignore'
   const all = { ...env, [MARKER]: id }
-  // What the agent writes to stderr may hold anything, and is never told: nothing reads it.
+  // The agent's stderr may hold any text, secrets included: it is read by no part of keepup and never shown.
   if (bwrap !== null)
     return withoutForeign([first, 'pipe', 'ignore', 'pipe'], (stdio) =>
       spawn(bwrap, [...namespaceArguments(cwd, confinement), program, ...args], {

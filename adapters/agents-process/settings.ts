@@ -19,6 +19,13 @@ export const AgentSettings = z.strictObject({
   env: z.array(variable).default([]),
   /** Folders in which, and below which, a request over the network may have an agent work. */
   folders: z.array(z.string().refine(isAbsolute, 'expected the absolute path of a folder')).default([]),
+  /** Agents change their working folder and these folders alone, and do not see keepup's own files; null: they may do what the user may. */
+  confinement: z
+    .strictObject({
+      writable: z.array(z.string().refine(isAbsolute, 'expected the absolute path of a folder')).default([]),
+    })
+    .nullable()
+    .default(null),
   /** Programs that speak the Agent Client Protocol, by the kind under which they are asked for. */
   acp: z
     .record(

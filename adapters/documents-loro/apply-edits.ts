@@ -6,12 +6,16 @@ import type { BlockIndex } from './block-index.ts'
 import { toDelta } from './styles.ts'
 import { textChange } from './text-change.ts'
 
-/** Makes edits on a replica, in order, without a commit. Throws where one is not possible. */
-export function applyEdits(edits: readonly Edit[], index: BlockIndex): void {
-  for (const edit of edits) {
+/** New blocks and other edits between two pauses. */
+const AT_ONCE = 100
+
+/** Makes edits on a replica, in order, without a commit, and pauses between parts. Throws where one is not possible. */
+export function* applyEdits(edits: readonly Edit[], index: BlockIndex): Generator<undefined, void> {
+  for (const [n, edit] of edits.entries()) {
+    if (n % AT_ONCE === AT_ONCE - 1) yield
     if (edit.kind === 'replace') replace(index.text(edit.spanId), edit.runs)
     else if (edit.kind === 'delete') index.list.delete(index.position(edit.blockId), 1)
-    else insert(index, edit.after === null ? 0 : index.position(edit.after) + 1, edit.blocks)
+    else yield* insert(index, edit.after === null ? 0 : index.position(edit.after) + 1, edit.blocks)
   }
 }
 
@@ -37,8 +41,9 @@ function applyPlain(text: LoroText, change: readonly Delta<string>[]): void {
   }
 }
 
-function insert(index: BlockIndex, at: number, blocks: readonly Block[]): void {
-  blocks.forEach((block, i) => {
+function* insert(index: BlockIndex, at: number, blocks: readonly Block[]): Generator<undefined, void> {
+  for (const [i, block] of blocks.entries()) {
+    if (i % AT_ONCE === AT_ONCE - 1) yield
     const map = index.list.insertContainer(at + i, new LoroMap())
     map.set('id', block.id)
     map.set('type', block.type)
@@ -46,7 +51,7 @@ function insert(index: BlockIndex, at: number, blocks: readonly Block[]): void {
     if (block.type === 'table') fillTable(map.setContainer('rows', new LoroList()), block.rows)
     else if (block.type !== 'divider') write(map, block.text)
     index.inserted(map)
-  })
+  }
 }
 
 function fillTable(list: LoroList, rows: readonly (readonly Cell[])[]): void {
@@ -62,5 +67,7 @@ function fillTable(list: LoroList, rows: readonly (readonly Cell[])[]): void {
 
 const write = (map: LoroMap, runs: readonly Run[]): void => {
   const text = map.setContainer('text', new LoroText())
-  if (runs.length > 0) text.applyDelta(toDelta(runs))
+  const delta = toDelta(runs)
+  if (hasMarks(delta)) text.applyDelta(delta)
+  else applyPlain(text, delta)
 }

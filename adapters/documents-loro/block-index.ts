@@ -54,10 +54,16 @@ export class BlockIndex {
     if (this.#containers !== null) note(this.#containers, block)
   }
 
-  /** Imports something into the replica and notes its blocks. Loro describes changes only while it is asked to: that costs. */
-  importing<T>(work: () => T): T {
-    if (this.#containers === null) return work()
-    const stop = this.#doc.subscribe((batch) => this.#follow(batch))
+  /**
+   * Imports something into the replica, notes its blocks, and shows the changes to `see`. Loro describes changes only while it
+   * is asked to: that costs.
+   */
+  importing<T>(work: () => T, see?: (batch: LoroEventBatch) => void): T {
+    if (this.#containers === null && see === undefined) return work()
+    const stop = this.#doc.subscribe((batch) => {
+      this.#follow(batch)
+      see?.(batch)
+    })
     try {
       return work()
     } finally {

@@ -1,11 +1,16 @@
 import type { LoroDoc, OpId, PeerID } from 'loro-crdt'
-import { type Frontier, type FrontierRelation, frontierText, relationOf } from '../../domain/document/model/frontier.ts'
+import { type Frontier, type FrontierRelation, relationOf } from '../../domain/document/model/frontier.ts'
 
 const frontierOf = (ids: readonly OpId[]): Frontier => ids.map(({ peer, counter }) => ({ peer: BigInt(peer), counter }))
 
-export const documentFrontier = (doc: LoroDoc): string => frontierText(frontierOf(doc.oplogFrontiers()))
+export const documentFrontier = (doc: LoroDoc): Frontier => frontierOf(doc.oplogFrontiers())
 
-export function relationTo(doc: LoroDoc, client: Frontier): FrontierRelation {
-  const version = doc.oplogVersion()
-  return relationOf(client, frontierOf(doc.oplogFrontiers()), (peer) => version.get(`${peer}` as PeerID) ?? 0)
+/** A client's frontier beside that of the document. */
+export function relationTo(doc: LoroDoc, client: Frontier, frontier: Frontier): FrontierRelation {
+  let version: ReturnType<LoroDoc['oplogVersion']> | null = null
+  const known = (peer: bigint): number => {
+    version ??= doc.oplogVersion()
+    return version.get(`${peer}` as PeerID) ?? 0
+  }
+  return relationOf(client, frontier, known)
 }

@@ -1,12 +1,13 @@
-import type { PeerID } from 'loro-crdt'
+import type { LoroEvent, PeerID } from 'loro-crdt'
 import { DocumentError } from '../../domain/document/errors.ts'
 import type { Edit } from '../../domain/document/model/edits.ts'
-import type { Frontier, FrontierRelation } from '../../domain/document/model/frontier.ts'
+import { type Frontier, type FrontierRelation, frontierText } from '../../domain/document/model/frontier.ts'
 import type { SpanView } from '../../domain/document/model/view.ts'
 import type { AuthoredPart, ImportedUpdate, OpenDocument, PendingChange, ReadBlock } from '../../domain/ports.ts'
+import { atOnce } from '../../domain/shared/steps.ts'
 import { applyEdits } from './apply-edits.ts'
 import { authoredParts } from './authorship.ts'
-import { documentFrontier, relationTo } from './frontiers.ts'
+import { relationTo } from './frontiers.ts'
 import { asMap } from './layout.ts'
 import { describedFault, GATEWAY_PEER, MALFORMED, MISSING_DEPENDENCIES, type Refused } from './person-update.ts'
 import { readBlock } from './read-block.ts'
@@ -25,11 +26,12 @@ export class LoroDocument implements OpenDocument {
   }
 
   get frontier(): string {
-    return documentFrontier(this.#free().doc)
+    return frontierText(this.#free().frontier)
   }
 
   relation(client: Frontier): FrontierRelation {
-    return relationTo(this.#free().doc, client)
+    const { doc, frontier } = this.#free()
+    return relationTo(doc, client, frontier)
   }
 
   span(spanId: string): SpanView {
@@ -54,23 +56,31 @@ export class LoroDocument implements OpenDocument {
     return text === null ? [] : authoredParts(text)
   }
 
-  edit(edits: readonly Edit[]): PendingChange {
+  *editing(edits: readonly Edit[]): Generator<undefined, PendingChange> {
     const replica = this.#free()
+    this.#changing = true
     const from = replica.doc.oplogVersion()
+    replica.changes()
     try {
-      applyEdits(edits, replica.index)
+      yield* applyEdits(edits, replica.index)
       replica.doc.commit()
     } catch (cause) {
+      this.#changing = false
       replica.rebuild()
       throw new DocumentError('EDIT_INVALID', `the edits do not fit the document: ${reason(cause)}`, { cause })
     }
     return this.#pending(replica, replica.doc.export({ mode: 'update', from }))
   }
 
+  edit(edits: readonly Edit[]): PendingChange {
+    return atOnce(this.editing(edits))
+  }
+
   import(update: Uint8Array): ImportedUpdate {
     const replica = this.#free()
     const fault = describedFault(replica.doc, update, this.#gatewayPeer)
     if (fault !== null) return fault
+    replica.changes()
     const found = this.#imported(replica, update)
     if ('words' in found) return { kind: 'imported', ...found, change: this.#pending(replica, update) }
     replica.rebuild()
@@ -79,6 +89,7 @@ export class LoroDocument implements OpenDocument {
 
   follow(update: Uint8Array): void {
     const replica = this.#free()
+    replica.changes()
     try {
       const { pending } = replica.index.importing(() => replica.doc.import(update))
       if (pending !== null && pending.size > 0) throw new Error('updates before it are missing')
@@ -104,10 +115,14 @@ export class LoroDocument implements OpenDocument {
   #imported({ doc, index }: Replica, update: Uint8Array): Refused | { readonly words: readonly string[] } {
     const before = doc.oplogVersion()
     try {
-      const { pending } = index.importing(() => doc.import(update))
+      const changes: LoroEvent[] = []
+      const { pending } = index.importing(
+        () => doc.import(update),
+        ({ events }) => changes.push(...events),
+      )
       if (pending !== null && pending.size > 0) return MISSING_DEPENDENCIES
       if (doc.oplogVersion().get(this.#gatewayPeer) !== before.get(this.#gatewayPeer)) return GATEWAY_PEER
-      return { words: wordsSince(doc, before) }
+      return { words: wordsSince(doc, before, changes) }
     } catch {
       return MALFORMED
     }
@@ -125,7 +140,7 @@ export class LoroDocument implements OpenDocument {
     }
     return {
       update,
-      frontier: documentFrontier(replica.doc),
+      frontier: frontierText(replica.frontier),
       keep: settle(() => replica.stored(update)),
       discard: settle(() => replica.rebuild()),
     }

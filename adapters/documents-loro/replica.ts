@@ -1,6 +1,8 @@
 import { LoroDoc, type PeerID } from 'loro-crdt'
 import { DocumentError } from '../../domain/document/errors.ts'
+import type { Frontier } from '../../domain/document/model/frontier.ts'
 import { BlockIndex } from './block-index.ts'
+import { documentFrontier } from './frontiers.ts'
 import { configureStyles } from './styles.ts'
 
 /** A rebuilt replica takes the updates since its snapshot into a new one when there are more of them. */
@@ -13,6 +15,8 @@ export class Replica {
   #tail: Uint8Array[]
   doc: LoroDoc
   index: BlockIndex
+  /** Null: not asked for since the last change. Loro takes as long to tell it as for a small edit. */
+  #frontier: Frontier | null = null
 
   constructor(peer: PeerID, snapshot: Uint8Array | null, updates: readonly Uint8Array[]) {
     this.#peer = peer
@@ -20,6 +24,16 @@ export class Replica {
     this.#tail = [...updates]
     this.doc = this.#build()
     this.index = new BlockIndex(this.doc)
+  }
+
+  get frontier(): Frontier {
+    this.#frontier ??= documentFrontier(this.doc)
+    return this.#frontier
+  }
+
+  /** To be called with every change of the document. */
+  changes(): void {
+    this.#frontier = null
   }
 
   /** Notes a stored update that the document already contains. */
@@ -31,6 +45,7 @@ export class Replica {
   rebuild(): void {
     this.doc.free()
     this.doc = this.#build()
+    this.changes()
     this.index = new BlockIndex(this.doc)
     if (this.#tail.length > MAX_TAIL) this.snapshot()
   }

@@ -1,26 +1,53 @@
-import type { ContainerID, LoroDoc, VersionVector } from 'loro-crdt'
+import type { ContainerID, Delta, LoroDoc, LoroEvent, LoroText, VersionVector } from 'loro-crdt'
 import { asText } from './layout.ts'
 
+/** What is read of a text before and after each place that changed, in UTF-16 units. No secret is longer. */
+const AROUND = 32_768
+
 /**
- * Every text in the operations since a version, also in those that later ones undo, and the whole of each text that they
- * change: what was typed letter by letter stands in one piece there.
+ * Every text in the operations since a version, also in those that later ones undo, and the texts that they change around
+ * each place: what was typed letter by letter stands in one piece there. The work grows with the update, not with the
+ * document.
+ *
+ * @param events what the operations have changed
  */
-export function wordsSince(doc: LoroDoc, before: VersionVector): readonly string[] {
-  const { changes } = doc.exportJsonUpdates(before, undefined, false)
+export function wordsSince(doc: LoroDoc, before: VersionVector, events: readonly LoroEvent[]): readonly string[] {
   const words: string[] = []
-  const touched = new Set<ContainerID>()
-  for (const { ops } of changes) {
-    for (const { container, content } of ops) {
-      touched.add(container)
-      collect(content, words)
-    }
-  }
-  for (const id of touched) {
-    const text = asText(doc.getContainerById(id))
-    if (text !== null) words.push(text.toString())
-  }
+  for (const { ops } of doc.exportJsonUpdates(before, undefined, false).changes)
+    for (const { content } of ops) collect(content, words)
+  for (const { target, diff } of events) if (diff.type === 'text') words.push(...around(doc, target, diff.diff))
   return words
 }
+
+function around(doc: LoroDoc, id: ContainerID, change: readonly Delta<string>[]): readonly string[] {
+  const text = asText(doc.getContainerById(id))
+  return text === null ? [] : windows(change, text.length).map(([from, to]) => whole(text, from, to))
+}
+
+/** The parts of a text that lie around its changed places, each once. */
+function windows(change: readonly Delta<string>[], length: number): [from: number, to: number][] {
+  const found: [number, number][] = []
+  let at = 0
+  for (const { retain = 0, insert = '', delete: gone = 0 } of change) {
+    at += retain
+    if (insert === '' && gone === 0) continue
+    const [from, to] = [Math.max(0, at - AROUND), Math.min(length, at + insert.length + AROUND)]
+    const last = found.at(-1)
+    if (last !== undefined && from <= last[1]) last[1] = Math.max(last[1], to)
+    else found.push([from, to])
+    at += insert.length
+  }
+  return found
+}
+
+/** A part of a text, wider by a unit where an end would halve a surrogate pair. */
+function whole(text: LoroText, from: number, to: number): string {
+  const start = from > 0 && isLow(text.charAt(from)) ? from - 1 : from
+  const end = to < text.length && isLow(text.charAt(to)) ? to + 1 : to
+  return text.slice(start, end)
+}
+
+const isLow = (unit: string): boolean => /^[\udc00-\udfff]/.test(unit)
 
 function collect(value: unknown, into: string[]): void {
   if (typeof value === 'string') into.push(value)

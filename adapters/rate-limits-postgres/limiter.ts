@@ -26,7 +26,7 @@ export class PostgresLimiter implements RateLimiter {
 
   static async open(options: PostgresLimiterOptions): Promise<PostgresLimiter> {
     const limiter = new PostgresLimiter(options)
-    // What is lost in a crash is learnt from the next refusal.
+    // State that a crash loses is learnt again from the next refusal.
     const create = `create unlogged table ${limiter.#table} (
       key text collate "C" primary key, blocked double precision not null, next double precision not null,
       wait double precision not null)`

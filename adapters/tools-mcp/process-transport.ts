@@ -97,7 +97,7 @@ export class ProcessTransport implements Transport {
         resolve()
       }
       child.once('exit', () => {
-        // What it has left running holds its streams open.
+        // Processes that it has left running hold its streams open.
         signalGroup(child, 'SIGKILL')
         endMarked(this.#id, child.pid)
       })

@@ -24,7 +24,7 @@ export async function readBody(response: IncomingMessage, maxBytes: number): Pro
   let received = 0
   response.on('data', (chunk: Buffer) => {
     received += chunk.length
-    // What grows in its compressed form only, such as endless empty blocks, is too large as well.
+    // Content that grows in its compressed form only, such as endless empty blocks, is too large as well.
     if (received > maxBytes) response.destroy(tooLarge())
   })
   const pieces: Buffer[] = []

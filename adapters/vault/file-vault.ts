@@ -97,7 +97,7 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
   )
   await holdToMark(dataFolder, key.bytes)
   const mutex = new Mutex()
-  // What another process sets or encrypts anew in between would be lost: whole files are read and replaced.
+  // Whole files are read and replaced, so a change of another process in between would be lost.
   const changing = <T>(work: () => Promise<T>): Promise<T> => mutex.run(() => exclusively(files.lock, work))
   const valueIn = (secrets: Records, name: string): string | null => {
     const kept = Object.hasOwn(secrets, name) ? secrets[name] : undefined

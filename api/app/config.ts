@@ -8,7 +8,13 @@ import { McpServers } from '../../adapters/tools-mcp/settings.ts'
 import { WebSettings } from '../../adapters/tools-web/settings.ts'
 import { partly } from '../../domain/agent/definition/partly.ts'
 import { HealthThresholds, RoutingConfig } from '../../domain/agent/definition/routing.ts'
-import { ErrorRecoveryPolicy, TreeLimits } from '../../domain/agent/definition/spec.ts'
+import {
+  ContextManagementConfig,
+  ErrorRecoveryPolicy,
+  KNOWLEDGE_SOURCES,
+  Knowledge,
+  TreeLimits,
+} from '../../domain/agent/definition/spec.ts'
 import { jsonFault } from '../../domain/log/json-fault.ts'
 import { issueText } from '../../domain/shared/issues.ts'
 import { isPlain, PLAIN } from './text/plain-text.ts'
@@ -32,6 +38,16 @@ const list = z.preprocess(
 
 /** A comma behind user and password, before the database: the client would look for a host of that name. */
 const SEVERAL_HOSTS = /^\w+:\/\/(?:.*@)?[^/?@]*,[^@]*$/
+
+/** Knowledge in the settings: a `text`, or a `file`, relative to the settings, that is read when a run is started. */
+export const KnowledgeSetting = z
+  .strictObject({
+    ...partly(Knowledge.omit({ kind: true })).shape,
+    file: z.string().min(1).optional(),
+  })
+  .refine(({ file, text }) => (file === undefined) !== (text === undefined), 'give either file or text')
+  .refine(({ name, text }) => text === undefined || name !== undefined, 'name: a text needs one')
+export type KnowledgeSetting = z.infer<typeof KnowledgeSetting>
 
 /** Every setting. Flags and environment give text, the file gives JSON; both end here. Times in ms. */
 export const ConfigSchema = z.strictObject({
@@ -65,6 +81,10 @@ export const ConfigSchema = z.strictObject({
   agents: AgentSettings.default(AgentSettings.parse({})),
   /** How runs that say nothing of it retry what failed. */
   retry: partly(ErrorRecoveryPolicy).default({}),
+  /** When and how the contexts of runs that say nothing of it are compressed. */
+  context: partly(ContextManagementConfig).default({}),
+  /** What agents are told of the place they work in; each source for all of them, or for some roles or phases. */
+  knowledge: z.array(KnowledgeSetting).max(KNOWLEDGE_SOURCES).default([]),
   /** The limits of the trees of runs that say nothing of it; null: they start no further agents. */
   delegation: partly(TreeLimits).nullable().default(null),
   /** Who asks, where a command does not say; null: the OS user. */
@@ -142,7 +162,19 @@ export const envName = (key: string): string => `KEEPUP_${key.replace(/[A-Z]/g, 
 
 /** Settings that text cannot give: they are read from the file only. */
 export const FILE_ONLY: ReadonlySet<string> = new Set([
-  ...['models', 'routing', 'modelHealth', 'rateLimits', 'retry', 'delegation', 'web', 'mcp', 'agents'],
+  ...[
+    'models',
+    'routing',
+    'modelHealth',
+    'rateLimits',
+    'retry',
+    'delegation',
+    'context',
+    'knowledge',
+    'web',
+    'mcp',
+    'agents',
+  ],
 ])
 const KEYS = Object.keys(ConfigSchema.shape)
 
@@ -244,6 +276,11 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   modelHealth: { errorRate: 0.5, probeAfterMs: 30_000 },
   rateLimits: { anthropic: { requestsPerMinute: 50 } },
   retry: { maxRetries: 20, backoffCapMs: 300_000 },
+  context: { compressionStrategy: 'summarize', compressionThreshold: 0.7 },
+  knowledge: [
+    { file: 'house-rules.md', roles: ['coder'] },
+    { name: 'team', text: 'Ask Ann about the database.' },
+  ],
   delegation: { maxDepth: 2, agents: 20 },
   hosts: ['keepup.example.org'],
   web: { search: { provider: 'searxng', url: 'https://search.example.org' } },

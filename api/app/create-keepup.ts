@@ -1,6 +1,7 @@
 import { ROLES } from '../../domain/agent/definition/roles.ts'
 import type { BlobStore, Clock, EventLog, Random, Vault } from '../../domain/ports.ts'
 import type { DocumentGateway } from '../../domain/runtime/document/gateway.ts'
+import type { Memories } from '../../domain/runtime/memory/memories.ts'
 import type { AgentServices } from '../../domain/runtime/types.ts'
 import type { Agents } from './agents/agents.ts'
 import { Drivers } from './drives/drivers.ts'
@@ -24,6 +25,7 @@ export interface KeepUpPorts {
   readonly read: ReadModel
   readonly files: Files
   readonly documents: DocumentGateway
+  readonly memories: Memories
   readonly vault: Vault
   readonly clock: Clock
   readonly random: Random
@@ -50,8 +52,8 @@ export interface KeepUpPorts {
 }
 
 const NEEDED: readonly (keyof KeepUpPorts)[] = [
-  ...(['runtime', 'log', 'blobs', 'read', 'files', 'documents', 'vault', 'clock', 'random', 'prepare'] as const),
-  ...(['backup', 'sizes', 'onFault', 'close'] as const),
+  ...(['runtime', 'log', 'blobs', 'read', 'files', 'documents', 'memories'] as const),
+  ...(['vault', 'clock', 'random', 'prepare', 'backup', 'sizes', 'onFault', 'close'] as const),
 ]
 
 const NO_LOSSES: Losses = { open: null, look: async () => null, accept: async () => null }
@@ -65,9 +67,9 @@ export function createKeepUp(ports: KeepUpPorts): Services {
   const runtime = ports.runtime(live)
   const drivers = new Drivers(runtime, live, (agentId, error) => ports.onFault(agentId, error), ports.concurrency)
   let closed: Promise<void> | null = null
-  const { log, blobs, read, files, documents, vault, clock, random } = ports
+  const { log, blobs, read, files, documents, memories, vault, clock, random } = ports
   return {
-    ...{ runtime, log, blobs, read, files, documents, vault, clock, random, live, drivers },
+    ...{ runtime, log, blobs, read, files, documents, memories, vault, clock, random, live, drivers },
     starts: createStarts(ports.prepare),
     roles: () => ports.prepare.roles(),
     // Those of a role are all that there are: a control tool is for roles only.

@@ -7,6 +7,7 @@ import { PatternError } from '../../domain/agent/secrets/pattern.ts'
 import { DocumentError, type DocumentErrorCode } from '../../domain/document/errors.ts'
 import { AgentError, type AgentErrorCode } from '../../domain/external/errors.ts'
 import { LogError, type LogErrorCode } from '../../domain/log/errors.ts'
+import { MemoryError, type MemoryErrorCode } from '../../domain/memory/errors.ts'
 import { ContentionError, TimeLimitError } from '../../domain/runtime/errors.ts'
 import { ProjectionError, type ProjectionErrorCode } from '../../projections/errors.ts'
 import { noRoom } from './no-room.ts'
@@ -43,6 +44,7 @@ type OwnCode =
   | 'UNKNOWN_AGENT'
   | 'UNKNOWN_ROLE'
   | 'UNKNOWN_SECRET'
+  | 'KNOWLEDGE_UNUSABLE'
   | 'UNKNOWN_TOOL'
   | 'UNSUPPORTED_CAPABILITY'
   | 'WIRE_UNKNOWN'
@@ -65,6 +67,7 @@ export type ProblemCode =
   | TimeLimitError['code']
   | ContentionError['code']
   | DocumentErrorCode
+  | MemoryErrorCode
   | `TABLES_${ProjectionErrorCode}`
 
 /** A fault of one member of a request. */
@@ -124,6 +127,7 @@ function codeOf(error: unknown): ProblemCode | null {
     error instanceof TimeLimitError ||
     error instanceof ContentionError ||
     error instanceof DocumentError ||
+    error instanceof MemoryError ||
     // Of the files of a run: a path that leads out of its workspace, or a file that is gone.
     error instanceof ToolError
   return known ? error.code : null

@@ -1,15 +1,17 @@
 import type { z } from 'zod'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
+import type { MemoryScope, Place } from '../../domain/memory/fact.ts'
 import type { RunFilter } from '../../projections/index.ts'
 import type { EventFilter } from './events/filter.ts'
 import type { Approval, ArtifactView, Ask } from './schemas/approvals.ts'
 import type { Checkpoint, CheckpointEntry, CheckpointList } from './schemas/checkpoints.ts'
 import type { Cost, CostBy } from './schemas/cost.ts'
 import type { DocumentSummary } from './schemas/documents.ts'
+import type { Memory } from './schemas/memories.ts'
 import type * as schemas from './schemas/runs.ts'
 import type { Parked, Projections } from './schemas/system.ts'
 
-// What the API asks of the projections: types only. The composition root fits the real queries to these.
+// The queries that the API needs from the projections: types only. The composition root fits the real queries to these.
 
 /** An answer and the log position (opaque cursor text, or null before the first event) up to which it was computed. */
 export interface Shown<T> {
@@ -78,6 +80,15 @@ export interface ReadModel {
   ): Promise<Shown<{ artifacts: readonly ArtifactRow[]; next: string | null }>>
   /** In the order of their creation. */
   documents(page: Page): Promise<Shown<{ documents: readonly DocumentRow[]; next: string | null }>>
+  /** The latest first. */
+  memories(
+    query: Page & { scope?: MemoryScope; place?: string; forgotten?: boolean },
+  ): Promise<Shown<{ memories: readonly Memory[]; next: string | null }>>
+  /** Those that a query finds, the best first; `places` null: in every place. */
+  foundMemories(places: readonly Place[] | null, query: string, limit: number): Promise<Shown<readonly Memory[]>>
+  memory(id: string): Promise<Shown<Memory | null>>
+  /** How many facts of a place can be found. */
+  countedMemories(place: Place): Promise<number>
   /** What model calls cost, by a criterion; of all runs or of one, those that ended at or after `since` (ISO 8601). */
   cost(query: {
     by: CostBy

@@ -2,12 +2,14 @@ import type { AgentSpec } from '../../domain/agent/definition/spec.ts'
 import type { Json } from '../../domain/log/json.ts'
 import type { BlobStore, Clock, EventLog, FileChange, ModelRequest, Random, Vault } from '../../domain/ports.ts'
 import type { DocumentGateway } from '../../domain/runtime/document/gateway.ts'
+import type { Memories } from '../../domain/runtime/memory/memories.ts'
 import type { AgentServices, At, ForkOptions } from '../../domain/runtime/types.ts'
 import type { Agents } from './agents/agents.ts'
 import type { Drivers } from './drives/drivers.ts'
 import type { LiveHub } from './live/hub.ts'
 import type { Losses } from './losses/losses.ts'
 import type { KnownModels } from './models.ts'
+import type { FileBlame } from './schemas/files.ts'
 import type { ReadModel } from './read-model.ts'
 import type { Readiness } from './readiness.ts'
 import type { KnownRoles } from './roles.ts'
@@ -57,6 +59,8 @@ export interface Files {
     b: FilePoint,
     maxBytes: number,
   ): Promise<{ readonly changes: readonly FileChange[]; readonly patch: string } | null>
+  /** Which calls wrote the lines of a file, as it is at a step; null: the run has no versions of its files. */
+  blame(agentId: string, step: number, path: string): Promise<FileBlame | null>
   /**
    * Where a path leads now (itself where it leads out, or nowhere) and the text of the file there; `text` null where there
    * is none (or it is no text).
@@ -110,6 +114,7 @@ export interface Services {
   readonly starts: Starts
   readonly files: Files
   readonly documents: DocumentGateway
+  readonly memories: Memories
   readonly live: LiveHub
   readonly drivers: Drivers
   /** Runs of other agents; null: this host has none. */

@@ -93,7 +93,7 @@ export async function driveToEnd(ctx: Context, runId: string, from: From, first:
       begin = resuming(ctx, runId)
     }
   } catch (error) {
-    // What is broken off fails; that has been told.
+    // A request that was broken off fails; the message has been shown.
     if (aborting !== null) return await aborting
     throw error
   } finally {
@@ -102,7 +102,7 @@ export async function driveToEnd(ctx: Context, runId: string, from: From, first:
 }
 
 /** Follows over changes of owner. */
-async function toEnd(ctx: Context, watch: Watch, begin: Begin): Promise<Ended> {
+export async function toEnd(ctx: Context, watch: Watch, begin: Begin): Promise<Ended> {
   for (let handovers = 0; handovers < HANDOVERS; handovers++) {
     if (handovers > 1) await wait(handoverMs(handovers))
     try {
@@ -110,7 +110,7 @@ async function toEnd(ctx: Context, watch: Watch, begin: Begin): Promise<Ended> {
       const end = await follow(backend, watch, begin)
       if (end.end !== 'overtaken' && !(end.end === 'interrupted' && backend.kind === 'remote')) return end
     } catch (error) {
-      // What was driven elsewhere may have ended there: then there is nothing left to begin.
+      // A run that another process drove may have ended there: then no drive is left to begin.
       const ended =
         error instanceof Refused && error.status === 409 && handovers > 0 ? await endOf(ctx, watch.runId) : null
       if (ended) return ended

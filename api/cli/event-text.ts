@@ -48,6 +48,21 @@ function secretsOf({ secrets }: Payload): string {
   return given.length === 0 ? '' : ` (secret ${given.map(({ name }) => plain(name)).join(', ')})`
 }
 
+const turnsOf = (turns: unknown): string => {
+  const { from, to } = (turns ?? {}) as { from?: number; to?: number }
+  return from === undefined ? 'all hidden turns' : from === to ? `turn ${from}` : `turns ${from} to ${to}`
+}
+
+function compressed(p: Payload): string {
+  const { before, after, limit } = (p.tokens ?? {}) as Record<string, number>
+  return `${plain(p.strategy)}, about ${before} → ${after} of ${limit} tokens`
+}
+
+const sources = (items: unknown): string =>
+  ((Array.isArray(items) ? items : []) as { source?: { name?: string } }[])
+    .map(({ source }) => plain(source?.name))
+    .join(', ')
+
 /** Of a batch of another agent: how many events, and the words of them. */
 function agentEvents(p: Payload): string {
   const events = (Array.isArray(p.events) ? p.events : []) as { kind?: string; text?: string; message?: string }[]
@@ -93,6 +108,10 @@ const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
   approval_decided: (p) => parts(p.decision, p.reason),
   approval_expired: () => '',
   standing_approval: (p) => parts((p.tools as string[] | undefined)?.join(', '), p.reason),
+  context_compressed: compressed,
+  context_expanded: (p) => turnsOf(p.turns),
+  summary_failed: (p) => `attempt ${plain(p.attempt)}: ${failureOf(p)}`,
+  knowledge_added: (p) => sources(p.items),
   context_set: (p) => `${plain(p.key)} = ${plain(p.value)}`,
   gate_checked: (p) => `${plain(p.gate)} ${p.passed === true ? 'holds' : 'does not hold'}: ${plain(p.evidence)}`,
   phase_advanced: (p) => `${plain(p.from)} → ${plain(p.to)}: ${plain(p.summary)}`,

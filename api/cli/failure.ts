@@ -94,7 +94,7 @@ export function explain(error: unknown): Failure {
 
 /** Tells a failure on stderr: as a line, or as one JSON object where data is asked for as JSON. Gives the exit code. */
 export function tell(io: CliIo, format: Format, { message: said, code, exitCode }: Failure): number {
-  // What the API says to type is typed as this program was called; that is looked up only where it is said.
+  // Commands in the API's advice are shown as this program was called; the name is looked up only for such advice.
   const message = said.replace(/\bkeepup (?=secrets|rebuild|release|repair|verify)/g, () => `${io.program} `)
   const line = `keepup: ${safe(message)}${PLAIN.has(code) ? '' : ` (${code})`}`
   io.stderr.write(`${format === 'table' ? line : JSON.stringify({ error: { message, code, exitCode } })}\n`)

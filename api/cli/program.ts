@@ -1,17 +1,21 @@
 import { Command, CommanderError, Option } from 'commander'
 import { VERSION } from '../version.ts'
+import { acpCommand } from './commands/acp.ts'
 import { agentsCommand } from './commands/agents.ts'
 import { artifactsCommand } from './commands/artifacts.ts'
 import { auditorsCommand } from './commands/auditors.ts'
 import { completionCommand } from './commands/completion.ts'
+import { contextCommands } from './commands/context.ts'
 import { costCommand } from './commands/cost.ts'
 import { demoCommand } from './commands/demo.ts'
 import { docsCommand } from './commands/docs.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { historyCommands } from './commands/history.ts'
 import { kitOf, likeIt } from './commands/kit.ts'
+import { memoryCommand } from './commands/memory.ts'
 import { modelsCommands } from './commands/models.ts'
 import { openCommand } from './commands/open.ts'
+import { policyCommand } from './commands/policy.ts'
 import { proveCommands } from './commands/prove.ts'
 import { releaseCommand } from './commands/release.ts'
 import { releaseCallsCommand } from './commands/release-calls.ts'
@@ -66,16 +70,20 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   transcriptCommand(program, kit)
   artifactsCommand(program, kit)
   docsCommand(program, kit)
+  memoryCommand(program, kit)
   costCommand(program, kit)
   requestCommand(program, kit)
+  contextCommands(program, kit)
   modelsCommands(program, kit)
   proveCommands(program, kit)
   releaseCommand(program, kit)
   repairCommand(program, kit)
   releaseCallsCommand(program, kit)
   rolesCommand(program, kit)
+  policyCommand(program, kit)
   toolsCommand(program, kit)
   agentsCommand(program, kit)
+  acpCommand(program, kit)
   secretsCommand(program, kit)
   sqlCommand(program, kit)
   serveCommand(program, kit)

@@ -11,7 +11,7 @@ type Payload = NonNullable<EventView['payload']>
 /** Events that say nothing of the conversation. */
 const BOOKKEEPING: ReadonlySet<string> = new Set([
   ...['driver_claimed', 'model_routed', 'model_call_start', 'tool_call_intent', 'workspace_versioned', 'residue'],
-  ...['step_requested', 'request_noted', 'model_held', 'reuse_ended'],
+  ...['step_requested', 'request_noted', 'summary_failed', 'model_held', 'reuse_ended'],
 ])
 
 /** A value in full: text as it is, anything else as indented JSON. */
@@ -58,7 +58,7 @@ function answered(p: Payload): string[] {
     .filter(({ type }) => type === 'tool_use' && !taken)
     .flatMap((block) => [`  asks for ${block.name}:`, ...indented(whole(callArguments(block) ?? block.input_text))])
   return [
-    `assistant (${used}):`,
+    p.purpose === 'summary' ? `summary of hidden turns (${used}):` : `assistant (${used}):`,
     ...indented(textOf(content)),
     ...others.flatMap((block) => [`  ${block.type}:`, ...indented(whole(block))]),
     ...calls,

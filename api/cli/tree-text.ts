@@ -1,18 +1,11 @@
 import type { z } from 'zod'
 import type { AgentNode, RunTree } from '../app/schemas/runs.ts'
+import { agentStatus } from './agent-status.ts'
 import { type Column, table } from './output/table.ts'
 import { dollars } from './output/units.ts'
 
 type Agent = z.infer<typeof AgentNode>
 type Recorded = z.infer<typeof RunTree>['recorded'][number]
-
-/** How an agent stands, for people: its end, or what it waits for. */
-export function agentStatus({ status, code, waiting, paused }: Agent): string {
-  if (code === 'CANCELLED') return 'cancelled'
-  if (code !== null) return `${status}, ${code}`
-  if (waiting.length > 0) return `${status}, waits: ${[...new Set(waiting.map((one) => one.for))].join(', ')}`
-  return paused ? `${status}, paused` : status
-}
 
 /** The tree of a run as a table: an agent a line, below its parent. */
 export function treeLines({ agents, recorded }: z.infer<typeof RunTree>, width: number | null): string[] {

@@ -58,7 +58,7 @@ export async function openEmbedded(
     const loss = await lossAtStart(log, at.tables)
     const gate = new LossGate(log, loss)
     if (mode === 'owner') tellEnd(log, loss, tell)
-    // What is left of a lost end may be all that is left of it.
+    // These remains may be all that is left of a lost end.
     if (mode === 'owner' && loss === null) await sweep({ log, blobs, intents }, tell)
     const follow = async () => {
       const made = await LiveTables.open(at.tables, log, blobs, tell)

@@ -9,6 +9,7 @@ import type { AgentSpec, Price } from '../../domain/agent/definition/spec.ts'
 import { Policy } from '../../domain/agent/definition/spec.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import { runIdOf } from '../../domain/log/ids.ts'
+import type { Json } from '../../domain/log/json.ts'
 import type { AgentBackend } from '../../domain/ports/external.ts'
 import { AgentGateway } from '../../domain/runtime/external/gateway.ts'
 import { type ExternalLogPorts, StreamExternalLog } from '../../domain/runtime/external/stream-log.ts'
@@ -16,6 +17,7 @@ import { Agents } from '../app/agents/agents.ts'
 import { type AgentLease, withLease } from '../app/agents/leases.ts'
 import { holdFiles } from './agent-files.ts'
 import { openBoundary } from './boundary.ts'
+import { hiddenFrom } from './hidden.ts'
 import type { Host } from './open-host.ts'
 import type { Tables } from './projected-read-model.ts'
 
@@ -23,7 +25,14 @@ const PLAIN: Pick<AgentSpec, 'secrets' | 'policy'> = { secrets: [], policy: Poli
 
 /** The backends of this host: command lines that are known here, programs of the settings, and what the program brings. */
 function backendsOf({ config, agents = [] }: Host): readonly AgentBackend[] {
-  const options = { workspace: process.cwd(), dataFolder: config.data }
+  const { confinement } = config.agents
+  const options = {
+    workspace: process.cwd(),
+    dataFolder: config.data,
+    ...(confinement !== null && {
+      confinement: async (cwd: string) => ({ ...confinement, hide: await hiddenFrom(config, cwd) }),
+    }),
+  }
   const lines = [claudeCode, codex, gemini, opencode].map((agent) => createCliBackend(agent, options))
   const programs = Object.entries(config.agents.acp).map(
     ([
@@ -62,7 +71,12 @@ export function agentRuns(
     async log() {
       const { secrets } = await openBoundary(host.vault, host.knownSecrets, PLAIN)
       const log = new StreamExternalLog({ ...ports, beforeAppend: () => secrets.keep() })
-      return { log, hide: (text) => secrets.text(text) }
+      const hideValue = async (value: Json) => {
+        const hidden = secrets.json(value)
+        await secrets.keep()
+        return hidden
+      }
+      return { log, hide: (text) => secrets.text(text), hideValue }
     },
     price: (model) => priceOf(host, model),
     async gateway({ env = {} }) {
@@ -81,7 +95,7 @@ export function agentRuns(
         db.selectFrom('agents').select('id').where('ungoverned', '=', 1).where('completed_at', 'is', null).execute(),
       )
       if (open.length === 0) return 0
-      // What is left of the processes goes first: the log must not say that a run has ended that goes on. Where other processes
+      // Remaining processes are ended first: the log must not say that a run has ended while it goes on. Where other processes
       // drive too, the processes of a host end with the one that started them.
       const ended = lease === undefined ? reap(host.config.data) : 0
       const log = new StreamExternalLog(ports)

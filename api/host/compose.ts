@@ -5,10 +5,12 @@ import { RunLocks } from '../../adapters/workspace/run-locks.ts'
 import { HealthThresholds } from '../../domain/agent/definition/routing.ts'
 import { type AgentSpec, Policy } from '../../domain/agent/definition/spec.ts'
 import type { BlobIntents, BlobStore, Clock, EventLog, RateLimiter, RequestCache } from '../../domain/ports.ts'
+import { fileVersions } from '../../domain/runtime/agent/history/file-versions.ts'
 import { agentAt, treeAt } from '../../domain/runtime/agent/history/replay.ts'
 import { ModelHealth } from '../../domain/runtime/agent/model-health.ts'
 import { Runtime } from '../../domain/runtime/agent/runtime.ts'
 import { DocumentGateway } from '../../domain/runtime/document/gateway.ts'
+import { Memories } from '../../domain/runtime/memory/memories.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import type { AgentLease } from '../app/agents/leases.ts'
 import { createKeepUp, type KeepUpPorts } from '../app/create-keepup.ts'
@@ -24,6 +26,7 @@ import { openBoundary } from './boundary.ts'
 import { openEnvironment } from './environment.ts'
 import { mustBeWhole } from './losses/gate.ts'
 import { type LossServices, lossesOf } from './losses/losses-of-log.ts'
+import { memoryIndexOf } from './memory-index.ts'
 import type { Host } from './open-host.ts'
 import { readModelOf, type Tables } from './projected-read-model.ts'
 import { systemRandom } from './random.ts'
@@ -75,6 +78,7 @@ export function compose(host: Host, kept: Kept): Services {
     dataFolder: config.data,
     log,
     filesAt: (agentId, point) => treeAt(stores, agentId, point),
+    versionsOf: (agentId, toStep) => fileVersions(stores, agentId, toStep),
     agentFilesAt: (agentId, point) => agentFilesAt(stores, agentId, point),
     boundary,
   }
@@ -93,6 +97,17 @@ export function compose(host: Host, kept: Kept): Services {
       return (await read.documents(page)).value
     },
   })
+  const memories = new Memories({
+    ...shared,
+    index: memoryIndexOf(() => read),
+    async redact(text) {
+      const { secrets } = await boundary(NO_RUN)
+      const said = secrets.text(text)
+      await secrets.keep()
+      return said
+    },
+    ...(host.crashPoint && { crashPoint: host.crashPoint }),
+  })
   const tools = [...host.tools, ...forDocuments]
   const locks = new RunLocks(config.data)
   const named = new Map(tools.map((tool) => [tool.spec.name, tool]))
@@ -107,6 +122,7 @@ export function compose(host: Host, kept: Kept): Services {
     }),
     mustBeWhole: (agentId) => mustBeWhole({ log: losses.log, read: losses.seenHead ?? losses.read }, agentId),
     provider: (id) => models.provider(id),
+    memory: memories,
     ...{ health, limiter, ...(cache && { cache }) },
     hasTool: (name) => named.has(name) || mcp.serverOf(name) !== null,
     secrets: async (spec) => (await boundary(spec)).secrets,
@@ -130,6 +146,7 @@ export function compose(host: Host, kept: Kept): Services {
     read,
     files: clearing(workspaceFilesOf(files), cache),
     documents,
+    memories,
     vault,
     clock,
     random: systemRandom,

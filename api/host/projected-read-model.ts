@@ -1,5 +1,4 @@
 import type { Kysely } from 'kysely'
-import { documentStream } from '../../domain/document/stream/aggregate.ts'
 import { type Cursor, formatCursor } from '../../domain/log/cursor.ts'
 import { agentStream } from '../../domain/log/ids.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
@@ -19,7 +18,6 @@ import {
   listApprovals,
   listArtifacts,
   listCheckpoints,
-  listDocuments,
   listDoubts,
   listParked,
   listQuestions,
@@ -38,6 +36,7 @@ import { noRoom } from '../app/no-room.ts'
 import type { AskRow, ReadModel, Shown } from '../app/read-model.ts'
 import { given } from '../app/runs/given.ts'
 import type { AgentPoint } from '../app/runs/point.ts'
+import { ownerlessQuestions } from './ownerless-questions.ts'
 import {
   agentRows,
   approvalAsk,
@@ -46,7 +45,6 @@ import {
   askRow,
   checkpointRow,
   costRow,
-  documentRow,
   parkedRow,
   rebuildRow,
   runRow,
@@ -74,13 +72,16 @@ export interface ContentSources {
   pointAt(agentId: string, revision: number): Promise<AgentPoint>
 }
 
+/** Asks the tables, and makes what they say an answer of the API. */
+export type Ask = <T, U>(
+  query: (db: Kysely<Database>) => Promise<T>,
+  then: (data: T) => U | Promise<U>,
+) => Promise<Shown<U>>
+
 /** The API's questions, answered by the projections. */
 export function readModelOf(tables: Tables, sources: ContentSources): ReadModel {
   const { log } = sources
-  const ask = async <T, U>(
-    query: (db: Kysely<Database>) => Promise<T>,
-    then: (data: T) => U | Promise<U>,
-  ): Promise<Shown<U>> => {
+  const ask: Ask = async (query, then) => {
     const { position, data } = await tables.read(query)
     return { position: position && formatCursor(position), value: await then(data) }
   }
@@ -188,17 +189,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
         async (db) => withPaths(db, await listApprovals(db, { toolCallId })),
         async (found) => (await approvals(found))[0] ?? null,
       ),
-    async documents({ after, limit }) {
-      const place = await placeOf(after)
-      return ask(
-        (db) => listDocuments(db, { limit: limit + 1, ...(place === undefined ? {} : { after: place }) }),
-        async (found) => {
-          const page = found.slice(0, limit)
-          const last = found.length > limit ? page.at(-1) : undefined
-          return { documents: page.map(documentRow), next: last ? await cursorIn(documentStream(last.id), 0) : null }
-        },
-      )
-    },
+    ...ownerlessQuestions({ ask, placeOf, cursorIn }, tables),
     async artifacts({ after, limit, runId }) {
       const place = await placeOf(after)
       return ask(

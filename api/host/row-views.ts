@@ -29,6 +29,7 @@ import type {
 } from '../app/read-model.ts'
 import type { AgentPoint } from '../app/runs/point.ts'
 import type { DocumentSummary } from '../app/schemas/documents.ts'
+import type { Memory } from '../app/schemas/memories.ts'
 
 // Rows of the projections as the API shows them.
 
@@ -119,6 +120,8 @@ export function agentRows(tree: readonly AgentNode[], waiting: readonly Waiting[
       parentId: agent.parent_agent_id,
       depth: agent.depth,
       role: agent.role === '' ? null : agent.role,
+      backend: agent.backend,
+      ungoverned: agent.ungoverned === 1,
       phase: standing.phase,
       status: agent.status as AgentRow['status'],
       machineState: standing.machineState,
@@ -244,6 +247,24 @@ export function documentRow(row: Row<'documents'>): DocumentSummary {
     createdBy: row.created_by,
     updatedAt: row.updated_at,
     updatedBy: row.updated_by,
+    incompleteFrom: row.incomplete_from,
+  }
+}
+
+export function memoryRow(row: Row<'memories'>): Memory {
+  return {
+    id: row.id,
+    scope: row.scope as Memory['scope'],
+    place: row.place,
+    text: row.text,
+    runId: row.run_id,
+    toolCallId: row.tool_call_id,
+    createdAt: row.created_at,
+    createdBy: row.created_by,
+    updatedAt: row.updated_at,
+    updatedBy: row.updated_by,
+    revision: row.revision,
+    forgottenAt: row.forgotten_at,
     incompleteFrom: row.incomplete_from,
   }
 }

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createSandbox } from '../../adapters/sandbox/bubblewrap.ts'
 import { openWorkspace } from '../../adapters/workspace/open.ts'
-import { controlTools } from '../../domain/agent/control/registry.ts'
+import { controlTools, MEMORY_TOOLS } from '../../domain/agent/control/registry.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import { reference } from '../../domain/agent/secrets/redactor.ts'
 import { Problem } from '../app/problem.ts'
@@ -10,6 +10,7 @@ import type { PrepareServices, StartWorkspace } from '../app/runs/prepare-start.
 import { VERSION } from '../version.ts'
 import { openBoundary, unusable } from './boundary.ts'
 import { hiddenFrom, refuseSecretsIn } from './hidden.ts'
+import { knownKnowledge } from './known-knowledge.ts'
 import { refuseUnknownModel } from './known-model.ts'
 import { knownRoles } from './known-roles.ts'
 import type { Host } from './open-host.ts'
@@ -39,7 +40,12 @@ export function prepareServices(host: PreparingHost): PrepareServices {
     async tools(role, workspace) {
       const served = await servedTools(mcp, workspace)
       return {
-        specs: [...controlTools(role), ...tools.map((tool) => tool.spec), ...served.specs],
+        specs: [
+          ...controlTools(role),
+          ...MEMORY_TOOLS.map(({ spec }) => spec),
+          ...tools.map((tool) => tool.spec),
+          ...served.specs,
+        ],
         faults: served.faults,
       }
     },
@@ -71,6 +77,8 @@ export function prepareServices(host: PreparingHost): PrepareServices {
     },
     sandboxed: config.sandboxed,
     retry: config.retry,
+    context: config.context,
+    knowledge: () => knownKnowledge(config.knowledge, dirname(config.file ?? join(config.data, 'keepup.json'))),
     delegation: config.delegation,
     build: VERSION,
   }

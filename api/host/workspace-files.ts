@@ -4,11 +4,13 @@ import { type AgentSpec, Policy } from '../../domain/agent/definition/spec.ts'
 import { ERASED } from '../../domain/agent/events/residue.ts'
 import type { AgentState } from '../../domain/agent/state/state.ts'
 import type { EventLog, Workspace } from '../../domain/ports.ts'
+import type { FileVersion } from '../../domain/runtime/agent/history/file-versions.ts'
 import type { At } from '../../domain/runtime/types.ts'
 import { Problem } from '../app/problem.ts'
 import type { FilePoint, Files } from '../app/services.ts'
 import type { AgentFiles } from './agent-files.ts'
 import type { Boundary } from './boundary.ts'
+import { fileBlame } from './file-blame.ts'
 import { forkFound, forkInto } from './fork-files.ts'
 
 /** A point of a history with the version of its files; `tree` null: none was kept. */
@@ -21,6 +23,7 @@ export interface FileSources {
   readonly dataFolder: string
   readonly log: Pick<EventLog, 'head'>
   filesAt(agentId: string, at: At): Promise<FilesAtPoint>
+  versionsOf(agentId: string, toStep: number): Promise<readonly FileVersion[]>
   /** Of a run of another agent; null: it is none. */
   agentFilesAt(agentId: string, at: At): Promise<AgentFiles | null>
   boundary(spec: Pick<AgentSpec, 'secrets' | 'policy'>): Promise<Boundary>
@@ -72,6 +75,12 @@ export function workspaceFilesOf(sources: FileSources): Files {
       if (workspace === null || from.tree === null || to.tree === null) return null
       const changes = await workspace.versions.changes(from.tree, to.tree)
       return { changes, patch: await workspace.versions.diff(from.tree, to.tree, maxBytes) }
+    },
+    async blame(agentId, step, path) {
+      const { spec } = await treeAt({ agentId, at: { step } })
+      const workspace = await open(spec)
+      const versions = workspace === null ? [] : await sources.versionsOf(agentId, step)
+      return versions.length === 0 ? null : fileBlame(workspace!.versions, versions, path)
     },
     async current(agentId, path) {
       const { spec } = await treeAt({ agentId, at: null })

@@ -11,13 +11,17 @@ import { agentEventRoutes } from './routes/agent-events.ts'
 import { agentRoutes } from './routes/agents.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { commandRoutes } from './routes/commands.ts'
+import { contextRoutes } from './routes/context.ts'
 import { costRoutes } from './routes/cost.ts'
 import { definitionRoutes } from './routes/definitions.ts'
 import { documentHistoryRoutes } from './routes/document-history.ts'
 import { bodyLimitOf, documentRoutes, readsItsBody } from './routes/documents.ts'
+import { fileRoutes } from './routes/files.ts'
 import { historyRoutes } from './routes/history.ts'
 import { lossRoutes } from './routes/losses.ts'
+import { memoryRoutes } from './routes/memories.ts'
 import { modelRoutes } from './routes/models.ts'
+import { policyCheckRoutes } from './routes/policy-check.ts'
 import { recordRoutes } from './routes/records.ts'
 import { requestRoutes } from './routes/requests.ts'
 import { resultRoutes } from './routes/results.ts'
@@ -102,11 +106,13 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', runRoutes(s))
     .route('/', commandRoutes(s))
     .route('/', historyRoutes(s, new KeyedMutex()))
+    .route('/', fileRoutes(s))
     .route('/', approvalRoutes(s))
     .route('/', lossRoutes(s))
     .route('/', recordRoutes(s))
     .route('/', resultRoutes(s))
     .route('/', requestRoutes(s))
+    .route('/', contextRoutes(s))
     .route('/', costRoutes(s))
     .route('/', definitionRoutes(s))
     .route('/', modelRoutes(s))
@@ -114,6 +120,8 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', streamRoutes(s, options.heartbeatMs))
     .route('/', documentRoutes(s, options.heartbeatMs))
     .route('/', documentHistoryRoutes(s))
+    .route('/', memoryRoutes(s))
+    .route('/', policyCheckRoutes(s))
     .route('/', agentEventRoutes(s))
     .route('/', sessionRoutes(sessions, options.url ?? (() => null)))
   const document = () => {

@@ -3,13 +3,14 @@ import type { z } from 'zod'
 import { UserCommand } from '../../domain/agent/decisions/commands.ts'
 import type { SecurityPolicy, ToolExecutionContext } from '../../domain/agent/definition/spec.ts'
 import type { Comparison } from '../../domain/agent/rules/compare-deeds.ts'
-import type { AgentRunHandle, AgentRunRequest } from '../../domain/ports/external.ts'
+import type { AgentRunHandle, AgentRunRequest, ExternalRuns } from '../../domain/ports/external.ts'
 import { Callback } from '../../domain/runtime/agent/callback.ts'
 import { compareRuns } from '../../domain/runtime/agent/history/compare.ts'
 import type { RebuiltRequest } from '../../domain/runtime/agent/history/rebuild-request.ts'
 import type { ReusedRecord } from '../../domain/runtime/agent/history/reused.ts'
 import type { RecordedDecision } from '../../domain/runtime/agent/history/routing-decisions.ts'
 import { KeyedMutex } from '../../domain/runtime/concurrency.ts'
+import type { ContextStore } from '../../domain/runtime/context/store.ts'
 import type { At } from '../../domain/runtime/types.ts'
 import { issuesOf, issuesText } from '../../domain/shared/issues.ts'
 import { agentsOf } from '../app/agents/start-agent.ts'
@@ -18,6 +19,7 @@ import { work } from '../app/drives/work.ts'
 import type { KnownModels } from '../app/models.ts'
 import { Problem } from '../app/problem.ts'
 import type { ApprovalRow, RunRow } from '../app/read-model.ts'
+import { checkRuns } from '../app/runs/check-policy.ts'
 import type { Ended } from '../app/runs/ended.ts'
 import { forkRun } from '../app/runs/fork-run.ts'
 import { actorOf, record } from '../app/runs/record-command.ts'
@@ -26,6 +28,7 @@ import { type StartedRun, startRun } from '../app/runs/start-run.ts'
 import { verifyRun } from '../app/runs/verify-run.ts'
 import { By } from '../app/schemas/common.ts'
 import type { EventView } from '../app/schemas/events.ts'
+import { CheckPolicy, type PolicyChecked } from '../app/schemas/policy-check.ts'
 import { RunQuery } from '../app/schemas/run-query.ts'
 import { ForkBody, type RunTree as Tree, type VerifiedRun as Verified } from '../app/schemas/runs.ts'
 import { OWN_AGENT, StartRun, type StartRunInput } from '../app/schemas/start.ts'
@@ -36,9 +39,11 @@ import type { Checkpoint } from './checkpoint.ts'
 import { type DocumentsApi, documentsOf } from './documents.ts'
 import { followRun } from './follow-run.ts'
 import { type ApprovalsWanted, approvalsOf, type RunsWanted, runsOf } from './lists.ts'
+import { type KeptMemories, memoriesOf } from './memories.ts'
 import { runOwnAgent } from './own-agent.ts'
 import { policyOf } from './policy.ts'
 import { type ErrorRecoveryPolicy, retryOf } from './retry.ts'
+import { contextStoreOf, externalRunsOf } from './spawning.ts'
 
 /**
  * What a run is started with: the body of `POST /v1/runs`, and the interfaces of seed 000 section 5 as they stand there.
@@ -121,6 +126,20 @@ export interface KeepUp extends AsyncDisposable {
    * `keepup` is keepup's own agent: the handle is that of a run as {@link start} makes it.
    */
   runAgent(kind: string, request: AgentRunRequest, by?: string): Promise<AgentRunHandle>
+  /**
+   * Which recorded calls of runs another policy or role would have refused or asked about; it performs nothing. What a
+   * policy leaves out has its default.
+   */
+  checkPolicy(asked: z.input<typeof CheckPolicy>): Promise<PolicyChecked>
+  /** Runs of other agents as {@link runAgent} makes them, for a provider of spawn-and-wait (seed 004). */
+  readonly externalRuns: ExternalRuns
+  /**
+   * The store of context variables of this name (seed 004): in the log, and redacted before it is. Small letters, digits, "-"
+   * and "_".
+   */
+  contextStore(name: string, by?: string): ContextStore
+  /** Facts that agents have saved by `remember`. */
+  readonly memories: KeptMemories
   /** Documents that people and agents edit together. */
   readonly documents: DocumentsApi
   /** Everything else: the queries, the log itself. */
@@ -168,6 +187,11 @@ export function keepUpOf(
   }
   return {
     services,
+    async checkPolicy(asked) {
+      await services.read.caughtUp()
+      return checkRuns(services, parsed(CheckPolicy, asked))
+    },
+    memories: memoriesOf(services, parsed, asker),
     documents: documentsOf(services, { asker, parsed, ending: ending.signal }),
     async start(options) {
       const asked = parsed(StartRun, requestOf(options))
@@ -201,6 +225,10 @@ export function keepUpOf(
       if (kind === OWN_AGENT) return runOwnAgent(services, request, who)
       return agentsOf(services).run(kind, request, { by: actorOf('user', who) })
     },
+    get externalRuns() {
+      return externalRunsOf(services, () => actorOf('user', asker(undefined)))
+    },
+    contextStore: (name, said) => contextStoreOf(services, name, actorOf('user', asker(said))),
     async say(agentId, command, { by: said, key } = {}) {
       const checked = parsed(UserCommand, command)
       const kind = ['decide_approval', 'resolve_doubt', 'standing_approval'].includes(checked.kind)
@@ -225,7 +253,7 @@ export function keepUpOf(
     approvals: (wanted = {}) => approvalsOf(services, wanted),
     async checkpoint(agentId, step) {
       await services.read.caughtUp()
-      // What assembles it is typed; between the two it was JSON.
+      // The sender is typed; between the two it was JSON.
       return (await services.read.checkpoint(agentId, step)).value as Checkpoint | null
     },
     agent: async (agentId, at = null) => agentStateOf(await services.runtime.at(agentId, at)),

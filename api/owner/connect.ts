@@ -63,7 +63,7 @@ export async function connect(options: ConnectOptions): Promise<Backend> {
     const { localBackend } = await import('./local.ts')
     if (need === 'read') {
       const services = await open(config, 'reader', { autoDrive: false })
-      // Who was killed left tables that do not show the last of the log. Only an owner brings them up to it.
+      // A killed owner left tables that do not show the end of the log. Only an owner brings them up to date.
       if (services && found === 'absent' && (await lags(services))) await services.close()
       else if (services) {
         if (found === 'silent') options.onNote('the owner of the data folder does not answer; reading it directly')

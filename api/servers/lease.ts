@@ -1,5 +1,6 @@
 import { LogError } from '../../domain/log/errors.ts'
 import type { Clock, Leases } from '../../domain/ports.ts'
+import type { Lease } from '../../domain/runtime/ports.ts'
 import { withinOr } from '../app/concurrency/within-or.ts'
 
 export interface LeaseOptions {
@@ -7,13 +8,6 @@ export interface LeaseOptions {
   readonly clock: Clock
   /** How long it holds without a sign of life, ms; one is given three times in that time. */
   readonly ttlMs: number
-}
-
-/** A lease that is renewed until it is given back, or lost. */
-export interface Lease {
-  /** Aborts when others may hold it: another process does, or it could not be renewed in time. */
-  readonly lost: AbortSignal
-  release(): Promise<void>
 }
 
 /** How long giving it back may take, ms: it ends by itself. */

@@ -72,7 +72,7 @@ export function postgresProblem(error: unknown, { postgres }: Pick<ServersConfig
     return new Problem('POSTGRES_UNAVAILABLE', `${SETTING} is no connection string; ${todo}`)
   }
   const root = rootOf(error)
-  // What we refuse ourselves says what to do.
+  // Our own refusals say what to do.
   if (root === null || (root === error && knownOf(root) === undefined)) return error
   const known = knownOf(root)?.[1]
   if (known === undefined && error instanceof ProjectionError && error.code === 'REFUSED') return error

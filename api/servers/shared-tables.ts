@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { type Cursor, formatCursor } from '../../domain/log/cursor.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
+import type { Lease } from '../../domain/runtime/ports.ts'
 import {
   type Answer,
   type Database,
@@ -19,7 +20,7 @@ import { withinOr } from '../app/concurrency/within-or.ts'
 import { alike, told } from '../app/told.ts'
 import { holds, holdsEvents } from '../host/losses/find.ts'
 import type { Tables } from '../host/projected-read-model.ts'
-import { type Lease, type LeaseOptions, takeLease } from './lease.ts'
+import { type LeaseOptions, takeLease } from './lease.ts'
 import { comesBack, notHeld } from './lost-tables.ts'
 
 export interface SharedTablesOptions extends LeaseOptions {

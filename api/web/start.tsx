@@ -1,11 +1,15 @@
 import './styles/base.css'
 import './styles/layout.css'
 import './styles/run.css'
+import './styles/views.css'
 import { render } from 'preact'
 import { InboxScreen } from './actions/inbox-screen.tsx'
 import { StartScreen } from './actions/start-screen.tsx'
 import { startFeed } from './client/feed.ts'
 import { exchangeCode, refusal, session } from './client/session.ts'
+import { CompareScreen } from './compare/compare-screen.tsx'
+import { DocumentScreen } from './documents/document-screen.tsx'
+import { DocumentsScreen } from './documents/documents-screen.tsx'
 import { followLink, path } from './page/router.ts'
 import { Notice, Shell } from './page/shell.tsx'
 import { SignIn } from './page/sign-in.tsx'
@@ -18,6 +22,10 @@ function Screen() {
   if (runId !== undefined) return <RunScreen key={runId} runId={decodeURIComponent(runId)} />
   if (path.value === '/') return <RunsScreen />
   if (path.value === '/inbox') return <InboxScreen />
+  const [, documentId] = /^\/documents\/([0-9a-z]+)$/.exec(path.value) ?? []
+  if (documentId !== undefined) return <DocumentScreen key={documentId} documentId={documentId} />
+  if (path.value === '/documents') return <DocumentsScreen />
+  if (path.value === '/compare') return <CompareScreen />
   if (path.value === '/start') return <StartScreen />
   return <Notice title="There is no such page" />
 }

@@ -22,7 +22,7 @@ export function boundEvent(event: AgentEventBody): AgentEventBody[] {
   }
   if (text === undefined) return [{ ...common, ...rest }]
   const [first, ...more] = splitText(text)
-  // What belongs to the event as a whole stands in its first part.
+  // Members that belong to the event as a whole stand in its first part.
   return [{ ...common, text: first!, ...rest }, ...more.map((part) => ({ ...common, text: part }))]
 }
 

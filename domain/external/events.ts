@@ -19,6 +19,8 @@ export const RecordedRequest = z.strictObject({
   timeoutMs: z.int().positive().optional(),
   envNames: z.array(text).optional(),
   extensions: z.record(z.string(), z.json()).optional(),
+  /** The name under which it was spawned. */
+  name: z.string().min(1).optional(),
   /** Limits of what the run may use; the process is ended when a report of its use is above one. */
   budget: Budget.optional(),
   /** Of the model that the request names: what the run costs where its backend reports tokens alone. */

@@ -36,7 +36,7 @@ export function checkBatch(stream: string, expected: number, batch: readonly Sea
 function placeFault(event: SealedEvent, stream: string, revision: number, after: string): string | null {
   const { header, body } = event
   if (header.stream !== stream) return `it was sealed for stream ${header.stream}; append it there`
-  // What was sealed here has them.
+  // Events that were sealed here have them.
   if (sealedAfter(event) === undefined && !(HEX32.test(event.hash) && ID.test(event.id)))
     return 'it has no well-formed hash and id; seal it'
   if (header.revision !== revision)

@@ -1,4 +1,4 @@
-/** What a log could not do. `code` is stable; `message` says what to do. */
+/** An operation that a log could not do. `code` is stable; `message` says what to do. */
 export class LogError extends Error {
   readonly code: LogErrorCode
   constructor(code: LogErrorCode, message: string, options?: ErrorOptions) {

@@ -38,6 +38,11 @@ export function childAgentId(callId: string): string {
   return base32(hash('sha256', `child of ${callId}`, 'buffer').subarray(0, 15))
 }
 
+/** The id of an attempt of an agent that was spawned under a name: what was started before a crash is found by it. */
+export function spawnedRunId(store: string, name: string, attempt: number): string {
+  return base32(hash('sha256', `spawned ${canonicalText([store, name, attempt])}`, 'buffer').subarray(0, 15))
+}
+
 /** The id of the document that a call makes: a call makes one document, however often it is performed. */
 export function documentOfCall(callId: string): string {
   return base32(hash('sha256', `document of ${callId}`, 'buffer').subarray(0, 15))
@@ -60,8 +65,12 @@ export function effectId(callId: string, attempt: number): string {
  */
 export function keyedCommand(logId: string, key: string, asked: unknown): string {
   const told = canonicalText(JSON.parse(JSON.stringify(asked)))
-  return `${KEYED}${mac(logId, key)}:${mac(`${logId}\n${key}`, told)}`
+  return `${keyFor(logId, key)}:${mac(`${logId}\n${key}`, told)}`
 }
+
+/** What tells the key of such a command: its beginning. */
+export const keyFor = (logId: string, key: string): string => `${KEYED}${mac(logId, key)}`
+
 const KEYED = 'key:'
 const MAC_LENGTH = 32
 const mac = (secret: string, text: string) =>

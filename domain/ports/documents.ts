@@ -45,6 +45,8 @@ export interface OpenDocument extends DocumentView {
   blocks(): readonly ReadBlock[]
   /** Makes edits that a dry-run at this revision has found possible: all of them, or none where it throws. */
   edit(edits: readonly Edit[]): PendingChange
+  /** {@link edit} in steps: the caller gives way to others between them, and goes on to the end. */
+  editing(edits: readonly Edit[]): Generator<undefined, PendingChange>
   /** Imports the update of a person's replica. */
   import(update: Uint8Array): ImportedUpdate
   /** Takes in a stored update that another writer has appended. Throws `DOCUMENT_CORRUPT` where it does not fit. */
@@ -87,7 +89,7 @@ export interface PendingChange {
   discard(): void
 }
 
-/** `words`: every text in the update's operations, and the whole of each text that it changes as it reads now. */
+/** `words`: every text in the update's operations, and what stands around each place that it changes as it reads now. */
 export interface ImportedChange {
   readonly kind: 'imported'
   readonly change: PendingChange

@@ -107,6 +107,38 @@ export interface StartedBy extends Terms {
   readonly by?: Actor
   readonly agentId?: string
   readonly commandId?: string
+  /** Another run of the same caller holds the working folder, and lets this one work there too. */
+  readonly sharesFolder?: boolean
+  /** The name under which it is spawned. */
+  readonly name?: string
+  /** The agent that it works for, the call by which it came, and the run that it is a part of. */
+  readonly parent?: {
+    readonly agentId: string
+    readonly toolCallId: string
+    readonly depth: number
+    readonly runId: string
+  }
+}
+
+/** A run as the log has it. */
+export interface RecordedRun {
+  readonly state: ExternalState
+  /** Null: it has not ended, or what it came to was erased. */
+  readonly outcome: Outcome | null
+  /** All that was recorded of what the agent told, in order. */
+  readonly events: AsyncIterable<AgentEventBody>
+}
+
+/** Runs of other agents, as a host performs and records them. */
+export interface ExternalRuns {
+  /** Rejects as `AgentGateway.run` does. */
+  run(kind: string, request: AgentRunRequest, asked?: StartedBy): Promise<AgentRunHandle>
+  /** A run that is at work in this process. */
+  at(agentId: string): AgentRunHandle | undefined
+  /** Null: there is no such run. */
+  recorded(agentId: string): Promise<RecordedRun | null>
+  /** Asks for the end of a run, in whatever process it is at work; nothing where it has ended. */
+  stop(agentId: string, reason: string): Promise<void>
 }
 
 /** The files of a working folder while a run holds it. */

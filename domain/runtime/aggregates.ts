@@ -1,6 +1,8 @@
 import { agent } from '../agent/decisions/aggregate.ts'
+import { context } from '../context/aggregate.ts'
 import { document, gateway } from '../document/stream/aggregate.ts'
 import { external } from '../external/aggregate.ts'
+import { memory } from '../memory/aggregate.ts'
 import type { AnyAggregate } from '../stream/aggregate.ts'
 
 /** Every kind of stream that this program knows. */
@@ -9,4 +11,6 @@ export const AGGREGATES: ReadonlyMap<string, AnyAggregate> = new Map<string, Any
   [document.kind, document as unknown as AnyAggregate],
   [gateway.kind, gateway as unknown as AnyAggregate],
   [external.kind, external as unknown as AnyAggregate],
+  [context.kind, context as unknown as AnyAggregate],
+  [memory.kind, memory as unknown as AnyAggregate],
 ])

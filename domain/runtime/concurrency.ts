@@ -8,15 +8,33 @@ export class Semaphore {
   }
 
   async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#free > 0) this.#free--
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    await this.#take()
     try {
       return await work()
     } finally {
-      const next = this.#waiting.shift()
-      if (next) next()
-      else this.#free++
+      this.#give()
     }
+  }
+
+  /** Within {@link run}: another piece of work may take the place while `work` goes on, which then waits to have it again. */
+  async lend<T>(work: () => Promise<T>): Promise<T> {
+    this.#give()
+    try {
+      return await work()
+    } finally {
+      await this.#take()
+    }
+  }
+
+  async #take(): Promise<void> {
+    if (this.#free > 0) this.#free--
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+  }
+
+  #give(): void {
+    const next = this.#waiting.shift()
+    if (next) next()
+    else this.#free++
   }
 }
 

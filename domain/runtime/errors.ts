@@ -1,4 +1,4 @@
-/** What did not end within its time limit. Its late end is ignored; try again. */
+/** Work that did not end within its time limit. Its late end is ignored; try again. */
 export class TimeLimitError extends Error {
   override readonly name = 'TimeLimitError'
   readonly code = 'TIME_LIMIT'

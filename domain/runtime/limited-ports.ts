@@ -101,7 +101,7 @@ async function* pages<P>(clock: Clock, ms: number, what: string, source: AsyncIt
       yield next.value
     }
   } catch (error) {
-    // What hangs does not end when it is told to either.
+    // A port that hangs does not close on request either.
     ended ||= error instanceof TimeLimitError
     throw error
   } finally {

@@ -2,6 +2,7 @@ import type { AgentSpec } from '../agent/definition/spec.ts'
 import type { Json, JsonObject } from '../log/json.ts'
 import type { LiveFeed, ModelProvider, RateLimiter, RequestCache, Sandbox, Tool, Workspace } from '../ports.ts'
 import type { ModelHealth } from './agent/model-health.ts'
+import type { Memories } from './memory/memories.ts'
 import type { AppendPoint, StreamPorts } from './stream/ports.ts'
 
 /**
@@ -36,6 +37,13 @@ export interface Environment {
   close(): Promise<void>
 }
 
+/** A lease that is renewed until it is given back, or lost. An optimisation: the epoch in the log is the truth. */
+export interface Lease {
+  /** Aborts when others may hold it: another process does, or it could not be renewed in time. */
+  readonly lost: AbortSignal
+  release(): Promise<void>
+}
+
 /** Everything the runtime asks of the world. */
 export interface RuntimePorts extends StreamPorts {
   readonly feed: LiveFeed
@@ -45,6 +53,11 @@ export interface RuntimePorts extends StreamPorts {
   readonly driver?: string
   /** Agents of a run at work at once (5): one that waits for people or for other agents is not at work. */
   readonly agentsAtOnce?: number
+  /**
+   * The right to drive `name`, an agent, a run or a slot of it, where several processes drive (DESIGN, Owner); null: another
+   * one has it. Absent: this process alone drives.
+   */
+  lease?(name: string): Promise<Lease | null>
   /** Throws ModelError where the model cannot be had. */
   provider(modelId: string): ModelProvider
   /** The health of the models that this process calls; absent: none is watched. */
@@ -53,6 +66,8 @@ export interface RuntimePorts extends StreamPorts {
   readonly limiter?: RateLimiter
   /** Of runs that want it; absent: every request is asked. */
   readonly cache?: RequestCache
+  /** What agents save beyond their conversations; absent: this host has no memory. */
+  readonly memory?: Pick<Memories, 'perform'>
   /** Whether this host can give a drive the tool of this name. */
   hasTool(name: string): boolean
   /** The boundary for what people say to a run with this spec. */

@@ -7,7 +7,7 @@ export type Attempt<T> =
   | { readonly end: 'error'; readonly error: unknown; readonly timedOut: boolean; readonly durationMs: number }
   | { readonly end: 'hung'; readonly durationMs: number }
 
-/** What does not answer an abort within this is given up, ms. */
+/** Work that does not answer an abort within this time is given up, ms. */
 export const ABORT_GRACE_MS = 5_000
 
 /**

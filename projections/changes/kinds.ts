@@ -4,6 +4,7 @@ import { agentRows } from './agent/index.ts'
 import type { Change } from './change.ts'
 import { documentRows, gatewayRows } from './document/index.ts'
 import { externalRows } from './external/index.ts'
+import { memoryRows } from './memory/index.ts'
 import type { Poison } from './poison.ts'
 
 /** The residues of erased bodies of one stream. */
@@ -42,4 +43,5 @@ export const KINDS: StreamKinds = new Map<string, StreamKind>([
   ['document', documentRows as StreamKind],
   ['gateway', gatewayRows as StreamKind],
   ['external', externalRows as StreamKind],
+  ['memory', memoryRows as StreamKind],
 ])

@@ -1,3 +1,5 @@
+import { postgresIndex, sqliteIndex } from './memory-index.ts'
+
 /** The differences between the databases that hold the tables. The rest is kysely and standard SQL. */
 export interface Dialect {
   /** Ends the definition of a table. */
@@ -8,6 +10,8 @@ export interface Dialect {
   readonly keepsEvents: boolean
   /** Whether a subquery in `from` may refer to earlier items. */
   readonly lateral: boolean
+  /** SQL of the index over the facts of the memory. */
+  readonly memoryIndex: readonly string[]
   /** JSON text of a value. */
   quote(value: string): string
   /** A text that holds JSON, to be taken apart with `->`. */
@@ -20,6 +24,7 @@ export const sqlite: Dialect = {
   text: 'text',
   keepsEvents: false,
   lateral: false,
+  memoryIndex: sqliteIndex,
   quote: (value) => `json_quote(${value})`,
   json: (text) => text,
 }
@@ -29,6 +34,7 @@ export const postgres: Dialect = {
   text: 'text collate "C"',
   keepsEvents: true,
   lateral: true,
+  memoryIndex: postgresIndex,
   quote: (value) => `coalesce(cast(to_json(${value}) as text), 'null')`,
   json: (text) => `json_of(${text})`,
 }

@@ -44,7 +44,9 @@ const messages = (agent: string, revision: string) => `(${history(agent, revisio
   heard as (
     select row_number() over (order by h.d desc, e.revision) as n, e.type, e.agent_id, e.turn, e.tool_call_id,
       coalesce(e.current, e.payload) as payload
-    from h join event_rows e on e.stream = 'agent-' || h.id and e.revision <= h.upto),
+    from h join event_rows e on e.stream = 'agent-' || h.id and e.revision <= h.upto
+    -- The answer to a request for a summary stands outside of turns, and is no message.
+    where e.type <> 'model_call_end' or e.turn > 0),
   told as (
     select n, type, agent_id, turn, tool_call_id, json_of(payload) as body,
       min(n) filter (where type = 'turn_start') over later as next_start,

@@ -17,10 +17,10 @@ import { views } from './views.ts'
 export const migrations: readonly ((db: Kysely<Database>, dialect: Dialect) => Promise<void>)[] = [createAll]
 
 /** The meaning of the rows. Tables made under another number are not migrated but rebuilt. */
-export const MEANING = 12
+export const MEANING = 13
 
 /** The version of the views over kept events. */
-const KEPT_VIEWS = 2
+const KEPT_VIEWS = 3
 
 /**
  * The meaning where events are kept: their bodies have the shapes of this program, so each new version of an event is
@@ -36,6 +36,7 @@ async function createAll(db: Kysely<Database>, dialect: Dialect): Promise<void> 
   for (const name of tableNames) await createTable(db, dialect, name, specOf(name))
   if (dialect.keepsEvents) await createTable(db, dialect, 'event_rows', eventRows)
   for (const [name, spec] of Object.entries(ownTables)) await createTable(db, dialect, name, spec)
+  for (const statement of dialect.memoryIndex) await sql.raw(statement).execute(db)
   for (const view of [...views(dialect), ...(dialect.keepsEvents ? keptViews : [])]) await sql.raw(view).execute(db)
 }
 

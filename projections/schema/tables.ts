@@ -2,11 +2,19 @@ import { agentTables } from './agent-tables.ts'
 import type { TableSpec } from './columns.ts'
 import { documentTables } from './document-tables.ts'
 import { factTables } from './fact-tables.ts'
+import { memoryTables } from './memory-tables.ts'
 import { streamTables } from './stream-tables.ts'
 import { treeTables } from './tree-tables.ts'
 
 // The tables as data: SQL, row types, comparison and clearing are derived from them. A change is a new schema version.
-export const tables = { ...agentTables, ...treeTables, ...factTables, ...documentTables, ...streamTables } as const
+export const tables = {
+  ...agentTables,
+  ...treeTables,
+  ...factTables,
+  ...documentTables,
+  ...memoryTables,
+  ...streamTables,
+} as const
 
 export type TableName = keyof typeof tables
 

@@ -6,7 +6,8 @@ export default defineConfig({
   test: {
     env: { XDG_CONFIG_HOME: join(import.meta.dirname, '../../node_modules', '.keepup-test-config') },
     include: ['test/agents/**/*.test.ts'],
-    exclude: [...configDefaults.exclude],
+    // Programs of other makers come from npm: AGENT_CLIS=real.
+    exclude: [...configDefaults.exclude, ...(process.env.AGENT_CLIS === 'real' ? [] : ['test/agents/real/**'])],
     testTimeout: 120_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 30_000 } },

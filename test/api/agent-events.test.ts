@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { bodyOf, eventsIn, openWorld } from './http-support.ts'
 
@@ -90,6 +92,41 @@ describe('the events of an agent', () => {
 })
 
 describe('the brief state', () => {
+  it('names the last writer of each variable, of a fork also in its source', async () => {
+    const path = join(world.root, 'variables.json')
+    const set = (key: string, value: unknown) => ({ calls: [{ tool: 'set_context', arguments: { key, value } }] })
+    const end = { calls: [{ tool: 'complete_task', arguments: { summary: 'set' } }] }
+    const turns = [set('a', 1), set('b', { deep: [2] }), set('a', 3), end]
+    writeFileSync(path, JSON.stringify({ script: 1, model: 'variables', turns }))
+    const id = await driven('set them', { model: `scripted:${path}` })
+    const written = (await eventsIn(services, id)).flatMap(({ header }) =>
+      header.type === 'context_set' ? [header.revision] : [],
+    )
+    const [first, second, third] = written as [number, number, number]
+    type Brief = { state: { contextVariables: object }; writers: object }
+    const at = async (agent: string, event: number) => {
+      const { state, writers } = await get<Brief>(`/v1/agents/${agent}/brief?event=${event}`)
+      return [state.contextVariables, writers]
+    }
+    const by = (revision: number) => ({ agentId: id, revision })
+    expect(await at(id, first - 1)).toEqual([{}, {}])
+    expect(await at(id, first)).toEqual([{ a: 1 }, { a: by(first) }])
+    expect(await at(id, third - 1)).toEqual([
+      { a: 1, b: { deep: [2] } },
+      { a: by(first), b: by(second) },
+    ])
+    expect(await at(id, third + 3)).toEqual([
+      { a: 3, b: { deep: [2] } },
+      { a: by(third), b: by(second) },
+    ])
+    const fork = await ask('POST', `/v1/runs/${id}/fork`, { body: { event: second, drive: false } })
+    const { runId } = await bodyOf<{ runId: string }>(fork)
+    expect(await at(runId, 0)).toEqual([
+      { a: 1, b: { deep: [2] } },
+      { a: by(first), b: by(second) },
+    ])
+  })
+
   it('is the state without its messages, at every event, and names the writers of variables', async () => {
     const id = await driven('write', { contextVariables: { ticket: 42 }, workspace: world.workspace() })
     const fork = await ask('POST', `/v1/runs/${id}/fork`, { body: { event: 6, drive: false } })

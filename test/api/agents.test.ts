@@ -1,9 +1,14 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { Agents } from '../../api/app/agents/agents.ts'
 import { systemRandom } from '../../api/host/random.ts'
 import { type KeepUpOptions, openKeepUp } from '../../api/index.ts'
 import { StreamExternalLog } from '../../domain/runtime/external/stream-log.ts'
+import { skipWithoutBubblewrap } from '../support/bubblewrap.ts'
 import { ENDED, Puppet } from '../support/external/in-process.ts'
 import { tempFolder } from '../support/folders.ts'
+import { standing } from '../support/standing-clock.ts'
 
 // CONTRACTS 13: every run of any backend is in the log, hence in lineage, usage and verification.
 
@@ -76,4 +81,38 @@ test('a kind that no backend has is refused before anything is recorded', async 
   const before = await stored(keepup)
   await expect(keepup.runAgent('unknown', { prompt: '' })).rejects.toMatchObject({ code: 'UnknownBackend' })
   expect(await stored(keepup)).toBe(before)
+})
+
+test('what a program says of itself is asked for once in ten seconds, also by requests that come at the same time', async () => {
+  let now = 0
+  const clock = { ...standing(), now: () => now }
+  let asked = 0
+  const inspect = async () => ({ installed: true, version: `1.0.${asked++}` })
+  const backend = { ...new Puppet().backend, inspect }
+  const agents = new Agents({ backends: [backend], clock } as never)
+  const versions = async () => (await Promise.all([1, 2].map(() => agents.inspect('fake')))).map((one) => one?.version)
+  expect(await versions()).toEqual(['1.0.0', '1.0.0'])
+  now += 9_999
+  expect(await versions()).toEqual(['1.0.0', '1.0.0'])
+  now += 1
+  expect(await versions()).toEqual(['1.0.1', '1.0.1'])
+})
+
+test.skipIf(skipWithoutBubblewrap)('where the settings confine agents, they do not see what is of keepup', async () => {
+  const root = process.cwd()
+  const place = mkdtempSync(join(root, 'node_modules', '.keepup-test-'))
+  onTestFinished(() => rmSync(place, { recursive: true, force: true }))
+  const [data, workspace, kept] = ['data', 'work', 'kept'].map((name) => join(place, name)) as [string, string, string]
+  for (const folder of [data, workspace, kept]) mkdirSync(folder, { mode: 0o700 })
+  const program = join(place, 'bin-agent')
+  const script = `#!/bin/sh\nls '${data}' > seen; echo x > '${kept}/mine'; echo x > '${place}/not-mine'\n`
+  writeFileSync(program, script, { mode: 0o755 })
+  const acp = { other: { command: [program] } }
+  writeFileSync(join(data, 'keepup.json'), JSON.stringify({ agents: { confinement: { writable: [kept] }, acp } }))
+  const keepup = await openKeepUp({ data })
+  onTestFinished(() => keepup.close())
+  const run = await keepup.runAgent('other', { prompt: 'go', workingDir: workspace })
+  await expect(run.completion).resolves.toMatchObject({ success: false })
+  expect(readFileSync(join(workspace, 'seen'), 'utf8')).toBe('')
+  expect([existsSync(join(kept, 'mine')), existsSync(join(place, 'not-mine'))]).toEqual([true, false])
 })

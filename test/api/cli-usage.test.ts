@@ -71,7 +71,7 @@ describe('the command line', () => {
   it.each([
     ['list', 'did you mean "keepup runs list" or'],
     ['runs', 'did you mean "keepup runs"?'],
-    ['verfy', 'did you mean "keepup verify"?'],
+    ['verfy', '"keepup verify"'],
     ['resume', 'did you mean "keepup resume"?'],
   ])('takes a task of one word that is a command, or nearly one, for a mistake: %s', async (word, says) => {
     const { code, out, err } = await folder.look('run', word, '--no-workspace')

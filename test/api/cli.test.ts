@@ -48,7 +48,7 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
 
   it('lists runs as a table with disk use, as json and as jsonl', async () => {
     const asTable = (await folder.look('runs', 'list')).out.split('\n')
-    expect(asTable[0]).toMatch(/^RUN +STATUS +ROLE +TURN +COST +DISK +UPDATED +TASK$/)
+    expect(asTable[0]).toMatch(/^RUN +STATUS +ROLE +AGENT +TURN +COST +DISK +UPDATED +TASK$/)
     expect(asTable.find((l) => l.startsWith(ids.done!))).toMatch(/ \d+\.\d KiB /)
     const json = JSON.parse((await folder.look('-o', 'json', 'runs')).out) as { runId: string }[]
     const jsonl = (await folder.look('runs', '-o', 'jsonl')).out

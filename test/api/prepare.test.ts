@@ -62,6 +62,8 @@ const doors = (more: Partial<PrepareServices> = {}): PrepareServices => ({
   },
   sandboxed: true,
   retry: {},
+  context: {},
+  knowledge: async () => [],
   delegation: null,
   build: 'b',
   ...more,

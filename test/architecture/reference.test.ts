@@ -32,7 +32,7 @@ describe('the page of HTTP', () => {
     const example = JSON.parse(/```json\n([\s\S]*?)```/.exec(page)![1]!)
     expect(StartRun.safeParse(example).error).toBeUndefined()
     // Rules take the place of the model that the example names.
-    const { context: _, routing: _r, agent: _a, env: _e, extensions: _x, ...shape } = StartRun.shape
+    const { routing: _r, agent: _a, env: _e, extensions: _x, ...shape } = StartRun.shape
     expect(Object.keys(example).sort()).toEqual(Object.keys(shape).sort())
     expect(Object.keys(example.policy).sort()).toEqual(Object.keys(Policy.shape).sort())
     const [, other] = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text]) => JSON.parse(text!))
@@ -85,7 +85,7 @@ describe('the page of the settings', () => {
 
   it('has examples that are accepted, as messages have', () => {
     const files = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, json]) => JSON.parse(json!))
-    expect(files).toHaveLength(7)
+    expect(files).toHaveLength(9)
     for (const file of [...files, EXAMPLES])
       expect(ConfigSchema.safeParse({ data: 'x', ...file }).error).toBeUndefined()
     expect(Object.keys(files[0].models[0]).sort()).toEqual(Object.keys(ModelEntry.shape).sort())

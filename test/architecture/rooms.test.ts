@@ -58,7 +58,7 @@ test('pure rooms import zod, hashing, canonical JSON and each other, never the r
 
 test('streams and erasures know no kind of stream: neither agents, nor documents, nor how they are driven', () => {
   const rooms = ['domain/log', 'domain/stream', 'domain/runtime/stream', 'domain/runtime/erasure']
-  const ofAKind = /^domain\/(agent|document|external|runtime\/(agent|external|document|aggregates))\b/
+  const ofAKind = /^domain\/(agent|document|external|context|runtime\/(agent|external|document|context|aggregates))\b/
   const wrong = rooms.flatMap(sources).flatMap((path) =>
     imports(path)
       .filter((target) => ofAKind.test(target))
@@ -69,8 +69,11 @@ test('streams and erasures know no kind of stream: neither agents, nor documents
   expect(named).toEqual(['domain/log/ids.ts'])
 })
 
-test('ports and agent do not import each other; ports import the log, documents, external runs and what all rooms share', () => {
-  const mayBe = ['domain/log/', 'domain/shared/', 'domain/document/', 'domain/external/', 'domain/ports/']
+test('ports and agent do not import each other; ports import the log, the pure rooms and what all rooms share', () => {
+  const mayBe = [
+    ...['domain/log/', 'domain/shared/', 'domain/document/', 'domain/external/', 'domain/spawn/', 'domain/memory/'],
+    'domain/ports/',
+  ]
   const ofPorts = ['domain/ports.ts', ...sources('domain/ports')].flatMap((path) =>
     imports(path)
       .filter((target) => !mayBe.some((start) => target.startsWith(start)))
@@ -82,6 +85,15 @@ test('ports and agent do not import each other; ports import the log, documents,
       .map((target) => `${path} imports ${target}`),
   )
   expect([...ofPorts, ...ofAgent]).toEqual([])
+})
+
+test('spawn-and-wait knows neither how agents are driven nor how their runs are recorded', () => {
+  const wrong = ['domain/spawn', 'domain/runtime/spawn'].flatMap(sources).flatMap((path) =>
+    imports(path)
+      .filter((target) => /^domain\/(external|stream|runtime\/(agent|external|stream|courier))\b/.test(target))
+      .map((target) => `${path} imports ${target}`),
+  )
+  expect(wrong).toEqual([])
 })
 
 test('what all rooms of domain share imports the log and nothing else of them', () => {

@@ -7,21 +7,6 @@ import { given, tool } from '../support/story.ts'
 const complete = (args: object) => calls(call('complete_task', args))
 const look = () => tool('look')
 
-describe('a spec asks for what this version does not do', () => {
-  test.each([
-    ['maxTokens', 50_000],
-    ['compressionThreshold', 0.5],
-    ['preserveLastN', 3],
-    ['compressionStrategy', 'truncate'],
-  ])('context.%s is refused by name', async (key, value) => {
-    const start = given({ says: [completes()], spec: { context: { [key]: value } } })
-    await expect(start).rejects.toMatchObject({
-      ...{ code: 'SPEC_REFUSED' },
-      message: `context.${key}: this version does not compress contexts; leave it out`,
-    })
-  })
-})
-
 describe('5.1.1 complete_task is the only valid termination path', () => {
   test('it leads to DONE, with its result', async () => {
     const run = await given({

@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { MEMORY_TOOLS } from '../../domain/agent/control/registry.ts'
 import { ModelError, ToolError } from '../../domain/agent/errors.ts'
 import type { AgentEvent, EventOf, EventType } from '../../domain/agent/events/events.ts'
 import type { AgentState } from '../../domain/agent/state/state.ts'
+import type { ModelRequest } from '../../domain/ports.ts'
 import { compareRuns } from '../../domain/runtime/agent/history/compare.ts'
 import { history } from '../../domain/runtime/agent/history/history.ts'
 import type { Runtime } from '../../domain/runtime/agent/runtime.ts'
@@ -154,6 +156,91 @@ describe('5.9 a fork that takes recorded answers', () => {
   })
 })
 
+test('5.9 what was saved beyond the run is not saved again, and what was read is as it was then', async () => {
+  const asked: string[] = []
+  const memory = {
+    perform: async ({ kind }: { kind: string }) => {
+      asked.push(kind)
+      return { [kind]: asked.length }
+    },
+  }
+  const tools = MEMORY_TOOLS.map(({ spec }) => ({ ...tool(spec.name), spec }))
+  const said = [
+    call('remember', { text: 'the port is 8080' }),
+    call('recall', { query: 'port' }),
+    call('forget', { id: 'run-0123456789abcdefghjkmnpq' }),
+    call('read_history', { fromTurn: 1 }),
+  ]
+  const run = await given({
+    says: [sets, ...said.map((one) => calls(one)), completes()],
+    tools,
+    spec: { readsHistory: true },
+    ports: { memory },
+  })
+  expect(await run.drive()).toEqual({ end: 'done' })
+  const fork = await reusing(run, { turn: 1 })
+  expect(fork.end).toEqual({ end: 'done' })
+  expect(asked).toEqual(['remember', 'recall', 'forget'])
+  expect(await fork.left()).toEqual([])
+  const results = async (ends: Promise<EventOf<'tool_call_end'>[]>) => (await ends).map(({ body }) => body.result)
+  const taken = await results(fork.of('tool_call_end'))
+  expect(taken).toEqual((await results(run.of('tool_call_end'))).slice(1))
+  expect(taken.slice(0, 3)).toEqual([{ remember: 1 }, { recall: 2 }, { forget: 3 }])
+  expect(taken[3]).toContain('set_context')
+})
+
+describe('5.9 a context that is compressed', () => {
+  async function long(compressionStrategy: string) {
+    let asked = 0
+    const answer = (request: ModelRequest) => {
+      const input = Math.ceil(JSON.stringify(request).length / 3)
+      const usage = { input, output: 20, cacheRead: 0, cacheWrite: 0 }
+      if (request.tools.length === 0) return { ...says('a summary'), usage }
+      asked++
+      return asked <= 14 ? { ...calls(call('look', { n: asked }, `c${asked}`)), usage } : { ...completes(), usage }
+    }
+    const known = [{ ...testModel, id: 'm', price, contextTokens: 8_000, maxOutputTokens: 500 }]
+    const run = await given({
+      says: [answer],
+      tools: [tool('look', {}, ({ n }) => `result ${n}: ${'x'.repeat(2_000)}`)],
+      spec: { models: { ...models, known }, context: { compressionStrategy }, readsOn: true, readsHistory: true },
+    })
+    expect(await run.drive()).toEqual({ end: 'done' })
+    expect((await run.of('context_compressed')).length).toBeGreaterThan(0)
+    return run
+  }
+
+  test('hides the same turns in the fork, which follows the record to its end', async () => {
+    const run = await long('truncate')
+    const asked = run.requests.length
+    const fork = await reusing(run, { turn: 1 })
+    expect(fork.end).toEqual({ end: 'done' })
+    expect(await fork.left()).toEqual([])
+    expect(run.requests).toHaveLength(asked)
+    const bodies = (events: EventOf<'context_compressed'>[]) => events.map(({ body }) => body)
+    expect(bodies(await fork.of('context_compressed'))).toEqual(bodies(await run.of('context_compressed')))
+    expect((await run.runtime.verify(fork.runId)).problems).toEqual([])
+  })
+
+  test('a summary is made anew: the fork leaves the record before it, and says so', async () => {
+    const run = await long('summarize')
+    const asked = run.requests.length
+    const fork = await reusing(run, { turn: 1 })
+    expect(fork.end).toEqual({ end: 'done' })
+    const reason = 'a summary of the context is due, and summaries are not taken from the record'
+    expect(await fork.left()).toEqual([{ reason, differs: [] }])
+    // The first request of the fork to a provider is that for the summary.
+    expect(run.requests[asked]?.tools).toEqual([])
+    const [first] = (await run.of('model_call_start')).filter(({ body }) => body.purpose === 'summary')
+    const before = (await run.of('model_call_end')).filter(
+      ({ revision, turn }) => turn > 1 && revision < first!.revision,
+    )
+    expect((await fork.state()).reuse).toMatchObject({ models: before.length, tools: before.length })
+    expect((await fork.state()).spent.nanoDollars).toBeGreaterThan(0)
+    expect((await run.runtime.verify(fork.runId)).problems).toEqual([])
+  })
+})
+
 describe('5.9 the first difference ends it for good', () => {
   test('another model, from the first request on, and what differs is recorded', async () => {
     const known = [...models.known, { ...testModel, id: 'other', price }]
@@ -223,6 +310,17 @@ describe('5.9 the first difference ends it for good', () => {
     expect(state.reuse).toMatchObject({ models: 0 })
     expect(state.reuse?.left).not.toBeNull()
   })
+})
+
+test('5.9 what a fork has taken can be erased, and the fork is still proved by its log', async () => {
+  const run = await given({ says: [sets, writes, completes()], tools: [tool('write')] })
+  await run.drive()
+  const fork = await reusing(run, { turn: 1 })
+  for (const { revision } of [...(await fork.of('model_call_end')), ...(await fork.of('tool_call_end'))]) {
+    await run.runtime.execute(fork.runId, { kind: 'erase', revision, reason: 'asked' }, { by: USER })
+    expect((await run.elsewhere().verify(fork.runId)).problems).toEqual([])
+  }
+  expect((await fork.state()).reuse).toMatchObject({ models: 2, tools: 2 })
 })
 
 test('5.9 a fork of a fork follows the record of both', async () => {

@@ -1,8 +1,11 @@
 import { parseArgs } from 'node:util'
 import { Bench, type Case } from './bench.ts'
+import { agents } from './cases/agents.ts'
+import { contexts } from './cases/contexts.ts'
 import { decisions } from './cases/decisions.ts'
 import { fold } from './cases/fold.ts'
 import { many } from './cases/many.ts'
+import { memory } from './cases/memory.ts'
 import { size } from './cases/size.ts'
 import { state } from './cases/state.ts'
 import { tables } from './cases/tables.ts'
@@ -12,7 +15,7 @@ import { asJson, asTable } from './table.ts'
 
 // Every goal of DESIGN for the embedded default, beside its floor measured in the same run.
 
-const CASES: readonly Case[] = [turns, size, state, fold, tables, tree, many, decisions]
+const CASES: readonly Case[] = [turns, size, state, fold, tables, tree, many, contexts, decisions, agents, memory]
 const NAMES = CASES.map((one) => one.name).join(', ')
 
 const { values } = parseArgs({

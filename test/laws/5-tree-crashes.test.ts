@@ -1,8 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { budgetOf, committed, ownSpent } from '../../domain/agent/state/account.ts'
+import { fold } from '../../domain/agent/state/evolve.ts'
+import type { AgentState } from '../../domain/agent/state/state.ts'
 import { law } from '../support/laws.ts'
+import { holds } from '../support/tree/holds.ts'
 import { type Plan, treeArbitrary } from '../support/tree/plans.ts'
-import { type Boundary, type Dies, ROOT, TreeWorld } from '../support/tree/world.ts'
+import { type Boundary, type Dies, ROOT, TreeWorld, worldSpec } from '../support/tree/world.ts'
 
 // Law 5 of trees: killed at any boundary and driven again, the tree ends as one that was not; each child is born once, no
 // irreversible effect happens twice, and the books of every agent agree with its subtree.
@@ -11,25 +15,6 @@ async function live(plan: Plan, dies?: Dies): Promise<TreeWorld> {
   const world = new TreeWorld(plan, dies)
   expect(['done', 'error']).toContain((await world.live()).end)
   return world
-}
-
-async function holds(world: TreeWorld, whole: Awaited<ReturnType<TreeWorld['told']>>): Promise<void> {
-  const told = await world.told()
-  expect(Object.keys(told)).toEqual(Object.keys(whole))
-  for (const [id, one] of Object.entries(told)) {
-    const { messages, ...rest } = one
-    const { messages: before, ...same } = whole[id]!
-    expect(rest).toEqual(same)
-    // What a person has said of an unknown outcome stands among the messages.
-    if (world.doubts === 0) expect(messages).toEqual(before)
-  }
-  for (const times of world.effects.values()) expect(times).toBe(1)
-  for (const { totals, sums } of await world.books()) expect(totals).toEqual(sums)
-  for (const id of Object.keys(told)) {
-    const births = (await world.events(id)).filter(({ type }) => type === 'agent_started')
-    expect(births).toHaveLength(1)
-    expect((await world.process.runtime.verify(id)).problems).toEqual([])
-  }
 }
 
 const leaf: Plan = { rounds: [{ children: [], looks: 2 }], ends: 'completes' }
@@ -91,5 +76,51 @@ test('killed anywhere, any number of times', async () => {
   await law(fc.tuple(treeArbitrary, deaths), 8, async ([plan, at]) => {
     const whole = await (await live(plan)).told()
     await holds(await live(plan, (_, nth) => at.includes(nth)), whole)
+  })
+})
+
+test('driven by three processes that are killed, or lose all leases, anywhere and any number of times', async () => {
+  const faults = fc.uniqueArray(fc.record({ at: fc.integer({ min: 1, max: 200 }), dies: fc.boolean() }), {
+    maxLength: 6,
+    selector: ({ at }) => at,
+  })
+  await law(fc.tuple(treeArbitrary, faults), 6, async ([plan, all]) => {
+    const whole = await (await live(plan)).told()
+    const world = new TreeWorld(plan, (_, nth, process) => {
+      const fault = all.find(({ at }) => at === nth)
+      if (fault?.dies === false) world.suspend(process)
+      return fault?.dies === true
+    })
+    world.workers = 3
+    world.modelMs = 1_000
+    world.boot()
+    expect(['done', 'error']).toContain((await world.live()).end)
+    await holds(world, whole)
+  })
+})
+
+test('a tree whose processes die never spends more than its root was given, and no agent gives more than it has', async () => {
+  const budgets = fc.record({
+    tokens: fc.integer({ min: 15_000, max: 300_000 }),
+    agents: fc.integer({ min: 1, max: 7 }),
+  })
+  const deaths = fc.uniqueArray(fc.integer({ min: 1, max: 120 }), { maxLength: 5 })
+  await law(fc.tuple(treeArbitrary, deaths, budgets), 6, async ([plan, at, { tokens, agents }]) => {
+    const spec = worldSpec({ budget: { tokens, nanoDollars: null } }, { agents })
+    const world = new TreeWorld(plan, (_, nth) => at.includes(nth), spec)
+    await world.live()
+    const states = await world.states()
+    for (const [id] of states) {
+      let state: AgentState | null = null
+      for (const event of await world.events(id)) {
+        state = fold(state, [event])
+        const [budget, own, others] = [budgetOf(state!), ownSpent(state!), committed(state!)]
+        for (const kind of ['tokens', 'agents'] as const)
+          expect(own[kind] + others[kind], `${kind} of ${id}`).toBeLessThanOrEqual(budget[kind] ?? 0)
+      }
+    }
+    expect(states.reduce((all, [, one]) => all + ownSpent(one).tokens, 0)).toBeLessThanOrEqual(tokens)
+    expect(states.length).toBeLessThanOrEqual(agents)
+    for (const { totals, sums } of await world.books()) expect(totals).toEqual(sums)
   })
 })

@@ -56,20 +56,15 @@ const UNWRITTEN = [
   'resumed.origin',
   'usage_reported',
   // Documents, runs of other agents and the other streams without an agent.
-  'header.actor.kind: backend',
   'header.actor.kind: gateway',
   'header.agentId: absent',
   'header.runId: absent',
   // Encryption of bodies and of whole results.
   'late_outcome.attachment.cipher',
   'tool_call_end.attachment.cipher',
-  // Compression of the context.
-  ...['model_routed', 'model_call_start', 'model_call_end', 'model_attempt_lost', 'model_late'].map(
-    (type) => `${type}.purpose: summary`,
-  ),
-  'agent_started.spec.context.compressionStrategy: summarize',
-  'agent_started.spec.context.compressionStrategy: truncate',
-  'agent_started.spec.context.maxTokens: integer',
+  // Memories are no source of knowledge yet, and only they have no text in the spec.
+  'knowledge_added.items[].source.kind: memory',
+  'knowledge_added.items[].text',
   // Only what is left of an erased body has none.
   'agent_started.argumentsSalt: absent',
   'forked.argumentsSalt: absent',
@@ -81,6 +76,7 @@ const UNWRITTEN = [
   'forked.changes.limits.wallClockMs',
   // Only what is refused names a rule.
   'late_outcome.error.rule',
+  'summary_failed.error.rule',
   'tool_call_retry.error.rule',
   'workspace_versioned.unversioned.rule',
   // Working memory that comes from elsewhere than the arguments of set_context.
@@ -96,6 +92,8 @@ test('the recorded histories hold every stored type in every shape that this pro
     for (const line of text.trim().split('\n')) {
       const { header, body } = JSON.parse(line) as { header: Header; body: string }
       headers.push(header)
+      // Runs of other agents have types of their own, some under the same names (7-golden-external).
+      if (header.stream.startsWith('external-')) continue
       if (header.version === versions[header.type as EventType]) values.get(header.type)?.push(JSON.parse(body))
     }
   }

@@ -6,6 +6,7 @@ import { damageContract } from '../contracts/projections/damage.ts'
 import { dueContract } from '../contracts/projections/due.ts'
 import { externalContract } from '../contracts/projections/external.ts'
 import { lawsContract } from '../contracts/projections/laws.ts'
+import { memoriesContract } from '../contracts/projections/memories.ts'
 import { projectorContract } from '../contracts/projections/projector.ts'
 import { queriesContract } from '../contracts/projections/queries.ts'
 import { refusedContract } from '../contracts/projections/refused.ts'
@@ -38,6 +39,7 @@ describeWithSharedPostgres('tables in PostgreSQL', (server) => {
   stateContract(kit)
   externalContract(kit)
   treeContract(kit)
+  memoriesContract(kit)
 
   it('hold the same rows as in SQLite, and beside them what the log says', async () => {
     const { log } = tell(numbers)

@@ -130,15 +130,16 @@ export const testModel = {
 }
 
 /**
- * A spec with every default; `tools` beside the control tools. The tool `read_result` is among these only where `readsOn`
- * says so: histories were recorded before it, and told again they are the same to the byte.
+ * A spec with every default; `tools` beside the control tools. The tools that read on are among these only where `readsOn` and
+ * `readsHistory` say so: histories were recorded before it, and told again they are the same to the byte.
  */
 export function testSpec(
-  { readsOn = false, ...more }: Record<string, unknown> = {},
+  { readsOn = false, readsHistory = false, ...more }: Record<string, unknown> = {},
   tools: readonly Tool[] = [],
 ): AgentSpec {
   const role = (more.role ?? null) as AgentSpec['role']
-  const control = controlTools(role).filter(({ name }) => readsOn === true || name !== 'read_result')
+  const given = { readsOn, readsHistory }
+  const control = controlTools(role).filter(({ name }) => LATER[name] === undefined || given[LATER[name]] === true)
   return AgentSpec.parse({
     role,
     policy: {},
@@ -156,6 +157,11 @@ export function testSpec(
     build: 'test',
     ...more,
   })
+}
+
+const LATER: Readonly<Record<string, 'readsOn' | 'readsHistory'>> = {
+  read_result: 'readsOn',
+  read_history: 'readsHistory',
 }
 
 export interface Harness {

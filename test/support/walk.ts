@@ -184,6 +184,7 @@ function argumentsFor(toolName: string, detail: number) {
   if (toolName === 'advance_phase') return { summary: 's', ...(detail % 2 === 0 ? {} : { to: 'second' }) }
   if (toolName === 'ask_user') return { question: 'q' }
   if (toolName === 'read_result') return { toolCallId: 'c' }
+  if (toolName === 'read_history') return { fromTurn: 1 }
   return toolName === 'set_context' ? { key: 'k', value: detail } : {}
 }
 

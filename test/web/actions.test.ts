@@ -64,7 +64,7 @@ describe('an approval', () => {
     await expect.poll(() => bob.locator('.decided').allTextContents()).toEqual(['approved by ada'])
     // Also where the page did not know of it yet.
     const again = await served.ask('POST', `/v1/approvals/${id}.t1.c0`, { decision: 'approved' }).catch(String)
-    expect(again).toContain('APPROVAL_NOT_PENDING')
+    expect(again).toContain(': 409 ')
   })
 })
 

@@ -76,8 +76,9 @@ it('no attack runs, loads, leads elsewhere or hides', async () => {
     workspace: served.workspace(),
     contextVariables: { '<img src=x onerror=globalThis.hit=1>': ATTACKS[0] },
   })
+  const other = await served.driven('finish it')
   await served.open(page)
-  const asked = page.locator('.run-task').first()
+  const asked = page.locator('.run-task', { hasText: 'hostile' })
   await expect.poll(() => asked.innerText()).toContain('<img src=x')
   expect(await asked.innerText()).toContain('‹U+202E›')
   await page.goto(`${served.url}/inbox`)
@@ -86,13 +87,19 @@ it('no attack runs, loads, leads elsewhere or hides', async () => {
   const status = async () => (await served.ask<{ run: { status: string } }>('GET', `/v1/runs/${id}`)).run.status
   await expect.poll(status).toBe('completed')
   const { run } = await served.ask<{ run: { revision: number } }>('GET', `/v1/runs/${id}`)
-  const tabs = ['event', 'state', 'diff', 'raw', 'request', 'proof']
+  const tabs = ['event', 'state', 'diff', 'files', 'raw', 'request', 'proof']
   for (const [i, tab] of tabs.entries()) {
     const view = ['feed', 'compact', 'waterfall'][i % 3]
     const at = [run.revision, 8][i % 2]
     await page.goto(`${served.url}/runs/${id}?view=${view}&tab=${tab}&at=${at}`)
     await page.locator('.timeline .virtual-row').first().waitFor()
     await expect.poll(() => page.getByText('loading …').count()).toBe(0)
+  }
+  await page.goto(`${served.url}/runs/${id}?tab=files&file=${encodeURIComponent(name)}`)
+  await expect.poll(() => page.locator('.blame').innerText()).toContain('<script>globalThis.hit=1</script>')
+  for (const pair of [`a=${id}&b=${other}`, `a=${id}:0&b=${id}:1`]) {
+    await page.goto(`${served.url}/compare?${pair}`)
+    await page.locator('.compare .difference, .compare .patch').first().waitFor()
   }
   await page.goto(`${served.url}/runs/${id}?at=8`)
   const timeline = page.locator('.timeline')

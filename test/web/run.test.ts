@@ -53,8 +53,6 @@ describe('a run', () => {
     await tab(page, 'State')
     await expect.poll(() => detail.innerText()).toMatch(/After event \d+[\s\S]*OBSERVATION|TOOL_WAIT/)
     expect(await detail.innerText()).toContain('ticket')
-    await page.getByRole('button', { name: 'Show what the run had changed' }).click()
-    await expect.poll(() => detail.innerText()).toMatch(/added\s+hello\.txt/)
     await page.getByRole('button', { name: 'Who wrote this?' }).click()
     await expect.poll(() => at(page)).toBe('0')
     await page.goBack()

@@ -12,6 +12,6 @@ export default defineConfig({
     maxWorkers: 1,
     testTimeout: 900_000,
     hookTimeout: 60_000,
-    expect: { poll: { timeout: 8_000 } },
+    expect: { poll: { timeout: 30_000 } },
   },
 })

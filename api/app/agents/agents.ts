@@ -1,9 +1,13 @@
 import type { Price } from '../../../domain/agent/definition/spec.ts'
+import { isFinished } from '../../../domain/external/state.ts'
+import type { Json } from '../../../domain/log/json.ts'
 import type {
   AgentBackend,
   AgentRunHandle,
   AgentRunRequest,
   BackendState,
+  ExternalRuns,
+  RecordedRun,
   StartedBy,
 } from '../../../domain/ports/external.ts'
 import type { Clock } from '../../../domain/ports.ts'
@@ -27,15 +31,24 @@ export interface AgentsHost {
   /** The price of a model by the name that an agent knows it by; null: not known. */
   price(model: string): Price | null
   /** The log of their runs, which hides what is secret in a person's words. */
-  log(): Promise<{ readonly log: StreamExternalLog; hide(text: string): string }>
+  log(): Promise<{
+    readonly log: StreamExternalLog
+    hide(text: string): string
+    /** A value as it may be recorded; what it hid is kept by then. */
+    hideValue(value: Json): Promise<Json>
+  }>
   /** Ends in the log what an earlier process of this data folder left running; gives how many runs. */
   settle(): Promise<number>
 }
 
+/** For so long what a program said of itself holds: a page that shows the agents starts no program each time. In ms. */
+const INSPECTED_MS = 10_000
+
 /** Runs of other agents by this process. Our policy sees nothing of what they do: every view marks them as ungoverned. */
-export class Agents {
+export class Agents implements ExternalRuns {
   readonly #host: AgentsHost
   readonly #runs = new Map<string, AgentRunHandle>()
+  readonly #inspected = new Map<string, { readonly at: number; readonly state: Promise<BackendState> }>()
   /** Starts by their run's id, one after another. */
   readonly starting = new KeyedMutex()
   #closing = false
@@ -55,11 +68,18 @@ export class Agents {
       .sort((a, b) => (a.kind < b.kind ? -1 : 1))
   }
 
-  /** What is there of a kind on this machine; null: there is no such kind. */
+  /** What is there of a kind on this machine, as it was {@link INSPECTED_MS} ago at most; null: there is no such kind. */
   async inspect(kind: string): Promise<BackendState | null> {
     const backend = this.#host.backends.find((one) => one.kind === kind)
     if (backend === undefined) return null
-    return (await backend.inspect?.()) ?? { installed: true, version: null }
+    if (backend.inspect === undefined) return { installed: true, version: null }
+    const now = this.#host.clock.now()
+    const known = this.#inspected.get(kind)
+    if (known !== undefined && now - known.at < INSPECTED_MS) return known.state
+    const state = backend.inspect()
+    this.#inspected.set(kind, { at: now, state })
+    state.catch(() => this.#inspected.delete(kind))
+    return state
   }
 
   /** Starts a run. Rejects as `AgentGateway.run` does. */
@@ -99,6 +119,24 @@ export class Agents {
   /** A run that is at work here. */
   at(agentId: string): AgentRunHandle | undefined {
     return this.#runs.get(agentId)
+  }
+
+  async recorded(agentId: string): Promise<RecordedRun | null> {
+    return (await this.#host.log()).log.recorded(agentId)
+  }
+
+  async stop(agentId: string, reason: string): Promise<void> {
+    const here = this.at(agentId)
+    if (here !== undefined) {
+      here.cancel(reason)
+      await here.completion.catch(() => undefined)
+      return
+    }
+    const { log, hide } = await this.#host.log()
+    const state = await log.state(agentId)
+    if (state === null || isFinished(state)) return
+    const by = { kind: 'system', id: 'runtime' } as const
+    await log.ask(agentId, { kind: 'cancel', reason: hide(reason) }, { by, commandId: `${agentId}.stop` })
   }
 
   /** The log of their runs. */

@@ -59,7 +59,7 @@ export class Drivers {
    */
   start(agentId: string, waits = true): boolean {
     if (this.#drain.signal.aborted) {
-      // Who asked must not take the end of an earlier drive for the answer.
+      // The caller must not take the end of an earlier drive for its answer.
       this.#ends.set(agentId, { end: 'interrupted' })
       return false
     }

@@ -117,12 +117,12 @@ function wake(
   if (fault !== null && said !== null && said !== last?.said)
     onNote(`${runId}: ${fault.message}${foreign ? '' : '; it is tried again'}`)
   if (foreign) return { until: Number.POSITIVE_INFINITY, ms: FIRST_DELAY_MS, said }
-  // What was left to others for good waited for nothing that could come: there is no delay to go on with.
+  // A run that was left to others for good waited for no event that could come: there is no delay to continue.
   const before = last?.until === Number.POSITIVE_INFINITY ? undefined : last
   if (driving) return before ?? { until: now + FIRST_DELAY_MS, ms: FIRST_DELAY_MS, said }
   if (before !== undefined && before.until > now) return { ...before, said }
   drivers.start(runId, false)
-  // What another process drives is no failure: whether it still does is looked at again and again.
+  // A run that another process drives is no failure: the sweeper checks again and again whether it still does.
   if (elsewhere) return { until: clock.now() + elsewhereMs * jitter(), ms: FIRST_DELAY_MS, said }
   const ms = before === undefined ? FIRST_DELAY_MS : Math.min(before.ms * 2, LONGEST_DELAY_MS)
   return { until: clock.now() + ms, ms, said }

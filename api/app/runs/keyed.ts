@@ -3,12 +3,15 @@ import { agentStream, base32, externalStream, keyedCommand } from '../../../doma
 import { isRepeated } from '../../../domain/runtime/agent/refusals.ts'
 import type { Services } from '../services.ts'
 
-// What makes a repeated request the same one: Idempotency-Keys become ids that the log remembers. One key is bound to one
+// Repeated requests are recognised: Idempotency-Keys become ids that the log remembers. One key is bound to one
 // request in the whole log (domain/runtime/claim-key.ts); what the request does is found again by an id made of the key.
 
 /** A run id that the same key gives again, also after a restart. `scope`: what is asked for. */
-export const keyedRunId = ({ log }: Pick<Services, 'log'>, scope: string, key: string): string =>
-  base32(createHmac('sha256', log.logId).update(`${scope}\n${key}`).digest().subarray(0, 14))
+export const keyedRunId = (
+  { log }: { readonly log: Pick<Services['log'], 'logId'> },
+  scope: string,
+  key: string,
+): string => base32(createHmac('sha256', log.logId).update(`${scope}\n${key}`).digest().subarray(0, 14))
 
 /** Is the run there already? Rejects where the key came with another request than `asked` when it was made. */
 export async function madeBefore(

@@ -1,5 +1,11 @@
 import type { RoutingConfig } from '../../../domain/agent/definition/routing.ts'
-import type { AgentSpec, GivenSecret, ModelInfo, RoleDefinition } from '../../../domain/agent/definition/spec.ts'
+import type {
+  AgentSpec,
+  GivenSecret,
+  Knowledge,
+  ModelInfo,
+  RoleDefinition,
+} from '../../../domain/agent/definition/spec.ts'
 import {
   ContextManagementConfig,
   ErrorRecoveryPolicy,
@@ -51,6 +57,10 @@ export interface PrepareServices {
   readonly sandboxed: boolean
   /** What runs that say nothing of it have for their retries. */
   readonly retry: NonNullable<StartRun['retry']>
+  /** What runs that say nothing of it have for their contexts. */
+  readonly context: NonNullable<StartRun['context']>
+  /** The knowledge of the settings, as it is now; rejects where a part of it cannot be read. */
+  knowledge(): Promise<readonly Knowledge[]>
   /** What runs that say nothing of it have for their trees; null: they do not delegate. */
   readonly delegation: Exclude<StartRun['delegation'], false | undefined> | null
   readonly build: string
@@ -128,6 +138,12 @@ async function checkSandbox(
   }
 }
 
+/** What a request brings replaces what the settings call the same. */
+const withOwn = (settings: readonly Knowledge[], own: readonly Knowledge[]): readonly Knowledge[] => [
+  ...settings.filter(({ name }) => !own.some((one) => one.name === name)),
+  ...own,
+]
+
 /** Resolves a request into everything in force, so that the log explains itself. Rejects with what the services refuse. */
 export function createStarts(services: PrepareServices): Starts {
   return {
@@ -144,6 +160,7 @@ export function createStarts(services: PrepareServices): Starts {
       const models = modelsOf(services, asked, named?.model ?? null)
       const workspace =
         asked.workspace === undefined ? null : await services.workspace(asked.workspace, { secrets, policy })
+      const knowledge = withOwn(await services.knowledge(), asked.knowledge ?? [])
       await checkSandbox(services, { policy, tools, role }, workspace)
       const limits = asked.delegation ?? services.delegation ?? false
       const delegation = limits === false ? null : delegationOf(await services.roles(), { limits, policy, workspace })
@@ -156,7 +173,7 @@ export function createStarts(services: PrepareServices): Starts {
         },
         recovery,
         retry: ErrorRecoveryPolicy.parse({ modelOutageMs: MODEL_OUTAGE_MS, ...services.retry, ...asked.retry }),
-        context: ContextManagementConfig.parse({ ...asked.context }),
+        context: ContextManagementConfig.parse({ ...services.context, ...asked.context }),
         budget: { tokens: asked.budget?.tokens ?? null, nanoDollars: asked.budget?.nanoDollars ?? null },
         models: { ...models, ...((asked.cache ?? services.cache) && { cache: true }) },
         tools: delegation === null ? tools : [...tools, DELEGATE],
@@ -166,6 +183,7 @@ export function createStarts(services: PrepareServices): Starts {
         contextVariables: asked.contextVariables ?? {},
         secrets,
         ...(asked.instructions === undefined ? {} : { instructions: asked.instructions }),
+        ...(knowledge.length === 0 ? {} : { knowledge: [...knowledge] }),
         build: services.build,
       } satisfies AgentSpec
     },

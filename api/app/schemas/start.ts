@@ -5,6 +5,8 @@ import {
   Budget,
   ContextManagementConfig,
   ErrorRecoveryPolicy,
+  KNOWLEDGE_SOURCES,
+  Knowledge,
   Policy,
   RecoveryConfig,
   TreeLimits,
@@ -29,7 +31,7 @@ const SETTINGS = {
   limits: RunLimits,
   recovery: partly(RecoveryConfig).meta({ id: 'RecoveryConfig' }),
   retry: partly(ErrorRecoveryPolicy),
-  context: ContextManagementConfig.partial(),
+  context: partly(ContextManagementConfig),
   budget: Budget.partial(),
   delegation: partly(TreeLimits).meta({ id: 'TreeLimits' }),
 }
@@ -87,6 +89,11 @@ export const StartRun = z
       recovery: SETTINGS.recovery.optional(),
       retry: SETTINGS.retry.optional(),
       context: SETTINGS.context.optional(),
+      knowledge: z
+        .array(Knowledge)
+        .max(KNOWLEDGE_SOURCES)
+        .optional()
+        .meta({ description: 'Beside that of the settings; one of the same name replaces it.' }),
       tools: names.optional().meta({ description: 'Names of the tools to offer. Absent: all that are configured.' }),
       workspace: Folder.optional().meta({ description: 'Absolute path of the folder to work in.' }),
       testCommand: z.array(z.string()).min(1).optional(),

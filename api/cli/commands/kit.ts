@@ -32,7 +32,7 @@ export function kitOf(io: CliIo, done: (code: number) => void): Kit {
           .flat()
           .filter((a): a is string => typeof a === 'string')
         try {
-          // What the options are is said where the command is declared.
+          // The declaration of the command has the types of its options.
           done(await act(ctx, args, options as never))
         } finally {
           await ctx.leave()

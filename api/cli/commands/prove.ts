@@ -97,7 +97,7 @@ async function verifyFile(path: string) {
     return await verifyExport(linesOf(Readable.toWeb(createReadStream(path)) as ReadableStream<Uint8Array>))
   } catch (error) {
     const told = `${path}: ${(error as Error).message}`
-    // What begins as an export does and does not go on as one is damaged; anything else is the wrong file.
+    // A file that begins as an export and does not go on as one is damaged; any other file is the wrong one.
     if (error instanceof NoExport) throw error.line > 1 ? new CliError(told, EXIT.verification) : new UsageError(told)
     throw (error as NodeJS.ErrnoException).syscall === undefined ? error : new CliError(told)
   }

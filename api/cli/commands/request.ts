@@ -44,7 +44,11 @@ export function requestCommand(program: Command, kit: Kit): void {
       "what the model was sent in a turn: its content checked against the log, the provider's JSON made with the settings of now",
     )
     .argument('<run>')
-    .requiredOption('--turn <n>', 'of this turn', whole('--turn', 1))
+    .requiredOption(
+      '--turn <n>',
+      'of this turn; 0: requests for summaries, which are made between turns',
+      whole('--turn'),
+    )
     .option('--attempt <n>', 'of this attempt (default: the last one)', whole('--attempt', 1))
     .option('--agent <id>', 'of this agent (default: the root agent)')
     .action(kit.action<RequestOptions>((ctx, [run], options) => request(ctx, run!, options)))

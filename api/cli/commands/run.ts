@@ -1,8 +1,14 @@
+import { readFileSync } from 'node:fs'
 import { isAbsolute, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { ROLES } from '../../../domain/agent/definition/roles.ts'
-import { ErrorRecoveryPolicy, RecoveryConfig, TreeLimits } from '../../../domain/agent/definition/spec.ts'
+import {
+  ContextManagementConfig,
+  ErrorRecoveryPolicy,
+  RecoveryConfig,
+  TreeLimits,
+} from '../../../domain/agent/definition/spec.ts'
 import { DEFAULT_TURNS } from '../../app/runs/prepare-start.ts'
 import { OWN_AGENT, type StartRunInput } from '../../app/schemas/start.ts'
 import { take } from '../client.ts'
@@ -32,6 +38,11 @@ interface RunOptions {
   budgetTokens?: number
   budgetUsd?: number
   instructions?: string
+  knowledge?: string[]
+  contextStrategy?: 'summarize' | 'truncate' | 'hybrid'
+  contextTokens?: number
+  contextThreshold?: number
+  keepInputs?: number
   delegate?: boolean
   maxDepth?: number
   maxAgents?: number
@@ -77,6 +88,15 @@ function argv(text: string): string[] {
   return found as string[]
 }
 
+/** The text of a file, which the run is given as knowledge. */
+function knowledgeFrom(path: string, cwd: string): { kind: 'file'; name: string; text: string } {
+  try {
+    return { kind: 'file', name: path, text: readFileSync(resolve(cwd, path), 'utf8') }
+  } catch (error) {
+    throw new UsageError(`--knowledge ${path}: cannot be read: ${(error as Error).message}`)
+  }
+}
+
 /** A limit of the tree asks for one; without any, the setting decides. */
 function delegation({ delegate, maxDepth, maxAgents }: RunOptions): StartRunInput['delegation'] {
   if (delegate === false) return false
@@ -103,6 +123,13 @@ export function startRequest(
     limits: some({ maxTurns: o.maxTurns, wallClockMs: o.wallClock }),
     recovery: some({ graceTurns: o.graceTurns, graceTimeoutMs: o.graceTimeout }),
     retry: some({ maxRetries: o.maxRetries }),
+    context: some({
+      compressionStrategy: o.contextStrategy,
+      maxTokens: o.contextTokens,
+      compressionThreshold: o.contextThreshold === undefined ? undefined : o.contextThreshold / 100,
+      preserveLastN: o.keepInputs,
+    }),
+    knowledge: o.knowledge?.map((path) => knowledgeFrom(path, cwd)),
     tools: o.tools,
     workspace: o.workspace === false ? undefined : resolve(cwd, o.workspace ?? '.'),
     testCommand: o.testCommand === undefined ? undefined : argv(o.testCommand),
@@ -146,6 +173,7 @@ function noCommand(program: Command, task: string): void {
 
 const GRACE = RecoveryConfig.parse({})
 const RETRY = ErrorRecoveryPolicy.parse({})
+const CONTEXT = ContextManagementConfig.parse({})
 const TREE = TreeLimits.parse({})
 
 const repeated = (text: string, before: string[] = []): string[] => [...before, text]
@@ -208,6 +236,31 @@ export function runCommand(program: Command, kit: Kit): void {
     .option('--max-depth <n>', `depth of the deepest agent (default: ${TREE.maxDepth})`, whole('--max-depth'))
     .option('--max-agents <n>', `agents of the run (default: ${TREE.agents})`, whole('--max-agents', 1))
     .option('--instructions <text>', 'added to the system prompt')
+    .option(
+      '--knowledge <file>',
+      'what the agent is told beside its task, kept in every request; may be repeated',
+      repeated,
+    )
+    .option(
+      '--context-strategy <name>',
+      `how a long context is compressed: summarize, truncate, hybrid (default: ${CONTEXT.compressionStrategy})`,
+      choice('--context-strategy', ['summarize', 'truncate', 'hybrid']),
+    )
+    .option(
+      '--context-tokens <n>',
+      "limit of a request's tokens (default: the model's own)",
+      whole('--context-tokens', 1),
+    )
+    .option(
+      '--context-threshold <percent>',
+      `the part of the limit at which it is compressed (default: ${CONTEXT.compressionThreshold * 100})`,
+      whole('--context-threshold', 1),
+    )
+    .option(
+      '--keep-inputs <n>',
+      `the last messages of users that are never hidden (default: ${CONTEXT.preserveLastN})`,
+      whole('--keep-inputs'),
+    )
     .option('--no-sandbox', 'run commands without a sandbox; recorded and shown')
     .option('--no-drive', 'only record the run')
     .option(

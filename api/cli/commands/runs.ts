@@ -159,7 +159,8 @@ function recordOf({ source, models, tools, left }: NonNullable<Detail['reuse']>)
   const taken = `${counted(models, 'answer')} and ${counted(tools, 'result')} taken from ${source}`
   if (left === null) return `${taken}, not left`
   const differs = left.differs.length === 0 ? '' : ` (${left.differs.join(', ')})`
-  return `${taken}; left ${left.toolCallId === null ? `in turn ${left.turn}` : `at ${left.toolCallId}`}: ${left.reason}${differs}`
+  const at = left.turn === 0 ? 'between turns' : `in turn ${left.turn}`
+  return `${taken}; left ${left.toolCallId === null ? at : `at ${left.toolCallId}`}: ${left.reason}${differs}`
 }
 
 async function show(ctx: Context, run: string): Promise<number> {
@@ -167,7 +168,7 @@ async function show(ctx: Context, run: string): Promise<number> {
   const found = (await take((await ctx.client('read')).v1.runs[':id'].$get({ param: { id } }))) as Detail
   const detail = { ...found, run: (await told(ctx))(found.run) }
   ctx.show(detail, () => runLines(detail))
-  // What the tables say of it may be long past.
+  // The tables may show a state that is long past.
   const next =
     ctx.format !== 'table' ? [] : detail.parked.length > 0 ? parkedLines(ctx, detail) : nextLines(ctx, detail)
   if (next.length > 0) ctx.note('next:')

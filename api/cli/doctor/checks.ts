@@ -97,7 +97,7 @@ export function checkGuards(folder: string): Finding[] {
     const todo = 'find out who has written to log.db; "verify" tells what was changed; restore the log from a backup'
     return [bad('broken', 'log guards', `removed or changed: ${altered.join(', ')}`, todo)]
   } catch {
-    // What keeps the log from being opened was told of the log itself.
+    // The check of the log itself has reported why it cannot be opened.
     return []
   }
 }

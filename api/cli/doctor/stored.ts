@@ -10,7 +10,7 @@ import { OwnerError } from '../../owner/backend.ts'
 import type { LossReport } from '../loss-text.ts'
 import { bad, type Finding, message, ok } from './finding.ts'
 
-// What is stored in a data folder, file by file: damage is told by name, before anything is opened that would mend it.
+// The stored files of a data folder: damage is reported by name, before a file is opened in a way that would mend it.
 
 const RESTORE = 'restore a backup of the log, or look at what is missing with "repair"'
 

@@ -160,7 +160,7 @@ async function lostStream(
   }))
   const calls = data.calls.flatMap(({ toolCallId, toolName, argumentsHash, effect }) => {
     if (toolName === null || argumentsHash === null) return []
-    // What nothing tells to be harmless is not.
+    // A call that no record shows to be harmless counts as harmful.
     const parsed = Effect.safeParse(effect)
     return [{ toolCallId, toolName, argumentsHash, effect: parsed.success ? parsed.data : ('irreversible' as const) }]
   })

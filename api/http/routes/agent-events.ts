@@ -3,6 +3,7 @@ import { agentStream } from '../../../domain/log/ids.ts'
 import { idOf } from '../../../domain/log/owner.ts'
 import { firstOf } from '../../../domain/runtime/agent/history/history.ts'
 import { outlineOf } from '../../../domain/runtime/agent/history/outline.ts'
+import { streamOfAgent } from '../../../domain/runtime/stream-of-agent.ts'
 import { EventViews } from '../../app/events/view.ts'
 import { runOfAgent } from '../../app/runs/known.ts'
 import { briefPointOf } from '../../app/runs/point.ts'
@@ -52,12 +53,17 @@ export function agentEventRoutes(s: Services) {
     const { stream, revision, step } = first.body
     return { agentId: idOf(stream), revision, step }
   }
+  /** Of keepup's own agent or another one. Rejects with 404 where there is neither. */
+  const placeOf = async (agentId: string) => {
+    const runId = await runOfAgent(s, agentId)
+    return { runId, stream: (await streamOfAgent(s.log, agentId)) ?? agentStream(agentId) }
+  }
   return newApp()
     .openapi(outline, async (c) => {
       const { id } = c.req.valid('param')
       const { from = 0, limit } = c.req.valid('query')
-      const runId = await runOfAgent(s, id)
-      const all = await outlineOf(s.log, id)
+      const { runId, stream } = await placeOf(id)
+      const all = await outlineOf(s.log, stream)
       const part = <T>(column: readonly T[]) => column.slice(from, from + limit)
       const types = part(all.types)
       const names = [...new Set(types)]
@@ -76,14 +82,14 @@ export function agentEventRoutes(s: Services) {
     .openapi(events, async (c) => {
       const { id } = c.req.valid('param')
       const { from = 0, limit, brief } = c.req.valid('query')
-      await runOfAgent(s, id)
+      const { stream } = await placeOf(id)
       const views = new EventViews(s.log, s.blobs)
       async function* pieces(): AsyncGenerator<Piece> {
         let sent = 0
         let next: number | null = null
         yield '{"events":['
         // One more, to tell whether any follows.
-        for await (const page of s.log.read(agentStream(id), { from, limit: limit + 1 })) {
+        for await (const page of s.log.read(stream, { from, limit: limit + 1 })) {
           for (const event of page) {
             const { revision, body } = event.header
             if (sent > PAGE || revision >= from + limit) {
@@ -96,7 +102,7 @@ export function agentEventRoutes(s: Services) {
               sent += piece.length
               yield piece
             }
-            // What is cut had to be read all the same.
+            // The part that is cut had to be read all the same.
             sent = Math.max(sent, before + body.size / 16)
           }
           if (next !== null) break

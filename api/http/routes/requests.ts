@@ -12,11 +12,11 @@ const request = createRoute({
   operationId: 'getModelRequests',
   summary: 'What the model was sent in a turn, attempt by attempt, put together from the log',
   description:
-    'Messages, prompt, tools and parameters are checked against the hash that the log recorded. `body` is not: the process ' +
+    'Turn 0 has the requests for summaries, which are made between turns. Messages, prompt, tools and parameters are checked against the hash that the log recorded. `body` is not: the process ' +
     'that answers makes it from them with its own settings for the provider (such as `OPENAI_BASE_URL`), which may differ ' +
     'from those of the process that sent it.',
   request: {
-    params: z.object({ id: Id, turn: Digits.pipe(z.int().positive()) }),
+    params: z.object({ id: Id, turn: Digits.pipe(z.int()) }),
     query: z.strictObject({ agent: Id.optional() }),
   },
   responses: { 200: json(SentRequests, 'The requests'), ...refusals },

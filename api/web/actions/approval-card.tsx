@@ -3,11 +3,12 @@ import { api, asOne, Refused, take } from '../client/api.ts'
 import { listen } from '../client/feed.ts'
 import { person } from '../client/session.ts'
 import { useKeys } from '../page/keys.ts'
-import { ago, short } from '../parts/format.ts'
+import { ago } from '../parts/format.ts'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
 import { PatchView } from '../parts/patch-view.tsx'
 import { shown } from '../parts/shown.ts'
 import { Foreign } from '../parts/text.tsx'
+import { AgentWay } from './agent-way.tsx'
 import { run } from './command.ts'
 
 interface ApprovalCardProps {
@@ -52,8 +53,8 @@ export function ApprovalCard({ toolCallId, runId, keys }: ApprovalCardProps) {
               {isOpen ? 'Allow' : 'Asked'} <bdi class="mono">{shown(approval.toolName)}</bdi>?
             </h2>
             <p class="quiet">
-              <bdi>{shown(approval.reason)}</bdi> · asked {ago(approval.requestedAt, Date.now())} ago, by agent{' '}
-              <span class="mono">{short(approval.agentId)}</span> of <a href={`/runs/${runId}`}>{short(runId)}</a>
+              <bdi>{shown(approval.reason)}</bdi> · asked {ago(approval.requestedAt, Date.now())} ago, by{' '}
+              <AgentWay runId={runId} path={approval.agentPath} />
             </p>
             {preview.kind === 'diff' ? (
               <PatchView patch={preview.text} />

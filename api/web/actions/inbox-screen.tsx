@@ -19,9 +19,9 @@ async function look(): Promise<void> {
       take(api.v1.questions.$get({ query: {} })),
     ])
     const waiting = approvals.map(
-      ({ runId, agentId, toolCallId, toolName, arguments: given, reason }): AskView => ({
+      ({ runId, agentId, agentPath, toolCallId, toolName, arguments: given, reason }): AskView => ({
         for: 'approval',
-        ...{ runId, agentId, toolCallId, toolName, arguments: given, text: reason },
+        ...{ runId, agentId, agentPath, toolCallId, toolName, arguments: given, text: reason },
       }),
     )
     asks.value = [...waiting, ...doubts, ...questions]

@@ -13,16 +13,18 @@ type Form = 'input' | 'fork' | 'restore' | 'cancel' | null
 
 /** What a person can do with a run as it stands. */
 export function RunActions({ detail }: { detail: Detail }) {
-  const { runId, status, paused, driving, workspace } = detail.run
+  const { runId, status, paused, driving, workspace, ungoverned } = detail.run
   const [form, setForm] = useState<Form>(null)
   const over = hasEnded(status)
+  // Another agent is recorded, not driven: it can only be ended, and its files put back.
+  const commands = !over && !ungoverned
   const param = { id: runId }
   const by = person()
   const toggle = (name: Form) => setForm(form === name ? null : name)
   const close = () => setForm(null)
   useKeys({
-    i: () => (over ? false : toggle('input')),
-    f: () => toggle('fork'),
+    i: () => (commands ? toggle('input') : false),
+    f: () => (ungoverned ? false : toggle('fork')),
     Escape: () => (form === null ? false : close()),
   })
   const command = (kind: 'pause' | 'resume' | 'step', done: string) => () =>
@@ -39,23 +41,23 @@ export function RunActions({ detail }: { detail: Detail }) {
   return (
     <>
       <fieldset class="actions" disabled={busy.value} aria-label="Actions">
-        {!over && !paused && (
+        {commands && !paused && (
           <button type="button" onClick={command('pause', 'Paused: nothing new begins.')}>
             Pause
           </button>
         )}
-        {!over && (paused || !driving) && (
+        {commands && (paused || !driving) && (
           <button type="button" onClick={command('resume', 'The run goes on.')}>
             Resume
           </button>
         )}
-        {!over && paused && (
+        {commands && paused && (
           <button type="button" onClick={command('step', 'The run goes on to the end of its turn.')}>
             Step
           </button>
         )}
-        {!over && openButton('input', 'Say (i)')}
-        {openButton('fork', 'Fork (f)')}
+        {commands && openButton('input', 'Say (i)')}
+        {!ungoverned && openButton('fork', 'Fork (f)')}
         {workspace !== null && openButton('restore', 'Restore')}
         {!over && openButton('cancel', 'Cancel')}
       </fieldset>

@@ -41,12 +41,18 @@ function write(): void {
 }
 addEventListener('pagehide', write)
 
-/** Changes the query in place. Browsers refuse an address that changes too often, so that of many changes the last is written. */
+/** Members that change with every move of a hand. */
+const OFTEN: ReadonlySet<string> = new Set(['at', 'run'])
+
+/**
+ * Changes the query in place. Browsers refuse an address that changes too often, so that of many moves the last is written.
+ */
 export function setQuery(change: Change): void {
   const url = withQuery(place.value, change)
   if (url.href === place.value.href) return
   place.value = url
-  if (performance.now() - written > PAUSE) write()
+  const isMove = Object.keys(change).every((name) => OFTEN.has(name))
+  if (!isMove || performance.now() - written > PAUSE) write()
   else if (waiting === 0) waiting = window.setTimeout(write, PAUSE)
 }
 

@@ -8,6 +8,8 @@ import { waitingForPeople } from './waiting-count.ts'
 const SCREENS = [
   ['/', 'Runs'],
   ['/inbox', 'Inbox'],
+  ['/documents', 'Documents'],
+  ['/compare', 'Compare'],
   ['/start', 'Start'],
 ] as const
 

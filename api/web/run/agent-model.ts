@@ -39,7 +39,7 @@ export class AgentModel {
 
   /** Takes an event that was just appended. A gap before it is read. */
   hear(event: EventView): void {
-    if (event.stream !== `agent-${this.agentId}`) return
+    if (event.stream !== `agent-${this.agentId}` && event.stream !== `external-${this.agentId}`) return
     const { revision, type, turn, timestamp, toolCallId = '' } = event
     if (revision < this.outline.length) return
     if (revision > this.outline.length) return void this.read()

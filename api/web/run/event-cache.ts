@@ -16,7 +16,8 @@ export class EventCache {
   readonly #agentId: string
   readonly #pages = new Map<number, Map<number, EventView>>()
   readonly #asked = new Set<number>()
-  #wanted: number[] = []
+  /** Pages by the part of the screen that shows them. */
+  readonly #wanted = new Map<string, readonly number[]>()
   #timer = 0
   /** Changes whenever events have come. */
   readonly version = signal(0)
@@ -36,18 +37,17 @@ export class EventCache {
     this.#keep(page, new Map([...(kept ?? []), [event.revision, event]]))
   }
 
-  /** Loads events that are in view; those that were wanted before and are not asked for yet are passed over. */
-  want(revisions: readonly number[]): void {
-    this.#wanted = [
-      ...new Set(revisions.filter((one) => this.get(one) === undefined).map((one) => Math.floor(one / PAGE))),
-    ]
-    if (this.#wanted.length === 0) return
+  /** Loads events that a part of the screen shows; what the same part wanted before is passed over. */
+  want(part: string, revisions: readonly number[]): void {
+    const missing = revisions.filter((one) => this.get(one) === undefined).map((one) => Math.floor(one / PAGE))
+    this.#wanted.set(part, [...new Set(missing)])
+    if (missing.length === 0) return
     clearTimeout(this.#timer)
     this.#timer = window.setTimeout(() => this.#load(), PATIENCE)
   }
 
   #load(): void {
-    for (const page of this.#wanted) {
+    for (const page of [...this.#wanted.values()].flat()) {
       if (this.#asked.size >= AT_ONCE) return
       if (!this.#asked.has(page)) void this.#ask(page)
     }
@@ -71,10 +71,14 @@ export class EventCache {
       }
       this.#keep(page, found)
     } catch {
-      // What is still in view is asked for again with the next look at it.
+      // Rows that are still in view are asked for again when they are shown next.
     } finally {
       this.#asked.delete(page)
-      this.#wanted = this.#wanted.filter((one) => one !== page)
+      for (const [part, pages] of this.#wanted)
+        this.#wanted.set(
+          part,
+          pages.filter((one) => one !== page),
+        )
       this.#load()
     }
   }

@@ -121,6 +121,12 @@ const SPOKEN: ReadonlySet<string> = new Set([
   'cancel_requested',
   'context_compressed',
   'workspace_drifted',
+  'external_started',
+  'agent_events',
+  'permission_requested',
+  'permission_decided',
+  'external_ended',
+  'outcome_learned',
 ])
 
 const nearest = (places: readonly number[], at: number): number =>

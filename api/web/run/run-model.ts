@@ -1,13 +1,15 @@
 import { signal } from '@preact/signals'
 import type { z } from 'zod'
 import type { EventView } from '../../app/schemas/events.ts'
-import type { RunDetail } from '../../app/schemas/runs.ts'
+import type { RunDetail, RunTree } from '../../app/schemas/runs.ts'
 import { api, take, told } from '../client/api.ts'
 import type { News } from '../client/feed-hub.ts'
 import { AgentModel } from './agent-model.ts'
 import { StateCache } from './state-cache.ts'
 
 export type Detail = z.infer<typeof RunDetail>
+export type Tree = z.infer<typeof RunTree>
+export type Node = Tree['agents'][number]
 
 const PAUSE = 250
 
@@ -15,6 +17,7 @@ const PAUSE = 250
 export class RunModel {
   readonly runId: string
   readonly detail = signal<Detail | null>(null)
+  readonly tree = signal<Tree | null>(null)
   readonly fault = signal('')
   readonly #agents = new Map<string, AgentModel>()
   readonly #states = new Map<string, StateCache>()
@@ -37,9 +40,18 @@ export class RunModel {
     return known
   }
 
+  /** False: another agent, of which keepup records the events and folds no state. Null: not known yet. */
+  governs(agentId: string): boolean | null {
+    const node = this.tree.value?.agents.find((one) => one.agentId === agentId)
+    if (node !== undefined) return !node.ungoverned
+    return this.detail.value === null ? null : !this.detail.value.run.ungoverned
+  }
+
   async refresh(): Promise<void> {
     try {
-      this.detail.value = await take(api.v1.runs[':id'].$get({ param: { id: this.runId } }))
+      const param = { id: this.runId }
+      this.detail.value = await take(api.v1.runs[':id'].$get({ param }))
+      this.tree.value = await take(api.v1.runs[':id'].tree.$get({ param }))
       this.fault.value = ''
     } catch (error) {
       this.fault.value = told(error)

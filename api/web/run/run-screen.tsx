@@ -35,9 +35,10 @@ export function RunScreen({ runId }: { runId: string }) {
   const agent = model.agent(agentId)
   const place = placeIn(agent.length.value)
   const states = model.states(agentId)
+  const governed = model.governs(agentId)
   useEffect(() => {
-    if (agent.length.value > 0) states.show(place)
-  }, [states, place, agent.length.value > 0])
+    if (agent.length.value > 0 && governed === true) states.show(place)
+  }, [states, place, agent.length.value > 0, governed])
   if (detail === null && model.fault.value !== '')
     return (
       <Notice title="This run cannot be shown">
@@ -56,9 +57,9 @@ export function RunScreen({ runId }: { runId: string }) {
       {detail !== null && <RunAsks detail={detail} />}
       <Scrubber agent={agent} place={place} />
       <div class="panes">
-        <TreePane detail={detail} agent={agent} place={place} />
+        <TreePane tree={model.tree.value} agent={agent} place={place} />
         <TimelinePane agent={agent} place={place} />
-        <DetailPane runId={runId} agent={agent} place={place} states={states} />
+        <DetailPane runId={runId} agent={agent} place={place} states={states} governed={governed !== false} />
       </div>
     </div>
   )
@@ -67,6 +68,7 @@ export function RunScreen({ runId }: { runId: string }) {
 function RunHead({ detail, runId }: { detail: Detail | null; runId: string }) {
   if (detail === null) return <h1 class="bar">{runId}</h1>
   const { run } = detail
+  const { source } = run
   return (
     <div class="bar run-head">
       <StatusMark run={run} />
@@ -82,6 +84,9 @@ function RunHead({ detail, runId }: { detail: Detail | null; runId: string }) {
       {run.ungoverned && <span class="badge">ungoverned</span>}
       {run.incomplete && <span class="badge">incomplete</span>}
       {run.shortened && <span class="badge">shortened log</span>}
+      {!run.ungoverned && (
+        <a href={source === null ? `/compare?a=${runId}` : `/compare?a=${source.agentId}&b=${runId}`}>Compare</a>
+      )}
       <RunActions detail={detail} />
     </div>
   )

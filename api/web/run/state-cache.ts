@@ -46,7 +46,7 @@ export class StateCache {
         this.#known.set(revision, found)
         if (this.#known.size > MOST) this.#known.delete(this.#known.keys().next().value as number)
         this.fault.value = ''
-        // What was wanted meanwhile comes next; this is nearer to it than what is shown.
+        // The position that was asked for meanwhile comes next; this one is nearer to it than the one on the page.
         this.current.value = found
       } catch (error) {
         this.fault.value = told(error)

@@ -3,7 +3,7 @@ import { listen } from '../client/feed.ts'
 import { useKeys } from '../page/keys.ts'
 import { go, query, setQuery } from '../page/router.ts'
 import { Notice } from '../page/shell.tsx'
-import { count } from '../parts/format.ts'
+import { count, short } from '../parts/format.ts'
 import { VirtualList } from '../parts/virtual-list.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import { filtersIn, moved } from './filters.ts'
@@ -29,7 +29,14 @@ export function RunsScreen() {
   const selected = query.value.get('run')
   const ids = runs.map(({ runId }) => runId)
   const move = (by: number) => setQuery({ run: moved(ids, selected, by) })
+  const marked = query.value.get('compare')
+  const mark = () => {
+    if (selected === null) return false
+    if (marked === null || marked === selected) setQuery({ compare: marked === null ? selected : null })
+    else go(`/compare?a=${marked}&b=${selected}`)
+  }
   useKeys({
+    c: mark,
     j: () => move(1),
     k: () => move(-1),
     ArrowDown: () => move(1),
@@ -51,6 +58,7 @@ export function RunsScreen() {
             ? 'loading …'
             : `${count(runs.length, 'run')}${model.isWhole ? '' : ' and more'}`}
         </span>
+        {marked !== null && <span role="status">Choose the run to compare {short(marked)} with, and press c.</span>}
       </div>
       {model.fault.value !== '' && (
         <p class="fault" role="alert">

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Json, JsonObject } from '../../log/json.ts'
+import type { MemoryRequest } from '../../memory/request.ts'
 import type { QualityGate, RoleDefinition } from '../definition/spec.ts'
 import type { ControlKind, ToolSpec } from '../definition/tools.ts'
 import type { ToolErrorCode } from '../error-codes.ts'
@@ -19,18 +20,29 @@ export interface Examination {
   readonly artifacts?: readonly Artifact[]
   /** Paths of files to register as artifacts. */
   readonly files?: readonly string[]
+  /** Earlier turns to read, both ends included; `from` and `length` in UTF-8 bytes of their text. */
+  readonly turns?: {
+    readonly fromTurn: number
+    readonly toTurn: number
+    readonly from: number
+    readonly length: number
+  }
   /** A part of an earlier call's result to read; `from` and `length` in UTF-8 bytes. */
   readonly part?: { readonly toolCallId: string; readonly from: number; readonly length: number }
+  /** What is asked of the memory. */
+  readonly memory?: MemoryRequest
 }
 
 /** What the runtime established: the answer to an {@link Examination}. */
 export interface Findings {
   readonly gates: readonly BodyOf<'gate_checked'>[]
   readonly artifacts: readonly Artifact[]
-  /** The part of a result that was read. */
+  /** The part of a result, or of earlier turns, that was read. */
   readonly text: string | null
   /** The source of that text, where it is not trusted, such as `web`; absent: it is trusted. */
   readonly untrusted?: string
+  /** The answer of the memory. */
+  readonly memory?: Json
 }
 
 /** An event of a control call; it is recorded before the end of the call. */

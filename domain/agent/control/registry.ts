@@ -5,18 +5,35 @@ import { askUser } from './ask-user.ts'
 import { completeTask } from './complete-task.ts'
 import { type ControlTool, isFor } from './control-tool.ts'
 import { delegateToAgent } from './delegate-to-agent.ts'
+import { forget } from './forget.ts'
+import { readHistory } from './read-history.ts'
 import { readResult } from './read-result.ts'
+import { recall } from './recall.ts'
+import { remember } from './remember.ts'
 import { setContext } from './set-context.ts'
 
 /** All control tools, in the order in which they are offered. A new one is a file of this folder and an entry here. */
-export const CONTROL_TOOLS: readonly ControlTool[] = [completeTask, advancePhase, setContext, askUser, readResult]
+export const CONTROL_TOOLS: readonly ControlTool[] = [
+  completeTask,
+  advancePhase,
+  setContext,
+  askUser,
+  readResult,
+  readHistory,
+]
 
-/** Control tools that an agent has only where its spec says so (`delegation`). */
-const ON_REQUEST: readonly ControlTool[] = [delegateToAgent]
+/** The tools of the memory, which agents have where their host has one. */
+export const MEMORY_TOOLS: readonly ControlTool[] = [remember, recall, forget]
+
+/** Control tools that an agent has only where its spec says so. */
+const ON_REQUEST: readonly ControlTool[] = [delegateToAgent, ...MEMORY_TOOLS]
 
 const BY_NAME: ReadonlyMap<string, ControlTool> = new Map(
   [...CONTROL_TOOLS, ...ON_REQUEST].map((tool) => [tool.spec.name, tool]),
 )
+
+/** Whether an agent has the control tool of this name only where its spec says so. */
+export const isOnRequest = (name: string): boolean => ON_REQUEST.some(({ spec }) => spec.name === name)
 
 /** The control tool of this name; undefined: there is none. */
 export const controlToolNamed = (name: string): ControlTool | undefined => BY_NAME.get(name)

@@ -8,6 +8,7 @@ import { AgentSpec } from '../definition/spec.ts'
 import type { ResolvedPaths } from '../events/event-parts.ts'
 import type { Attachment, BodyOf, Failure } from '../events/events.ts'
 import type { Place } from '../events/reuse.ts'
+import { TurnRange } from '../events/segment.ts'
 import type { Delivery } from '../rules/obligations.ts'
 import type { AgentState } from '../state/state.ts'
 import type { AnswerOfRecord, CallOfRecord, FailureOfRecord, LeaveRecord } from './record.ts'
@@ -66,6 +67,10 @@ export const ResolveDoubt = z.strictObject({
 })
 /** Lets irreversible calls run again after an accepted loss whose calls are not all known. */
 export const ReleaseLoss = z.strictObject({ kind: z.literal('release_loss'), reason: z.string().optional() })
+/** Shows hidden turns again in the next request; absent: all of them. */
+export const ExpandContext = z
+  .strictObject({ kind: z.literal('expand_context'), turns: TurnRange.optional() })
+  .refine(({ turns }) => turns === undefined || turns.from <= turns.to, 'the last turn is before the first one')
 export const StandingApproval = z.strictObject({
   kind: z.literal('standing_approval'),
   tools: z.array(z.string().min(1)).min(1),
@@ -97,6 +102,7 @@ export const UserCommand = z.discriminatedUnion('kind', [
   ResolveDoubt,
   ReleaseLoss,
   StandingApproval,
+  ExpandContext,
   Erase,
 ])
 export type UserCommand = z.infer<typeof UserCommand>

@@ -5,7 +5,7 @@ import type { BodyOf } from '../events/events.ts'
 import { admit } from '../rules/admission.ts'
 import { failureOf, resultOf } from '../rules/delegation.ts'
 import { type Delivery, senderOf } from '../rules/obligations.ts'
-import { acceptedFrom } from '../state/courier.ts'
+import { acceptedFrom, keyOf, lossesAt, rankOf } from '../state/courier.ts'
 import { NO_AMOUNTS } from '../state/family.ts'
 import { type AgentState, type Call, callsOf, isFinished } from '../state/state.ts'
 import { answerChildren, passedOn, passOn } from './budgets.ts'
@@ -14,7 +14,7 @@ import { endCall, failCall } from './endings.ts'
 import { forwardPause, forwardResume, leaveChild } from './forwarding.ts'
 import { settleCancel } from './proceed.ts'
 
-// What a courier brings from another stream, and what it brings back to the source (DESIGN, Flow: Between streams). What was
+// Deliveries of the courier, and their acknowledgements to the source (DESIGN, Flow: Between streams). What was
 // accepted before decides nothing. A delivery that can never be accepted bounces; one that comes too early is refused.
 
 type Of<K extends Delivery['kind']> = Extract<Delivery, { kind: K }>
@@ -26,13 +26,16 @@ export function decideDelivery(d: Deciding, state: AgentState | null, delivery: 
     if (delivery.kind !== 'deliver_birth') throw bounce('there is no such agent')
     return beBorn(d, delivery)
   }
-  const { stream, revision } = delivery.origin
-  const accepted = acceptedFrom(state, stream)
-  if (revision <= accepted) return
-  if (delivery.after !== accepted)
+  const { origin, after } = delivery
+  const accepted = acceptedFrom(state, origin.stream)
+  const rank = rankOf(origin)
+  if (rank <= accepted) return
+  // What was accepted last may be of a part that the source has lost since.
+  const follows = after === accepted || (after < accepted && lossesAt(rank) > lossesAt(accepted))
+  if (!follows)
     throw new DeliveryRefused(
       'OUT_OF_ORDER',
-      `${stream}@${revision} follows ${delivery.after}, and ${accepted} was accepted last; deliver what is between them first`,
+      `${keyOf(origin)} follows ${after}, and ${accepted} was accepted last; deliver what is between them first`,
     )
   const refusal = whyNever(state, delivery)
   if (refusal !== null) throw bounce(refusal)

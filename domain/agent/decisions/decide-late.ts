@@ -35,7 +35,7 @@ export function lateAnswer(d: Deciding, fact: Extract<OutcomeCommand, { kind: 'm
   const named = requestId === undefined ? {} : { requestId }
   d.emit(
     'model_late',
-    { attempt, purpose: 'turn', usage, nanoDollars, servedBy, ...named },
+    { attempt, purpose: turn === 0 ? 'summary' : 'turn', usage, nanoDollars, servedBy, ...named },
     { turn, actor: { kind: 'model', id: lost.model }, cause: lost.since },
   )
 }

@@ -9,6 +9,7 @@ import { undecided } from '../state/loss.ts'
 import { followsRecord } from '../state/reuse.ts'
 import { activityOf, type ModelStage } from '../state/state.ts'
 import type { OutcomeCommand } from './commands.ts'
+import { summaryAnswered, summaryFailed } from './compress.ts'
 import { lateAnswer } from './decide-late.ts'
 import { decideToolFact } from './decide-tools.ts'
 import type { Deciding } from './deciding.ts'
@@ -16,7 +17,7 @@ import { endRun, endTurn } from './endings.ts'
 import { loseAttempt, proceed } from './proceed.ts'
 import { decideLeave, type FailureOfRecord, leaveRecord, withRecord } from './record.ts'
 
-// What a driver brings in. A fact that the state has gone past decides nothing: it was recorded, or came too late.
+// The outcomes that a driver brings in. A fact that the state has gone past decides nothing: it was recorded, or came too late.
 
 type Fact<K extends OutcomeCommand['kind']> = Extract<OutcomeCommand, { kind: K }>
 
@@ -67,7 +68,11 @@ function openAttempt(
   return model?.at === 'calling' && d.state.turn === turn && model.attempt === attempt ? model : null
 }
 
+/** Summaries are made between turns. */
+const isOfSummary = ({ turn }: { turn: number }) => turn === 0
+
 function modelAnswered(d: Deciding, fact: Fact<'model_answered'>): void {
+  if (isOfSummary(fact) && summaryAnswered(d, fact)) return
   const open = openAttempt(d, fact)
   if (open === null) return lateAnswer(d, fact)
   // The calls of this answer would have the ids of lost calls that wait for a person's decision: the model is asked again.
@@ -110,6 +115,7 @@ function modelHeld(d: Deciding, { turn, attempt, delayMs }: Fact<'model_held'>):
 }
 
 function modelFailed(d: Deciding, { turn, attempt, error, reused }: Fact<'model_failed'>): void {
+  if (isOfSummary({ turn })) return void summaryFailed(d, attempt, error)
   const open = openAttempt(d, { turn, attempt })
   if (open === null) return
   const failure = { error: error.message, code: error.code, recoverable: true, attempt }

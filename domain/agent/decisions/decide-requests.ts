@@ -1,7 +1,9 @@
 import type { Actor } from '../../log/envelope.ts'
 import { echo } from '../../shared/issues.ts'
 import { CommandRejected } from '../errors.ts'
+import type { TurnRange } from '../events/segment.ts'
 import { matches } from '../rules/policy.ts'
+import { isHidden } from '../state/compression.ts'
 import { undecided } from '../state/loss.ts'
 import { type Call, callsOf, isFinished } from '../state/state.ts'
 import type { UserCommand } from './commands.ts'
@@ -69,6 +71,8 @@ export function decideRequest(d: Deciding, command: Request): void {
       }
       return
     }
+    case 'expand_context':
+      return expandContext(d, command.turns)
     case 'decide_approval':
       return decideApproval(d, command)
     case 'resolve_doubt': {
@@ -78,6 +82,17 @@ export function decideRequest(d: Deciding, command: Request): void {
     case 'release_loss':
       return releaseLoss(d, command)
   }
+}
+
+function expandContext(d: Deciding, turns: TurnRange | undefined): void {
+  const hidden = d.state.compression.segments.filter(isHidden).map((segment) => segment.turns)
+  const meant = hidden.some(({ from, to }) => turns === undefined || (from <= turns.to && to >= turns.from))
+  if (!meant) {
+    const which = hidden.map(({ from, to }) => (from === to ? `${from}` : `${from} to ${to}`)).join(', ')
+    const why = hidden.length === 0 ? 'requests show every turn' : `these turns are not; hidden are ${which}`
+    throw new CommandRejected('NOTHING_HIDDEN', `there is nothing hidden to show: ${why}`)
+  }
+  d.emit('context_expanded', turns === undefined ? {} : { turns })
 }
 
 const notInDoubt = (toolCallId: string) =>

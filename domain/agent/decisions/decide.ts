@@ -90,7 +90,7 @@ export function decide(
   }
   if (FACTS.has(command.kind)) return decided(brought(state, identity, command as OutcomeCommand, context), state)
   decideRequest(d, command as never)
-  // What was acknowledged under a key stays so: made again, it must not do what there was no need for.
+  // An acknowledged request keeps its answer: repeated, it must not do what was not needed at first.
   if (d.drafts.length === 0 && isKeyed(context.commandId)) d.emit('request_noted', { request: command.kind })
   return decided(d, state)
 }

@@ -7,6 +7,7 @@ import { wellFormed } from '../../log/well-formed.ts'
 import type { Draft as StreamDraft } from '../../stream/aggregate.ts'
 import { bodyFault } from '../events/codec.ts'
 import type { AgentEvent, BodyOf, EventType } from '../events/events.ts'
+import { keyOf } from '../state/courier.ts'
 import { evolve } from '../state/evolve.ts'
 import type { Transcript } from '../state/messages.ts'
 import { type AgentState, activityOf, callsOf, turnIsOpen } from '../state/state.ts'
@@ -33,6 +34,7 @@ const DEEDS: ReadonlySet<EventType> = new Set<EventType>([
   'loss_accepted',
   'lost_call_decided',
   'loss_released',
+  'context_expanded',
   'residue',
   'erased',
 ])
@@ -58,6 +60,12 @@ export class Deciding {
     this.revision = identity.revision
     this.context = context
     this.transcript = context.transcript?.() ?? null
+  }
+
+  /** The messages as the model is told them. */
+  get told(): Transcript {
+    if (this.transcript === null) throw new Error('a context is compressed where the messages are known')
+    return this.transcript
   }
 
   /** The root of the messages as the model is told them. */
@@ -86,7 +94,7 @@ export class Deciding {
     const { context } = this
     const text = storedText(given)
     const salted = saltBody(utf8.encode(text), context.salt())
-    // What is folded, and shown to the model, is what is stored: members in the same order, nothing that JSON drops.
+    // The fold and the model see the stored form: members in the same order, without members that JSON drops.
     const body = JSON.parse(text) as BodyOf<T>
     const fault = bodyFault(type, body)
     if (fault !== null)
@@ -104,11 +112,7 @@ export class Deciding {
     const origin = 'origin' in body && body.origin !== undefined ? body.origin : null
     const cause = about.cause ?? this.causeOf(type, about.toolCallId, deed)
     const causationId =
-      origin !== null
-        ? `${origin.stream}@${origin.revision}`
-        : cause === null
-          ? null
-          : `${agentStream(this.identity.agentId)}@${cause}`
+      origin !== null ? keyOf(origin) : cause === null ? null : `${agentStream(this.identity.agentId)}@${cause}`
     this.revision++
     const decided = {
       type,
@@ -130,7 +134,7 @@ export class Deciding {
       ...(driver === undefined || deed ? {} : { driver }),
     } as AgentEvent
     const after = evolve(this.current, decided)
-    // What a turn does belongs to the input that it reads, which only its start has settled.
+    // The events of a turn belong to the input that it reads, which only its start has settled.
     const inherited = !deed && after.correlation !== context.commandId
     const event = inherited ? { ...decided, correlationId: after.correlation } : decided
     this.current = after
@@ -156,10 +160,18 @@ export class Deciding {
     const activity = activityOf(this.state.machine)
     const model = activity?.status === 'THINKING' && 'since' in activity.model ? activity.model : null
     if (model !== null && (type.startsWith('model_') || type === 'error')) return model.since
-    // What comes from outside, and what follows in the same append, follow from nothing before.
+    const { summarizing } = this.state.compression
+    if (summarizing !== null && OF_A_SUMMARY.has(type)) return summarizing.since
+    // Requests from outside, and events that follow in the same append, have no cause before them.
     return deed || FROM_OUTSIDE.has(type) || this.drafts.length > 0 ? null : this.state.follows
   }
 }
+
+const OF_A_SUMMARY: ReadonlySet<EventType> = new Set<EventType>([
+  'model_call_end',
+  'model_attempt_lost',
+  'summary_failed',
+])
 
 const FROM_OUTSIDE: ReadonlySet<EventType> = new Set<EventType>([
   'forked',

@@ -1,7 +1,7 @@
 import { isFinished } from '../state/state.ts'
 import type { Deciding } from './deciding.ts'
 
-// What is asked of an agent is asked of its children: cancel, pause and resume pass down the tree.
+// Cancel, pause and resume pass from an agent to its children.
 
 const open = (d: Deciding) => Object.entries(d.state.family.children).filter(([, { unreached }]) => !unreached)
 

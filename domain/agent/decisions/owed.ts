@@ -3,6 +3,7 @@ import { type AgentState, activityOf, callsOf, isFinished, recoveryOf } from '..
 
 /** What the log owes the world: effects whose intent is recorded, and instants at which the agent must be looked at. */
 export type Owed =
+  /** `turn` 0: a summary is to be made. */
   | { readonly kind: 'model'; readonly id: string; readonly attempt: number; readonly turn: number }
   | {
       readonly kind: 'tool'
@@ -32,6 +33,11 @@ export function owed(state: AgentState): readonly Owed[] {
     }
     if (model.at === 'backoff') list.push({ kind: 'wake', at: model.until, reason: 'backoff' })
   }
+  const { summarizing } = state.compression
+  if (summarizing !== null && summarizing.epoch === epoch && state.cancel === null) {
+    const { attempt } = summarizing
+    list.push({ kind: 'model', id: effectId(modelCallId(state.agentId, 0), attempt), attempt, turn: 0 })
+  }
   let atWork = false
   for (const { id, attempt, stage } of callsOf(state)) {
     if (stage.at === 'running' && stage.epoch === epoch) {
@@ -43,7 +49,7 @@ export function owed(state: AgentState): readonly Owed[] {
     if (stage.at === 'approval') list.push({ kind: 'wake', at: stage.expiresAt, reason: 'approval' })
   }
   if (state.unversioned !== null) {
-    // What ends while a version is taken is owed the next one, so that its name goes by the first step.
+    // A call that ends while a version is taken is owed the next one; so a version is named after its first step.
     const id = effectId(`${state.agentId}.s${state.unversioned.from}.version`, 1)
     list.push({ kind: 'version', id, step: state.unversioned.to })
     atWork = true

@@ -9,7 +9,7 @@ import { leaveChild } from './forwarding.ts'
 import { heldByLoss } from './losses.ts'
 import { beginsFromRecord } from './record.ts'
 
-// What follows by itself for the tool calls of a turn.
+// Decisions that follow without a command for the tool calls of a turn.
 
 /** One round over the open calls; says whether anything was emitted. */
 export function proceedCalls(d: Deciding, calls: readonly Call[]): boolean {

@@ -1,8 +1,10 @@
 import type { ModelInfo } from '../definition/spec.ts'
 import { leastTokens, reserve } from '../rules/budget.ts'
+import { contextLimit } from '../rules/compression.ts'
+import { knowledgeIsDue } from '../rules/knowledge.ts'
 import { cost } from '../rules/money.ts'
 import { graceIsOver, lastTurn, limitReached, warningText } from '../rules/recovery.ts'
-import { ASSEMBLER, inputsHash, requestFacts, requestInputs, sameTools } from '../rules/request.ts'
+import { assemblerFor, inputsHash, requestFacts, requestInputs, sameTools } from '../rules/request.ts'
 import { MAX_MODEL_FAILURES, mayFail, modelInfo, route, routingFacts } from '../rules/routing.ts'
 import { controlKind } from '../state/controls.ts'
 import { MAX_VIOLATIONS } from '../state/failures.ts'
@@ -21,6 +23,7 @@ import {
   turnIsOpen,
 } from '../state/state.ts'
 import { askForTurn } from './budgets.ts'
+import { loseSummary, makeRoom } from './compress.ts'
 import type { Deciding } from './deciding.ts'
 import { endRun, endTurn } from './endings.ts'
 import { forwardCancel } from './forwarding.ts'
@@ -51,6 +54,9 @@ function step(d: Deciding): boolean {
 function beginTurn(d: Deciding): boolean {
   if (d.state.paused) return false
   const routed = resolve(d)
+  const hurried = recoveryOf(d.state.machine) !== null || limitReached(d.state, d.context.now) !== null
+  const room = makeRoom(d, modelInfo(d.state, routed.resolved), hurried)
+  if (room !== null) return room
   const reason = recoveryOf(d.state.machine) === null ? limit(d, routed.resolved) : null
   const asked = reason === 'budget' ? askForTurn(d) : null
   if (asked !== null) return asked
@@ -140,7 +146,7 @@ function leastBudget(state: AgentState, info: ModelInfo): string {
 function callModel(d: Deciding, id: string, attempt: number): boolean {
   if (d.state.paused) return false
   const info = modelInfo(d.state, id)
-  const { prompt, tools, bytes } = requestFacts(d.state, info)
+  const { prompt, tools, knowledge, bytes } = requestFacts(d.state, info)
   const estimate = reserve(d.state, info, bytes)
   if (estimate === null) {
     // Earlier attempts of this turn used up the budget: the turn ends, and the next one is the warning turn.
@@ -148,15 +154,17 @@ function callModel(d: Deciding, id: string, attempt: number): boolean {
     else endRun(d, 'BUDGET_EXCEEDED', `the budget leaves no room for another model call${leastBudget(d.state, info)}`)
     return true
   }
-  if (estimate.input >= info.contextTokens) {
-    endRun(d, 'CONTEXT_OVERFLOW', `about ${estimate.input} tokens do not fit into the ${info.contextTokens} of ${id}`)
+  const most = contextLimit(d.state.spec, info)
+  if (estimate.input >= most) {
+    endRun(d, 'CONTEXT_OVERFLOW', overflow(estimate.input, most, id))
     return true
   }
   if (d.state.prompt?.system !== prompt.system) d.emit('prompt_set', prompt)
   if (!sameTools(d.state.toolset, tools)) d.emit('tools_changed', tools)
+  if (knowledgeIsDue(d.state, knowledge.items)) d.emit('knowledge_added', knowledge)
   const inputs = requestInputs(d.state, { purpose: 'turn', model: id, maxOutputTokens: estimate.maxOutput })
   const request = {
-    assembler: ASSEMBLER,
+    assembler: assemblerFor(inputs),
     revision: d.state.revision,
     prompt: inputs.prompt.revision,
     tools: inputs.toolset.revision,
@@ -165,6 +173,10 @@ function callModel(d: Deciding, id: string, attempt: number): boolean {
   d.emit('model_call_start', { attempt, purpose: 'turn', model: id, request, estimate, timeoutMs: info.timeoutMs })
   return true
 }
+
+const overflow = (tokens: number, most: number, model: string): string =>
+  `about ${tokens} tokens do not fit into the ${most} of ${model}, and everything that may be hidden is; fork the run with a ` +
+  'model that takes more, or start one with shorter inputs, knowledge and instructions, or with a lower context.preserveLastN'
 
 function observe(d: Deciding, activity: Observation): boolean {
   if (!activity.ended) {
@@ -240,6 +252,7 @@ export function settleOpen(d: Deciding, code: 'CANCELLED' | 'TIMEOUT', message: 
 function settleModel(d: Deciding): boolean {
   const activity = activityOf(d.state.machine)
   if (activity?.status === 'THINKING' && activity.model.at === 'calling') loseAttempt(d, activity.model)
+  loseSummary(d)
   return true
 }
 

@@ -40,6 +40,7 @@ export function waitingFor(state: AgentState): Wait['for'] | null {
   if (callsOf(state).some(({ stage }) => stage.at === 'running' && stage.epoch === epoch)) return null
   const activity = activityOf(state.machine)
   if (activity?.status === 'THINKING' && activity.model.at === 'calling' && activity.model.epoch === epoch) return null
+  if (state.compression.summarizing !== null && state.compression.summarizing.epoch === epoch) return null
   return waitsOf(state)[0]?.for ?? null
 }
 

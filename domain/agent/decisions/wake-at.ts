@@ -42,7 +42,7 @@ function waitsForChildren(state: AgentState): boolean {
 const NEVER = Number.POSITIVE_INFINITY
 
 function ofActivity(state: AgentState): number {
-  if (state.unversioned !== null) return state.at
+  if (state.unversioned !== null || state.compression.summarizing !== null) return state.at
   const activity = activityOf(state.machine)
   // A pause holds the next turn back, and no end of the run.
   const unlessPaused = state.paused || asksForTurn(state) ? NEVER : state.at

@@ -83,6 +83,23 @@ export const ContextManagementConfig = z.strictObject({
 })
 export type ContextManagementConfig = z.infer<typeof ContextManagementConfig>
 
+/** The longest text of one source of knowledge, and how many sources a run may have. UTF-8 bytes. */
+export const KNOWLEDGE_BYTES = 65_536
+export const KNOWLEDGE_SOURCES = 32
+
+/**
+ * Knowledge for agents of these roles in these phases; absent: of any (seed 000, 5.11.4). `name` tells sources apart. Of a
+ * file, `text` is what it held when the run was started.
+ */
+export const Knowledge = z.strictObject({
+  kind: z.enum(['file', 'text']).default('text'),
+  name: z.string().trim().min(1).max(300),
+  text: z.string().min(1).max(KNOWLEDGE_BYTES),
+  roles: z.array(z.string().min(1)).min(1).optional(),
+  phases: z.array(z.string().min(1)).min(1).optional(),
+})
+export type Knowledge = z.infer<typeof Knowledge>
+
 /** The default of `modelOutageMs`. */
 export const MODEL_OUTAGE_MS = 3_600_000
 
@@ -209,6 +226,7 @@ export const AgentSpec = z.strictObject({
   delegation: Delegation.optional(),
   /** Added to the system prompt. */
   instructions: z.string().optional(),
+  knowledge: z.array(Knowledge).max(KNOWLEDGE_SOURCES).optional(),
   /** The program that wrote this. */
   build: z.string(),
 })

@@ -3,7 +3,7 @@ import { Cipher } from '../../log/envelope.ts'
 import { Purpose } from '../definition/routing.ts'
 import { Effect } from '../definition/tools.ts'
 
-// What bodies of events are made of. These shapes are the storage format too (see events.ts).
+// Parts of the bodies of events. These shapes are the storage format too (see events.ts).
 
 /** What JSON text says is JSON: bodies are checked as they were parsed, so that only its absence can be wrong. */
 export const Json = z.unknown().refine((value) => value !== undefined, 'expected a value') as unknown as z.ZodType<

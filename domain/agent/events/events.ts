@@ -6,6 +6,7 @@ import { AgentSpec } from '../definition/spec.ts'
 import { Effect } from '../definition/tools.ts'
 import { CUTS } from './answer-bounds.ts'
 import { Block, Usage } from './content.ts'
+import { contextEvents } from './context.ts'
 import {
   ArgumentsRef,
   Artifact,
@@ -25,6 +26,7 @@ import {
 import { drive, forked } from './forked.ts'
 import { lossEvents } from './loss.ts'
 import { Place, ReusedAnswer, reuseEvents } from './reuse.ts'
+import { CutSegment } from './segment.ts'
 import { born, treeEvents } from './tree.ts'
 
 // These names and shapes are the storage format. A change of a shape is a new version and an upcaster, never an edit.
@@ -78,6 +80,8 @@ export const bodies = {
       prompt: count,
       tools: count,
       inputs: Hash,
+      /** What a summary is to be made of; absent for turns, which show the segments in force. */
+      segments: z.array(CutSegment).optional(),
     }),
     estimate: z.strictObject({ input: count, maxOutput: count, nanoDollars: count.nullable() }),
     timeoutMs: z.int().positive(),
@@ -246,6 +250,7 @@ export const bodies = {
   step_requested: z.strictObject({}),
   /** A request under an Idempotency-Key that found nothing to do: made again it must still do nothing. */
   request_noted: z.strictObject({ request: text }),
+  ...contextEvents,
   ...treeEvents,
   ...lossEvents,
   ...reuseEvents,

@@ -46,10 +46,11 @@ const residues: Residues = {
     ...(result === undefined ? {} : { result: ERASED }),
   }),
   loss_released: () => ({}),
-  tool_call_end: ({ step, toolName, success, attempt, durationMs, tested, documents, result, error }) => ({
+  tool_call_end: ({ step, toolName, success, attempt, durationMs, tested, documents, reused, result, error }) => ({
     ...{ step, toolName, success, attempt, durationMs },
     ...(tested === undefined ? {} : { tested }),
     ...(documents === undefined ? {} : { documents }),
+    ...(reused === undefined ? {} : { reused }),
     ...outcome(result, error),
   }),
   late_outcome: ({ result, attachment: _, error, ...rest }) => ({ ...rest, ...outcome(result, error) }),
@@ -78,6 +79,10 @@ const residues: Residues = {
   cancel_forwarded: ({ reason: _, ...rest }) => rest,
   pause_forwarded: ({ reason: _, ...rest }) => rest,
   delivered: (body) => ({ ...body, bounced: body.bounced.map(({ revision }) => ({ revision, reason: ERASED })) }),
+  summary_failed: (body) => ({ ...body, error: { ...body.error, message: ERASED } }),
+  knowledge_added: ({ items }) => ({
+    items: items.map(({ source: { kind }, hash }) => ({ source: { kind, name: ERASED }, hash })),
+  }),
   workspace_drifted: (body) => ({ ...body, changed: [] }),
 }
 
@@ -94,7 +99,7 @@ export function residueOf<T extends EventType>(type: T, body: BodyOf<T>): BodyOf
  * command and the role's idempotent commands stay, because gates and retries depend on them.
  */
 function withoutText(spec: AgentSpec): AgentSpec {
-  const { instructions, role, workspace, recovery } = spec
+  const { instructions, knowledge, role, workspace, recovery } = spec
   return {
     ...spec,
     contextVariables: {},
@@ -102,6 +107,7 @@ function withoutText(spec: AgentSpec): AgentSpec {
     workspace: workspace && { ...workspace, path: ERASED },
     recovery: { ...recovery, warningTemplate: WARNING },
     ...(instructions === undefined ? {} : { instructions: ERASED }),
+    ...(knowledge === undefined ? {} : { knowledge: [] }),
   }
 }
 

@@ -6,8 +6,16 @@ import { Artifact, count, Hash, text } from './event-parts.ts'
 
 const name = z.string().min(1)
 
-/** The event of another stream from which this one was copied. */
-export const Origin = z.strictObject({ stream: name, revision: count, bodyHash: Hash })
+/**
+ * The event of another stream from which this one was copied. `losses`: how often that stream had lost its end, by losses that
+ * were accepted, before the event: after a loss a revision may be another event's.
+ */
+export const Origin = z.strictObject({
+  stream: name,
+  revision: count,
+  bodyHash: Hash,
+  losses: z.int().positive().optional(),
+})
 export type Origin = z.infer<typeof Origin>
 
 /** Set where a courier has brought the event. */
@@ -103,8 +111,8 @@ export const treeEvents = {
   pause_forwarded: z.strictObject({ childId, reason: text.optional() }),
   resume_forwarded: z.strictObject({ childId }),
   /**
-   * Obligations to `target` up to this revision are settled. `accepted`: the last one that the target has recorded, null:
-   * none. `bounced`: those that it refused for good.
+   * Obligations to `target` up to this revision are settled. `accepted`: the rank of the last one that the target has
+   * recorded, which is its revision in a stream that has lost nothing; null: none. `bounced`: those that it refused for good.
    */
   delivered: z.strictObject({
     target: name,

@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import { echo } from '../../shared/issues.ts'
+import { byteLength } from '../bounded.ts'
 import { CONTROL_TOOLS } from '../control/registry.ts'
 import { GATES } from '../definition/roles.ts'
-import { type AgentSpec, ContextManagementConfig, type RoleDefinition, VARIABLE_NAME } from '../definition/spec.ts'
+import { type AgentSpec, type RoleDefinition, VARIABLE_NAME } from '../definition/spec.ts'
 import { UNKNOWN_TOOL, wireName } from '../definition/tools.ts'
 import { CommandRejected } from '../errors.ts'
 import { compilePattern } from '../secrets/pattern.ts'
+import { contextLimit } from './compression.ts'
 import { canonicalTool } from './policy.ts'
 
 // The checks at the start of a run, before anything is recorded (CONTRACTS 1, 3, 4, 10).
@@ -54,7 +56,7 @@ export function admit(spec: AgentSpec): void {
   for (const [name, one] of Object.entries(spec.delegation?.roles ?? {}))
     checkRole(spec, one, `delegation.roles.${name}: role`)
   checkTools(spec)
-  checkContext(spec)
+  checkKnowledge(spec)
   checkVariables(spec)
   const known = models.known.map((model) => model.id)
   if (!known.includes(models.safeDefault))
@@ -79,12 +81,16 @@ function checkRole(spec: AgentSpec, role: RoleDefinition, where: string): void {
   }
 }
 
-const CONTEXT = ContextManagementConfig.parse({})
-
-/** Refuses settings of context compression, which this version does not have. */
-function checkContext({ context }: AgentSpec): void {
-  for (const key of Object.keys(CONTEXT) as (keyof typeof CONTEXT)[])
-    if (context[key] !== CONTEXT[key]) refuse(`context.${key}: this version does not compress contexts; leave it out`)
+/** A context that compression alone fills could never be worked in. */
+function checkKnowledge({ knowledge = [], models, context }: AgentSpec): void {
+  const twice = knowledge.find(({ name }, n) => knowledge.findIndex((one) => one.name === name) < n)
+  if (twice !== undefined) refuse(`knowledge: two sources are called "${echo(twice.name)}"; rename one`)
+  const bytes = knowledge.reduce((sum, { text }) => sum + byteLength(text), 0)
+  const limit = Math.min(...models.known.map((model) => contextLimit({ context }, model)))
+  if (bytes / 3 > limit / 2)
+    refuse(
+      `knowledge: its ${bytes} bytes take more than half of a context of ${limit} tokens; shorten it, or give it to some phases only`,
+    )
 }
 
 function checkVariables({ contextVariables }: AgentSpec): void {

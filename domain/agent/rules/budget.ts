@@ -61,7 +61,7 @@ function accounts(state: AgentState, price: Price | null): Account[] {
     list.push({ total: tokens, spent, rate: { input: 1, output: 1 } })
   }
   if (nanoDollars !== null && price !== null) {
-    // What is written to a provider's cache is input too, and may cost more.
+    // Tokens written to a provider's cache are input too, and may cost more.
     const rate = { input: Math.max(price.input, price.cacheWrite) / 1_000_000, output: price.output / 1_000_000 }
     const spent = state.spent.nanoDollars + others.nanoDollars + ROUNDED_UP
     list.push({ total: nanoDollars, spent, rate })
@@ -74,12 +74,12 @@ const ROUNDED_UP = 2
 
 /**
  * Output tokens for which an account has room. Outside recovery the place of the warning turn is kept beside them, which
- * reads the input again, the answer, and what the tools then say.
+ * reads the input `again`, the answer, and what the tools then say.
  */
-function roomFor(state: AgentState, { total, spent, rate }: Account, input: number): number {
+function roomFor(state: AgentState, { total, spent, rate }: Account, input: number, again = input): number {
   const final = recoveryOf(state.machine) !== null
   const results = Math.min(resultTokens(state) * rate.input, total * RESULTS_SHARE)
-  const kept = final ? 0 : input * rate.input + results + FINAL_ANSWER_TOKENS * rate.output
+  const kept = final ? 0 : again * rate.input + results + FINAL_ANSWER_TOKENS * rate.output
   const each = final ? rate.output : rate.output + rate.input
   const rest = total - spent - input * rate.input - kept
   return rest < 0 ? -1 : each === 0 ? Number.POSITIVE_INFINITY : Math.floor(rest / each)
@@ -118,4 +118,17 @@ export function budgetLeft(state: AgentState): number | null {
 function mostOf(input: number, output: number, price: Price): number {
   const written = price.cacheWrite > price.input
   return cost({ input: written ? 0 : input, cacheWrite: written ? input : 0, output, cacheRead: 0 }, price)
+}
+
+/** Output tokens of a summary at most, and the least for which one is asked. */
+const SUMMARY_TOKENS = 2_048
+
+/** What a summary of so many input tokens may take, beside the turns after it; null: there is no room for one. */
+export function reserveSummary(state: AgentState, model: ModelInfo, input: number, turn: number): Estimate | null {
+  if (input + MIN_FINAL_TOKENS > model.contextTokens) return null
+  const { price } = model
+  const rooms = accounts(state, price).map((account) => roomFor(state, account, input, 2 * turn) - MIN_ANSWER_TOKENS)
+  const maxOutput = Math.min(SUMMARY_TOKENS, possibleOutput(model, input), ...rooms)
+  if (maxOutput < MIN_FINAL_TOKENS) return null
+  return { input, maxOutput, nanoDollars: price === null ? null : mostOf(input, maxOutput, price) }
 }

@@ -1,12 +1,12 @@
 import { permitted } from '../control/delegate-to-agent.ts'
-import { controlToolNamed, controlTools } from '../control/registry.ts'
+import { controlToolNamed, controlTools, isOnRequest } from '../control/registry.ts'
 import type { AgentSpec, RoleDefinition } from '../definition/spec.ts'
 import { covers, matches } from '../definition/tool-patterns.ts'
 import type { ToolSpec } from '../definition/tools.ts'
 import type { BodyOf } from '../events/events.ts'
 import { patternsOf } from './delegation.ts'
 
-// What a child is started with (CONTRACTS 4): never a right that its parent lacks.
+// The spec that a child is started with (CONTRACTS 4): never a right that its parent lacks.
 
 /** A spec of which it is known that its agent delegates. */
 type Parent = AgentSpec & { readonly delegation: NonNullable<AgentSpec['delegation']> }
@@ -55,8 +55,8 @@ function toolsFor(parent: AgentSpec, patterns: readonly string[]): readonly Tool
 /** Control tools of the role that the parent has too; those of roles are no rights, and a role may be new to the tree. */
 function controls(parent: AgentSpec, role: RoleDefinition): readonly ToolSpec[] {
   const has = ({ name }: ToolSpec) => parent.tools.some((tool) => tool.name === name)
-  const delegating = parent.tools.filter(({ control }) => control === 'delegates')
-  return [...controlTools(role).filter((tool) => controlToolNamed(tool.name)?.needsRole || has(tool)), ...delegating]
+  const asked = parent.tools.filter(({ name, control }) => control && isOnRequest(name))
+  return [...controlTools(role).filter((tool) => controlToolNamed(tool.name)?.needsRole || has(tool)), ...asked]
 }
 
 /** A pattern that covers none of these tools would be refused as unknown. */

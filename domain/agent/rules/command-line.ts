@@ -28,7 +28,7 @@ export function parseCommand(command: string): string[] | null {
     }
     const part = c === "'" ? single(command, at) : c === '"' ? double(command, at) : bare(command, at)
     if (part === null) return null
-    // What a shell would take for a keyword or an assignment stays so only while nothing in it is quoted.
+    // A word is a keyword or an assignment for a shell only while no part of it is quoted.
     if (words.length === 0) quotedFirst ||= c === "'" || c === '"' || c === '\\'
     word = (word ?? '') + part.text
     at = part.end

@@ -2,7 +2,7 @@ import type { Json } from '../../log/json.ts'
 import type { Block } from '../events/content.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
 
-// What an agent was asked, what was answered and what was decided, each under its cause: the turn, the call. Two runs are
+// The requests, answers and decisions of an agent, each under its cause: the turn, the call. Two runs are
 // compared by these. What differs between any two runs (ids, times, prices, salts) is no part of a deed.
 
 /** One thing that was asked of a model, a tool or an agent, answered by one, or decided. */

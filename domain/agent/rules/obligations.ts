@@ -2,7 +2,7 @@ import { idOf } from '../../log/owner.ts'
 import type { AgentSpec } from '../definition/spec.ts'
 import type { AgentEvent, Artifact, BodyOf } from '../events/events.ts'
 import type { Amounts, Origin, Report } from '../events/tree.ts'
-import { targetOf } from '../state/courier.ts'
+import { placeOf, targetOf } from '../state/courier.ts'
 import type { AgentState } from '../state/state.ts'
 import { childSpec } from './child-spec.ts'
 import { taskText } from './delegation.ts'
@@ -16,7 +16,7 @@ export interface ChildBirth {
   readonly parent: { readonly agentId: string; readonly toolCallId: string; readonly ancestors: readonly string[] }
 }
 
-/** `after`: the last obligation of the same source that the target has accepted, -1: none. */
+/** `after`: the rank of the last obligation of the same source that the target has accepted, -1: none. */
 export type Delivery = { readonly origin: Origin; readonly after: number } & (
   | {
       readonly kind: 'deliver_birth'
@@ -51,7 +51,7 @@ export function deliveryOf(
   to: { readonly stream: string; readonly target: string; readonly after: number; readonly hash: string },
 ): Delivery | null {
   if (targetOf(source, event) !== to.target) return null
-  const origin = { stream: to.stream, revision: event.revision, bodyHash: event.bodyHash }
+  const origin = { stream: to.stream, ...placeOf(source, event.revision), bodyHash: event.bodyHash }
   const head = { origin, after: to.after }
   switch (event.type) {
     case 'child_delegated':

@@ -166,7 +166,7 @@ export function createRedactor(options: RedactorOptions): Redactor {
       at = end
     }
     const shown = replace(parts.join('') + text.slice(at), made)
-    // What was hidden may have been what kept the text from being JSON.
+    // A hidden secret may have been the part that kept the text from being JSON.
     return shown !== text && secretValuesInJson(shown).some(({ value }) => underKey(value, made) !== value)
       ? whole(shown, made)
       : shown
@@ -224,7 +224,7 @@ function stream(known: KnownTexts, lines: boolean, replace: (text: string, made:
       held += chunk
       if (held.length < lookAt) return ''
       const shown = release(safeLength(held, known, lines))
-      // What is held back long is not looked through again for every few characters more.
+      // A long text that is held back is not searched again for every few characters more.
       lookAt = held.length < LITTLE_HELD ? 0 : held.length * 1.25
       return shown
     },

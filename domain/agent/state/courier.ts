@@ -8,7 +8,7 @@ import { ImpossibleEvent } from './impossible.ts'
 
 /** Obligations to one stream. They are undelivered while `from` is not after `last`. */
 export interface Obligations {
-  /** The last one that the target has accepted; -1: none. */
+  /** The rank of the last one that the target has accepted; -1: none. */
   readonly accepted: number
   /** The first undelivered one is at this revision or after it. */
   readonly from: number
@@ -18,9 +18,35 @@ export interface Obligations {
 export interface Courier {
   /** By target stream. */
   readonly owed: Readonly<Record<string, Obligations>>
-  /** By source stream: the revision of its last obligation that this stream has recorded. */
+  /** By source stream: the rank of its last obligation that this stream has recorded. */
   readonly accepted: Readonly<Record<string, number>>
+  /** Revisions of this stream at which a loss of its end was accepted; absent: none. */
+  readonly losses?: readonly number[]
 }
+
+/** A stream that has lost its end uses revisions again: whatever follows a loss ranks behind all that it could have held. */
+const RANKS = 2 ** 32
+
+/** The place of an obligation among all that its stream has ever held. It grows along the stream. */
+export const rankOf = ({ revision, losses = 0 }: Pick<Origin, 'revision' | 'losses'>): number =>
+  losses * RANKS + revision
+
+/** The losses that a stream had before an obligation of this rank. */
+export const lossesAt = (rank: number): number => Math.floor(rank / RANKS)
+
+/** The key under which the target remembers an obligation. */
+export const keyOf = ({ stream, revision, losses }: Origin): string =>
+  `${stream}@${revision}${losses === undefined ? '' : `+${losses}`}`
+
+/** Where an event of a stream stands, as the origin of its copies says. */
+export function placeOf({ courier }: Pick<Member, 'courier'>, revision: number): Pick<Origin, 'revision' | 'losses'> {
+  const losses = (courier.losses ?? []).filter((at) => at < revision).length
+  return { revision, ...(losses === 0 ? {} : { losses }) }
+}
+
+/** The first revision of the stream, as it is now, that ranks behind this. */
+export const firstBehind = ({ courier }: Pick<Member, 'courier'>, rank: number): number =>
+  Math.min((rank % RANKS) + 1, courier.losses?.[lossesAt(rank)] ?? Number.POSITIVE_INFINITY)
 
 export const NO_OBLIGATIONS: Courier = { owed: {}, accepted: {} }
 
@@ -53,7 +79,7 @@ export function targetOf({ parent, spec }: Omit<Member, 'courier'>, event: Agent
 export const originOf = ({ body }: Pick<AgentEvent, 'body'>): Origin | null =>
   'origin' in body && body.origin !== undefined ? body.origin : null
 
-/** The revision of a source's last obligation that was accepted; -1: none. */
+/** The rank of a source's last obligation that was accepted; -1: none. */
 export const acceptedFrom = ({ courier }: Member, stream: string): number => courier.accepted[stream] ?? -1
 
 /** Streams with undelivered obligations. A courier reads this one from `from` on; `accepted` precedes what it delivers. */
@@ -66,6 +92,7 @@ export const undelivered = ({ courier }: Pick<Member, 'courier'>): readonly (Obl
 export function courierAfter(state: Member, event: AgentEvent): Courier {
   const origin = originOf(event)
   if (origin !== null) return accept(state, event, origin)
+  if (event.type === 'loss_accepted') return afterLoss(state, event)
   if (event.type === 'delivered') return { ...state.courier, owed: settle(state.courier, event) }
   const target = targetOf(state, event)
   if (target === null) return state.courier
@@ -74,10 +101,16 @@ export function courierAfter(state: Member, event: AgentEvent): Courier {
   return { ...state.courier, owed: { ...state.courier.owed, [target]: added } }
 }
 
-function accept(state: Member, event: AgentEvent, { stream, revision }: Origin): Courier {
-  if (revision <= acceptedFrom(state, stream))
-    throw new ImpossibleEvent(event, `${stream}@${revision} was accepted before`)
-  return { ...state.courier, accepted: { ...state.courier.accepted, [stream]: revision } }
+function accept(state: Member, event: AgentEvent, origin: Origin): Courier {
+  const { stream } = origin
+  if (rankOf(origin) <= acceptedFrom(state, stream))
+    throw new ImpossibleEvent(event, `${keyOf(origin)} was accepted before`)
+  return { ...state.courier, accepted: { ...state.courier.accepted, [stream]: rankOf(origin) } }
+}
+
+/** Agents that do not delegate have no obligations. */
+function afterLoss({ courier, spec }: Member, { revision }: AgentEvent): Courier {
+  return spec.delegation === undefined ? courier : { ...courier, losses: [...(courier.losses ?? []), revision] }
 }
 
 function settle({ owed }: Courier, event: Extract<AgentEvent, { type: 'delivered' }>): Courier['owed'] {

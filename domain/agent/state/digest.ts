@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { compressionWithoutText } from './compression.ts'
 import { type AgentState, activityOf, BLANK, type Machine } from './state.ts'
 
 // The digest is part of the storage format: a change of what is covered below, other than a new member, raises FOLD.
@@ -34,6 +35,7 @@ function machineWithoutText(machine: Machine): unknown {
 /** Members that hold text, as the digest covers them: without it, because text can be erased. */
 const WITHOUT_TEXT: { readonly [K in keyof AgentState]?: (value: NonNullable<AgentState[K]>) => unknown } = {
   cancel: ({ reason: _, ...cancel }) => cancel,
+  compression: compressionWithoutText,
   machine: machineWithoutText,
   prompt: ({ system: _, ...prompt }) => prompt,
 }

@@ -1,6 +1,6 @@
 import type { EventType } from '../events/events.ts'
 
-// What the types of events have in common, where the fold treats several alike.
+// Groups of event types that the fold treats alike.
 
 /** Requests of people that start work at once; an input starts it when a turn reads it. */
 export const STARTS_WORK: ReadonlySet<EventType> = new Set<EventType>([
@@ -22,6 +22,7 @@ export const NO_CONSEQUENCE: ReadonlySet<EventType> = new Set<EventType>([
   'late_outcome',
   'model_late',
   'request_noted',
+  'context_expanded',
   'loss_accepted',
   'residue',
   'erased',

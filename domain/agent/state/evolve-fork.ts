@@ -35,6 +35,7 @@ export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: 
     // They name events of the source.
     prompt: null,
     toolset: null,
+    compression: { ...state.compression, summarizing: null, knowledge: null },
     // A fork has its own budget and time; the source's spending is on the source's bill.
     spent: NOTHING_SPENT,
     inherited: addSpent(addSpent(inherited, spent), state.family.settled.spent),
@@ -71,7 +72,7 @@ export function forkedSpec(spec: AgentSpec, { workspace, changes }: BodyOf<'fork
     changes.model === undefined ? { ...named, ...(routing && { routing }) } : { ...named, requested: changes.model }
   const limits = { ...spec.limits, ...defined(changes.limits ?? {}) }
   const budget = { ...spec.budget, ...defined(changes.budget ?? {}) }
-  // What was written in the run is still measured from where its source began.
+  // Files written in the run are still measured from the beginning of its source.
   const folder = workspace && { path: workspace.path, tree: spec.workspace?.tree ?? workspace.tree }
   return { ...spec, models, workspace: folder, limits, budget }
 }

@@ -3,6 +3,7 @@ import { textOf } from '../events/content.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
 import { hasSucceeded } from './controls.ts'
 import { openedCalls, settleCalls } from './evolve-calls.ts'
+import { summaryAnswered, summaryBegun, summaryLost, unpinned } from './evolve-context.ts'
 import { ImpossibleEvent } from './impossible.ts'
 import { joinsMessages, NOTES } from './messages.ts'
 import { failedSinceAnswer, waitedFor } from './outage.ts'
@@ -34,6 +35,8 @@ function modelStage(state: AgentState, event: AgentEvent): ModelStage {
 
 /** One decision before each model call (5.7.1); within a turn the model stays (5.7.4). */
 export function routed(state: AgentState, event: EventOf<'model_routed'>): AgentState {
+  // The model of a summary is in the intent that follows.
+  if (event.body.purpose === 'summary') return state
   const stage = modelStage(state, event)
   const { resolved } = event.body
   if (stage.at !== 'unrouted' && stage.at !== 'backoff') throw new ImpossibleEvent(event, 'no model call is due')
@@ -47,6 +50,7 @@ export function routed(state: AgentState, event: EventOf<'model_routed'>): Agent
 
 /** The intent of a model call, with the model that the turn was routed to. */
 export function called(state: AgentState, event: EventOf<'model_call_start'>): AgentState {
+  if (event.body.purpose === 'summary') return summaryBegun(state, event)
   const stage = modelStage(state, event)
   const { model, attempt, estimate } = event.body
   if (stage.at !== 'routed' || stage.attempt !== attempt) throw new ImpossibleEvent(event, 'no model call is due')
@@ -66,17 +70,20 @@ const spend = (spent: Spent, { usage, nanoDollars }: Billed, sign?: -1): Spent =
 
 /** The model's answer: its calls are open now, or the turn is over. */
 export function answered(state: AgentState, event: EventOf<'model_call_end'>, append: AppendRoot): AgentState {
+  if (event.body.purpose === 'summary')
+    return { ...summaryAnswered(state, event), spent: spend(state.spent, event.body) }
   const model = modelStage(state, event)
   if (model.at !== 'calling' || model.attempt !== event.body.attempt) {
     throw new ImpossibleEvent(event, `model attempt ${event.body.attempt} is not open`)
   }
   const { content, calls, stopReason, cached, reused } = event.body
-  // What the messages take is the same, whoever has paid for it.
+  // The messages take the same room, whichever run has paid for them.
   const usage = reused?.usage ?? cached ?? event.body.usage
   const next: AgentState = {
     ...state,
     spent: spend(state.spent, event.body),
     context: { tokens: usage.input + usage.cacheRead + usage.cacheWrite + usage.output, bytes: 0 },
+    compression: unpinned(state.compression),
     messages: joinsMessages(event.body) ? append(state.messages, event.bodyHash) : state.messages,
     modelFailures: 0,
     failedModel: null,
@@ -156,18 +163,23 @@ export function endTurn(state: AgentState, event: EventOf<'turn_end'>, append: A
 
 /** An attempt whose driver is gone: paid for by estimate, and due again. */
 export function lostAttempt(state: AgentState, event: EventOf<'model_attempt_lost'>): AgentState {
+  const { summarizing } = state.compression
+  if (event.body.purpose === 'summary' && summarizing !== null)
+    return { ...summaryLost(state, event), ...givenUp(state, event, summarizing) }
   const model = modelStage(state, event)
   if (model.at !== 'calling') throw new ImpossibleEvent(event, 'no model call is open')
   const outage = model.outage ? { outage: { waitedMs: model.outage.waitedMs } } : {}
   const again = { ...tryAgain(model, event, 0), lost: model.lost + 1, ...outage }
+  return { ...state, ...givenUp(state, event, model), machine: thinking(state, again) }
+}
+
+function givenUp(state: AgentState, event: EventOf<'model_attempt_lost'>, open: { model: string; attempt: number }) {
   const { usage, nanoDollars } = event.body
-  const { model: name, attempt } = model
-  const lost = { turn: event.turn, attempt, model: name, usage, nanoDollars, since: event.revision }
+  const { model, attempt } = open
+  const lost = { turn: event.turn, attempt, model, usage, nanoDollars, since: event.revision }
   return {
-    ...state,
     spent: spend(state.spent, lost),
     lostAttempts: [...state.lostAttempts.slice(1 - LOST_KEPT), lost],
-    machine: thinking(state, again),
   }
 }
 

@@ -10,7 +10,7 @@ export function changedFiles(state: AgentState, event: EventOf<'tool_call_end'>)
   if (state.spec.workspace === null) return state
   const call = callsOf(state).find(({ id }) => id === event.toolCallId)
   if (call === undefined || call.stage.at !== 'ended' || !call.stage.ran) return state
-  // What a child has done to the files it has done in the call that started it.
+  // Changes of files by a child belong to the call that started it.
   if (call.effect === 'pure' && controlKind(state, call.toolName) !== 'delegates') return state
   const { step } = event.body
   return { ...state, unversioned: { from: state.unversioned?.from ?? step, to: step } }

@@ -4,6 +4,7 @@ import { completing } from './controls.ts'
 import { courierAfter } from './courier.ts'
 import { AFTER_THE_END, NO_CONSEQUENCE, STARTS_WORK } from './event-kinds.ts'
 import { evolveCall, withoutAbandoned } from './evolve-calls.ts'
+import { compressed, expandedBy, knowledgeAdded, summaryFailed } from './evolve-context.ts'
 import { evolveFork } from './evolve-fork.ts'
 import { evolveTree, familyAfter } from './evolve-tree.ts'
 import {
@@ -23,7 +24,7 @@ import { ImpossibleEvent } from './impossible.ts'
 import { addLostCalls, lossAccepted, lossReleased, lostCallDecided, withUndecided } from './loss.ts'
 import { SHOWN_BYTES } from './messages.ts'
 import { gateKey, initialPhase } from './phases.ts'
-import { reuseAfter } from './reuse.ts'
+import { reuseAfter, sizeInRecord } from './reuse.ts'
 import { type AgentState, activityOf, BLANK, isFinished, REMEMBERED, turnIsOpen } from './state.ts'
 import { advanceClock } from './work-clock.ts'
 
@@ -147,7 +148,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'tool_call_end': {
       if (event.body.step !== state.step + 1) throw new ImpossibleEvent(event, `step ${state.step + 1} is next`)
       const next = changedFiles(evolveCall(state, event), event)
-      return { ...next, step: event.body.step, context: grown(state, Math.min(event.size, SHOWN_BYTES)) }
+      return { ...next, step: event.body.step, context: grown(state, Math.min(sizeInRecord(event), SHOWN_BYTES)) }
     }
     case 'workspace_versioned':
       return versioned(state, event)
@@ -155,6 +156,14 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
       return endTurn(state, event, append)
     case 'standing_approval':
       return { ...state, standing: [...new Set([...state.standing, ...event.body.tools])], ...forgiven(event) }
+    case 'context_compressed':
+      return compressed(state, event)
+    case 'context_expanded':
+      return expandedBy(state, event)
+    case 'summary_failed':
+      return summaryFailed(state, event)
+    case 'knowledge_added':
+      return knowledgeAdded(state, event)
     case 'context_set':
       return { ...state, variables: append(state.variables, event.bodyHash) }
     case 'artifact_registered': {

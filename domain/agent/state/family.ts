@@ -1,6 +1,6 @@
 import type { Amounts, Report } from '../events/tree.ts'
 
-// What an agent knows of its parent and its children. Children that have ended are sums, so that the state stays small.
+// The knowledge of an agent about its parent and its children. Children that have ended are sums, so that the state stays small.
 
 export interface Child {
   readonly toolCallId: string

@@ -18,6 +18,11 @@ export class Transcript {
   /** About how much memory it takes: the bytes of the events that it was made of. */
   bytes = 0
   private readonly items: Message[] = []
+  /** The turn of each item. */
+  private readonly itemTurns: number[] = []
+  /** What a branch goes on from. */
+  private before: { readonly whole: Transcript; readonly count: number } | null = null
+  private turn = 0
   private unread: string[] = []
   private decided: string[] = []
   private held: string[] = []
@@ -34,6 +39,25 @@ export class Transcript {
     return this.items
   }
 
+  /** The turn that each message belongs to. */
+  get turns(): readonly number[] {
+    return this.itemTurns
+  }
+
+  /** How many messages there are, those that a branch goes on from included. */
+  get count(): number {
+    return (this.before?.count ?? 0) + this.items.length
+  }
+
+  /** The message of this ordinal, also in a branch, and its turn. Throws where there is none. */
+  at(ordinal: number): { readonly message: Message; readonly turn: number } {
+    const inherited = this.before?.count ?? 0
+    if (ordinal < inherited) return this.before!.whole.at(ordinal)
+    const message = this.items[ordinal - inherited]
+    if (message === undefined) throw new Error(`there is no message ${ordinal}`)
+    return { message, turn: this.itemTurns[ordinal - inherited]! }
+  }
+
   /** The rolling root of the messages as they are worded; each is hashed once, when it is first asked for. */
   get rendered(): Root {
     for (; this.rooted < this.items.length; this.rooted++)
@@ -45,6 +69,8 @@ export class Transcript {
   branch(): Transcript {
     const copy = new Transcript()
     copy.root = this.rendered
+    copy.before = { whole: this, count: this.count }
+    copy.turn = this.turn
     copy.unread = [...this.unread]
     copy.decided = [...this.decided]
     copy.held = [...this.held]
@@ -56,6 +82,11 @@ export class Transcript {
 
   push(event: AgentEvent): void {
     this.bytes += event.size
+    this.take(event)
+    while (this.itemTurns.length < this.items.length) this.itemTurns.push(this.turn)
+  }
+
+  private take(event: AgentEvent): void {
     switch (event.type) {
       case 'agent_started':
         this.reader = readerOf(event.body.spec.tools)?.name
@@ -67,6 +98,7 @@ export class Transcript {
         if (event.body.decision === 'happened') this.decided.push(happenedText(event.body))
         return
       case 'turn_start':
+        this.turn = event.turn
         for (const text of this.unread.splice(0)) this.items.push({ role: 'user', content: text })
         for (const text of this.decided.splice(0)) this.items.push({ role: 'system', content: text })
         for (const text of this.held.splice(0)) this.items.push({ role: 'system', content: text })
@@ -75,7 +107,7 @@ export class Transcript {
         if (event.body.phase === 'final_warning') this.held.push(event.body.warning)
         return
       case 'model_call_end':
-        this.answer(event)
+        if (event.body.purpose === 'turn') this.answer(event)
         return
       case 'tool_call_end':
         this.result(event)

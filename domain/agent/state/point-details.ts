@@ -57,7 +57,7 @@ export class PointDetails {
         this.#completed = []
         return
       case 'model_call_end':
-        return this.#requested(event, erased)
+        return event.body.purpose === 'turn' ? this.#requested(event, erased) : undefined
       case 'tool_call_end':
         return this.#ended(event, erased)
       case 'turn_end':

@@ -1,4 +1,5 @@
-import type { AgentEvent } from '../events/events.ts'
+import { byteLength } from '../bounded.ts'
+import type { AgentEvent, EventOf } from '../events/events.ts'
 import type { Place } from '../events/reuse.ts'
 import type { AgentState } from './state.ts'
 
@@ -17,6 +18,10 @@ export interface Reuse {
 
 /** Does the agent take the next outcome from the record, if it is there? */
 export const followsRecord = ({ reuse }: AgentState): boolean => reuse != null && reuse.left === null
+
+/** Bytes of the end of a call without its place in the record: the context of a fork fills as that of its source did. */
+export const sizeInRecord = ({ size, body: { reused } }: EventOf<'tool_call_end'>): number =>
+  reused === undefined ? size : size + 1 - byteLength(JSON.stringify({ reused }))
 
 /** The same after one more event. */
 export function reuseAfter({ reuse = null }: AgentState, event: AgentEvent): Reuse | null {

@@ -3,6 +3,7 @@ import type { AgentSpec } from '../definition/spec.ts'
 import type { Usage } from '../events/content.ts'
 import type { BodyOf } from '../events/events.ts'
 import type { Call, CallStage } from './call.ts'
+import { type Compression, UNCOMPRESSED } from './compression.ts'
 import { type Courier, NO_OBLIGATIONS } from './courier.ts'
 import { type Family, NO_FAMILY } from './family.ts'
 import type { Loss } from './loss.ts'
@@ -92,6 +93,7 @@ export interface AgentState {
   readonly toolset: Toolset | null
   /** Input tokens of the last model call, and bytes that joined the messages since. */
   readonly context: { readonly tokens: number; readonly bytes: number }
+  readonly compression: Compression
   readonly clock: WorkClock
   readonly driver: { readonly id: string; readonly epoch: number } | null
   readonly paused: boolean
@@ -183,6 +185,7 @@ export const BLANK: Omit<AgentState, 'spec'> = {
   prompt: null,
   toolset: null,
   context: { tokens: 0, bytes: 0 },
+  compression: UNCOMPRESSED,
   clock: { workedMs: 0, countedTo: 0, running: false },
   driver: null,
   paused: false,

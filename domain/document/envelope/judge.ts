@@ -1,7 +1,8 @@
 import type { MarkupParser } from '../../ports.ts'
+import { atOnce } from '../../shared/steps.ts'
 import { type Diagnostic, Diagnostics } from '../markup/diagnostics.ts'
 import type { Edit } from '../model/edits.ts'
-import type { DocumentView } from '../model/view.ts'
+import { type DocumentView, readOnce } from '../model/view.ts'
 import { type Answer, conflict, refused } from './answers.ts'
 import { dryRun, SchemaFault } from './dry-run.ts'
 import { type AnsweredRequest, idUse, REUSED } from './idempotency.ts'
@@ -35,15 +36,22 @@ export type Verdict =
       readonly annotations: readonly (string | null)[]
     }
 
+/** {@link judging} at once. */
+export const judge = (body: unknown, context: EnvelopeContext): Verdict => atOnce(judging(body, context))
+
 /**
- * Judges the body of a request. The order of the checks is the contract's: the first one that fails gives the answer.
+ * Judges the body of a request, in steps: each of them takes long for a large one. The order of the checks is the contract's: the first one that fails gives the answer.
  * Nothing is thrown for bad input.
  */
-export function judge(body: unknown, { parse, answered, document, scope }: EnvelopeContext): Verdict {
+export function* judging(
+  body: unknown,
+  { parse, answered, document: current, scope }: EnvelopeContext,
+): Generator<undefined, Verdict> {
   // Structure.
   const envelope = readEnvelope(body, parse)
   if ('fault' in envelope) return refuse(refused('INVALID_REQUEST', envelope.fault), null)
   const { request, payload } = envelope
+  yield
 
   // Idempotency.
   const earlier = answered(request.client_request_id)
@@ -57,7 +65,8 @@ export function judge(body: unknown, { parse, answered, document, scope }: Envel
   const operations = 'operations' in payload ? payload.operations : []
 
   // Document and frontier.
-  if (document === null) return refuse(refused('DOCUMENT_NOT_FOUND', 'there is no such document'), request)
+  if (current === null) return refuse(refused('DOCUMENT_NOT_FOUND', 'there is no such document'), request)
+  const document = readOnce(current)
   if (!ACCEPTED.has(document.relation(clientFrontier(request)))) return refuse(conflict(document.frontier, []), request)
 
   // Preconditions.
@@ -65,14 +74,17 @@ export function judge(body: unknown, { parse, answered, document, scope }: Envel
   if (failed.length > 0) return refuse(conflict(document.frontier, failed), request)
 
   // Sanitize.
+  yield
   const found = new Diagnostics()
   const clean = sanitizeOperations(operations, found)
   if (clean === null) return refuse(refused('AI_PAYLOAD_REJECTED_SANITIZE', EMPTY), request)
 
   // Normalize.
+  yield
   const normal = normalizeOperations(clean, document)
 
   // Schema dry-run.
+  yield
   try {
     const edits = dryRun(normal, document, [...scope, payloadHash(request)].join('\n'))
     const annotations = operations.map(({ annotation }) => annotation)

@@ -54,6 +54,15 @@ export function readRequest(body: unknown): { readonly request: AiEnvelopeReques
 /** The frontier that a read request names. */
 export const clientFrontier = (request: AiEnvelopeRequest): Frontier => parseFrontier(request.doc_frontier)!
 
+// A read request is never changed in place, and several checks ask for its hash.
+const hashes = new WeakMap<AiEnvelopeRequest, string>()
+
 /** Equal for equal requests: lower-case hex SHA-256 of the canonical JSON. */
-export const payloadHash = (request: AiEnvelopeRequest): string =>
-  createHash('sha256').update(canonicalBytes(request)).digest('hex')
+export function payloadHash(request: AiEnvelopeRequest): string {
+  let hash = hashes.get(request)
+  if (hash === undefined) {
+    hash = createHash('sha256').update(canonicalBytes(request)).digest('hex')
+    hashes.set(request, hash)
+  }
+  return hash
+}

@@ -1,4 +1,4 @@
-// What the gateway lets into a document, as data. The sanitizer applies these to a parsed tree, never to text.
+// The rules of the gateway for content of documents, as data. The sanitizer applies these to a parsed tree, never to text.
 
 const set = (words: string): ReadonlySet<string> => new Set(words.split(' '))
 

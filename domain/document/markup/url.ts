@@ -15,7 +15,7 @@ export function urlsIn(attribute: string, value: string): readonly string[] {
 /** The address as a link keeps it, as a browser reads it; null where the link is dropped. */
 export function linkUrl(value: string): string | null {
   const url = value.replaceAll(/\p{Cc}/gu, '').trim()
-  // What stands before the first colon is a scheme, unless a path, query or fragment began before.
+  // The text before the first colon is a scheme, unless a path, query or fragment began before.
   const scheme = /^([^/?#]*?):/.exec(url)?.[1]
   return url === '' || (scheme !== undefined && !LINK_SCHEMES.has(scheme.toLowerCase())) ? null : url
 }

@@ -19,3 +19,17 @@ export interface DocumentView {
   relation(client: Frontier): FrontierRelation
   span(spanId: string): SpanView
 }
+
+/** The same document, each span of which is read once. The document must not change while it is used. */
+export function readOnce(document: DocumentView): DocumentView {
+  const spans = new Map<string, SpanView>()
+  return {
+    frontier: document.frontier,
+    relation: (client) => document.relation(client),
+    span(spanId) {
+      const known = spans.get(spanId) ?? document.span(spanId)
+      spans.set(spanId, known)
+      return known
+    },
+  }
+}

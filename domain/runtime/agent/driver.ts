@@ -191,13 +191,13 @@ export class Driver {
       await ports.crashPoint?.('before_model')
       if (!(await this.stillOwed(effect))) return
       const { messages } = this.mailbox
-      const taken = await this.record.model(this.state, messages, effect.attempt)
-      const fact = taken ?? (await performModel(ports, env, this.state, messages, effect.attempt, signal))
+      const taken = await this.record.model(this.state, messages, effect)
+      const fact = taken ?? (await performModel(ports, env, this.state, messages, effect, signal))
       await ports.crashPoint?.('after_model')
       if (signal.aborted && fact.kind === 'model_failed') return
       await this.submit(fact, effect.id)
     } else if (effect.kind === 'version') {
-      // What is served is told before the files are looked at: whatever ends meanwhile is owed the next version.
+      // The versioned calls are listed before the files are read: a call that ends meanwhile is owed the next version.
       const step = this.state.unversioned?.to
       if (step === undefined || !(await this.stillOwed(effect))) return
       const version = await treeNow(ports, env)
@@ -213,14 +213,14 @@ export class Driver {
   private async performCall(effect: OwedTool, { id, effect: kind }: Call, signal: AbortSignal): Promise<void> {
     const held = await this.stillOwed(effect).catch((error: unknown) => this.notBegun(effect, error))
     if (!held) return
-    const { answer } = this.mailbox
+    const { answer, told } = this.mailbox
     const call = callsOf(this.state).find((one) => one.id === id)
     if (answer === null || call === undefined) throw new Error(`${id} has no arguments in the log`)
     const fact = call.reused
       ? await this.record.tool(this.state, answer, call)
-      : await performTool(this.ports, this.env, this.state, answer, call, signal)
+      : await performTool(this.ports, this.env, this.state, answer, call, told, signal)
     await this.ports.crashPoint?.('after_tool')
-    // What may run again, or be asked after, is left to the next driver.
+    // A call that may run again, or that has a probe, is left to the next driver.
     if (this.stopping && signal.aborted && fact.kind === 'tool_failed' && kind !== 'irreversible') return
     await this.submit(fact, effect.id)
   }

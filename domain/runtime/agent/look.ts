@@ -46,12 +46,12 @@ export function idleEnd(state: AgentState, { clock, build }: Pick<RuntimePorts, 
   return next.drafts.length > 0 ? null : endOf(claimed)
 }
 
-/** Who claims nothing. */
+/** An actor that claims no driver. */
 const LOOKER = 'looker'
 
 /** Whether a driver has begun something of which the log knows no end. */
 export function isAtWork(state: AgentState): boolean {
   const activity = activityOf(state.machine)
   const calling = activity?.status === 'THINKING' && activity.model.at === 'calling'
-  return calling || callsOf(state).some((call) => call.stage.at === 'running')
+  return calling || state.compression.summarizing !== null || callsOf(state).some((call) => call.stage.at === 'running')
 }

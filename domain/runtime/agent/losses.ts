@@ -1,4 +1,5 @@
 import type { BodyOf } from '../../agent/events/events.ts'
+import { isFinished } from '../../agent/state/state.ts'
 import type { Actor } from '../../log/envelope.ts'
 import { LogError } from '../../log/errors.ts'
 import { LOG_META } from '../../log/ids.ts'
@@ -38,8 +39,9 @@ export async function acceptLoss(
     if (unreadable === null) throw error
     return { unreadable }
   }
-  const status = mailbox.state?.machine.status
-  if (unfinished && (status === 'DONE' || status === 'ERROR')) return 'finished'
+  const { state } = mailbox
+  // One that delegates may still owe something after its end, under revisions that it has used before.
+  if (unfinished && state !== null && isFinished(state) && state.spec.delegation === undefined) return 'finished'
   await mailbox.submit({ kind: 'accept_loss', loss }, { by, commandId: `loss:${id}` }, { fact: false })
   return 'recorded'
 }

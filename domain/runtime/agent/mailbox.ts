@@ -23,7 +23,7 @@ class AgentMemory implements Memory<AgentEvent, DecisionContext> {
 
   push(event: AgentEvent): void {
     this.transcript?.push(event)
-    if (event.type === 'model_call_end') this.answer = event
+    if (event.type === 'model_call_end' && event.body.purpose === 'turn') this.answer = event
   }
 
   /** Messages that are hashed now need not be in the next decision. */
@@ -65,6 +65,11 @@ export class AgentMailbox extends Mailbox<AgentState, AgentEvent, Command, Decis
   /** The messages that the model sees; empty before {@link loadMessages}. The array grows in place at turn boundaries. */
   get messages(): readonly Message[] {
     return this.own.transcript?.messages ?? []
+  }
+
+  /** {@link messages} with the turn of each. */
+  get told(): Pick<Transcript, 'messages' | 'turns'> {
+    return this.own.transcript ?? { messages: [], turns: [] }
   }
 
   get answer(): EventOf<'model_call_end'> | null {

@@ -25,7 +25,7 @@ export async function redactLarge(
     const items = value.map((item, index): Member => [String(index), item])
     return (await visitMembers(items, redactItems)).map(([, item]) => item)
   }
-  /** What is light goes together, what is heavy is taken apart. */
+  /** Light values go together; heavy values are split. */
   async function visitMembers(members: readonly Member[], redact: typeof redactObject): Promise<Member[]> {
     const done: Member[] = []
     let batch: Member[] = []

@@ -22,13 +22,21 @@ export function redactRequest(secrets: SecretBoundary, command: UserCommand): Us
       return { ...command, text: secrets.text(command.text) }
     case 'start': {
       const { spec, task, approve } = command
-      const { contextVariables, instructions, ...fixed } = spec
+      const { contextVariables, instructions, knowledge, ...fixed } = spec
       refuseSecrets(secrets, { ...fixed, approve }, 'SECRET_IN_SPEC')
       const told = instructions === undefined ? {} : { instructions: secrets.text(instructions) }
+      // Sources are distinguished by their names, which must stay.
+      const known = knowledge?.map((one) => ({ ...one, text: secrets.text(one.text) }))
+      refuseSecrets(secrets, { knowledge: knowledge?.map(({ text: _, ...one }) => one) }, 'SECRET_IN_SPEC')
       return {
         ...command,
         task: task === null ? null : secrets.text(task),
-        spec: { ...fixed, contextVariables: secrets.json(contextVariables), ...told },
+        spec: {
+          ...fixed,
+          contextVariables: secrets.json(contextVariables),
+          ...told,
+          ...(known && { knowledge: known }),
+        },
       }
     }
     case 'resolve_doubt': {
@@ -63,7 +71,7 @@ export function refuseSecrets(secrets: SecretBoundary, parts: object, code: Reje
   }
 }
 
-/** What an effect brings is redacted by what is secret when it ends. */
+/** The outcome of an effect is redacted by the secrets that are known at its end. */
 export async function thenRefreshed<T>(secrets: SecretBoundary, effect: () => Promise<T>): Promise<T> {
   try {
     return await effect()
@@ -100,7 +108,7 @@ const SIGNED: ReadonlySet<string> = new Set(['thinking', 'redacted_thinking'])
 function redactBlock(secrets: SecretBoundary, block: Block, args: JsonObject | null): Block {
   const { type: kind, ...rest } = block
   const type = KINDS.has(kind) ? kind : secrets.text(kind)
-  // What a known kind means must stay; everything else came from outside.
+  // The members of a known kind must stay; all other members came from outside.
   if (type !== 'tool_use' || typeof block.name !== 'string') return { ...secrets.json(rest), type } as Block
   const { input, input_text: raw, name, ...others } = rest as JsonObject & { name: string }
   const kept = { ...secrets.json(others), name: secrets.text(name), type }
@@ -173,7 +181,7 @@ export function resultFilter(secrets: SecretBoundary): TextFilter {
   }
 }
 
-/** What a command says is cut where it is long: secrets are hidden before, in each of its outputs alone. */
+/** Long output of a command is cut: secrets are hidden before that, in each of its outputs separately. */
 export const redactedSandbox = (sandbox: Sandbox, secrets: SecretBoundary): Sandbox => ({
   confined: sandbox.confined,
   exec: (command, signal, onOutput) => sandbox.exec(command, signal, onOutput, () => resultFilter(secrets)),

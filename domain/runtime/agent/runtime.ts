@@ -137,7 +137,7 @@ export class Runtime implements AgentServices {
 
   /**
    * People are told within seconds that the log does not answer, also where an outcome waits for it in the same mailbox.
-   * What was not begun by then is not begun any more.
+   * Effects that have not begun by then do not begin any more.
    */
   private async inTime<T>(retry: Retry, work: () => Promise<T>): Promise<T> {
     try {

@@ -2,7 +2,7 @@ import { agent } from '../../agent/decisions/aggregate.ts'
 import type { SettleDelivery } from '../../agent/decisions/commands.ts'
 import { DeliveryRefused } from '../../agent/errors.ts'
 import { type Delivery, deliveryOf } from '../../agent/rules/obligations.ts'
-import { acceptedFrom, undelivered } from '../../agent/state/courier.ts'
+import { acceptedFrom, firstBehind, keyOf, rankOf } from '../../agent/state/courier.ts'
 import type { Header } from '../../log/envelope.ts'
 import { damageIn } from '../agent/damage.ts'
 import type { AgentAsking, AgentMailbox } from '../agent/mailbox.ts'
@@ -16,7 +16,8 @@ import { firstOf, history } from '../stream/history.ts'
 const COURIER = { kind: 'courier', id: 'courier' } as const
 
 /**
- * Delivers what `source` owes to the stream of `target`, in order, and tells the source what became of it. Deliveries that
+ * Delivers what `source` owes to the stream of `target`, in order, and tells the source what became of it; also what the
+ * target has lost since, by a loss that was accepted. Deliveries that
  * the target has recorded before are not recorded again. Rejects with what keeps a log from answering, under the policy of
  * `retry`.
  */
@@ -28,12 +29,13 @@ export async function deliver(
 ): Promise<void> {
   await ports.mustBeWhole?.(target.agentId)
   const broken = await refreshed(target)
-  const owed = undelivered(source.state!).find((one) => one.target === target.stream)
+  const owed = source.state!.courier.owed[target.stream]
   if (owed === undefined) return
   let { from, accepted } = owed
   // A target that has lost its end, by a loss that was accepted, is brought again what it has lost.
   const lost = target.state === null ? accepted : Math.min(accepted, acceptedFrom(target.state, source.stream))
-  if (lost < accepted) [from, accepted] = [lost + 1, lost]
+  if (lost < accepted) [from, accepted] = [firstBehind(source.state!, lost), lost]
+  else if (from > owed.last) return
   let upTo = -1
   for await (const page of history(ports, agent, source.stream, { from, to: owed.last })) {
     for (const { event, recorded } of page) {
@@ -41,7 +43,7 @@ export async function deliver(
       const command = deliveryOf(source.state!, event, to)
       if (command === null) continue
       const reason = broken ?? (await refusal(ports, target, command, recorded.header, retry))
-      if (reason === null) [accepted, upTo] = [event.revision, event.revision]
+      if (reason === null) [accepted, upTo] = [rankOf(command.origin), event.revision]
       else {
         // Told before anything later is delivered: the target's number alone would make it look accepted.
         await settle(source, target, { upTo: event.revision, accepted, bounced: reason }, retry)
@@ -97,7 +99,7 @@ async function isBornOtherwise(
 function askingOf({ origin }: Delivery, { correlationId, commandId, trace }: Header): AgentAsking {
   return {
     by: COURIER,
-    commandId: `${origin.stream}@${origin.revision}`,
+    commandId: keyOf(origin),
     correlationId: correlationId ?? commandId,
     ...(trace === undefined ? {} : { trace }),
   }

@@ -2,18 +2,25 @@ import { type Answer, applied } from '../../document/envelope/answers.ts'
 import type { AnsweredRequest } from '../../document/envelope/idempotency.ts'
 import { decode } from '../../document/stream/codec.ts'
 import type { DocumentEvent } from '../../document/stream/events.ts'
-import { keyedCommand, keyOf } from '../../log/ids.ts'
+import type { Header } from '../../log/envelope.ts'
+import { keyedCommand, keyFor, keyOf } from '../../log/ids.ts'
 import { bodyOf } from '../stream/bodies.ts'
-import type { Stores } from '../stream/ports.ts'
+import type { Stores, StreamPorts } from '../stream/ports.ts'
+import { type AnswerIndex, AnswerPieces } from './answer-pieces.ts'
 
-/** The request as a command: the key tells document, caller and id, the rest tells the payload. */
-export const commandOf = (
-  logId: string,
-  documentId: string,
-  caller: string,
-  clientRequestId: string,
-  payload: unknown,
-): string => keyedCommand(logId, JSON.stringify(['envelope', documentId, caller, clientRequestId]), payload)
+/** What tells requests apart: an id belongs to one caller and one document. */
+export interface RequestKey {
+  readonly documentId: string
+  readonly caller: string
+  readonly clientRequestId: string
+}
+
+const keyText = ({ documentId, caller, clientRequestId }: RequestKey): string =>
+  JSON.stringify(['envelope', documentId, caller, clientRequestId])
+
+/** The request as a command: its beginning tells the key, the rest tells the payload. */
+export const commandOf = (logId: string, key: RequestKey, payload: unknown): string =>
+  keyedCommand(logId, keyText(key), payload)
 
 /** The hash of an erased request: that of no payload, so that its id is never used again. */
 const ERASED = ''
@@ -23,26 +30,42 @@ export interface GivenAnswer extends AnsweredRequest {
   readonly toolCallId: string | null
 }
 
+/** A piece of the index is kept after so many answers. */
+export const PIECE = 1000
+
 /** Answers of one stream, found by the command ids in its headers, which are read once. */
 export class Answers {
   readonly #stores: Stores
   readonly #stream: string
-  /** Revisions of answers, by what tells the key of their request; null before they were needed. */
-  #found: Map<string, number> | null = null
+  readonly #pieces: AnswerPieces
+  /** Null before it was needed. */
+  #found: AnswerIndex | null = null
+  /** Answers that no kept piece has, and the revisions that they come from. */
+  #fresh: [key: string, revision: number][] = []
+  #from = 0
+  #to = -1
 
-  constructor(stores: Stores, stream: string) {
-    this.#stores = stores
+  constructor(ports: Stores & Pick<StreamPorts, 'snapshots' | 'warn'>, stream: string) {
+    this.#stores = ports
     this.#stream = stream
+    this.#pieces = new AnswerPieces(ports, stream)
   }
 
-  note({ type, commandId, revision }: Pick<DocumentEvent, 'type' | 'commandId' | 'revision'>): void {
-    if (this.#found !== null) noteIn(this.#found, type, commandId, revision)
+  note({ type, commandId, revision }: Pick<Header, 'type' | 'commandId' | 'revision'>): void {
+    if (this.#found === null || revision <= this.#to) return
+    this.#to = revision
+    const key = type === 'envelope_refused' || type === 'document_updated' ? keyOf(commandId) : null
+    if (key === null) return
+    this.#found.set(key, revision)
+    this.#fresh.push([key, revision])
   }
 
-  /** The answer that was given to a caller's request id; null: none was. `last`: the stream's last revision. */
-  async of(commandId: string, clientRequestId: string, last: number): Promise<GivenAnswer | null> {
-    this.#found ??= await this.#read(last)
-    const revision = this.#found.get(keyOf(commandId)!)
+  /**
+   * The answer that was given to a caller's request id; null: none was. `last`: the stream's last revision, up to which every
+   * event was noted or is in the log. One call at a time.
+   */
+  async of(key: RequestKey, last: number): Promise<GivenAnswer | null> {
+    const revision = (await this.#index(last)).get(keyFor(this.#stores.log.logId, keyText(key)))
     if (revision === undefined) return null
     // The request stands right before its answer, in the same append.
     let payloadHash = ERASED
@@ -54,23 +77,43 @@ export class Answers {
         if (recorded.erased) continue
         const event = decode(recorded.header, await bodyOf(this.#stores, recorded))
         if (event.type === 'envelope_received') payloadHash = event.body.hash
-        else given = answerOf(event, clientRequestId)
+        else given = answerOf(event, key.clientRequestId)
       }
     return given === null ? null : { payloadHash, answer: given, toolCallId }
   }
 
-  async #read(last: number): Promise<Map<string, number>> {
-    const found = new Map<string, number>()
-    if (last < 0) return found
-    for await (const page of this.#stores.log.read(this.#stream, { limit: last + 1, bodies: false }))
-      for (const { header } of page) noteIn(found, header.type, header.commandId, header.revision)
-    return found
+  async #index(last: number): Promise<AnswerIndex> {
+    if (this.#found === null) await this.#read(last)
+    if (this.#fresh.length >= PIECE) await this.#keep()
+    return this.#found!
   }
-}
 
-function noteIn(found: Map<string, number>, type: string, commandId: string, revision: number): void {
-  const key = type === 'envelope_refused' || type === 'document_updated' ? keyOf(commandId) : null
-  if (key !== null) found.set(key, revision)
+  async #read(last: number): Promise<void> {
+    const { found, next } = await this.#pieces.read(last)
+    this.#found = found
+    this.#from = next
+    this.#to = next - 1
+    if (next > last) return
+    try {
+      for await (const page of this.#stores.log.read(this.#stream, {
+        from: next,
+        limit: last + 1 - next,
+        bodies: false,
+      }))
+        for (const { header } of page) this.note(header)
+    } catch (error) {
+      this.#found = null
+      this.#fresh = []
+      throw error
+    }
+  }
+
+  async #keep(): Promise<void> {
+    const piece = { from: this.#from, to: this.#to, answers: this.#fresh }
+    this.#from = this.#to + 1
+    this.#fresh = []
+    await this.#pieces.keep(piece)
+  }
 }
 
 function answerOf(event: DocumentEvent, clientRequestId: string): Answer | null {

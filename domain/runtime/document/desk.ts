@@ -1,5 +1,5 @@
 import { type Answer, applied, refused } from '../../document/envelope/answers.ts'
-import { type EnvelopeContext, judge, type Verdict } from '../../document/envelope/judge.ts'
+import { type EnvelopeContext, judging, type Verdict } from '../../document/envelope/judge.ts'
 import { DocumentError } from '../../document/errors.ts'
 import type { DocumentAggregate } from '../../document/stream/aggregate.ts'
 import type { DocumentCommand, DocumentContext } from '../../document/stream/decide.ts'
@@ -9,8 +9,7 @@ import { hex } from '../../log/ids.ts'
 import type { ImportedChange, OpenDocument, PendingChange } from '../../ports.ts'
 import { ContentionError } from '../errors.ts'
 import { type Asking, Mailbox } from '../stream/mailbox.ts'
-import { Snapshots } from '../stream/snapshots.ts'
-import { yielder } from '../yield-to-event-loop.ts'
+import { inSteps, type YieldToEventLoop, yielder } from '../yield-to-event-loop.ts'
 import { Answers, commandOf, type GivenAnswer } from './answers.ts'
 import { Arrivals } from './arrivals.ts'
 import { holdsSecret, wordsOfEdits } from './holds-secret.ts'
@@ -18,6 +17,7 @@ import { openAt } from './open-at.ts'
 import { personFault } from './person-fault.ts'
 import { idIn, RawBody, receivedOf } from './received.ts'
 import { REPLICA_EVERY, type ReplicaCache } from './replica-cache.ts'
+import { snapshotsOf } from './states.ts'
 import type { Caller, DocumentAt, DocumentPorts, Imported } from './types.ts'
 
 /** How often a request is judged again because other writers were faster. */
@@ -79,11 +79,9 @@ export class Desk {
       const pause = yielder(this.#ports.clock)
       for (let tries = 1; tries <= MAX_RACES; tries++) {
         const now = await this.#current()
-        const verdict = await this.#judged(documentId, body, caller, now)
+        const verdict = await this.#judged(documentId, body, caller, now, pause)
         if (verdict.kind === 'repeat') return verdict.answer
-        // The check of a large request and its edit are a turn each.
-        await pause()
-        const answer = await this.#answer(documentId, body, caller, now, verdict)
+        const answer = await this.#answer(documentId, body, caller, now, verdict, pause)
         if (answer !== null) return answer
       }
       throw contention(this.#stream)
@@ -131,7 +129,13 @@ export class Desk {
     return this.#enqueue(async () => this.#dropReplica())
   }
 
-  async #judged(documentId: string, body: unknown, caller: Caller, { replica, revision }: Current): Promise<Verdict> {
+  async #judged(
+    documentId: string,
+    body: unknown,
+    caller: Caller,
+    { replica, revision }: Current,
+    pause: YieldToEventLoop,
+  ): Promise<Verdict> {
     if (body instanceof RawBody)
       return { kind: 'refuse', answer: refused('INVALID_REQUEST', body.fault), request: null }
     const { parse } = this.#ports
@@ -141,7 +145,7 @@ export class Desk {
       ...{ parse, document: replica, answered: () => earlier },
       scope: [documentId, caller.name],
     }
-    const verdict = judge(body, context)
+    const verdict = await inSteps(judging(body, context), pause)
     // Of what is repeated, or answered with 400, no word is recorded.
     if (verdict.kind === 'repeat' || (verdict.kind === 'refuse' && verdict.answer.status === 400)) return verdict
     const words = [JSON.stringify(body), ...(verdict.kind === 'apply' ? wordsOfEdits(verdict.edits) : [])]
@@ -150,8 +154,8 @@ export class Desk {
     return { kind: 'refuse', answer, request: verdict.request }
   }
 
-  #given(documentId: string, id: string, { name }: Pick<Caller, 'name'>, last: number): Promise<GivenAnswer | null> {
-    return this.#answers.of(commandOf(this.#ports.log.logId, documentId, name, id, null), id, last)
+  #given(documentId: string, clientRequestId: string, { name: caller }: Pick<Caller, 'name'>, last: number) {
+    return this.#answers.of({ documentId, caller, clientRequestId }, last)
   }
 
   /** Discards the change where it holds one, or where that cannot be found out. */
@@ -172,6 +176,7 @@ export class Desk {
     caller: Caller,
     { replica, revision }: Current,
     verdict: Exclude<Verdict, { kind: 'repeat' }>,
+    pause: YieldToEventLoop,
   ): Promise<Answer | null> {
     const { request } = verdict
     const isReused = verdict.kind === 'refuse' && codeOf(verdict.answer) === 'AI_IDEMPOTENCY_KEY_REUSED'
@@ -179,7 +184,7 @@ export class Desk {
     const commandId =
       request === null || isReused
         ? this.#unkeyed()
-        : commandOf(logId, documentId, caller.name, request.client_request_id, request)
+        : commandOf(logId, { documentId, caller: caller.name, clientRequestId: request.client_request_id }, request)
     const asking = askingOf(caller, commandId)
     if (verdict.kind === 'refuse') {
       const { answer } = verdict
@@ -189,7 +194,7 @@ export class Desk {
       return done === null ? null : answer
     }
     const { diagnostics, annotations } = verdict
-    const change = replica!.edit(verdict.edits)
+    const change = await inSteps(replica!.editing(verdict.edits), pause)
     const received = receivedOf(documentId, body, verdict.request, true)
     const command = { kind: 'apply', received, change, diagnostics, annotations } as const
     const done = await this.#record(command, asking, revision, change)
@@ -253,8 +258,9 @@ export class Desk {
     const { state, head } = this.#mailbox
     if (isUnchanged || state === null || head === null || this.#replica === null) return
     if (state.updates - this.#keptAt < REPLICA_EVERY) return
+    const kept = { revision: head.revision, state, bytes: this.#replica.snapshot() }
+    this.#cache.keep(this.#stream, kept, this.#keptAt)
     this.#keptAt = state.updates
-    this.#cache.keep(this.#stream, { revision: head.revision, state, bytes: this.#replica.snapshot() })
   }
 
   #dropReplica(): void {
@@ -287,11 +293,3 @@ const askingOf = ({ name: _, holdsSecret: __, ...caller }: Caller, commandId: st
   ...caller,
   commandId,
 })
-
-const snapshotsOf = (aggregate: DocumentAggregate) =>
-  new Snapshots<DocumentState, DocumentEvent>(aggregate, {
-    members: ['title', 'gatewayPeer', 'frontier', 'root', 'updates'],
-    keep: (state) => state,
-    step: () => 0,
-    whole: async (_, __, kept) => kept as DocumentState,
-  })

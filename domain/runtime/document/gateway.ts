@@ -5,6 +5,7 @@ import { DocumentError } from '../../document/errors.ts'
 import type { BlockContent } from '../../document/model/block.ts'
 import { document, documentStream, gateway, REFUSED_STREAM } from '../../document/stream/aggregate.ts'
 import { hex, runIdOf, sha256 } from '../../log/ids.ts'
+import { inSteps, yielder } from '../yield-to-event-loop.ts'
 import type { GivenAnswer } from './answers.ts'
 import { Desk } from './desk.ts'
 import { type EnvelopeErasure, eraseEnvelope } from './erase-envelope.ts'
@@ -59,9 +60,10 @@ export class DocumentGateway {
     const documentId = key?.documentId ?? runIdOf(clock.now(), random.bytes(8))
     const gatewayPeer = peerOf(random.bytes(8))
     const content = blocks.map((block, n) => ({ ...block, id: blockId(documentId, n) }))
+    const inserted = [{ kind: 'insert', after: null, blocks: content }] as const
     const replica = await documents.open({ gatewayPeer, updates: [] })
     try {
-      const change = content.length === 0 ? null : replica.edit([{ kind: 'insert', after: null, blocks: content }])
+      const change = content.length === 0 ? null : await inSteps(replica.editing(inserted), yielder(clock))
       const command = { kind: 'create', title, gatewayPeer, source, content: change } as const
       const commandId = key?.commandId ?? `request:${hex(random.bytes(16))}`
       const revision = await this.#desk(documentId).create(command, commandId, caller)

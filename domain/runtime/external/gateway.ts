@@ -54,13 +54,13 @@ export class AgentGateway {
     const backend = this.#backend(kind)
     const request = checkRequest(limited(asked, backend, by), backend)
     const { clock, hiding = null } = this.#options
-    const files = await this.#hold(request)
+    const files = await this.#hold(request, by)
     const log = await this.#begin(backend, request, by, files)
     return new ExternalRun({ backend, request, log, clock, hiding, ...(files !== undefined && { files }) })
   }
 
-  async #hold({ workingDir }: AgentRunRequest): Promise<HeldFiles | undefined> {
-    if (workingDir === undefined || this.#options.hold === undefined) return undefined
+  async #hold({ workingDir }: AgentRunRequest, { sharesFolder }: StartedBy): Promise<HeldFiles | undefined> {
+    if (workingDir === undefined || sharesFolder === true || this.#options.hold === undefined) return undefined
     try {
       return await this.#options.hold(workingDir)
     } catch (cause) {
@@ -72,8 +72,9 @@ export class AgentGateway {
     const start = {
       kind: 'start',
       backend: backend.kind,
-      request: { ...recorded(request, this.#options.hiding), ...terms(by) },
+      request: { ...recorded(request, by, this.#options.hiding), ...terms(by) },
       capabilities: [...backend.capabilities].sort(),
+      ...(by.parent !== undefined && { parent: by.parent }),
     } as const
     try {
       return await this.#options.log.begin(start, by, await versionBefore(files))
@@ -110,7 +111,8 @@ function limited(asked: AgentRunRequest, backend: AgentBackend, { budget, price 
 }
 
 /** What is stored of a request: of the environment the names alone, since any value may be a secret. */
-function recorded({ env, ...request }: AgentRunRequest, hiding?: Hiding): RecordedRequest {
-  const hidden = hiding?.value(request as unknown as Json) ?? request
+function recorded({ env, ...request }: AgentRunRequest, { name }: StartedBy, hiding?: Hiding): RecordedRequest {
+  const named = { ...request, ...(name !== undefined && { name }) }
+  const hidden = hiding?.value(named as unknown as Json) ?? named
   return { ...(hidden as RecordedRequest), ...(env !== undefined && { envNames: Object.keys(env).sort() }) }
 }

@@ -123,7 +123,7 @@ export class Recorder {
       // A clock that was set back must not hold a batch.
       if (left > 0) await clock.sleep(Math.min(left, BATCH.ms), this.#stop.signal).catch(() => undefined)
       if (this.#stop.signal.aborted) return
-      // What took its place meanwhile has a time of its own.
+      // A batch that took its place meanwhile has its own time.
       if (this.#batcher.dueAt === due) this.#send(this.#taken(this.#batcher.take()))
     }
   }
@@ -137,7 +137,9 @@ export class Recorder {
     const other = this.#text !== null && this.#text.channel !== event.channel ? this.#restOfText() : []
     this.#text ??= { channel: event.channel, filter: hiding.pieces() }
     const shown = this.#text.filter.push(text)
-    const hidden = this.#hideValue(rest as unknown as Json) as unknown as AgentEventBody
+    // Of most texts nothing is left to hide in: they come with their kind alone.
+    const bare = rest.channel === undefined && rest.data === undefined && rest.message === undefined
+    const hidden = bare ? rest : (this.#hideValue(rest as unknown as Json) as unknown as AgentEventBody)
     const empty = shown === '' && rest.data === undefined && rest.message === undefined
     return empty ? other : [...other, { ...hidden, ...(shown !== '' && { text: shown }) }]
   }

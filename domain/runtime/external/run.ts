@@ -76,7 +76,7 @@ export class ExternalRun implements AgentRunHandle, EventSource {
   }
 
   notice(): void {
-    // What keeps it from looking is told by what it records next.
+    // The next append reports the error that keeps it from reading.
     this.#options.log.look().then(
       () => this.#heed(),
       () => undefined,

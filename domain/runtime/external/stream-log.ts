@@ -5,7 +5,8 @@ import type { ExternalEvent } from '../../external/events.ts'
 import { type ExternalState, isFinished } from '../../external/state.ts'
 import type { Actor } from '../../log/envelope.ts'
 import { base32, effectId, externalStream, runIdOf } from '../../log/ids.ts'
-import type { ExternalLog, ExternalRunLog, StartedBy } from '../../ports/external.ts'
+import type { ExternalLog, ExternalRunLog, RecordedRun, StartedBy } from '../../ports/external.ts'
+import { history } from '../stream/history.ts'
 import { Mailbox } from '../stream/mailbox.ts'
 import type { StreamPorts } from '../stream/ports.ts'
 import { Snapshots } from '../stream/snapshots.ts'
@@ -90,6 +91,19 @@ export class StreamExternalLog implements ExternalLog {
     return mailbox.state === null ? null : { agentId, read: readerOf(this.#ports, agentId) }
   }
 
+  /** A run as the log has it; null: there is no such run. */
+  async recorded(agentId: string): Promise<RecordedRun | null> {
+    const state = await this.state(agentId)
+    if (state === null) return null
+    const ports = this.#ports
+    let outcome: RecordedRun['outcome'] = null
+    for await (const page of history<ExternalEvent>(ports, external, externalStream(agentId)))
+      for (const { event, recorded } of page)
+        if (event.type === 'external_ended' || event.type === 'outcome_learned')
+          outcome = recorded.erased ? null : event.body
+    return { state, outcome, events: eventsIn(readerOf(ports, agentId)) }
+  }
+
   /** The state of a run as the log has it; null: there is no such run. */
   async state(agentId: string): Promise<ExternalState | null> {
     const mailbox = this.#mailbox(agentId)
@@ -169,6 +183,15 @@ const NO_SNAPSHOTS = new Snapshots<ExternalState, ExternalEvent>(external, {
   step: () => 0,
   whole: async () => null,
 })
+
+async function* eventsIn(read: ExternalRunLog['read']) {
+  for (let from = 0; ; ) {
+    const found = await read(from)
+    if (found.length === 0) return
+    yield* found
+    from += found.length
+  }
+}
 
 function readerOf(ports: ExternalLogPorts, agentId: string): ExternalRunLog['read'] {
   const index = new AgentEventIndex(ports, externalStream(agentId))

@@ -30,7 +30,7 @@ export class FoldVerifier<State, Event extends StreamEvent, Command> {
     if (recorded.header.digest !== undefined) this.recorded++
     if (this.stopped) return null
     if (left === null && (recorded.erased || body === null)) {
-      // What follows a missing body, or one of which nothing was kept, cannot be folded; the chain still proves it.
+      // Events after a missing body, or after one without residue, cannot be folded; the chain still proves them.
       this.stopped = true
       return null
     }

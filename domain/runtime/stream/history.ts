@@ -59,7 +59,7 @@ export async function* ownHistory<Event extends StreamEvent>(
     for (const recorded of page) {
       const left = recorded.erased ? await residues.of(recorded.header) : null
       if (recorded.erased && left === null) {
-        // What comes before can still be told.
+        // The events before it can still be read.
         if (remembered.length > 0) yield remembered
         throw erasedError(recorded.header)
       }

@@ -272,7 +272,7 @@ export class Mailbox<State, Event extends StreamEvent, Command, Context extends 
     this.memory.push(event)
   }
 
-  /** What is announced is in the log: a listener that fails must not make it look as if it were not. */
+  /** Announced events are in the log: a failing listener must not make them look as if they were not. */
   private announce(events: readonly SealedEvent[]): void {
     for (const listener of this.listeners) {
       try {

@@ -64,7 +64,7 @@ export class Snapshots<State, Event extends StreamEvent> {
     return null
   }
 
-  /** What cannot be had from a cache is folded, however it fails; a warning tells why that takes so long. */
+  /** A state that the cache cannot give is folded, however the cache fails; a warning gives the reason for the delay. */
   private async fromCache({ snapshots, warn }: Cached, stream: string, upTo: UpTo): Promise<Found | null> {
     try {
       const found = await snapshots?.latest(stream, this.aggregate.fold, upTo)

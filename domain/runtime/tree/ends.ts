@@ -3,7 +3,7 @@ import type { Member } from './member.ts'
 
 type Waiting = Extract<DriveEnd, { end: 'waiting' }>
 
-/** What a person can do most about comes first. */
+/** The end that a person can act on most comes first. */
 const ORDER: readonly Waiting['for'][] = ['doubt', 'approval', 'pause', 'input']
 
 /**

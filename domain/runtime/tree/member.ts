@@ -19,7 +19,7 @@ export class Member {
   faulted = false
   /** Something was recorded since it was looked at last. */
   moved = true
-  /** How it stands while no drive of it is at work. */
+  /** How it stands while no drive of it is at work; null: another process drives it, as far as is known. */
   rest: AgentEnd | null = null
   /** When it is to be looked at again though nothing is recorded, ms. */
   wakeAt = Number.POSITIVE_INFINITY
@@ -41,6 +41,11 @@ export class Member {
     return state
   }
 
+  /** Streams to which something is to be delivered; `all`: also where it was delivered. */
+  targets(all: boolean): readonly string[] {
+    return all ? Object.keys(this.state.courier.owed) : undelivered(this.state).map(({ target }) => target)
+  }
+
   get busy(): boolean {
     return this.working || this.delivering
   }
@@ -48,6 +53,17 @@ export class Member {
   /** Nothing of it can become due any more. */
   get over(): boolean {
     return !this.busy && isFinished(this.state) && undelivered(this.state).length === 0
+  }
+
+  /** It is looked at again then. */
+  looksAgain(at: number): void {
+    this.wakeAt = Math.min(this.wakeAt, at)
+  }
+
+  /** Another process drives it. */
+  isElsewhere(until: number): void {
+    this.rest = null
+    this.wakeAt = until
   }
 
   /** It has nothing to do now, and goes on when it moves or the time comes. */

@@ -1,25 +1,27 @@
-import { undelivered } from '../../agent/state/courier.ts'
-import { type AgentState, isFinished } from '../../agent/state/state.ts'
+import { agent } from '../../agent/decisions/aggregate.ts'
+import { CommandRejected } from '../../agent/errors.ts'
+import { isFinished } from '../../agent/state/state.ts'
 import type { SealedEvent } from '../../log/envelope.ts'
 import { agentStream, base32 } from '../../log/ids.ts'
-import { idOf, kindOf } from '../../log/owner.ts'
+import { idOf } from '../../log/owner.ts'
 import { Callback } from '../agent/callback.ts'
-import { damageIn } from '../agent/damage.ts'
 import { Driver } from '../agent/driver.ts'
 import { idleEnd } from '../agent/look.ts'
 import type { Mailboxes } from '../agent/mailboxes.ts'
-import { mustHaveTools } from '../agent/tools-here.ts'
+import { missingTools, mustHaveTools } from '../agent/tools-here.ts'
 import { unknownAgent } from '../agent/unknown-agent.ts'
 import { Alarm } from '../alarm.ts'
-import { Semaphore } from '../concurrency.ts'
 import { deliver } from '../courier/deliver.ts'
 import { TimeLimitError } from '../errors.ts'
 import type { RuntimePorts } from '../ports.ts'
 import { outcomeRetry } from '../retry.ts'
+import { firstOf } from '../stream/history.ts'
 import { endingWith } from '../time-limit.ts'
 import type { DriveEnd, DriveOptions } from '../types.ts'
 import { endOfRun } from './ends.ts'
-import { Member } from './member.ts'
+import type { Member } from './member.ts'
+import { Members } from './members.ts'
+import { LOOK_MS, TreeLeases } from './tree-leases.ts'
 import { WorkspaceOrder } from './workspace-order.ts'
 
 /** A driver that was told to stop brings in what it knows, with the files as they are then. */
@@ -37,18 +39,19 @@ export class TreeDriver {
   private readonly mailboxes: Mailboxes
   private readonly runId: string
   private readonly options: DriveOptions
-  private readonly members = new Map<string, Member>()
-  /** Agents that were looked at, and whether to drive them where they were not. */
-  private readonly known = new Set<string>()
-  private readonly unentered = new Map<string, { readonly drives: boolean; readonly parent: string | null }>()
+  private readonly members: Members
   private readonly listener: Callback<SealedEvent>
   private readonly order = new WorkspaceOrder()
   private readonly stopped: AbortSignal
-  private readonly slots: Semaphore
+  private readonly leases: TreeLeases
   private driverId: string | null = null
   /** The first of those that kept an agent from going on; the others go on. */
   private fault: { readonly error: unknown } | null = null
   private overtaken: DriveEnd | null = null
+  /** Agents of which all targets were asked in this drive. */
+  private readonly compared = new Set<string>()
+  /** All agents were read again since something was recorded here. */
+  private lookedAgain = false
   private left: Promise<unknown> = Promise.resolve()
   private readonly alarm = new Alarm()
 
@@ -57,9 +60,13 @@ export class TreeDriver {
     this.mailboxes = mailboxes
     this.runId = runId
     this.options = options
-    this.slots = new Semaphore(ports.agentsAtOnce ?? AT_ONCE)
     this.listener = new Callback(options.onEvent ?? (() => undefined))
     this.stopped = AbortSignal.any([options.signal, ...(options.drain ? [options.drain] : [])])
+    this.members = new Members(ports, mailboxes, this.stopped, {
+      recorded: (events) => this.recorded(events),
+      failed: (error) => this.fail(error),
+    })
+    this.leases = new TreeLeases(ports, { runId, atOnce: ports.agentsAtOnce ?? AT_ONCE, stopped: this.stopped })
   }
 
   /** Rejects with the first fault, once nothing is at work any more. */
@@ -67,29 +74,82 @@ export class TreeDriver {
     const onStop = () => this.alarm.poke()
     this.stopped.addEventListener('abort', onStop)
     try {
-      const root = await this.enter(this.runId, true)
+      if (!(await this.leases.takeRun()) && this.refuses && !(await this.mayHelp())) throw this.drivenElsewhere()
+      const root = await this.members.enter(this.runId, true)
       if (root === null) throw unknownAgent(this.runId)
+      if (this.leases.holdsRun) this.members.meetEnded(root)
       const end = await this.untilRest(root)
       this.listener.settle()
       return end
     } finally {
       this.stopped.removeEventListener('abort', onStop)
-      for (const member of this.members.values()) this.leave(member)
+      for (const member of this.members.all) this.leave(member)
       await this.left
+      await this.leases.release()
     }
   }
 
   private async untilRest(root: Member): Promise<DriveEnd> {
     for (;;) {
       this.alarm.moved = false
-      await this.enterAll()
-      for (const member of [...this.members.values()]) this.look(member)
-      if (![...this.members.values()].some(({ busy }) => busy) && this.unentered.size === 0 && !this.alarm.moved) {
-        const end = this.endAtRest(root)
+      if (!this.stopped.aborted && (await this.leases.retakeRun())) this.takeOver()
+      await this.members.enterAll((member) => this.leases.holdsRun && this.members.meetEnded(member))
+      for (const member of this.members.all) this.look(member)
+      if (!this.members.all.some(({ busy }) => busy) && !this.members.pending && !this.alarm.moved) {
+        const end = this.leases.shared ? this.endOfShared(root) : this.endAtRest(root)
         if (end !== null) return end
       }
       await this.alarm.next(this.ports.clock, this.nextWake())
     }
+  }
+
+  /** What other processes drive may have got on since it was read here. Null: it is looked at again. */
+  private endOfShared(root: Member): DriveEnd | null {
+    const { holdsRun, wasLost } = this.leases
+    if (this.stopped.aborted) return (holdsRun ? this.endAtRest(root) : null) ?? { end: 'interrupted' }
+    if (this.fault !== null) return this.endAtRest(root)
+    if (!holdsRun && this.refuses) {
+      if (wasLost) return { end: 'interrupted' }
+      throw this.drivenElsewhere()
+    }
+    const driven = this.members.all.filter(({ drives }) => drives)
+    const known = holdsRun && driven.every(({ rest }) => rest !== null)
+    const free = driven.some(({ state }) => !isFinished(state) && !this.leases.ofRun(state))
+    if (known && (this.lookedAgain || !free)) return this.endAtRest(root)
+    this.lookedAgain = known
+    for (const member of driven) member.looksAgain(this.ports.clock.now() + LOOK_MS)
+    return null
+  }
+
+  /** Are there agents that a process may drive that does not hold the run? */
+  private async mayHelp(): Promise<boolean> {
+    const first = await firstOf(this.ports, agent, agentStream(this.runId))
+    if (first?.type !== 'agent_started') return false
+    const { delegation, workspace } = first.body.spec
+    return delegation !== undefined && workspace === null
+  }
+
+  /** Does this drive refuse what other processes drive, instead of waiting for it? */
+  private get refuses(): boolean {
+    return this.options.waits === false && !this.leases.holdsRun
+  }
+
+  private drivenElsewhere(): CommandRejected {
+    return new CommandRejected('RUN_DRIVEN', `${this.runId} is being driven by another process`)
+  }
+
+  /** The run is held from now on: what its agents owe is brought here. */
+  private takeOver(): void {
+    for (const member of this.members.all) {
+      member.moved = true
+      this.members.meetEnded(member)
+    }
+  }
+
+  private recorded(events: readonly SealedEvent[]): void {
+    this.lookedAgain = false
+    this.alarm.poke()
+    for (const event of events) this.listener.call(event)
   }
 
   /** Null: a time is waited for. */
@@ -97,7 +157,7 @@ export class TreeDriver {
     if (this.fault !== null && !isFinished(root.state)) throw this.fault.error
     if (this.fault !== null) this.ports.warn?.(this.runId, (this.fault.error as Error).message)
     if (this.overtaken !== null) return this.overtaken
-    const end = endOfRun(root, [...this.members.values()])
+    const end = endOfRun(root, this.members.all)
     if (end !== null) return end
     if (this.stopped.aborted) return { end: 'interrupted' }
     if (Number.isFinite(this.nextWake())) return null
@@ -106,93 +166,25 @@ export class TreeDriver {
     )
   }
 
-  /** Null: there is no such agent. */
-  private async enter(agentId: string, drives: boolean): Promise<Member | null> {
-    this.known.add(agentId)
-    const { mailbox, release } = this.mailboxes.hold(agentId)
-    try {
-      await mailbox.refresh()
-      await this.ports.mustBeWhole?.(agentId)
-    } catch (error) {
-      release()
-      throw error
-    }
-    if (mailbox.state === null) {
-      release()
-      return null
-    }
-    const stop = mailbox.listen((events) => {
-      member.moved = true
-      this.alarm.poke()
-      for (const event of events) this.listener.call(event)
-    })
-    const member: Member = new Member(mailbox, drives, () => {
-      stop()
-      release()
-    })
-    this.members.set(agentId, member)
-    // Agents that have ended may have died before they had told all.
-    for (const stream of Object.keys(mailbox.state.courier.accepted)) this.meet(stream)
-    return member
-  }
-
-  private meet(stream: string): void {
-    const agentId = idOf(stream)
-    if (kindOf(stream) === 'agent' && !this.known.has(agentId) && !this.unentered.has(agentId))
-      this.unentered.set(agentId, { drives: false, parent: null })
-  }
-
-  private async enterAll(): Promise<void> {
-    for (const [agentId, { drives, parent }] of this.unentered) {
-      this.unentered.delete(agentId)
-      const known = this.members.get(agentId)
-      if (known !== undefined) {
-        known.drives ||= drives
-        known.moved = true
-        continue
-      }
-      try {
-        const member = await this.enter(agentId, drives)
-        if (member === null && parent !== null) await this.lost(parent, agentId, 'its stream does not exist')
-      } catch (error) {
-        if (damageIn(error) === null) this.fail(error)
-        else if (parent !== null) await this.lost(parent, agentId, (error as Error).message)
-        else this.ports.warn?.(agentId, `what it owes to other agents is not delivered: ${(error as Error).message}`)
-      }
-    }
-  }
-
-  /** The call of a child that cannot be read fails. */
-  private async lost(parent: string, childId: string, reason: string): Promise<void> {
-    const member = this.members.get(parent)
-    if (member === undefined || member.state.family.children[childId]?.unreached !== false) return
-    const asking = { by: { kind: 'system', id: 'runtime' }, commandId: `lost:${childId}` } as const
-    const retry = outcomeRetry(this.ports, parent, 'the loss of an agent', this.stopped)
-    await retry
-      .repeat(() => member.mailbox.submit({ kind: 'child_lost', childId, reason }, asking, { fact: true, retry }))
-      .catch((error: unknown) => this.fail(error))
-  }
-
   /** Begins what is to be done for an agent. */
   private look(member: Member): void {
     const { state, agentId } = member
-    for (const childId of bornOf(state)) {
-      if (!this.known.has(childId) || this.members.get(childId)?.drives === false)
-        this.unentered.set(childId, { drives: true, parent: agentId })
-    }
-    if (this.unentered.size > 0) this.alarm.moved = true
+    this.members.meetBorn(member)
+    if (this.members.pending) this.alarm.moved = true
     const stops = this.overtaken !== null || this.stopped.aborted || member.faulted
-    const owes = undelivered(state).length > 0
+    const owes = member.targets(this.compares(member)).length > 0
     if (owes && !stops && !member.delivering) this.begin(member, 'delivering', () => this.bring(member))
     const now = this.ports.clock.now()
     if (!member.working && member.drives && (member.moved || member.wakeAt <= now)) {
       member.moved = false
-      const idle = idleEnd(state, this.ports)
+      member.wakeAt = Number.POSITIVE_INFINITY
+      // What others may drive is read anew first.
+      const idle = this.leases.shared && !stops ? null : idleEnd(state, this.ports)
       if (idle !== null || stops) member.rests(idle ?? { end: 'interrupted' }, now)
-      else this.begin(member, 'working', () => this.slots.run(() => this.driveOne(member)))
+      else this.begin(member, 'working', () => this.takeTurn(member))
     }
     if (member.over && agentId !== this.runId) {
-      this.members.delete(agentId)
+      this.members.remove(member)
       this.leave(member)
     }
   }
@@ -212,7 +204,7 @@ export class TreeDriver {
 
   /** Delivers what an agent owes; each of the others may owe something by it. */
   private async bring(member: Member): Promise<void> {
-    for (const { target } of undelivered(member.state)) {
+    for (const target of member.targets(this.compares(member))) {
       const retry = outcomeRetry(this.ports, member.agentId, `what ${target} is told`, this.stopped)
       await this.mailboxes.with(idOf(target), (mailbox) =>
         retry.repeat(async () => {
@@ -220,23 +212,45 @@ export class TreeDriver {
           await deliver(this.ports, member.mailbox, mailbox, retry)
         }),
       )
-      const agentId = idOf(target)
       // One that has left may owe something again.
-      if (!this.members.has(agentId) && !this.unentered.has(agentId))
-        this.unentered.set(agentId, { drives: false, parent: null })
+      this.members.meet(idOf(target))
     }
+    this.compared.add(member.agentId)
   }
 
-  private async driveOne(member: Member): Promise<void> {
+  /** Where streams of the tree have lost their ends, what they had accepted may be lost with them: each is asked once. */
+  private compares({ agentId }: Member): boolean {
+    return !this.compared.has(agentId) && this.members.all.some(({ state }) => state.courier.losses !== undefined)
+  }
+
+  /** Drives an agent when its turn comes; what another process drives is looked at again. */
+  private async takeTurn(member: Member): Promise<void> {
+    const { clock } = this.ports
+    const { shared, holdsRun } = this.leases
+    if (shared && (await this.isIdle(member))) return
+    // A process that only helps leaves the others what it has no tools for.
+    const fits = holdsRun || missingTools(this.ports, member.state.spec).length === 0
+    const driven = fits && (await this.leases.work(member.state, (lost) => this.driveOne(member, lost)))
+    if (!driven) member.isElsewhere(clock.now() + LOOK_MS)
+  }
+
+  /** Reads the agent anew. */
+  private async isIdle(member: Member): Promise<boolean> {
+    await member.mailbox.refresh()
+    const idle = idleEnd(member.state, this.ports)
+    if (idle !== null) member.rests(idle, this.ports.clock.now())
+    return idle !== null
+  }
+
+  private async driveOne(member: Member, lost: AbortSignal): Promise<void> {
     const { mailbox, agentId } = member
-    const { signal, drain } = this.options
+    const { signal } = this.options
+    const drain = AbortSignal.any([...(this.options.drain ? [this.options.drain] : []), lost])
     if (this.stopped.aborted || this.overtaken !== null) {
       member.moved = true
       return
     }
-    await mailbox.refresh()
-    const idle = idleEnd(member.state, this.ports)
-    if (idle !== null) return member.rests(idle, this.ports.clock.now())
+    if (await this.isIdle(member)) return
     const { spec, runId } = member.state
     mustHaveTools(this.ports, member.state)
     this.driverId ??= [this.ports.driver, base32(this.ports.random.bytes(10))].filter(Boolean).join('-')
@@ -250,8 +264,10 @@ export class TreeDriver {
     try {
       const driving = driver.drive(signal, drain)
       const end = await endingWith(this.ports.clock, STOP_LIMIT_MS, 'stopping the driver', signal, driving)
-      member.rests(end, this.ports.clock.now())
-      if (end.end === 'overtaken') this.overtaken ??= end
+      const { clock } = this.ports
+      if (this.leases.shared && (end.end === 'overtaken' || lost.aborted)) member.isElsewhere(clock.now() + LOOK_MS)
+      else member.rests(end, clock.now())
+      if (end.end === 'overtaken' && !this.leases.shared) this.overtaken ??= end
     } catch (error) {
       if (!signal.aborted || !(error instanceof TimeLimitError)) throw error
       this.ports.warn?.(agentId, error.message)
@@ -259,7 +275,7 @@ export class TreeDriver {
     }
   }
 
-  /** What cannot be closed is told; how the drive has ended stays what it was. */
+  /** An environment that cannot be closed is reported; the end of the drive does not change. */
   private leave(member: Member): void {
     member.leave()
     const { env } = member
@@ -274,13 +290,7 @@ export class TreeDriver {
   }
 
   private nextWake(): number {
-    return Math.min(...[...this.members.values()].map(({ wakeAt }) => wakeAt))
+    const forRun = this.stopped.aborted ? Number.POSITIVE_INFINITY : this.leases.wakeAt
+    return Math.min(forRun, ...this.members.all.map(({ wakeAt }) => wakeAt))
   }
 }
-
-/** Children whose end is not known, as far as their birth was brought to their streams. */
-const bornOf = ({ family, courier }: AgentState): readonly string[] =>
-  Object.entries(family.children).flatMap(([childId, { since }]) => {
-    const owed = courier.owed[agentStream(childId)]
-    return owed !== undefined && owed.from <= owed.last && since >= owed.from ? [] : [childId]
-  })

@@ -154,7 +154,10 @@ test.skipIf(skipWithoutBubblewrap)(
     const { backend, folder, options } = plainBackend(() => [DONE])
     const script = `#!/bin/sh\ncat '${secret}/token' > seen; echo x > '${other}/written'; echo '{"done":true}'\n`
     writeFileSync(options.program!, script)
-    const confined = createCliBackend(plainAgent, { ...options, confinement: { writable: [], hide: [secret] } })
+    const confined = createCliBackend(plainAgent, {
+      ...options,
+      confinement: async () => ({ writable: [], hide: [secret] }),
+    })
     expect((await confined.start({ prompt: 'go' }, heard().run)).success).toBe(true)
     expect(readFileSync(join(folder, 'seen'), 'utf8')).toBe('')
     expect(existsSync(join(other, 'written'))).toBe(false)

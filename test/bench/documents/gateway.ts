@@ -15,9 +15,13 @@ import { documentStream } from '../../../domain/document/stream/aggregate.ts'
 import { decode } from '../../../domain/document/stream/codec.ts'
 import { isUpdate, updateBytes } from '../../../domain/document/stream/events.ts'
 import { canonicalBytes } from '../../../domain/log/canonical.ts'
+import type { Header } from '../../../domain/log/envelope.ts'
+import type { Head } from '../../../domain/ports.ts'
 import { DocumentGateway } from '../../../domain/runtime/document/gateway.ts'
 import type { Caller, DocumentAt } from '../../../domain/runtime/document/types.ts'
 import { bodyOf } from '../../../domain/runtime/stream/bodies.ts'
+import { headOf } from '../../../domain/runtime/stream/history.ts'
+import { chained, type Unsealed } from '../../../domain/stream/sealing.ts'
 import { type Figure, least, megabytes, micros, most, ms, rate } from '../figure.ts'
 import { timed } from '../measure.ts'
 import { blockOf, sentence } from './history.ts'
@@ -28,7 +32,7 @@ const CALLER: Caller = { by: { kind: 'user', id: 'bench' }, name: 'user:bench' }
 const WARM = 1_100
 const TIMES = 500
 
-async function openPlace() {
+export async function openPlace() {
   const folder = mkdtempSync(join(tmpdir(), 'keepup-bench-'))
   const at = join(folder, 'log')
   const log = await openSqliteLog({ folder: at, mode: 'owner', clock: new SystemClock(), random: systemRandom })
@@ -92,7 +96,8 @@ export async function wholeGateway(
     const imported = await timed(() => {
       for (const update of stored.updates) reader.import(update)
     })
-    const [cpu, floor] = [took.cpuMs / TIMES, imported.cpuMs / TIMES]
+    const alone = await appendedAlone(place, stored.events)
+    const [cpu, floor, log] = [took.cpuMs / TIMES, imported.cpuMs / TIMES, alone.cpuMs / TIMES]
     const p99 = walls.toSorted((a, b) => a - b)[Math.ceil(TIMES * 0.99) - 1]!
     const update = stored.updates.reduce((sum, { length }) => sum + length, 0) / TIMES
     const allowed = 2 * update + stored.headers / TIMES
@@ -110,7 +115,7 @@ export async function wholeGateway(
       {
         name: `CPU of an envelope ${at}`,
         ours: micros(cpu * 1000),
-        floor: `${micros(floor * 1000)} import`,
+        floor: `${micros(floor * 1000)} import, ${micros(log * 1000)} append`,
         value: cpu / floor,
         goal: long ? most(4, ' ×') : null,
       },
@@ -146,6 +151,7 @@ const textsOf = ({ blocks }: DocumentAt) => new Map(blocks.map((block) => [block
 /** What the measured envelopes have stored, in bytes as they are before compression, and the updates before them. */
 async function storedAfter({ log, blobs }: Awaited<ReturnType<typeof openPlace>>, revision: number) {
   const [earlier, updates]: [Uint8Array[], Uint8Array[]] = [[], []]
+  const events: Unsealed[] = []
   let [headers, requests] = [0, 0]
   for await (const page of log.read(documentStream('d1'), { from: Math.max(0, revision + 1 - 2 * WARM) }))
     for (const recorded of page) {
@@ -154,9 +160,32 @@ async function storedAfter({ log, blobs }: Awaited<ReturnType<typeof openPlace>>
       const isMeasured = event.revision > revision
       if (isUpdate(event)) (isMeasured ? updates : earlier).push(updateBytes(event))
       else if (isMeasured) requests += body.length
-      if (isMeasured) headers += canonicalBytes(recorded.header).length
+      if (!isMeasured) continue
+      headers += canonicalBytes(recorded.header).length
+      events.push({ header: recorded.header, body: { bytes: body, header: recorded.header.body } })
     }
-  return { earlier, updates, headers, requests }
+  return { earlier, updates, headers, requests, events }
+}
+
+/** The same events appended once more to a stream of their own, two at a time: what durability alone takes. */
+async function appendedAlone({ log }: Awaited<ReturnType<typeof openPlace>>, events: readonly Unsealed[]) {
+  const stream = documentStream('d2')
+  const timestamp = new Date(log.floor()).toISOString()
+  let head: Head | null = null
+  return timed(async () => {
+    for (let i = 0; i < events.length; i += 2) {
+      const two = events.slice(i, i + 2).map(({ header, body }) => ({ header: { ...header, timestamp }, body }))
+      const sealed = chained(stream, head, two.map(unplaced), new Set())
+      await log.append(stream, head?.revision ?? -1, sealed)
+      head = headOf(sealed.at(-1)!)
+    }
+  })
+}
+
+/** Without the members that the place in a stream decides. */
+const unplaced = ({ header, body }: Unsealed): Unsealed => {
+  const { format: _, stream: __, revision: ___, body: ____, minReader: _____, ...rest } = header as Header
+  return { header: rest, body }
 }
 
 /** Memory while documents are used in turn: how much more it is after all of them than after the first third. */

@@ -3,6 +3,7 @@ import { applyEdits } from '../../../adapters/documents-loro/apply-edits.ts'
 import { BlockIndex } from '../../../adapters/documents-loro/block-index.ts'
 import { configureStyles } from '../../../adapters/documents-loro/styles.ts'
 import type { Block } from '../../../domain/document/model/block.ts'
+import { atOnce } from '../../../domain/shared/steps.ts'
 
 /** The gateway's own peer in the measured documents. */
 export const GATEWAY = '1'
@@ -30,7 +31,7 @@ export function grow(edits: number): { doc: LoroDoc; updates: Uint8Array[] } {
     { length: BLOCKS },
     (_, i): Block => ({ id: `b${i}`, type: 'paragraph', attrs: {}, text: [{ text: sentence(0), marks: {} }] }),
   )
-  commit(() => applyEdits([{ kind: 'insert', after: null, blocks }], new BlockIndex(doc)))
+  commit(() => atOnce(applyEdits([{ kind: 'insert', after: null, blocks }], new BlockIndex(doc))))
   const texts = blocks.map((_, i) => (doc.getMovableList('blocks').get(i) as LoroMap).get('text') as LoroText)
   for (let n = 1; n < edits; n++) commit(() => bareEdit(texts[n % BLOCKS]!, n))
   return { doc, updates }

@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core'
 import { loadConfig } from '../../../api/app/config.ts'
 import { openServices } from '../../../api/open-services.ts'
 import { type LocalBackend, localBackend } from '../../../api/owner/local.ts'
+import type { AgentBackend } from '../../../domain/ports/external.ts'
 import type { EventLog } from '../../../domain/ports.ts'
 import { giveSign, workspaces, writeScript } from '../../api/script.ts'
 
@@ -41,13 +42,15 @@ export function troubles(page: Page): string[] {
 }
 
 /** The real program over a data folder, as `keepup serve` runs it, with the scripted model of the API's tests. */
-export async function serve(options: { data?: string; port?: number } = {}): Promise<Served> {
+export async function serve(
+  options: { data?: string; port?: number; agents?: readonly AgentBackend[] } = {},
+): Promise<Served> {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'keepup-web-')))
   const data = options.data ?? join(root, 'data')
   mkdirSync(data, { recursive: true, mode: 0o700 })
   const model = writeScript(root)
   const config = loadConfig({ flags: { data, port: options.port ?? 0, model, by: 'ada' }, env: {} })
-  const opened = await openServices(config, 'owner', { autoDrive: true })
+  const opened = await openServices(config, 'owner', { autoDrive: true }, { agents: options.agents ?? [] })
   let streams = 0
   const subscribe: EventLog['subscribe'] = async function* (...args) {
     streams++

@@ -1,4 +1,4 @@
-import { behaviour, CONTEXT, DELEGATION, fault, type Row } from './row.ts'
+import { behaviour, DELEGATION, fault, type Row } from './row.ts'
 
 /** Seed 000, 5.9 to 5.12: replay, errors, context, security. */
 export const REPEATING: readonly Row[] = [
@@ -59,10 +59,34 @@ export const REPEATING: readonly Row[] = [
       "shown(success || toolName !== '' ? resultText(result ?? null) :",
     ),
   },
-  { must: '5.11.1', says: 'compression at the threshold', later: CONTEXT },
-  { must: '5.11.2', says: 'compression keeps what it must', later: CONTEXT },
-  { must: '5.11.3', says: 'the compressed history can be expanded', later: CONTEXT },
-  { must: '5.11.4', says: 'knowledge comes after compression', later: CONTEXT },
+  {
+    must: '5.11.1',
+    says: 'compression at the threshold',
+    test: behaviour('5.11-context'),
+    name: '5.11.1',
+    fault: fault('agent/decisions/compress.ts', 'tokens >= spec.context.compressionThreshold *', 'tokens >= 2 *'),
+  },
+  {
+    must: '5.11.2',
+    says: 'compression keeps what it must',
+    test: behaviour('5.11-context'),
+    name: '5.11.2',
+    fault: fault('agent/rules/compression.ts', 'Math.min(turn - WHOLE_TURNS, staysFrom)', 'Math.min(turn, staysFrom)'),
+  },
+  {
+    must: '5.11.3',
+    says: 'the compressed history can be expanded',
+    test: behaviour('5.11-context'),
+    name: '5.11.3',
+    fault: fault('agent/decisions/compress.ts', 'if (asked.length > 0) {', 'if (asked.length > 1_000) {'),
+  },
+  {
+    must: '5.11.4',
+    says: 'knowledge comes after compression',
+    test: behaviour('5.11-context'),
+    name: '5.11.4',
+    fault: fault('agent/rules/knowledge.ts', 'return knowledgeDue || ', 'return '),
+  },
   {
     must: '5.12.1',
     says: 'the tool registry is filtered by role and policy',

@@ -20,4 +20,3 @@ export const fault = (file: string, search: string, replace: string): Mutation =
   replace,
 })
 export const DELEGATION = 'delegation comes with the agents of agents'
-export const CONTEXT = 'context compression comes with long runs'

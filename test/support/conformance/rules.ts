@@ -15,7 +15,39 @@ export interface Rule {
 const runtime = (name: string) => `test/runtime/${name}.test.ts`
 
 export const RULES: readonly Rule[] = [
+  {
+    rule: 'another policy over recorded calls',
+    says: 'it lists what it would have refused, call by call',
+    test: behaviour('3-policy-check'),
+    fault: fault('agent/rules/policy-check.ts', 'judged.every((one)', '[].some((one)'),
+  },
   ...ROUTING,
+  {
+    rule: 'memory',
+    says: 'a call that is performed again saves no second fact',
+    test: 'test/api/memory.test.ts',
+    name: 'a second time',
+    fault: fault('memory/fact.ts', '`memory of ${callId}`', '`memory of ${callId} ${Math.random()}`'),
+  },
+  {
+    rule: 'memory',
+    says: 'an agent forgets only what it reaches',
+    test: 'test/api/memory.test.ts',
+    name: 'nothing else',
+    fault: fault('runtime/memory/memories.ts', 'if (places.some(', 'if (places.every(() => true) || places.some('),
+  },
+  {
+    rule: 'memory',
+    says: 'a search stays within its places',
+    test: 'test/projections/memories.test.ts',
+    fault: fault('memory/words.ts', '${place}`).slice(0, 16)', '`).slice(0, 16)'),
+  },
+  {
+    rule: 'memory',
+    says: 'only a fact that was forgotten is erased',
+    test: 'test/domain/memory/aggregate.test.ts',
+    fault: fault('memory/aggregate.ts', "ended ||= type === 'fact_forgotten'", "ended ||= type !== ''"),
+  },
   {
     rule: 'erasure',
     says: 'what was erased while an append was on its way is in no snapshot',
@@ -214,7 +246,7 @@ export const RULES: readonly Rule[] = [
     rule: 'the place of the warning turn',
     says: 'what tools say is read by it too',
     test: behaviour('5.2-budget'),
-    fault: fault('agent/rules/budget.ts', 'input * rate.input + results +', 'input * rate.input +'),
+    fault: fault('agent/rules/budget.ts', 'again * rate.input + results +', 'input * rate.input +'),
   },
   {
     rule: 'the place of the warning turn',
@@ -237,6 +269,36 @@ export const RULES: readonly Rule[] = [
     says: 'what came after a failure forgives it, in its turn too',
     test: behaviour('5.10-errors'),
     fault: fault('agent/state/evolve-calls.ts', 'call.since < state.forgivenAt', 'state.forgivenAt > 9_999'),
+  },
+  {
+    rule: 'sessions of the page',
+    says: 'the cookie, which every program of the host gets, is worth nothing without the key of the page',
+    test: 'test/api/web-session.test.ts',
+    fault: {
+      file: 'api/http/sessions/web-sessions.ts',
+      search: " && equal(key, this.#sign('page', payload))",
+      replace: '',
+    },
+  },
+  {
+    rule: 'sessions of the page',
+    says: 'a link to the page works once',
+    test: 'test/api/web-session.test.ts',
+    fault: {
+      file: 'api/http/sessions/web-sessions.ts',
+      search: '    this.#codes.delete(key)\n    const now',
+      replace: '    const now',
+    },
+  },
+  {
+    rule: 'sessions of the page',
+    says: 'a page of another port of the host cannot use a session',
+    test: 'test/api/web-session.test.ts',
+    fault: {
+      file: 'api/http/sessions/session-guard.ts',
+      search: "site !== 'same-origin')",
+      replace: "site === 'cross-site')",
+    },
   },
   {
     rule: 'proofs of trees',
@@ -288,9 +350,47 @@ export const RULES: readonly Rule[] = [
   },
   {
     rule: '5.9 recorded answers',
+    says: 'a call of the memory saves nothing again',
+    test: behaviour('5.9-recorded-answers'),
+    fault: fault(
+      'runtime/agent/driver.ts',
+      'const fact = call.reused\n',
+      "const fact = call.reused && call.toolName !== 'remember'\n",
+    ),
+  },
+  {
+    rule: '5.9 recorded answers',
+    says: 'what the memory has answered is not empty in the fork',
+    test: behaviour('5.9-recorded-answers'),
+    fault: fault('runtime/agent/perform/reuse.ts', 'asked.memory !== undefined || ', ''),
+  },
+  {
+    rule: '5.9 recorded answers',
+    says: 'a fork whose context is to be summarised leaves its record',
+    test: behaviour('5.9-recorded-answers'),
+    fault: fault('agent/decisions/compress.ts', 'if (followsRecord(d.state))', 'if (false)'),
+  },
+  {
+    rule: '5.9 recorded answers',
     says: 'each call puts its recorded files back, and none over those of another hand',
     test: 'test/runtime/reused-files.test.ts',
     fault: fault('runtime/agent/perform/put-back.ts', 'await versions.restore(tree)', ''),
+  },
+  {
+    rule: 'trees on servers',
+    says: 'no more agents of a run are at work than it allows, over all processes',
+    test: 'test/runtime/tree-shared.test.ts',
+    fault: fault('runtime/tree/tree-leases.ts', 'n < atOnce; n++', 'n < 99; n++'),
+  },
+  {
+    rule: 'refused delegations',
+    says: 'an agent at depth 4 is refused by name',
+    test: 'test/runtime/tree-refusals.test.ts',
+    fault: fault(
+      'agent/control/delegate-to-agent.ts',
+      'if (depth < most) return null',
+      'if (depth <= most) return null',
+    ),
   },
   {
     rule: 'books of trees',

@@ -1,7 +1,10 @@
 import { World } from '../world.ts'
 import { PLANS } from './plans.ts'
 import { RecordingLog } from './recording.ts'
+import { contexts } from './tales-contexts.ts'
+import { documents } from './tales-documents.ts'
 import { ends, outages } from './tales-ends.ts'
+import { external } from './tales-external.ts'
 import { blobs, coder, files, results, secrets } from './tales-files.ts'
 import { erased, forks } from './tales-forks.ts'
 import { losses } from './tales-losses.ts'
@@ -16,9 +19,12 @@ export const HISTORIES: Readonly<Record<string, () => Promise<RecordingLog>>> = 
     approvals,
     blobs,
     coder,
+    contexts,
+    documents,
     doubts,
     ends,
     erased,
+    external,
     files,
     forks,
     late,

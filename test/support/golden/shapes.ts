@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { bodies, type EventType, versions } from '../../../domain/agent/events/events.ts'
+import { bodies, versions } from '../../../domain/agent/events/events.ts'
+import * as external from '../../../domain/external/events.ts'
 import { canonicalBytes } from '../../../domain/log/canonical.ts'
 import { Header } from '../../../domain/log/envelope.ts'
 import { sha256 } from '../../../domain/log/ids.ts'
@@ -21,6 +22,7 @@ const refined = ({ zodSchema, jsonSchema }: { zodSchema: object; jsonSchema: obj
  */
 export const GAINED: Readonly<Record<string, readonly string[]>> = {
   'agent_started@1': [
+    'spec.knowledge',
     'spec.models.cache',
     'spec.models.known.[].quality',
     'spec.models.known.[].tools',
@@ -31,6 +33,7 @@ export const GAINED: Readonly<Record<string, readonly string[]>> = {
   'forked@1': ['reuse'],
   'model_call_end@1': ['cached', 'calls.[].recorded', 'reused'],
   'model_routed@1': ['basis', 'candidates', 'rule'],
+  'model_call_start@1': ['request.segments'],
   'tool_call_end@1': ['reused'],
   'tool_call_start@1': ['reused'],
   'tool_call_unknown@1': ['reused'],
@@ -55,13 +58,19 @@ function withoutMember(schema: Schema, path: string): void {
 
 /** The shape of every stored type, without what it has gained: a hash of its JSON Schema, under `type@version`. */
 export function shapes(): Record<string, string> {
-  const schema = (type: z.ZodType, gained: readonly string[] = []) => {
-    const json = z.toJSONSchema(type, { io: 'output', unrepresentable: 'any', override: refined }) as Schema
-    for (const path of gained) withoutMember(json, path)
-    return sha256(canonicalBytes(json))
-  }
-  const found: Record<string, string> = { 'header@1': schema(Header) }
-  for (const type of Object.keys(bodies).sort() as EventType[])
-    found[`${type}@${versions[type]}`] = schema(bodies[type], GAINED[`${type}@${versions[type]}`])
-  return found
+  return { 'header@1': shapeOf(Header), ...shapesOf(bodies, versions) }
+}
+
+/** The same of the events of other agents' runs. */
+export const externalShapes = (): Record<string, string> => shapesOf(external.bodies, external.versions)
+
+function shapesOf<T extends string>(types: Readonly<Record<T, z.ZodType>>, versions: Readonly<Record<T, number>>) {
+  const names = (Object.keys(types) as T[]).sort().map((type) => [`${type}@${versions[type]}`, types[type]] as const)
+  return Object.fromEntries(names.map(([name, type]) => [name, shapeOf(type, GAINED[name])]))
+}
+
+function shapeOf(type: z.ZodType, gained: readonly string[] = []): string {
+  const json = z.toJSONSchema(type, { io: 'output', unrepresentable: 'any', override: refined }) as Schema
+  for (const path of gained) withoutMember(json, path)
+  return sha256(canonicalBytes(json))
 }

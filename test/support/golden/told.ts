@@ -4,6 +4,8 @@ import { ASSEMBLER } from '../../../domain/agent/rules/request.ts'
 import { digestOf, FOLD } from '../../../domain/agent/state/digest.ts'
 import { evolve } from '../../../domain/agent/state/evolve.ts'
 import type { AgentState } from '../../../domain/agent/state/state.ts'
+import { external } from '../../../domain/external/aggregate.ts'
+import type { ExternalState } from '../../../domain/external/state.ts'
 import { canonicalBytes } from '../../../domain/log/canonical.ts'
 import { agentStream, sha256 } from '../../../domain/log/ids.ts'
 import type { BlobStore, EventLog } from '../../../domain/ports.ts'
@@ -11,6 +13,7 @@ import { history } from '../../../domain/runtime/agent/history/history.ts'
 import { rebuildRequests } from '../../../domain/runtime/agent/history/rebuild-request.ts'
 import { agentAt } from '../../../domain/runtime/agent/history/replay.ts'
 import { verifyAgent } from '../../../domain/runtime/agent/history/verify.ts'
+import { history as streamHistory } from '../../../domain/runtime/stream/history.ts'
 import { MEANING } from '../../../projections/schema/migrations.ts'
 
 interface Stores {
@@ -21,13 +24,28 @@ interface Stores {
 /** The versions that what is told of a history depends on: where one is raised, the older telling no longer holds. */
 export const MEANINGS = { fold: FOLD, assembler: ASSEMBLER, meaning: MEANING } as const
 
-/** The agents of a log as this program folds them: proofs, digests at every step, messages and requests. */
+/** The agents of a log as this program folds them: proofs, digests at every step, messages and requests; other agents too. */
 export async function toldOf(stores: Stores) {
   const agents: Record<string, Awaited<ReturnType<typeof agentOf>>> = {}
   for await (const page of stores.log.streams('agent-'))
     for (const stream of page)
       agents[stream.replace('agent-', '')] = await agentOf(stores, stream.replace('agent-', ''))
+  for await (const page of stores.log.streams('external-'))
+    for (const stream of page) agents[stream] = await otherOf(stores, stream)
   return agents
+}
+
+/** A run of another agent: it has no requests and no messages of ours. */
+async function otherOf(stores: Stores, stream: string): Promise<Awaited<ReturnType<typeof agentOf>>> {
+  const digests: string[] = []
+  let state: ExternalState | null = null
+  for await (const page of streamHistory(stores, external, stream))
+    for (const { event } of page) {
+      state = external.evolve(state, event)
+      digests.push(external.digest(state))
+    }
+  const proof = await verifyAgent(stores, stream.replace('external-', ''))
+  return { proof, machine: JSON.stringify(state) as never, digests, requests: {}, messages: [] }
 }
 
 async function agentOf(stores: Stores, agentId: string) {

@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type KeepUp, openKeepUp } from '../../../api/index.ts'
 import { defineTool, z } from '../../../api/tool-kit.ts'
 import { agentOf } from '../../../domain/log/owner.ts'
+import { faultsOfTree, LEAVES, startTree, treeScript } from './tree-job.ts'
 
 // A process of a deployment on servers, told what to be. It says on standard output what happens, a line each.
 //
@@ -16,8 +17,10 @@ import { agentOf } from '../../../domain/log/owner.ts'
 //
 // It ends at the latest with its standard input.
 
+/** The runs are trees of agents; else they are alone. */
+const TREES = process.env.KEEPUP_TREE_WIDTH !== undefined
 /** Lines that each run leaves, one per call. */
-const EFFECTS = 3
+const EFFECTS = TREES ? LEAVES : 3
 
 const [, , data = '', effects = '', verb = '', count = '0'] = process.argv
 const say = (line: string) => writeSync(1, `${line}\n`)
@@ -54,7 +57,7 @@ const turns = [
   call('complete_task', { summary: 'Left.' }),
 ]
 
-const keepup = await openKeepUp({ data, tools: [append], scripts: { job: { script: 1, turns } } })
+const keepup = await openKeepUp({ data, tools: [append], scripts: { job: { script: 1, turns }, tree: treeScript } })
 
 async function work(): Promise<void> {
   const told = new AbortController()
@@ -65,8 +68,11 @@ async function work(): Promise<void> {
 
 async function start(): Promise<void> {
   for (let n = 0; n < Number(count); n++) {
-    const { runId } = await keepup.start({ task: `Leave ${EFFECTS} lines`, model: 'scripted:job', drive: true })
-    say(`run ${runId}`)
+    if (TREES) say(`run ${await startTree(keepup)}`)
+    else {
+      const { runId } = await keepup.start({ task: `Leave ${EFFECTS} lines`, model: 'scripted:job', drive: true })
+      say(`run ${runId}`)
+    }
   }
 }
 
@@ -76,16 +82,16 @@ async function settle({ services, say: tell }: KeepUp): Promise<void> {
   const ended = new Set<string>()
   for await (const page of services.log.subscribe(null, all.signal)) {
     for (const { header } of page) {
-      const { type, agentId = '', toolCallId = '' } = header
-      if (type === 'completion' || type === 'error') ended.add(agentId)
-      if (type === 'tool_call_unknown') await decide(tell, agentId, toolCallId)
+      const { type, agentId = '', runId = agentId, toolCallId = '' } = header
+      if ((type === 'completion' || type === 'error') && agentId === runId) ended.add(agentId)
+      if (type === 'tool_call_unknown') await decide(tell, runId, agentId, toolCallId)
     }
     if (ended.size >= Number(count)) all.abort()
   }
 }
 
-async function decide(tell: KeepUp['say'], agentId: string, toolCallId: string): Promise<void> {
-  const happened = linesOf(agentId).includes(toolCallId)
+async function decide(tell: KeepUp['say'], runId: string, agentId: string, toolCallId: string): Promise<void> {
+  const happened = linesOf(runId).includes(toolCallId)
   const decision = happened ? ('happened' as const) : ('run' as const)
   // The late outcome of a worker that was let go has settled it meanwhile.
   const settled = await tell(agentId, { kind: 'resolve_doubt', toolCallId, decision }).catch((error) => error as Error)
@@ -102,6 +108,7 @@ async function check({ services }: KeepUp): Promise<void> {
     if (lines.length !== EFFECTS || new Set(lines).size !== EFFECTS) wrong.push(`${runId} left ${lines}`)
     const { ok, problems } = await services.runtime.verify(runId)
     if (!ok) wrong.push(`${runId}: ${JSON.stringify(problems)}`)
+    if (TREES) wrong.push(...(await faultsOfTree(keepup, runId)))
   }
   const { equal, differences } = await services.read.rebuild()
   say(JSON.stringify({ runs: value.runs.length, wrong, equal, differences, epochs: await epochs() }))

@@ -2,9 +2,14 @@ import type { Block } from '../../../domain/agent/events/content.ts'
 import type { ModelOutcome, ModelRequest } from '../../../domain/ports.ts'
 import type { Plan } from './plans.ts'
 
-const use = (name: string, input: object, id: string): Block => ({ type: 'tool_use', id, name, input: input as never })
+export const use = (name: string, input: object, id: string): Block => ({
+  type: 'tool_use',
+  id,
+  name,
+  input: input as never,
+})
 
-const says = (content: readonly Block[], stopReason: ModelOutcome['stopReason']): ModelOutcome => ({
+export const says = (content: readonly Block[], stopReason: ModelOutcome['stopReason']): ModelOutcome => ({
   ...{ content, stopReason, servedBy: 'test-model' },
   usage: { input: 300, output: 40, cacheRead: 0, cacheWrite: 0 },
 })

@@ -10,10 +10,11 @@ import { undelivered } from '../../../domain/agent/state/courier.ts'
 import { callsOf } from '../../../domain/agent/state/state.ts'
 import { LogError } from '../../../domain/log/errors.ts'
 import { idOf } from '../../../domain/log/owner.ts'
-import type { EventLog, Tool } from '../../../domain/ports.ts'
+import type { EventLog, ModelOutcome, ModelRequest, Tool } from '../../../domain/ports.ts'
 import { history } from '../../../domain/runtime/agent/history/history.ts'
 import { agentAt } from '../../../domain/runtime/agent/history/replay.ts'
-import type { CrashPoint, RuntimePorts } from '../../../domain/runtime/ports.ts'
+import { acceptLoss } from '../../../domain/runtime/agent/losses.ts'
+import type { CrashPoint, Lease, RuntimePorts } from '../../../domain/runtime/ports.ts'
 import type { DriveEnd } from '../../../domain/runtime/types.ts'
 import { MemoryBlobs, seededRandom, toolSpec, USER } from '../harness.ts'
 import { NO_SECRETS } from '../no-secrets.ts'
@@ -30,7 +31,7 @@ export interface Boundary {
 }
 
 /** Says at which boundaries the process dies. `nth`: counted from 1 over all processes. */
-export type Dies = (boundary: Boundary, nth: number) => boolean
+export type Dies = (boundary: Boundary, nth: number, process: Process) => boolean
 
 export const ROOT = 'root'
 
@@ -50,17 +51,27 @@ export class TreeWorld {
   most = 0
   /** Called at each boundary, such as to have a person cancel. */
   onBoundary: (boundary: Boundary) => void = () => undefined
+  /** What the model says. */
+  answer: (request: ModelRequest) => ModelOutcome = (request) => answerOf(this.plan, request)
   /** The stream that cannot be read; blank: none. */
   damaged = { stream: '' }
   agentsAtOnce = 5
+  /** How long a model takes. */
+  modelMs = 100
+  /** Processes that drive at once. */
+  workers = 1
+  /** Leases of those processes, by name: they pass when their holder dies or is {@link suspend}ed. */
+  private readonly leases = new Map<string, { readonly process: Process; readonly lost: AbortController }>()
+  /** Processes that have driven each agent. */
+  readonly drivers = new Map<string, Set<number>>()
   deaths = 0
   doubts = 0
   private readonly plan: Plan
-  private readonly dies: Dies
+  private dies: Dies
   private readonly spec: AgentSpec
   private processes = 0
   private asked = 0
-  private readonly working = new Set<string>()
+  private readonly working = new Map<string, Process>()
   process: Process
 
   constructor(plan: Plan, dies: Dies = () => false, spec = worldSpec(), log: EventLog = new MemoryLog()) {
@@ -72,7 +83,6 @@ export class TreeWorld {
   }
 
   boot(): Process {
-    this.working.clear()
     this.process = new Process(
       { ports: (process, n) => this.ports(process, n), fateAt: () => undefined },
       this.processes++,
@@ -80,15 +90,42 @@ export class TreeWorld {
     return this.process
   }
 
+  private claimed(stream: string, process: number): void {
+    const drivers = this.drivers.get(idOf(stream)) ?? new Set()
+    this.drivers.set(idOf(stream), drivers.add(process))
+  }
+
   /** The process reaches a boundary; true: it died there. */
   private pass(process: Process, boundary: Boundary): boolean {
     if (process.dead) return true
     this.boundaries.push(boundary)
     this.onBoundary(boundary)
-    if (!this.dies(boundary, this.boundaries.length)) return false
+    if (!this.dies(boundary, this.boundaries.length, process)) return false
     this.deaths++
     process.die()
     return true
+  }
+
+  /** The leases of a process pass, as those of one that is stopped do. */
+  suspend(process: Process): void {
+    for (const [name, one] of this.leases) {
+      if (one.process !== process) continue
+      this.leases.delete(name)
+      one.lost.abort(new Error('it has passed'))
+    }
+  }
+
+  private async lease(process: Process, name: string): Promise<Lease | null> {
+    const held = this.leases.get(name)
+    if (held !== undefined && !held.process.dead && held.process !== process) return null
+    const own = { process, lost: new AbortController() }
+    this.leases.set(name, own)
+    return {
+      lost: own.lost.signal,
+      release: async () => {
+        if (this.leases.get(name) === own) this.leases.delete(name)
+      },
+    }
   }
 
   private ports(process: Process, number: number): RuntimePorts {
@@ -102,6 +139,7 @@ export class TreeWorld {
         append: async (...args) => {
           const [stream, , batch] = args
           const types = batch.map(({ header }) => header.type)
+          for (const { header } of batch) if (header.type === 'driver_claimed') this.claimed(stream, number)
           if (this.pass(process, { name: 'before_append', stream, types })) return NEVER
           const done = await process.living(() => log.append(...args))
           return this.pass(process, { name: 'after_append', stream, types }) ? NEVER : done
@@ -129,13 +167,16 @@ export class TreeWorld {
       build: 'test',
       requestLimitMs: 2 ** 40,
       agentsAtOnce: this.agentsAtOnce,
+      ...(this.workers > 1 && {
+        lease: (name) => process.living(() => this.lease(process, name)),
+      }),
       provider: () => ({
         id: 'test',
         call: (request, { signal }) =>
           process.living(async () => {
-            return this.atWork(`model${this.asked++}`, async () => {
-              await clock.sleep(100, signal)
-              return answerOf(this.plan, request)
+            return this.atWork(process, `model${this.asked++}`, async () => {
+              await clock.sleep(this.modelMs, signal)
+              return this.answer(request)
             })
           }),
       }),
@@ -153,9 +194,9 @@ export class TreeWorld {
   }
 
   /** An agent has one model call or some tools at work. */
-  private async atWork<T>(who: string, work: () => Promise<T>): Promise<T> {
-    this.working.add(who)
-    this.most = Math.max(this.most, this.working.size)
+  private async atWork<T>(process: Process, who: string, work: () => Promise<T>): Promise<T> {
+    this.working.set(who, process)
+    this.most = Math.max(this.most, [...this.working.values()].filter(({ dead }) => !dead).length)
     try {
       return await work()
     } finally {
@@ -169,7 +210,7 @@ export class TreeWorld {
       run: (_, { toolCallId, agentId, signal }) =>
         process.living(async () => {
           if (name === 'send') this.effects.set(toolCallId, (this.effects.get(toolCallId) ?? 0) + 1)
-          await this.atWork(agentId, () => this.clock.sleep(50, signal))
+          await this.atWork(process, agentId, () => this.clock.sleep(50, signal))
           return { content: 'ok' }
         }),
     }))
@@ -185,20 +226,48 @@ export class TreeWorld {
     }
   }
 
-  /** Drives until the run has ended or waits. A process that dies is replaced. */
+  /** Drives until the run has ended or waits, in all processes. One that dies is replaced. */
   async drive(agentId = ROOT): Promise<DriveEnd> {
-    for (;;) {
-      const { process } = this
+    const [end] = await Promise.all(
+      Array.from({ length: this.workers }, (_, n) => this.driveIn(n === 0 ? this.process : this.boot(), agentId)),
+    )
+    return end!
+  }
+
+  private async driveIn(first: Process, agentId: string): Promise<DriveEnd> {
+    for (let process = first; ; ) {
       const driving = process.runtime.drive(agentId, { signal: new AbortController().signal })
       const end = await Promise.race([driving, process.died])
       if (end !== 'died') return end
-      if (this.process === process) this.boot()
+      process = this.process === process || this.workers > 1 ? this.boot() : this.process
     }
+  }
+
+  /** Drives until the process dies, which is not replaced. */
+  async until(nth: number): Promise<void> {
+    const { process } = this
+    this.dies = (_, n) => n === nth
+    const work = async () => {
+      await process.runtime.execute(ROOT, { kind: 'start', spec: this.spec, task: 'do it' }, { by: USER, key: 'start' })
+      await process.runtime.drive(ROOT, { signal: new AbortController().signal })
+    }
+    await Promise.race([work(), process.died])
+  }
+
+  /** A person accepts that a stream has lost its end; nothing is known of what it held. */
+  async acceptLoss(agentId: string): Promise<void> {
+    const nothing = { revision: null, hash: null, calls: [], unlisted: true } as const
+    await acceptLoss(this.ports(this.process, 99), agentId, { ...nothing, calls: [] }, { by: USER, id: 'one' })
   }
 
   /** The whole run; unknown outcomes are told as they are. */
   async live(): Promise<DriveEnd> {
     await this.ask(ROOT, { kind: 'start', spec: this.spec, task: 'do it' }, 'start')
+    return this.goOn()
+  }
+
+  /** The rest of a run that was started. */
+  async goOn(): Promise<DriveEnd> {
     for (let round = 0; round < 500; round++) {
       const end = await this.drive()
       if (end.end !== 'waiting' || end.for !== 'doubt') return end

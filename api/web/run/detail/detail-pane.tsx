@@ -1,6 +1,7 @@
 import { query, setQuery } from '../../page/router.ts'
 import { Tabs } from '../../parts/tabs.tsx'
 import type { AgentModel } from '../agent-model.ts'
+import { FilesTab } from '../files/files-tab.tsx'
 import type { StateCache } from '../state-cache.ts'
 import { DiffTab } from './diff-tab.tsx'
 import { EventTab } from './event-tab.tsx'
@@ -13,6 +14,7 @@ const TABS = [
   ['event', 'Event'],
   ['state', 'State'],
   ['diff', 'Diff'],
+  ['files', 'Files'],
   ['raw', 'Raw'],
   ['request', 'Request'],
   ['proof', 'Proof'],
@@ -25,16 +27,20 @@ export interface DetailProps {
   readonly states: StateCache
 }
 
+/** What keepup knows of its own agents alone. */
+const GOVERNED: ReadonlySet<string> = new Set(['state', 'diff', 'files', 'request'])
+
 /** All that is known at the position. */
-export function DetailPane(props: DetailProps) {
+export function DetailPane({ governed, ...props }: DetailProps & { governed: boolean }) {
   const asked = query.value.get('tab')
-  const tab = TABS.find(([name]) => name === asked)?.[0] ?? 'event'
+  const tabs = TABS.filter(([name]) => governed || !GOVERNED.has(name))
+  const tab = tabs.find(([name]) => name === asked)?.[0] ?? 'event'
   if (props.agent.length.value === 0) return <section class="pane detail" aria-label="Detail" />
   return (
     <section class="pane detail" aria-label="Detail">
       <Tabs
         label="What to show"
-        tabs={TABS}
+        tabs={tabs}
         at={tab}
         onChange={(name) => setQuery({ tab: name === 'event' ? null : name })}
       >
@@ -43,6 +49,7 @@ export function DetailPane(props: DetailProps) {
           {tab === 'event' && <EventTab {...props} />}
           {tab === 'state' && <StateTab {...props} />}
           {tab === 'diff' && <DiffTab {...props} />}
+          {tab === 'files' && <FilesTab {...props} />}
           {tab === 'raw' && <RawTab {...props} />}
           {tab === 'request' && <RequestTab {...props} />}
           {tab === 'proof' && <ProofTab {...props} />}

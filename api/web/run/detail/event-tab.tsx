@@ -19,7 +19,7 @@ export function EventTab({ agent, place }: DetailProps) {
   events.version.value
   const work = outline.work.find(({ from, to }) => from === place || to === place)
   const places = work === undefined ? [place] : [work.from, ...(work.to === null ? [] : [work.to])]
-  useEffect(() => events.want(places), [places.join()])
+  useEffect(() => events.want('detail', places), [places.join()])
   const event = events.get(place)
   if (event === undefined) return <p class="quiet">loading …</p>
   const [start, end] =

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { api, take } from '../../client/api.ts'
 import { count } from '../../parts/format.ts'
 import { Loaded, useLoaded } from '../../parts/loaded.tsx'
@@ -8,6 +8,7 @@ import type { DetailProps } from './detail-pane.tsx'
 /** The place of the event in the chain, and the proof of the run. */
 export function ProofTab({ runId, agent, place }: DetailProps) {
   agent.events.version.value
+  useEffect(() => agent.events.want('detail', [place]), [agent, place])
   const event = agent.events.get(place)
   const [asked, setAsked] = useState(0)
   return (
@@ -40,7 +41,7 @@ export function ProofTab({ runId, agent, place }: DetailProps) {
 }
 
 function Verdict({ runId }: { runId: string }) {
-  const found = useLoaded(runId, () => take(api.v1.runs[':id'].verify.$get({ param: { id: runId } })))
+  const found = useLoaded(runId, () => take(api.v1.runs[':id'].verify.$get({ param: { id: runId }, query: {} })))
   return (
     <Loaded of={found}>
       {({ ok, agents }) => (

@@ -4,10 +4,9 @@ import { JsonView } from '../../parts/json-view.tsx'
 import { shown } from '../../parts/shown.ts'
 import type { Brief } from '../state-cache.ts'
 import type { DetailProps } from './detail-pane.tsx'
-import { FilesThen } from './files-then.tsx'
 
 /** The agent as it was after the event at the position, folded by the server. */
-export function StateTab({ runId, agent, states }: DetailProps) {
+export function StateTab({ runId, states }: DetailProps) {
   const state = states.current.value
   if (state === null) return <p class="quiet">loading …</p>
   const { usage, machineState, paused, gatesPassed, error, pendingToolCalls, completedToolResults } = state
@@ -54,7 +53,6 @@ export function StateTab({ runId, agent, states }: DetailProps) {
       ) : (
         <JsonView value={completedToolResults} open={false} />
       )}
-      <FilesThen key={`${state.agentId}.${state.step}`} runId={runId} agentId={agent.agentId} state={state} />
       <h3>In force</h3>
       <JsonView value={state.spec} open={false} />
     </>

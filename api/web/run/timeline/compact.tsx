@@ -19,7 +19,12 @@ export function Compact({ agent, place }: { agent: AgentModel; place: number }) 
       count={agent.length.value}
       rowHeight={ROW}
       at={place}
-      onRange={(first, last) => events.want(Array.from({ length: last - first + 1 }, (_, i) => first + i))}
+      onRange={(first, last) =>
+        events.want(
+          'timeline',
+          Array.from({ length: last - first + 1 }, (_, i) => first + i),
+        )
+      }
       row={(revision) => {
         const event = events.get(revision)
         const type = outline.types[revision]!

@@ -6,6 +6,7 @@ import { JsonView } from '../../parts/json-view.tsx'
 import { Markdown } from '../../parts/markdown.tsx'
 import { shown } from '../../parts/shown.ts'
 import { Foreign } from '../../parts/text.tsx'
+import { OtherAgentEvents } from './other-agent.tsx'
 import { toneOf } from './tone.ts'
 
 const RESULT = 600
@@ -48,6 +49,7 @@ interface Payload {
   readonly durationMs?: number
   readonly nanoDollars?: number | null
   readonly attachment?: { size: number }
+  readonly events?: readonly unknown[]
 }
 
 function titleOf(type: string, event: EventView | undefined): string {
@@ -82,6 +84,8 @@ function Body({ event }: { event: EventView }) {
       return <Markdown text={payload.text ?? ''} />
     case 'completion':
       return <Markdown text={payload.summary ?? ''} />
+    case 'agent_events':
+      return <OtherAgentEvents events={payload.events ?? []} />
     case 'model_call_end':
       return <Answer content={payload.content ?? []} />
     case 'tool_call_end': {

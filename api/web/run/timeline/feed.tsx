@@ -22,7 +22,7 @@ export function Feed({ agent, place }: { agent: AgentModel; place: number }) {
       count={count + (writing === null ? 0 : 1)}
       rowHeight={GUESS}
       at={isEnd && writing !== null ? count : current}
-      onRange={(first, last) => events.want(outline.spoken.slice(first, last + 1))}
+      onRange={(first, last) => events.want('timeline', outline.spoken.slice(first, last + 1))}
       row={(index) => {
         const revision = outline.spoken[index]
         if (revision === undefined) return <Writing agent={agent} />

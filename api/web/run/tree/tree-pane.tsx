@@ -1,35 +1,32 @@
-import { dollars } from '../../../cli/output/units.ts'
-import { setQuery } from '../../page/router.ts'
 import { clock, short } from '../../parts/format.ts'
 import { shown } from '../../parts/shown.ts'
 import { VirtualList } from '../../parts/virtual-list.tsx'
 import type { AgentModel } from '../agent-model.ts'
 import { after } from '../outline.ts'
 import { goTo } from '../position.ts'
-import type { Detail } from '../run-model.ts'
+import type { Tree } from '../run-model.ts'
+import { AgentButton } from './agent-button.tsx'
 
 const ROW = 24
 
 /** The agents of a run, and the turns of the one that is looked at. */
-export function TreePane({ detail, agent, place }: { detail: Detail | null; agent: AgentModel; place: number }) {
+export function TreePane({ tree, agent, place }: { tree: Tree | null; agent: AgentModel; place: number }) {
   const { turnAt, times } = agent.outline
   const current = after(turnAt, place) - 1
   return (
     <section class="pane tree" aria-label="Agents and turns">
       <ul class="agents">
-        {(detail?.tree ?? []).map((one) => (
-          <li key={one.agentId} style={{ paddingLeft: `${one.depth * 12}px` }}>
-            <button
-              type="button"
-              class="plain"
-              aria-current={one.agentId === agent.agentId || undefined}
-              onClick={() => setQuery({ agent: one.depth === 0 ? null : one.agentId, at: null })}
-            >
-              <bdi>{shown(one.role ?? short(one.agentId))}</bdi>
-              <span class="quiet">
-                {one.machineState.toLowerCase()} · {dollars(one.total.nanoDollars)}
-              </span>
-            </button>
+        {(tree?.agents ?? []).map((node) => (
+          <li key={node.agentId} style={{ paddingLeft: `${Math.max(0, node.depth) * 12}px` }}>
+            <AgentButton node={node} chosen={node.agentId === agent.agentId} />
+          </li>
+        ))}
+        {(tree?.recorded ?? []).map(({ agentId, runId, role, status, code }) => (
+          <li key={agentId} class="quiet">
+            <a href={`/runs/${runId}?agent=${agentId}`}>
+              <bdi>{shown(role ?? short(agentId))}</bdi>
+            </a>{' '}
+            {code ?? status}, before the fork
           </li>
         ))}
       </ul>

@@ -47,7 +47,7 @@ interface Place {
 
 /** The events that say something about a point: in order, those that the agent has inherited first. */
 async function placesOf(stores: Stores, agentId: string, to: number): Promise<Place[]> {
-  const outline = await outlineOf(stores.log, agentId)
+  const outline = await outlineOf(stores.log, agentStream(agentId))
   const first = await stream.firstOf<AgentEvent>(stores, agent, agentStream(agentId))
   const inherited = first?.type === 'forked' ? await placesOf(stores, idOf(first.body.stream), first.body.revision) : []
   const turn = Math.max(0, outline.lastOf(['turn_start'], to))

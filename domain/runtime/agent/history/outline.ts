@@ -1,5 +1,4 @@
 import type { Header } from '../../../log/envelope.ts'
-import { agentStream } from '../../../log/ids.ts'
 import type { EventLog } from '../../../ports.ts'
 import { Mutex } from '../../concurrency.ts'
 
@@ -27,9 +26,9 @@ export class Outline {
   }
 
   /** Reads what has been appended since the last time. Rejects as reading the stream does. */
-  extend(log: EventLog, agentId: string): Promise<this> {
+  extend(log: EventLog, stream: string): Promise<this> {
     return this.#extending.run(async () => {
-      for await (const page of log.read(agentStream(agentId), { from: this.length, bodies: false }))
+      for await (const page of log.read(stream, { from: this.length, bodies: false }))
         for (const { header } of page) this.#push(header)
       return this
     })
@@ -52,13 +51,13 @@ export class Outline {
 
 const known = new WeakMap<EventLog, Map<string, Outline>>()
 
-/** The outline of an agent up to its head; empty where there is no such agent. The events of a log never change. */
-export async function outlineOf(log: EventLog, agentId: string): Promise<Outline> {
+/** The outline of an agent's stream up to its head; empty where there is no such stream. The events of a log never change. */
+export async function outlineOf(log: EventLog, stream: string): Promise<Outline> {
   const outlines = known.get(log) ?? new Map<string, Outline>()
   known.set(log, outlines)
-  const outline = outlines.get(agentId) ?? new Outline()
-  outlines.delete(agentId)
-  outlines.set(agentId, outline)
+  const outline = outlines.get(stream) ?? new Outline()
+  outlines.delete(stream)
+  outlines.set(stream, outline)
   if (outlines.size > MOST) outlines.delete(outlines.keys().next().value as string)
-  return outline.extend(log, agentId)
+  return outline.extend(log, stream)
 }

@@ -20,7 +20,7 @@ export interface RebuiltRequest {
 }
 
 /**
- * The requests of one turn's model calls, an entry per attempt, exactly as they were sent (CONTRACTS 7: a request is not
+ * The requests of one turn's model calls, an entry per attempt, or of turn 0 those of its summaries, exactly as they were sent (CONTRACTS 7: a request is not
  * stored but rebuilt). Rejects with `REQUEST_NOT_REBUILDABLE` where another version of the assembler made it, or where
  * what this build makes is not what was recorded, and with `POINT_UNKNOWN` where the turn made no model call.
  */
@@ -36,7 +36,7 @@ export async function rebuildRequests(stores: Stores, agentId: string, turn: num
       state = evolve(state, event)
       transcript.push(event)
       erased ||= recorded.erased === true
-      if (event.turn > turn && found.length > 0) return found
+      if (turn > 0 && event.turn > turn && found.length > 0) return found
       if (event.type !== 'model_call_start' || event.turn !== turn) continue
       const { attempt, purpose, model, estimate } = event.body
       const { assembler, inputs: sent } = event.body.request

@@ -8,11 +8,13 @@ import type { AgentState, Call } from '../../../agent/state/state.ts'
 import { sha256 } from '../../../log/ids.ts'
 import type { JsonObject } from '../../../log/json.ts'
 import type { ToolResult } from '../../../ports.ts'
-import type { Environment } from '../../ports.ts'
+import type { Environment, RuntimePorts } from '../../ports.ts'
 import type { Stores } from '../../stream/ports.ts'
+import { askMemory } from './ask-memory.ts'
 import { gateLimitMs } from './gate-command.ts'
 import { checkGate } from './gates.ts'
 import { readPart } from './read-part.ts'
+import { readTurns, type Told } from './read-turns.ts'
 
 interface Performed {
   readonly result: ToolResult
@@ -21,24 +23,27 @@ interface Performed {
 
 /** Establishes what a control tool needs for its decision; the decision itself is pure (domain/agent/control). */
 export async function performControl(
-  stores: Stores,
+  stores: Stores & Pick<RuntimePorts, 'memory'>,
   env: Environment,
   state: AgentState,
   call: Call,
   args: JsonObject,
+  told: Told,
   signal: AbortSignal,
 ): Promise<Performed> {
   const tool = controlToolNamed(call.toolName)
   if (tool === undefined) throw new ToolError('RESOURCE_NOT_FOUND', `there is no control tool "${call.toolName}"`)
   const input = tool.schema.parse(args)
-  const { gates = [], files = [], part, ...inline } = tool.examine?.(state, call, input) ?? {}
+  const { gates = [], files = [], part, turns, memory, ...inline } = tool.examine?.(state, call, input) ?? {}
   const artifacts = [...(inline.artifacts ?? []), ...(await namedArtifacts(env, call, files))]
   const types = artifacts.map(({ type }) => type)
   const checked: Findings['gates'][number][] = []
   // One after the other: the command of a gate may change files that another gate looks at.
   for (const gate of gates) checked.push(await checkGate(env, state, gate, types, signal))
-  const read = part === undefined ? { text: null } : await readPart(stores, state, part)
-  const findings = { artifacts, gates: checked, ...read }
+  const earlier = turns === undefined ? null : readTurns(told, turns)
+  const read = part === undefined ? { text: earlier } : await readPart(stores, state, part)
+  const kept = memory === undefined ? {} : { memory: await askMemory(stores, env, state, call, memory) }
+  const findings = { artifacts, gates: checked, ...read, ...kept }
   return { result: { content: findings.text ?? 'examined' }, control: { input, findings } }
 }
 

@@ -7,7 +7,7 @@ import type { ResolvedPaths } from '../../../agent/events/event-parts.ts'
 import { modelOutcome } from '../../../agent/events/model-outcome.ts'
 import { argumentsHash } from '../../../agent/rules/plan.ts'
 import { modelTime } from '../../../agent/rules/recovery.ts'
-import { ASSEMBLER, assemblerOf, requestInputs } from '../../../agent/rules/request.ts'
+import { assemblerFor, assemblerOf, requestInputs } from '../../../agent/rules/request.ts'
 import { RETRY_AFTER_CAP_MS } from '../../../agent/rules/retry.ts'
 import { modelInfo } from '../../../agent/rules/routing.ts'
 import { type AgentState, activityOf } from '../../../agent/state/state.ts'
@@ -26,20 +26,25 @@ export async function performModel(
   env: Environment,
   state: AgentState,
   messages: readonly Message[],
-  attempt: number,
+  { attempt, turn }: { readonly attempt: number; readonly turn: number },
   signal: AbortSignal,
 ): Promise<OutcomeCommand> {
-  const activity = activityOf(state.machine)
-  if (activity?.status !== 'THINKING' || activity.model.at !== 'calling') throw new Error('no model call is open')
-  const { model: id } = activity.model
+  const { purpose, model: id } = openCall(state, turn)
   const info = modelInfo(state, id)
-  const request = requestOf(state, messages)
-  const { runId, agentId, turn } = state
+  const request = requestOf(state, messages, turn)
+  const { runId, agentId } = state
   const stream = env.secrets.stream()
-  const publish = (text: string) => text !== '' && ports.feed.publish({ runId, agentId, turn, kind: 'text', text })
-  const key = state.spec.models.cache ? requestKey(info.provider, request) : null
+  // A summary is no answer to people.
+  const publish = (text: string) =>
+    purpose === 'turn' && text !== '' && ports.feed.publish({ runId, agentId, turn, kind: 'text', text })
+  const key = state.spec.models.cache && purpose === 'turn' ? requestKey(info.provider, request) : null
   const stored = key === null ? null : await answerOf(ports, agentId, key)
   const delayMs = stored === null ? await heldFor(ports, agentId, id) : 0
+  if (delayMs > 0 && purpose === 'summary') {
+    // The run goes on without a summary rather than wait for one.
+    const error = { code: 'RATE_LIMITED', message: 'the rate limit holds the call back', transient: true }
+    return { kind: 'model_failed', turn, attempt, error }
+  }
   if (delayMs > 0) return { kind: 'model_held', turn, attempt, delayMs }
   const end = stored === null ? ports.health?.begin(id) : undefined
   const limitMs = modelTime(state, info.timeoutMs, ports.clock.now())
@@ -48,10 +53,10 @@ export async function performModel(
     const asking = { signal: own, onText: (text: string) => publish(stream.push(text)) }
     if (stored !== null) asking.onText(textOf(stored.content))
     const answer = stored ?? (await thenRefreshed(env.secrets, () => ports.provider(id).call(request, asking)))
-    // What cannot be redacted is a failure of the model's: asking again gives it again.
+    // An answer that cannot be redacted is a failure of the model: the same request would give it again.
     await yieldToEventLoop()
     const outcome = await redactOutcome(env.secrets, modelOutcome(answer), yieldToEventLoop)
-    // What is read and hashed here call by call is not read and hashed again where they are decided on together.
+    // Each call is read and hashed here, so that the decision on all of them reads and hashes none again.
     for (const call of await inSteps(readCalls(outcome.content), yieldToEventLoop)) {
       if (call.arguments !== null) argumentsHash(state.argumentsSalt, call.arguments)
       await yieldToEventLoop()
@@ -73,7 +78,7 @@ export async function performModel(
     ? new ModelError('TIMEOUT', `no answer within ${limitMs} ms`, { transient: true })
     : thrownByModel(ended.error)
   const { transient, retryAfterMs } = error
-  // What a person or a newer driver ends says nothing of the model.
+  // A call that a person or a newer driver ended shows nothing about the model.
   end?.(signal.aborted ? 'none' : endOfFailure(error.code))
   if (error.code === 'RATE_LIMITED' && retryAfterMs !== undefined) await refused(ports, agentId, id, retryAfterMs)
   const code = env.secrets.text(error.code) === error.code ? error.code : 'INVALID_RESPONSE'
@@ -86,15 +91,21 @@ export async function performModel(
   }
 }
 
-/** The request of the open model call. */
-export function requestOf(state: AgentState, messages: readonly Message[]): ModelRequest {
-  const activity = activityOf(state.machine)
-  if (activity?.status !== 'THINKING' || activity.model.at !== 'calling') throw new Error('no model call is open')
-  const { model, estimate } = activity.model
-  const inputs = requestInputs(state, { purpose: 'turn', model, maxOutputTokens: estimate.maxOutput })
-  const request = assemblerOf(ASSEMBLER)?.(inputs, messages)
-  if (request == null) throw new Error(`the request of ${state.agentId} in turn ${state.turn} cannot be assembled`)
+/** The request of the model call that is open. `turn` 0: of the summary that is made between turns. */
+export function requestOf(state: AgentState, messages: readonly Message[], turn: number): ModelRequest {
+  const { purpose, model, estimate } = openCall(state, turn)
+  const inputs = requestInputs(state, { purpose, model, maxOutputTokens: estimate.maxOutput })
+  const request = assemblerOf(assemblerFor(inputs))?.(inputs, messages)
+  if (request == null) throw new Error(`the request of ${state.agentId} in turn ${turn} cannot be assembled`)
   return request
+}
+
+/** The call that is open: of the turn, or of the summary that is made between turns (0). */
+function openCall({ machine, compression }: AgentState, turn: number) {
+  if (turn === 0 && compression.summarizing !== null) return { purpose: 'summary', ...compression.summarizing } as const
+  const activity = activityOf(machine)
+  if (activity?.status !== 'THINKING' || activity.model.at !== 'calling') throw new Error('no model call is open')
+  return { purpose: 'turn', ...activity.model } as const
 }
 
 const NO_USAGE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }

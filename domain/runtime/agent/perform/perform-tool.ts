@@ -17,6 +17,7 @@ import { inSteps, type YieldToEventLoop, yielder } from '../../yield-to-event-lo
 import { redactedSandbox, redactResult, thenRefreshed } from '../redact.ts'
 import { ledElsewhere } from './paths.ts'
 import { controlLimitMs, performControl } from './perform-control.ts'
+import type { Told } from './read-turns.ts'
 import { apart, withWhole } from './whole-result.ts'
 
 /** Performs one attempt of a tool call whose intent is in the log, and turns its end into a fact, redacted. */
@@ -26,6 +27,7 @@ export async function performTool(
   state: AgentState,
   answer: EventOf<'model_call_end'>,
   call: Call,
+  told: Told,
   signal: AbortSignal,
 ): Promise<OutcomeCommand> {
   const about = { toolCallId: call.id, toolName: call.toolName, attempt: call.attempt }
@@ -52,7 +54,7 @@ export async function performTool(
   if (spec.control) {
     const limitMs = controlLimitMs(spec, state.spec)
     const ended = await limited(ports.clock, limitMs, signal, (own) =>
-      performControl(ports, env, state, call, args, own),
+      performControl(ports, env, state, call, args, told, own),
     )
     if (ended.end === 'value') return { kind: 'tool_succeeded', ...about, durationMs: ended.durationMs, ...ended.value }
     return failed(ended.end === 'hung' ? timeout(limitMs) : thrownByTool(ended.error), ended.durationMs)
@@ -90,7 +92,7 @@ export async function performTool(
     if (probed !== null && 'doubt' in probed) return probed
     const run = async () => inSteps(toolResult(await tool.run(resolved, context(own))), yieldToEventLoop)
     const { result } = probed ?? { result: await thenRefreshed(env.secrets, run) }
-    // What cannot be redacted is a failure of the tool's, like anything else that it gives back wrongly.
+    // A result that cannot be redacted is a failure of the tool, like any other malformed result.
     await yieldToEventLoop()
     return redactResult(env.secrets, apart(result), yieldToEventLoop)
   })

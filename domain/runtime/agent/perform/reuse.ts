@@ -33,8 +33,12 @@ export class ReusedOutcomes {
   }
 
   /** The recorded outcome of the open model call, or why the record is left there; null: the record is not followed. */
-  async model(state: AgentState, messages: readonly Message[], attempt: number): Promise<OutcomeCommand | null> {
-    const { reuse, turn } = state
+  async model(
+    state: AgentState,
+    messages: readonly Message[],
+    { attempt, turn }: { readonly attempt: number; readonly turn: number },
+  ): Promise<OutcomeCommand | null> {
+    const { reuse } = state
     if (!reuse || !followsRecord(state)) return null
     const left = (reason: string, differs: readonly string[] = []): LeaveRecord => ({
       ...{ kind: 'reuse_left', turn, toolCallId: null, reason, differs },
@@ -45,7 +49,7 @@ export class ReusedOutcomes {
       if (next === null) return left('the record has no further answer of a model')
       const { place: recorded, request, erased } = next
       if (request === null) return { ...left('this build cannot make the recorded request again'), recorded }
-      const differs = differences(requestOf(state, messages), request, ids)
+      const differs = differences(requestOf(state, messages, turn), request, ids)
       if (differs.length > 0) return { ...left('the request to the model is not the recorded one', differs), recorded }
       if (erased) return { ...left('what was recorded there was erased'), recorded }
       return await this.outcomeOf(next, state, attempt)
@@ -185,13 +189,14 @@ function findingsOf(
 ) {
   const tool = controlToolNamed(call.toolName)
   const kind = tool?.spec.control
-  if (tool === undefined || event.type !== 'tool_call_end' || kind === 'delegates' || kind === 'reads_results')
-    return null
+  if (tool === undefined || event.type !== 'tool_call_end' || kind === 'delegates') return null
   const gates = parts.flatMap((part) => (part.type === 'gate_checked' ? [part.body] : []))
   if (!event.body.success && gates.length === 0) return null
   const block = body.content[body.calls[call.index]?.block ?? -1]
   const input = tool.schema.parse((block && callArguments(block)) as JsonObject)
-  const written = tool.examine?.(state, call, input).artifacts ?? []
+  const { artifacts: written = [], ...asked } = tool.examine?.(state, call, input) ?? {}
+  // What was read, or written elsewhere, stands in the recorded end.
+  if (asked.memory !== undefined || asked.turns !== undefined || asked.part !== undefined) return null
   const files = parts.flatMap((part) => {
     if (part.type !== 'artifact_registered' || part.body.artifact.argumentsRef !== undefined) return []
     const { artifact } = part.body

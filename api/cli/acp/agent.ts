@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto'
+import { isAbsolute } from 'node:path'
+import {
+  type AgentContext,
+  agent,
+  PROTOCOL_VERSION,
+  RequestError,
+  type SessionModeState,
+} from '@agentclientprotocol/sdk'
+import { VERSION } from '../../version.ts'
+import { Refused, take } from '../client.ts'
+import type { Context } from '../context.ts'
+import { CliError, UsageError } from '../exit.ts'
+import { runIdOf, runsOf } from './chain.ts'
+import { promptText } from './prompt-text.ts'
+import { type Mode, Session, type SessionOptions } from './session.ts'
+import { RunUpdates } from './updates.ts'
+
+const MODES: readonly { readonly id: Mode; readonly name: string; readonly description: string }[] = [
+  { id: 'interactive', name: 'Interactive', description: 'One call a turn; writing files and running commands ask' },
+  { id: 'batch', name: 'Batch', description: 'Several calls a turn; nothing asks but what the settings name' },
+]
+const modes = (currentModeId: Mode): SessionModeState => ({ currentModeId, availableModes: [...MODES] })
+
+const PAGE = '500'
+
+/** What every session of this agent begins with. */
+export interface AcpDefaults extends Omit<SessionOptions, 'cwd'> {
+  readonly mode: Mode
+}
+
+/** keepup as an agent of the Agent Client Protocol: sessions are chains of runs, approvals are its permission requests. */
+export function acpAgent(ctx: Context, { mode, ...options }: AcpDefaults) {
+  const sessions = new Map<string, Session>()
+  const open = (id: string, cwd: string, first: string | null): Session => {
+    const session = new Session(ctx, { id, first, mode, options: { ...options, cwd } })
+    sessions.set(id, session)
+    return session
+  }
+  const known = (id: string): Session => {
+    const session = sessions.get(id)
+    if (session === undefined) throw RequestError.resourceNotFound(id)
+    return session
+  }
+  const again = async ({ sessionId, cwd }: { sessionId: string; cwd: string }) => {
+    folder(cwd)
+    const runs = await runsOf(ctx, sessionId)
+    const [first] = runs
+    if (first === undefined) throw RequestError.resourceNotFound(sessionId)
+    if (first.ungoverned)
+      throw RequestError.invalidParams(undefined, 'a run of another agent cannot be gone on with; start a new session')
+    return { session: sessions.get(sessionId) ?? open(sessionId, first.workspace ?? cwd, null), runs }
+  }
+  return agent({ name: 'keepup' })
+    .onRequest('initialize', () => ({
+      protocolVersion: PROTOCOL_VERSION,
+      agentInfo: { name: 'keepup', version: VERSION },
+      agentCapabilities: {
+        loadSession: true,
+        promptCapabilities: { embeddedContext: true },
+        sessionCapabilities: { resume: {} },
+      },
+      authMethods: [],
+    }))
+    .onRequest('session/new', ({ params: { cwd, mcpServers } }) =>
+      answered(async () => {
+        folder(cwd)
+        servers(ctx, mcpServers)
+        const first = randomUUID()
+        const { id } = open(await runIdOf(ctx, first), cwd, first)
+        return { sessionId: id, modes: modes(mode) }
+      }),
+    )
+    .onRequest('session/load', ({ params, client }) =>
+      answered(async () => {
+        servers(ctx, params.mcpServers)
+        const { session, runs } = await again(params)
+        for (const { runId, workspace } of runs) await tellHistory(ctx, client, session, runId, workspace)
+        return { modes: modes(session.mode) }
+      }),
+    )
+    .onRequest('session/resume', ({ params }) =>
+      answered(async () => {
+        servers(ctx, params.mcpServers ?? [])
+        const { session } = await again(params)
+        return { modes: modes(session.mode) }
+      }),
+    )
+    .onRequest('session/set_mode', ({ params: { sessionId, modeId } }) => {
+      const chosen = MODES.find(({ id }) => id === modeId)
+      if (chosen === undefined)
+        throw RequestError.invalidParams(
+          undefined,
+          `there is no such mode; there are ${MODES.map((m) => m.id).join(', ')}`,
+        )
+      known(sessionId).mode = chosen.id
+      return {}
+    })
+    .onRequest('session/prompt', ({ params: { sessionId, prompt }, client }) =>
+      answered(async () => ({ stopReason: await known(sessionId).prompt(promptText(prompt), client) })),
+    )
+    .onNotification('session/cancel', ({ params: { sessionId } }) => sessions.get(sessionId)?.cancel())
+}
+
+async function tellHistory(
+  ctx: Context,
+  client: AgentContext,
+  session: Session,
+  id: string,
+  folder: string | null,
+): Promise<void> {
+  const updates = new RunUpdates(id, { folder, history: true })
+  const { v1 } = await ctx.client('write')
+  for (let after: string | null = null; ; ) {
+    const query: { limit: string; after?: string } = after === null ? { limit: PAGE } : { limit: PAGE, after }
+    const page: { events: Parameters<RunUpdates['map']>[0][]; next: string | null } = await take(
+      v1.runs[':id'].events.$get({ param: { id }, query }),
+    )
+    for (const event of page.events) for (const update of updates.map(event)) session.tell(client, update)
+    if (page.next === null) return
+    after = page.next
+  }
+}
+
+function folder(cwd: string): void {
+  if (!isAbsolute(cwd)) throw RequestError.invalidParams(undefined, 'cwd must be an absolute path')
+}
+
+/** Servers are part of the settings, so that a run goes on without the editor. */
+function servers(ctx: Context, asked: readonly { readonly name: string }[]): void {
+  if (asked.length === 0) return
+  const names = asked.map(({ name }) => name).join(', ')
+  ctx.note(`the editor's MCP servers are not used (${names}); name those that runs are to have in the settings`)
+}
+
+/** What the runtime refuses is told to the editor's person; any other fault tells no more than that. */
+async function answered<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act()
+  } catch (error) {
+    if (error instanceof RequestError) throw error
+    if (error instanceof Refused)
+      throw new RequestError(error.status < 500 ? -32602 : -32603, error.message, { code: error.code })
+    if (error instanceof CliError || error instanceof UsageError) throw new RequestError(-32603, error.message)
+    throw error
+  }
+}

@@ -1,0 +1,46 @@
+import {
+  type AgentContext,
+  methods,
+  type PermissionOption,
+  type RequestPermissionRequest,
+} from '@agentclientprotocol/sdk'
+import { approvalOf, decide } from '../ask.ts'
+import { Refused } from '../client.ts'
+import type { Context } from '../context.ts'
+import { shownCall } from './tool-calls.ts'
+
+const OPTIONS: readonly PermissionOption[] = [
+  { optionId: 'approved', name: 'Allow once', kind: 'allow_once' },
+  { optionId: 'rejected', name: 'Reject', kind: 'reject_once' },
+]
+
+/**
+ * Asks the editor's person about a call that waits for an approval, and records the decision. It is bound to the arguments
+ * that were shown. False: the question was cancelled, and nothing is recorded.
+ */
+export async function askPermission(
+  ctx: Context,
+  client: AgentContext,
+  sessionId: string,
+  toolCallId: string,
+): Promise<boolean> {
+  const { approval, preview } = await approvalOf(ctx, toolCallId)
+  const call = shownCall({ id: toolCallId, tool: approval.toolName, input: approval.arguments }, null)
+  const content = [{ type: 'content' as const, content: { type: 'text' as const, text: preview.text } }]
+  const asked: RequestPermissionRequest = {
+    sessionId,
+    toolCall: { ...call, status: 'pending', content },
+    options: [...OPTIONS],
+  }
+  const { outcome } = await client.request(methods.client.session.requestPermission, asked)
+  if (outcome.outcome === 'cancelled') return false
+  const decision = outcome.optionId === 'approved' ? 'approved' : 'rejected'
+  try {
+    await decide(ctx, toolCallId, decision, { argumentsHash: approval.argumentsHash })
+  } catch (error) {
+    // Another person was faster: that is an answer too.
+    if (!(error instanceof Refused && error.status === 409)) throw error
+    ctx.note(`not recorded: ${error.message}`)
+  }
+  return true
+}

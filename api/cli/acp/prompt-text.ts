@@ -1,0 +1,19 @@
+import { type ContentBlock, RequestError } from '@agentclientprotocol/sdk'
+
+/**
+ * The text of a prompt of the Agent Client Protocol: what its blocks say, in order. A link is named, for the agent reads it
+ * itself; the text of an embedded resource follows its name. Rejects images and sound, and a prompt without words.
+ */
+export function promptText(blocks: readonly ContentBlock[]): string {
+  const text = blocks.map(blockText).join('\n').trim()
+  if (text === '') throw RequestError.invalidParams(undefined, 'the prompt has no text; say what is to be done')
+  return text
+}
+
+function blockText(block: ContentBlock): string {
+  if (block.type === 'text') return block.text
+  if (block.type === 'resource_link') return `[${block.name}](${block.uri})`
+  if (block.type === 'resource' && 'text' in block.resource)
+    return `\n${block.resource.uri}:\n\`\`\`\n${block.resource.text}\n\`\`\`\n`
+  throw RequestError.invalidParams(undefined, `a prompt here takes text, links and embedded text, not "${block.type}"`)
+}

@@ -1,0 +1,106 @@
+import type { PlanEntry, SessionUpdate } from '@agentclientprotocol/sdk'
+import type { EventView } from '../../app/schemas/events.ts'
+import { shownCall } from './tool-calls.ts'
+
+type Payload = Readonly<Record<string, unknown>>
+
+/** Calls that an editor is told by what they say, and not as tools. */
+const SPOKEN: ReadonlySet<unknown> = new Set(['complete_task', 'ask_user', 'advance_phase'])
+
+/**
+ * Maps the events of one run to the updates of a session of the Agent Client Protocol: text, thoughts, calls, and the phases
+ * of a role as the plan. `history`: what the person said is told too, for a session that is loaded. Of agents below the root
+ * only the calls are told.
+ */
+export class RunUpdates {
+  readonly #runId: string
+  readonly #history: boolean
+  #folder: string | null = null
+  #phases: readonly string[] = []
+
+  constructor(runId: string, { folder, history }: { folder: string | null; history: boolean }) {
+    this.#runId = runId
+    this.#folder = folder
+    this.#history = history
+  }
+
+  map(event: EventView): SessionUpdate[] {
+    const p: Payload = event.payload ?? {}
+    return event.stream === `agent-${this.#runId}` ? this.#ofRoot(event, p) : this.#call(event, p)
+  }
+
+  #ofRoot(event: EventView, p: Payload): SessionUpdate[] {
+    switch (event.type) {
+      case 'agent_started':
+        return this.#started(p)
+      case 'user_input':
+        return this.#history ? [chunk('user_message_chunk', p.text)] : []
+      case 'model_call_end':
+        return (Array.isArray(p.content) ? p.content : []).flatMap(said)
+      case 'phase_advanced':
+        return this.#plan(String(p.to))
+      case 'completion':
+        return [...(this.#phases.length > 0 ? this.#plan(null) : []), chunk('agent_message_chunk', p.summary)]
+      case 'error':
+        return p.recoverable === true
+          ? [chunk('agent_thought_chunk', `the model's attempt failed: ${String(p.code)} ${String(p.error)}`)]
+          : [chunk('agent_message_chunk', `${String(p.code)}: ${String(p.error)}`)]
+      default:
+        return this.#call(event, p)
+    }
+  }
+
+  /** A call waits where its start is no intent yet, and ends once. */
+  #call({ type, toolCallId: id }: EventView, p: Payload): SessionUpdate[] {
+    if (id === undefined) return []
+    if (type === 'tool_call_intent')
+      return [{ sessionUpdate: 'tool_call_update', toolCallId: id, status: 'in_progress' }]
+    if (type === 'tool_call_start') {
+      const { question } = (p.arguments ?? {}) as { question?: unknown }
+      if (p.toolName === 'ask_user') return [chunk('agent_message_chunk', question)]
+      if (SPOKEN.has(p.toolName)) return []
+      const call = shownCall({ id, tool: String(p.toolName), input: p.arguments }, this.#folder)
+      return [{ sessionUpdate: 'tool_call', ...call, status: p.intent === true ? 'in_progress' : 'pending' }]
+    }
+    if (type !== 'tool_call_end' || SPOKEN.has(p.toolName)) return []
+    const rawOutput = p.success === true ? p.result : p.error
+    const text = typeof rawOutput === 'string' ? rawOutput : JSON.stringify(rawOutput, null, 2)
+    const status = p.success === true ? 'completed' : 'failed'
+    const content = [{ type: 'content' as const, content: { type: 'text' as const, text: text ?? '' } }]
+    return [{ sessionUpdate: 'tool_call_update', toolCallId: id, status, rawOutput, content }]
+  }
+
+  #started({ spec }: Payload): SessionUpdate[] {
+    const { role, workspace } = (spec ?? {}) as {
+      role?: { phases?: readonly { name: string }[] } | null
+      workspace?: { path?: string } | null
+    }
+    this.#folder = workspace?.path ?? this.#folder
+    this.#phases = (role?.phases ?? []).map(({ name }) => name)
+    return this.#phases.length === 0 ? [] : this.#plan(this.#phases[0]!)
+  }
+
+  /** `now`: the phase that the agent is in; null: all are behind it. */
+  #plan(now: string | null): SessionUpdate[] {
+    const at = now === null ? this.#phases.length : this.#phases.indexOf(now)
+    if (at < 0) return []
+    const entries = this.#phases.map((content, i): PlanEntry => {
+      return { content, priority: 'medium', status: i < at ? 'completed' : i === at ? 'in_progress' : 'pending' }
+    })
+    return [{ sessionUpdate: 'plan', entries }]
+  }
+}
+
+function said(block: { type?: string; text?: unknown; thinking?: unknown }): SessionUpdate[] {
+  if (block.type === 'text' && block.text !== '') return [chunk('agent_message_chunk', block.text)]
+  if (block.type === 'thinking' && block.thinking) return [chunk('agent_thought_chunk', block.thinking)]
+  return []
+}
+
+type Chunk = 'user_message_chunk' | 'agent_message_chunk' | 'agent_thought_chunk'
+
+/** Pieces of one kind are joined by the editor, so each ends its paragraph. */
+const chunk = (sessionUpdate: Chunk, text: unknown): SessionUpdate => ({
+  sessionUpdate,
+  content: { type: 'text', text: `${typeof text === 'string' ? text : ''}\n\n` },
+})

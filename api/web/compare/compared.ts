@@ -1,0 +1,42 @@
+import type { z } from 'zod'
+import type { ComparedPlace, RunComparison } from '../../app/schemas/compare.ts'
+import { api, take } from '../client/api.ts'
+
+export type Compared = z.infer<typeof RunComparison>
+export type Place = z.infer<typeof ComparedPlace>
+
+/** Places of one request. */
+const PART = 2_000
+/** Of longer runs the first so many places are shown. */
+export const MOST_PLACES = 20_000
+
+/** Two runs beside each other, with all their places. */
+export async function compare(a: string, b: string): Promise<Compared> {
+  const part = (offset: number): Promise<Compared> => {
+    const query: Record<'with' | 'offset' | 'limit', string> = {
+      with: b,
+      offset: String(offset),
+      limit: String(PART),
+    }
+    return take(api.v1.runs[':id'].compare.$get({ param: { id: a }, query: query as never }))
+  }
+  const first = await part(0)
+  const places = [...first.places]
+  while (places.length < Math.min(first.total, MOST_PLACES)) {
+    const more = (await part(places.length)).places
+    if (more.length === 0) break
+    places.push(...more)
+  }
+  return { ...first, places }
+}
+
+/** `=` the same, `±` in both and different, `-` only in the first run, `+` only in the second. */
+export const signOf = ({ same, a, b }: Place): string => (same ? '=' : a === null ? '+' : b === null ? '-' : '±')
+
+export const nameOf = ({ path }: Pick<Place, 'path'>): string => path.join(' / ')
+
+/** The next place that differs, from one on, in either direction; -1: there is none. */
+export function nextDifference(places: readonly Place[], from: number, by: 1 | -1): number {
+  for (let i = from + by; i >= 0 && i < places.length; i += by) if (!places[i]!.same) return i
+  return -1
+}

@@ -1,0 +1,53 @@
+import { api, take } from '../client/api.ts'
+import { JsonView } from '../parts/json-view.tsx'
+import { Loaded, useLoaded } from '../parts/loaded.tsx'
+import { PatchView } from '../parts/patch-view.tsx'
+import { shown } from '../parts/shown.ts'
+import { ValueDiff } from './value-diff.tsx'
+
+export interface Steps {
+  /** `<agent>:<step>`. */
+  readonly a: string
+  readonly b: string
+}
+
+/** Two steps, of one run or of two: what the state, the messages and the files are at the one and at the other. */
+export function StepsCompared({ a, b }: Steps) {
+  const found = useLoaded(`${a} ${b}`, () =>
+    take(api.v1.runs[':id'].diff.$get({ param: { id: a.slice(0, a.lastIndexOf(':')) }, query: { a, b } })),
+  )
+  return (
+    <Loaded of={found}>
+      {({ state, messages, files }) => (
+        <>
+          <h3>State</h3>
+          {state.length === 0 && <p class="quiet">no difference</p>}
+          {state.map((one) => (
+            <div key={one.path} class="difference">
+              <code>{shown(one.path)}</code>
+              <ValueDiff a={one.a} b={one.b} />
+            </div>
+          ))}
+          <h3>Messages</h3>
+          <p class="quiet">the first {messages.common} are the same</p>
+          {messages.onlyA.length > 0 && (
+            <div class="removed">
+              <JsonView value={messages.onlyA} open={false} />
+            </div>
+          )}
+          {messages.onlyB.length > 0 && (
+            <div class="added">
+              <JsonView value={messages.onlyB} open={false} />
+            </div>
+          )}
+          <h3>Files</h3>
+          {files === null || files.patch === '' ? (
+            <p class="quiet">no difference</p>
+          ) : (
+            <PatchView patch={files.patch} />
+          )}
+        </>
+      )}
+    </Loaded>
+  )
+}

@@ -1,0 +1,76 @@
+import { useMemo, useState } from 'preact/hooks'
+import type { Json } from '../../../domain/log/json.ts'
+import { differences } from '../../app/runs/difference.ts'
+import { JsonView } from '../parts/json-view.tsx'
+import { PatchView } from '../parts/patch-view.tsx'
+import { shown } from '../parts/shown.ts'
+import { asText, textDiff } from '../parts/text-diff.ts'
+
+const MOST = 200
+
+/** Two values beside each other: member by member, or as lines of text. Undefined: there is none. */
+export function ValueDiff({ a, b }: { a: unknown; b: unknown }) {
+  const isText = typeof a === 'string' && typeof b === 'string'
+  const [asLines, setLines] = useState(isText)
+  return (
+    <>
+      {!isText && (
+        <p>
+          <label>
+            <input type="checkbox" checked={asLines} onChange={() => setLines(!asLines)} /> as text
+          </label>
+        </p>
+      )}
+      {asLines ? <Lines a={a} b={b} /> : <Members a={a} b={b} />}
+    </>
+  )
+}
+
+function Lines({ a, b }: { a: unknown; b: unknown }) {
+  const patch = useMemo(() => textDiff(a === undefined ? '' : asText(a), b === undefined ? '' : asText(b)), [a, b])
+  if (patch === null)
+    return (
+      <>
+        <p class="quiet">The two are too long, or differ too much, to be compared line by line.</p>
+        <Sides a={a} b={b} />
+      </>
+    )
+  return patch === '' ? <p class="quiet">no difference</p> : <PatchView patch={patch} />
+}
+
+/** The members in which two values differ, each on its own. */
+export function Members({ a, b }: { a: unknown; b: unknown }) {
+  const [most, setMost] = useState(MOST)
+  const found = useMemo(() => differences(a as Json | undefined, b as Json | undefined), [a, b])
+  if (found.length === 0) return <p class="quiet">no difference</p>
+  return (
+    <>
+      {found.slice(0, most).map((one) => (
+        <div key={one.path} class="difference">
+          {one.path !== '' && <code>{shown(one.path)}</code>}
+          <Sides a={one.a} b={one.b} />
+        </div>
+      ))}
+      {found.length > most && (
+        <button type="button" class="link" onClick={() => setMost(most * 10)}>
+          {found.length - most} more
+        </button>
+      )}
+    </>
+  )
+}
+
+export const Sides = ({ a, b }: { a: unknown; b: unknown }) => (
+  <>
+    {a !== undefined && (
+      <div class="removed">
+        <JsonView value={a} open={false} />
+      </div>
+    )}
+    {b !== undefined && (
+      <div class="added">
+        <JsonView value={b} open={false} />
+      </div>
+    )}
+  </>
+)

@@ -1,0 +1,60 @@
+import { signal } from '@preact/signals'
+import type { DocumentEntry } from '../../app/schemas/documents.ts'
+import type { EventView } from '../../app/schemas/events.ts'
+import { api, take, told } from '../client/api.ts'
+
+const PAGE = 500
+const PAUSE = 250
+
+/** A document as the page knows it: all that was asked of it, which grows while the page is open. */
+export class DocumentModel {
+  readonly documentId: string
+  readonly entries = signal<readonly DocumentEntry[]>([])
+  readonly fault = signal('')
+  #timer = 0
+  #reading = false
+
+  constructor(documentId: string) {
+    this.documentId = documentId
+    void this.read()
+  }
+
+  /** Reads the entries that follow those that are known. */
+  async read(): Promise<void> {
+    if (this.#reading) return this.#soon()
+    this.#reading = true
+    try {
+      for (;;) {
+        const last = this.entries.value.at(-1)?.revision
+        const query = { limit: String(PAGE), ...(last === undefined ? {} : { after: String(last) }) }
+        const page = await take(
+          api.v1.documents[':id'].history.$get({ param: { id: this.documentId }, query: query as never }),
+        )
+        this.entries.value = [...this.entries.value, ...page.entries]
+        this.fault.value = ''
+        if (page.next === null) return
+      }
+    } catch (error) {
+      this.fault.value = told(error)
+    } finally {
+      this.#reading = false
+    }
+  }
+
+  hear({ stream }: Pick<EventView, 'stream'>): void {
+    if (stream === `document-${this.documentId}`) this.#soon()
+  }
+
+  end(): void {
+    clearTimeout(this.#timer)
+    this.#timer = -1
+  }
+
+  #soon(): void {
+    if (this.#timer !== 0) return
+    this.#timer = window.setTimeout(() => {
+      this.#timer = 0
+      void this.read()
+    }, PAUSE)
+  }
+}

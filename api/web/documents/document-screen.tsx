@@ -1,0 +1,84 @@
+import { useEffect, useMemo } from 'preact/hooks'
+import { listen } from '../client/feed.ts'
+import { query, setQuery } from '../page/router.ts'
+import { Notice } from '../page/shell.tsx'
+import { Tabs } from '../parts/tabs.tsx'
+import { DocumentModel } from './document-model.ts'
+import { Entries } from './entries.tsx'
+import { DocumentText, EntryChange, Proof, Writers } from './views.tsx'
+
+const TABS = [
+  ['text', 'Text'],
+  ['writers', 'Who wrote this?'],
+  ['change', 'Change'],
+  ['proof', 'Proof'],
+] as const
+
+/** A document at a revision, which stands in the address (`rev`; without it the last one), beside all that was asked of it. */
+export function DocumentScreen({ documentId }: { documentId: string }) {
+  const model = useMemo(() => new DocumentModel(documentId), [documentId])
+  useEffect(() => {
+    const leave = listen({ event: (event) => model.hear(event), connected: () => void model.read() })
+    return () => {
+      leave()
+      model.end()
+    }
+  }, [model])
+  const entries = model.entries.value
+  const asked = query.value.get('rev')
+  const last = entries.at(-1)?.revision ?? 0
+  const revision = asked !== null && /^\d{1,9}$/.test(asked) ? Math.min(Number(asked), last) : last
+  const tab = TABS.find(([name]) => name === query.value.get('tab'))?.[0] ?? 'text'
+  if (entries.length === 0)
+    return model.fault.value === '' ? (
+      <p class="quiet">loading …</p>
+    ) : (
+      <Notice title="This document cannot be shown">
+        <p role="alert">{model.fault.value}</p>
+      </Notice>
+    )
+  const at = { documentId, revision }
+  return (
+    <div class="screen">
+      <div class="bar">
+        <h1>
+          Document <span class="mono">{documentId}</span>
+        </h1>
+        <span class="quiet" role="status">
+          {asked === null ? `live, revision ${last}` : `revision ${revision} of ${last}`}
+        </span>
+        {asked !== null && (
+          <button type="button" onClick={() => setQuery({ rev: null })}>
+            To the end
+          </button>
+        )}
+      </div>
+      {model.fault.value !== '' && (
+        <p class="fault" role="alert">
+          {model.fault.value}
+        </p>
+      )}
+      <div class="panes two">
+        <Entries entries={entries} revision={revision} />
+        <section class="pane detail" aria-label="Document">
+          <Tabs
+            label="What to show"
+            tabs={TABS}
+            at={tab}
+            onChange={(name) => setQuery({ tab: name === 'text' ? null : name })}
+          >
+            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
+            <div class="scroll" tabIndex={0}>
+              {tab === 'text' && <DocumentText {...at} />}
+              {tab === 'writers' && <Writers {...at} />}
+              {tab === 'change' && (
+                <EntryChange {...at} entry={entries.findLast((entry) => entry.revision <= revision)!} />
+              )}
+              {tab === 'proof' && <Proof documentId={documentId} />}
+            </div>
+          </Tabs>
+        </section>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,59 @@
+import type { DocumentEntry } from '../../app/schemas/documents.ts'
+import { useKeys } from '../page/keys.ts'
+import { setQuery } from '../page/router.ts'
+import { clock } from '../parts/format.ts'
+import { shown } from '../parts/shown.ts'
+import { VirtualList } from '../parts/virtual-list.tsx'
+
+const ROW = 24
+const TONES = { created: 'end', applied: 'model', imported: 'person', refused: 'bad' } as const
+
+/** The last revision before the next entry: the document as the entry left it. */
+export const endOf = (entries: readonly DocumentEntry[], index: number): number =>
+  (entries[index + 1]?.revision ?? Number.MAX_SAFE_INTEGER) - 1
+
+/** All that was asked of a document: envelopes with their answers, and updates of people. */
+export function Entries({ entries, revision }: { entries: readonly DocumentEntry[]; revision: number }) {
+  const at = entries.findLastIndex((entry) => entry.revision <= revision)
+  const choose = (index: number) => {
+    const isLast = index >= entries.length - 1
+    setQuery({ rev: isLast ? null : String(endOf(entries, Math.max(0, index))) })
+  }
+  const move = (by: number) => choose(at + by)
+  useKeys({
+    j: () => move(1),
+    k: () => move(-1),
+    ArrowRight: () => move(1),
+    ArrowLeft: () => move(-1),
+    Home: () => move(-entries.length),
+    End: () => move(entries.length),
+  })
+  return (
+    <section class="pane" aria-label="History">
+      <VirtualList
+        label="History"
+        count={entries.length}
+        rowHeight={ROW}
+        at={at}
+        row={(index) => {
+          const entry = entries[index]!
+          return (
+            <button
+              type="button"
+              class={`event plain${index > at ? ' future' : ''}`}
+              aria-current={index === at || undefined}
+              onClick={() => choose(index)}
+            >
+              <span class="quiet mono">{entry.revision}</span>
+              <span class={`type ${TONES[entry.kind]}`}>{entry.code ?? entry.kind}</span>
+              <span>
+                <bdi>{shown(entry.by.id)}</bdi>
+              </span>
+              <span class="quiet">{clock(Date.parse(entry.at))}</span>
+            </button>
+          )
+        }}
+      />
+    </section>
+  )
+}

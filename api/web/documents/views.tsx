@@ -1,0 +1,186 @@
+import { useState } from 'preact/hooks'
+import type { DocumentEntry, DocumentView } from '../../app/schemas/documents.ts'
+import { api, refusalOf, send, take } from '../client/api.ts'
+import { setQuery } from '../page/router.ts'
+import { count, instant } from '../parts/format.ts'
+import { JsonView } from '../parts/json-view.tsx'
+import { Loaded, useLoaded } from '../parts/loaded.tsx'
+import { PatchView } from '../parts/patch-view.tsx'
+import { shown } from '../parts/shown.ts'
+import { Foreign } from '../parts/text.tsx'
+import { textDiff } from '../parts/text-diff.ts'
+import { Blocks } from './blocks.tsx'
+
+interface At {
+  readonly documentId: string
+  readonly revision: number
+}
+
+const MOST = 500
+
+export function DocumentText({ documentId, revision }: At) {
+  const found = useLoaded(`${documentId} ${revision}`, async () => {
+    const answer = await send(`/v1/documents/${encodeURIComponent(documentId)}?revision=${revision}`)
+    if (!answer.ok) throw await refusalOf(answer)
+    return (await answer.json()) as DocumentView
+  })
+  return (
+    <Loaded of={found}>
+      {({ title, blocks }) => (
+        <>
+          <h2>
+            <bdi>{shown(title)}</bdi>
+          </h2>
+          <Blocks blocks={blocks} />
+        </>
+      )}
+    </Loaded>
+  )
+}
+
+/** Each part of each span beside the request or person that wrote it. */
+export function Writers({ documentId, revision }: At) {
+  const [most, setMost] = useState(MOST)
+  const query = { revision: String(revision) }
+  const found = useLoaded(`${documentId} ${revision}`, () =>
+    take(api.v1.documents[':id'].blame.$get({ param: { id: documentId }, query: query as never })),
+  )
+  return (
+    <Loaded of={found}>
+      {({ spans, sources }) => {
+        const parts = spans.flatMap((span) => span.parts.map((part) => ({ ...part, span: span.span_id })))
+        if (parts.length === 0) return <p class="quiet">The document is empty here.</p>
+        return (
+          <div class="blame">
+            {parts.slice(0, most).map(({ text, revision: by, span }, i) => (
+              <div key={i} class="blame-part" title={`span ${span}`}>
+                <Writer entry={sources.find((one) => one.revision === by)} />
+                <span class="quiet mono" aria-hidden="true">
+                  {by ?? ''}
+                </span>
+                <pre>
+                  <Foreign text={text} />
+                </pre>
+              </div>
+            ))}
+            {parts.length > most && (
+              <button type="button" class="link" onClick={() => setMost(most * 4)}>
+                {parts.length - most} more parts
+              </button>
+            )}
+          </div>
+        )
+      }}
+    </Loaded>
+  )
+}
+
+function Writer({ entry }: { entry: DocumentEntry | undefined }) {
+  if (entry === undefined) return <span class="quiet">not known</span>
+  return (
+    <button
+      type="button"
+      class="link"
+      aria-label={`Who wrote this? ${entry.by.id}, revision ${entry.revision}`}
+      onClick={() => setQuery({ rev: String(entry.revision), tab: 'change' })}
+    >
+      <bdi>{shown(entry.by.id)}</bdi>
+    </button>
+  )
+}
+
+/** What was asked of the document, how it was answered, and which blocks it changed. */
+export function EntryChange({ documentId, revision: until, entry }: At & { entry: DocumentEntry }) {
+  const { revision, by, at, kind, runId, toolCallId, ...rest } = entry
+  const found = useLoaded(`${documentId} ${revision} ${until}`, async () =>
+    kind === 'refused' || until === 0
+      ? null
+      : take(
+          api.v1.documents[':id'].diff.$get({
+            param: { id: documentId },
+            query: { a: String(Math.max(0, revision - 1)), b: String(until) } as never,
+          }),
+        ),
+  )
+  return (
+    <>
+      <h2>
+        #{revision} {kind}
+      </h2>
+      <dl class="facts">
+        <dt>by</dt>
+        <dd>
+          {by.kind} <bdi>{shown(by.id)}</bdi>
+          {by.claimed === true && ', as claimed'}
+        </dd>
+        <dt>when</dt>
+        <dd>{instant(at)}</dd>
+        {runId !== undefined && (
+          <>
+            <dt>run</dt>
+            <dd>
+              <a href={`/runs/${runId}`}>{runId}</a>
+            </dd>
+          </>
+        )}
+        {toolCallId !== undefined && (
+          <>
+            <dt>call</dt>
+            <dd class="mono">{toolCallId}</dd>
+          </>
+        )}
+      </dl>
+      {Object.keys(rest).length > 0 && <JsonView value={rest} />}
+      <Loaded of={found}>
+        {(diff) =>
+          diff === null || diff.changes.length === 0 ? (
+            <p class="quiet">It changed no block.</p>
+          ) : (
+            diff.changes.map(({ change, span_id, type, before = '', after = '', moved }) => (
+              <div key={span_id} class="difference">
+                <p class="quiet">
+                  {type} {change}
+                  {moved === true && ', moved'}
+                </p>
+                <PatchView patch={textDiff(before, after) || `-${before}\n+${after}`} />
+              </div>
+            ))
+          )
+        }
+      </Loaded>
+    </>
+  )
+}
+
+export function Proof({ documentId }: { documentId: string }) {
+  const [asked, setAsked] = useState(0)
+  return (
+    <>
+      <button type="button" onClick={() => setAsked(asked + 1)}>
+        Verify the document
+      </button>
+      {asked > 0 && <Verdict key={asked} documentId={documentId} />}
+    </>
+  )
+}
+
+function Verdict({ documentId }: { documentId: string }) {
+  const found = useLoaded(documentId, () => take(api.v1.documents[':id'].verify.$get({ param: { id: documentId } })))
+  return (
+    <Loaded of={found}>
+      {({ ok, events, digests, problems }) => (
+        <div role="status">
+          <p class={ok ? 'good' : 'bad'}>{ok ? '✓ The proof holds.' : '✗ The proof is broken.'}</p>
+          <p>
+            {count(events, 'event')} chained, {count(digests, 'state')} folded again and equal
+          </p>
+          {problems.map(({ revision, code, message }) => (
+            <p key={`${revision}${code}`} class="bad">
+              #{revision} {code}: <bdi>{shown(message)}</bdi>
+            </p>
+          ))}
+        </div>
+      )}
+    </Loaded>
+  )
+}

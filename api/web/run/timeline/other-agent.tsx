@@ -1,0 +1,24 @@
+import { JsonView } from '../../parts/json-view.tsx'
+import { Markdown } from '../../parts/markdown.tsx'
+import { shown } from '../../parts/shown.ts'
+
+/** What another agent told in one batch: its words as text, everything else as it was told. */
+export function OtherAgentEvents({ events }: { events: readonly unknown[] }) {
+  return (
+    <>
+      {events.map((event, i) => {
+        const { kind, text, ...rest } = event as { kind?: string; text?: string }
+        return kind === 'TextOutput' && typeof text === 'string' ? (
+          <Markdown key={i} text={text} />
+        ) : (
+          <JsonView
+            key={i}
+            name={shown(kind ?? 'event')}
+            value={text === undefined ? rest : { text, ...rest }}
+            open={false}
+          />
+        )
+      })}
+    </>
+  )
+}

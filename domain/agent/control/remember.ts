@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import { FACT_BYTES, SCOPES } from '../../memory/fact.ts'
+import { placeIn } from '../../memory/request.ts'
+import { byteLength } from '../bounded.ts'
+import type { AgentState } from '../state/state.ts'
+import { controlTool, nonBlank } from './control-tool.ts'
+
+/** The scope of a fact, as the tools of the memory take it. */
+export const Scope = z.enum(SCOPES)
+
+/** How far an agent reaches. */
+export const reachOf = ({ runId, spec }: AgentState) => ({ runId, workspace: spec.workspace?.path ?? null })
+
+const schema = z.strictObject({
+  text: nonBlank
+    .refine((text) => byteLength(text) <= FACT_BYTES, { error: `at most ${FACT_BYTES} bytes` })
+    .describe(`One fact in words that can be understood alone; at most ${FACT_BYTES} bytes.`),
+  scope: Scope.default('run').describe(
+    'Which agents find it: those of this run (the default), of all runs in this workspace, or of all runs.',
+  ),
+})
+
+/** Saves a fact for later (seed 001). The write bears the id of the call: performed again it saves nothing more. */
+export const remember = controlTool({
+  name: 'remember',
+  description: 'Saves a fact for later: beyond your conversation, and for other agents. Save no secrets.',
+  schema,
+  kind: 'continues',
+  needsTools: true,
+  refusal: (state, { scope }) =>
+    placeIn(reachOf(state), scope) === null ? 'scope: this run has no workspace; use "run" or "global"' : null,
+  examine: (state, _, { text, scope }) => ({
+    memory: { kind: 'remember', text, ...placeIn(reachOf(state), scope)! },
+  }),
+  decide: (_, __, ___, { memory }) => ({ events: [], end: { content: memory ?? null } }),
+})

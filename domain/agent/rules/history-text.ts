@@ -1,0 +1,33 @@
+import type { Message } from '../../shared/content.ts'
+import { headAndTail } from '../bounded.ts'
+import { callArguments } from '../events/content.ts'
+
+// Messages as text, for an agent that reads on in its hidden history, and for a model that summarises it. The wording belongs
+// to the assemblers (request.ts): a change of what a summary is asked of is a new version of them.
+
+/** A message as text. A result is cut to head and tail of about `resultBytes`. */
+export function messageText(message: Message, resultBytes = Number.POSITIVE_INFINITY): string {
+  switch (message.role) {
+    case 'user':
+      return `[user]\n${message.content}`
+    case 'system':
+      return `[system]\n${message.content}`
+    case 'tool': {
+      const { toolName, toolCallId, isError, content } = message
+      const shown = headAndTail(content, resultBytes, () => 'the log has the whole')
+      return `[result of ${toolName}, call ${toolCallId}${isError ? ', failed' : ''}]\n${shown}`
+    }
+    case 'assistant':
+      return `[assistant]\n${message.content.flatMap(blockText).join('\n')}`
+  }
+}
+
+type Block = Extract<Message, { role: 'assistant' }>['content'][number]
+
+/** Thinking is not shown again; blocks of other kinds are named. */
+function blockText(block: Block): string[] {
+  if (block.type === 'text') return [String(block.text)]
+  if (block.type !== 'tool_use') return []
+  const args = callArguments(block)
+  return [`calls ${String(block.name)} with ${args === null ? String(block.input_text ?? '') : JSON.stringify(args)}`]
+}

@@ -1,0 +1,51 @@
+import { canonicalText } from '../../log/canonical.ts'
+import { sha256 } from '../../log/ids.ts'
+import type { AgentSpec, Knowledge } from '../definition/spec.ts'
+import type { BodyOf } from '../events/events.ts'
+import type { AgentState } from '../state/state.ts'
+
+// Knowledge is put into requests after their context was compressed, so that no compression takes it away (seed 000, 5.11.4).
+
+type Items = readonly BodyOf<'knowledge_added'>['items'][number][]
+
+/** The knowledge of an agent in its phase, by source. Another source of knowledge is one more entry here. */
+export function knowledgeFor({ spec, phase }: Pick<AgentState, 'spec' | 'phase'>): Items {
+  return inScope(spec, phase).map(({ kind, name, text }) => ({ source: { kind, name }, hash: hashOf(text) }))
+}
+
+const inScope = ({ knowledge = [], role }: AgentSpec, phase: string): readonly Knowledge[] =>
+  knowledge.filter(
+    ({ roles, phases }) =>
+      (roles?.some((one) => one.toLowerCase() === role?.name.toLowerCase()) ?? true) &&
+      (phases?.includes(phase) ?? true),
+  )
+
+const hashes = new Map<string, string>()
+
+/** Texts are few and long, and the same in every turn. */
+function hashOf(text: string): string {
+  const known = hashes.get(text)
+  if (known !== undefined) return known
+  if (hashes.size > 256) hashes.clear()
+  const hash = sha256(text)
+  hashes.set(text, hash)
+  return hash
+}
+
+/** Must the knowledge of the coming request be recorded before it? */
+export function knowledgeIsDue({ compression: { knowledge, knowledgeDue } }: AgentState, wanted: Items): boolean {
+  if (knowledge === null) return wanted.length > 0
+  return knowledgeDue || canonicalText(knowledge.items) !== canonicalText(wanted)
+}
+
+/** The texts of recorded knowledge, in order. One that was erased is left out. */
+export function textsOf({ knowledge = [] }: AgentSpec, items: Items): readonly { name: string; text: string }[] {
+  return items.flatMap(({ source, hash, text }) => {
+    const found = text ?? knowledge.find((one) => one.name === source.name && hashOf(one.text) === hash)?.text
+    return found === undefined ? [] : [{ name: source.name, text: found }]
+  })
+}
+
+/** What a request holds of it, as one message. */
+export const knowledgeText = (texts: readonly { name: string; text: string }[]): string =>
+  texts.map(({ name, text }) => `Knowledge from ${JSON.stringify(name)}:\n${text}`).join('\n\n')

@@ -1,0 +1,45 @@
+import type { Policy, RoleDefinition } from '../definition/spec.ts'
+import { toolNamed } from '../definition/tools.ts'
+import { type AgentState, callsOf } from '../state/state.ts'
+import { denial, needsApproval } from './policy.ts'
+
+// Another policy or role applied to a recorded call: what it would have said, had it been in force (CONTRACTS 3).
+
+/** What is in force instead. A member that is absent stays as the run has it; `role` null: none. */
+export interface OtherRules {
+  readonly policy?: Policy
+  readonly role?: RoleDefinition | null
+}
+
+/** What other rules do with a call. `code` and `rule`: as the failed call would have had them; null where it is asked. */
+export interface PolicyVerdict {
+  readonly would: 'refuse' | 'ask'
+  readonly code: string | null
+  readonly rule: string | null
+  readonly reason: string
+}
+
+/**
+ * What the rules would do with a call that the agent makes in this state; null: they would let it run. What people have
+ * approved beforehand still counts. Of another role the phase of the same name counts, or, where it has none, any phase.
+ */
+export function verdictOn(state: AgentState, toolName: string, other: OtherRules): PolicyVerdict | null {
+  const tool = toolNamed(state.spec.tools, toolName)
+  if (tool === undefined) return null
+  const spec = { ...state.spec, ...other }
+  const phases = phasesOf(state, spec.role)
+  const judged = phases.map((phase) => denial({ ...state, spec, phase }, tool))
+  const refused = judged.every((one) => one !== null) ? judged[0] : null
+  if (refused) return { would: 'refuse', code: refused.code, rule: refused.rule ?? null, reason: refused.message }
+  if (spec.policy.mode === 'interactive' && callsOf(state).length > 1) {
+    const reason = 'Single-Step Constraint Violation: interactive mode allows one tool call per turn'
+    return { would: 'refuse', code: 'SINGLE_STEP_VIOLATION', rule: null, reason }
+  }
+  const reason = needsApproval({ ...state, spec }, tool.name)
+  return reason === null ? null : { would: 'ask', code: null, rule: null, reason }
+}
+
+function phasesOf({ phase }: AgentState, role: RoleDefinition | null): readonly string[] {
+  const names = role?.phases.map(({ name }) => name) ?? []
+  return names.length === 0 || names.includes(phase) ? [phase] : names
+}

@@ -1,0 +1,75 @@
+import { canonicalBytes } from '../log/canonical.ts'
+import type { Json } from '../log/json.ts'
+import { saltBody } from '../log/seal.ts'
+import type { Aggregate, Decision, Place, StreamContext } from '../stream/aggregate.ts'
+import { bodyFault, checkKnown, decode, decodeKept } from './codec.ts'
+import { ContextError, notFound } from './errors.ts'
+import { type BodyOf, type ContextEvent, type ContextEventType, versions } from './events.ts'
+import { type ContextState, digest, evolve, FOLD } from './state.ts'
+import { entry } from './table.ts'
+import { MAX_VARIABLES, refOf } from './variable.ts'
+
+/** What is asked of a store. `value`: checked and redacted by now. */
+export type ContextCommand =
+  | { readonly kind: 'set'; readonly key: string; readonly value: Json }
+  /** Refused with `VARIABLE_NOT_FOUND` where it is not set. */
+  | { readonly kind: 'delete'; readonly key: string }
+
+/** The stream of a store, without the namespace. */
+export const contextStream = (store: string): string => `context-${store}`
+
+/** Stores of context variables (seed 004): the streams `context-<store>`. */
+export const context: Aggregate<ContextState, ContextEvent, ContextCommand> = {
+  kind: 'context',
+  fold: FOLD,
+  versions,
+  decode,
+  decodeKept,
+  checkKnown,
+  fault: ({ type, body }) => bodyFault(type, body),
+  evolve,
+  decide,
+  wakeAt: () => null,
+  digest,
+  // Setting a variable again changes nothing that matters: no request has to be remembered.
+  commands: () => [],
+  remembered: Number.POSITIVE_INFINITY,
+  reject: (code, message) => new ContextError(code, message),
+  erasing: { says: (type) => type === 'variable_set', residue, ending },
+}
+
+function decide(
+  state: ContextState | null,
+  { revision }: Place,
+  command: ContextCommand,
+  { salt, now, by, commandId, correlationId }: StreamContext,
+): Decision<ContextState, ContextEvent> {
+  const held = state === null ? undefined : entry(state.variables, command.key)
+  if (command.kind === 'delete' && held === undefined) throw notFound(command.key)
+  if (command.kind === 'set' && held === undefined && (state?.variables.size ?? 0) >= MAX_VARIABLES)
+    throw new ContextError(
+      'STORE_FULL',
+      `the store holds ${MAX_VARIABLES} variables; delete some, or use another store`,
+    )
+  const [type, given]: [ContextEventType, unknown] =
+    command.kind === 'delete'
+      ? ['variable_deleted', { key: command.key }]
+      : ['variable_set', { ...refOf(command.key, command.value), value: command.value }]
+  const body = saltBody(canonicalBytes(given), salt())
+  const event = {
+    ...{ type, body: given, revision: revision + 1, at: now, commandId, actor: by, bodyHash: body.header.hash },
+    ...(correlationId === undefined ? {} : { correlationId }),
+  } as ContextEvent
+  const after = evolve(state, event)
+  return { drafts: [{ event, body, after, checkpoint: false }], state: after }
+}
+
+/** Of a variable its reference is left. */
+function residue(type: string, body: unknown): unknown {
+  return type === 'variable_set' ? { ...(body as BodyOf<'variable_set'>), value: null } : body
+}
+
+/** Every change stands alone, so that each can be erased. */
+function ending() {
+  return { see() {}, ended: true }
+}

@@ -1,0 +1,25 @@
+/** What is refused of a store of context variables. `code` is stable. */
+export type ContextErrorCode =
+  | 'VARIABLE_NOT_FOUND'
+  | 'INVALID_VARIABLE' // a key or a value that cannot be kept
+  | 'STORE_FULL'
+  | 'NOT_DURABLE' // the store is in memory alone
+  | 'REVISION_CHANGED'
+  | 'IDEMPOTENCY_KEY_REUSED'
+  | 'RUN_UNKNOWN'
+  | 'RUN_ACTIVE'
+  | 'EVENT_UNKNOWN'
+  | 'NOT_ERASABLE'
+
+export class ContextError extends Error {
+  override readonly name = 'ContextError'
+  readonly code: ContextErrorCode
+  constructor(code: ContextErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+/** The error for a key that is not set (CONTRACTS 14). */
+export const notFound = (key: string): ContextError =>
+  new ContextError('VARIABLE_NOT_FOUND', `Variable not found: ${key}`)

@@ -1,0 +1,49 @@
+import type { Header } from '../log/envelope.ts'
+import type { Aggregate } from '../stream/aggregate.ts'
+import { bodyFault, checkKnown, decode, decodeKept } from './codec.ts'
+import { decide, type MemoryCommand, type MemoryContext } from './decide.ts'
+import { MemoryError } from './errors.ts'
+import { type BodyOf, type MemoryEvent, versions } from './events.ts'
+import { digestOf, evolve, FOLD, type MemoryState } from './state.ts'
+
+/** A fact that agents and people keep beyond a conversation, as one kind of stream: `memory-<scope>-<id>`. */
+export const memory: Aggregate<MemoryState, MemoryEvent, MemoryCommand, MemoryContext> = {
+  kind: 'memory',
+  fold: FOLD,
+  versions,
+  decode,
+  decodeKept,
+  checkKnown,
+  fault: ({ type, body }) => bodyFault(type, body),
+  evolve,
+  decide,
+  wakeAt: () => null,
+  digest: digestOf,
+  // A stream is a few events long: a repeated request is found by the command ids in its headers.
+  commands: () => [],
+  remembered: Number.POSITIVE_INFINITY,
+  reject: (code, message) => new MemoryError(code, message),
+  erasing: { says: (type) => SAYS.has(type), residue, ending },
+}
+
+const SAYS: ReadonlySet<string> = new Set(['fact_remembered', 'fact_corrected', 'fact_forgotten'])
+
+/** The words go; where the fact belonged stays. */
+function residue(type: string, body: unknown): unknown {
+  if (type === 'fact_remembered') return { ...(body as BodyOf<'fact_remembered'>), text: null }
+  if (type === 'fact_corrected') return { text: null }
+  return type === 'fact_forgotten' ? { reason: null } : body
+}
+
+/** Only what is forgotten is erased: until then runs may be shown it. */
+function ending() {
+  let ended = false
+  return {
+    see: ({ type }: Header) => {
+      ended ||= type === 'fact_forgotten'
+    },
+    get ended() {
+      return ended
+    },
+  }
+}

@@ -1,0 +1,20 @@
+import type { MemoryScope, Place } from './fact.ts'
+
+/** What a call of an agent asks of the memory. `places`: those that the agent reaches. */
+export type MemoryRequest =
+  | ({ readonly kind: 'remember'; readonly text: string } & Place)
+  | { readonly kind: 'recall'; readonly places: readonly Place[]; readonly query: string; readonly limit: number }
+  | { readonly kind: 'forget'; readonly id: string; readonly places: readonly Place[] }
+
+/** The agent that asks: its run, and the real path of its workspace. */
+export interface Reach {
+  readonly runId: string
+  readonly workspace: string | null
+}
+
+/** The place that a scope means for an agent; null: its run has no workspace. */
+export function placeIn({ runId, workspace }: Reach, scope: MemoryScope): Place | null {
+  if (scope === 'global') return { scope, place: '' }
+  const place = scope === 'run' ? runId : workspace
+  return place === null ? null : { scope, place }
+}

@@ -1,0 +1,77 @@
+import type { Json, JsonObject } from '../log/json.ts'
+import type { TokenUsage } from '../spawn/agent.ts'
+import type { FunctionContext, FunctionSpec } from '../spawn/functions.ts'
+
+/** What an agent is known by after a crash: its id, and the store that holds its result. */
+export interface RunName {
+  readonly store: string
+  readonly agentId: string
+}
+
+/** Functions that a run may call. */
+export interface OfferedFunctions {
+  list(): readonly FunctionSpec[]
+  /** Rejects where there is no such function, or it fails. */
+  call(name: string, args: JsonObject, context: FunctionContext): Promise<Json>
+}
+
+/** What a provider is asked for (seed 004). The members after `permissionMode` may be left unread by other providers. */
+export interface ExecutionParams {
+  readonly prompt: string
+  readonly model?: string
+  readonly maxBudgetUsd?: number
+  readonly permissionMode?: string
+  readonly timeoutMs?: number
+  /** Aborted: the process is to be ended. */
+  readonly signal?: AbortSignal
+  readonly agentId?: string
+  /** The agent that it works for. */
+  readonly parentId?: string
+  /** The run can be found by this name after a crash. Absent: the store is in memory alone. */
+  readonly name?: RunName
+  /** From 1. */
+  readonly attempt?: number
+  /** The runtime makes a failed attempt again: the provider is not to. */
+  readonly retried?: boolean
+  readonly functions?: OfferedFunctions
+}
+
+/** What one call of a provider came to. */
+export interface ExecutionResult {
+  readonly result: string
+  /** Dollars. */
+  readonly costUsd?: number
+  readonly durationMs?: number
+  readonly sessionId?: string
+  /** Turns inside the process. */
+  readonly numTurns?: number
+  readonly tokenUsage?: TokenUsage
+}
+
+/** Runs an agent once and waits for it (seed 004). */
+export interface LLMProvider {
+  execute(params: ExecutionParams): Promise<ExecutionResult>
+  /**
+   * Goes on with the run of a name that a crash has left: its recorded result where it had ended, else the same session again.
+   * Rejects with a SpawnError `NOT_RESUMABLE`. Absent: nothing can be resumed.
+   */
+  resume?(params: Omit<ExecutionParams, 'prompt'> & { readonly name: RunName }): Promise<ExecutionResult>
+  /** Ends what is left of the run of a name; false: nothing was. Absent: nothing outlives this process. */
+  end?(name: RunName): Promise<boolean>
+}
+
+/** What an agent came to, as it is remembered. */
+export interface Episode {
+  readonly agentId: string
+  readonly status: 'completed' | 'failed'
+  /** At most 2,000 characters each. */
+  readonly task: string
+  readonly outcome: string
+  /** Ms since the epoch. */
+  readonly at: number
+}
+
+/** Remembers what agents came to (the "Memory Manager" of seed 004). */
+export interface ResultMemory {
+  append(episode: Episode): Promise<void>
+}

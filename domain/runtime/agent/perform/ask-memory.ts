@@ -1,0 +1,23 @@
+import { ToolError } from '../../../agent/errors.ts'
+import type { AgentState, Call } from '../../../agent/state/state.ts'
+import { agentStream } from '../../../log/ids.ts'
+import type { Json } from '../../../log/json.ts'
+import type { MemoryRequest } from '../../../memory/request.ts'
+import type { Environment, RuntimePorts } from '../../ports.ts'
+
+/** Asks the memory for a call. What comes back may hold what is a secret of this run only. Rejects with ToolError. */
+export async function askMemory(
+  { memory }: Pick<RuntimePorts, 'memory'>,
+  { secrets }: Pick<Environment, 'secrets'>,
+  { runId, agentId, correlation }: AgentState,
+  call: Call,
+  request: MemoryRequest,
+): Promise<Json> {
+  if (memory === undefined) throw new ToolError('RESOURCE_NOT_FOUND', 'this program has no memory for its agents')
+  await secrets.refresh()
+  return memory.perform(request, {
+    ...{ runId, agentId, toolCallId: call.id, secrets },
+    causationId: `${agentStream(agentId)}@${call.since}`,
+    ...(correlation === undefined ? {} : { correlationId: correlation }),
+  })
+}

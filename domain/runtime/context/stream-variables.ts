@@ -1,0 +1,98 @@
+import { type ContextCommand, context, contextStream } from '../../context/aggregate.ts'
+import { ContextError } from '../../context/errors.ts'
+import type { ContextEvent } from '../../context/events.ts'
+import type { ContextState } from '../../context/state.ts'
+import { entries, entry } from '../../context/table.ts'
+import type { VariableRef } from '../../context/variable.ts'
+import type { Actor } from '../../log/envelope.ts'
+import { base32 } from '../../log/ids.ts'
+import type { Json } from '../../log/json.ts'
+import { history } from '../stream/history.ts'
+import { Mailbox } from '../stream/mailbox.ts'
+import type { StreamPorts } from '../stream/ports.ts'
+import { Snapshots } from '../stream/snapshots.ts'
+import type { Variables } from './variables.ts'
+
+export interface StreamVariablesOptions {
+  readonly ports: StreamPorts
+  /** The store's name: lower-case letters, digits, "-" and "_". */
+  readonly store: string
+  readonly by: Actor
+  /** Hides what is secret, and keeps what it hid before it is recorded. */
+  hide(value: Json): Promise<Json>
+}
+
+const STORE = /^[a-z0-9][a-z0-9_-]{0,63}$/
+
+/** Variables in the log: the stream `context-<store>`. Each change is durable when its promise resolves. */
+export class StreamVariables implements Variables {
+  readonly store: string
+  readonly #options: StreamVariablesOptions
+  readonly #mailbox: Mailbox<ContextState, ContextEvent, ContextCommand>
+
+  /** Throws `INVALID_VARIABLE` for a name that cannot be a store's. */
+  constructor(options: StreamVariablesOptions) {
+    const { store, ports } = options
+    if (!STORE.test(store))
+      throw new ContextError(
+        'INVALID_VARIABLE',
+        'the name of a store has 1 to 64 small letters, digits, "-" and "_", and begins with a letter or digit',
+      )
+    this.store = store
+    this.#options = options
+    const { snapshots: _, ...rest } = ports
+    this.#mailbox = new Mailbox(context, NO_SNAPSHOTS, contextStream(store), rest)
+  }
+
+  async set({ key }: VariableRef, given: Json): Promise<void> {
+    const value = await this.#options.hide(given)
+    await this.#submit({ kind: 'set', key, value })
+  }
+
+  async delete(key: string): Promise<void> {
+    await this.#submit({ kind: 'delete', key })
+  }
+
+  async ref(key: string): Promise<VariableRef | undefined> {
+    const state = await this.#state()
+    return state === null ? undefined : entry(state.variables, key)?.ref
+  }
+
+  async refs(): Promise<readonly VariableRef[]> {
+    const state = await this.#state()
+    return state === null ? [] : entries(state.variables).map(({ ref }) => ref)
+  }
+
+  async get(key: string): Promise<Json | undefined> {
+    const state = await this.#state()
+    const held = state === null ? undefined : entry(state.variables, key)
+    if (held === undefined) return undefined
+    const at = { from: held.revision, to: held.revision }
+    for await (const page of history<ContextEvent>(this.#options.ports, context, this.#mailbox.stream, at))
+      for (const { event, recorded } of page) {
+        if (recorded.erased)
+          throw new ContextError('VARIABLE_NOT_FOUND', `the value of "${key}" was erased; set it again`)
+        if (event.type === 'variable_set') return event.body.value
+      }
+    return undefined
+  }
+
+  async #state(): Promise<ContextState | null> {
+    await this.#mailbox.refresh()
+    return this.#mailbox.state
+  }
+
+  async #submit(command: ContextCommand): Promise<void> {
+    const { by, ports } = this.#options
+    const commandId = `${this.store}.${command.kind}.${base32(ports.random.bytes(10))}`
+    await this.#mailbox.submit(command, { by, commandId }, { fact: false })
+  }
+}
+
+/** A state is small and holds no value: it is folded anew. */
+const NO_SNAPSHOTS = new Snapshots<ContextState, ContextEvent>(context, {
+  members: [],
+  keep: (state) => state,
+  step: () => 0,
+  whole: async () => null,
+})

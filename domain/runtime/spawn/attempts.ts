@@ -1,0 +1,52 @@
+import type { ExecutionResult } from '../../ports/spawn.ts'
+import type { Clock } from '../../ports.ts'
+import { type Agent, type AgentResult, NO_TOKENS, plus, type TokenUsage } from '../../spawn/agent.ts'
+import { ProviderError } from '../../spawn/errors.ts'
+
+/** The clock of this process, where the host brings none. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason)
+      const stop = () => {
+        clearTimeout(timer)
+        reject(signal!.reason)
+      }
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', stop)
+        resolve()
+      }, ms)
+      signal?.addEventListener('abort', stop, { once: true })
+    }),
+}
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** What the attempts of an agent have told: tokens and money of all of them, the rest of the last one. */
+export class Told {
+  tokenUsage: TokenUsage = NO_TOKENS
+  #costUsd: number | null = null
+  #last: Pick<AgentResult, 'sessionId' | 'numTurns'> = {}
+
+  failed(error: unknown): void {
+    if (!(error instanceof ProviderError)) return
+    if (error.tokenUsage !== null) this.tokenUsage = plus(this.tokenUsage, error.tokenUsage)
+    if (error.costUsd !== null) this.#costUsd = (this.#costUsd ?? 0) + error.costUsd
+  }
+
+  done({ costUsd, tokenUsage, sessionId, numTurns }: ExecutionResult): void {
+    if (tokenUsage !== undefined) this.tokenUsage = plus(this.tokenUsage, tokenUsage)
+    if (costUsd !== undefined) this.#costUsd = (this.#costUsd ?? 0) + costUsd
+    this.#last = { ...(sessionId !== undefined && { sessionId }), ...(numTurns !== undefined && { numTurns }) }
+  }
+
+  /** The result of an agent that has ended. */
+  result({ id: agentId, result, cancelled, tokenUsage, iterations }: Agent): AgentResult {
+    return {
+      ...{ agentId, result: cancelled ? '' : result, tokenUsage, iterations, children: [] },
+      ...(this.#costUsd !== null && { costUsd: this.#costUsd }),
+      ...(cancelled ? {} : this.#last),
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import type { TokenUsage } from './agent.ts'
+
+/** What a runtime or a spawner refuses. `code` is stable. */
+export type SpawnErrorCode =
+  | 'INVALID_AGENT'
+  | 'DUPLICATE_AGENT'
+  | 'UNKNOWN_AGENT'
+  | 'RUN_TWICE'
+  | 'DEPTH_LIMIT'
+  | 'INVALID_FUNCTION'
+  | 'UNKNOWN_FUNCTION'
+  | 'INVALID_ARGUMENTS'
+  | 'NOT_RESUMABLE' // what was left by a crash cannot be gone on with
+  | 'INVALID_MERGE'
+
+export class SpawnError extends Error {
+  override readonly name = 'SpawnError'
+  readonly code: SpawnErrorCode
+  constructor(code: SpawnErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+/** Why a provider has no result. */
+export type ProviderErrorCode =
+  | 'EXITED' // the process ended with another exit code than 0, or by a signal
+  | 'PARSE_FAILED' // it ended without the result that it should print
+  | 'SPAWN_FAILED'
+  | 'TIMED_OUT'
+  | 'CANCELLED'
+  | 'NOT_RECORDED' // the log refused the run, or its end
+
+export interface ProviderFailure {
+  readonly cause?: unknown
+  readonly exitCode?: number | null
+  /** The status of the model's service that it failed with, such as 429 or 529. */
+  readonly status?: number
+  /** The network failed. */
+  readonly network?: boolean
+  readonly tokenUsage?: TokenUsage
+  readonly costUsd?: number
+}
+
+/** A failed attempt of a provider, with what it has used. */
+export class ProviderError extends Error {
+  override readonly name = 'ProviderError'
+  readonly code: ProviderErrorCode
+  readonly exitCode: number | null
+  readonly status: number | null
+  readonly network: boolean
+  readonly tokenUsage: TokenUsage | null
+  readonly costUsd: number | null
+  constructor(code: ProviderErrorCode, message: string, told: ProviderFailure = {}) {
+    super(message, told.cause === undefined ? undefined : { cause: told.cause })
+    this.code = code
+    this.exitCode = told.exitCode ?? null
+    this.status = told.status ?? null
+    this.network = told.network ?? false
+    this.tokenUsage = told.tokenUsage ?? null
+    this.costUsd = told.costUsd ?? null
+  }
+}

@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { bodies } from '../../domain/external/events.ts'
+import { erasureEvents } from '../../domain/stream/erasure.ts'
+import { GOLDEN, newestOf, recorded } from '../support/golden/files.ts'
+import { externalShapes } from '../support/golden/shapes.ts'
+
+// Law 7 for the runs of other agents: their recorded histories are replayed with all others (7-golden-runs).
+
+test('no stored shape changes without a new version', () => {
+  const known = JSON.parse(readFileSync(join(GOLDEN, 'external-shapes.json'), 'utf8')) as Record<string, string>
+  expect(known).toMatchObject(externalShapes())
+})
+
+test('every type that is stored stands in a recorded history, which is folded and proved', () => {
+  const { text, told } = newestOf(recorded(), 'external')!
+  const lines = text.trim().split('\n')
+  const stored = new Set(lines.map((line) => (JSON.parse(line) as { header: { type: string } }).header.type))
+  const erasures = Object.keys(erasureEvents)
+  expect(Object.keys(bodies).filter((type) => !stored.has(type) && !erasures.includes(type))).toEqual([])
+  for (const agent of ['works', 'cancelled', 'killed'])
+    expect(told.agents[`external-${agent}`]).toMatchObject({ proof: { ok: true, problems: [] } })
+})

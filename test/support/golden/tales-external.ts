@@ -1,0 +1,91 @@
+import type { ExternalFact } from '../../../domain/external/commands.ts'
+import { permissionId } from '../../../domain/external/evolve.ts'
+import type { Clock } from '../../../domain/ports.ts'
+import { StreamExternalLog } from '../../../domain/runtime/external/stream-log.ts'
+import { seededRandom } from '../harness.ts'
+import { RecordingLog } from './recording.ts'
+import { ANN } from './tale.ts'
+
+// Runs of other agents: one that does its work, with files, permissions, usage and every kind of event; one that is
+// cancelled; one whose program is killed, and whose outcome is learned later.
+
+const START = Date.UTC(2026, 0, 18)
+const capabilities = ['agent_api.run', 'agent_api.events']
+const batch = (first: number, ...texts: string[]): ExternalFact => ({
+  kind: 'batch',
+  first,
+  events: texts.map((text) => ({ kind: 'TextOutput', text })),
+})
+const USAGE = { scope: 'run', inputTokens: 100, cachedInputTokens: 10, outputTokens: 7, model: 'm' } as const
+
+export async function external(): Promise<RecordingLog> {
+  const log = new RecordingLog()
+  let now = START
+  const clock: Clock = { now: () => now++, sleep: () => new Promise(() => undefined) }
+  const ports = { log, blobs: log.blobs, clock, random: seededRandom('external'), build: 'test' }
+  const runs = new StreamExternalLog(ports)
+  await works(runs)
+  await isCancelled(runs)
+  await isKilled(runs)
+  return log
+}
+
+async function works(runs: StreamExternalLog): Promise<void> {
+  const request = {
+    ...{ prompt: 'mend it', workingDir: '/work', timeoutMs: 60_000, envNames: ['LANG'] },
+    extensions: { 'agent_api.config.model.v1': 'm' },
+    budget: { tokens: 1_000, nanoDollars: null },
+  }
+  const asked = { by: ANN, agentId: 'works', commandId: 'k1' }
+  const before: ExternalFact = { kind: 'versioned', when: 'before', tree: 'a'.repeat(64) }
+  const run = await runs.begin({ kind: 'start', backend: 'claude_code', request, capabilities }, asked, [before])
+  await run.append([{ kind: 'session', sessionId: 's1' }, batch(0, 'I look.')])
+  await run.append([
+    {
+      kind: 'batch',
+      first: 1,
+      events: [
+        { kind: 'ToolCall', data: { id: 't1', name: 'Read', input: { path: 'a' } } },
+        { kind: 'ToolResult', data: { id: 't1', success: true, output: 'x' } },
+        { kind: 'Status', channel: 'thinking', text: 'so' },
+        { kind: 'Error', message: 'told again' },
+        { kind: 'Unknown', message: 'a line of an unknown type' },
+      ],
+    },
+  ])
+  for (const [decision, n] of [
+    ['approved', 1],
+    ['rejected', 2],
+  ] as const) {
+    const toolCallId = permissionId(run.state)
+    await run.append([{ kind: 'permission', toolCallId, toolName: 'edit', input: { path: 'a' }, reason: 'to mend it' }])
+    const by = { kind: 'approver', id: 'ann', claimed: true } as const
+    await runs.ask('works', { kind: 'decide_permission', toolCallId, decision }, { by, commandId: `d${n}` })
+    await run.look()
+  }
+  await run.append([{ kind: 'usage', usage: { ...USAGE, cost: { nanos: 5_000, scope: 'run' } } }])
+  const exit = { code: 0, signal: null }
+  await run.append([
+    batch(6, 'Mended.'),
+    { kind: 'versioned', when: 'after', tree: null, unversioned: 'the disk is full' },
+    { kind: 'end', outcome: { outcome: 'exited', exit, success: true, finalText: 'Mended.' } },
+  ])
+}
+
+async function isCancelled(runs: StreamExternalLog): Promise<void> {
+  const start = { kind: 'start', backend: 'codex', request: { prompt: 'go' }, capabilities } as const
+  const run = await runs.begin(start, { by: ANN, agentId: 'cancelled', commandId: 'k2' })
+  await run.append([batch(0, 'I begin.')])
+  await runs.ask('cancelled', { kind: 'cancel', reason: 'enough' }, { by: ANN, commandId: 'c1' })
+  await run.look()
+  await run.append([{ kind: 'end', outcome: { outcome: 'cancelled', exit: { code: null, signal: 'SIGTERM' } } }])
+}
+
+async function isKilled(runs: StreamExternalLog): Promise<void> {
+  const start = { kind: 'start', backend: 'gemini', request: { prompt: 'go' }, capabilities } as const
+  const run = await runs.begin(start, { by: ANN, agentId: 'killed', commandId: 'k3' })
+  await run.append([batch(0, 'I begin.')])
+  await runs.settle('killed', 1)
+  const exit = { code: 1, signal: null }
+  await run.append([{ kind: 'end', outcome: { outcome: 'exited', exit, success: false, finalText: null } }])
+}

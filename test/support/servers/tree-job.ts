@@ -1,0 +1,81 @@
+import type { ScriptInput } from '../../../adapters/model-scripted/script.ts'
+import type { KeepUp } from '../../../api/index.ts'
+import { totals } from '../../../domain/agent/state/account.ts'
+import { undelivered } from '../../../domain/agent/state/courier.ts'
+import { isFinished } from '../../../domain/agent/state/state.ts'
+import { agentAt } from '../../../domain/runtime/agent/history/replay.ts'
+
+/** Children of each agent above the leaves: 3 makes 40 agents at depths 0 to 3. */
+export const WIDTH = Number(process.env.KEEPUP_TREE_WIDTH ?? 3)
+/** Each leaf leaves one line. */
+export const LEAVES = WIDTH ** 3
+const AGENTS = 1 + WIDTH + WIDTH ** 2 + LEAVES
+
+const call = (tool: string, args: Record<string, string>) => ({ tool, arguments: args })
+const done = { delayMs: 20, calls: [call('complete_task', { summary: 'Done.' })] }
+const delegates = (task: string) => ({
+  delayMs: 20,
+  calls: Array.from({ length: WIDTH }, (_, n) => call('delegate_to_agent', { role: 'coder', task: `${task} ${n}` })),
+})
+const leaves = { delayMs: 20, calls: [call('fx__append', {})] }
+
+/** A scripted model that plays each agent by its task. */
+export const treeScript: ScriptInput = {
+  script: 1,
+  turns: [delegates('first'), done],
+  parts: [
+    { name: 'first', when: { firstInputContains: 'first' }, turns: [delegates('second'), done] },
+    { name: 'second', when: { firstInputContains: 'second' }, turns: [delegates('leaf'), done] },
+    { name: 'leaf', when: { firstInputContains: 'leaf' }, turns: [leaves, done] },
+  ],
+}
+
+/** Starts a tree that is to be driven. Its coders may use the tool of the test in their only phase. */
+export async function startTree({ services }: KeepUp): Promise<string> {
+  const policy = { mode: 'batch' } as const
+  const spec = await services.starts.prepare({
+    task: 'Grow',
+    model: 'scripted:tree',
+    delegation: {},
+    policy,
+    drive: true,
+  })
+  const coder = {
+    ...{ name: 'Hand', profile: 'leaves lines', goal: 'leave them', qualityGates: [], maxReactLoop: 8 },
+    phases: [{ name: 'work', allowedTools: ['fx:append'] }],
+  }
+  const delegation = { ...spec.delegation!, roles: { coder } }
+  const runId = services.runtime.newRunId()
+  const start = { kind: 'start', spec: { ...spec, delegation }, task: 'Grow', drive: true } as const
+  await services.runtime.execute(runId, start, { by: { kind: 'user', id: 'test' } })
+  return runId
+}
+
+/** What is wrong with a tree that has ended: its agents, their ends, what they owe, and their books. */
+export async function faultsOfTree({ services }: KeepUp, runId: string): Promise<string[]> {
+  const wrong: string[] = []
+  const [births, starts] = [new Map<string, number>(), new Map<string, number>()]
+  const add = (to: Map<string, number>, key: string) => to.set(key, (to.get(key) ?? 0) + 1)
+  for await (const page of services.log.readAll(null))
+    for (const { header, body } of page) {
+      if (header.runId !== runId) continue
+      if (header.type === 'child_delegated') add(births, JSON.parse(new TextDecoder().decode(body!)).childId)
+      if (header.type === 'agent_started') add(starts, header.agentId ?? '')
+    }
+  if (starts.size !== AGENTS) wrong.push(`${runId} has ${starts.size} agents instead of ${AGENTS}`)
+  for (const [id, times] of [...births, ...starts]) if (times !== 1) wrong.push(`${id} was born ${times} times`)
+  const states = await Promise.all([...starts.keys()].map(async (id) => (await agentAt(services, id, null)).state))
+  for (const state of states) {
+    const { agentId } = state
+    if (!isFinished(state)) wrong.push(`${agentId} is ${state.machine.status}`)
+    if (undelivered(state).length > 0) wrong.push(`${agentId} owes ${JSON.stringify(undelivered(state))}`)
+    const below = states.filter(
+      ({ agentId: id, parent }) => id === agentId || parent?.ancestors?.concat(parent.agentId).includes(agentId),
+    )
+    const sum = below.reduce((all, one) => all + one.spent.output, 0)
+    if (totals(state).spent.output !== sum) wrong.push(`${agentId} has ${totals(state).spent.output} of ${sum} tokens`)
+    const { ok, problems } = await services.runtime.verify(agentId)
+    if (!ok) wrong.push(`${agentId}: ${JSON.stringify(problems)}`)
+  }
+  return wrong
+}

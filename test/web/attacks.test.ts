@@ -1,0 +1,348 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { useBrowser } from '../support/browser/pages.ts'
+import { type Served, serve } from '../support/browser/served.ts'
+
+// A person has a session with keepup, and opens a page of another program of this host, to which the browser sends the same
+// cookies: only the port differs. That page must read nothing and change nothing.
+
+const browser = useBrowser()
+let served: Served
+let id = ''
+const TYPES: Readonly<Record<string, [type: string, text: string]>> = {
+  script: ['text/javascript', 'globalThis.loaded = 1'],
+  style: ['text/css', 'body { color: red }'],
+  image: ['image/svg+xml', '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>'],
+}
+const server = createServer((request, answer) => {
+  heard.push({ cookie: request.headers.cookie ?? '' })
+  const stream = request.headers.accept === 'text/event-stream'
+  const page: [string, string] = stream
+    ? ['text/event-stream', 'data: x\n\n']
+    : ['text/html', '<!doctype html><title>evil</title><body><p id=page>x</p></body>']
+  const [type, text] = TYPES[String(request.headers['sec-fetch-dest'])] ?? page
+  answer.setHeader('content-type', type)
+  answer.end(text)
+})
+const heard: { cookie: string }[] = []
+let evil = ''
+beforeAll(async () => {
+  served = await serve()
+  id = await served.driven('write hello', { workspace: served.workspace() })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  evil = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterAll(async () => {
+  server.close()
+  await served.close()
+})
+
+/** A page of the other program, in a browser that has a session with keepup. */
+async function opened(): Promise<Page> {
+  const page = await browser.page()
+  await served.open(page)
+  await page.goto(`${evil}/`)
+  return page
+}
+
+/** What a page gets of keepup: the text of an answer that it can read, or how it failed. */
+type Attack = [name: string, attack: (url: string, id: string) => unknown]
+
+function tried(page: Page, attack: Attack[1], url: string): Promise<unknown> {
+  return page
+    .evaluate(
+      ([text, target, run]) => {
+        const act = new Function(`return (${text})`)() as (url: string, id: string) => unknown
+        const timer = new Promise((resolve) => setTimeout(() => resolve(''), 2_000))
+        return Promise.race([Promise.resolve(act(target!, run!)).catch(() => ''), timer])
+      },
+      [attack.toString(), url, id],
+    )
+    .catch(() => '')
+}
+
+const READS: Attack[] = [
+  ['fetch with cookies', (url) => fetch(`${url}/v1/runs`, { credentials: 'include' }).then((a) => a.text())],
+  [
+    'fetch without CORS',
+    (url) => fetch(`${url}/v1/runs`, { mode: 'no-cors', credentials: 'include' }).then((a) => a.text()),
+  ],
+  [
+    'fetch with a header',
+    (url) =>
+      fetch(`${url}/v1/runs`, { credentials: 'include', headers: { 'keepup-session': 'x' } }).then((a) => a.text()),
+  ],
+  [
+    'fetch of a redirect',
+    (url) => fetch(`${url}/v1/runs`, { redirect: 'manual', credentials: 'include' }).then((a) => a.text()),
+  ],
+  [
+    'fetch of an export',
+    (url, run) => fetch(`${url}/v1/runs/${run}/export`, { credentials: 'include' }).then((a) => a.text()),
+  ],
+  [
+    'fetch of a result',
+    (url, run) => fetch(`${url}/v1/results/${run}.t1.c0`, { credentials: 'include' }).then((a) => a.text()),
+  ],
+  [
+    'XMLHttpRequest',
+    (url) =>
+      new Promise((resolve) => {
+        const request = new XMLHttpRequest()
+        request.open('GET', `${url}/v1/runs`)
+        request.withCredentials = true
+        request.onloadend = () => resolve(request.responseText)
+        request.send()
+      }),
+  ],
+  [
+    'reading the stream of events',
+    (url) =>
+      new Promise((resolve) => {
+        const source = new EventSource(`${url}/v1/events`, { withCredentials: true })
+        source.onmessage = ({ data }) => resolve(data)
+        source.onopen = () => resolve('open')
+        source.onerror = () => {
+          source.close()
+          resolve('')
+        }
+      }),
+  ],
+  [
+    'the stream of a run',
+    (url, run) =>
+      new Promise((resolve) => {
+        const source = new EventSource(`${url}/v1/runs/${run}/live`, { withCredentials: true })
+        source.onopen = () => resolve('open')
+        source.onerror = () => {
+          source.close()
+          resolve('')
+        }
+      }),
+  ],
+  [
+    'an answer as a script',
+    (url) =>
+      new Promise((resolve) => {
+        const script = document.createElement('script')
+        script.src = `${url}/v1/openapi.json`
+        script.onload = () => resolve('loaded')
+        script.onerror = () => resolve('')
+        document.body.append(script)
+      }),
+  ],
+  [
+    'the page’s own script',
+    (url) =>
+      new Promise((resolve) => {
+        const script = document.createElement('script')
+        script.src = `${url}/assets/x.js`
+        script.onload = () => resolve('loaded')
+        script.onerror = () => resolve('')
+        document.body.append(script)
+      }),
+  ],
+  [
+    'an answer as an image',
+    (url) =>
+      new Promise((resolve) => {
+        const image = new Image()
+        image.onload = () => resolve('loaded')
+        image.onerror = () => resolve('')
+        image.src = `${url}/icon.svg`
+      }),
+  ],
+  [
+    'an answer as a style',
+    (url) =>
+      new Promise((resolve) => {
+        const link = document.createElement('link')
+        link.rel = 'stylesheet'
+        link.href = `${url}/v1/runs`
+        link.onload = () => resolve('loaded')
+        link.onerror = () => resolve('')
+        document.head.append(link)
+      }),
+  ],
+  [
+    'the page in a frame',
+    (url) =>
+      new Promise((resolve) => {
+        const frame = document.createElement('iframe')
+        frame.src = `${url}/`
+        frame.onload = () => {
+          try {
+            resolve(frame.contentWindow!.document.body.innerHTML)
+          } catch {
+            resolve('')
+          }
+        }
+        document.body.append(frame)
+      }),
+  ],
+  [
+    'an answer as an object',
+    (url) =>
+      new Promise((resolve) => {
+        const object = document.createElement('object')
+        object.data = `${url}/`
+        object.onload = () => resolve('loaded')
+        object.onerror = () => resolve('')
+        document.body.append(object)
+      }),
+  ],
+  ['the cookie', () => document.cookie],
+  ['the key in the storage', () => localStorage.getItem('keepup-session') ?? ''],
+  [
+    'the shared worker of the page',
+    (url) => {
+      try {
+        new SharedWorker(`${url}/assets/feed-worker.js`)
+        return 'joined'
+      } catch {
+        return ''
+      }
+    },
+  ],
+]
+
+const WRITES: Attack[] = [
+  [
+    'a form that posts',
+    (url, run) => {
+      document.body.innerHTML = `<iframe name=f></iframe><form target=f method=post action="${url}/v1/runs/${run}/cancel"><input name=a value=b></form>`
+      document.querySelector('form')!.submit()
+    },
+  ],
+  [
+    'a form of plain text that looks like JSON',
+    (url, run) => {
+      document.body.innerHTML = `<iframe name=f></iframe><form target=f enctype="text/plain" method=post action="${url}/v1/approvals/${run}.t1.c0"><input name='{"decision":"approved","x":"' value='"}'></form>`
+      document.querySelector('form')!.submit()
+    },
+  ],
+  [
+    'fetch as plain text',
+    (url, run) =>
+      fetch(`${url}/v1/approvals/${run}.t1.c0`, {
+        method: 'POST',
+        mode: 'no-cors',
+        credentials: 'include',
+        body: '{"decision":"approved"}',
+      }),
+  ],
+  [
+    'fetch as JSON',
+    (url, run) =>
+      fetch(`${url}/v1/approvals/${run}.t1.c0`, {
+        method: 'POST',
+        credentials: 'include',
+        headers: { 'content-type': 'application/json' },
+        body: '{"decision":"approved"}',
+      }),
+  ],
+  [
+    'a beacon',
+    (url, run) =>
+      navigator.sendBeacon(
+        `${url}/v1/approvals/${run}.t1.c0`,
+        new Blob(['{"decision":"approved"}'], { type: 'application/json' }),
+      ),
+  ],
+  ['a beacon of plain text', (url, run) => navigator.sendBeacon(`${url}/v1/runs/${run}/cancel`, '{}')],
+  [
+    'a request that outlives the page',
+    (url, run) =>
+      fetch(`${url}/v1/runs/${run}/cancel`, {
+        method: 'POST',
+        mode: 'no-cors',
+        keepalive: true,
+        credentials: 'include',
+        body: '{}',
+      }),
+  ],
+  [
+    'cookie tossing',
+    (url, run) => {
+      // biome-ignore lint/suspicious/noDocumentCookie: as such a page does it
+      document.cookie = `keepup_${new URL(url).port}=1.x.y; path=/v1`
+      return fetch(`${url}/v1/runs/${run}/cancel`, {
+        method: 'POST',
+        mode: 'no-cors',
+        credentials: 'include',
+        body: '{}',
+      })
+    },
+  ],
+  [
+    'a session of its own choice',
+    (url) => fetch(`${url}/v1/session`, { method: 'POST', mode: 'no-cors', credentials: 'include' }),
+  ],
+  ['the end of the session', (url) => fetch(`${url}/v1/session`, { method: 'DELETE', credentials: 'include' })],
+  [
+    'a new code',
+    (url) => fetch(`${url}/v1/session/codes`, { method: 'POST', mode: 'no-cors', credentials: 'include', body: '{}' }),
+  ],
+]
+
+describe('a page of another port of this host', () => {
+  it.each(READS)('reads nothing by %s', async (_, attack) => {
+    const page = await opened()
+    const got = await tried(page, attack, served.url)
+    expect(got).toBe('')
+  })
+
+  // Of its own origin it may do the same: so the attacks are none that could not succeed anywhere.
+  const possible = READS.filter(([name]) => !/storage|own script|worker|redirect/.test(name))
+  it.each(possible)('reads its own by %s', async (_, attack) => {
+    const page = await opened()
+    await page.evaluate(() => {
+      // biome-ignore lint/suspicious/noDocumentCookie: as such a page does it
+      document.cookie = 'own=1'
+    })
+    expect(await tried(page, attack, evil)).toBeTruthy()
+  })
+
+  it.each(WRITES)('changes nothing by %s', async (_, attack) => {
+    const page = await opened()
+    const standing = async () => {
+      const { run } = await served.ask<{ run: { revision: number } }>('GET', `/v1/runs/${id}`)
+      return run.revision
+    }
+    const before = await standing()
+    const sent: string[] = []
+    page.on('request', (request) => sent.push(request.url()))
+    await tried(page, attack, served.url)
+    await expect.poll(() => sent.filter((url) => url.startsWith(served.url)).length).toBeGreaterThan(0)
+    await page.waitForTimeout(150)
+    expect(await standing()).toBe(before)
+    // The person's own page works as before.
+    await page.goto(served.url)
+    await page.locator('.run-row').first().waitFor()
+  })
+})
+
+it('shows the page in no frame, though the browser would', async () => {
+  const page = await opened()
+  for (const [url, inside] of [
+    [`${evil}/`, 1],
+    [`${served.url}/`, 0],
+    [`${served.url}/runs/${id}`, 0],
+  ] as const) {
+    await page.evaluate((src) => {
+      document.body.replaceChildren(Object.assign(document.createElement('iframe'), { src }))
+      return new Promise((resolve) => document.querySelector('iframe')!.addEventListener('load', resolve))
+    }, url)
+    expect([url, await page.frameLocator('iframe').locator('#page').count()]).toEqual([url, inside])
+  }
+})
+
+it('gets a cookie that is worth nothing to it, as all programs of the host do', async () => {
+  heard.length = 0
+  await opened()
+  const cookie = heard.map((one) => one.cookie).find((one) => one.includes('keepup_')) ?? 'none'
+  const answer = await fetch(`${served.url}/v1/runs`, { headers: { cookie } })
+  expect(answer.status).toBe(401)
+})

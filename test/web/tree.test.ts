@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { useBrowser } from '../support/browser/pages.ts'
+import { type Served, serve, troubles } from '../support/browser/served.ts'
+import { Puppet } from '../support/external/in-process.ts'
+import { treeSpec } from '../support/tree/plans.ts'
+import { Recorded } from '../support/tree/recorded.ts'
+import { play, ROOT } from '../support/tree/walk.ts'
+
+// A run of several agents, and a run of another agent.
+
+const browser = useBrowser()
+const puppet = new Puppet()
+let served: Served
+let ids: string[]
+beforeAll(async () => {
+  served = await serve({ agents: [puppet.backend] })
+  const leaf = { rounds: [{ children: [], looks: 1 }], ends: 'completes' } as const
+  const parent = { rounds: [{ children: [leaf], looks: 0 }], ends: 'completes' } as const
+  const recorded = new Recorded({ startsAt: Date.now() + 1_000 })
+  const spec = treeSpec({
+    budget: { tokens: 200_000, nanoDollars: null },
+    policy: { mode: 'batch', requiresApproval: ['look'] },
+  })
+  const agents = play(
+    { rounds: [{ children: [parent], looks: 0 }], ends: 'completes' },
+    spec,
+    [],
+    undefined,
+    {},
+    recorded,
+  )
+  await recorded.into(served.backend.services.log)
+  ids = [...agents.streams].sort(([, a], [, b]) => a.state.depth - b.state.depth).map(([id]) => id)
+})
+afterAll(() => served.close())
+
+describe('a run of several agents', () => {
+  it('shows each one with how it stands, and the one that is chosen', async () => {
+    const page = await browser.page()
+    const found = troubles(page)
+    await served.open(page, `/runs/${ROOT}`)
+    const agents = page.locator('.agents button')
+    await expect.poll(() => agents.count()).toBe(3)
+    expect(await agents.nth(2).innerText()).toMatch(/Hand\s+asks[\s\S]*active, waits: approval/)
+    expect(await agents.nth(0).getAttribute('title')).toMatch(/tokens: .* of 200,000, .* reserved/)
+    await agents.nth(2).click()
+    await expect.poll(() => new URL(page.url()).searchParams.get('agent')).toBe(ids[2])
+    await expect.poll(() => agents.nth(2).getAttribute('aria-current')).toBe('true')
+    await expect.poll(() => page.locator('.timeline').innerText()).toContain('approval requested')
+    expect(found).toEqual([])
+  })
+
+  it('leads from an approval to the agent that asks, through those above it', async () => {
+    const page = await browser.page()
+    await served.open(page, '/inbox')
+    const way = page.locator('.ask .way')
+    await expect.poll(() => way.innerText()).toMatch(/› Hand › Hand$/)
+    await way.locator('a').last().click()
+    await expect.poll(() => page.url()).toContain(`/runs/${ROOT}?agent=${ids[2]}`)
+  })
+})
+
+it('a run of another agent is marked, and shows what it did and its proof', async () => {
+  const page = await browser.page()
+  const found = troubles(page)
+  const body = { agent: 'fake', task: 'go', workspace: served.workspace() }
+  const { runId } = await served.ask<{ runId: string }>('POST', '/v1/runs', body)
+  await served.open(page, `/runs/${runId}?tab=state`)
+  await expect.poll(() => page.locator('.agents').innerText()).toMatch(/fake\s+ungoverned/)
+  await puppet.text('hello <b>there</b>')
+  await expect.poll(() => page.locator('.timeline').innerText()).toContain('hello')
+  puppet.exit()
+  await expect.poll(() => page.locator('.timeline').innerText()).toContain('<b>there</b>')
+  await expect.poll(() => page.locator('.timeline').innerText()).toContain('external ended')
+  expect(await page.getByRole('tab', { name: 'State' }).count()).toBe(0)
+  await page.getByRole('tab', { name: 'Proof' }).click()
+  await page.getByRole('button', { name: 'Verify the run' }).click()
+  await expect.poll(() => page.locator('.detail').innerText()).toContain('The proof holds')
+  expect(await page.locator('.fault').count()).toBe(0)
+  expect(found).toEqual([])
+})
