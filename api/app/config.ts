@@ -17,6 +17,7 @@ import {
 } from '../../domain/agent/definition/spec.ts'
 import { jsonFault } from '../../domain/log/json-fault.ts'
 import { issueText } from '../../domain/shared/issues.ts'
+import { EXAMPLES } from './config-examples.ts'
 import { isPlain, PLAIN } from './text/plain-text.ts'
 import { isNear } from './text/spelling.ts'
 
@@ -265,30 +266,6 @@ export function loadConfig(sources: ConfigSources): Config {
   const ms = key.endsWith('Ms') ? '; it is a number of ms, 10000 for 10 s' : ''
   const example = EXAMPLES[key] === undefined ? ms : `; such as "${key}": ${JSON.stringify(EXAMPLES[key])}`
   throw new ConfigError(`bad value for "${issue.path.join('.')}" (${from}): ${issueText(issue)}${example}`)
-}
-
-/** Settings whose shape a message alone does not show, as small as they can be. */
-export const EXAMPLES: Readonly<Record<string, unknown>> = {
-  models: [
-    { id: 'openai:my-model', contextTokens: 32_000, price: { asOf: '2026-11-01', input: '0.15', output: '0.60' } },
-  ],
-  routing: { models: ['small', 'large'], rules: [{ name: 'cheap', policy: 'cost' }] },
-  modelHealth: { errorRate: 0.5, probeAfterMs: 30_000 },
-  rateLimits: { anthropic: { requestsPerMinute: 50 } },
-  retry: { maxRetries: 20, backoffCapMs: 300_000 },
-  context: { compressionStrategy: 'summarize', compressionThreshold: 0.7 },
-  knowledge: [
-    { file: 'house-rules.md', roles: ['coder'] },
-    { name: 'team', text: 'Ask Ann about the database.' },
-  ],
-  delegation: { maxDepth: 2, agents: 20 },
-  hosts: ['keepup.example.org'],
-  web: { search: { provider: 'searxng', url: 'https://search.example.org' } },
-  agents: {
-    folders: ['/srv/projects'],
-    acp: { gemini_acp: { command: ['gemini', '--acp'], env: ['GEMINI_API_KEY'] } },
-  },
-  mcp: { tracker: { command: ['npx', '-y', 'tracker-mcp'], secretEnv: { TRACKER_TOKEN: 'TRACKER_TOKEN' } } },
 }
 
 /** Where many processes share a log in EventStoreDB, and tables, blobs and leases in PostgreSQL. */

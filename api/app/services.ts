@@ -9,11 +9,11 @@ import type { Drivers } from './drives/drivers.ts'
 import type { LiveHub } from './live/hub.ts'
 import type { Losses } from './losses/losses.ts'
 import type { KnownModels } from './models.ts'
-import type { FileBlame } from './schemas/files.ts'
 import type { ReadModel } from './read-model.ts'
 import type { Readiness } from './readiness.ts'
 import type { KnownRoles } from './roles.ts'
 import type { KnownTools } from './runs/prepare-start.ts'
+import type { FileBlame } from './schemas/files.ts'
 import type { StartRun } from './schemas/start.ts'
 
 /** A point of an agent's history whose files are asked for. */

@@ -30,8 +30,7 @@ async function without(log: EventLog, stream: string, kept: number): Promise<Eve
 async function endOfAppend(log: EventLog, stream: string, revision: number): Promise<number> {
   let end = 0
   for await (const page of log.read(stream))
-    for (const { header } of page)
-      if (header.wakeAt !== undefined && header.revision <= revision) end = header.revision
+    for (const { header } of page) if (header.wakeAt !== undefined && header.revision <= revision) end = header.revision
   return end
 }
 

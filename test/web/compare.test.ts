@@ -67,7 +67,7 @@ describe('two runs', () => {
     const page = await browser.page()
     const { runId } = await served.ask<{ runId: string }>('POST', `/v1/runs/${wrote}/fork`, { drive: false })
     await served.open(page, `/runs/${runId}`)
-    await page.getByRole('link', { name: 'Compare' }).click()
+    await page.locator('.run-head').getByRole('link', { name: 'Compare' }).click()
     await expect.poll(() => page.locator('.compare .good').innerText()).toContain('are the same in all')
     await page.getByLabel('Second').fill('nothing')
     await page.keyboard.press('Enter')

@@ -1,4 +1,5 @@
 import { query, setQuery } from '../page/router.ts'
+import { shown } from '../parts/shown.ts'
 import { RunsCompared } from './runs-compared.tsx'
 import { StepsCompared } from './steps-compared.tsx'
 
@@ -57,6 +58,9 @@ function Found({ a, b }: { a: string; b: string }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
     <div class="pane scroll wide" tabIndex={0}>
+      <h2>
+        From {shown(a)} to {shown(b)}
+      </h2>
       <StepsCompared a={a} b={b} />
     </div>
   )

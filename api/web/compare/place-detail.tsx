@@ -7,7 +7,7 @@ const WORDS = { asked: 'what was asked', answered: 'what was answered', decided:
 /** One place of two runs: where it is in each, and how what stands there differs. */
 export function PlaceDetail({ a, b, place }: { a: string; b: string; place: Place }) {
   return (
-    <section class="pane detail" aria-label="Difference">
+    <section class="pane detail" aria-label="Place">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
       <div class="scroll" tabIndex={0}>
         <h2>

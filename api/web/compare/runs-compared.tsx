@@ -40,7 +40,7 @@ function Beside({ compared }: { compared: Compared }) {
         </label>
       </p>
       <div class="panes two">
-        <section class="pane" aria-label="Places">
+        <div class="pane">
           <VirtualList
             label="What was asked, answered and decided"
             count={rows.length}
@@ -66,7 +66,7 @@ function Beside({ compared }: { compared: Compared }) {
               )
             }}
           />
-        </section>
+        </div>
         {place !== undefined && <PlaceDetail a={a} b={b} place={place} />}
       </div>
     </>

@@ -25,7 +25,7 @@ export function StepsCompared({ a, b }: Steps) {
           {state.map((one) => (
             <div key={one.path} class="difference">
               <code>{shown(one.path)}</code>
-              <ValueDiff a={one.a} b={one.b} />
+              <ValueDiff a={one.a} b={one.b} label={`Difference of ${shown(one.path)}`} />
             </div>
           ))}
           <h3>Messages</h3>
@@ -44,7 +44,7 @@ export function StepsCompared({ a, b }: Steps) {
           {files === null || files.patch === '' ? (
             <p class="quiet">no difference</p>
           ) : (
-            <PatchView patch={files.patch} />
+            <PatchView patch={files.patch} label="Difference of files" />
           )}
         </>
       )}

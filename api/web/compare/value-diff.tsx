@@ -9,7 +9,7 @@ import { asText, textDiff } from '../parts/text-diff.ts'
 const MOST = 200
 
 /** Two values beside each other: member by member, or as lines of text. Undefined: there is none. */
-export function ValueDiff({ a, b }: { a: unknown; b: unknown }) {
+export function ValueDiff({ a, b, label = 'Difference' }: { a: unknown; b: unknown; label?: string }) {
   const isText = typeof a === 'string' && typeof b === 'string'
   const [asLines, setLines] = useState(isText)
   return (
@@ -21,12 +21,12 @@ export function ValueDiff({ a, b }: { a: unknown; b: unknown }) {
           </label>
         </p>
       )}
-      {asLines ? <Lines a={a} b={b} /> : <Members a={a} b={b} />}
+      {asLines ? <Lines a={a} b={b} label={label} /> : <Members a={a} b={b} />}
     </>
   )
 }
 
-function Lines({ a, b }: { a: unknown; b: unknown }) {
+function Lines({ a, b, label }: { a: unknown; b: unknown; label: string }) {
   const patch = useMemo(() => textDiff(a === undefined ? '' : asText(a), b === undefined ? '' : asText(b)), [a, b])
   if (patch === null)
     return (
@@ -35,7 +35,7 @@ function Lines({ a, b }: { a: unknown; b: unknown }) {
         <Sides a={a} b={b} />
       </>
     )
-  return patch === '' ? <p class="quiet">no difference</p> : <PatchView patch={patch} />
+  return patch === '' ? <p class="quiet">no difference</p> : <PatchView patch={patch} label={label} />
 }
 
 /** The members in which two values differ, each on its own. */

@@ -29,7 +29,7 @@ export function Entries({ entries, revision }: { entries: readonly DocumentEntry
     End: () => move(entries.length),
   })
   return (
-    <section class="pane" aria-label="History">
+    <div class="pane">
       <VirtualList
         label="History"
         count={entries.length}
@@ -54,6 +54,6 @@ export function Entries({ entries, revision }: { entries: readonly DocumentEntry
           )
         }}
       />
-    </section>
+    </div>
   )
 }

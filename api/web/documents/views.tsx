@@ -142,7 +142,10 @@ export function EntryChange({ documentId, revision: until, entry }: At & { entry
                   {type} {change}
                   {moved === true && ', moved'}
                 </p>
-                <PatchView patch={textDiff(before, after) || `-${before}\n+${after}`} />
+                <PatchView
+                  patch={textDiff(before, after) || `-${before}\n+${after}`}
+                  label={`Change of ${type} ${span_id}`}
+                />
               </div>
             ))
           )

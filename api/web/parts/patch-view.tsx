@@ -16,13 +16,13 @@ const kindOf = (line: string): string =>
           : ''
 
 /** A unified diff, line by line. */
-export function PatchView({ patch }: { patch: string }) {
+export function PatchView({ patch, label = 'Difference' }: { patch: string; label?: string }) {
   const [most, setMost] = useState(MOST)
   const lines = patch.replace(/\n$/, '').split('\n')
   return (
     // A scrollable box has to be reached by the keyboard.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
-    <section class="patch" tabIndex={0} aria-label="Difference">
+    <section class="patch" tabIndex={0} aria-label={label}>
       {lines.slice(0, most).map((line, i) => (
         <div key={i} class={kindOf(line)}>
           {shown(line.length > LINE ? `${line.slice(0, LINE)}…` : line) || ' '}

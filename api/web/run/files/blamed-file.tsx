@@ -78,7 +78,7 @@ function Writer({ runId, source }: { runId: string; source: Source | null }) {
           type="button"
           class="link"
           title={`Who wrote this? Step ${source.step}, ${toolCallId}`}
-          aria-label={`Who wrote this? ${toolName} in step ${source.step}`}
+          aria-label={`Who wrote this? ${shown(toolName)} #${revision}`}
           onClick={() => setQuery({ agent: agentId === runId ? null : agentId, at: String(revision), tab: null })}
         >
           <bdi>{shown(toolName)}</bdi> #{revision}
