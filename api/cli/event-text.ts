@@ -76,6 +76,9 @@ function outcome(p: Payload): string {
   return parts(p.outcome, exit, p.finalText ?? (p.error as Payload | undefined)?.message ?? p.reason)
 }
 
+const differing = (members: unknown): string =>
+  Array.isArray(members) && members.length > 0 ? ` (${members.map(plain).join(', ')})` : ''
+
 /** The one thing of each type's payload that a reader looks for. What is not named here is shown as it is. */
 const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
   agent_started: started,
@@ -86,6 +89,7 @@ const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
   model_routed: (p) => `${plain(p.resolved)}: ${plain(p.reason)}`,
   model_call_start: (p) => `${plain(p.model)}, attempt ${plain(p.attempt)}`,
   model_call_end: answered,
+  reuse_ended: (p) => `leaves the record: ${plain(p.reason)}${differing(p.differs)}`,
   model_held: (p) => `attempt ${plain(p.attempt)} is held back by the provider's rate limit for ${plain(p.delayMs)} ms`,
   model_late: (p) => `attempt ${plain(p.attempt)}, ${tokensAndCost(p)}`,
   tool_call_start: (p) => `${plain(p.toolName)}${secretsOf(p)} ${plain(p.arguments)}`,

@@ -45,9 +45,12 @@ export function eventLine(event: EventView, paint: Paint): string | null {
       const usage = (p.usage ?? {}) as Record<string, number>
       const tokens = (usage.input ?? 0) + (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0)
       const cost = typeof p.nanoDollars === 'number' ? dollars(p.nanoDollars) : '?'
-      const stored = p.cached === undefined ? '' : ', from the request cache'
+      const stored =
+        p.reused !== undefined ? ', from the record' : p.cached === undefined ? '' : ', from the request cache'
       return paint('dim', `  ${text(p.servedBy)}: ${tokens} in, ${usage.output ?? 0} out, ${cost}${stored}`)
     }
+    case 'reuse_ended':
+      return paint('yellow', `  leaves the record: ${text(p.reason)}`)
     case 'model_held':
       return paint('yellow', `  the provider's rate limit holds the call back${again(p.delayMs)}`)
     case 'tool_call_start':

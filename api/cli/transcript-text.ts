@@ -11,7 +11,7 @@ type Payload = NonNullable<EventView['payload']>
 /** Events that say nothing of the conversation. */
 const BOOKKEEPING: ReadonlySet<string> = new Set([
   ...['driver_claimed', 'model_routed', 'model_call_start', 'tool_call_intent', 'workspace_versioned', 'residue'],
-  ...['step_requested', 'request_noted', 'summary_failed', 'model_held'],
+  ...['step_requested', 'request_noted', 'summary_failed', 'model_held', 'reuse_ended'],
 ])
 
 /** A value in full: text as it is, anything else as indented JSON. */

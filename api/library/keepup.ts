@@ -7,6 +7,7 @@ import type { AgentRunHandle, AgentRunRequest, ExternalRuns } from '../../domain
 import { Callback } from '../../domain/runtime/agent/callback.ts'
 import { compareRuns } from '../../domain/runtime/agent/history/compare.ts'
 import type { RebuiltRequest } from '../../domain/runtime/agent/history/rebuild-request.ts'
+import type { ReusedRecord } from '../../domain/runtime/agent/history/reused.ts'
 import type { RecordedDecision } from '../../domain/runtime/agent/history/routing-decisions.ts'
 import { KeyedMutex } from '../../domain/runtime/concurrency.ts'
 import type { ContextStore } from '../../domain/runtime/context/store.ts'
@@ -113,6 +114,8 @@ export interface KeepUp extends AsyncDisposable {
   routing(agentId: string, turn: number): Promise<readonly RecordedDecision[]>
   /** Checks the chain, the bodies and the digests of every agent of a run, or of one. */
   verify(runId: string, only?: { readonly agent?: string }): Promise<VerifiedRun>
+  /** How far a fork with `reuse` has followed the record of its source, and where it left it. Null: it takes nothing from one. */
+  reused(runId: string): Promise<ReusedRecord | null>
   /** Two runs beside each other, aligned by cause: the first difference in what was asked, answered or decided. */
   compare(runId: string, other: string): Promise<Comparison>
   /** A new run whose history up to a point is that of this one; `drive` as in {@link start}. */
@@ -258,6 +261,7 @@ export function keepUpOf(
     models: () => services.models(),
     routing: (agentId, turn) => services.runtime.routing(agentId, turn),
     verify: (runId, { agent } = {}) => verifyRun(services, runId, agent),
+    reused: (runId) => services.runtime.reused(runId),
     compare: (runId, other) => compareRuns(services, runId, other),
     async fork(runId, { key, at = null, agent, ...options } = {}) {
       const { drive: _, by, ...asked } = parsed(ForkBody, { ...options, drive: false })

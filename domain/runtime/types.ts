@@ -6,6 +6,7 @@ import type { AgentState } from '../agent/state/state.ts'
 import type { Actor, SealedEvent } from '../log/envelope.ts'
 import type { Head } from '../ports.ts'
 import type { RebuiltRequest } from './agent/history/rebuild-request.ts'
+import type { ReusedRecord } from './agent/history/reused.ts'
 import type { RecordedDecision } from './agent/history/routing-decisions.ts'
 import type { ErasableBody, ErasureChoice } from './erasure/types.ts'
 import type { StreamProof } from './stream/verify.ts'
@@ -57,6 +58,8 @@ export interface ForkOptions {
   readonly maxTurns?: number
   /** Its own: what its source has spent is not counted. What is not named stays as the source had it. */
   readonly budget?: Partial<Budget>
+  /** It takes the recorded outcomes of its source as long as it asks for the same; they are neither performed nor billed. */
+  readonly reuse?: true
   /** It is to be driven, also by a driver that comes later. */
   readonly drive?: true
 }
@@ -146,6 +149,8 @@ export interface AgentServices {
   /** A new agent whose history up to `at` is the source's. Asked again under its id and key it is the same one. */
   fork(source: string, at: At, options: ForkOptions, request: Request): Promise<{ runId: string }>
   verify(agentId: string): Promise<Verification>
+  /** How far a fork has followed the record of its source; null: it takes nothing from one. */
+  reused(agentId: string): Promise<ReusedRecord | null>
   /** What the model was asked in a turn, rebuilt from the log; an entry per attempt. */
   requests(agentId: string, turn: number): Promise<RebuiltRequest[]>
   /** Which models the turn was routed to, and why (seed 000, 5.7.2). Rejects with POINT_UNKNOWN. */

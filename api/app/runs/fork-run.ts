@@ -16,6 +16,7 @@ export interface AskedFork {
   readonly workspace?: string | undefined
   readonly model?: string | undefined
   readonly maxTurns?: number | undefined
+  readonly reuse?: true | undefined
   readonly budget?:
     | { readonly tokens?: number | null | undefined; readonly nanoDollars?: number | null | undefined }
     | undefined

@@ -5,6 +5,7 @@ import { Milliseconds } from '../../../domain/shared/time-span.ts'
 import { Ask } from './approvals.ts'
 import { AnyJson, By, FileChanged, Folder, Id, Money, Next, Position, Recorded } from './common.ts'
 import { AcceptedLoss } from './losses.ts'
+import { Reused } from './reused.ts'
 import { Parked } from './system.ts'
 
 const count = z.int().nonnegative()
@@ -157,6 +158,7 @@ export const RunDetail = z
       .readonly()
       .meta({ description: 'Why it is incomplete: agents of it whose events the tables cannot take any further' }),
     acceptedLosses: AcceptedLosses,
+    reuse: Reused.nullable().meta({ description: 'Of a fork that takes recorded outcomes; null: it takes none' }),
     workersDrive: z.boolean().meta({
       description: 'On servers: it was started for any worker to drive, so that it goes on by itself where workers are',
     }),
@@ -237,6 +239,10 @@ export const ForkBody = z
     model: z.string().min(1).max(300).optional(),
     maxTurns: z.int().positive().optional(),
     budget: Budget.partial().optional().meta({ description: 'Its own: what the source has spent is not counted.' }),
+    reuse: z.literal(true).optional().meta({
+      description:
+        'Take the recorded outcomes of models, tools and children as long as the fork asks for the same; they are neither performed nor billed.',
+    }),
     drive: z.boolean().default(true).meta({ description: 'False: only record the fork.' }),
     by: By.optional(),
   })

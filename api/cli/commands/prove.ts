@@ -168,6 +168,7 @@ export function proveCommands(program: Command, kit: Kit): void {
     .option('--max-turns <n>', 'go on with this limit', whole('--max-turns', 1))
     .option('--budget-tokens <n>', 'its own limit of tokens (default: as its source had)', whole('--budget-tokens', 1))
     .option('--budget-usd <dollars>', 'its own limit of money (default: as its source had)', money('--budget-usd'))
+    .option('--reuse', 'take recorded answers and results, unbilled, as long as it asks for the same')
     .option('--no-drive', 'only record the fork')
     .action(
       kit.action<{
@@ -180,6 +181,7 @@ export function proveCommands(program: Command, kit: Kit): void {
         maxTurns?: number
         budgetTokens?: number
         budgetUsd?: number
+        reuse?: boolean
         drive?: boolean
       }>(async (ctx, [run], o) => {
         const { step, turn, event } = pointOf(o)
@@ -196,6 +198,7 @@ export function proveCommands(program: Command, kit: Kit): void {
           ...(o.model === undefined ? {} : { model: modelId(o.model, ctx.io.cwd) }),
           ...(o.maxTurns === undefined ? {} : { maxTurns: o.maxTurns }),
           ...(budget === undefined ? {} : { budget }),
+          ...(o.reuse ? { reuse: true as const } : {}),
         }
         const client = await ctx.client('write')
         const made = await take(client.v1.runs[':id'].fork.$post({ param: { id }, header: asOne(), json }))

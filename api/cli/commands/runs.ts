@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { z } from 'zod'
+import { counted } from '../../../projections/text.ts'
 import { hasEnded } from '../../app/runs/ended.ts'
 import { given } from '../../app/runs/given.ts'
 import type { RunQuery } from '../../app/schemas/run-query.ts'
@@ -116,7 +117,7 @@ async function noteUnread(ctx: Context): Promise<void> {
 }
 
 /** A run for people: what it is, how it stands, what it used; of its agents only where there are more than one. */
-function runLines({ run, tree, acceptedLosses }: Detail): string[] {
+function runLines({ run, tree, acceptedLosses, reuse }: Detail): string[] {
   const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens } = run.total
   const tokens = `${inputTokens + cacheReadTokens + cacheWriteTokens} tokens in, ${outputTokens} out`
   const rows: [string, string | null][] = [
@@ -133,6 +134,7 @@ function runLines({ run, tree, acceptedLosses }: Detail): string[] {
     ['model', run.model],
     ['workspace', run.workspace],
     ['forked from', run.source && `${run.source.agentId} after step ${run.source.step}`],
+    ['record', reuse && recordOf(reuse)],
     ['turn, step', `${run.turn}, ${run.step}`],
     [
       'used',
@@ -150,6 +152,15 @@ function runLines({ run, tree, acceptedLosses }: Detail): string[] {
     ...agents.map((a) => `agent ${'  '.repeat(a.depth)}${a.agentId} ${a.role ?? ''} ${a.status}, turn ${a.turn}`),
     ...acceptedLosses.flatMap(acceptedLines),
   ]
+}
+
+/** How far a fork has followed the record of its source. */
+function recordOf({ source, models, tools, left }: NonNullable<Detail['reuse']>): string {
+  const taken = `${counted(models, 'answer')} and ${counted(tools, 'result')} taken from ${source}`
+  if (left === null) return `${taken}, not left`
+  const differs = left.differs.length === 0 ? '' : ` (${left.differs.join(', ')})`
+  const at = left.turn === 0 ? 'between turns' : `in turn ${left.turn}`
+  return `${taken}; left ${left.toolCallId === null ? at : `at ${left.toolCallId}`}: ${left.reason}${differs}`
 }
 
 async function show(ctx: Context, run: string): Promise<number> {

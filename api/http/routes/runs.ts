@@ -97,6 +97,8 @@ export function runRoutes(s: Services) {
       const parked = await s.read.parked(id)
       const losses = await acceptedLosses(s, [id, ...value.tree.map(({ agentId }) => agentId)])
       const missingTools = await missingOf(value.run, value.cancelling)
+      // A verification of the run tells what cannot be read.
+      const reuse = value.run.source === null ? null : await s.runtime.reused(id).catch(() => null)
       const workersDrive = s.holder !== null && value.asked && !hasEnded(value.run.status)
       c.header('ETag', `"${value.run.revision}"`)
       const incomplete = value.run.incomplete || parked.length > 0
@@ -104,7 +106,7 @@ export function runRoutes(s: Services) {
       return c.json(
         {
           ...{ position, run, tree: value.tree, asks: asks.value, parked: [...parked] },
-          ...{ acceptedLosses: losses, workersDrive, missingTools },
+          ...{ acceptedLosses: losses, reuse, workersDrive, missingTools },
         },
         200,
       )

@@ -51,7 +51,8 @@ function identityOf(state: AgentState | null, { stream, revision }: Place, comma
 
 /** The whole results that the drafts name. A fact that came too late is not recorded, and nothing of it is stored. */
 function attached(drafts: readonly Draft[], command: Command) {
-  if (command.kind !== 'tool_succeeded' || command.attached === undefined) return []
+  const brings = command.kind === 'tool_succeeded' || command.kind === 'tool_reused'
+  if (!brings || command.attached === undefined) return []
   const { attachment, bytes } = command.attached
   const named = drafts.some(({ event }) => attachmentOf(event)?.hash === attachment.hash)
   return named ? [{ hash: attachment.hash, bytes }] : []

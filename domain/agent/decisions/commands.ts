@@ -7,9 +7,11 @@ import type { Findings } from '../control/control-tool.ts'
 import { AgentSpec } from '../definition/spec.ts'
 import type { ResolvedPaths } from '../events/event-parts.ts'
 import type { Attachment, BodyOf, EventType, Failure } from '../events/events.ts'
+import type { Place } from '../events/reuse.ts'
 import { TurnRange } from '../events/segment.ts'
 import type { Delivery } from '../rules/obligations.ts'
 import type { AgentState } from '../state/state.ts'
+import type { AnswerOfRecord, CallOfRecord, FailureOfRecord, LeaveRecord } from './record.ts'
 
 /** Facts of erasures stay small. */
 export const MAX_ERASURE_REASON = 2_000
@@ -121,6 +123,8 @@ export type OutcomeCommand =
       readonly paths: readonly ResolvedPaths[]
       /** The answer came from the request cache, and its usage is 0: what it took when the provider gave it. */
       readonly cached?: ModelOutcome['usage']
+      /** It was taken from the record, and its usage is 0. */
+      readonly reused?: AnswerOfRecord
     }
   /** The attempt was not made: a rate limit holds it back for so long. */
   | { readonly kind: 'model_held'; readonly turn: number; readonly attempt: number; readonly delayMs: number }
@@ -129,6 +133,8 @@ export type OutcomeCommand =
       readonly turn: number
       readonly attempt: number
       readonly error: { code: string; message: string; transient: boolean; retryAfterMs?: number }
+      /** It was taken from the record, with what followed from it. */
+      readonly reused?: FailureOfRecord
     }
   | {
       readonly kind: 'tool_succeeded'
@@ -142,7 +148,11 @@ export type OutcomeCommand =
       readonly tested?: BodyOf<'tool_call_end'>['tested']
       /** Of a control tool: its parsed input, and what the runtime established for its decision. */
       readonly control?: { readonly input: unknown; readonly findings: Findings }
+      /** What was found is what the record says. */
+      readonly reused?: Place
     }
+  | CallOfRecord
+  | LeaveRecord
   | {
       readonly kind: 'tool_failed'
       readonly toolCallId: string
@@ -158,6 +168,7 @@ export type OutcomeCommand =
       readonly toolName: string
       readonly attempt: number
       readonly reason: string
+      readonly reused?: Place
     }
   /** The files after the calls up to a step, which is that of the effect when it was begun. */
   | { readonly kind: 'versioned'; readonly step: number; readonly version: Version }

@@ -11,8 +11,10 @@ import { assemblerFor, inputsHash, requestFacts, requestInputs, sameTools } from
 import { modelInfo, route, routingFacts } from '../rules/routing.ts'
 import { shownContext } from '../rules/shown-context.ts'
 import { segmentsOf } from '../state/compression.ts'
+import { followsRecord } from '../state/reuse.ts'
 import type { OutcomeCommand } from './commands.ts'
 import type { Deciding } from './deciding.ts'
+import { leaveRecord } from './record.ts'
 
 // TurnExecutor: makes room in the context before a turn begins (seed 000, 5.11). It stands between two turns: all results are
 // in, and what a turn reads at its start is kept anyway.
@@ -92,6 +94,8 @@ function askForSummary(d: Deciding, shown: Shown, turnModel: ModelInfo, all = tr
   const input = Math.ceil((SUMMARY_PROMPT_BYTES + byteLength(text)) / 3)
   const estimate = reserveSummary(d.state, info, input, shown.tokens)
   if (estimate === null) return all && askForSummary(d, shown, turnModel, false)
+  if (followsRecord(d.state))
+    leaveRecord(d, { reason: 'a summary of the context is due, and summaries are not taken from the record' })
   // Every intent names the prompt and the tools in force.
   const { prompt, tools } = requestFacts(d.state, turnModel)
   if (d.state.prompt === null) d.emit('prompt_set', prompt)

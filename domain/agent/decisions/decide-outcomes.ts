@@ -1,10 +1,12 @@
 import { READER } from '../../log/envelope.ts'
 import { requestedCalls } from '../events/content.ts'
+import type { BodyOf } from '../events/events.ts'
 import { cost } from '../rules/money.ts'
 import { afterFailure } from '../rules/outage.ts'
 import { planCalls } from '../rules/plan.ts'
 import { modelInfo } from '../rules/routing.ts'
 import { undecided } from '../state/loss.ts'
+import { followsRecord } from '../state/reuse.ts'
 import { activityOf, type ModelStage } from '../state/state.ts'
 import type { OutcomeCommand } from './commands.ts'
 import { summaryAnswered, summaryFailed } from './compress.ts'
@@ -13,6 +15,7 @@ import { decideToolFact } from './decide-tools.ts'
 import type { Deciding } from './deciding.ts'
 import { endRun, endTurn } from './endings.ts'
 import { loseAttempt, proceed } from './proceed.ts'
+import { decideLeave, type FailureOfRecord, leaveRecord, withRecord } from './record.ts'
 
 // The outcomes that a driver brings in. A fact that the state has gone past decides nothing: it was recorded, or came too late.
 
@@ -40,7 +43,11 @@ export function decideOutcome(d: Deciding, fact: OutcomeCommand): void {
     case 'tool_succeeded':
     case 'tool_failed':
     case 'tool_in_doubt':
+    case 'tool_reused':
       decideToolFact(d, fact)
+      break
+    case 'reuse_left':
+      decideLeave(d, fact)
       break
     case 'versioned':
       versioned(d, fact)
@@ -76,6 +83,7 @@ function modelAnswered(d: Deciding, fact: Fact<'model_answered'>): void {
   const { content, stopReason, usage, servedBy, requestId, cut } = fact.outcome
   const { price } = modelInfo(d.state, open.model)
   const calls = stopReason === 'refusal' ? [] : requestedCalls(content)
+  const { reused } = fact
   const cutOff = cut ?? (stopReason === 'max_tokens' ? 'limit' : null)
   d.emit(
     'model_call_end',
@@ -89,9 +97,12 @@ function modelAnswered(d: Deciding, fact: Fact<'model_answered'>): void {
       durationMs: fact.durationMs,
       servedBy,
       ...(requestId === undefined ? {} : { requestId }),
-      calls: planCalls(d.state, calls, fact.paths, cutOff),
+      calls: planCalls(d.state, calls, fact.paths, cutOff).map((call, index) =>
+        withRecord(call, reused?.calls[index] ?? null),
+      ),
       ...(cut === undefined ? {} : { cut }),
       ...(fact.cached === undefined ? {} : { cached: fact.cached }),
+      ...(reused === undefined ? {} : { reused: { ...reused.place, usage: reused.usage } }),
     },
     { actor: { kind: 'model', id: open.model } },
   )
@@ -103,11 +114,12 @@ function modelHeld(d: Deciding, { turn, attempt, delayMs }: Fact<'model_held'>):
   d.emit('model_held', { attempt, delayMs: Math.round(delayMs * (1 + d.context.jitter() / 10)) })
 }
 
-function modelFailed(d: Deciding, { turn, attempt, error }: Fact<'model_failed'>): void {
+function modelFailed(d: Deciding, { turn, attempt, error, reused }: Fact<'model_failed'>): void {
   if (isOfSummary({ turn })) return void summaryFailed(d, attempt, error)
   const open = openAttempt(d, { turn, attempt })
   if (open === null) return
   const failure = { error: error.message, code: error.code, recoverable: true, attempt }
+  if (reused !== undefined) return failedBefore(d, failure, reused)
   const after = afterFailure(d.state, open, error, d.context)
   if (after.next === 'again') {
     const { next: _, ...wait } = after
@@ -118,6 +130,14 @@ function modelFailed(d: Deciding, { turn, attempt, error }: Fact<'model_failed'>
   endTurn(d, 'failed')
   if (after.next === 'turn') return
   endRun(d, error.code === 'CONTEXT_OVERFLOW' ? 'CONTEXT_OVERFLOW' : 'MODEL_FAILED', after.why)
+}
+
+/** A failed attempt of the record, with what followed from it; what was waited for then is not waited for again. */
+function failedBefore(d: Deciding, failure: BodyOf<'error'>, { place, next }: FailureOfRecord): void {
+  d.emit('error', { ...failure, ...(next === 'again' ? { delayMs: 0 } : {}), reused: place })
+  if (next === 'again') return
+  endTurn(d, 'failed')
+  if (next !== 'turn') endRun(d, next.code, next.why)
 }
 
 /** A driver that has lost the agent has seen files that the next one may have changed since, and looks at itself. */
@@ -132,4 +152,5 @@ function versioned(d: Deciding, { step, version }: Fact<'versioned'>): void {
 function drifted(d: Deciding, { expected, found, changed }: Fact<'drift_found'>): void {
   if (d.state.tree === found || d.state.unversioned !== null || !sawTheFiles(d)) return
   d.emit('workspace_drifted', { expected, found, changed: [...changed] })
+  if (followsRecord(d.state)) leaveRecord(d, { reason: 'the files of the workspace are not those of the record' })
 }

@@ -7,10 +7,11 @@ import type { OutcomeCommand } from './commands.ts'
 import { lateOutcome } from './decide-late.ts'
 import type { Deciding } from './deciding.ts'
 import { endCall, endTurn, failCall } from './endings.ts'
+import { endFromRecord } from './record.ts'
 
 // Outcomes of tool calls.
 
-type ToolFact = Extract<OutcomeCommand, { kind: 'tool_succeeded' | 'tool_failed' | 'tool_in_doubt' }>
+type ToolFact = Extract<OutcomeCommand, { kind: 'tool_succeeded' | 'tool_failed' | 'tool_in_doubt' | 'tool_reused' }>
 type Succeeded = Extract<OutcomeCommand, { kind: 'tool_succeeded' }>
 
 /** Stages in which the end of the last attempt still decides the call. */
@@ -21,10 +22,12 @@ export function decideToolFact(d: Deciding, fact: ToolFact): void {
   // An outcome counts for its own attempt, from any driver: a call that a person has released does not start again once the
   // end of the attempt has arrived.
   if (call?.attempt !== fact.attempt || !UNSETTLED.has(call.stage.at)) return lateOutcome(d, fact)
+  if (fact.kind === 'tool_reused') return endFromRecord(d, call, fact)
   if (fact.kind === 'tool_succeeded') return succeeded(d, call, fact)
   if (fact.kind === 'tool_in_doubt') {
-    const { attempt, reason } = fact
-    if (call.stage.at === 'running') d.emit('tool_call_unknown', { attempt, reason }, { toolCallId: call.id })
+    const { attempt, reason, reused } = fact
+    const unknown = { attempt, reason, ...(reused === undefined ? {} : { reused }) }
+    if (call.stage.at === 'running') d.emit('tool_call_unknown', unknown, { toolCallId: call.id })
     return
   }
   failed(d, call, fact)
@@ -58,7 +61,7 @@ function succeeded(d: Deciding, call: Call, outcome: Succeeded): void {
   const { events, end, completion } = tool.decide(d.state, call, input, findings)
   for (const { type, body } of events) d.emit(type, body, { toolCallId: call.id })
   if (end === null) return
-  if ('error' in end) return failCall(d, call, end.error)
+  if ('error' in end) return failCall(d, call, end.error, { durationMs: 0, reused: outcome.reused })
   endCall(d, call, { ...outcome, result: end })
   if (completion !== undefined) complete(d, completion)
 }

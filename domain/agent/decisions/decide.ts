@@ -38,6 +38,8 @@ const FACTS: ReadonlySet<Command['kind']> = new Set<Command['kind']>([
   'tool_succeeded',
   'tool_failed',
   'tool_in_doubt',
+  'tool_reused',
+  'reuse_left',
   'versioned',
   'drift_found',
 ])

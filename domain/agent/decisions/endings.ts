@@ -1,4 +1,5 @@
 import type { Failure } from '../events/events.ts'
+import type { Place } from '../events/reuse.ts'
 import { whyRecovering } from '../rules/recovery.ts'
 import { openGates } from '../state/phases.ts'
 import { type AgentState, type Call, recoveryOf, type TurnOutcome, turnIsOpen } from '../state/state.ts'
@@ -32,11 +33,11 @@ export function endTurn(d: Deciding, outcome: TurnOutcome): void {
 /** The outcome of a call that succeeded. */
 type Success = Pick<
   Extract<OutcomeCommand, { kind: 'tool_succeeded' }>,
-  'result' | 'attached' | 'durationMs' | 'tested'
+  'result' | 'attached' | 'durationMs' | 'tested' | 'reused'
 >
 
 /** Ends a call with its result. */
-export function endCall(d: Deciding, call: Call, { result, attached, durationMs, tested }: Success): void {
+export function endCall(d: Deciding, call: Call, { result, attached, durationMs, tested, reused }: Success): void {
   d.emit(
     'tool_call_end',
     {
@@ -52,13 +53,19 @@ export function endCall(d: Deciding, call: Call, { result, attached, durationMs,
       ...(tested === undefined ? {} : { tested }),
       ...(result.detail === undefined ? {} : { detail: result.detail }),
       ...(result.documents === undefined ? {} : { documents: result.documents }),
+      ...(reused === undefined ? {} : { reused }),
     },
     { toolCallId: call.id },
   )
 }
 
 /** Ends a call without a result, starting it first where it had not been: each call has one start and one end. */
-export function failCall(d: Deciding, call: Call, error: Failure, about = { durationMs: 0 }): void {
+export function failCall(
+  d: Deciding,
+  call: Call,
+  error: Failure,
+  { durationMs, reused }: { durationMs: number; reused?: Place | undefined } = { durationMs: 0 },
+): void {
   if (!call.started) startRefused(d, call)
   d.emit(
     'tool_call_end',
@@ -68,8 +75,9 @@ export function failCall(d: Deciding, call: Call, error: Failure, about = { dura
       ...(call.askedName === undefined ? {} : { askedName: call.askedName }),
       success: false,
       attempt: Math.max(1, call.attempt),
-      durationMs: about.durationMs,
+      durationMs,
       error,
+      ...(reused === undefined ? {} : { reused }),
     },
     { toolCallId: call.id },
   )

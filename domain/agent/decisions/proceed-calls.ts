@@ -8,6 +8,7 @@ import type { Deciding } from './deciding.ts'
 import { failCall } from './endings.ts'
 import { leaveChild } from './forwarding.ts'
 import { heldByLoss } from './losses.ts'
+import { beginsFromRecord } from './record.ts'
 
 // Decisions that follow without a command for the tool calls of a turn.
 
@@ -25,7 +26,7 @@ function settleOne(d: Deciding, call: Call): void {
   const { stage } = call
   switch (stage.at) {
     case 'planned':
-      if (call.refused !== null) failCall(d, call, call.refused)
+      if (call.refused !== null) failCall(d, call, call.refused, { durationMs: 0, reused: call.recorded })
       return
     case 'rejected': {
       const why = stage.reason === '' ? '' : `: ${stage.reason}`
@@ -60,14 +61,15 @@ export const MAX_LOST = 5
 /** The driver died between intent and outcome (CONTRACTS 5): never a silent second run of what cannot be repeated. */
 function inDoubt(d: Deciding, call: Call): void {
   const about = { toolCallId: call.id }
-  const control = controlKind(d.state, call.toolName) !== false
+  const control = !call.reused && controlKind(d.state, call.toolName) !== false
   const many = `${call.lost + 1} drivers in a row were lost while ${call.toolName} was at work`
   // A control tool has no effect before its end is recorded.
   if (control && call.lost >= MAX_LOST) {
     failCall(d, call, { code: 'EXECUTION_FAILED', message: `${many}; try a different approach` })
     return
   }
-  if (!control && (call.effect === 'irreversible' || call.lost >= MAX_LOST)) {
+  // What is taken from the record has none at all.
+  if (!control && !call.reused && (call.effect === 'irreversible' || call.lost >= MAX_LOST)) {
     const gone = `the driver of attempt ${call.attempt} is gone, and its record does not show whether ${call.toolName} happened`
     d.emit('tool_call_unknown', { attempt: call.attempt, reason: call.lost >= MAX_LOST ? many : gone }, about)
     return
@@ -80,7 +82,7 @@ function inDoubt(d: Deciding, call: Call): void {
 function begin(d: Deciding, call: Call): void {
   const { toolName, index, argumentsRef, argumentsHash, effect } = call
   const about = { toolCallId: call.id }
-  if (heldByLoss(d, call)) return
+  if (heldByLoss(d, call) || beginsFromRecord(d, call)) return
   if (call.stage.at !== 'planned') {
     d.emit('tool_call_intent', { attempt: call.attempt + (call.stage.at === 'resolved' ? 1 : 0) }, about)
     return
@@ -116,7 +118,7 @@ export function settleOpenCalls(d: Deciding, code: 'CANCELLED' | 'TIMEOUT', mess
     } else {
       const gone = d.drives && stage.epoch !== d.state.driver?.epoch
       if (!force && !gone) settled = false
-      else if (call.effect === 'pure') failCall(d, call, { code, message })
+      else if (call.effect === 'pure' || call.reused) failCall(d, call, { code, message })
       else
         failCall(d, call, { code: 'UNKNOWN_OUTCOME', message: `${message}; whether this call happened is not known` })
     }

@@ -10,6 +10,7 @@ import { controlKind } from '../state/controls.ts'
 import { MAX_VIOLATIONS } from '../state/failures.ts'
 import { undecided } from '../state/loss.ts'
 import { phaseTools } from '../state/phases.ts'
+import { followsRecord } from '../state/reuse.ts'
 import {
   type AgentState,
   activityOf,
@@ -112,7 +113,7 @@ function think(d: Deciding, { model }: Thinking): boolean {
       if (model.epoch === d.state.driver?.epoch) return false
       loseAttempt(d, model)
       // Each attempt costs money: a call whose drivers keep dying is not repeated without end.
-      if (model.lost >= MAX_LOST)
+      if (model.lost >= MAX_LOST && !followsRecord(d.state))
         endRun(d, 'MODEL_FAILED', `${model.lost + 1} drivers in a row were lost during a call of ${model.model}`)
       return true
   }
@@ -125,7 +126,10 @@ const TYPICAL_ANSWER = 500
 export function loseAttempt(d: Deciding, model: Extract<ModelStage, { at: 'calling' }>): void {
   const { price } = modelInfo(d.state, model.model)
   const { input, maxOutput } = model.estimate
-  const usage = { input, output: Math.min(maxOutput, TYPICAL_ANSWER), cacheRead: 0, cacheWrite: 0 }
+  // While the record is followed no provider is asked.
+  const asked = !followsRecord(d.state)
+  const output = asked ? Math.min(maxOutput, TYPICAL_ANSWER) : 0
+  const usage = { input: asked ? input : 0, output, cacheRead: 0, cacheWrite: 0 }
   const nanoDollars = price === null ? null : cost(usage, price)
   d.emit('model_attempt_lost', { attempt: model.attempt, purpose: 'turn', usage, nanoDollars })
 }

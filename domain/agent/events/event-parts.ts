@@ -68,6 +68,8 @@ export const PlannedCall = z.strictObject({
     .array(z.strictObject({ name: text, reference: text }))
     .min(1)
     .optional(),
+  /** The event of the record that its outcome is taken from, as long as the record is followed. */
+  recorded: z.strictObject({ stream: z.string().min(1), revision: count }).optional(),
 })
 export type PlannedCall = z.infer<typeof PlannedCall>
 

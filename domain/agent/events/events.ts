@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Actor } from '../../log/envelope.ts'
 import { erasureEvents } from '../../stream/erasure.ts'
 import { RoutingDecision } from '../definition/routing.ts'
-import { AgentSpec, Budget, Limits } from '../definition/spec.ts'
+import { AgentSpec } from '../definition/spec.ts'
 import { Effect } from '../definition/tools.ts'
 import { CUTS } from './answer-bounds.ts'
 import { Block, Usage } from './content.ts'
@@ -23,41 +23,22 @@ import {
   Purpose,
   text,
 } from './event-parts.ts'
+import { drive, forked } from './forked.ts'
 import { lossEvents } from './loss.ts'
 import { messageEvents } from './messages.ts'
+import { Place, ReusedAnswer, reuseEvents } from './reuse.ts'
 import { CutSegment } from './segment.ts'
 import { born, treeEvents } from './tree.ts'
 
 // These names and shapes are the storage format. A change of a shape is a new version and an upcaster, never an edit.
-
-/** The request for the run also asked for a drive; absent: the run waits for a resume. */
-const drive = z.literal(true).optional()
 
 export { ArgumentsRef, Artifact, Attachment, Failure, PlannedCall }
 
 export const bodies = {
   /** First event of an agent's stream. */
   agent_started: z.strictObject({ spec: AgentSpec, depth: count, argumentsSalt, drive, ...born }),
-  /** First event of a fork: the prefix is read from its source. What a fork may change is named, the rest is inherited. */
-  forked: z.strictObject({
-    stream: text,
-    revision: count,
-    hash: Hash,
-    /** Of the state at the point, as a header carries it. */
-    digest: z.strictObject({ fold: z.int().positive(), value: Hash }),
-    step: count,
-    /** The fork waits for input: its source had ended at the point, or waited there. */
-    waits: z.literal(true).optional(),
-    /** Used where that of the source has been erased. */
-    argumentsSalt,
-    workspace: z.strictObject({ path: z.string().min(1), tree: z.string().nullable() }).nullable(),
-    changes: z.strictObject({
-      model: text.optional(),
-      limits: Limits.partial().optional(),
-      budget: Budget.partial().optional(),
-    }),
-    drive,
-  }),
+  /** First event of a fork. */
+  forked,
   driver_claimed: z.strictObject({
     driverId: text,
     epoch: z.int().positive(),
@@ -115,6 +96,8 @@ export const bodies = {
     cut: z.enum(CUTS).optional(),
     /** From the request cache: what it took when the provider gave it. `usage`, which is billed, is 0 then. */
     cached: Usage.optional(),
+    /** Taken from the record: no provider was asked, and `usage` is 0. */
+    reused: ReusedAnswer.optional(),
   }),
   /** Not made: the rate limit of the provider's key holds it back. The run's time stands still meanwhile. */
   model_held: z.strictObject({ attempt: z.int().positive(), delayMs: count }),
@@ -143,6 +126,8 @@ export const bodies = {
     attempt: z.int().positive(),
     effect: Effect,
     intent: z.boolean(),
+    /** Its outcome is taken from the record. */
+    reused: z.literal(true).optional(),
   }),
   /** The intent of a call that had to wait for an approval. */
   tool_call_intent: z.strictObject({ attempt: z.int().positive() }),
@@ -155,7 +140,7 @@ export const bodies = {
     lost: z.literal(true).optional(),
   }),
   /** The call's driver died between intent and outcome, and no probe can find out whether the call happened. */
-  tool_call_unknown: z.strictObject({ attempt: z.int().positive(), reason: text }),
+  tool_call_unknown: z.strictObject({ attempt: z.int().positive(), reason: text, reused: Place.optional() }),
   /** A person's decision on an unknown outcome. */
   tool_call_resolved: z.strictObject({
     decision: z.enum(['happened', 'run', 'abandon']),
@@ -176,6 +161,8 @@ export const bodies = {
       detail: z.record(z.string(), Json).optional(),
       /** Frontiers of the documents that the call has read or changed, by document id. */
       documents: z.record(z.string(), z.string()).optional(),
+      /** Taken from the record. */
+      reused: Place.optional(),
     })
     .refine(...oneOutcome),
   /**
@@ -252,6 +239,8 @@ export const bodies = {
     partialOutput: text.optional(),
     /** Gates of the role that a run which ended in ERROR had not passed. */
     unmetGates: z.array(text).optional(),
+    /** The failed attempt was taken from the record. */
+    reused: Place.optional(),
   }),
   step_requested: z.strictObject({}),
   /** A request under an Idempotency-Key that found nothing to do: made again it must still do nothing. */
@@ -260,6 +249,7 @@ export const bodies = {
   ...treeEvents,
   ...messageEvents,
   ...lossEvents,
+  ...reuseEvents,
   /** A resume found files changed since the last step. */
   workspace_drifted: z.strictObject({ expected: text, found: text, changed: z.array(text) }),
   ...erasureEvents,

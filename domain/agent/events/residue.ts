@@ -46,10 +46,11 @@ const residues: Residues = {
     ...(result === undefined ? {} : { result: ERASED }),
   }),
   loss_released: () => ({}),
-  tool_call_end: ({ step, toolName, success, attempt, durationMs, tested, documents, result, error }) => ({
+  tool_call_end: ({ step, toolName, success, attempt, durationMs, tested, documents, reused, result, error }) => ({
     ...{ step, toolName, success, attempt, durationMs },
     ...(tested === undefined ? {} : { tested }),
     ...(documents === undefined ? {} : { documents }),
+    ...(reused === undefined ? {} : { reused }),
     ...outcome(result, error),
   }),
   late_outcome: ({ result, attachment: _, error, ...rest }) => ({ ...rest, ...outcome(result, error) }),

@@ -105,7 +105,8 @@ export function deedsOf(events: readonly AgentEvent[]): { deeds: readonly Deed[]
         break
       case 'tool_call_end': {
         const { toolName, success, result = null, error } = event.body
-        ofCall('answered', 'result', OF_CALL.result, { toolName, success, result, code: error?.code ?? null })
+        const told = { toolName, success, result, code: error?.code ?? null }
+        ofCall('answered', 'result', OF_CALL.result, withoutId(told, event.toolCallId ?? ''))
         break
       }
       case 'cancel_requested':
@@ -172,6 +173,10 @@ function answerOf({ body: { content, stopReason } }: EventOf<'model_call_end'>) 
 const lastOf = (deeds: readonly Deed[]): Deed[] => [
   ...new Map(deeds.map((deed) => [deed.path.join('\u0000'), deed] as const)).values(),
 ]
+
+/** A note on how to read on in a long result names its call. */
+const withoutId = (value: Json | object, id: string): unknown =>
+  id === '' ? value : JSON.parse(JSON.stringify(value).replaceAll(id, 'call'))
 
 const plain = (value: unknown): Json => JSON.parse(JSON.stringify(value)) as Json
 

@@ -1,5 +1,6 @@
 import type { Effect } from '../definition/tools.ts'
 import type { ArgumentsRef, Failure } from '../events/events.ts'
+import type { Place } from '../events/reuse.ts'
 import type { Amounts } from '../events/tree.ts'
 
 // One requested tool call, as the state of its turn holds it.
@@ -50,6 +51,10 @@ export interface Call {
   readonly reads: readonly string[]
   readonly writes: readonly string[]
   readonly refused: Failure | null
+  /** Where the record has its outcome. */
+  readonly recorded?: Place
+  /** It was begun to take that outcome, and is not performed. */
+  readonly reused?: true
   /** `tool_call_start` is in the log. */
   readonly started: boolean
   readonly attempt: number

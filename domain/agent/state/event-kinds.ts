@@ -38,6 +38,7 @@ export const NO_CONSEQUENCE: ReadonlySet<EventType> = new Set<EventType>([
   'subscription_added',
   'message_published',
   'message_distributed',
+  'reuse_ended',
 ])
 
 /** Bookkeeping that may still arrive when the agent has finished (DESIGN, Flow: Finished). */

@@ -45,6 +45,7 @@ export function openedCalls(state: AgentState, event: EventOf<'model_call_end'>)
     reads: planned.reads,
     writes: planned.writes,
     refused: planned.refused ?? null,
+    ...(planned.recorded === undefined ? {} : { recorded: planned.recorded }),
     started: false,
     attempt: 0,
     lost: 0,
@@ -111,12 +112,13 @@ function changed(state: AgentState, call: Call, event: CallEvent): Call {
         attempt: event.body.attempt,
         startedAt: event.at,
         effect: event.body.effect,
+        ...(event.body.reused ? { reused: true } : {}),
         stage: event.body.intent ? running(event.at) : call.stage,
       }
     case 'tool_call_intent':
       if (call.stage.at !== 'approved' && call.stage.at !== 'resolved')
         throw new ImpossibleEvent(event, 'it was not approved')
-      return { ...call, attempt: event.body.attempt, stage: running(event.at) }
+      return { ...performed(call), attempt: event.body.attempt, stage: running(event.at) }
     case 'tool_call_retry': {
       if (call.stage.at !== 'running') throw new ImpossibleEvent(event, 'no attempt is open')
       const { lost = false, signature } = event.body
@@ -164,6 +166,9 @@ function changed(state: AgentState, call: Call, event: CallEvent): Call {
       }
   }
 }
+
+/** A person has had it run though the record has an outcome of it, which is not known. */
+const performed = ({ reused: _, ...call }: Call): Call => call
 
 /** Stages from which a call ends without having run. */
 const REFUSED_STAGES = new Set<CallStage['at']>(['planned', 'approval', 'approved', 'rejected'])

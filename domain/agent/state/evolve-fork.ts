@@ -9,7 +9,7 @@ import { type AgentState, activityOf, addSpent, BLANK, callsOf, NOTHING_SPENT, t
 
 /** The state of a fork: that of its source at the point, under the new name, with what was unfinished left behind. */
 export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: AppendRoot): AgentState {
-  const { workspace, step } = event.body
+  const { workspace, step, reuse } = event.body
   const { spent, inherited } = state
   const settled = turnIsOpen(state) ? settleCalls(state, callsOf(state), append, event.bodyHash) : state
   return {
@@ -40,22 +40,29 @@ export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: 
     spent: NOTHING_SPENT,
     inherited: addSpent(addSpent(inherited, spent), state.family.settled.spent),
     ...FORKED,
+    reuse: reuse === undefined ? null : { ...reuse, after: null, models: 0, tools: 0, left: null },
     clock: BLANK.clock,
     paused: false,
     stepping: false,
     cancel: null,
-    violations: 0,
-    textOnly: 0,
-    modelFailures: 0,
-    failedModel: null,
-    failedModels: [],
-    failedCalls: [],
+    // One that follows the record is judged as its source was.
+    ...(reuse === undefined ? FORGIVEN : {}),
     forgivenAt: event.revision,
     // Standing approvals of the source are not inherited: the person who forks gives new ones.
     standing: [],
     commands: [event.commandId],
   }
 }
+
+/** What a fork does not hold against the agent. */
+const FORGIVEN = {
+  violations: 0,
+  textOnly: 0,
+  modelFailures: 0,
+  failedModel: null,
+  failedModels: [],
+  failedCalls: [],
+} satisfies Partial<AgentState>
 
 /** The spec of a fork: that of its source with what was changed. */
 export function forkedSpec(spec: AgentSpec, { workspace, changes }: BodyOf<'forked'>): AgentSpec {

@@ -7,6 +7,7 @@ import { controlKind } from './controls.ts'
 import { NO_OBLIGATIONS } from './courier.ts'
 import { type Asked, addReport, type Child, eachKind, type Family, isNothing, NO_AMOUNTS, NO_FAMILY } from './family.ts'
 import { ImpossibleEvent } from './impossible.ts'
+import { followsRecord } from './reuse.ts'
 import { type AgentState, activityOf, callsOf, LOST_KEPT, withActivity } from './state.ts'
 
 // The fold of what happens between parent and child.
@@ -103,6 +104,8 @@ export function familyAfter(before: AgentState, next: AgentState, event: AgentEv
     case 'turn_end':
       return family.base === null ? family : { ...family, base: null }
     case 'model_attempt_lost':
+      // While the record is followed no provider was asked.
+      if (followsRecord(before)) return family
       return { ...family, exposure: [...family.exposure.slice(1 - LOST_KEPT), exposedBy(before, event)] }
     case 'model_late': {
       const { turn, body } = event

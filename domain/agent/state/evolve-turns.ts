@@ -76,9 +76,9 @@ export function answered(state: AgentState, event: EventOf<'model_call_end'>, ap
   if (model.at !== 'calling' || model.attempt !== event.body.attempt) {
     throw new ImpossibleEvent(event, `model attempt ${event.body.attempt} is not open`)
   }
-  const { content, calls, stopReason, cached } = event.body
+  const { content, calls, stopReason, cached, reused } = event.body
   // The messages take the same room, whichever run has paid for them.
-  const usage = cached ?? event.body.usage
+  const usage = reused?.usage ?? cached ?? event.body.usage
   const next: AgentState = {
     ...state,
     spent: spend(state.spent, event.body),

@@ -25,6 +25,7 @@ import { ImpossibleEvent } from './impossible.ts'
 import { addLostCalls, lossAccepted, lossReleased, lostCallDecided, withUndecided } from './loss.ts'
 import { SHOWN_BYTES } from './messages.ts'
 import { gateKey, initialPhase } from './phases.ts'
+import { reuseAfter, sizeInRecord } from './reuse.ts'
 import { type AgentState, activityOf, BLANK, isFinished, REMEMBERED, turnIsOpen } from './state.ts'
 import { advanceClock } from './work-clock.ts'
 
@@ -45,6 +46,7 @@ export function evolve(state: AgentState | null, event: AgentEvent, append: Appe
     courier: courierAfter(next, event),
     family: familyAfter(state, next, event),
     bus: busAfter(next.bus, event),
+    reuse: reuseAfter(next, event),
     commands: person ? remember(next.commands, event.commandId) : next.commands,
     correlation: STARTS_WORK.has(event.type) ? correlationOf(event) : next.correlation,
     follows: hasConsequences(state, event) ? event.revision : next.follows,
@@ -151,7 +153,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'tool_call_end': {
       if (event.body.step !== state.step + 1) throw new ImpossibleEvent(event, `step ${state.step + 1} is next`)
       const next = changedFiles(evolveCall(state, event), event)
-      return { ...next, step: event.body.step, context: grown(state, Math.min(event.size, SHOWN_BYTES)) }
+      return { ...next, step: event.body.step, context: grown(state, Math.min(sizeInRecord(event), SHOWN_BYTES)) }
     }
     case 'workspace_versioned':
       return versioned(state, event)
@@ -214,6 +216,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'subscription_added':
     case 'message_published':
     case 'message_distributed':
+    case 'reuse_ended':
       return state
     default:
       return evolveTree(state, event)

@@ -9,6 +9,7 @@ import { type Courier, NO_OBLIGATIONS } from './courier.ts'
 import { type Family, NO_FAMILY } from './family.ts'
 import type { Loss } from './loss.ts'
 import { type Activity, type Machine, openCalls, type Recovery } from './machine.ts'
+import type { Reuse } from './reuse.ts'
 
 // The folded state of one agent: plain JSON, whose size depends on the open turn and not on the length of the run.
 // Messages, context variables and events are represented by rolling roots.
@@ -141,6 +142,8 @@ export interface AgentState {
   readonly family: Family
   /** Messages that it owes an answer, and, of the root, the subscriptions of the run. */
   readonly bus: Bus
+  /** Of a fork that takes recorded outcomes; null: it takes none. Absent in states of earlier builds. */
+  readonly reuse?: Reuse | null
   /** Command ids of people's requests, the latest {@link REMEMBERED}. */
   readonly commands: readonly string[]
 }
@@ -215,6 +218,7 @@ export const BLANK: Omit<AgentState, 'spec'> = {
   courier: NO_OBLIGATIONS,
   family: NO_FAMILY,
   bus: NO_MESSAGES,
+  reuse: null,
   commands: [],
 }
 

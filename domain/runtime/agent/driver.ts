@@ -1,15 +1,16 @@
 import type { OutcomeCommand } from '../../agent/decisions/commands.ts'
 import { type Owed, owed } from '../../agent/decisions/owed.ts'
-import { type AgentState, activityOf, type Call, callsOf, isFinished } from '../../agent/state/state.ts'
+import { type AgentState, type Call, callsOf, isFinished } from '../../agent/state/state.ts'
 import { effectId } from '../../log/ids.ts'
 import { Alarm } from '../alarm.ts'
 import type { Environment, RuntimePorts } from '../ports.ts'
 import { outcomeRetry, type Retry } from '../retry.ts'
 import type { WorkspaceOrder } from '../tree/workspace-order.ts'
-import { type AgentEnd, endOf } from './look.ts'
+import { type AgentEnd, endOf, isAtWork } from './look.ts'
 import type { AgentMailbox } from './mailbox.ts'
 import { performModel } from './perform/perform-model.ts'
 import { brokenOff, performTool } from './perform/perform-tool.ts'
+import { ReusedOutcomes } from './perform/reuse.ts'
 import { driftSince, treeNow } from './perform/version-workspace.ts'
 
 type OwedTool = Extract<Owed, { kind: 'tool' }>
@@ -28,6 +29,7 @@ export class Driver {
   private readonly env: Environment
   private readonly id: string
   private readonly tree: InTree
+  private readonly record: ReusedOutcomes
   private epoch = 0
   private readonly atWork = new Map<string, { controller: AbortController; ended: Promise<void> }>()
   private stopping = false
@@ -43,6 +45,7 @@ export class Driver {
     this.mailbox = mailbox
     this.env = env
     this.id = driverId
+    this.record = new ReusedOutcomes(ports, env)
   }
 
   /**
@@ -101,7 +104,8 @@ export class Driver {
     const { tree, unversioned } = this.state
     // Where a version is owed, what has changed is what it is owed for.
     if (!this.tree.looksForDrift || unversioned !== null || isFinished(this.state)) return
-    if (workspace === null || tree === null) return
+    // The driver before may have died while it put recorded files back.
+    if (workspace === null || tree === null || callsOf(this.state).some(({ reused }) => reused)) return
     const drift = await driftSince(workspace, tree).catch((error: Error) => {
       this.ports.warn?.(this.state.agentId, `whether files have changed since is not known: ${error.message}`)
       return null
@@ -186,7 +190,9 @@ export class Driver {
     if (effect.kind === 'model') {
       await ports.crashPoint?.('before_model')
       if (!(await this.stillOwed(effect))) return
-      const fact = await performModel(ports, env, this.state, this.mailbox.messages, effect, signal)
+      const { messages } = this.mailbox
+      const taken = await this.record.model(this.state, messages, effect)
+      const fact = taken ?? (await performModel(ports, env, this.state, messages, effect, signal))
       await ports.crashPoint?.('after_model')
       if (signal.aborted && fact.kind === 'model_failed') return
       await this.submit(fact, effect.id)
@@ -205,14 +211,15 @@ export class Driver {
   }
 
   private async performCall(effect: OwedTool, { id, effect: kind }: Call, signal: AbortSignal): Promise<void> {
-    const { ports, env } = this
     const held = await this.stillOwed(effect).catch((error: unknown) => this.notBegun(effect, error))
     if (!held) return
-    const { answer } = this.mailbox
+    const { answer, told } = this.mailbox
     const call = callsOf(this.state).find((one) => one.id === id)
     if (answer === null || call === undefined) throw new Error(`${id} has no arguments in the log`)
-    const fact = await performTool(ports, env, this.state, answer, call, this.mailbox.told, signal)
-    await ports.crashPoint?.('after_tool')
+    const fact = call.reused
+      ? await this.record.tool(this.state, answer, call)
+      : await performTool(this.ports, this.env, this.state, answer, call, told, signal)
+    await this.ports.crashPoint?.('after_tool')
     // A call that may run again, or that has a probe, is left to the next driver.
     if (this.stopping && signal.aborted && fact.kind === 'tool_failed' && kind !== 'irreversible') return
     await this.submit(fact, effect.id)
@@ -287,13 +294,6 @@ export class Driver {
     if (state === null) throw new Error(`${this.mailbox.agentId} has no events`)
     return state
   }
-}
-
-/** Whether a driver has begun something of which the log knows no end. */
-function isAtWork(state: AgentState): boolean {
-  const activity = activityOf(state.machine)
-  const calling = activity?.status === 'THINKING' && activity.model.at === 'calling'
-  return calling || state.compression.summarizing !== null || callsOf(state).some((call) => call.stage.at === 'running')
 }
 
 const NEVER = new AbortController().signal

@@ -13,7 +13,7 @@ import { stateAt } from './history/replay.ts'
 export async function forkOf(ports: RuntimePorts, source: string, at: At, options: ForkOptions): Promise<ForkAgent> {
   const { state, head } = await stateAt(ports, source, at)
   if (state.depth > 0) throw new CommandRejected('FORK_OF_CHILD', 'only the root agent of a run can be forked')
-  const { model, maxTurns, budget, workspace = null, drive } = options
+  const { model, maxTurns, budget, workspace = null, drive, reuse } = options
   return {
     kind: 'fork',
     source: state,
@@ -29,6 +29,7 @@ export async function forkOf(ports: RuntimePorts, source: string, at: At, option
         ...(maxTurns === undefined ? {} : { limits: { maxTurns } }),
         ...(budget === undefined ? {} : { budget }),
       },
+      ...(reuse ? { reuse: { stream: agentStream(source) } } : {}),
       ...(drive ? { drive } : {}),
     },
   }

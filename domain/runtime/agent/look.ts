@@ -1,7 +1,7 @@
 import type { DecisionContext } from '../../agent/decisions/context.ts'
 import { decide } from '../../agent/decisions/decide.ts'
 import { waitingFor, waitsForAgents, waitsOf } from '../../agent/decisions/waiting.ts'
-import { type AgentState, isFinished } from '../../agent/state/state.ts'
+import { type AgentState, activityOf, callsOf, isFinished } from '../../agent/state/state.ts'
 import type { RuntimePorts } from '../ports.ts'
 import type { DriveEnd } from '../types.ts'
 
@@ -48,3 +48,10 @@ export function idleEnd(state: AgentState, { clock, build }: Pick<RuntimePorts, 
 
 /** An actor that claims no driver. */
 const LOOKER = 'looker'
+
+/** Whether a driver has begun something of which the log knows no end. */
+export function isAtWork(state: AgentState): boolean {
+  const activity = activityOf(state.machine)
+  const calling = activity?.status === 'THINKING' && activity.model.at === 'calling'
+  return calling || state.compression.summarizing !== null || callsOf(state).some((call) => call.stage.at === 'running')
+}

@@ -31,6 +31,7 @@ import { forkOf } from './fork.ts'
 import { briefAt } from './history/brief.ts'
 import { type RebuiltRequest, rebuildRequests } from './history/rebuild-request.ts'
 import { agentAt } from './history/replay.ts'
+import { type ReusedRecord, reusedRecord } from './history/reused.ts'
 import { type RecordedDecision, routingDecisions } from './history/routing-decisions.ts'
 import { verifyAgent } from './history/verify.ts'
 import type { AgentMailbox } from './mailbox.ts'
@@ -181,6 +182,10 @@ export class Runtime implements AgentServices {
 
   requests(agentId: string, turn: number): Promise<RebuiltRequest[]> {
     return rebuildRequests(this.given, agentId, turn)
+  }
+
+  reused(agentId: string): Promise<ReusedRecord | null> {
+    return reusedRecord(this.given, agentId)
   }
 
   verify(agentId: string): Promise<Verification> {

@@ -325,6 +325,58 @@ export const RULES: readonly Rule[] = [
     fault: fault('agent/rules/deeds.ts', 'if (event.body.system !== prompt) ', ''),
   },
   {
+    rule: '5.9 recorded answers',
+    says: 'a fork that asks for the same performs nothing',
+    test: behaviour('5.9-recorded-answers'),
+    fault: fault('runtime/agent/perform/reuse.ts', 'if (differs.length > 0)', 'if (differs.length >= 0)'),
+  },
+  {
+    rule: '5.9 recorded answers',
+    says: 'the first difference ends it',
+    test: behaviour('5.9-recorded-answers'),
+    fault: fault('runtime/agent/perform/reuse.ts', 'if (differs.length > 0)', 'if (differs.length < 0)'),
+  },
+  {
+    rule: '5.9 recorded answers',
+    says: 'what is taken is not billed',
+    test: behaviour('5.9-recorded-answers'),
+    fault: fault('runtime/agent/perform/reuse.ts', 'usage: NO_USAGE, ...named', 'usage, ...named'),
+  },
+  {
+    rule: '5.9 recorded answers',
+    says: 'a call without a recorded outcome needs its approval',
+    test: behaviour('5.9-recorded-answers'),
+    fault: fault('agent/decisions/record.ts', 'if (call.recorded === undefined) {', 'if (false) {'),
+  },
+  {
+    rule: '5.9 recorded answers',
+    says: 'a call of the memory saves nothing again',
+    test: behaviour('5.9-recorded-answers'),
+    fault: fault(
+      'runtime/agent/driver.ts',
+      'const fact = call.reused\n',
+      "const fact = call.reused && call.toolName !== 'remember'\n",
+    ),
+  },
+  {
+    rule: '5.9 recorded answers',
+    says: 'what the memory has answered is not empty in the fork',
+    test: behaviour('5.9-recorded-answers'),
+    fault: fault('runtime/agent/perform/reuse.ts', 'asked.memory !== undefined || ', ''),
+  },
+  {
+    rule: '5.9 recorded answers',
+    says: 'a fork whose context is to be summarised leaves its record',
+    test: behaviour('5.9-recorded-answers'),
+    fault: fault('agent/decisions/compress.ts', 'if (followsRecord(d.state))', 'if (false)'),
+  },
+  {
+    rule: '5.9 recorded answers',
+    says: 'each call puts its recorded files back, and none over those of another hand',
+    test: 'test/runtime/reused-files.test.ts',
+    fault: fault('runtime/agent/perform/put-back.ts', 'await versions.restore(tree)', ''),
+  },
+  {
     rule: 'trees on servers',
     says: 'no more agents of a run are at work than it allows, over all processes',
     test: 'test/runtime/tree-shared.test.ts',

@@ -10,6 +10,7 @@ import { erased, forks } from './tales-forks.ts'
 import { losses } from './tales-losses.ts'
 import { models } from './tales-models.ts'
 import { approvals, doubts, late, people } from './tales-people.ts'
+import { reuse } from './tales-reuse.ts'
 
 /** Every history that is recorded, by its name; told again it is the same to the byte. */
 export const HISTORIES: Readonly<Record<string, () => Promise<RecordingLog>>> = {
@@ -32,6 +33,7 @@ export const HISTORIES: Readonly<Record<string, () => Promise<RecordingLog>>> = 
     outages,
     people,
     results,
+    reuse,
     secrets,
   },
 }

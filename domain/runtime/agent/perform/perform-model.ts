@@ -11,7 +11,7 @@ import { assemblerFor, assemblerOf, requestInputs } from '../../../agent/rules/r
 import { RETRY_AFTER_CAP_MS } from '../../../agent/rules/retry.ts'
 import { modelInfo } from '../../../agent/rules/routing.ts'
 import { type AgentState, activityOf } from '../../../agent/state/state.ts'
-import type { ModelOutcome } from '../../../ports.ts'
+import type { ModelOutcome, ModelRequest } from '../../../ports.ts'
 import type { Environment, RuntimePorts } from '../../ports.ts'
 import { limited } from '../../time-limit.ts'
 import { inSteps, yielder } from '../../yield-to-event-loop.ts'
@@ -29,11 +29,9 @@ export async function performModel(
   { attempt, turn }: { readonly attempt: number; readonly turn: number },
   signal: AbortSignal,
 ): Promise<OutcomeCommand> {
-  const { purpose, model: id, estimate } = openCall(state, turn)
+  const { purpose, model: id } = openCall(state, turn)
   const info = modelInfo(state, id)
-  const inputs = requestInputs(state, { purpose, model: id, maxOutputTokens: estimate.maxOutput })
-  const request = assemblerOf(assemblerFor(inputs))?.(inputs, messages)
-  if (request == null) throw new Error(`the request of ${state.agentId} in turn ${turn} cannot be assembled`)
+  const request = requestOf(state, messages, turn)
   const { runId, agentId } = state
   const stream = env.secrets.stream()
   // A summary is no answer to people.
@@ -93,6 +91,15 @@ export async function performModel(
   }
 }
 
+/** The request of the model call that is open. `turn` 0: of the summary that is made between turns. */
+export function requestOf(state: AgentState, messages: readonly Message[], turn: number): ModelRequest {
+  const { purpose, model, estimate } = openCall(state, turn)
+  const inputs = requestInputs(state, { purpose, model, maxOutputTokens: estimate.maxOutput })
+  const request = assemblerOf(assemblerFor(inputs))?.(inputs, messages)
+  if (request == null) throw new Error(`the request of ${state.agentId} in turn ${turn} cannot be assembled`)
+  return request
+}
+
 /** The call that is open: of the turn, or of the summary that is made between turns (0). */
 function openCall({ machine, compression }: AgentState, turn: number) {
   if (turn === 0 && compression.summarizing !== null) return { purpose: 'summary', ...compression.summarizing } as const
@@ -126,7 +133,11 @@ const shortened = (text: string) =>
 const LONGEST_MESSAGE = 600
 
 /** Where the path arguments of the requested calls really lead. */
-async function resolvedPaths(env: Environment, state: AgentState, outcome: ModelOutcome): Promise<ResolvedPaths[]> {
+export async function resolvedPaths(
+  env: Environment,
+  state: AgentState,
+  outcome: Pick<ModelOutcome, 'content'>,
+): Promise<ResolvedPaths[]> {
   const all: ResolvedPaths[] = []
   const calls = requestedCalls(outcome.content)
   for (const { name, arguments: args } of calls) all.push(await pathsOf(env, toolNamed(state.spec.tools, name), args))

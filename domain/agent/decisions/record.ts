@@ -1,0 +1,130 @@
+import type { ModelOutcome } from '../../shared/model-call.ts'
+import type { Artifact, Attachment, BodyOf, Failure, PlannedCall } from '../events/events.ts'
+import type { Place } from '../events/reuse.ts'
+import { followsRecord } from '../state/reuse.ts'
+import { type Call, callsOf } from '../state/state.ts'
+import type { Deciding } from './deciding.ts'
+import { failCall } from './endings.ts'
+
+// A fork that takes recorded outcomes (seed 000, 5.9): the facts that a driver brings in of them, and what is decided on them.
+
+/** What the record has of one call of an answer. */
+export interface RecordedOfCall extends Pick<PlannedCall, 'toolName' | 'argumentsHash'> {
+  readonly place: Place
+  /** It never ran: a person had rejected it, or its approval had expired. */
+  readonly refused: Failure | null
+}
+
+/** An answer of the record. `usage`: what it took. `calls`: in order; null: the record has no outcome that could be taken. */
+export interface AnswerOfRecord {
+  readonly place: Place
+  readonly usage: ModelOutcome['usage']
+  readonly calls: readonly (RecordedOfCall | null)[]
+}
+
+/** A failed attempt of the record. `next`: another attempt, another turn, or the end of the run. */
+export interface FailureOfRecord {
+  readonly place: Place
+  readonly next: 'again' | 'turn' | { readonly code: 'MODEL_FAILED' | 'CONTEXT_OVERFLOW'; readonly why: string }
+}
+
+/** The end of a call, from the record. `tree`: the files that it left, which are back in the fork's own folder. */
+export interface CallOfRecord {
+  readonly kind: 'tool_reused'
+  readonly toolCallId: string
+  readonly toolName: string
+  readonly attempt: number
+  readonly durationMs: number
+  readonly place: Place
+  readonly end: Omit<BodyOf<'tool_call_end'>, 'step' | 'attempt' | 'durationMs' | 'reused' | 'attachment'>
+  readonly attached?: { readonly attachment: Attachment; readonly bytes: Uint8Array }
+  readonly tree: string | null
+  /** What an agent that the call had started has made; without what stands in the streams of that agent. */
+  readonly artifacts: readonly Artifact[]
+}
+
+/** The record is left for good: before the open model call of the turn, or at a call, whose outcome cannot be taken. */
+export interface LeaveRecord {
+  readonly kind: 'reuse_left'
+  readonly turn: number
+  readonly toolCallId: string | null
+  readonly reason: string
+  readonly differs: readonly string[]
+  readonly recorded?: Place
+}
+
+/** A planned call with where the record has its outcome: that of the same call, which was judged alike. */
+export function withRecord(planned: PlannedCall, found: RecordedOfCall | null): PlannedCall {
+  if (found === null || planned.refused !== undefined) return planned
+  if (found.toolName !== planned.toolName || found.argumentsHash !== planned.argumentsHash) return planned
+  const { place, refused } = found
+  if (refused === null) return { ...planned, recorded: place }
+  const { secrets: _, ...call } = planned
+  return { ...call, refused, recorded: place }
+}
+
+/**
+ * Takes up a planned call while the record is followed; false: it begins as any other call. Outcomes are taken one at a time,
+ * in the order of the record, because each puts files back. The first call without one is where the record is left, once
+ * nothing is being put back any more.
+ */
+export function beginsFromRecord(d: Deciding, call: Call): boolean {
+  const calls = callsOf(d.state)
+  if (calls.some(({ reused, stage }) => reused && stage.at === 'running')) return true
+  if (call.stage.at !== 'planned' || !followsRecord(d.state)) return false
+  if (call.recorded === undefined) {
+    leaveRecord(d, { toolCallId: call.id, reason: 'the record has no outcome of this call that could be taken' })
+    return false
+  }
+  const before = calls.some(
+    ({ recorded, refused, stage }) =>
+      recorded !== undefined &&
+      refused === null &&
+      stage.at === 'planned' &&
+      recorded.revision < (call.recorded?.revision ?? 0),
+  )
+  if (before) return true
+  const { toolName, index, argumentsRef, argumentsHash, effect } = call
+  const start = {
+    toolName,
+    index,
+    argumentsRef,
+    argumentsHash,
+    attempt: 1,
+    effect,
+    intent: true,
+    reused: true,
+  } as const
+  d.emit('tool_call_start', start, { toolCallId: call.id })
+  return true
+}
+
+/** Ends a call as the record says, with the files that it left. */
+export function endFromRecord(d: Deciding, call: Call, fact: CallOfRecord): void {
+  const { end, attached, durationMs, place, tree, artifacts } = fact
+  for (const artifact of artifacts) d.emit('artifact_registered', { artifact }, { toolCallId: call.id })
+  const attachment = attached === undefined ? {} : { attachment: attached.attachment }
+  const body = { ...end, ...attachment, step: d.state.step + 1, attempt: call.attempt, durationMs, reused: place }
+  d.emit('tool_call_end', body, { toolCallId: call.id })
+  const { unversioned } = d.state
+  if (unversioned !== null && tree !== null) d.emit('workspace_versioned', { step: unversioned.to, tree })
+}
+
+type Left = Pick<LeaveRecord, 'reason'> & Partial<Pick<LeaveRecord, 'toolCallId' | 'differs' | 'recorded'>>
+
+export function leaveRecord(d: Deciding, { reason, toolCallId = null, differs = [], recorded }: Left): void {
+  const compared = recorded === undefined ? {} : { recorded }
+  d.emit('reuse_ended', { reason, differs: [...differs], ...compared }, toolCallId === null ? {} : { toolCallId })
+}
+
+/** A call that was begun to take its outcome, and cannot take it, is not performed in its place: no person approved that. */
+export function decideLeave(d: Deciding, fact: LeaveRecord): void {
+  if (!followsRecord(d.state) || d.state.turn !== fact.turn) return
+  const { toolCallId } = fact
+  if (toolCallId === null) return leaveRecord(d, fact)
+  const call = callsOf(d.state).find(({ id }) => id === toolCallId)
+  if (call?.stage.at !== 'running' || !call.reused) return
+  leaveRecord(d, fact)
+  const message = `it was not performed: ${fact.reason}; call it again where it is still needed`
+  failCall(d, call, { code: 'INTERRUPTED', message })
+}
