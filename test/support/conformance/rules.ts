@@ -366,12 +366,6 @@ export const RULES: readonly Rule[] = [
   },
   {
     rule: '5.9 recorded answers',
-    says: 'a fork whose context is to be summarised leaves its record',
-    test: behaviour('5.9-recorded-answers'),
-    fault: fault('agent/decisions/compress.ts', 'if (followsRecord(d.state))', 'if (false)'),
-  },
-  {
-    rule: '5.9 recorded answers',
     says: 'each call puts its recorded files back, and none over those of another hand',
     test: 'test/runtime/reused-files.test.ts',
     fault: fault('runtime/agent/perform/put-back.ts', 'await versions.restore(tree)', ''),
