@@ -60,7 +60,7 @@ function live(actor: Actor, tape: Tape, log: MemoryLog, erasures: boolean): unkn
   }
   if (choice === 6) return actor.user('cancel_requested', { deadlineMs: 1000 })
   if (choice > 9 && choice < 18) return kinship(actor, tape)
-  if (choice === 18) return aboutContext(actor, tape)
+  if (choice === 18) return aboutRequests(actor, tape)
   if (choice === 9) return actor.loseEnd((['happened', 'run', 'abandon'] as const)[tape.pick(3)]!)
   if (actor.inTurn === 'model') return model(actor, tape)
   if (actor.inTurn === 'tools') return tools(actor, tape)
@@ -71,8 +71,8 @@ function live(actor: Actor, tape: Tape, log: MemoryLog, erasures: boolean): unkn
   actor.beginTurn()
 }
 
-/** Facts about the context of requests. No table has rows of them. */
-function aboutContext(actor: Actor, tape: Tape): unknown {
+/** Facts about requests. No table has rows of them. */
+function aboutRequests(actor: Actor, tape: Tape): unknown {
   const facts = [
     () =>
       actor.write('context_compressed', {
@@ -85,6 +85,7 @@ function aboutContext(actor: Actor, tape: Tape): unknown {
       actor.write('knowledge_added', {
         items: [{ source: { kind: 'file', name: 'rules.md' }, hash: 'a'.repeat(64), text: 'Be brief.' }],
       }),
+    () => actor.write('reuse_ended', { reason: 'another question', differs: ['messages'] }),
   ]
   return facts[tape.pick(facts.length)]!()
 }
