@@ -12,7 +12,7 @@ import { tape } from '../support/projections/fc.ts'
 import type { MemoryLog } from '../support/projections/memory-log.ts'
 import { tell } from '../support/projections/tell.ts'
 
-const numbers = fc.sample(tape, { numRuns: 6, seed: 5 }).flat()
+const numbers = fc.sample(tape, { numRuns: 6, seed: 2 }).flat()
 const COLUMNS =
   'position, event_id, stream, run_id, agent_id, turn, revision, type, timestamp, tool_call_id, actor_kind, actor_id'
 
@@ -80,7 +80,7 @@ it('the seed’s events and checkpoints are views that say what the log and the 
   expect(Object.keys(rows[0]!).join(' ')).toBe(columns)
   const ends = log.events.filter(({ header: { type } }) => type === 'tool_call_end' || type === 'turn_end')
   expect(rows.length).toBe(ends.length)
-  expect(rows.length).toBeGreaterThan(10)
+  expect(rows.length).toBeGreaterThan(20)
   expect(rows.some((row) => row.pending_tools !== '[]')).toBe(true)
   for (const row of rows) {
     const at = await checkpointAt({ log, blobs: log.blobs }, store.db, String(row.thread_id), Number(row.step))

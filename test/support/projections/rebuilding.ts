@@ -7,7 +7,7 @@ import type { MemoryLog } from './memory-log.ts'
 import { dumpSchema, postgresKit, schemasOf } from './postgres-kit.ts'
 
 /** Numbers of a story of a few agents. */
-export const numbers = Array.from({ length: 240 }, (_, i) => (i * 7919 + (i >> 3) * 31) % 1000)
+export const numbers = Array.from({ length: 480 }, (_, i) => (i * 7919 + (i >> 3) * 31) % 1000)
 /** The refusal of that code. */
 export const code = (expected: string) => expect.objectContaining({ name: 'ProjectionError', code: expected })
 
