@@ -1,5 +1,4 @@
 import { realpath } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { findProgram } from '../../adapters/programs/programs.ts'
 import { inWorkspaces } from '../../adapters/programs/workspaces.ts'
 import { processRegistry } from '../../adapters/sandbox/registry.ts'
@@ -15,11 +14,9 @@ import type { Config } from '../app/config.ts'
 import type { Tell } from '../app/told.ts'
 import { VERSION } from '../version.ts'
 import { SystemClock } from './clock.ts'
+import { type HostFiles, hiddenFrom } from './hidden.ts'
 
 // Tools that come from outside of keepup: their secrets, and the tools of MCP servers in a drive.
-
-/** Where programs of MCP servers start that have neither a folder of their own nor a workspace. */
-export const NO_WORKSPACE = tmpdir()
 
 /** The value of a secret that the settings of a tool name. Rejects with ToolError SECRET_UNAVAILABLE. */
 export async function secretOf(vault: Vault, name: string): Promise<string> {
@@ -36,12 +33,15 @@ export const secretsOfTools = ({ web, mcp }: Pick<Config, 'web' | 'mcp'>): strin
 
 /** The pool of the configured MCP servers; it starts none before one is asked for. */
 export const mcpPool = (
-  { data, mcp }: Pick<Config, 'data' | 'mcp'>,
+  config: HostFiles & Pick<Config, 'mcp'>,
   secret: (name: string) => Promise<string>,
   tell: Tell,
-): McpPool =>
-  new McpPool({
+): McpPool => {
+  const { data, mcp } = config
+  return new McpPool({
     settings: mcp,
+    dataFolder: data,
+    hidden: (folder) => hiddenFrom(config, folder ?? data),
     program: (name) => (name.startsWith('/') ? name : findProgram(name, { writable: inWorkspaces(data, data) })),
     secret,
     env: process.env,
@@ -50,6 +50,7 @@ export const mcpPool = (
     ...(Object.keys(mcp).length > 0 && { registry: processRegistry(data, 'mcp') }),
     warn: tell,
   })
+}
 
 /** The tools that the configured MCP servers offer now to a run in this folder, and why others cannot be had. */
 export async function servedTools(
@@ -57,7 +58,7 @@ export async function servedTools(
   workspace: string | null,
 ): Promise<{ specs: readonly ToolSpec[]; faults: readonly string[] }> {
   // The drive's folder is the real one: by another name it would get processes of its own.
-  const folder = workspace === null ? NO_WORKSPACE : await realpath(workspace).catch(() => workspace)
+  const folder = workspace === null ? null : await realpath(workspace).catch(() => workspace)
   const leases = await Promise.all(pool.servers.map((server) => pool.lease(server, folder)))
   try {
     return {
@@ -89,15 +90,15 @@ export class DriveTools {
     return { spec, run: async (args, context) => (await this.#offered(server, spec)).run(args, context) }
   }
 
-  /** Lets go of the servers: this drive calls them no more. */
-  close(): void {
+  /** Lets go of the servers: this drive calls them no more. `ends`: neither does the run. */
+  close(ends = false): void {
     this.#closed = true
-    for (const lease of this.#leases.splice(0)) lease.release()
+    for (const lease of this.#leases.splice(0)) lease.release(ends)
   }
 
   /** Each call connects again where the server has been lost; the drive keeps the connection until its end. */
   async #offered(server: string, spec: ToolSpec): Promise<Tool> {
-    const lease = await this.#pool.lease(server, this.#spec.workspace?.path ?? NO_WORKSPACE)
+    const lease = await this.#pool.lease(server, this.#spec.workspace?.path ?? null)
     if (this.#closed) lease.release()
     else this.#leases.push(lease)
     const { tools, faults } = lease

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { inProcess } from '../api/cli-support.ts'
+import { CLONE } from '../support/mcp/servers.ts'
 
 // Runs with a real MCP server as a process, from the settings to the log.
 
@@ -16,7 +17,8 @@ function folder(mode = 'normal') {
   mkdirSync(data)
   mkdirSync(ws)
   const settings = (more: object) => {
-    const fake = { command: [process.execPath, FAKE, mode], secretEnv: { API_KEY: 'TRACKER_KEY' }, ...more }
+    const secretEnv = { API_KEY: 'TRACKER_KEY' }
+    const fake = { command: [process.execPath, FAKE, mode], readable: [CLONE], secretEnv, ...more }
     writeFileSync(join(data, 'keepup.json'), JSON.stringify({ mcp: { fake } }))
   }
   settings({})
