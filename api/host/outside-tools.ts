@@ -7,7 +7,7 @@ import { secretsOfServers } from '../../adapters/tools-mcp/settings.ts'
 import { secretsOfWeb } from '../../adapters/tools-web/settings.ts'
 import type { AgentSpec } from '../../domain/agent/definition/spec.ts'
 import type { ToolSpec } from '../../domain/agent/definition/tools.ts'
-import { ToolError } from '../../domain/agent/errors.ts'
+import { ToolChanged, ToolError } from '../../domain/agent/errors.ts'
 import { canonicalText } from '../../domain/log/canonical.ts'
 import type { Tool, Vault } from '../../domain/ports.ts'
 import type { Config } from '../app/config.ts'
@@ -87,7 +87,10 @@ export class DriveTools {
     const spec = this.#spec.tools.find((one) => one.name === name)
     const server = this.#pool.serverOf(name)
     if (spec === undefined || server === null) return undefined
-    return { spec, run: async (args, context) => (await this.#offered(server, spec)).run(args, context) }
+    return {
+      spec,
+      run: async (args, context) => (await this.#offered(server, context.tool ?? spec)).run(args, context),
+    }
   }
 
   /** Lets go of the servers: this drive calls them no more. `ends`: neither does the run. */
@@ -103,20 +106,20 @@ export class DriveTools {
     else this.#leases.push(lease)
     const { tools, faults } = lease
     const offered = tools().find((one) => one.spec.name === spec.name)
-    const refuse = (code: 'RESOURCE_NOT_FOUND' | 'CONFLICT', why: string): never => {
-      throw new ToolError(code, `nothing was done: ${why}`, { beforeEffect: true })
+    if (offered === undefined) {
+      const why = faults.length > 0 ? `: ${faults.join('; ')}` : ''
+      throw new ToolError('RESOURCE_NOT_FOUND', `nothing was done: ${spec.name} cannot be had${why}`, {
+        beforeEffect: true,
+      })
     }
-    if (offered === undefined)
-      return refuse(
-        'RESOURCE_NOT_FOUND',
-        `${spec.name} cannot be had${faults.length > 0 ? `: ${faults.join('; ')}` : ''}`,
-      )
-    // The run's model, policy and approvals know the tool as it was recorded at the start.
-    if (meaningOf(offered.spec) !== meaningOf(spec))
-      return refuse('CONFLICT', `its MCP server has changed ${spec.name} since this run was started; start another run`)
-    return offered
+    // The run's model, policy and approvals know the tool as it was recorded last.
+    const changed = MEANING.filter((member) => canonicalText(offered.spec[member]) !== canonicalText(spec[member]))
+    if (changed.length === 0) return offered
+    const { description, parameters, effect } = offered.spec
+    const now = { description, parameters, effect: effect === 'reconcilable' ? ('irreversible' as const) : effect }
+    throw new ToolChanged(now, `its MCP server has changed ${changed.join(' and ')} of ${spec.name}`)
   }
 }
 
-const meaningOf = ({ description, parameters, effect }: ToolSpec): string =>
-  canonicalText({ description, parameters, effect } as never)
+/** What a model, a policy and a person go by. The annotations of a server count by the effect class. */
+const MEANING = ['description', 'parameters', 'effect'] as const

@@ -52,7 +52,7 @@ test('an agent calls the tools of a server, which has its secret and starts in t
   for (const text of written()) expect(text).not.toContain(VALUE)
 })
 
-test('an approval asks for a tool of a server as for others, and is void where the server has changed the tool since', async () => {
+test('an approval is void where the server has changed the tool since: the person sees why, and is asked anew', async () => {
   const { keepup, run, script, settings } = folder()
   process.env.TRACKER_KEY = VALUE
   onTestFinished(() => void delete process.env.TRACKER_KEY)
@@ -62,8 +62,14 @@ test('an approval asks for a tool of a server as for others, and is void where t
   const id = /^run (\w+)$/m.exec(waiting.err)![1]!
   settings({ effects: { note: 'pure' } })
   expect((await keepup('approve', `${id}.t1.c0`)).code).toBe(0)
-  const { err } = await keepup('resume', id)
-  expect(err).toContain('✗ fake:note CONFLICT: nothing was done: its MCP server has changed fake:note')
+  const again = await keepup('resume', id)
+  expect([again.code, again.err]).toEqual([
+    8,
+    expect.stringContaining('its MCP server has changed effect of fake:note'),
+  ])
+  expect((await keepup('runs', 'show', id)).out).toContain('the approval is void: its MCP server has changed effect')
+  expect((await keepup('approve', `${id}.t1.c0`)).code).toBe(0)
+  expect((await keepup('resume', id)).err).toContain('✓ fake:note')
 })
 
 test('a policy that names a tool which a configured server does not have is refused at the start', async () => {

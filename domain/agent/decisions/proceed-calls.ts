@@ -90,9 +90,12 @@ function begin(d: Deciding, call: Call): void {
   const reason = needsApproval(d.state, toolName)
   const start = { toolName, index, argumentsRef, argumentsHash, attempt: 1, effect, intent: reason === null }
   d.emit('tool_call_start', start, about)
-  if (reason === null) return
+  if (reason !== null) askApproval(d, call, reason)
+}
+
+export function askApproval(d: Deciding, { id, toolName, argumentsRef, argumentsHash }: Call, reason: string): void {
   const expiresAt = new Date(d.context.now + d.state.spec.policy.approvalTtlMs).toISOString()
-  d.emit('approval_requested', { toolName, argumentsRef, argumentsHash, expiresAt, reason }, about)
+  d.emit('approval_requested', { toolName, argumentsRef, argumentsHash, expiresAt, reason }, { toolCallId: id })
 }
 
 /** Ends the open calls of a run that is ending; false where one is at work and may still be waited for. */
