@@ -56,20 +56,18 @@ test('an approval is void where the server has changed the tool since: the perso
   const { keepup, run, script, settings } = folder()
   process.env.TRACKER_KEY = VALUE
   onTestFinished(() => void delete process.env.TRACKER_KEY)
-  script(['fake__note', {}])
+  script(['fake__pid', {}])
   const waiting = await run('--require-approval', 'fake:*')
   expect(waiting.code).toBe(8)
   const id = /^run (\w+)$/m.exec(waiting.err)![1]!
-  settings({ effects: { note: 'pure' } })
+  settings({ effects: { pid: 'pure' } })
   expect((await keepup('approve', `${id}.t1.c0`)).code).toBe(0)
   const again = await keepup('resume', id)
-  expect([again.code, again.err]).toEqual([
-    8,
-    expect.stringContaining('its MCP server has changed effect of fake:note'),
-  ])
-  expect((await keepup('runs', 'show', id)).out).toContain('the approval is void: its MCP server has changed effect')
+  expect([again.code, again.err]).toEqual([8, expect.stringContaining('its MCP server has changed effect of fake:pid')])
+  const shown = await keepup('runs', 'show', id)
+  expect(`${shown.out}${shown.err}`).toContain('the approval is void: its MCP server has changed effect')
   expect((await keepup('approve', `${id}.t1.c0`)).code).toBe(0)
-  expect((await keepup('resume', id)).err).toContain('✓ fake:note')
+  expect((await keepup('resume', id)).err).toContain('✓ fake:pid')
 })
 
 test('a policy that names a tool which a configured server does not have is refused at the start', async () => {
