@@ -19,7 +19,7 @@ import { unlessAborted } from '../app/concurrency/unless-aborted.ts'
 import { withinOr } from '../app/concurrency/within-or.ts'
 import { alike, told } from '../app/told.ts'
 import { holds, holdsEvents } from '../host/losses/find.ts'
-import type { Tables } from '../host/projected-read-model.ts'
+import type { Tables } from '../host/table-answers.ts'
 import { type LeaseOptions, takeLease } from './lease.ts'
 import { comesBack, notHeld } from './lost-tables.ts'
 

@@ -11,7 +11,7 @@ import { assemblerFor, inputsHash, requestFacts, requestInputs, sameTools } from
 import { modelInfo, route, routingFacts } from '../rules/routing.ts'
 import { shownContext } from '../rules/shown-context.ts'
 import { segmentsOf } from '../state/compression.ts'
-import { followsRecord } from '../state/reuse.ts'
+import { followsRecord } from '../state/reuse-rules.ts'
 import type { OutcomeCommand } from './commands.ts'
 import type { Deciding } from './deciding.ts'
 import { leaveRecord } from './record.ts'

@@ -8,9 +8,9 @@ import { assemblerFor, inputsHash, requestFacts, requestInputs, sameTools } from
 import { MAX_MODEL_FAILURES, mayFail, modelInfo, route, routingFacts } from '../rules/routing.ts'
 import { controlKind } from '../state/controls.ts'
 import { MAX_VIOLATIONS } from '../state/failures.ts'
-import { undecided } from '../state/loss.ts'
+import { undecided } from '../state/loss-rules.ts'
 import { phaseTools } from '../state/phases.ts'
-import { followsRecord } from '../state/reuse.ts'
+import { followsRecord } from '../state/reuse-rules.ts'
 import {
   type AgentState,
   activityOf,
