@@ -94,7 +94,7 @@ export interface WorkNotification {
   readonly agentId: string
   /** A driver wrote it: no other process needs to look. */
   readonly byDriver: boolean
-  /** Until it is called another worker may be told of it too. */
+  /** Until it is called another worker may be notified too. */
   done(): void
 }
 

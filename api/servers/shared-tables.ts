@@ -61,7 +61,7 @@ export class SharedTables implements Tables {
   /** Tries in a row that came to nothing. */
   #failed = 0
 
-  /** The position that a caller was told of: less is no answer, in replaced tables too, while the log holds it. */
+  /** The position that a caller has been given: less is no answer, in replaced tables too, while the log holds it. */
   #reached: Cursor | null = null
   /** The operator was told that they are missing, and not yet that they are made. */
   #missing: boolean

@@ -1,7 +1,7 @@
 import type { PlannedCall } from '../events/events.ts'
 import { followsRecord } from '../state/reuse-rules.ts'
 import { type Call, callsOf } from '../state/state.ts'
-import type { Deciding } from './deciding.ts'
+import type { DecisionBuilder } from './decision-builder.ts'
 import { failCall } from './endings.ts'
 import type { CallOfRecord, LeaveRecord, RecordedOfCall } from './record-commands.ts'
 
@@ -22,7 +22,7 @@ export function withRecord(planned: PlannedCall, found: RecordedOfCall | null): 
  * in the order of the record, because each puts files back. The first call without one is where the record is left, once
  * nothing is being put back any more.
  */
-export function beginsFromRecord(d: Deciding, call: Call): boolean {
+export function beginsFromRecord(d: DecisionBuilder, call: Call): boolean {
   const calls = callsOf(d.state)
   if (calls.some(({ reused, stage }) => reused && stage.at === 'running')) return true
   if (call.stage.at !== 'planned' || !followsRecord(d.state)) return false
@@ -54,7 +54,7 @@ export function beginsFromRecord(d: Deciding, call: Call): boolean {
 }
 
 /** Ends a call as the record says, with the files that it left. */
-export function endFromRecord(d: Deciding, call: Call, fact: CallOfRecord): void {
+export function endFromRecord(d: DecisionBuilder, call: Call, fact: CallOfRecord): void {
   const { end, attached, durationMs, place, tree, artifacts } = fact
   for (const artifact of artifacts) d.emit('artifact_registered', { artifact }, { toolCallId: call.id })
   const attachment = attached === undefined ? {} : { attachment: attached.attachment }
@@ -66,13 +66,13 @@ export function endFromRecord(d: Deciding, call: Call, fact: CallOfRecord): void
 
 type Left = Pick<LeaveRecord, 'reason'> & Partial<Pick<LeaveRecord, 'toolCallId' | 'differs' | 'recorded'>>
 
-export function leaveRecord(d: Deciding, { reason, toolCallId = null, differs = [], recorded }: Left): void {
+export function leaveRecord(d: DecisionBuilder, { reason, toolCallId = null, differs = [], recorded }: Left): void {
   const compared = recorded === undefined ? {} : { recorded }
   d.emit('reuse_ended', { reason, differs: [...differs], ...compared }, toolCallId === null ? {} : { toolCallId })
 }
 
 /** A call that was begun to take its outcome, and cannot take it, is not performed in its place: no person approved that. */
-export function decideLeave(d: Deciding, fact: LeaveRecord): void {
+export function decideLeave(d: DecisionBuilder, fact: LeaveRecord): void {
   if (!followsRecord(d.state) || d.state.turn !== fact.turn) return
   const { toolCallId } = fact
   if (toolCallId === null) return leaveRecord(d, fact)

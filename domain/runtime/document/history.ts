@@ -124,7 +124,7 @@ export class DocumentHistory {
     throw new DocumentError('DOCUMENT_UNKNOWN', 'there is no such document')
   }
 
-  /** What is told of some updates, which are in ascending order. */
+  /** The entries of some updates, which are in ascending order. */
   async #entries(documentId: string, revisions: readonly number[]): Promise<readonly HistoryEntry[]> {
     const found: HistoryEntry[] = []
     for (const revision of revisions) {
