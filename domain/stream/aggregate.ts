@@ -112,7 +112,11 @@ export interface Aggregate<State, Event extends StreamEvent, Command, Context ex
   evolve(state: State | null, event: Event): State
   /** The decision on a command. Throws where a request is refused; an outcome is never refused. */
   decide(state: State | null, place: Place, command: Command, context: Context): Decision<State, Event>
-  /** When the stream must be driven next, ms since the epoch; null: not before something new is recorded. */
+  /**
+   * When the stream must be driven next, ms since the epoch; null: not before something new is recorded. This is all that
+   * is common to what streams owe: the effects themselves differ by kind, so that the driver of each kind asks its own
+   * state for them, and a document owes none.
+   */
   wakeAt(state: State): number | null
   /** Hex SHA-256 over the fold's view of the state. */
   digest(state: State): string

@@ -38,7 +38,7 @@ const senderOf = ({ stream }: Origin) => idOf(stream)
 
 export function takeMessage(d: DecisionBuilder, delivery: Sent): void {
   const { origin } = delivery
-  const sentAt = new Date(delivery.sentAt).toISOString()
+  const sentAt = instantText(delivery.sentAt)
   switch (delivery.kind) {
     case 'deliver_message':
       return receive(d, delivery.message, { origin, sentAt })

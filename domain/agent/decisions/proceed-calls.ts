@@ -1,3 +1,4 @@
+import { instantText } from '../../shared/instant.ts'
 import { needsApproval } from '../rules/policy.ts'
 import { startable } from '../rules/scheduling.ts'
 import { REQUEST_MS } from '../state/bus.ts'
@@ -91,7 +92,7 @@ function begin(d: DecisionBuilder, call: Call): void {
   const start = { toolName, index, argumentsRef, argumentsHash, attempt: 1, effect, intent: reason === null }
   d.emit('tool_call_start', start, about)
   if (reason === null) return
-  const expiresAt = new Date(d.context.now + d.state.spec.policy.approvalTtlMs).toISOString()
+  const expiresAt = instantText(d.context.now + d.state.spec.policy.approvalTtlMs)
   d.emit('approval_requested', { toolName, argumentsRef, argumentsHash, expiresAt, reason }, about)
 }
 

@@ -1,6 +1,7 @@
 import { messageId } from '../../log/ids.ts'
 import type { Json } from '../../log/json.ts'
 import { idOf } from '../../log/owner.ts'
+import { instantOf } from '../../shared/instant.ts'
 import type { AgentSpec } from '../definition/spec.ts'
 import type { AgentEvent, Artifact, BodyOf } from '../events/events.ts'
 import type { MessageType } from '../events/messages.ts'
@@ -114,7 +115,7 @@ export function deliveryOf(
     case 'message_distributed': {
       const { id, from, topic, payload, sentAt } = event.body
       const message = { id, from, type: 'event', topic, payload } as const
-      return { ...head, ...sent, sentAt: Date.parse(sentAt), kind: 'deliver_message', message }
+      return { ...head, ...sent, sentAt: instantOf(sentAt), kind: 'deliver_message', message }
     }
     case 'topic_subscribed':
       return { ...head, ...sent, kind: 'deliver_subscription', topic: event.body.topic }
