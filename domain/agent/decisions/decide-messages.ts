@@ -1,5 +1,6 @@
 import { messageId } from '../../log/ids.ts'
 import { idOf } from '../../log/owner.ts'
+import { instantText } from '../../shared/instant.ts'
 import { echo } from '../../shared/issues.ts'
 import type { BodyOf } from '../events/events.ts'
 import type { Origin } from '../events/tree.ts'

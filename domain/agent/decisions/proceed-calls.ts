@@ -69,7 +69,7 @@ function inDoubt(d: DecisionBuilder, call: Call): void {
     failCall(d, call, { code: 'EXECUTION_FAILED', message: `${many}; try a different approach` })
     return
   }
-  // What is taken from the record has none at all.
+  // A call that is taken from the record has none at all.
   if (!control && !call.reused && (call.effect === 'irreversible' || call.lost >= MAX_LOST)) {
     const gone = `the driver of attempt ${call.attempt} is gone, and its record does not show whether ${call.toolName} happened`
     d.emit('tool_call_unknown', { attempt: call.attempt, reason: call.lost >= MAX_LOST ? many : gone }, about)

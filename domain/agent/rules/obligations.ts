@@ -13,7 +13,7 @@ import { taskText } from './delegation.ts'
 
 // The pure half of the courier (DESIGN, Flow: Between streams): the command that an obligation is in its target.
 
-/** Who the child is. `depth`: 1 below the root. */
+/** The child's identity. `depth`: 1 below the root. */
 export interface ChildBirth {
   readonly runId: string
   readonly depth: number
@@ -48,7 +48,7 @@ interface Sent {
   readonly sentAt: number
 }
 
-/** What a message is beside its time. `refused`: why the request that it is about will not be answered. */
+/** A message without its time. `refused`: why the request that it is about will not be answered. */
 export interface Message {
   readonly id: string
   readonly from: string
