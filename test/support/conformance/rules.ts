@@ -237,7 +237,7 @@ export const RULES: readonly Rule[] = [
   {
     rule: '5.9 recorded answers',
     says: 'a call without a recorded outcome needs its approval',
-    test: behaviour('5.9-recorded-answers'),
+    test: behaviour('5.9-left-records'),
     fault: fault('agent/decisions/record.ts', 'if (call.recorded === undefined) {', 'if (false) {'),
   },
   {
