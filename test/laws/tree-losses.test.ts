@@ -99,6 +99,12 @@ test('a root that lost the births of its children starts none of them again, and
   const told = (await Promise.all((await cut.world.agents()).map((id) => cut.world.events(id)))).flat()
   const again = told.flatMap(({ type, body }) => (type === 'delivered' && body.again ? body.bounced : []))
   expect(again.map(({ reason }) => reason)).toEqual([expect.stringContaining('is not its child')])
+  const children = (await cut.world.agents()).filter((id) => id !== ROOT)
+  const orphans = children.map(async (id) =>
+    (await cut.world.process.runtime.verify(id)).problems.map(({ code }) => code),
+  )
+  // The first one had ended before the loss: nothing of it is left undone.
+  expect((await Promise.all(orphans)).sort()).toEqual([[], ['ORPHAN'], ['ORPHAN']])
 })
 
 test('a stream of a tree loses any part of its end anywhere: what is owed arrives, or is refused by name', async () => {

@@ -11,7 +11,7 @@ import { Residues } from './residues.ts'
 
 export interface Problem {
   readonly revision: number
-  readonly code: 'CHAIN' | 'BODY' | 'DIGEST' | 'SHAPE' | 'TIME' | 'BLOB' | 'CHILD'
+  readonly code: 'CHAIN' | 'BODY' | 'DIGEST' | 'SHAPE' | 'TIME' | 'BLOB' | 'CHILD' | 'ORPHAN'
   readonly message: string
 }
 
