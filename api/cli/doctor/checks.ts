@@ -191,7 +191,7 @@ interface Shown {
   readonly orphans: readonly unknown[]
 }
 
-/** Of the embedded tables. What keeps the log from being opened was told of the log itself. */
+/** Of the embedded tables. The check of the log has reported what keeps it from being opened. */
 async function checkTables(shown: () => Promise<Shown>): Promise<Finding[]> {
   try {
     const { parked, orphans } = await shown()

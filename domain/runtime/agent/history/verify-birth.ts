@@ -4,7 +4,7 @@ import { isStreamDamage } from '../../../log/damage.ts'
 import type { Header } from '../../../log/envelope.ts'
 import { idOf } from '../../../log/owner.ts'
 import type { Stores } from '../../stream/ports.ts'
-import type { Problem } from '../../stream/verify.ts'
+import type { Problem } from '../../stream/proof.ts'
 
 // A child is driven because its parent's stream says that it was born. A parent whose stream has lost that event, by a loss that
 // was accepted, knows nothing of it: the child is an orphan.
