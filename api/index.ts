@@ -4,12 +4,12 @@ import './node-version.ts'
 // `@keepup/runtime/tools`.
 //
 // Seed 000 section 5 by its names, and the AgentState of seed 003. RecoveryConfig, ToolExecutionContext, SecurityPolicy, ErrorRecoveryPolicy and
-// ContextManagementConfig are accepted by `start`, AiEnvelopeRequest by `documents.send`. What accepts DelegateToAgentInput comes
-// later.
+// ContextManagementConfig are accepted by `start`, AiEnvelopeRequest by `documents.send`; DelegateToAgentInput is the input of the
+// tool `delegate_to_agent`.
 
 export { ClaudeCodeProvider, type ClaudeCodeProviderOptions } from '../adapters/agents-cli/claude-code-provider.ts'
+export type { DelegateToAgentInput } from '../domain/agent/control/delegate-to-agent.ts'
 export type { CompleteTaskInput, UserCommand } from '../domain/agent/decisions/commands.ts'
-export type { DelegateToAgentInput } from '../domain/agent/definition/later.ts'
 export type {
   HealthFigures,
   HealthThresholds,

@@ -16,6 +16,7 @@ import {
   listArtifacts,
   listCheckpoints,
   listDoubts,
+  listOrphans,
   listParked,
   listQuestions,
   listRuns,
@@ -230,11 +231,15 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
     due: async (before, which) => (await tables.read((db) => dueBefore(db, before, dueFilter(which)))).data,
     nextDue: async (after, which) => (await tables.read((db) => nextDue(db, after, dueFilter(which)))).data,
     async status() {
-      const { position, data } = await tables.read(listParked)
+      const { position, data } = await tables.read(async (db) => ({
+        parked: await listParked(db),
+        orphans: await listOrphans(db),
+      }))
       return {
         position: position && formatCursor(position),
         head: formatCursor(await log.headCursor()),
-        parked: data.map(parkedRow),
+        parked: data.parked.map(parkedRow),
+        orphans: data.orphans,
       }
     },
     async parked(runId) {

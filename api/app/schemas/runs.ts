@@ -282,7 +282,7 @@ export const VerifiedRun = z
           .array(
             z.strictObject({
               revision: z.int(),
-              code: z.enum(['CHAIN', 'BODY', 'DIGEST', 'SHAPE', 'TIME', 'BLOB', 'CHILD']),
+              code: z.enum(['CHAIN', 'BODY', 'DIGEST', 'SHAPE', 'TIME', 'BLOB', 'CHILD', 'ORPHAN']),
               message: z.string(),
             }),
           )

@@ -48,6 +48,10 @@ export const Projections = z
     position: z.string().nullable(),
     head: z.string().nullable(),
     parked: z.array(Parked).readonly(),
+    orphans: z
+      .array(z.strictObject({ agentId: z.string(), runId: z.string(), parentId: z.string() }))
+      .readonly()
+      .meta({ description: 'Agents that no process drives: the stream of the parent has lost their births' }),
   })
   .meta({ id: 'Projections' })
 

@@ -4,7 +4,7 @@ import { CommandRejected, DeliveryRefused } from '../errors.ts'
 import { admit } from '../rules/admission.ts'
 import { failureOf, resultOf } from '../rules/delegation.ts'
 import { type Delivery, senderOf } from '../rules/obligations.ts'
-import { acceptedFrom, keyOf, lossesAt, rankOf } from '../state/courier.ts'
+import { acceptedFrom, keyOf, lossesAt, rankOf, wasAccepted } from '../state/courier.ts'
 import { NO_AMOUNTS } from '../state/family.ts'
 import { type AgentState, type Call, callsOf, isFinished } from '../state/state.ts'
 import { answerChildren, passedOn, passOn } from './budgets.ts'
@@ -135,7 +135,8 @@ function childEnded(d: DecisionBuilder, { origin, hash, end }: Of<'deliver_end'>
 /** Records the delivery or bounce of obligations of this stream. Those that were settled before decide nothing. */
 export function decideDelivered(d: DecisionBuilder, body: Settled): void {
   const owed = d.state.courier.owed[body.target]
-  if (owed === undefined || body.upTo < owed.from) return
+  if (owed === undefined) return
+  if (body.again ? !wasAccepted(d.state, owed, body.upTo) : body.upTo < owed.from) return
   const revisions = new Map(body.bounced.map(({ revision, reason }) => [revision, reason]))
   const unborn = Object.entries(d.state.family.children).filter(([, { since }]) => revisions.has(since))
   const asks = passedOn(d, (request) => revisions.has(request))

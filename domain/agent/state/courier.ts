@@ -105,7 +105,7 @@ export function courierAfter(state: Member, event: AgentEvent): Courier {
   const origin = originOf(event)
   if (event.type === 'loss_accepted') return afterLoss(state, event)
   const before = origin === null ? state.courier : accept(state, event, origin)
-  if (event.type === 'delivered') return { ...state.courier, owed: settle(state.courier, event) }
+  if (event.type === 'delivered') return { ...state.courier, owed: settle(state, event) }
   const targets = targetsOf(state, event)
   if (targets.length === 0) return before
   const owed: Record<string, Obligations> = { ...before.owed }
@@ -128,11 +128,18 @@ function afterLoss({ courier, spec }: Member, { revision }: AgentEvent): Courier
   return spec.delegation === undefined ? courier : { ...courier, losses: [...(courier.losses ?? []), revision] }
 }
 
-function settle({ owed }: Courier, event: Extract<AgentEvent, { type: 'delivered' }>): Courier['owed'] {
-  const { target, upTo, accepted } = event.body
+/** Was the obligation at this revision accepted by its target, as far as is known? */
+export const wasAccepted = (state: Pick<Member, 'courier'>, { accepted }: Obligations, revision: number): boolean =>
+  rankOf(placeOf(state, revision)) <= accepted
+
+function settle(state: Member, event: Extract<AgentEvent, { type: 'delivered' }>): Courier['owed'] {
+  const { owed } = state.courier
+  const { target, upTo, accepted, again } = event.body
   const before = owed[target]
-  if (before === undefined || upTo < before.from || upTo > before.last)
+  const isOwed = again ? wasAccepted : () => before!.from <= upTo && upTo <= before!.last
+  if (before === undefined || !isOwed(state, before, upTo))
     throw new ImpossibleEvent(event, `nothing up to ${upTo} is owed to ${target}`)
-  const last = Math.max(before.accepted, accepted ?? -1)
+  // What follows an obligation that was refused when it was brought again is brought again too.
+  const last = again ? (accepted ?? -1) : Math.max(before.accepted, accepted ?? -1)
   return { ...owed, [target]: { accepted: last, from: upTo + 1, last: before.last } }
 }

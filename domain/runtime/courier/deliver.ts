@@ -3,7 +3,7 @@ import type { SettleDelivery } from '../../agent/decisions/commands.ts'
 import { DeliveryRefused } from '../../agent/errors.ts'
 import type { AgentEvent } from '../../agent/events/events.ts'
 import { type Delivery, deliveryOf } from '../../agent/rules/obligations.ts'
-import { acceptedFrom, firstBehind, keyOf, rankOf } from '../../agent/state/courier.ts'
+import { acceptedFrom, firstBehind, keyOf, rankOf, wasAccepted } from '../../agent/state/courier.ts'
 import type { Header } from '../../log/envelope.ts'
 import { damageIn } from '../agent/damage.ts'
 import type { AgentAsking, AgentMailbox } from '../agent/mailbox.ts'
@@ -47,7 +47,9 @@ export async function deliver(
       if (reason === null) [accepted, upTo] = [rankOf(command.origin), event.revision]
       else {
         // Told before anything later is delivered: the target's number alone would make it look accepted.
-        await settle(source, target, { upTo: event.revision, accepted, bounced: { reason, type: event.type } }, retry)
+        const again = wasAccepted(source.state!, owed, event.revision)
+        const bounced = { reason, type: event.type, again }
+        await settle(source, target, { upTo: event.revision, accepted, bounced }, retry)
         upTo = -1
       }
     }
@@ -110,6 +112,8 @@ interface Refused {
   readonly reason: string
   /** Of the obligation. */
   readonly type: AgentEvent['type']
+  /** The target had accepted it before it lost its end. */
+  readonly again: boolean
 }
 
 async function settle(
@@ -119,13 +123,15 @@ async function settle(
   retry: Retry,
 ): Promise<void> {
   const { upTo, bounced } = done
+  const again = bounced?.again === true
   const command: SettleDelivery = {
     kind: 'delivered',
     target: target.stream,
     upTo,
     accepted: done.accepted < 0 ? null : done.accepted,
-    bounced: bounced === null ? [] : [{ revision: upTo, ...bounced }],
+    bounced: bounced === null ? [] : [{ revision: upTo, reason: bounced.reason, type: bounced.type }],
+    ...(again ? { again } : {}),
   }
-  const asking = { by: COURIER, commandId: `delivered:${target.stream}@${upTo}` }
+  const asking = { by: COURIER, commandId: `${again ? 'refused' : 'delivered'}:${target.stream}@${upTo}` }
   await source.submit(command, asking, { fact: true, retry })
 }

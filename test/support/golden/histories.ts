@@ -11,6 +11,7 @@ import { losses } from './tales-losses.ts'
 import { models } from './tales-models.ts'
 import { approvals, doubts, late, people, voided } from './tales-people.ts'
 import { reuse } from './tales-reuse.ts'
+import { budgets, lateusage, lostbirths, plainstops, stops, trees, unread } from './tales-trees.ts'
 
 /** Every history that is recorded, by its name; told again it is the same to the byte. */
 export const HISTORIES: Readonly<Record<string, () => Promise<RecordingLog>>> = {
@@ -18,6 +19,7 @@ export const HISTORIES: Readonly<Record<string, () => Promise<RecordingLog>>> = 
   ...{
     approvals,
     blobs,
+    budgets,
     coder,
     contexts,
     documents,
@@ -28,13 +30,19 @@ export const HISTORIES: Readonly<Record<string, () => Promise<RecordingLog>>> = 
     files,
     forks,
     late,
+    lateusage,
     losses,
+    lostbirths,
     models,
     outages,
     people,
+    plainstops,
     results,
     reuse,
     secrets,
+    stops,
+    trees,
+    unread,
     voided,
   },
 }
