@@ -11,8 +11,8 @@ import { type Chat, chatArbitrary, chatModel, chatSpec } from '../support/tree/c
 import { playWith, ROOT, roughSchedules } from '../support/tree/walk.ts'
 
 // Laws of messages (CONTRACTS 4): each is delivered once and in order per pair, or bounced with a reason; no agent waits
-// in a circle; what a state holds of messages stays bounded. A message that bounced for a passing reason is not brought
-// again here: a second courier that still brings it would have it accepted.
+// in a circle; what a state holds of messages stays bounded. A message that bounced is brought again too, by a courier that
+// does not know of it.
 
 /** What every sender has sent to every other agent, and what became of it. */
 function traffic(agents: Agents) {
@@ -23,8 +23,12 @@ function traffic(agents: Agents) {
     map.set(`${from} ${to}`, [...(map.get(`${from} ${to}`) ?? []), id])
   for (const [agentId, { events }] of agents.streams) {
     for (const event of events) {
-      const own = messageId(agentId, event.revision)
-      if (event.type === 'message_sent') add(sent, agentId, event.body.to, own)
+      const own = messageId(agentId, event)
+      if (event.type === 'message_sent') {
+        const { to, origin, correlationId, refused } = event.body
+        add(sent, agentId, to, own)
+        if (origin !== undefined) bounced.set(correlationId!, refused!)
+      }
       if (event.type === 'message_distributed')
         for (const to of event.body.to) add(sent, agentId, to, `${event.body.id} ${to}`)
       if (event.type === 'message_received') {
@@ -38,7 +42,7 @@ function traffic(agents: Agents) {
           const id =
             of.type === 'message_distributed'
               ? `${of.body.id} ${idOf(event.body.target)}`
-              : messageId(agentId, revision)
+              : messageId(agentId, { revision })
           expect(bounced.has(id), `${id} bounced twice`).toBe(false)
           bounced.set(id, reason)
         }
@@ -65,7 +69,8 @@ function expectNoCircle(agents: Agents): void {
   const waits = new Map<string, string[]>()
   for (const [agentId, { state, events }] of agents.streams) {
     const taken = (to: string, request: number) =>
-      agents.streams.get(to)?.state.bus.requests.some(({ id }) => id === messageId(agentId, request)) ?? false
+      agents.streams.get(to)?.state.bus.requests.some(({ id }) => id === messageId(agentId, { revision: request })) ??
+      false
     const on = callsOf(state).flatMap(({ stage }) => {
       if (stage.at === 'child') return [stage.childId]
       if (stage.at !== 'reply') return []

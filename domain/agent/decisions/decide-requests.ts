@@ -12,6 +12,7 @@ import type { Deciding } from './deciding.ts'
 import { endCall, failCall } from './endings.ts'
 import { forwardPause, forwardResume } from './forwarding.ts'
 import { decideLostCall, releaseLoss } from './losses.ts'
+import { publishForPerson, takeFromPerson } from './decide-person-messages.ts'
 import { settleCancel } from './proceed.ts'
 
 // Requests of people. They are only recorded; a driver takes the steps that follow.
@@ -39,6 +40,10 @@ export function decideRequest(d: Deciding, command: Request): void {
     case 'input':
       d.emit('user_input', { text: command.text })
       return
+    case 'send_message':
+      return takeFromPerson(d, command)
+    case 'publish':
+      return publishForPerson(d, command)
     case 'pause':
       if (d.state.paused) return
       d.emit('paused', command.reason === undefined ? {} : { reason: command.reason })

@@ -23,6 +23,8 @@ const DEEDS: ReadonlySet<EventType> = new Set<EventType>([
   'agent_started',
   'forked',
   'user_input',
+  'message_received',
+  'message_distributed',
   'paused',
   'resumed',
   'step_requested',

@@ -1,8 +1,7 @@
 import { agent } from '../../agent/decisions/aggregate.ts'
 import type { SettleDelivery } from '../../agent/decisions/commands.ts'
 import { DeliveryRefused } from '../../agent/errors.ts'
-import type { AgentEvent } from '../../agent/events/events.ts'
-import { type Delivery, deliveryOf } from '../../agent/rules/obligations.ts'
+import { type Delivery, deliveryOf, tellsOf } from '../../agent/rules/obligations.ts'
 import { acceptedFrom, firstBehind, keyOf, rankOf } from '../../agent/state/courier.ts'
 import type { Header } from '../../log/envelope.ts'
 import { damageIn } from '../agent/damage.ts'
@@ -47,7 +46,12 @@ export async function deliver(
       if (reason === null) [accepted, upTo] = [rankOf(command.origin), event.revision]
       else {
         // Told before anything later is delivered: the target's number alone would make it look accepted.
-        await settle(source, target, { upTo: event.revision, accepted, bounced: { reason, type: event.type } }, retry)
+        await settle(
+          source,
+          target,
+          { upTo: event.revision, accepted, bounced: { reason, told: tellsOf(event) } },
+          retry,
+        )
         upTo = -1
       }
     }
@@ -108,8 +112,7 @@ function askingOf({ origin }: Delivery, { correlationId, commandId, trace }: Hea
 
 interface Refused {
   readonly reason: string
-  /** Of the obligation. */
-  readonly type: AgentEvent['type']
+  readonly told: boolean
 }
 
 async function settle(
