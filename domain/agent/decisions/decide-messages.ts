@@ -1,7 +1,7 @@
 import { messageId } from '../../log/ids.ts'
+import type { Json } from '../../log/json.ts'
 import { idOf } from '../../log/owner.ts'
 import { echo } from '../../shared/issues.ts'
-import type { Json } from '../../log/json.ts'
 import type { BodyOf } from '../events/events.ts'
 import type { Origin } from '../events/tree.ts'
 import type { Delivery, Message } from '../rules/obligations.ts'

@@ -8,11 +8,11 @@ import { undecided } from '../state/loss.ts'
 import { type Call, callsOf, isFinished } from '../state/state.ts'
 import type { UserCommand } from './commands.ts'
 import type { DecisionContext } from './context.ts'
+import { publishForPerson, takeFromPerson } from './decide-person-messages.ts'
 import type { Deciding } from './deciding.ts'
 import { endCall, failCall } from './endings.ts'
 import { forwardPause, forwardResume } from './forwarding.ts'
 import { decideLostCall, releaseLoss } from './losses.ts'
-import { publishForPerson, takeFromPerson } from './decide-person-messages.ts'
 import { settleCancel } from './proceed.ts'
 
 // Requests of people. They are only recorded; a driver takes the steps that follow.

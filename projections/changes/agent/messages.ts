@@ -23,6 +23,7 @@ export function messages(e: ProjectedEvent): Change[] {
           type,
           ...about(topic, correlationId),
           ...said(refused ?? payload),
+          ...(refused === undefined ? {} : { refused }),
         }),
       ]
     }
