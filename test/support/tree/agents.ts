@@ -5,7 +5,7 @@ import { owed } from '../../../domain/agent/decisions/owed.ts'
 import { DeliveryRefused } from '../../../domain/agent/errors.ts'
 import type { AgentEvent } from '../../../domain/agent/events/events.ts'
 import { deliveryOf, tellsOf } from '../../../domain/agent/rules/obligations.ts'
-import { targetsOf, undelivered } from '../../../domain/agent/state/courier.ts'
+import { rankOf, targetsOf, undelivered } from '../../../domain/agent/state/courier.ts'
 import { Transcript } from '../../../domain/agent/state/messages.ts'
 import { type AgentState, activityOf, callsOf, isFinished } from '../../../domain/agent/state/state.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
@@ -189,7 +189,7 @@ export class Agents {
       if (how === 'again' && written.length > 0)
         throw new Error(`${event.type} was accepted twice, or after it had bounced`)
       if (how === 'again' || how === 'forgets') return
-      this.submit(source, { kind: 'delivered', ...done, accepted: event.revision, bounced: [] })
+      this.submit(source, { kind: 'delivered', ...done, accepted: rankOf(command.origin), bounced: [] })
     } catch (error) {
       if (!(error instanceof DeliveryRefused)) throw error
       if (error.code === 'OUT_OF_ORDER' && how !== 'skips') throw error
