@@ -70,6 +70,8 @@ export const toolSections = (): string =>
     ...controlTools(CODER_SOP).map(section),
     '## To remember\n',
     ...MEMORY_TOOLS.map(({ spec }) => section(spec)),
+    '## To talk with other agents\n',
+    ...MESSAGE_TOOLS.map(({ spec }) => section(spec)),
   ].join('\n')
 
 /** The part of the page that is made of the tools. */
