@@ -1,4 +1,4 @@
-import { isPerson } from '../../domain/agent/state/bus.ts'
+import { isPerson } from '../../domain/agent/events/messages.ts'
 import { agentStream } from '../../domain/log/ids.ts'
 import type { MessageRow } from '../../projections/index.ts'
 import type { MessageView } from '../app/schemas/messages.ts'

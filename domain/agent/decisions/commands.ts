@@ -13,7 +13,7 @@ import { TurnRange } from '../events/segment.ts'
 import type { Delivery } from '../rules/obligations.ts'
 import { NAME_LENGTH } from '../state/bus-rules.ts'
 import type { AgentState } from '../state/state.ts'
-import type { AnswerOfRecord, CallOfRecord, FailureOfRecord, LeaveRecord } from './record.ts'
+import type { AnswerOfRecord, CallOfRecord, FailureOfRecord, LeaveRecord } from './record-commands.ts'
 
 /** Facts of erasures stay small. */
 export const MAX_ERASURE_REASON = 2_000

@@ -10,7 +10,7 @@ import { bouncedText, messageText } from '../state/bus-rules.ts'
 import { nextLosses, placeOf } from '../state/courier.ts'
 import { type AgentState, isFinished } from '../state/state.ts'
 import type { Settled } from './commands.ts'
-import type { Deciding } from './deciding.ts'
+import type { DecisionBuilder } from './decision-builder.ts'
 import { endCall, failCall, lastingTurn } from './endings.ts'
 
 // RuntimeMessageBus, its decisions: what an agent takes of messages that a courier brings, and what it tells their senders.
@@ -40,7 +40,7 @@ export function whyNoRequest(state: AgentState, now: number): string | null {
 
 const senderOf = ({ stream }: Origin) => idOf(stream)
 
-export function takeMessage(d: Deciding, delivery: Sent): void {
+export function takeMessage(d: DecisionBuilder, delivery: Sent): void {
   const { origin } = delivery
   const sentAt = new Date(delivery.sentAt).toISOString()
   switch (delivery.kind) {
@@ -61,7 +61,7 @@ export function takeMessage(d: Deciding, delivery: Sent): void {
 
 /** The root passes a publication on; where it hears the topic itself, it reads it at its own next turn. */
 export function distribute(
-  d: Deciding,
+  d: DecisionBuilder,
   publication: Omit<BodyOf<'message_distributed'>, 'to' | 'origin'>,
   origin?: Origin,
 ): void {
@@ -74,7 +74,7 @@ export function distribute(
 
 /** Records a message. The answer to a request ends the call that waits for it. `how.payload`: of a person's. */
 export function receive(
-  d: Deciding,
+  d: DecisionBuilder,
   message: Message,
   how: { readonly origin?: Origin; readonly sentAt: string; readonly payload?: Json },
 ): void {
@@ -95,7 +95,7 @@ export function receive(
 }
 
 /** Tells the sender of each message that will not be delivered: its waiting call, or its model at the next turn. */
-export function tellBounces(d: Deciding, { target, bounced }: Settled): void {
+export function tellBounces(d: DecisionBuilder, { target, bounced }: Settled): void {
   const to = idOf(target)
   for (const { revision, reason, told } of bounced) {
     if (!told || isFinished(d.state)) continue
@@ -108,7 +108,7 @@ export function tellBounces(d: Deciding, { target, bounced }: Settled): void {
 }
 
 /** An agent that ends answers no request any more: in the same append it tells all that wait. */
-export function refuseRequests(d: Deciding): void {
+export function refuseRequests(d: DecisionBuilder): void {
   if (d.drafts.length === 0 || !isFinished(d.state)) return
   const turn = lastingTurn(d.state)
   for (const request of d.state.bus.requests) refuse(d, request, 'the agent has finished', undefined, { turn })
@@ -119,7 +119,7 @@ export function refuseRequests(d: Deciding): void {
  * courier that comes later has it accepted.
  */
 function refuse(
-  d: Deciding,
+  d: DecisionBuilder,
   { id, from }: Pick<Message, 'id' | 'from'>,
   refused: string,
   origin?: Origin,

@@ -8,13 +8,13 @@ import { payloadFault } from '../state/bus-rules.ts'
 import { placeOf } from '../state/courier.ts'
 import type { SayOnTopic, SendMessage } from './commands.ts'
 import { distribute, receive, whyNoRequest } from './decide-messages.ts'
-import type { Deciding } from './deciding.ts'
+import type { DecisionBuilder } from './decision-builder.ts'
 
 // RuntimeMessageBus for people: what they send stands at once in the stream of its recipient, or of the root, so that no
 // courier brings it. What agents send to people has no recipient but the log.
 
 /** Records a person's message to the agent, which reads it at its next turn start; a response ends the call that waits for it. */
-export function takeFromPerson(d: Deciding, { type, topic, payload, correlationId }: SendMessage): void {
+export function takeFromPerson(d: DecisionBuilder, { type, topic, payload, correlationId }: SendMessage): void {
   mustFit(payload)
   if (type === 'request') mustAnswer(d)
   if (type === 'response') mustWait(d, correlationId ?? '')
@@ -23,7 +23,7 @@ export function takeFromPerson(d: Deciding, { type, topic, payload, correlationI
 }
 
 /** Records a person's publication at the root of the run, which passes it on. */
-export function publishForPerson(d: Deciding, { topic, payload }: SayOnTopic): void {
+export function publishForPerson(d: DecisionBuilder, { topic, payload }: SayOnTopic): void {
   mustFit(payload)
   const { parent, runId } = d.state
   if (parent !== null)
@@ -31,24 +31,24 @@ export function publishForPerson(d: Deciding, { topic, payload }: SayOnTopic): v
   distribute(d, { ...named(d), topic, payload, sentAt: sentAt(d) })
 }
 
-function named(d: Deciding): Pick<Message, 'id' | 'from'> {
+function named(d: DecisionBuilder): Pick<Message, 'id' | 'from'> {
   const id = messageId(d.state.agentId, placeOf(d.state, d.state.revision + 1))
   return { id, from: `user:${d.context.by.id}` }
 }
 
-const sentAt = (d: Deciding): string => new Date(d.context.now).toISOString()
+const sentAt = (d: DecisionBuilder): string => new Date(d.context.now).toISOString()
 
 function mustFit(payload: Json): void {
   const fault = payloadFault(payload)
   if (fault !== null) throw new CommandRejected('MESSAGE_TOO_LARGE', fault)
 }
 
-function mustAnswer(d: Deciding): void {
+function mustAnswer(d: DecisionBuilder): void {
   const why = whyNoRequest(d.state, d.context.now)
   if (why !== null) throw new CommandRejected('REQUEST_NOT_TAKEN', `${echo(d.state.agentId)} takes no request: ${why}`)
 }
 
-function mustWait(d: Deciding, request: string): void {
+function mustWait(d: DecisionBuilder, request: string): void {
   if (callWaitingFor(d.state, request) !== undefined) return
   throw new CommandRejected(
     'REQUEST_NOT_OPEN',

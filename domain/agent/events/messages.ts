@@ -14,6 +14,9 @@ export const MESSAGE_TYPES = ['request', 'response', 'event'] as const
 export const MessageType = z.enum(MESSAGE_TYPES)
 export type MessageType = z.infer<typeof MessageType>
 
+/** People are no agents: they read the log. */
+export const isPerson = (participant: string): boolean => participant.startsWith('user:')
+
 export const messageEvents = {
   /**
    * Obligation to the agent `to`; to a person, `user:<id>`, there is none. The message's id follows from stream and revision

@@ -38,9 +38,6 @@ interface Acting {
   readonly machine: Machine
 }
 
-/** People are no agents: they read the log. */
-export const isPerson = (participant: string): boolean => participant.startsWith('user:')
-
 /** The call that waits for the answer to a request; undefined: none does any more. */
 export const callWaitingFor = (state: Member, request: string | undefined): Call | undefined =>
   openCalls(state.machine).find(

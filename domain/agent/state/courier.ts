@@ -1,7 +1,7 @@
 import { agentStream } from '../../log/ids.ts'
 import type { AgentEvent } from '../events/events.ts'
+import { isPerson } from '../events/messages.ts'
 import type { Origin } from '../events/tree.ts'
-import { isPerson } from './bus.ts'
 import { ImpossibleEvent } from './impossible.ts'
 
 // Between streams (DESIGN, Flow): certain events of a stream are obligations to another one. The state keeps which are to

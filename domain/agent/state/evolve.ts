@@ -22,10 +22,10 @@ import {
 } from './evolve-turns.ts'
 import { changedFiles, versioned } from './evolve-versions.ts'
 import { ImpossibleEvent } from './impossible.ts'
-import { addLostCalls, lossAccepted, lossReleased, lostCallDecided, withUndecided } from './loss.ts'
+import { addLostCalls, lossAccepted, lossReleased, lostCallDecided, withUndecided } from './loss-rules.ts'
 import { SHOWN_BYTES } from './messages.ts'
 import { gateKey, initialPhase } from './phases.ts'
-import { reuseAfter, sizeInRecord } from './reuse.ts'
+import { reuseAfter, sizeInRecord } from './reuse-rules.ts'
 import { type AgentState, activityOf, BLANK, isFinished, REMEMBERED, turnIsOpen } from './state.ts'
 import { advanceClock } from './work-clock.ts'
 

@@ -1,4 +1,5 @@
 import type { Mutation } from '../mutation.ts'
+import { MESSAGES } from './messages.ts'
 import { ROUTING } from './routing.ts'
 import { behaviour, fault } from './row.ts'
 
@@ -22,6 +23,7 @@ export const RULES: readonly Rule[] = [
     fault: fault('agent/rules/policy-check.ts', 'judged.every((one)', '[].some((one)'),
   },
   ...ROUTING,
+  ...MESSAGES,
   {
     rule: 'memory',
     says: 'a call that is performed again saves no second fact',
@@ -314,15 +316,15 @@ export const RULES: readonly Rule[] = [
   },
   {
     rule: 'compared runs',
-    says: 'the deeds of a child stand below the call of its parent',
+    says: 'the causal history of a child stands below the call of its parent',
     test: behaviour('5.9-compared-runs'),
-    fault: fault('agent/rules/deeds.ts', 'path: [...path, ...deed.path],', 'path: deed.path,'),
+    fault: fault('agent/rules/causal-history.ts', 'path: [...path, ...entry.path],', 'path: entry.path,'),
   },
   {
     rule: 'compared runs',
     says: 'what a fork records anew is no difference',
     test: behaviour('5.9-compared-runs'),
-    fault: fault('agent/rules/deeds.ts', 'if (event.body.system !== prompt) ', ''),
+    fault: fault('agent/rules/causal-history.ts', 'if (event.body.system !== prompt) ', ''),
   },
   {
     rule: '5.9 recorded answers',
