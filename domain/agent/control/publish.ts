@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { messageId } from '../../log/ids.ts'
+import { instantText } from '../../shared/instant.ts'
 import { subscribersOf } from '../state/bus.ts'
 import { NAME_LENGTH, payloadFault } from '../state/bus-rules.ts'
 import { nextLosses, placeOf } from '../state/courier.ts'
@@ -24,7 +25,7 @@ export const publish = controlTool({
     if (state.parent !== null)
       return { events: [{ type: 'message_published', body: { ...nextLosses(state), topic, payload } }], end }
     const to = [...subscribersOf(state.bus, topic, state.agentId)]
-    const sentAt = new Date(state.at).toISOString()
+    const sentAt = instantText(state.at)
     const body = { id, from: state.agentId, topic, payload, sentAt, to }
     return { events: [{ type: 'message_distributed', body }], end }
   },

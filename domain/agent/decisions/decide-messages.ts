@@ -1,6 +1,7 @@
 import { messageId } from '../../log/ids.ts'
 import type { Json } from '../../log/json.ts'
 import { idOf } from '../../log/owner.ts'
+import { instantText } from '../../shared/instant.ts'
 import { echo } from '../../shared/issues.ts'
 import type { BodyOf } from '../events/events.ts'
 import type { Origin } from '../events/tree.ts'
@@ -42,7 +43,7 @@ const senderOf = ({ stream }: Origin) => idOf(stream)
 
 export function takeMessage(d: DecisionBuilder, delivery: Sent): void {
   const { origin } = delivery
-  const sentAt = new Date(delivery.sentAt).toISOString()
+  const sentAt = instantText(delivery.sentAt)
   switch (delivery.kind) {
     case 'deliver_message': {
       const { message } = delivery

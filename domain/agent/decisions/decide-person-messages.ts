@@ -1,5 +1,6 @@
 import { messageId } from '../../log/ids.ts'
 import type { Json } from '../../log/json.ts'
+import { instantText } from '../../shared/instant.ts'
 import { echo } from '../../shared/issues.ts'
 import { CommandRejected } from '../errors.ts'
 import type { Message } from '../rules/obligations.ts'
@@ -36,7 +37,7 @@ function named(d: DecisionBuilder): Pick<Message, 'id' | 'from'> {
   return { id, from: `user:${d.context.by.id}` }
 }
 
-const sentAt = (d: DecisionBuilder): string => new Date(d.context.now).toISOString()
+const sentAt = (d: DecisionBuilder): string => instantText(d.context.now)
 
 function mustFit(payload: Json): void {
   const fault = payloadFault(payload)

@@ -5,7 +5,8 @@ import type { Call } from './call.ts'
 import { type Courier, placeOf } from './courier.ts'
 import { type Machine, openCalls } from './machine.ts'
 
-// What an agent knows of the messages of its run: requests that it owes an answer, and who hears what.
+// The agent's view of the messages of its run: requests that it owes an answer, and the subscribers of each topic: in the root
+// all, in another agent itself.
 
 /** A request has no answer after so long, ms (CONTRACTS 4). */
 export const REQUEST_MS = 30_000
