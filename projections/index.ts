@@ -21,6 +21,7 @@ export {
   searchMemories,
   showMemory,
 } from './queries/memories.ts'
+export { listMessages, type MessageRow } from './queries/messages.ts'
 export { listOrphans, type Orphan } from './queries/orphans.ts'
 export { type Ancestor, type WithPaths, withPaths } from './queries/paths.ts'
 export { type RecordedChild, recordedChildren } from './queries/recorded-children.ts'

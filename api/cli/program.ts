@@ -14,6 +14,7 @@ import { historyCommands } from './commands/history.ts'
 import { kitOf, likeIt } from './commands/kit.ts'
 import { mcpCommand } from './commands/mcp.ts'
 import { memoryCommand } from './commands/memory.ts'
+import { messagesCommand } from './commands/messages.ts'
 import { modelsCommands } from './commands/models.ts'
 import { openCommand } from './commands/open.ts'
 import { policyCommand } from './commands/policy.ts'
@@ -72,6 +73,7 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   artifactsCommand(program, kit)
   docsCommand(program, kit)
   memoryCommand(program, kit)
+  messagesCommand(program, kit)
   costCommand(program, kit)
   requestCommand(program, kit)
   contextCommands(program, kit)

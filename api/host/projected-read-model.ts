@@ -16,6 +16,7 @@ import {
   listArtifacts,
   listCheckpoints,
   listDoubts,
+  listMessages,
   listOrphans,
   listParked,
   listQuestions,
@@ -33,6 +34,7 @@ import { noRoom } from '../app/no-room.ts'
 import type { AskRow, ReadModel } from '../app/read-model.ts'
 import { given } from '../app/runs/given.ts'
 import type { AgentPoint } from '../app/runs/point.ts'
+import { messageRow } from './message-row.ts'
 import { ownerlessQuestions } from './ownerless-questions.ts'
 import {
   agentRows,
@@ -178,6 +180,17 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
           const page = rows.slice(0, limit)
           const last = rows.length > limit ? page.at(-1) : undefined
           return { artifacts: page.map(artifactRow), next: last ? await cursorAt(last.agent_id, last.revision) : null }
+        },
+      )
+    },
+    async messages({ after, limit, runId }) {
+      const place = await placeOf(after)
+      return ask(
+        (db) => listMessages(db, { runId, limit: limit + 1, after: place }),
+        async (rows) => {
+          const page = rows.slice(0, limit)
+          const last = rows.length > limit ? page.at(-1)?.message : undefined
+          return { messages: page.map(messageRow), next: last ? await cursorAt(last.agent_id, last.revision) : null }
         },
       )
     },

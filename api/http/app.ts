@@ -20,6 +20,7 @@ import { fileRoutes } from './routes/files.ts'
 import { historyRoutes } from './routes/history.ts'
 import { lossRoutes } from './routes/losses.ts'
 import { memoryRoutes } from './routes/memories.ts'
+import { messageRoutes } from './routes/messages.ts'
 import { modelRoutes } from './routes/models.ts'
 import { policyCheckRoutes } from './routes/policy-check.ts'
 import { recordRoutes } from './routes/records.ts'
@@ -121,6 +122,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', documentRoutes(s, options.heartbeatMs))
     .route('/', documentHistoryRoutes(s))
     .route('/', memoryRoutes(s))
+    .route('/', messageRoutes(s))
     .route('/', policyCheckRoutes(s))
     .route('/', agentEventRoutes(s))
     .route('/', sessionRoutes(sessions, options.url ?? (() => null)))

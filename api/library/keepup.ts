@@ -41,6 +41,7 @@ import { type DocumentsApi, documentsOf } from './documents.ts'
 import { followRun } from './follow-run.ts'
 import { type ApprovalsWanted, approvalsOf, type RunsWanted, runsOf } from './lists.ts'
 import { type KeptMemories, memoriesOf } from './memories.ts'
+import { messageBusOf, type RuntimeMessageBus } from './message-bus.ts'
 import { runOwnAgent } from './own-agent.ts'
 import { policyOf } from './policy.ts'
 import { type ErrorRecoveryPolicy, retryOf } from './retry.ts'
@@ -139,6 +140,8 @@ export interface KeepUp extends AsyncDisposable {
   contextStore(name: string, by?: string): ContextStore
   /** Facts that agents have saved by `remember`. */
   readonly memories: KeptMemories
+  /** Messages between the agents of a run and people. */
+  readonly messages: RuntimeMessageBus
   /** Documents that people and agents edit together. */
   readonly documents: DocumentsApi
   /** Everything else: the queries, the log itself. */
@@ -191,6 +194,7 @@ export function keepUpOf(
       return checkRuns(services, parsed(CheckPolicy, asked))
     },
     memories: memoriesOf(services, parsed, asker),
+    messages: messageBusOf(services, { asker, parsed, ending: ending.signal }),
     documents: documentsOf(services, { asker, parsed, ending: ending.signal }),
     async start(options) {
       const asked = parsed(StartRun, requestOf(options))

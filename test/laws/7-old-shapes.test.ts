@@ -44,14 +44,6 @@ const UNWRITTEN = [
     ...['child_usage', 'paused', 'resumed'],
   ].map((type) => `${type}.origin.losses`),
   'agent_started.parent.ancestors: absent',
-  // Messages between agents.
-  'message_bounced',
-  'message_distributed',
-  'message_published',
-  'message_received',
-  'message_sent',
-  'subscription_added',
-  'topic_subscribed',
   // Documents, runs of other agents and the other streams without an agent.
   'header.actor.kind: gateway',
   'header.agentId: absent',

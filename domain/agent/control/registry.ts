@@ -29,7 +29,7 @@ export const CONTROL_TOOLS: readonly ControlTool[] = [
 /** The tools of the memory, which agents have where their host has one. */
 export const MEMORY_TOOLS: readonly ControlTool[] = [remember, recall, forget]
 
-/** The tools of messages between the agents of a run. No host offers them yet. */
+/** The tools of messages between the agents of a run, and to people. */
 export const MESSAGE_TOOLS: readonly ControlTool[] = [sendMessage, publish, subscribe, respond]
 
 /** Control tools that an agent has only where its spec says so. */

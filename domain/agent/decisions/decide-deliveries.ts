@@ -38,7 +38,7 @@ export function decideDelivery(d: DecisionBuilder, state: AgentState | null, del
       'OUT_OF_ORDER',
       `${keyOf(origin)} follows ${after}, and ${accepted} was accepted last; deliver what is between them first`,
     )
-  const refusal = whyNever(state, delivery, d.context.now)
+  const refusal = whyNever(state, delivery)
   if (refusal !== null) throw bounce(refusal)
   accept(d, delivery)
   if (d.state.cancel !== null) settleCancel(d)
@@ -53,12 +53,12 @@ const OF_PARENT: ReadonlySet<Delivery['kind']> = new Set<Delivery['kind']>([
 ])
 
 /** Why a delivery can never be accepted, or null. */
-function whyNever(state: AgentState, delivery: Delivery, now: number): string | null {
+function whyNever(state: AgentState, delivery: Delivery): string | null {
   const sender = senderOf(delivery)
   const { kind } = delivery
   if (kind === 'deliver_birth') return `an agent ${echo(state.agentId)} exists already`
   if (isFinished(state) && !AFTER_THE_END.has(kind)) return 'the agent has finished'
-  if ('runId' in delivery) return whyNoMessage(state, delivery, now)
+  if ('runId' in delivery) return whyNoMessage(state, delivery)
   if (OF_PARENT.has(kind)) return state.parent?.agentId === sender ? null : `${echo(sender)} is not its parent`
   const open = state.family.children[sender] !== undefined
   if (kind === 'deliver_end' || kind === 'deliver_request') return open ? null : `${echo(sender)} is not its child`

@@ -8,6 +8,7 @@ import { undecided } from '../state/loss-rules.ts'
 import { type Call, callsOf, isFinished } from '../state/state.ts'
 import type { UserCommand } from './commands.ts'
 import type { DecisionContext } from './context.ts'
+import { publishForPerson, takeFromPerson } from './decide-person-messages.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
 import { endCall, failCall } from './endings.ts'
 import { forwardPause, forwardResume } from './forwarding.ts'
@@ -39,6 +40,10 @@ export function decideRequest(d: DecisionBuilder, command: Request): void {
     case 'input':
       d.emit('user_input', { text: command.text })
       return
+    case 'send_message':
+      return takeFromPerson(d, command)
+    case 'publish':
+      return publishForPerson(d, command)
     case 'pause':
       if (d.state.paused) return
       d.emit('paused', command.reason === undefined ? {} : { reason: command.reason })

@@ -26,6 +26,8 @@ const PERSON_EVENTS: ReadonlySet<EventType> = new Set<EventType>([
   'agent_started',
   'forked',
   'user_input',
+  'message_received',
+  'message_distributed',
   'paused',
   'resumed',
   'step_requested',

@@ -89,7 +89,7 @@ const residues: Residues = {
     ...(payload === undefined ? {} : { payload: ERASED }),
   }),
   message_bounced: (body) => ({ ...body, reason: ERASED, text: ERASED }),
-  message_published: () => ({ topic: ERASED, payload: ERASED }),
+  message_published: (body) => ({ ...body, topic: ERASED, payload: ERASED }),
   message_distributed: (body) => ({ ...body, topic: ERASED, payload: ERASED }),
   summary_failed: (body) => ({ ...body, error: { ...body.error, message: ERASED } }),
   knowledge_added: ({ items }) => ({

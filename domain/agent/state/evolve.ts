@@ -82,6 +82,7 @@ function start(event: AgentEvent): AgentState {
     parent: parent ?? null,
     specHash: event.bodyHash,
     argumentsSalt,
+    ...(parent === undefined ? {} : { bus: { ...BLANK.bus, born: event.at } }),
     revision: event.revision,
     at: event.at,
     phase: initialPhase(spec.role),

@@ -20,6 +20,10 @@ export function redactRequest(secrets: SecretBoundary, command: UserCommand): Us
   switch (command.kind) {
     case 'input':
       return { ...command, text: secrets.text(command.text) }
+    case 'send_message':
+    case 'publish':
+      refuseSecrets(secrets, { topic: command.topic })
+      return { ...command, payload: secrets.json({ payload: command.payload }).payload }
     case 'start': {
       const { spec, task, approve } = command
       const { contextVariables, instructions, knowledge, ...fixed } = spec

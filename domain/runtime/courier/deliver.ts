@@ -1,8 +1,7 @@
 import { agent } from '../../agent/decisions/aggregate.ts'
 import type { SettleDelivery } from '../../agent/decisions/commands.ts'
 import { DeliveryRefused } from '../../agent/errors.ts'
-import type { AgentEvent } from '../../agent/events/events.ts'
-import { type Delivery, deliveryOf } from '../../agent/rules/obligations.ts'
+import { type Delivery, deliveryOf, tellsOf } from '../../agent/rules/obligations.ts'
 import { acceptedFrom, firstBehind, keyOf, rankOf, wasAccepted } from '../../agent/state/courier.ts'
 import type { Header } from '../../log/envelope.ts'
 import { damageIn } from '../agent/damage.ts'
@@ -48,7 +47,7 @@ export async function deliver(
       else {
         // Told before anything later is delivered: the target's number alone would make it look accepted.
         const again = wasAccepted(source.state!, owed, event.revision)
-        const bounced = { reason, type: event.type, again }
+        const bounced = { reason, told: tellsOf(event), again }
         await settle(source, target, { upTo: event.revision, accepted, bounced }, retry)
         upTo = -1
       }
@@ -110,8 +109,8 @@ function askingOf({ origin }: Delivery, { correlationId, commandId, trace }: Hea
 
 interface Refused {
   readonly reason: string
-  /** Of the obligation. */
-  readonly type: AgentEvent['type']
+  /** The agent is to be told. */
+  readonly told: boolean
   /** The target had accepted it before it lost its end. */
   readonly again: boolean
 }
@@ -129,7 +128,7 @@ async function settle(
     target: target.stream,
     upTo,
     accepted: done.accepted < 0 ? null : done.accepted,
-    bounced: bounced === null ? [] : [{ revision: upTo, reason: bounced.reason, type: bounced.type }],
+    bounced: bounced === null ? [] : [{ revision: upTo, reason: bounced.reason, told: bounced.told }],
     ...(again ? { again } : {}),
   }
   const asking = { by: COURIER, commandId: `${again ? 'refused' : 'delivered'}:${target.stream}@${upTo}` }

@@ -1,5 +1,6 @@
 import type { Mutation } from '../mutation.ts'
 import { KEEPING } from './keeping.ts'
+import { MESSAGES } from './messages.ts'
 import { ROUTING } from './routing.ts'
 import { behaviour, fault } from './row.ts'
 
@@ -23,6 +24,7 @@ export const RULES: readonly Rule[] = [
     fault: fault('agent/rules/policy-check.ts', 'judged.every((one)', '[].some((one)'),
   },
   ...ROUTING,
+  ...MESSAGES,
   {
     rule: 'memory',
     says: 'a call that is performed again saves no second fact',

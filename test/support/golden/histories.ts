@@ -8,6 +8,7 @@ import { external } from './tales-external.ts'
 import { blobs, coder, files, results, secrets } from './tales-files.ts'
 import { erased, forks } from './tales-forks.ts'
 import { losses } from './tales-losses.ts'
+import { messages } from './tales-messages.ts'
 import { models } from './tales-models.ts'
 import { approvals, doubts, late, people, voided } from './tales-people.ts'
 import { reuse } from './tales-reuse.ts'
@@ -33,6 +34,7 @@ export const HISTORIES: Readonly<Record<string, () => Promise<RecordingLog>>> = 
     lateusage,
     losses,
     lostbirths,
+    messages,
     models,
     outages,
     people,
