@@ -108,6 +108,13 @@ const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
   approval_decided: (p) => parts(p.decision, p.reason),
   approval_expired: () => '',
   standing_approval: (p) => parts((p.tools as string[] | undefined)?.join(', '), p.reason),
+  permission_granted: (p) => parts(`${plain(p.tool)} (${plain(p.scope)}, until ${plain(p.until)})`, p.reason),
+  tasks_updated: (p) =>
+    [(p.set as { id: string; status: string }[] | undefined)?.map(({ id, status }) => `${id} ${status}`), p.removed]
+      .flat()
+      .filter(Boolean)
+      .join(', '),
+  permission_ended: (p) => `${plain(p.permission)}: ${plain(p.why)}`,
   context_compressed: compressed,
   context_expanded: (p) => turnsOf(p.turns),
   summary_failed: (p) => `attempt ${plain(p.attempt)}: ${failureOf(p)}`,

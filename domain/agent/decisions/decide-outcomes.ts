@@ -14,6 +14,7 @@ import { lateAnswer } from './decide-late.ts'
 import { decideToolFact } from './decide-tools.ts'
 import type { Deciding } from './deciding.ts'
 import { endRun, endTurn } from './endings.ts'
+import { endPermissions, endUsed } from './permissions.ts'
 import { loseAttempt, proceed } from './proceed.ts'
 import { decideLeave, type FailureOfRecord, leaveRecord, withRecord } from './record.ts'
 
@@ -85,6 +86,10 @@ function modelAnswered(d: Deciding, fact: Fact<'model_answered'>): void {
   const calls = stopReason === 'refusal' ? [] : requestedCalls(content)
   const { reused } = fact
   const cutOff = cut ?? (stopReason === 'max_tokens' ? 'limit' : null)
+  endPermissions(d)
+  const planned = planCalls(d.state, calls, fact.paths, cutOff).map((call, index) =>
+    withRecord(call, reused?.calls[index] ?? null),
+  )
   d.emit(
     'model_call_end',
     {
@@ -97,15 +102,14 @@ function modelAnswered(d: Deciding, fact: Fact<'model_answered'>): void {
       durationMs: fact.durationMs,
       servedBy,
       ...(requestId === undefined ? {} : { requestId }),
-      calls: planCalls(d.state, calls, fact.paths, cutOff).map((call, index) =>
-        withRecord(call, reused?.calls[index] ?? null),
-      ),
+      calls: planned,
       ...(cut === undefined ? {} : { cut }),
       ...(fact.cached === undefined ? {} : { cached: fact.cached }),
       ...(reused === undefined ? {} : { reused: { ...reused.place, usage: reused.usage } }),
     },
     { actor: { kind: 'model', id: open.model } },
   )
+  endUsed(d, planned)
 }
 
 /** A delay gets a random tenth at most, so that runs which were held together do not come back together. */

@@ -17,6 +17,7 @@ import { decideOutcome } from './decide-outcomes.ts'
 import { approver, decideRequest } from './decide-requests.ts'
 import { Deciding } from './deciding.ts'
 import { endRun } from './endings.ts'
+import { refuseStanding } from './permissions.ts'
 import { settleOpen } from './proceed.ts'
 import { report } from './reports.ts'
 
@@ -63,6 +64,7 @@ export function decide(
   if (command.kind === 'start') {
     if (state !== null) throw exists(identity)
     admit(command.spec)
+    refuseStanding(command.approve ?? [])
     d.emit('agent_started', {
       spec: command.spec,
       depth: command.birth?.depth ?? 0,

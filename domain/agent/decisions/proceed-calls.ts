@@ -8,6 +8,7 @@ import type { Deciding } from './deciding.ts'
 import { failCall } from './endings.ts'
 import { leaveChild } from './forwarding.ts'
 import { heldByLoss } from './losses.ts'
+import { withdrawn } from './permissions.ts'
 import { beginsFromRecord } from './record.ts'
 
 // Decisions that follow without a command for the tool calls of a turn.
@@ -82,14 +83,15 @@ function inDoubt(d: Deciding, call: Call): void {
 function begin(d: Deciding, call: Call): void {
   const { toolName, index, argumentsRef, argumentsHash, effect } = call
   const about = { toolCallId: call.id }
-  if (heldByLoss(d, call) || beginsFromRecord(d, call)) return
+  if (heldByLoss(d, call) || beginsFromRecord(d, call) || withdrawn(d, call)) return
   if (call.stage.at !== 'planned') {
     d.emit('tool_call_intent', { attempt: call.attempt + (call.stage.at === 'resolved' ? 1 : 0) }, about)
     return
   }
   const reason = needsApproval(d.state, toolName)
+  const permitted = call.permission === undefined ? {} : { permission: call.permission }
   const start = { toolName, index, argumentsRef, argumentsHash, attempt: 1, effect, intent: reason === null }
-  d.emit('tool_call_start', start, about)
+  d.emit('tool_call_start', { ...start, ...permitted }, about)
   if (reason === null) return
   const expiresAt = new Date(d.context.now + d.state.spec.policy.approvalTtlMs).toISOString()
   d.emit('approval_requested', { toolName, argumentsRef, argumentsHash, expiresAt, reason }, about)

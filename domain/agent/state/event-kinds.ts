@@ -39,6 +39,7 @@ export const NO_CONSEQUENCE: ReadonlySet<EventType> = new Set<EventType>([
   'message_published',
   'message_distributed',
   'reuse_ended',
+  'permission_ended',
 ])
 
 /** Bookkeeping that may still arrive when the agent has finished (DESIGN, Flow: Finished). */

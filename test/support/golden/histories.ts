@@ -1,7 +1,7 @@
 import { World } from '../world.ts'
 import { PLANS } from './plans.ts'
 import { RecordingLog } from './recording.ts'
-import { contexts } from './tales-contexts.ts'
+import { contexts, tasks } from './tales-contexts.ts'
 import { documents } from './tales-documents.ts'
 import { ends, outages } from './tales-ends.ts'
 import { external } from './tales-external.ts'
@@ -9,7 +9,7 @@ import { blobs, coder, files, results, secrets } from './tales-files.ts'
 import { erased, forks } from './tales-forks.ts'
 import { losses } from './tales-losses.ts'
 import { models } from './tales-models.ts'
-import { approvals, doubts, late, people } from './tales-people.ts'
+import { approvals, doubts, late, people, permissions } from './tales-people.ts'
 import { reuse } from './tales-reuse.ts'
 
 /** Every history that is recorded, by its name; told again it is the same to the byte. */
@@ -32,9 +32,11 @@ export const HISTORIES: Readonly<Record<string, () => Promise<RecordingLog>>> = 
     models,
     outages,
     people,
+    permissions,
     results,
     reuse,
     secrets,
+    tasks,
   },
 }
 

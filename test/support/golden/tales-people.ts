@@ -32,6 +32,34 @@ export async function approvals() {
   return run.log
 }
 
+/** Permissions: granted for a call, for a phase and for the run, rejected, used up, over. */
+export async function permissions() {
+  const put = tool('put', { effect: 'idempotent' })
+  const asks = (scope: string, until = '2h') =>
+    calls(call('request_permission', { tool: 'put', scope, until, reason: `for the ${scope}` }))
+  const puts = (n: number) => calls(call('put', { n }))
+  const phases = ['one', 'two'].map((name) => ({ name, allowedTools: ['look'] }))
+  const role = { name: 'r', profile: 'p', goal: 'g', phases, qualityGates: [], maxReactLoop: 20 }
+  const advances = calls(call('advance_phase', { summary: 's' }))
+  const later = () => {
+    run.clock.time += 300_000
+    return calls(call('look'))
+  }
+  const says = [
+    ...[asks('call'), puts(1), asks('phase'), puts(2), advances, asks('run', '5m'), puts(3), later],
+    ...[asks('run'), completes()],
+  ]
+  const policy = { mode: 'batch', deniedTools: ['put'] }
+  const run = await tale({ says, tools: [put, tool('look')], spec: { role, policy, asksPermission: true } })
+  for (const turn of [1, 3, 6, 9]) {
+    await run.drive()
+    const decision = turn === 9 ? 'rejected' : 'approved'
+    await run.tell({ kind: 'decide_approval', toolCallId: run.call(turn), decision, reason: 'looked at it' })
+  }
+  await run.drive()
+  return run.log
+}
+
 /** Calls whose driver is lost: a person says three times what became of them, once of a run that has ended. */
 export async function doubts() {
   const send = tool('send', { effect: 'irreversible', timeLimitMs: 2 ** 30 }, hang)
