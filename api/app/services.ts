@@ -9,6 +9,7 @@ import type { Drivers } from './drives/drivers.ts'
 import type { LiveHub } from './live/hub.ts'
 import type { Losses } from './losses/losses.ts'
 import type { KnownModels } from './models.ts'
+import type { PlanPersistence } from './plans/plan-persistence.ts'
 import type { ReadModel } from './read-model.ts'
 import type { Readiness } from './readiness.ts'
 import type { KnownRoles } from './roles.ts'
@@ -115,6 +116,7 @@ export interface Services {
   readonly files: Files
   readonly documents: DocumentGateway
   readonly memories: Memories
+  readonly plans: PlanPersistence
   readonly live: LiveHub
   readonly drivers: Drivers
   /** Runs of other agents; null: this host has none. */

@@ -15,6 +15,7 @@ import { kitOf, likeIt } from './commands/kit.ts'
 import { memoryCommand } from './commands/memory.ts'
 import { modelsCommands } from './commands/models.ts'
 import { openCommand } from './commands/open.ts'
+import { planCommand } from './commands/plan.ts'
 import { policyCommand } from './commands/policy.ts'
 import { proveCommands } from './commands/prove.ts'
 import { releaseCommand } from './commands/release.ts'
@@ -74,6 +75,7 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   costCommand(program, kit)
   requestCommand(program, kit)
   contextCommands(program, kit)
+  planCommand(program, kit)
   modelsCommands(program, kit)
   proveCommands(program, kit)
   releaseCommand(program, kit)

@@ -17,6 +17,7 @@ import { agentsOf } from '../app/agents/start-agent.ts'
 import type { Config } from '../app/config.ts'
 import { work } from '../app/drives/work.ts'
 import type { KnownModels } from '../app/models.ts'
+import { planView } from '../app/plans/plan-view.ts'
 import { Problem } from '../app/problem.ts'
 import type { ApprovalRow, RunRow } from '../app/read-model.ts'
 import { checkRuns } from '../app/runs/check-policy.ts'
@@ -28,6 +29,7 @@ import { type StartedRun, startRun } from '../app/runs/start-run.ts'
 import { verifyRun } from '../app/runs/verify-run.ts'
 import { By } from '../app/schemas/common.ts'
 import type { EventView } from '../app/schemas/events.ts'
+import type { PlanView } from '../app/schemas/plan.ts'
 import { CheckPolicy, type PolicyChecked } from '../app/schemas/policy-check.ts'
 import { RunQuery } from '../app/schemas/run-query.ts'
 import { ForkBody, type RunTree as Tree, type VerifiedRun as Verified } from '../app/schemas/runs.ts'
@@ -140,6 +142,8 @@ export interface KeepUp extends AsyncDisposable {
   contextStore(name: string, by?: string): ContextStore
   /** Facts that agents have saved by `remember`. */
   readonly memories: KeptMemories
+  /** The tasks that an agent keeps (absent: the root), and every version of the plans of a run. Rejects with RUN_UNKNOWN. */
+  plan(runId: string, agentId?: string): Promise<PlanView>
   /** Documents that people and agents edit together. */
   readonly documents: DocumentsApi
   /** Everything else: the queries, the log itself. */
@@ -192,6 +196,7 @@ export function keepUpOf(
       return checkRuns(services, parsed(CheckPolicy, asked))
     },
     memories: memoriesOf(services, parsed, asker),
+    plan: (runId, agentId) => planView(services, runId, agentId),
     documents: documentsOf(services, { asker, parsed, ending: ending.signal }),
     async start(options) {
       const asked = parsed(StartRun, requestOf(options))

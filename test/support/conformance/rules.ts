@@ -59,6 +59,20 @@ export const RULES: readonly Rule[] = [
       'messages: [...request.messages]',
     ),
   },
+  {
+    rule: 'plans',
+    says: 'a file of a plan is written again where it is missing or was changed',
+    test: 'test/api/plan.test.ts',
+    name: 'missing or was changed',
+    fault: { file: 'adapters/plans-file/plan-files.ts', search: '=== text) return', replace: '!== null) return' },
+  },
+  {
+    rule: 'plans',
+    says: 'an erasure empties the files of plans',
+    test: 'test/api/plan.test.ts',
+    name: 'empties the files',
+    fault: { file: 'api/app/runs/erase-run.ts', search: 'await s.plans.keep(runId)', replace: '' },
+  },
   ...ROUTING,
   {
     rule: 'memory',
