@@ -30,6 +30,8 @@ export interface RestoreRequest {
   readonly dryRun: boolean
   /** Refuse where the files are not this tree any more, as a dry run showed them. */
   readonly expected?: string
+  /** Awaited before the first file is touched; where it rejects none is. */
+  readonly begins?: (intent: { readonly tree: string; readonly replaces: string }) => Promise<void>
 }
 
 export interface RestoredFiles {

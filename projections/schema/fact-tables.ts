@@ -152,6 +152,31 @@ export const factTables = {
     owner: 'agent_id',
     indexes: [['by']],
   },
+  restores: {
+    columns: {
+      agent_id: 'text!',
+      /** Of the request. */
+      revision: 'integer!',
+      run_id: 'text!',
+      step: 'integer',
+      /** The version that was put back, and the one that holds the files as they were. */
+      tree: 'text',
+      replaces: 'text',
+      by: 'text!',
+      claimed: 'integer!',
+      reason: 'text',
+      requested_at: 'text!',
+      /** restored, failed, interrupted; null: it has not ended. */
+      outcome: 'text',
+      code: 'text',
+      message: 'text',
+      ended_at: 'text',
+    },
+    key: ['agent_id', 'revision'],
+    kind: 'agent',
+    owner: 'agent_id',
+    indexes: [['run_id'], ['by']],
+  },
   tasks: {
     columns: {
       agent_id: 'text!',

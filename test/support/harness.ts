@@ -134,7 +134,13 @@ export const testModel = {
  * `readsHistory` say so: histories were recorded before it, and told again they are the same to the byte.
  */
 export function testSpec(
-  { readsOn = false, readsHistory = false, asksPermission = false, listsTasks = false, ...more }: Record<string, unknown> = {},
+  {
+    readsOn = false,
+    readsHistory = false,
+    asksPermission = false,
+    listsTasks = false,
+    ...more
+  }: Record<string, unknown> = {},
   tools: readonly Tool[] = [],
 ): AgentSpec {
   const role = (more.role ?? null) as AgentSpec['role']

@@ -20,6 +20,7 @@ import { endRun } from './endings.ts'
 import { refuseStanding } from './permissions.ts'
 import { settleOpen } from './proceed.ts'
 import { report } from './reports.ts'
+import { endRestore, requestRestore } from './restores.ts'
 
 export type Decision = StreamDecision<AgentState, AgentEvent>
 
@@ -89,6 +90,11 @@ export function decide(
     const { kind: _, ...body } = command
     if ('target' in body) decideDelivered(d, body)
     else decideChildLost(d, body)
+    return decided(d, state)
+  }
+  if (command.kind === 'restore' || command.kind === 'restore_ended') {
+    if (command.kind === 'restore') requestRestore(d, command)
+    else endRestore(d, command)
     return decided(d, state)
   }
   if (FACTS.has(command.kind)) return decided(brought(state, identity, command as OutcomeCommand, context), state)

@@ -35,6 +35,7 @@ const DEEDS: ReadonlySet<EventType> = new Set<EventType>([
   'lost_call_decided',
   'loss_released',
   'context_expanded',
+  'restore_requested',
   'residue',
   'erased',
 ])

@@ -27,6 +27,7 @@ import { drive, forked } from './forked.ts'
 import { lossEvents } from './loss.ts'
 import { messageEvents } from './messages.ts'
 import { permissionEvents } from './permissions.ts'
+import { restoreEvents } from './restores.ts'
 import { Place, ReusedAnswer, reuseEvents } from './reuse.ts'
 import { CutSegment } from './segment.ts'
 import { taskEvents } from './tasks.ts'
@@ -256,6 +257,7 @@ export const bodies = {
   ...reuseEvents,
   ...permissionEvents,
   ...taskEvents,
+  ...restoreEvents,
   /** A resume found files changed since the last step. */
   workspace_drifted: z.strictObject({ expected: text, found: text, changed: z.array(text) }),
   ...erasureEvents,

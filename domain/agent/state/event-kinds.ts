@@ -40,6 +40,8 @@ export const NO_CONSEQUENCE: ReadonlySet<EventType> = new Set<EventType>([
   'message_distributed',
   'reuse_ended',
   'permission_ended',
+  'restore_requested',
+  'restore_ended',
 ])
 
 /** Bookkeeping that may still arrive when the agent has finished (DESIGN, Flow: Finished). */
@@ -59,4 +61,6 @@ export const AFTER_THE_END: ReadonlySet<EventType> = new Set<EventType>([
   'child_ended',
   'child_usage',
   'child_artifact',
+  'restore_requested',
+  'restore_ended',
 ])

@@ -27,6 +27,7 @@ import { addLostCalls, lossAccepted, lossReleased, lostCallDecided, withUndecide
 import { SHOWN_BYTES } from './messages.ts'
 import { granted, withoutPermission } from './permissions.ts'
 import { gateKey, initialPhase } from './phases.ts'
+import { restoreBegun, restoreEnded } from './restores.ts'
 import { reuseAfter, sizeInRecord } from './reuse.ts'
 import { type AgentState, BLANK, isFinished, REMEMBERED, turnIsOpen } from './state.ts'
 import { NO_TASKS, updatedTasks } from './tasks.ts'
@@ -168,6 +169,10 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
       return { ...state, permissions: granted(state, event), ...forgiven(event) }
     case 'permission_ended':
       return { ...state, permissions: withoutPermission(state, event.body.permission) }
+    case 'restore_requested':
+      return restoreBegun(state, event)
+    case 'restore_ended':
+      return restoreEnded(state, event)
     case 'tasks_updated':
       return {
         ...state,

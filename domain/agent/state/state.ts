@@ -10,6 +10,7 @@ import { type Family, NO_FAMILY } from './family.ts'
 import type { Loss } from './loss.ts'
 import { type Activity, type Machine, openCalls, type Recovery } from './machine.ts'
 import type { Permission } from './permissions.ts'
+import type { Restoring } from './restores.ts'
 import type { Reuse } from './reuse.ts'
 import { NO_TASKS, type TaskGraph } from './tasks.ts'
 
@@ -138,6 +139,8 @@ export interface AgentState {
   readonly permissions?: readonly Permission[]
   /** Absent in states of earlier builds. */
   readonly tasks?: TaskGraph
+  /** Null: no restore of files is open. Absent in states of earlier builds. */
+  readonly restoring?: Restoring | null
   readonly lastText: string
   /** The outermost request that set the agent going, and that of the input that no turn has read. */
   readonly correlation: string
@@ -220,6 +223,7 @@ export const BLANK: Omit<AgentState, 'spec'> = {
   standing: [],
   permissions: [],
   tasks: NO_TASKS,
+  restoring: null,
   lastText: '',
   correlation: '',
   unreadCorrelation: null,

@@ -17,6 +17,7 @@ import { inputs } from './inputs.ts'
 import { messageReceipts, messages } from './messages.ts'
 import { modelCalls } from './model-calls.ts'
 import { permissions } from './permissions.ts'
+import { restores } from './restores.ts'
 import { runs } from './runs.ts'
 import { tasks } from './tasks.ts'
 import { toolCalls } from './tool-calls.ts'
@@ -41,6 +42,7 @@ const tables: readonly ((event: ProjectedEvent) => Change[])[] = [
   standingApprovals,
   permissions,
   tasks,
+  restores,
   children,
   budgetChanges,
   artifactRegistrations,

@@ -77,6 +77,24 @@ export const RULES: readonly Rule[] = [
     name: 'empties the files',
     fault: { file: 'api/app/runs/erase-run.ts', search: 'await s.plans.keep(runId)', replace: '' },
   },
+  {
+    rule: 'restores',
+    says: 'the request is recorded before the first file is touched',
+    test: 'test/api/restore.test.ts',
+    name: 'no file is touched',
+    fault: {
+      file: 'api/host/workspace-files.ts',
+      search: 'await begins?.({ tree, replaces: now })',
+      replace: 'void begins?.({ tree, replaces: now }).catch(() => {})',
+    },
+  },
+  {
+    rule: 'restores',
+    says: 'a driver finishes one whose process was lost',
+    test: 'test/api/restore.test.ts',
+    name: 'finished by the next driver',
+    fault: fault('runtime/agent/perform/finish-restore.ts', 'await workspace.versions.restore(restoring.tree)', ''),
+  },
   ...ROUTING,
   {
     rule: 'memory',

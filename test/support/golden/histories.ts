@@ -9,7 +9,7 @@ import { blobs, coder, files, results, secrets } from './tales-files.ts'
 import { erased, forks } from './tales-forks.ts'
 import { losses } from './tales-losses.ts'
 import { models } from './tales-models.ts'
-import { approvals, doubts, late, people, permissions } from './tales-people.ts'
+import { approvals, doubts, late, people, permissions, restores } from './tales-people.ts'
 import { reuse } from './tales-reuse.ts'
 
 /** Every history that is recorded, by its name; told again it is the same to the byte. */
@@ -33,6 +33,7 @@ export const HISTORIES: Readonly<Record<string, () => Promise<RecordingLog>>> = 
     outages,
     people,
     permissions,
+    restores,
     results,
     reuse,
     secrets,

@@ -1,6 +1,6 @@
 import { call, calls, completes, testModel, testSpec } from '../harness.ts'
 import { tool } from '../story.ts'
-import { tale } from './tale.ts'
+import { ANN, tale } from './tale.ts'
 
 // People and drivers: approvals, doubts, what comes late, pauses and steps.
 
@@ -170,4 +170,24 @@ export async function until(happened: () => boolean): Promise<void> {
     if (turns > 100_000) throw new Error('a golden history waits for what does not happen')
     await null
   }
+}
+
+/** Files that people put back: done, failed, lost on the way, and of a run that has ended. */
+export async function restores() {
+  const run = await tale({ says: [calls(call('ask_user', { question: 'Good?' })), completes()] })
+  await run.drive()
+  const asks = (more: object = {}) =>
+    run.runtime.execute(run.runId, { kind: 'restore', tree: 't1', replaces: 't2', ...more }, { by: ANN })
+  const ends = async (restore: number, more: object = { outcome: 'restored' }) =>
+    run.runtime.execute(run.runId, { kind: 'restore_ended', restore, ...more } as never, { by: ANN })
+  await ends((await asks({ step: 1, reason: 'the test was right' })).revision)
+  await ends((await asks()).revision, {
+    outcome: 'failed',
+    error: { code: 'CONFLICT', message: 'a file is in the way' },
+  })
+  await asks()
+  await run.tell({ kind: 'input', text: 'Good.' })
+  await run.drive()
+  await ends((await asks({ step: 0 })).revision)
+  return run.log
 }
