@@ -84,7 +84,7 @@ export const ConfigSchema = z.strictObject({
   retry: partly(ErrorRecoveryPolicy).default({}),
   /** When and how the contexts of runs that say nothing of it are compressed. */
   context: partly(ContextManagementConfig).default({}),
-  /** What agents are told of the place they work in; each source for all of them, or for some roles or phases. */
+  /** Knowledge that agents are given of the place they work in; each source for all of them, or for some roles or phases. */
   knowledge: z.array(KnowledgeSetting).max(KNOWLEDGE_SOURCES).default([]),
   /** The limits of the trees of runs that say nothing of it; null: they start no further agents. */
   delegation: partly(TreeLimits).nullable().default(null),

@@ -13,9 +13,9 @@ import type { PlanPersistence } from './plans/plan-persistence.ts'
 import type { ReadModel } from './read-model.ts'
 import type { Readiness } from './readiness.ts'
 import type { KnownRoles } from './roles.ts'
-import type { KnownTools } from './runs/prepare-start.ts'
 import type { FileBlame } from './schemas/files.ts'
 import type { StartRun } from './schemas/start.ts'
+import type { KnownTools } from './tools.ts'
 
 /** A point of an agent's history whose files are asked for. */
 export interface FilePoint {
@@ -97,7 +97,7 @@ export interface WorkNotification {
   readonly agentId: string
   /** A driver wrote it: no other process needs to look. */
   readonly byDriver: boolean
-  /** Until it is called another worker may be told of it too. */
+  /** Until it is called another worker may be notified too. */
   done(): void
 }
 

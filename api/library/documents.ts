@@ -21,8 +21,8 @@ import type {
 } from '../app/schemas/documents.ts'
 import { CreateDocument as CreateSchema, EraseEnvelope as EraseSchema } from '../app/schemas/documents.ts'
 import type { Services } from '../app/services.ts'
-import type { Saying } from './keepup.ts'
 import { pages } from './lists.ts'
+import type { Saying } from './saying.ts'
 
 /** An update of a document as another peer imports it. `at`: ISO 8601. */
 export interface DocumentUpdate {

@@ -2,18 +2,17 @@ import { isAbsolute, resolve } from 'node:path'
 import type { z } from 'zod'
 import { UserCommand } from '../../domain/agent/decisions/commands.ts'
 import type { SecurityPolicy, ToolExecutionContext } from '../../domain/agent/definition/spec.ts'
-import type { Comparison } from '../../domain/agent/rules/compare-deeds.ts'
+import type { Comparison } from '../../domain/agent/rules/compare-histories.ts'
 import type { AgentRunHandle, AgentRunRequest, ExternalRuns } from '../../domain/ports/external.ts'
 import { Callback } from '../../domain/runtime/agent/callback.ts'
 import { compareRuns } from '../../domain/runtime/agent/history/compare.ts'
 import type { RebuiltRequest } from '../../domain/runtime/agent/history/rebuild-request.ts'
-import type { ReusedRecord } from '../../domain/runtime/agent/history/reused.ts'
 import type { RecordedDecision } from '../../domain/runtime/agent/history/routing-decisions.ts'
 import { KeyedMutex } from '../../domain/runtime/concurrency.ts'
 import type { ContextStore } from '../../domain/runtime/context/store.ts'
-import type { At } from '../../domain/runtime/types.ts'
+import type { At, ReusedRecord } from '../../domain/runtime/types.ts'
 import { issuesOf, issuesText } from '../../domain/shared/issues.ts'
-import { agentsOf } from '../app/agents/start-agent.ts'
+import { agentsOf } from '../app/agents/agents.ts'
 import type { Config } from '../app/config.ts'
 import { work } from '../app/drives/work.ts'
 import type { KnownModels } from '../app/models.ts'
@@ -23,15 +22,17 @@ import type { ApprovalRow, RunRow } from '../app/read-model.ts'
 import { checkRuns } from '../app/runs/check-policy.ts'
 import type { Ended } from '../app/runs/ended.ts'
 import { forkRun } from '../app/runs/fork-run.ts'
-import { actorOf, record } from '../app/runs/record-command.ts'
+import { record } from '../app/runs/record-command.ts'
 import type { RequestOptions } from '../app/runs/request-options.ts'
-import { type StartedRun, startRun } from '../app/runs/start-run.ts'
+import { actorOf } from '../app/runs/request-options.ts'
+import { startRun } from '../app/runs/start-run.ts'
 import { verifyRun } from '../app/runs/verify-run.ts'
 import { By } from '../app/schemas/common.ts'
 import type { EventView } from '../app/schemas/events.ts'
 import type { PlanView } from '../app/schemas/plan.ts'
 import { CheckPolicy, type PolicyChecked } from '../app/schemas/policy-check.ts'
 import { RunQuery } from '../app/schemas/run-query.ts'
+import type { StartedRun } from '../app/schemas/runs.ts'
 import { ForkBody, type RunTree as Tree, type VerifiedRun as Verified } from '../app/schemas/runs.ts'
 import { OWN_AGENT, StartRun, type StartRunInput } from '../app/schemas/start.ts'
 import type { Services } from '../app/services.ts'
@@ -45,6 +46,7 @@ import { type KeptMemories, memoriesOf } from './memories.ts'
 import { runOwnAgent } from './own-agent.ts'
 import { policyOf } from './policy.ts'
 import { type ErrorRecoveryPolicy, retryOf } from './retry.ts'
+import type { Saying } from './saying.ts'
 import { contextStoreOf, externalRunsOf } from './spawning.ts'
 
 /**
@@ -61,12 +63,6 @@ export interface StartOptions extends Omit<StartRunInput, 'retry'> {
 
 export type RunTree = z.infer<typeof Tree>
 export type VerifiedRun = z.infer<typeof Verified>
-
-/** Who says it, and the key under which a repetition is recorded once. */
-export interface Saying {
-  readonly by?: string
-  readonly key?: string
-}
 
 /** What a fork is made of: the body of `POST /v1/runs/{id}/fork`. `at`: where it leaves its source; null: at its head. */
 export interface ForkRequest extends Omit<z.input<typeof ForkBody>, 'step' | 'turn' | 'event'> {

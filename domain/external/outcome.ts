@@ -1,9 +1,6 @@
 import { z } from 'zod'
 import type { AgentErrorCode } from './errors.ts'
-
-/** How a process ended: by an exit code, or by a signal. */
-export const ExitStatus = z.strictObject({ code: z.int().nullable(), signal: z.string().min(1).nullable() })
-export type ExitStatus = z.infer<typeof ExitStatus>
+import { ExitStatus } from './exit-status.ts'
 
 const CODES = ['UnsupportedCapability', 'Backend'] as const satisfies readonly AgentErrorCode[]
 const RunError = z.strictObject({ code: z.enum(CODES), message: z.string() })

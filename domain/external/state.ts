@@ -1,6 +1,6 @@
 import type { Root } from '../log/root.ts'
 import type { RecordedRequest } from './events.ts'
-import type { ExitStatus } from './outcome.ts'
+import type { ExitStatus } from './exit-status.ts'
 import type { Usage } from './usage.ts'
 
 /** The stage of a run. `running` under an epoch that is no longer the driver's: it is not known whether the process lives. */

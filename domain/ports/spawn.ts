@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../log/json.ts'
-import type { TokenUsage } from '../spawn/agent.ts'
 import type { FunctionContext, FunctionSpec } from '../spawn/functions.ts'
+import type { TokenUsage } from '../spawn/token-usage.ts'
 
 /** What an agent is known by after a crash: its id, and the store that holds its result. */
 export interface RunName {

@@ -1,15 +1,15 @@
 import type { PersonCommand } from '../agent/decisions/commands.ts'
 import type { AgentSpec, Budget } from '../agent/definition/spec.ts'
 import type { Message } from '../agent/events/content.ts'
+import type { BodyOf } from '../agent/events/events.ts'
 import type { PointFacts } from '../agent/state/point-details.ts'
 import type { AgentState } from '../agent/state/state.ts'
 import type { Actor, SealedEvent } from '../log/envelope.ts'
 import type { Head } from '../ports.ts'
 import type { RebuiltRequest } from './agent/history/rebuild-request.ts'
-import type { ReusedRecord } from './agent/history/reused.ts'
 import type { RecordedDecision } from './agent/history/routing-decisions.ts'
 import type { ErasableBody, ErasureChoice } from './erasure/types.ts'
-import type { StreamProof } from './stream/verify.ts'
+import type { StreamProof } from './stream/proof.ts'
 
 /** Who asks, and under which key a repeated request is recognised. */
 export interface Request {
@@ -101,6 +101,24 @@ export interface Writer {
 /** {@link AgentAt} without the messages. `writers`: by the name of the variable. */
 export interface AgentBrief extends Omit<AgentAt, 'messages'> {
   readonly writers: Readonly<Record<string, Writer>>
+}
+
+/** How far a fork has followed the record of the run that it was made of (seed 000, 5.9). */
+export interface ReusedRecord {
+  /** The agent whose record it is. */
+  readonly source: string
+  /** Outcomes that were taken: of models, and of calls. */
+  readonly models: number
+  readonly tools: number
+  /** Where it left the record, and why; null: it has not. */
+  readonly left:
+    | (Pick<BodyOf<'reuse_ended'>, 'reason' | 'differs'> & {
+        readonly revision: number
+        readonly turn: number
+        /** Null: at a request to the model. */
+        readonly toolCallId: string | null
+      })
+    | null
 }
 
 /** What verification found of an agent's stream. */

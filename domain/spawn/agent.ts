@@ -1,5 +1,6 @@
 import type { VariableRef } from '../context/variable.ts'
 import { SpawnError } from './errors.ts'
+import { NO_TOKENS, plus, type TokenUsage } from './token-usage.ts'
 
 // Spawn-and-wait by the names of seed 004; CONTRACTS 14.
 
@@ -23,13 +24,6 @@ export interface AgentConfig {
   readonly maxBudgetUsd?: number
   readonly permissionMode?: string
   readonly timeoutMs?: number
-}
-
-/** Tokens of all attempts of an agent. */
-export interface TokenUsage {
-  readonly inputTokens: number
-  readonly outputTokens: number
-  readonly totalTokens: number
 }
 
 /** An agent as its runtime knows it. `iterations`: calls of the provider, which is one unless there were retries. */
@@ -57,14 +51,6 @@ export interface AgentResult {
   /** Turns that the agent took inside its process. */
   readonly numTurns?: number
 }
-
-export const NO_TOKENS: TokenUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 }
-
-export const plus = (a: TokenUsage, b: TokenUsage): TokenUsage => ({
-  inputTokens: a.inputTokens + b.inputTokens,
-  outputTokens: a.outputTokens + b.outputTokens,
-  totalTokens: a.totalTokens + b.totalTokens,
-})
 
 /** The key under which the result of an agent is stored. */
 export const resultKey = (agentId: string): string => `agent-result-${agentId}`

@@ -1,4 +1,4 @@
-import type { TokenUsage } from './agent.ts'
+import type { TokenUsage } from './token-usage.ts'
 
 /** What a runtime or a spawner refuses. `code` is stable. */
 export type SpawnErrorCode =

@@ -140,3 +140,9 @@ export interface Aggregate<State, Event extends StreamEvent, Command, Context ex
 
 /** An aggregate of whatever kind, where only its events are read. */
 export type AnyAggregate = Aggregate<unknown, StreamEvent, unknown>
+
+/** What reading a history needs of an aggregate. */
+export type Decoding<Event extends StreamEvent> = Pick<
+  Aggregate<unknown, Event, unknown>,
+  'decode' | 'decodeKept' | 'inherited'
+>

@@ -14,6 +14,7 @@ import type { Clock } from '../../../domain/ports.ts'
 import { KeyedMutex } from '../../../domain/runtime/concurrency.ts'
 import type { AgentGateway } from '../../../domain/runtime/external/gateway.ts'
 import type { StreamExternalLog } from '../../../domain/runtime/external/stream-log.ts'
+import { Problem } from '../problem.ts'
 import type { AgentsAllowed } from './allowed.ts'
 import { type AgentLease, hold } from './leases.ts'
 
@@ -153,4 +154,10 @@ export class Agents implements ExternalRuns {
     this.#closing = true
     await Promise.all([...this.#runs.values()].map((handle) => handle[Symbol.asyncDispose]()))
   }
+}
+
+/** The runs of other agents of this process. Rejects with `UNKNOWN_AGENT` where it has none. */
+export function agentsOf({ agents }: { readonly agents: Agents | null }): Agents {
+  if (agents !== null) return agents
+  throw new Problem('UNKNOWN_AGENT', 'this keepup runs no other agents; ask the process that owns the data folder')
 }

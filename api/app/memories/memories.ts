@@ -4,8 +4,8 @@ import type { MemoryEvent } from '../../../domain/memory/events.ts'
 import type { Place } from '../../../domain/memory/fact.ts'
 import { given } from '../runs/given.ts'
 import { shown } from '../runs/keyed.ts'
-import { actorOf, mustWrite } from '../runs/record-command.ts'
-import { type RequestOptions, tracing } from '../runs/request-options.ts'
+import { mustWrite } from '../runs/record-command.ts'
+import { actorOf, type RequestOptions, tracing } from '../runs/request-options.ts'
 import type {
   CorrectMemory,
   ForgetMemory,

@@ -1,8 +1,9 @@
 import type { ErasureChoice } from '../../../domain/runtime/types.ts'
 import type { Services } from '../services.ts'
 import { agentsOf } from './agents-of.ts'
-import { actorOf, erasable, record } from './record-command.ts'
+import { erasable, record } from './record-command.ts'
 import type { RequestOptions } from './request-options.ts'
+import { actorOf } from './request-options.ts'
 
 /** What is to be erased of which agents. `agent` absent: of the root agent, or for `all` of every agent of the run. */
 export interface AskedErasure {

@@ -20,6 +20,7 @@ import { Problem, type ProblemCode } from '../problem.ts'
 import type { KnownRole, KnownRoles } from '../roles.ts'
 import type { StartRun } from '../schemas/start.ts'
 import type { Starts } from '../services.ts'
+import type { KnownTools } from '../tools.ts'
 import { DELEGATE, delegationOf } from './prepare-delegation.ts'
 
 /** Turns of a run that names no limit and has no role. */
@@ -64,12 +65,6 @@ export interface PrepareServices {
   /** What runs that say nothing of it have for their trees; null: they do not delegate. */
   readonly delegation: Exclude<StartRun['delegation'], false | undefined> | null
   readonly build: string
-}
-
-export interface KnownTools {
-  readonly specs: readonly ToolSpec[]
-  /** A sentence for each MCP server, or tool of one, that cannot be had. */
-  readonly faults: readonly string[]
 }
 
 const refuse = (code: ProblemCode, detail: string): never => {

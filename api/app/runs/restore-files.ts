@@ -2,7 +2,8 @@ import type { EndRestore } from '../../../domain/agent/decisions/commands.ts'
 import type { RestoredFiles, RestoreRequest, Services } from '../services.ts'
 import { given } from './given.ts'
 import { isUngoverned, mustBeRun } from './known.ts'
-import { actorOf, mustWrite } from './record-command.ts'
+import { mustWrite } from './record-command.ts'
+import { actorOf } from './request-options.ts'
 
 interface Asked extends Pick<RestoreRequest, 'to' | 'dryRun' | 'expected'> {
   readonly by: string | undefined

@@ -78,6 +78,7 @@ export const Ask = z
     text: z.string(),
   })
   .meta({ id: 'Ask' })
+export type AskView = z.infer<typeof Ask>
 
 export const DoubtList = z
   .strictObject({ position: Position, doubts: z.array(Ask).readonly() })

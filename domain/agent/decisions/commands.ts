@@ -11,7 +11,7 @@ import type { Place } from '../events/reuse.ts'
 import { TurnRange } from '../events/segment.ts'
 import type { Delivery } from '../rules/obligations.ts'
 import type { AgentState } from '../state/state.ts'
-import type { AnswerOfRecord, CallOfRecord, FailureOfRecord, LeaveRecord } from './record.ts'
+import type { AnswerOfRecord, CallOfRecord, FailureOfRecord, LeaveRecord } from './record-commands.ts'
 
 /** Facts of erasures stay small. */
 export const MAX_ERASURE_REASON = 2_000

@@ -3,7 +3,7 @@ import { CommandRejected } from '../errors.ts'
 import type { PlannedCall } from '../events/events.ts'
 import { endedPermissions } from '../rules/permissions.ts'
 import { type Call, callsOf } from '../state/state.ts'
-import type { Deciding } from './deciding.ts'
+import type { DecisionBuilder } from './decision-builder.ts'
 import { failCall } from './endings.ts'
 
 // The ends of permissions are facts, so that the fold needs no clock.
@@ -22,12 +22,12 @@ export function refuseStanding(tools: readonly string[]): void {
 }
 
 /** Ends the permissions whose time or phase is over. */
-export function endPermissions(d: Deciding): void {
+export function endPermissions(d: DecisionBuilder): void {
   for (const ended of endedPermissions(d.state, d.context.now)) d.emit('permission_ended', ended)
 }
 
 /** Ends the permissions for one call that the calls of this answer take up. */
-export function endUsed(d: Deciding, planned: readonly PlannedCall[]): void {
+export function endUsed(d: DecisionBuilder, planned: readonly PlannedCall[]): void {
   for (const [index, { permission }] of planned.entries()) {
     const used = d.state.permissions?.find(({ id, scope }) => id === permission && scope === 'call')
     if (used === undefined) continue
@@ -39,7 +39,7 @@ export function endUsed(d: Deciding, planned: readonly PlannedCall[]): void {
  * Refuses a call that a permission of the record lets run, where the record was left before the call began; false: it may
  * begin. The permission was given to another run.
  */
-export function withdrawn(d: Deciding, call: Call): boolean {
+export function withdrawn(d: DecisionBuilder, call: Call): boolean {
   const left = d.state.reuse?.left ?? null
   if (call.permission === undefined || left === null || left < call.argumentsRef.revision) return false
   const message = `the permission for ${call.toolName} was given to the run of the record; ask for one of this run`

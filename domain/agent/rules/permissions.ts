@@ -1,7 +1,7 @@
 import { matches } from '../definition/tool-patterns.ts'
 import type { BodyOf } from '../events/events.ts'
 import type { Permission } from '../state/permissions.ts'
-import { followsRecord } from '../state/reuse.ts'
+import { followsRecord } from '../state/reuse-rules.ts'
 import type { AgentState } from '../state/state.ts'
 
 // Permissions that an agent has asked a person for (CONTRACTS 3). One lifts the policy's refusal of a tool: by denial, by

@@ -49,7 +49,8 @@ export function planCalls(
       denial(judging, tool as ToolSpec) ??
       duplicate(state, tool as ToolSpec, args)
     const permission = refused === null ? permissionOf(judging, tool as ToolSpec) : undefined
-    if (permission?.scope === 'call') judging = { ...judging, permissions: withoutPermission(judging, permission.id) }
+    if (permission?.scope === 'call')
+      judging = { ...judging, permissions: withoutPermission(judging.permissions, permission.id) }
     const places = touched(tool, resolved)
     const asked = askedName(call.name)
     const secrets = refused === null ? secretsIn(state, args) : []

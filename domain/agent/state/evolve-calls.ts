@@ -4,7 +4,7 @@ import type { AgentEvent, EventOf } from '../events/events.ts'
 import { controlKind } from './controls.ts'
 import { countsAsFailure, isViolation } from './failures.ts'
 import { ImpossibleEvent } from './impossible.ts'
-import { lossAfterCall } from './loss.ts'
+import { lossAfterCall } from './loss-rules.ts'
 import {
   type AbandonedAttempt,
   type Activity,

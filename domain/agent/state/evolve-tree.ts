@@ -7,7 +7,7 @@ import { controlKind } from './controls.ts'
 import { NO_OBLIGATIONS } from './courier.ts'
 import { type Asked, addReport, type Child, eachKind, type Family, isNothing, NO_AMOUNTS, NO_FAMILY } from './family.ts'
 import { ImpossibleEvent } from './impossible.ts'
-import { followsRecord } from './reuse.ts'
+import { followsRecord } from './reuse-rules.ts'
 import { type AgentState, activityOf, callsOf, LOST_KEPT, withActivity } from './state.ts'
 
 // The fold of what happens between parent and child.

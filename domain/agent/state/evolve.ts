@@ -23,12 +23,12 @@ import {
 } from './evolve-turns.ts'
 import { changedFiles, versioned } from './evolve-versions.ts'
 import { ImpossibleEvent } from './impossible.ts'
-import { addLostCalls, lossAccepted, lossReleased, lostCallDecided, withUndecided } from './loss.ts'
+import { addLostCalls, lossAccepted, lossReleased, lostCallDecided, withUndecided } from './loss-rules.ts'
 import { SHOWN_BYTES } from './messages.ts'
 import { granted, withoutPermission } from './permissions.ts'
 import { gateKey, initialPhase } from './phases.ts'
-import { restoreBegun, restoreEnded } from './restores.ts'
-import { reuseAfter, sizeInRecord } from './reuse.ts'
+import { restoreBegun, restoreEnded } from './restore-rules.ts'
+import { reuseAfter, sizeInRecord } from './reuse-rules.ts'
 import { type AgentState, BLANK, isFinished, REMEMBERED, turnIsOpen } from './state.ts'
 import { NO_TASKS, updatedTasks } from './tasks.ts'
 import { advanceClock } from './work-clock.ts'
@@ -166,9 +166,9 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'standing_approval':
       return { ...state, standing: [...new Set([...state.standing, ...event.body.tools])], ...forgiven(event) }
     case 'permission_granted':
-      return { ...state, permissions: granted(state, event), ...forgiven(event) }
+      return { ...state, permissions: granted(state.permissions, event), ...forgiven(event) }
     case 'permission_ended':
-      return { ...state, permissions: withoutPermission(state, event.body.permission) }
+      return { ...state, permissions: withoutPermission(state.permissions, event.body.permission) }
     case 'restore_requested':
       return restoreBegun(state, event)
     case 'restore_ended':

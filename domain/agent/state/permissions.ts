@@ -1,6 +1,5 @@
 import type { EventOf } from '../events/events.ts'
 import type { PermissionScope } from '../events/permissions.ts'
-import type { AgentState } from './state.ts'
 
 /** A permission in force. */
 export interface Permission {
@@ -17,7 +16,7 @@ export interface Permission {
 
 /** The permissions after one was granted. It takes the place of an earlier one for the same tool and scope. */
 export function granted(
-  { permissions = [] }: AgentState,
+  permissions: readonly Permission[] = [],
   { toolCallId: id = '', body: { tool, scope, until, phase } }: EventOf<'permission_granted'>,
 ): readonly Permission[] {
   const others = permissions.filter((one) => one.tool !== tool || one.scope !== scope)
@@ -25,5 +24,5 @@ export function granted(
 }
 
 /** The permissions without one that has ended. */
-export const withoutPermission = ({ permissions = [] }: AgentState, id: string): readonly Permission[] =>
+export const withoutPermission = (permissions: readonly Permission[] = [], id: string): readonly Permission[] =>
   permissions.filter((one) => one.id !== id)

@@ -1,7 +1,8 @@
 import type { ExecutionResult } from '../../ports/spawn.ts'
 import type { Clock } from '../../ports.ts'
-import { type Agent, type AgentResult, NO_TOKENS, plus, type TokenUsage } from '../../spawn/agent.ts'
+import type { Agent, AgentResult } from '../../spawn/agent.ts'
 import { ProviderError } from '../../spawn/errors.ts'
+import { NO_TOKENS, plus, type TokenUsage } from '../../spawn/token-usage.ts'
 
 /** The clock of this process, where the host brings none. */
 export const systemClock: Clock = {

@@ -229,7 +229,7 @@ describe('snapshots of the replica', () => {
     return { ports, snapshots, id, kept, replace, text: person.text(0).toString() }
   }
 
-  test('open a document without the updates before them; one that is damaged or altered is left aside and told of', async () => {
+  test('open a document without the updates before them; one that is damaged or altered is left aside and reported', async () => {
     const { ports, snapshots, id, kept, replace, text } = await long()
     const opened: number[] = []
     const documents: typeof ports.documents = {

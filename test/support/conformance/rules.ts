@@ -388,15 +388,15 @@ export const RULES: readonly Rule[] = [
   },
   {
     rule: 'compared runs',
-    says: 'the deeds of a child stand below the call of its parent',
+    says: 'the causal history of a child stands below the call of its parent',
     test: behaviour('5.9-compared-runs'),
-    fault: fault('agent/rules/deeds.ts', 'path: [...path, ...deed.path],', 'path: deed.path,'),
+    fault: fault('agent/rules/causal-history.ts', 'path: [...path, ...entry.path],', 'path: entry.path,'),
   },
   {
     rule: 'compared runs',
     says: 'what a fork records anew is no difference',
     test: behaviour('5.9-compared-runs'),
-    fault: fault('agent/rules/deeds.ts', 'if (event.body.system !== prompt) ', ''),
+    fault: fault('agent/rules/causal-history.ts', 'if (event.body.system !== prompt) ', ''),
   },
   {
     rule: '5.9 recorded answers',

@@ -1,4 +1,4 @@
-import type { FailureOfRecord, RecordedOfCall } from '../../../agent/decisions/record.ts'
+import type { FailureOfRecord, RecordedOfCall } from '../../../agent/decisions/record-commands.ts'
 import type { AgentEvent, EventOf } from '../../../agent/events/events.ts'
 import type { Place } from '../../../agent/events/reuse.ts'
 import { assemblerOf, requestInputs } from '../../../agent/rules/request.ts'

@@ -34,7 +34,7 @@ const ASKED: ReadonlySet<ExternalEventType> = new Set<ExternalEventType>([
 export const RUNTIME: Actor = { kind: 'system', id: 'runtime' }
 
 /** One decision under way: an event is emitted and folded at once, so that the next one is decided on its state. */
-export class Deciding {
+export class DecisionBuilder {
   readonly #drafts: ExternalDraft[] = []
   readonly #place: Place
   readonly #context: ExternalContext
