@@ -95,6 +95,22 @@ export const RULES: readonly Rule[] = [
     name: 'finished by the next driver',
     fault: fault('runtime/agent/perform/finish-restore.ts', 'await workspace.versions.restore(restoring.tree)', ''),
   },
+  {
+    rule: 'context',
+    says: 'a model makes the summary where the strategy asks for one',
+    test: behaviour('5.11-context'),
+    fault: fault('agent/decisions/compress.ts', 'compression.failed < MOST_FAILED', 'compression.failed < 0'),
+  },
+  {
+    rule: 'context',
+    says: 'people see what is hidden and bring it back',
+    test: 'test/api/context.test.ts',
+    fault: fault(
+      'agent/decisions/compress.ts',
+      'const asked = compression.expanding\n',
+      'const asked = compression.expanding.slice(9)\n',
+    ),
+  },
   ...ROUTING,
   {
     rule: 'memory',
