@@ -69,7 +69,7 @@ const covers = (patterns: readonly string[], name: string) =>
     .map((one) => (one === 'file_write' ? 'write_file' : one))
     .some((one) => one === '*' || one === name || (one === 'srv:*' && name.startsWith('srv:')))
 
-type Plan = fc.TypeOf<typeof plan>
+type Plan = typeof plan extends fc.Arbitrary<infer T> ? T : never
 
 /** Why this call of an answer must not have run, from the events alone; null: it may. */
 function forbidden(events: readonly AgentEvent[], id: string, given: Plan): string | null {
