@@ -35,7 +35,7 @@ export interface HarnessOptions {
   readonly giveUpMs?: number
 }
 
-/** What a backend asks the harness to start. */
+/** The process that a backend asks the harness to start. */
 export interface Start {
   readonly program: string
   readonly args: readonly string[]

@@ -163,7 +163,7 @@ class Running implements AgentProcess {
     })
   }
 
-  /** What the agent left running belongs to it, and would hold its output open. */
+  /** A process that the agent left running belongs to it, and would hold its output open. */
   #left(exit: ExitStatus): void {
     this.#exit = exit
     for (const timer of this.#timers) clearTimeout(timer)

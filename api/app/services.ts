@@ -39,7 +39,7 @@ export interface RestoredFiles {
   readonly tree: string
   /** The version that holds the files as they were before; restoring it undoes this. */
   readonly replaced: string
-  /** What putting it back does to the folder. `deleted`: files that the version does not know. */
+  /** The changes that putting it back makes to the folder. `deleted`: files that the version does not know. */
   readonly changes: readonly FileChange[]
 }
 

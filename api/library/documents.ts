@@ -75,7 +75,7 @@ export interface DocumentsApi {
 const ENTRIES = 500
 
 interface Asking {
-  /** Who asks, checked. */
+  /** The asking person, checked. */
   asker(said: string | undefined): string
   /** The value that a schema makes of another one; rejects with INVALID_REQUEST. */
   parsed<T extends z.ZodType>(schema: T, value: unknown): z.output<T>

@@ -50,7 +50,7 @@ import type { Saying } from './saying.ts'
 import { contextStoreOf, externalRunsOf } from './spawning.ts'
 
 /**
- * What a run is started with: the body of `POST /v1/runs`, and the interfaces of seed 000 section 5 as they stand there.
+ * The request that starts a run: the body of `POST /v1/runs`, and the interfaces of seed 000 section 5 as they stand there.
  * `policy`, or `execution` and `security`. `workspace` may be relative to the current folder.
  */
 export interface StartOptions extends Omit<StartRunInput, 'retry'> {
@@ -64,7 +64,7 @@ export interface StartOptions extends Omit<StartRunInput, 'retry'> {
 export type RunTree = z.infer<typeof Tree>
 export type VerifiedRun = z.infer<typeof Verified>
 
-/** What a fork is made of: the body of `POST /v1/runs/{id}/fork`. `at`: where it leaves its source; null: at its head. */
+/** The request for a fork: the body of `POST /v1/runs/{id}/fork`. `at`: where it leaves its source; null: at its head. */
 export interface ForkRequest extends Omit<z.input<typeof ForkBody>, 'step' | 'turn' | 'event'> {
   readonly at?: At
   /** The same key and request again finds the fork that it made, also after a restart. */
@@ -104,7 +104,7 @@ export interface KeepUp extends AsyncDisposable {
   checkpoint(agentId: string, step: number): Promise<Checkpoint | null>
   /** An agent at a point of its history (its head where none is named), folded from the log; nothing is performed. */
   agent(agentId: string, at?: At): Promise<AgentState>
-  /** What the model was asked in a turn, put together again from the log: an entry per attempt. */
+  /** The requests to the model in a turn, put together again from the log: an entry per attempt. */
   requests(agentId: string, turn: number): Promise<readonly RebuiltRequest[]>
   /** The models, with prices, capabilities, health in this process, and the current choice among them. */
   models(): KnownModels
@@ -112,7 +112,10 @@ export interface KeepUp extends AsyncDisposable {
   routing(agentId: string, turn: number): Promise<readonly RecordedDecision[]>
   /** Checks the chain, the bodies and the digests of every agent of a run, or of one. */
   verify(runId: string, only?: { readonly agent?: string }): Promise<VerifiedRun>
-  /** How far a fork with `reuse` has followed the record of its source, and where it left it. Null: it takes nothing from one. */
+  /**
+   * How far a fork with `reuse` has followed the record of its source, and where it left it. Null: it takes nothing
+   * from one.
+   */
   reused(runId: string): Promise<ReusedRecord | null>
   /** Two runs beside each other, aligned by cause: the first difference in what was asked, answered or decided. */
   compare(runId: string, other: string): Promise<Comparison>

@@ -1,4 +1,4 @@
-/** Who says it, and the key under which a repetition is recorded once. */
+/** The speaker, and the key under which a repetition is recorded once. */
 export interface Saying {
   readonly by?: string
   readonly key?: string

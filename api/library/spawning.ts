@@ -5,7 +5,7 @@ import { StreamVariables } from '../../domain/runtime/context/stream-variables.t
 import { agentsOf } from '../app/agents/agents.ts'
 import type { Services } from '../app/services.ts'
 
-// What spawn-and-wait (seed 004) needs of an open data folder.
+// The services of an open data folder that spawn-and-wait (seed 004) needs.
 
 /** Runs of other agents, each started by a person. */
 export function externalRunsOf(s: Services, by: () => Actor): ExternalRuns {

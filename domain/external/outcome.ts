@@ -6,7 +6,7 @@ const CODES = ['UnsupportedCapability', 'Backend'] as const satisfies readonly A
 const RunError = z.strictObject({ code: z.enum(CODES), message: z.string() })
 
 /**
- * What a run came to. `exited`: the process ended by itself; `success` says whether the agent did its work, which the exit
+ * The outcome of a run. `exited`: the process ended by itself; `success` says whether the agent did its work, which the exit
  * code alone does not tell. `failed`: it did not end by itself, or was never started. `unknown`: the end was not seen.
  */
 export const Outcome = z.discriminatedUnion('outcome', [

@@ -18,7 +18,7 @@ export const KINDS: readonly string[] = ['agent', 'document', 'external', 'key',
 export const KINDS_OF_RUNS: readonly string[] = ['agent', 'external']
 
 /**
- * What the bytes of an event belong to: the run for streams of agents and external agents, else the stream itself. Blobs are
+ * The owner of an event's bytes: the run for streams of agents and external agents, else the stream itself. Blobs are
  * addressed by it, and an erasure ends there.
  */
 export function ownerOf({ stream, runId }: Owned): string {

@@ -4,7 +4,7 @@ import { NO_TOKENS, plus, type TokenUsage } from './token-usage.ts'
 
 // Spawn-and-wait by the names of seed 004; CONTRACTS 14.
 
-/** What becomes of a result: the caller gets it, the parent's merge gets it, or the store alone holds it. */
+/** The destination of a result: the caller gets it, the parent's merge gets it, or the store alone holds it. */
 export type OnComplete = 'return' | 'merge' | 'store'
 
 export type AgentStatus = 'idle' | 'running' | 'completed' | 'failed' | 'cancelled'
@@ -37,7 +37,7 @@ export interface Agent {
   readonly cancelled: boolean
 }
 
-/** What an agent came to. `result`: the text of its answer, `{error}` where it failed, empty where it was cancelled. */
+/** The outcome of an agent. `result`: the text of its answer, `{error}` where it failed, empty where it was cancelled. */
 export interface AgentResult {
   readonly agentId: string
   readonly result: unknown
@@ -74,7 +74,7 @@ export function checkConfig(config: AgentConfig): void {
 
 const invalid = (message: string) => new SpawnError('INVALID_AGENT', message)
 
-/** What may happen to an agent. `ended`: the provider answered, or failed. */
+/** The events of an agent's life. `ended`: the provider answered, or failed. */
 export type AgentMove =
   | { readonly move: 'run' }
   | { readonly move: 'attempt' }

@@ -148,14 +148,17 @@ test('pure rooms have no clock, no randomness, no environment, nothing asynchron
   const forbidden = [
     /\basync\b/,
     /\bawait\b/,
-    /\bDate\.now\b/,
-    /new Date\(\)/,
+    /\bDate\b/,
+    /\bTemporal\b/,
+    /\bIntl\b/,
     /Math\.random/,
     /\bprocess\./,
     /performance\./,
   ]
+  const calendar = 'domain/shared/instant.ts'
+  expect(read(calendar)).not.toMatch(/\bDate\.now\b|new Date\(\)|Date\(\)/)
   const wrong = sources('domain')
-    .filter((path) => isPure(path) && !path.startsWith('domain/ports'))
+    .filter((path) => isPure(path) && !path.startsWith('domain/ports') && path !== calendar)
     .flatMap((path) => {
       const code = read(path).replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
       return forbidden.filter((pattern) => pattern.test(code)).map((pattern) => `${path}: ${pattern}`)
@@ -239,9 +242,10 @@ test('the top level has only the named rooms and files', () => {
   expect(found.filter((name) => !rooms.includes(name) && !files.includes(name))).toEqual([])
 })
 
+/** Files of tests from before the rule. None may join them, and each leaves the list when it is short enough. */
+const LONG_TESTS = ['test/api/documents-bad-input.test.ts', 'test/support/tree/world.ts']
+
 test('no file is longer than 300 lines', () => {
-  const long = Object.keys(allowed)
-    .flatMap(sources)
-    .filter((path) => read(path).split('\n').length > 301)
-  expect(long).toEqual([])
+  const long = [...Object.keys(allowed), 'test'].flatMap(sources).filter((path) => read(path).split('\n').length > 301)
+  expect(long.sort()).toEqual(LONG_TESTS)
 })

@@ -18,10 +18,10 @@ import { Problem } from '../problem.ts'
 import type { AgentsAllowed } from './allowed.ts'
 import { type AgentLease, hold } from './leases.ts'
 
-/** What a host brings to run other agents. */
+/** The services of a host that runs other agents. */
 export interface AgentsHost {
   readonly backends: readonly AgentBackend[]
-  /** What requests over the network may give them. */
+  /** The values that requests over the network may give them. */
   readonly allowed: AgentsAllowed
   readonly clock: Clock
   newId(): string
@@ -69,7 +69,7 @@ export class Agents implements ExternalRuns {
       .sort((a, b) => (a.kind < b.kind ? -1 : 1))
   }
 
-  /** What is there of a kind on this machine, as it was {@link INSPECTED_MS} ago at most; null: there is no such kind. */
+  /** The state of a kind on this machine, as it was {@link INSPECTED_MS} ago at most; null: there is no such kind. */
   async inspect(kind: string): Promise<BackendState | null> {
     const backend = this.#host.backends.find((one) => one.kind === kind)
     if (backend === undefined) return null

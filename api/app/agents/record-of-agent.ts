@@ -9,7 +9,7 @@ import type { Recorded } from '../schemas/common.ts'
 import type { Services } from '../services.ts'
 import { agentsOf } from './agents.ts'
 
-/** What is asked of a run of another agent; null: that is not done with one. */
+/** The request to a run of another agent; null: it takes no such request. */
 function asExternal(command: UserCommand, hide: (text: string) => string): AskedOfRun | null {
   const said = 'reason' in command && command.reason !== undefined ? { reason: hide(command.reason) } : {}
   if (command.kind === 'cancel') return { kind: 'cancel', ...said }

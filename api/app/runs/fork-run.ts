@@ -10,7 +10,7 @@ import { mustGovern, workspaceOf } from './known.ts'
 import { mustWrite } from './record-command.ts'
 import { actorOf, type RequestOptions, tracing } from './request-options.ts'
 
-/** What a fork is made of. */
+/** The request for a fork. */
 export interface AskedFork {
   readonly at: At
   readonly workspace?: string | undefined

@@ -18,9 +18,9 @@ export function mustWrite(s: Services): void {
 }
 
 /**
- * Records a command of a person and drives the agent as asked. Rejects with `NOT_FOUND` for an unknown agent, `REVISION_CHANGED` where it is
- * no longer at the expected revision, and with what the agent's state refuses; where it is to be driven here, also with
- * what keeps this process from it.
+ * Records a command of a person and drives the agent as asked. Rejects with `NOT_FOUND` for an unknown agent,
+ * `REVISION_CHANGED` where it is no longer at the expected revision, and with what the agent's state refuses; where it is
+ * to be driven here, also with what keeps this process from it.
  */
 export async function record(s: Services, asked: Asked): Promise<Recorded> {
   mustWrite(s)
@@ -44,7 +44,7 @@ export async function record(s: Services, asked: Asked): Promise<Recorded> {
   return { runId, agentId: asked.agentId, revision, driving }
 }
 
-/** What an erasure would empty; rejects as the erasure itself would. Records nothing. */
+/** The bodies that an erasure would empty; rejects as the erasure itself would. Records nothing. */
 export async function erasable(
   s: Services,
   agentId: string,

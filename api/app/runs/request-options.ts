@@ -2,7 +2,7 @@ import type { UserCommand } from '../../../domain/agent/decisions/commands.ts'
 import type { Actor } from '../../../domain/log/envelope.ts'
 import type { Request } from '../../../domain/runtime/types.ts'
 
-/** What a request says of itself beside its content. */
+/** The options of a request beside its content. */
 export interface RequestOptions extends Pick<Request, 'key' | 'trace' | 'correlationId'> {
   /** The revision that the agent must still be at; absent: any. */
   readonly expectedRevision?: number

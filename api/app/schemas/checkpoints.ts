@@ -21,7 +21,7 @@ const Result = z
   })
   .meta({ id: 'ToolResult' })
 
-/** What a list says of each checkpoint. */
+/** The members of each checkpoint in a list. */
 export const CheckpointEntry = z.strictObject({
   id: z.string(),
   threadId: z.string().meta({ description: 'The agent' }),
@@ -31,7 +31,6 @@ export const CheckpointEntry = z.strictObject({
   timestamp: z.string(),
 })
 
-/** What a checkpoint holds beside its place, with values (seed 000, 5.5; 003: `pendingCreates`). */
 const Permission = z.strictObject({
   id: z.string().meta({ description: 'The call that asked for it' }),
   tool: z.string(),
@@ -40,6 +39,7 @@ const Permission = z.strictObject({
   phase: z.string().nullable(),
 })
 
+/** The values of a checkpoint beside its place (seed 000, 5.5; 003: `pendingCreates`). */
 const content = {
   state: z.strictObject({
     messages: z.array(AnyJson).readonly(),

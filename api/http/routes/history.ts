@@ -128,7 +128,7 @@ export function historyRoutes(s: Services, underway: KeyedMutex) {
     const colon = text.lastIndexOf(':')
     return { agentId: colon < 0 ? runId : text.slice(0, colon), at: { step: Number(text.slice(colon + 1)) } }
   }
-  /** What `diff` compares: messages are compared beside it, and every event has another place. */
+  /** The members that `diff` compares: messages are compared beside it, and every event has another place. */
   const comparedOf = (at: AgentAt): Json => {
     const {
       id: _i,

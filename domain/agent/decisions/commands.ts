@@ -148,7 +148,7 @@ export type OutcomeCommand =
       readonly tested?: BodyOf<'tool_call_end'>['tested']
       /** Of a control tool: its parsed input, and what the runtime established for its decision. */
       readonly control?: { readonly input: unknown; readonly findings: Findings }
-      /** What was found is what the record says. */
+      /** The findings equal those of the record. */
       readonly reused?: Place
     }
   | CallOfRecord

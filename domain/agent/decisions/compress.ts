@@ -79,7 +79,10 @@ function recorded(
   d.emit('context_compressed', { reason, strategy, segments: [...plan.segments], tokens })
 }
 
-/** What does not fit beside the turns that a person wants to see is hidden; where they alone are too long, they stay hidden. */
+/**
+ * Hides the turns that do not fit beside those that a person wants to see; where they alone are too long, they stay
+ * hidden.
+ */
 function expand(d: DecisionBuilder, model: ModelInfo, asked: readonly TurnRange[]): void {
   const shown = shownContext(d.state, d.told, model, asked)
   const whole = unchanged(shown)

@@ -31,7 +31,7 @@ export function decideDelivery(d: DecisionBuilder, state: AgentState | null, del
   const accepted = acceptedFrom(state, origin.stream)
   const rank = rankOf(origin)
   if (rank <= accepted) return
-  // What was accepted last may be of a part that the source has lost since.
+  // The last accepted delivery may be of a part that the source has lost since.
   const follows = after === accepted || (after < accepted && lossesAt(rank) > lossesAt(accepted))
   if (!follows)
     throw new DeliveryRefused(
@@ -132,7 +132,7 @@ function childEnded(d: DecisionBuilder, { origin, hash, end }: Of<'deliver_end'>
   else failCall(d, call, failureOf(end), { durationMs })
 }
 
-/** What became of obligations of this stream. What was settled before decides nothing. */
+/** Records the delivery or bounce of obligations of this stream. Those that were settled before decide nothing. */
 export function decideDelivered(d: DecisionBuilder, body: Settled): void {
   const owed = d.state.courier.owed[body.target]
   if (owed === undefined || body.upTo < owed.from) return

@@ -1,5 +1,6 @@
 import { messageId } from '../../log/ids.ts'
 import { idOf } from '../../log/owner.ts'
+import { instantText } from '../../shared/instant.ts'
 import { echo } from '../../shared/issues.ts'
 import type { BodyOf } from '../events/events.ts'
 import type { Origin } from '../events/tree.ts'
@@ -38,7 +39,7 @@ const senderOf = ({ stream }: Origin) => idOf(stream)
 
 export function takeMessage(d: DecisionBuilder, delivery: Sent): void {
   const { origin } = delivery
-  const sentAt = new Date(delivery.sentAt).toISOString()
+  const sentAt = instantText(delivery.sentAt)
   switch (delivery.kind) {
     case 'deliver_message':
       return receive(d, delivery.message, { origin, sentAt })

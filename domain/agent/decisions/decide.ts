@@ -24,7 +24,7 @@ import { endRestore, requestRestore } from './restores.ts'
 
 export type Decision = StreamDecision<AgentState, AgentEvent>
 
-/** Who the agent is, and at which revision its stream stands (-1: it does not exist). */
+/** The agent's identity, and the revision of its stream (-1: it does not exist). */
 export interface Identity {
   readonly agentId: string
   readonly runId: string
@@ -111,8 +111,8 @@ function decided(d: DecisionBuilder, before: AgentState): Decision {
 }
 
 /**
- * What follows from a fact. Where that cannot be decided the run ends by name: the next drive would bring the same fact,
- * paid for anew, to the same fault.
+ * Decides the consequences of a fact. Where they cannot be decided the run ends by name: the next drive would bring the
+ * same fact, paid for anew, to the same fault.
  */
 function brought(
   state: AgentState,

@@ -18,7 +18,10 @@ const utf8 = new TextEncoder()
 export type Draft = StreamDraft<AgentState, AgentEvent>
 
 const PEOPLE: ReadonlySet<Actor['kind']> = new Set(['user', 'approver'])
-/** What people themselves do. Everything else that follows from it is the runtime's, in the turn where it happens. */
+/**
+ * Events by which people act themselves. Everything else that follows from them is the runtime's, in the turn where it
+ * happens.
+ */
 const PERSON_EVENTS: ReadonlySet<EventType> = new Set<EventType>([
   'agent_started',
   'forked',

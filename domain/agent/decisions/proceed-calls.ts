@@ -1,3 +1,4 @@
+import { instantText } from '../../shared/instant.ts'
 import { needsApproval } from '../rules/policy.ts'
 import { startable } from '../rules/scheduling.ts'
 import { REQUEST_MS } from '../state/bus.ts'
@@ -69,7 +70,7 @@ function inDoubt(d: DecisionBuilder, call: Call): void {
     failCall(d, call, { code: 'EXECUTION_FAILED', message: `${many}; try a different approach` })
     return
   }
-  // What is taken from the record has none at all.
+  // A call that is taken from the record has none at all.
   if (!control && !call.reused && (call.effect === 'irreversible' || call.lost >= MAX_LOST)) {
     const gone = `the driver of attempt ${call.attempt} is gone, and its record does not show whether ${call.toolName} happened`
     d.emit('tool_call_unknown', { attempt: call.attempt, reason: call.lost >= MAX_LOST ? many : gone }, about)
@@ -93,7 +94,7 @@ function begin(d: DecisionBuilder, call: Call): void {
   const start = { toolName, index, argumentsRef, argumentsHash, attempt: 1, effect, intent: reason === null }
   d.emit('tool_call_start', { ...start, ...permitted }, about)
   if (reason === null) return
-  const expiresAt = new Date(d.context.now + d.state.spec.policy.approvalTtlMs).toISOString()
+  const expiresAt = instantText(d.context.now + d.state.spec.policy.approvalTtlMs)
   d.emit('approval_requested', { toolName, argumentsRef, argumentsHash, expiresAt, reason }, about)
 }
 

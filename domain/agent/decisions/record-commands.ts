@@ -4,7 +4,7 @@ import type { Place } from '../events/reuse.ts'
 
 // Outcomes that a fork takes from the record of its source (seed 000, 5.9), from the driver.
 
-/** What the record has of one call of an answer. */
+/** The record of one call of an answer. */
 export interface RecordedOfCall extends Pick<PlannedCall, 'toolName' | 'argumentsHash'> {
   readonly place: Place
   /** It never ran: a person had rejected it, or its approval had expired. */
@@ -35,7 +35,7 @@ export interface CallOfRecord {
   readonly end: Omit<BodyOf<'tool_call_end'>, 'step' | 'attempt' | 'durationMs' | 'reused' | 'attachment'>
   readonly attached?: { readonly attachment: Attachment; readonly bytes: Uint8Array }
   readonly tree: string | null
-  /** What an agent that the call had started has made; without what stands in the streams of that agent. */
+  /** Artifacts of an agent that the call had started; without what stands in the streams of that agent. */
   readonly artifacts: readonly Artifact[]
 }
 

@@ -2,7 +2,7 @@ import { canonicalText } from '../../log/canonical.ts'
 import type { Json } from '../../log/json.ts'
 import type { CausalEntry } from './causal-history.ts'
 
-/** What one of two runs has at a place. `value` only where the two differ. */
+/** The entry of one of two runs at a place. `value` only where the two differ. */
 export interface Said {
   readonly agentId: string
   readonly revision: number

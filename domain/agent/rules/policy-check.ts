@@ -12,14 +12,14 @@ export interface CheckedCall {
   readonly permission?: string | undefined
 }
 
-/** What is in force instead. A member that is absent stays as the run has it; `role` null: none. */
+/** The rules in force instead. A member that is absent stays as the run has it; `role` null: none. */
 export interface OtherRules {
   readonly policy?: Policy
   readonly role?: RoleDefinition | null
 }
 
 /**
- * What other rules do with a call. `code` and `rule`: as the failed call would have had them; null where it is asked.
+ * The verdict of other rules on a call. `code` and `rule`: as the failed call would have had them; null where it is asked.
  * `permit`: they refuse it, and a person's permission lets it run all the same.
  */
 export interface PolicyVerdict {
@@ -30,7 +30,7 @@ export interface PolicyVerdict {
 }
 
 /**
- * What the rules would do with a call that the agent makes in this state; null: they would let it run. What people have
+ * The verdict of the rules on a call that the agent makes in this state; null: they would let it run. What people have
  * approved beforehand or permitted still counts. Of another role the phase of the same name counts, or, where it has none, any phase.
  */
 export function verdictOn(state: AgentState, call: CheckedCall, other: OtherRules): PolicyVerdict | null {

@@ -56,7 +56,7 @@ export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: 
   }
 }
 
-/** What a fork does not hold against the agent. */
+/** Members that a fork does not hold against the agent. */
 const FORGIVEN = {
   violations: 0,
   textOnly: 0,

@@ -57,7 +57,7 @@ export function evolve(state: AgentState | null, event: AgentEvent, append: Appe
   }
 }
 
-/** What the next turn reads. */
+/** The input that the next turn reads. */
 const READ: ReadonlySet<string> = new Set(['user_input', 'message_received', 'message_bounced'])
 
 /** Does the event lead to a further step by itself? The next turn reads an input that arrives within a turn. */
@@ -116,7 +116,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'message_bounced':
       return unread(state, event, append)
     case 'message_received':
-      // What a call waited for is read as its result.
+      // The answer that a call waited for is read as its result.
       return event.toolCallId === undefined ? unread(state, event, append) : state
     case 'message_sent':
       return waitForReply(state, event)

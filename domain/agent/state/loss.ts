@@ -8,7 +8,10 @@ export interface LostCallState {
   readonly decided: 'happened' | 'abandon' | null
 }
 
-/** What an accepted loss leaves to be settled. `unlisted`: any irreversible call may have happened in the lost part. */
+/**
+ * The calls that an accepted loss leaves to be settled. `unlisted`: any irreversible call may have happened in the lost
+ * part.
+ */
 export interface Loss {
   readonly calls: readonly LostCallState[]
   readonly unlisted: boolean

@@ -50,7 +50,7 @@ export class ExternalRun implements AgentRunHandle, EventSource {
   #settled = false
   #change = Promise.withResolvers<void>()
   #asked = 0
-  /** What the agent waits for, by its id. */
+  /** The permissions that the agent waits for, by id. */
   readonly #questions = new Map<string, (decision: 'approved' | 'rejected' | null) => void>()
 
   constructor(options: RunOptions) {

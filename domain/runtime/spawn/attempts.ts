@@ -24,7 +24,7 @@ export const systemClock: Clock = {
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** What the attempts of an agent have told: tokens and money of all of them, the rest of the last one. */
+/** The reports of an agent's attempts: tokens and money of all of them, the rest of the last one. */
 export class Told {
   tokenUsage: TokenUsage = NO_TOKENS
   #costUsd: number | null = null

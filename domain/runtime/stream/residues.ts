@@ -5,7 +5,7 @@ import { type erasureEvents, RESIDUE, type Residue } from '../../stream/erasure.
 import { bodyOf } from './bodies.ts'
 import type { Stores } from './ports.ts'
 
-/** What erasures have left of a stream's bodies. Read when it is first asked for, and on where there may be more since. */
+/** The residues of a stream's bodies. Read when it is first asked for, and on where there may be more since. */
 export class Residues<Event extends StreamEvent> {
   private readonly stores: Stores
   private readonly decoding: Decoding<Event>

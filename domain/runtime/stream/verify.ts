@@ -59,7 +59,7 @@ export async function verifyStream<State, Event extends StreamEvent, Command>(
   return { events, ok, head, erased, problems: all, digests, unchecked: recorded - digests }
 }
 
-/** What is wrong with the attachment that an event names; null: nothing. */
+/** The fault of the attachment that an event names; null: none. */
 async function attachmentFault(
   { blobs }: Stores,
   { header }: RecordedEvent,

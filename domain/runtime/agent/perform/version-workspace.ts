@@ -41,7 +41,7 @@ export async function driftFound(ports: RuntimePorts, { workspace, secrets }: En
   return { kind: 'drift_found', expected: tree, found: drift.found, changed } as const
 }
 
-/** What has changed in the workspace since a tree; null: nothing. Rejects where that cannot be learnt in time. */
+/** The changes of the workspace since a tree; null: none. Rejects where that cannot be learnt in time. */
 async function driftSince({ versions }: Workspace, tree: string) {
   const found = await versions.snapshot()
   if (found === tree) return null
