@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { instantText } from '../../shared/instant.ts'
 import { instantAfter } from '../../shared/time-span.ts'
 import { matches } from '../definition/tool-patterns.ts'
 import type { ToolSpec } from '../definition/tools.ts'
@@ -34,7 +35,7 @@ export const requestPermission = controlTool({
       const message = 'the instant up to which the permission was asked for has passed; ask for a later one'
       return { events: [], end: { error: { code: 'APPROVAL_EXPIRED', message } } }
     }
-    const instant = new Date(end).toISOString()
+    const instant = instantText(end)
     const bound = scope === 'phase' ? { phase: state.phase } : {}
     const far = { call: 'one call', phase: `phase "${state.phase}"`, run: 'this run' }[scope]
     return {

@@ -1,3 +1,4 @@
+import { instantOf } from '../../shared/instant.ts'
 import type { EventOf } from '../events/events.ts'
 import type { PermissionScope } from '../events/permissions.ts'
 
@@ -20,7 +21,7 @@ export function granted(
   { toolCallId: id = '', body: { tool, scope, until, phase } }: EventOf<'permission_granted'>,
 ): readonly Permission[] {
   const others = permissions.filter((one) => one.tool !== tool || one.scope !== scope)
-  return [...others, { id, tool, scope, until: Date.parse(until), phase: phase ?? null }]
+  return [...others, { id, tool, scope, until: instantOf(until), phase: phase ?? null }]
 }
 
 /** The permissions without one that has ended. */
