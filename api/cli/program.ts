@@ -17,6 +17,7 @@ import { memoryCommand } from './commands/memory.ts'
 import { messagesCommand } from './commands/messages.ts'
 import { modelsCommands } from './commands/models.ts'
 import { openCommand } from './commands/open.ts'
+import { planCommand } from './commands/plan.ts'
 import { policyCommand } from './commands/policy.ts'
 import { proveCommands } from './commands/prove.ts'
 import { releaseCommand } from './commands/release.ts'
@@ -77,6 +78,7 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   costCommand(program, kit)
   requestCommand(program, kit)
   contextCommands(program, kit)
+  planCommand(program, kit)
   modelsCommands(program, kit)
   proveCommands(program, kit)
   releaseCommand(program, kit)

@@ -22,6 +22,7 @@ import { lossRoutes } from './routes/losses.ts'
 import { memoryRoutes } from './routes/memories.ts'
 import { messageRoutes } from './routes/messages.ts'
 import { modelRoutes } from './routes/models.ts'
+import { planRoutes } from './routes/plan.ts'
 import { policyCheckRoutes } from './routes/policy-check.ts'
 import { recordRoutes } from './routes/records.ts'
 import { requestRoutes } from './routes/requests.ts'
@@ -114,6 +115,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', resultRoutes(s))
     .route('/', requestRoutes(s))
     .route('/', contextRoutes(s))
+    .route('/', planRoutes(s))
     .route('/', costRoutes(s))
     .route('/', definitionRoutes(s))
     .route('/', modelRoutes(s))

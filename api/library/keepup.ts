@@ -16,6 +16,7 @@ import { agentsOf } from '../app/agents/agents.ts'
 import type { Config } from '../app/config.ts'
 import { work } from '../app/drives/work.ts'
 import type { KnownModels } from '../app/models.ts'
+import { planView } from '../app/plans/plan-view.ts'
 import { Problem } from '../app/problem.ts'
 import type { ApprovalRow, RunRow } from '../app/read-model.ts'
 import { checkRuns } from '../app/runs/check-policy.ts'
@@ -28,6 +29,7 @@ import { startRun } from '../app/runs/start-run.ts'
 import { verifyRun } from '../app/runs/verify-run.ts'
 import { By } from '../app/schemas/common.ts'
 import type { EventView } from '../app/schemas/events.ts'
+import type { PlanView } from '../app/schemas/plan.ts'
 import { CheckPolicy, type PolicyChecked } from '../app/schemas/policy-check.ts'
 import { RunQuery } from '../app/schemas/run-query.ts'
 import type { StartedRun } from '../app/schemas/runs.ts'
@@ -142,6 +144,8 @@ export interface KeepUp extends AsyncDisposable {
   readonly memories: KeptMemories
   /** Messages between the agents of a run and people. */
   readonly messages: RuntimeMessageBus
+  /** The tasks that an agent keeps (absent: the root), and every version of the plans of a run. Rejects with RUN_UNKNOWN. */
+  plan(runId: string, agentId?: string): Promise<PlanView>
   /** Documents that people and agents edit together. */
   readonly documents: DocumentsApi
   /** Everything else: the queries, the log itself. */
@@ -195,6 +199,7 @@ export function keepUpOf(
     },
     memories: memoriesOf(services, parsed, asker),
     messages: messageBusOf(services, { asker, parsed, ending: ending.signal }),
+    plan: (runId, agentId) => planView(services, runId, agentId),
     documents: documentsOf(services, { asker, parsed, ending: ending.signal }),
     async start(options) {
       const asked = parsed(StartRun, requestOf(options))

@@ -65,6 +65,7 @@ const UNWRITTEN = [
   'forked.changes.limits.wallClockMs',
   // Only what is refused names a rule.
   'late_outcome.error.rule',
+  'restore_ended.error.rule',
   'summary_failed.error.rule',
   'tool_call_retry.error.rule',
   'workspace_versioned.unversioned.rule',

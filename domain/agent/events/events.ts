@@ -26,8 +26,11 @@ import {
 import { drive, forked } from './forked.ts'
 import { lossEvents } from './loss.ts'
 import { messageEvents } from './messages.ts'
+import { permissionEvents } from './permissions.ts'
+import { restoreEvents } from './restores.ts'
 import { Place, ReusedAnswer, reuseEvents } from './reuse.ts'
 import { CutSegment } from './segment.ts'
+import { taskEvents } from './tasks.ts'
 import { born, treeEvents } from './tree.ts'
 
 // These names and shapes are the storage format. A change of a shape is a new version and an upcaster, never an edit.
@@ -128,6 +131,8 @@ export const bodies = {
     intent: z.boolean(),
     /** Its outcome is taken from the record. */
     reused: z.literal(true).optional(),
+    /** The permission that lifts the policy's refusal of it: the call that had asked for it. */
+    permission: text.optional(),
   }),
   /** The intent of a call that had to wait for an approval. */
   tool_call_intent: z.strictObject({ attempt: z.int().positive() }),
@@ -260,6 +265,9 @@ export const bodies = {
   ...messageEvents,
   ...lossEvents,
   ...reuseEvents,
+  ...permissionEvents,
+  ...taskEvents,
+  ...restoreEvents,
   /** A resume found files changed since the last step. */
   workspace_drifted: z.strictObject({ expected: text, found: text, changed: z.array(text) }),
   ...erasureEvents,
