@@ -14,6 +14,7 @@ import { historyCommands } from './commands/history.ts'
 import { kitOf, likeIt } from './commands/kit.ts'
 import { memoryCommand } from './commands/memory.ts'
 import { modelsCommands } from './commands/models.ts'
+import { numbersCommand } from './commands/numbers.ts'
 import { openCommand } from './commands/open.ts'
 import { policyCommand } from './commands/policy.ts'
 import { proveCommands } from './commands/prove.ts'
@@ -72,6 +73,7 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   docsCommand(program, kit)
   memoryCommand(program, kit)
   costCommand(program, kit)
+  numbersCommand(program, kit)
   requestCommand(program, kit)
   contextCommands(program, kit)
   modelsCommands(program, kit)

@@ -22,7 +22,9 @@ import {
   listParked,
   listQuestions,
   listRuns,
+  listStreams,
   nextDue,
+  numbersOf,
   type OpenCall,
   type RebuildReport,
   showRun,
@@ -209,6 +211,16 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
           total: costRow(total),
         }),
       ),
+    numbers: (which) =>
+      ask(
+        (db) => numbersOf(db, which),
+        (found) => found,
+      ),
+    streams: (which) =>
+      ask(
+        (db) => listStreams(db, which),
+        (found) => found,
+      ),
     async checkpoints(agentId, { after, limit, whole = false }) {
       const place = await placeOf(after)
       return ask(
@@ -252,9 +264,11 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
     nextDue: async (after, which) => (await tables.read((db) => nextDue(db, after, dueFilter(which)))).data,
     async status() {
       const { position, data } = await tables.read(listParked)
+      const behind = await eventsAfterPosition(log, position)
       return {
         position: position && formatCursor(position),
         head: formatCursor(await log.headCursor()),
+        behind,
         parked: data.map(parkedRow),
       }
     },
@@ -268,6 +282,16 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
     },
     release: (stream) => tables.release(stream),
   }
+}
+
+/** Of events that the tables do not show yet, so many are counted. */
+const MOST_COUNTED = 10_000
+
+/** How many events the log has after a position, {@link MOST_COUNTED} at most. */
+async function eventsAfterPosition(log: EventLog, position: Cursor | null): Promise<number> {
+  let count = 0
+  for await (const page of log.readAll(position, { limit: MOST_COUNTED, bodies: false })) count += page.length
+  return count
 }
 
 const dueFilter = (which: { readonly asked: boolean } | undefined) => ({ driveRequested: which?.asked ?? false })

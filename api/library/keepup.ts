@@ -22,17 +22,21 @@ import type { ApprovalRow, RunRow } from '../app/read-model.ts'
 import { checkRuns } from '../app/runs/check-policy.ts'
 import type { Ended } from '../app/runs/ended.ts'
 import { forkRun } from '../app/runs/fork-run.ts'
+import { given } from '../app/runs/given.ts'
 import { actorOf, record } from '../app/runs/record-command.ts'
 import type { RequestOptions } from '../app/runs/request-options.ts'
 import { type StartedRun, startRun } from '../app/runs/start-run.ts'
 import { verifyRun } from '../app/runs/verify-run.ts'
 import { By } from '../app/schemas/common.ts'
 import type { EventView } from '../app/schemas/events.ts'
+import { type Numbers as NumbersFound, NumbersQuery } from '../app/schemas/numbers.ts'
 import { CheckPolicy, type PolicyChecked } from '../app/schemas/policy-check.ts'
 import { RunQuery } from '../app/schemas/run-query.ts'
 import { ForkBody, type RunTree as Tree, type VerifiedRun as Verified } from '../app/schemas/runs.ts'
+import { type SqlAnswer, SqlQuestion } from '../app/schemas/sql.ts'
 import { OWN_AGENT, StartRun, type StartRunInput } from '../app/schemas/start.ts'
 import type { Services } from '../app/services.ts'
+import { askSql } from '../app/sql/ask.ts'
 import { told } from '../app/told.ts'
 import { type AgentState, agentStateOf } from './agent-state.ts'
 import type { Checkpoint } from './checkpoint.ts'
@@ -142,6 +146,10 @@ export interface KeepUp extends AsyncDisposable {
   readonly memories: KeptMemories
   /** Documents that people and agents edit together. */
   readonly documents: DocumentsApi
+  /** Calls of tools and models, how they failed and how long they took, routing, recoveries and budgets. */
+  numbers(which?: z.input<typeof NumbersQuery>): Promise<NumbersFound>
+  /** One SELECT over the tables and the log; nothing can be written. `limit` rows (1000), `timeoutMs` (10 s). */
+  sql(text: string, bounds?: Omit<z.input<typeof SqlQuestion>, 'sql'>): Promise<SqlAnswer>
   /** Everything else: the queries, the log itself. */
   readonly services: Services
   /** Lets what is at work end (`KEEPUP_DRAIN_MS` at most), which another process may go on from; gives the folder free. */
@@ -190,6 +198,17 @@ export function keepUpOf(
     async checkPolicy(asked) {
       await services.read.caughtUp()
       return checkRuns(services, parsed(CheckPolicy, asked))
+    },
+    async numbers(which = {}) {
+      const { since, run } = parsed(NumbersQuery, which)
+      await services.read.caughtUp()
+      const { position, value } = await services.read.numbers(given({ since, runId: run }))
+      return { position, ...value }
+    },
+    async sql(text, bounds = {}) {
+      const asked = parsed(SqlQuestion, { ...bounds, sql: text })
+      await services.read.caughtUp()
+      return askSql(services, asked)
     },
     memories: memoriesOf(services, parsed, asker),
     documents: documentsOf(services, { asker, parsed, ending: ending.signal }),
