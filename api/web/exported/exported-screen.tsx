@@ -113,7 +113,8 @@ function Events({ exported }: { exported: Exported }) {
 function said({ lines }: Exported, i: number): string {
   const line = lines[i]!
   try {
-    return substance({ type: line.header.type, payload: bodyOf(lines, line) } as EventView)
+    const { header } = line
+    return substance({ ...header, payload: bodyOf(lines, line) } as unknown as EventView)
   } catch {
     // A body of another shape than its type has.
     return ''

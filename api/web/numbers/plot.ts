@@ -18,7 +18,15 @@ export interface PlotOptions {
 }
 
 const HEIGHT = 150
-const DAY = 86_400
+/** Left and right of the days, s. */
+const MARGIN = 0.7 * 86_400
+/** Days that are named below a chart, at most. */
+const NAMED = 8
+
+const every = (times: readonly number[]): number[] =>
+  times.filter((_, i) => (times.length - 1 - i) % Math.ceil(times.length / NAMED) === 0)
+
+const dayOf = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(5, 10)
 
 /** Draws a chart into a box as wide as the box, and again when its width or the theme changes. Returns what ends it. */
 export function draw(box: HTMLElement, { times, series, format }: PlotOptions): () => void {
@@ -34,17 +42,12 @@ export function draw(box: HTMLElement, { times, series, format }: PlotOptions): 
         height: HEIGHT,
         legend: { show: false },
         cursor: { show: false },
-        tzDate: (at) => uPlot.tzDate(new Date(at * 1000), 'Etc/UTC'),
         scales: {
-          x: { time: true, range: (_, from, to) => [from - DAY / 2, to + DAY / 2] },
-          y: { range: { min: { pad: 0, hard: 0, mode: 1, soft: 0 }, max: { pad: 0.1, mode: 0 } } },
+          x: { time: false, range: () => [(times[0] ?? 0) - MARGIN, (times.at(-1) ?? 0) + MARGIN] },
+          y: { range: (_, __, most) => [0, most > 0 ? 1.1 * most : 1] },
         },
         axes: [
-          {
-            ...axis,
-            values: (_, splits) => splits.map((at) => new Date(at * 1000).toISOString().slice(5, 10)),
-            incrs: [DAY, 2 * DAY, 7 * DAY, 14 * DAY, 30 * DAY, 90 * DAY],
-          },
+          { ...axis, splits: () => every(times), values: (_, splits) => splits.map(dayOf) },
           { ...axis, size: 64, values: (_, splits) => splits.map(format) },
         ],
         series: [
