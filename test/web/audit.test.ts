@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { useBrowser } from '../support/browser/pages.ts'
 import { type Served, serve, troubles } from '../support/browser/served.ts'
+import { freshFolders } from '../support/folders.ts'
 
 const browser = useBrowser()
 let served: Served
@@ -116,6 +117,30 @@ describe('the log', () => {
     await page.keyboard.press('j')
     await expect.poll(() => page.locator('.pane h2').innerText()).toContain(`agent-${next}@`)
     expect(found).toEqual([])
+  })
+
+  it('goes on where it stood when the server was away: nothing is missing and nothing is there twice', async () => {
+    const folders = freshFolders()
+    const before = await serve({ data: folders.data })
+    const { port } = new URL(before.url)
+    const page = await browser.page()
+    await before.open(page, '/audit?tab=log')
+    await expect.poll(() => page.locator('.connection').innerText()).toBe('live')
+    await before.driven('finish before')
+    const said = () => page.locator('main [role=status]').innerText()
+    await expect.poll(() => page.locator('.event').count()).toBeGreaterThan(3)
+    await before.close({ keep: true })
+    await expect.poll(() => page.locator('.connection').innerText()).toContain('not connected')
+    const again = await serve({ data: folders.data, port: Number(port) })
+    await again.driven('finish after')
+    await expect.poll(() => page.locator('.connection').innerText()).toBe('live')
+    const events = async (stream: string) =>
+      (await again.ask<{ events: unknown[] }>('GET', `/v1/streams/${stream}/events?limit=500`)).events.length
+    const { runs } = await again.ask<{ runs: { runId: string }[] }>('GET', '/v1/runs')
+    const total = (await Promise.all(runs.map(({ runId }) => events(`agent-${runId}`)))).reduce((a, b) => a + b)
+    await expect.poll(said).toBe(`${total} events since this page listens`)
+    await again.close()
+    folders.remove()
   })
 
   it('shows any stream by its name, and follows it', async () => {
