@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SavedQuestions, SqlAnswer } from '../../api/app/schemas/sql.ts'
 import { filled, savedQuestions } from '../../api/app/sql/saved.ts'
 import { csvOf, ndjsonOf } from '../../api/app/sql/written.ts'
+import { openSql } from '../../api/embedded/audit.ts'
+import { onlyReading, question } from '../../api/embedded/sql/statement.ts'
 import { inProcess } from './cli-support.ts'
 import { bodyOf, openWorld } from './http-support.ts'
 
@@ -68,7 +70,7 @@ describe('POST /v1/sql', () => {
     "select * from pragma_table_info('runs')",
     "select load_extension('/tmp/x.so')",
     'select * from log.events',
-    'select count(h) from (select hash as h from log.bodies)',
+    'select name from log.streams',
     "select fts3_tokenizer('simple')",
   ]
   it.each(REACHES)('does not let a question reach out of the tables: %s', async (sql) => {
@@ -109,6 +111,29 @@ it('CSV quotes what has to be quoted, and makes no formula of a text', () => {
   }
   expect(csvOf(table)).toBe('a,"b,c"\r\n"x""y","\'=1+1"\r\n"line\nbreak",-2\r\n,"\'-rm"\r\n')
   expect(ndjsonOf(table)).toBe('{"a":"x\\"y","b,c":"=1+1"}\n{"a":"line\\nbreak","b,c":-2}\n{"a":null,"b,c":"-rm"}\n')
+})
+
+it('a connection for questions reads the tables and the views over the log, and does nothing else', () => {
+  const { db, close } = openSql(world.data)
+  try {
+    onlyReading(db)
+    expect(question(db, "select count(*) as n from events where payload like '%write it%'").all()).toHaveLength(1)
+    for (const text of [
+      'select hash from log.events',
+      'select * from log.streams',
+      "select * from pragma_table_info('runs')",
+    ])
+      expect(() => question(db, text).all(), text).toThrow(/prohibited|not authorized/)
+    for (const text of [
+      'pragma writable_schema = 1',
+      "attach ':memory:' as x",
+      'create temp table t(a)',
+      'drop view events',
+    ])
+      expect(() => db.exec(text), text).toThrow('not authorized')
+  } finally {
+    close()
+  }
 })
 
 describe('saved questions', () => {
