@@ -24,7 +24,10 @@ export interface AcpAgent {
   readonly ask?: AskPermission
 }
 
-/** What the protocol has. An agent that lacks one of the last two ends a run that asks for it as `UnsupportedCapability`. */
+/**
+ * The members of the protocol. An agent that lacks one of the last two ends a run that asks for it as
+ * `UnsupportedCapability`.
+ */
 const CAPABILITIES = [
   'agent_api.run',
   'agent_api.events',

@@ -29,7 +29,7 @@ const MAX_DEPTH = 128
 const MAX_VALUES = 1_000_000
 /** Lines that are no messages: some servers write their log there. One that writes only such lines is ended. */
 const MAX_STRAY_LINES = 1_000
-/** What is kept of the end of the error stream. In bytes. */
+/** The kept end of the error stream, in bytes. */
 const STDERR_BYTES = 2_048
 /** For the end after its input has ended, and again after SIGTERM, before SIGKILL. In ms. */
 const GRACE_MS = 1_000

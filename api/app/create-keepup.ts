@@ -15,7 +15,7 @@ import { createStarts, type PrepareServices } from './runs/prepare-start.ts'
 import type { Files, Services, WorkSubscription } from './services.ts'
 import type { SqlAuditor } from './sql/auditor.ts'
 
-/** What a host brings to have the runtime behind the API. */
+/** The services of a host that puts the runtime behind the API. */
 export interface KeepUpPorts {
   /** Gets the feed into which streamed text is to be published. */
   runtime(live: LiveHub): AgentServices

@@ -12,10 +12,10 @@ import type { KnownModels } from './models.ts'
 import type { ReadModel } from './read-model.ts'
 import type { Readiness } from './readiness.ts'
 import type { KnownRoles } from './roles.ts'
-import type { KnownTools } from './runs/prepare-start.ts'
 import type { FileBlame } from './schemas/files.ts'
 import type { StartRun } from './schemas/start.ts'
 import type { SqlAuditor } from './sql/auditor.ts'
+import type { KnownTools } from './tools.ts'
 
 /** A point of an agent's history whose files are asked for. */
 export interface FilePoint {
@@ -37,7 +37,7 @@ export interface RestoredFiles {
   readonly tree: string
   /** The version that holds the files as they were before; restoring it undoes this. */
   readonly replaced: string
-  /** What putting it back does to the folder. `deleted`: files that the version does not know. */
+  /** The changes that putting it back makes to the folder. `deleted`: files that the version does not know. */
   readonly changes: readonly FileChange[]
 }
 
@@ -95,7 +95,7 @@ export interface WorkNotification {
   readonly agentId: string
   /** A driver wrote it: no other process needs to look. */
   readonly byDriver: boolean
-  /** Until it is called another worker may be told of it too. */
+  /** Until it is called another worker may be notified too. */
   done(): void
 }
 

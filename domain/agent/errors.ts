@@ -63,7 +63,7 @@ export class CommandRejected extends Error {
 }
 
 /**
- * What a courier has brought is not taken. BOUNCED: it never will be, and the source is told so; OUT_OF_ORDER: something of
+ * The delivery of a courier is not taken. BOUNCED: it never will be, and the source is told so; OUT_OF_ORDER: something of
  * the same source comes first. It is no answer to a person's request.
  */
 export class DeliveryRefused extends Error {

@@ -28,7 +28,7 @@ export interface Said {
   readonly messages: string
 }
 
-/** `checkpoints`: a row for each of `checkpoint_rows`, computed. */
+/** `checkpoints`: a row for each of `checkpoint_rows`, computed. A fork has cancelled the open calls that it inherited. */
 export function checkpointsSelect(d: Dialect, said: Said): string {
   const request = (path: string) => member(d.json(said.request), `'content'`, 'cast(block as integer)', `'${path}'`)
   const outcome = (path: string) => member(d.json(said.outcome), `'${path}'`)
@@ -58,7 +58,8 @@ export function checkpointsSelect(d: Dialect, said: Said): string {
   select c.agent_id || '.s' || f.step as id, c.agent_id as thread_id, f.step, c.timestamp,
     ${jsonObject(state)} as state_blob,
     ${jsonArray(`select ${jsonObject(pending)} as item
-      from (${calls}) as called where ended_position is null order by block`)} as pending_tools,
+      from (${calls}) as called
+      where ended_position is null and requested_agent = c.agent_id order by block`)} as pending_tools,
     ${jsonArray(`select ${jsonObject(completed)} as item
       from (${calls}) as called where ended_position is not null order by ended_position`)} as completed_tools,
     f.input + f.output + coalesce(b.tokens, 0) as usage_tokens,

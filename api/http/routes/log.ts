@@ -1,6 +1,6 @@
 import { createRoute } from '@hono/zod-openapi'
+import { notFound } from '../../app/problem.ts'
 import { given } from '../../app/runs/given.ts'
-import { notFound } from '../../app/runs/record-command.ts'
 import { AgentEventPage, AgentEventsQuery } from '../../app/schemas/outline.ts'
 import { StreamList, StreamParam, StreamsQuery } from '../../app/schemas/streams.ts'
 import type { Services } from '../../app/services.ts'

@@ -11,7 +11,7 @@ import type { Place } from '../events/reuse.ts'
 import { TurnRange } from '../events/segment.ts'
 import type { Delivery } from '../rules/obligations.ts'
 import type { AgentState } from '../state/state.ts'
-import type { AnswerOfRecord, CallOfRecord, FailureOfRecord, LeaveRecord } from './record.ts'
+import type { AnswerOfRecord, CallOfRecord, FailureOfRecord, LeaveRecord } from './record-commands.ts'
 
 /** Facts of erasures stay small. */
 export const MAX_ERASURE_REASON = 2_000
@@ -148,7 +148,7 @@ export type OutcomeCommand =
       readonly tested?: BodyOf<'tool_call_end'>['tested']
       /** Of a control tool: its parsed input, and what the runtime established for its decision. */
       readonly control?: { readonly input: unknown; readonly findings: Findings }
-      /** What was found is what the record says. */
+      /** The findings equal those of the record. */
       readonly reused?: Place
     }
   | CallOfRecord

@@ -5,7 +5,7 @@ import { backoff, judgeRetry } from '../rules/retry.ts'
 import { type Call, type CallStage, callsOf, recoveryOf } from '../state/state.ts'
 import type { OutcomeCommand } from './commands.ts'
 import { lateOutcome } from './decide-late.ts'
-import type { Deciding } from './deciding.ts'
+import type { DecisionBuilder } from './decision-builder.ts'
 import { endCall, endTurn, failCall } from './endings.ts'
 import { endFromRecord } from './record.ts'
 
@@ -17,7 +17,7 @@ type Succeeded = Extract<OutcomeCommand, { kind: 'tool_succeeded' }>
 /** Stages in which the end of the last attempt still decides the call. */
 const UNSETTLED: ReadonlySet<CallStage['at']> = new Set<CallStage['at']>(['running', 'doubt', 'resolved'])
 
-export function decideToolFact(d: Deciding, fact: ToolFact): void {
+export function decideToolFact(d: DecisionBuilder, fact: ToolFact): void {
   const call = callsOf(d.state).find((one) => one.id === fact.toolCallId)
   // An outcome counts for its own attempt, from any driver: a call that a person has released does not start again once the
   // end of the attempt has arrived.
@@ -33,7 +33,7 @@ export function decideToolFact(d: Deciding, fact: ToolFact): void {
   failed(d, call, fact)
 }
 
-function failed(d: Deciding, call: Call, fact: Extract<OutcomeCommand, { kind: 'tool_failed' }>): void {
+function failed(d: DecisionBuilder, call: Call, fact: Extract<OutcomeCommand, { kind: 'tool_failed' }>): void {
   const { code, message } = fact.error
   const verdict = judgeRetry(d.state.spec.retry, call, fact.error)
   if (verdict.retry && call.stage.at === 'running' && d.state.cancel === null) {
@@ -50,7 +50,7 @@ function failed(d: Deciding, call: Call, fact: Extract<OutcomeCommand, { kind: '
   failCall(d, call, error, { durationMs: fact.durationMs })
 }
 
-function succeeded(d: Deciding, call: Call, outcome: Succeeded): void {
+function succeeded(d: DecisionBuilder, call: Call, outcome: Succeeded): void {
   const tool = outcome.control === undefined ? undefined : controlToolNamed(call.toolName)
   if (tool === undefined || outcome.control === undefined) return endCall(d, call, outcome)
   if (graceIsOver(d.state, d.context.now)) {
@@ -67,7 +67,7 @@ function succeeded(d: Deciding, call: Call, outcome: Succeeded): void {
 }
 
 /** Seed 000, 5.1: the only way to DONE. */
-function complete(d: Deciding, completion: BodyOf<'completion'>): void {
+function complete(d: DecisionBuilder, completion: BodyOf<'completion'>): void {
   endTurn(d, 'calls')
   const { turn, machine } = d.state
   if (recoveryOf(machine) !== null) d.emit('recovery', { phase: 'succeeded' }, { turn })

@@ -75,7 +75,7 @@ export const bodies = {
       prompt: count,
       tools: count,
       inputs: Hash,
-      /** What a summary is to be made of; absent for turns, which show the segments in force. */
+      /** The parts that a summary is made of; absent for turns, which show the segments in force. */
       segments: z.array(CutSegment).optional(),
     }),
     estimate: z.strictObject({ input: count, maxOutput: count, nanoDollars: count.nullable() }),

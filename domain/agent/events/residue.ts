@@ -100,7 +100,7 @@ const residues: Residues = {
 /** Whether a body of this type may hold text that an erasure removes. */
 export const says = (type: string): boolean => Object.hasOwn(residues, type)
 
-/** What is left of an event's body, in the shape of its type's current version. */
+/** The residue of an event's body, in the shape of its type's current version. */
 export function residueOf<T extends EventType>(type: T, body: BodyOf<T>): BodyOf<T> {
   return residues[type]?.(body) ?? body
 }

@@ -67,7 +67,7 @@ function secretsIn(state: AgentState, args: JsonObject): NonNullable<PlannedCall
   return state.spec.secrets.filter(({ reference }) => text.includes(reference))
 }
 
-/** What was hashed of an argument object, which never changes, and under which salt. */
+/** Cache of the hash of an argument object, which never changes, with its salt. */
 const hashed = new WeakMap<JsonObject, { readonly salt: string; readonly hash: string }>()
 
 /**
@@ -182,7 +182,7 @@ function duplicate(state: AgentState, tool: ToolSpec, args: JsonObject): Failure
   }
 }
 
-/** What a call works in, from where its path arguments lead. */
+/** The workspace paths of a call, from where its path arguments lead. */
 export function touched(tool: ToolSpec | undefined, paths: ResolvedPaths): { reads: string[]; writes: string[] } {
   const reads: string[] = []
   const writes: string[] = []

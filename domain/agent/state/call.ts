@@ -18,7 +18,7 @@ export type CallStage =
       readonly notBefore: number
       /** An earlier attempt may have happened: a reconcilable call asks its probe first. */
       readonly probe: boolean
-      /** What the parent has answered to this call's request for budget. */
+      /** The parent's answer to this call's request for budget. */
       readonly topUp?: Amounts
     }
   /** The child is at work. */

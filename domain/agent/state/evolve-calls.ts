@@ -1,10 +1,11 @@
 import { toolCallId } from '../../log/ids.ts'
 import type { AppendRoot } from '../../log/root.ts'
+import { instantOf } from '../../shared/instant.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
 import { controlKind } from './controls.ts'
 import { countsAsFailure, isViolation } from './failures.ts'
 import { ImpossibleEvent } from './impossible.ts'
-import { lossAfterCall } from './loss.ts'
+import { lossAfterCall } from './loss-rules.ts'
 import {
   type AbandonedAttempt,
   type Activity,
@@ -142,7 +143,7 @@ function changed(state: AgentState, call: Call, event: CallEvent): Call {
         stage: { at: 'resolved', decision: event.body.decision },
       }
     case 'approval_requested':
-      return { ...call, stage: { at: 'approval', expiresAt: Date.parse(event.body.expiresAt) } }
+      return { ...call, stage: { at: 'approval', expiresAt: instantOf(event.body.expiresAt) } }
     case 'approval_decided':
       if (call.stage.at !== 'approval') throw new ImpossibleEvent(event, 'no approval is awaited')
       return {

@@ -106,7 +106,7 @@ function ended(
   return changes
 }
 
-/** What an agent asks leave for is an approval as those of keepup's own agents are. It does not expire. */
+/** A permission that another agent asks for is an approval like those of keepup's own agents. It does not expire. */
 function permission(e: Of<'permission_requested' | 'permission_decided'>): Change {
   // An erased body keeps its ids.
   const key = { agent_id: e.agentId, tool_call_id: e.body?.toolCallId ?? '' }

@@ -43,7 +43,7 @@ export const tables: Case = {
   },
 }
 
-/** The rows of a file, to be written into another with its schema. */
+/** The rows of a file, to be written into another with its schema. The index of words, a virtual table, is left out. */
 class Copy {
   readonly #path: string
   readonly #schema: string
@@ -53,7 +53,10 @@ class Copy {
     this.#path = path
     const db = new DatabaseSync(from, { readOnly: true })
     const made = db
-      .prepare("SELECT type, name, sql FROM sqlite_schema WHERE sql NOT NULL AND name NOT LIKE 'sqlite%'")
+      .prepare(
+        `SELECT type, name, sql FROM sqlite_schema WHERE sql NOT NULL AND name NOT LIKE 'sqlite%'
+          AND name NOT IN (SELECT name FROM pragma_table_list WHERE type IN ('virtual', 'shadow'))`,
+      )
       .all()
     this.#schema = made.map(({ sql }) => `${sql};`).join('\n')
     this.#tables = made

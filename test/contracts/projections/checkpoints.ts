@@ -11,7 +11,7 @@ export function checkpointsContract(kit: TablesKit): void {
     it('hold state, pending and completed calls, and usage so far', async () => {
       const { log } = family()
       const db = await open(log)
-      const { row, forkedInTurn: _, ...checkpoint } = await checkpointAt({ log, blobs: log.blobs }, db, 'r1', 1)
+      const { row, ...checkpoint } = await checkpointAt({ log, blobs: log.blobs }, db, 'r1', 1)
       expect(row).toMatchObject({ id: 'r1.s1', agent_id: 'r1', step: 1 })
       expect(checkpoint).toEqual({
         state: { sopPhase: 'plan', contextVariables: { depth: { a: 1 }, lang: 'v0' } },

@@ -7,23 +7,18 @@ import type { Database } from '../../../projections/schema/database.ts'
 
 type Sources = { readonly log: EventLog; readonly blobs: BlobStore }
 
-/**
- * A checkpoint without its messages: its row and its use from the tables, the rest from the events of its history. `forkedInTurn`:
- * a fork has left its turn, so that its calls are no longer pending, which tables learn from the next turn.
- */
+/** A checkpoint without its messages: its row and its use from the tables, the rest from the events of its history. */
 export async function checkpointAt(sources: Sources, db: Kysely<Database>, agentId: string, step: number) {
   const row = (await findCheckpoint(db, agentId, step))!
   const details = new PointDetails()
   let sopPhase = ''
-  let forkedInTurn = false
   for await (const page of history(sources, row.agent_id, { to: row.revision })) {
     for (const { event, recorded } of page) {
       details.push(event, recorded.erased === true)
       if (event.type === 'agent_started') sopPhase = event.body.spec.role?.phases[0]?.name ?? ''
       if (event.type === 'phase_advanced') sopPhase = event.body.to
-      if (event.type === 'forked' || event.type === 'turn_start') forkedInTurn = event.type === 'forked'
     }
   }
   const { contextVariables, ...calls } = details.facts
-  return { row, forkedInTurn, state: { sopPhase, contextVariables }, ...calls, usage: await usageAt(db, row) }
+  return { row, state: { sopPhase, contextVariables }, ...calls, usage: await usageAt(db, row) }
 }
