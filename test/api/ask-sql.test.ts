@@ -119,7 +119,7 @@ it('a connection for questions reads the tables and the views over the log, and 
     onlyReading(db)
     expect(question(db, "select count(*) as n from events where payload like '%write it%'").all()).toHaveLength(1)
     for (const text of [
-      'select hash from log.events',
+      'select proof from log.events',
       'select * from log.streams',
       "select * from pragma_table_info('runs')",
     ])
