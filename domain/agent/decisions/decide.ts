@@ -38,6 +38,7 @@ const FACTS: ReadonlySet<Command['kind']> = new Set<Command['kind']>([
   'tool_succeeded',
   'tool_failed',
   'tool_in_doubt',
+  'tool_changed',
   'tool_reused',
   'reuse_left',
   'versioned',
