@@ -14,6 +14,7 @@ import type { ReadModel } from './read-model.ts'
 import { readiness } from './readiness.ts'
 import { createStarts, type PrepareServices } from './runs/prepare-start.ts'
 import type { Files, Services, WorkSubscription } from './services.ts'
+import type { SqlAuditor } from './sql/auditor.ts'
 
 /** The services of a host that puts the runtime behind the API. */
 export interface KeepUpPorts {
@@ -41,6 +42,8 @@ export interface KeepUpPorts {
   readonly agents?: Agents
   /** Absent where the host cannot tell of its models. */
   models?(): KnownModels
+  /** Absent where no questions in SQL can be asked. */
+  readonly auditor?: SqlAuditor
   readonly readOnly?: boolean
   readonly workSubscription?: WorkSubscription
   /** Names this process among several that drive; absent where it is alone. */
@@ -58,6 +61,12 @@ const NEEDED: readonly (keyof KeepUpPorts)[] = [
   ...(['runtime', 'log', 'blobs', 'read', 'files', 'documents', 'memories'] as const),
   ...(['vault', 'clock', 'random', 'prepare', 'backup', 'sizes', 'onFault', 'close'] as const),
 ]
+
+const NO_AUDITOR: SqlAuditor = {
+  dialect: 'sqlite',
+  ask: () => Promise.reject(new Problem('SQL_UNAVAILABLE', 'this program brought no tables that can be asked in SQL')),
+  close: async () => {},
+}
 
 const NO_LOSSES: Losses = { open: null, look: async () => null, accept: async () => null }
 
@@ -88,6 +97,7 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     sizes: (runIds) => ports.sizes(runIds),
     wire: ports.wire ?? null,
     agents: ports.agents ?? null,
+    auditor: ports.auditor ?? NO_AUDITOR,
     readOnly: ports.readOnly ?? false,
     workSubscription: ports.workSubscription ?? null,
     holder: ports.holder ?? null,
@@ -95,7 +105,7 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     ready: readiness(ports),
     autoDrive: ports.autoDrive ?? false,
     close() {
-      closed ??= Promise.all([drivers.stop(), ports.agents?.close()])
+      closed ??= Promise.all([drivers.stop(), ports.agents?.close(), ports.auditor?.close()])
         .then(() => plans.settled())
         .then(() => documents.close())
         .then(() => ports.close())

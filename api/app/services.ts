@@ -15,6 +15,7 @@ import type { Readiness } from './readiness.ts'
 import type { KnownRoles } from './roles.ts'
 import type { FileBlame } from './schemas/files.ts'
 import type { StartRun } from './schemas/start.ts'
+import type { SqlAuditor } from './sql/auditor.ts'
 import type { KnownTools } from './tools.ts'
 
 /** A point of an agent's history whose files are asked for. */
@@ -123,6 +124,8 @@ export interface Services {
   readonly drivers: Drivers
   /** Runs of other agents; null: this host has none. */
   readonly agents: Agents | null
+  /** Questions in SQL. */
+  readonly auditor: SqlAuditor
   readonly vault: Vault
   readonly clock: Clock
   readonly random: Random

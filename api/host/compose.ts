@@ -39,7 +39,10 @@ import { workspaceFilesOf } from './workspace-files.ts'
 
 /** Where a composition keeps what is recorded, and what is particular to it. */
 export interface Kept
-  extends Pick<KeepUpPorts, 'backup' | 'sizes' | 'close' | 'readOnly' | 'autoDrive' | 'workSubscription' | 'holder'> {
+  extends Pick<
+    KeepUpPorts,
+    'auditor' | 'backup' | 'sizes' | 'close' | 'readOnly' | 'autoDrive' | 'workSubscription' | 'holder'
+  > {
   readonly log: EventLog
   readonly blobs: BlobStore
   /** Absent where the blobs of a writer that died need no sweep. */
