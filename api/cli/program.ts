@@ -18,6 +18,7 @@ import { messagesCommand } from './commands/messages.ts'
 import { modelsCommands } from './commands/models.ts'
 import { numbersCommand } from './commands/numbers.ts'
 import { openCommand } from './commands/open.ts'
+import { permissionCommands } from './commands/permissions.ts'
 import { planCommand } from './commands/plan.ts'
 import { policyCommand } from './commands/policy.ts'
 import { proveCommands } from './commands/prove.ts'
@@ -80,6 +81,7 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   numbersCommand(program, kit)
   requestCommand(program, kit)
   contextCommands(program, kit)
+  permissionCommands(program, kit)
   planCommand(program, kit)
   modelsCommands(program, kit)
   proveCommands(program, kit)
