@@ -117,7 +117,8 @@ const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
       .flat()
       .filter(Boolean)
       .join(', '),
-  permission_ended: (p) => parts(`${plain(p.permission)}: ${plain(p.why)}`, p.reason),
+  permission_ended: (p) => `${plain(p.permission)}: ${plain(p.why)}`,
+  permission_revoked: (p) => parts(p.permission, p.reason),
   context_compressed: compressed,
   context_expanded: (p) => turnsOf(p.turns),
   summary_failed: (p) => `attempt ${plain(p.attempt)}: ${failureOf(p)}`,

@@ -174,10 +174,10 @@ describe('request_permission (CONTRACTS 3)', () => {
       await run.say({ kind: 'input', text: 'Go on.' })
       expect(await run.drive()).toEqual({ end: 'done' })
       expect(run.put.ran).toEqual([{ n: 1 }])
-      expect(await run.of('permission_ended')).toMatchObject([
+      expect(await run.of('permission_revoked')).toMatchObject([
         {
           actor: { kind: 'approver', id: USER.id },
-          body: { permission: run.call(1), why: 'revoked', reason: 'enough' },
+          body: { permission: run.call(1), reason: 'enough' },
         },
       ])
       await expect(run.say(back(run.call(1)))).rejects.toMatchObject({ code: 'RUN_FINISHED' })
@@ -186,7 +186,7 @@ describe('request_permission (CONTRACTS 3)', () => {
     test('one that is not in force is refused by name', async () => {
       const run = await asked([asks(), completes()])
       await expect(run.say(back(run.call(1)))).rejects.toMatchObject({ code: 'PERMISSION_NOT_IN_FORCE' })
-      expect(await run.of('permission_ended')).toEqual([])
+      expect(await run.of('permission_revoked')).toEqual([])
     })
 
     test('a call that waits for its approval does not run by it', async () => {

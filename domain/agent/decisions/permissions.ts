@@ -1,7 +1,8 @@
+import type { Actor } from '../../log/envelope.ts'
 import { echo } from '../../shared/issues.ts'
 import { controlToolNamed } from '../control/registry.ts'
 import { CommandRejected } from '../errors.ts'
-import type { BodyOf, PlannedCall } from '../events/events.ts'
+import type { PlannedCall } from '../events/events.ts'
 import { endedPermissions } from '../rules/permissions.ts'
 import { type Call, callsOf } from '../state/state.ts'
 import type { RevokePermission } from './commands.ts'
@@ -25,7 +26,10 @@ export function refuseStanding(tools: readonly string[]): void {
 
 /** Ends the permissions whose time or phase is over. */
 export function endPermissions(d: DecisionBuilder): void {
-  for (const ended of endedPermissions(d.state, d.context.now)) end(d, ended)
+  for (const ended of endedPermissions(d.state, d.context.now)) {
+    d.emit('permission_ended', ended)
+    refuseWaiting(d, ended.permission, ended.why)
+  }
 }
 
 /** A person takes a permission back. Calls that are at work finish. Throws PERMISSION_NOT_IN_FORCE. */
@@ -35,13 +39,13 @@ export function revokePermission(d: DecisionBuilder, { toolCallId, reason }: Rev
       'PERMISSION_NOT_IN_FORCE',
       `${echo(toolCallId)} has no permission in force; it may have ended, or was never granted`,
     )
-  end(d, { permission: toolCallId, why: 'revoked', ...(reason === undefined ? {} : { reason }) })
+  const actor: Actor = { ...d.context.by, kind: 'approver' }
+  d.emit('permission_revoked', { permission: toolCallId, ...(reason === undefined ? {} : { reason }) }, { actor })
+  refuseWaiting(d, toolCallId, 'revoked')
 }
 
-/** Ends a permission, and refuses the calls that have taken it up and have not begun. */
-function end(d: DecisionBuilder, ended: BodyOf<'permission_ended'>): void {
-  const { permission, why } = ended
-  d.emit('permission_ended', ended, why === 'revoked' ? { actor: { ...d.context.by, kind: 'approver' } } : {})
+/** Refuses the calls that have taken up a permission which has ended, and have not begun. */
+function refuseWaiting(d: DecisionBuilder, permission: string, why: string): void {
   for (const call of callsOf(d.state)) {
     if (call.permission !== permission || !['planned', 'approval', 'approved'].includes(call.stage.at)) continue
     const message = `the permission for ${call.toolName} has ended (${why}) before the call began; ask for another one`

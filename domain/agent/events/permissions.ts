@@ -19,10 +19,8 @@ export const permissionEvents = {
     phase: text.optional(),
     reason: text,
   }),
-  /** `permission`: the call that had asked for it. `revoked`: by the person who is the actor, for that `reason`. */
-  permission_ended: z.strictObject({
-    permission: z.string().min(1),
-    why: z.enum(['expired', 'used', 'phase', 'revoked']),
-    reason: text.optional(),
-  }),
+  /** `permission`: the call that had asked for it. */
+  permission_ended: z.strictObject({ permission: z.string().min(1), why: z.enum(['expired', 'used', 'phase']) }),
+  /** The actor has taken the permission back. */
+  permission_revoked: z.strictObject({ permission: z.string().min(1), reason: text.optional() }),
 } as const
