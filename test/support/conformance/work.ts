@@ -42,8 +42,8 @@ export const WORK: readonly Rule[] = [
     name: 'voids the approval',
     fault: fault(
       'agent/decisions/decide-tools.ts',
-      "if (fact.kind === 'tool_changed') return voided(d, call, fact)",
-      "if (fact.kind === 'tool_changed') return",
+      "const asks = call.stage.at === 'running' && ",
+      'const asks = d.state.turn < 0 && ',
     ),
   },
   {
