@@ -1,4 +1,4 @@
-import { type McpOptions, type McpServers as Opened, openMcpServers } from './mcp-tools.ts'
+import type { McpOptions, McpServers as Opened } from './mcp-tools.ts'
 import type { McpServers as Settings } from './settings.ts'
 
 /** How long a server without users keeps running: a run is driven soon after it has been started. In ms. */
@@ -91,12 +91,15 @@ export class McpPool {
       entry.faults.push(text)
       warn?.(text)
     }
-    const opened = openMcpServers({
-      ...options,
-      settings: { [server]: settings[server]! },
-      cwd,
-      warn: (text) => tell(text),
-    })
+    // The protocol's client is loaded where there is a server.
+    const opened = import('./mcp-tools.ts').then(({ openMcpServers }) =>
+      openMcpServers({
+        ...options,
+        settings: { [server]: settings[server]! },
+        cwd,
+        warn: (text) => tell(text),
+      }),
+    )
     const entry: Entry = { opened, faults: [], users: 0, idle: null }
     return entry
   }

@@ -1,9 +1,7 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { parseDollars } from '../../../domain/agent/rules/money.ts'
-import { unknownVariables } from '../../app/config.ts'
-import type { CliIo, GlobalOptions } from '../context.ts'
-import { Context } from '../context.ts'
+import type { CliIo, Context, GlobalOptions } from '../context.ts'
 import { UsageError } from '../exit.ts'
 
 /** Registers commands: each action gets a context, which is left again whatever happens, and gives an exit code. */
@@ -25,6 +23,10 @@ export function kitOf(io: CliIo, done: (code: number) => void): Kit {
         const command = all.at(-1) as Command
         const options = command.optsWithGlobals() as GlobalOptions & Record<string, unknown>
         const settings = Object.fromEntries(flags.map((f) => [f, options[f]]))
+        const [{ Context }, { unknownVariables }] = await Promise.all([
+          import('../context.ts'),
+          import('../../app/config.ts'),
+        ])
         const ctx = new Context(io, options, settings)
         for (const name of unknownVariables(io.env)) ctx.note(`${name} is no setting and is passed over`)
         const args = all
