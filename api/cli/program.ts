@@ -1,7 +1,7 @@
 import { Command, CommanderError, Option } from 'commander'
 import { VERSION } from '../version.ts'
-import { register } from './commands/index.ts'
-import { kitOf, likeIt } from './commands/kit.ts'
+import { likeIt, register } from './commands/index.ts'
+import { kitOf } from './commands/kit.ts'
 import type { CliIo, Format } from './context.ts'
 import { EXIT, EXIT_HELP } from './exit.ts'
 
@@ -31,7 +31,7 @@ function programOf(io: CliIo): Command {
 /** Of a command that there is not: what may have been meant, or where they stand. */
 function meant(program: Command, message: string): string {
   const [said] = message.split('\n')
-  const found = likeIt(program, program.args[0] ?? '')
+  const found = likeIt(program.args[0] ?? '')
   if (found.length > 0) return `${said}\n(Did you mean ${found.join(' or ')}?)`
   return `${said}; "--help" names those that there are`
 }

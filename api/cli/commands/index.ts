@@ -1,9 +1,12 @@
 import type { Command } from 'commander'
-import type { Kit } from './kit.ts'
+import { alike, type Kit } from './kit.ts'
 
 type Register = (program: Command, kit: Kit) => void
 
-/** Commands that one file registers: their names in its order, and the file, which is loaded where one of them is chosen. */
+/**
+ * Commands that one file registers: their names in its order, and the file, which is loaded where one of them is chosen. A
+ * command of a group has the name of the group before its own.
+ */
 export interface CommandFile {
   readonly names: readonly string[]
   readonly load: () => Promise<Register>
@@ -11,22 +14,31 @@ export interface CommandFile {
 
 const of = (names: readonly string[], load: () => Promise<Register>): CommandFile => ({ names, load })
 
+const under = (group: string, ...names: readonly string[]) => [group, ...names.map((name) => `${group} ${name}`)]
+
 const STEER = ['input', 'approve', 'reject', 'resolve', 'cancel', 'pause', 'resume', 'step', 'erase']
 const HISTORY = ['events', 'tail', 'replay', 'diff', 'export']
+const DOCS = under(
+  'docs',
+  ...['list', 'create', 'show', 'edit', 'history', 'blame', 'diff', 'verify', 'erase', 'export'],
+)
 
 /** All commands, as help shows them. */
 export const COMMANDS: readonly CommandFile[] = [
   of(['run'], async () => (await import('./run.ts')).runCommand),
   of(STEER, async () => (await import('./steer.ts')).steerCommands),
   of(['restore'], async () => (await import('./restore.ts')).restoreCommand),
-  of(['runs', 'approvals'], async () => (await import('./runs.ts')).runsCommands),
+  of([...under('runs', 'list', 'show'), 'approvals'], async () => (await import('./runs.ts')).runsCommands),
   of(['tree'], async () => (await import('./tree.ts')).treeCommand),
   of(HISTORY, async () => (await import('./history.ts')).historyCommands),
   of(['result'], async () => (await import('./result.ts')).resultCommand),
   of(['transcript'], async () => (await import('./transcript.ts')).transcriptCommand),
-  of(['artifacts'], async () => (await import('./artifacts.ts')).artifactsCommand),
-  of(['docs'], async () => (await import('./docs.ts')).docsCommand),
-  of(['memory'], async () => (await import('./memory.ts')).memoryCommand),
+  of(under('artifacts', 'list', 'show'), async () => (await import('./artifacts.ts')).artifactsCommand),
+  of(DOCS, async () => (await import('./docs.ts')).docsCommand),
+  of(
+    under('memory', 'list', 'show', 'correct', 'forget', 'verify'),
+    async () => (await import('./memory.ts')).memoryCommand,
+  ),
   of(['cost'], async () => (await import('./cost.ts')).costCommand),
   of(['request'], async () => (await import('./request.ts')).requestCommand),
   of(['context', 'expand'], async () => (await import('./context.ts')).contextCommands),
@@ -35,12 +47,15 @@ export const COMMANDS: readonly CommandFile[] = [
   of(['release'], async () => (await import('./release.ts')).releaseCommand),
   of(['repair'], async () => (await import('./repair.ts')).repairCommand),
   of(['release-calls'], async () => (await import('./release-calls.ts')).releaseCallsCommand),
-  of(['roles'], async () => (await import('./roles.ts')).rolesCommand),
-  of(['policy'], async () => (await import('./policy.ts')).policyCommand),
-  of(['tools'], async () => (await import('./tools.ts')).toolsCommand),
-  of(['agents'], async () => (await import('./agents.ts')).agentsCommand),
+  of(under('roles', 'list', 'show', 'check', 'schema'), async () => (await import('./roles.ts')).rolesCommand),
+  of(under('policy', 'check'), async () => (await import('./policy.ts')).policyCommand),
+  of(under('tools', 'list'), async () => (await import('./tools.ts')).toolsCommand),
+  of(under('agents', 'list', 'check'), async () => (await import('./agents.ts')).agentsCommand),
   of(['acp'], async () => (await import('./acp.ts')).acpCommand),
-  of(['secrets'], async () => (await import('./secrets.ts')).secretsCommand),
+  of(
+    under('secrets', 'set', 'list', 'remove', 'rotate-key'),
+    async () => (await import('./secrets.ts')).secretsCommand,
+  ),
   of(['sql'], async () => (await import('./sql.ts')).sqlCommand),
   of(['serve'], async () => (await import('./serve.ts')).serveCommand),
   of(['open'], async () => (await import('./open.ts')).openCommand),
@@ -60,3 +75,7 @@ export async function register(program: Command, kit: Kit, word: string | undefi
   const needed = own.length === 0 || LOOK_AT_ALL.includes(word!) ? COMMANDS : own
   for (const add of await Promise.all(needed.map(({ load }) => load()))) add(program, kit)
 }
+
+/** The commands that may have been meant, also those of groups whose name was left out. */
+export const likeIt = (word: string): string[] =>
+  COMMANDS.flatMap(({ names }) => names).filter((name) => alike(word, name.slice(name.indexOf(' ') + 1)))

@@ -56,16 +56,8 @@ export function alone(command: Command): Command {
   })
 }
 
-/** The commands that may have been meant, also those of groups whose name was left out. */
-export function likeIt(program: Command, word: string): string[] {
-  return program.commands.flatMap((group) => [
-    ...(alike(word, group.name()) ? [group.name()] : []),
-    ...group.commands.filter((c) => alike(word, c.name())).map((c) => `${group.name()} ${c.name()}`),
-  ])
-}
-
 /** Whether one word is the other with a letter missing, added, changed or out of place, or with its end cut off. */
-function alike(a: string, b: string): boolean {
+export function alike(a: string, b: string): boolean {
   const letters = (word: string) => [...word].sort().join('')
   const without = (word: string) => [...word].map((_, i) => word.slice(0, i) + word.slice(i + 1))
   const changed = a.length === b.length && [...a].filter((letter, i) => letter !== b[i]).length === 1

@@ -15,7 +15,8 @@ import { take } from '../client.ts'
 import { driveToEnd, FROM_BIRTH, resuming } from '../drive.ts'
 import { EXIT, UsageError } from '../exit.ts'
 import { followAgent } from '../follow-agent.ts'
-import { choice, jsonOrText, type Kit, likeIt, modelId, money, names, readAll, some, whole } from './kit.ts'
+import { likeIt } from './index.ts'
+import { choice, jsonOrText, type Kit, modelId, money, names, readAll, some, whole } from './kit.ts'
 
 interface RunOptions {
   role?: string
@@ -163,7 +164,7 @@ const CLONE = fileURLToPath(new URL('../../..', import.meta.url))
 /** One word that is a command, or nearly one, is no task: the run would cost money and do nothing that was meant. */
 function noCommand(program: Command, task: string): void {
   if (/\s/.test(task)) return
-  const near = likeIt(program, task)
+  const near = likeIt(task)
   const meant = near.includes(task) ? [task] : near
   if (meant.length === 0) return
   throw new UsageError(
