@@ -5,6 +5,7 @@ import { REPEATING } from './support/conformance/repeating.ts'
 import type { Row } from './support/conformance/row.ts'
 import { RULES as OTHERS, type Rule } from './support/conformance/rules.ts'
 import { SPAWN } from './support/conformance/spawn.ts'
+import { SPAWNER } from './support/conformance/spawner.ts'
 import { STRUCTURE } from './support/conformance/structure.ts'
 
 /** Every MUST of seed 000 by number, with who holds it. */
@@ -12,4 +13,4 @@ export const ROWS: readonly Row[] = [...ENDING, ...RECORDING, ...REPEATING, ...S
 
 export { LAWS } from './support/conformance/laws.ts'
 /** Rules that no MUST and no law names by itself. */
-export const RULES: readonly Rule[] = [...OTHERS, ...AGENTS, ...SPAWN]
+export const RULES: readonly Rule[] = [...OTHERS, ...AGENTS, ...SPAWN, ...SPAWNER]

@@ -1,25 +1,13 @@
-import type { McpServer } from '@agentclientprotocol/sdk'
 import type { AgentBackend, BackendState } from '../../domain/ports/external.ts'
 import { notAllowed } from '../agents-process/environment.ts'
 import { findAgent } from '../agents-process/find-agent.ts'
 import type { HarnessOptions } from '../agents-process/harness.ts'
-import type { AskPermission } from './permission.ts'
+import type { AcpAgent } from './agent.ts'
 
-/** An agent that speaks the Agent Client Protocol, version 1, on its standard streams. */
-export interface AcpAgent {
-  /** Default: `acp`. Each of several agents has a kind of its own. */
-  readonly kind?: string
-  readonly program: string
-  readonly args: readonly string[]
-  /** Names of variables of ours that it is given. */
-  readonly passes?: readonly string[]
-  /** Servers whose tools it is offered. */
-  readonly mcpServers?: readonly McpServer[]
-  /** Decides what it asks leave for. Absent: a person does, as with every approval. */
-  readonly ask?: AskPermission
-}
-
-/** What the protocol has. An agent that lacks one of the last two ends a run that asks for it as `UnsupportedCapability`. */
+/**
+ * The members of the protocol. An agent that lacks one of the last two ends a run that asks for it as
+ * `UnsupportedCapability`.
+ */
 const CAPABILITIES = [
   'agent_api.run',
   'agent_api.events',
@@ -34,6 +22,7 @@ const CAPABILITIES = [
   'agent_api.session.resume.v1',
   'agent_api.exec.add_dirs.v1',
 ]
+
 /** A backend that drives an agent over the Agent Client Protocol. */
 export function createAcpBackend(agent: AcpAgent, options: HarnessOptions): AgentBackend {
   return {

@@ -50,7 +50,7 @@ export async function openSession(
 
 const unsupported = (message: string) => new AgentError('UnsupportedCapability', message)
 
-/** What an agent's refusal means. Its message may hold anything, and is not told. */
+/** The meaning of an agent's refusal. Its message may hold anything, and is not told. */
 export const refused =
   (method: string) =>
   (fault: unknown): never => {

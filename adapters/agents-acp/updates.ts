@@ -16,7 +16,7 @@ export class UpdateMapping {
   #nanos: number | null = null
   readonly #pending = new Map<string, ToolCallUpdate>()
 
-  /** What was said after the last tool. */
+  /** The text after the last tool. */
   get finalText(): string | null {
     return this.#said.text
   }
@@ -99,7 +99,7 @@ const content = (type: string): AgentEventBody => ({ kind: 'Unknown', message: `
 
 const json = (value: unknown): Json => (value === undefined ? null : (value as Json))
 
-/** What a tool is to do: its raw input, or what the agent shows of it, such as the change of a file. */
+/** The work of a tool: its raw input, or what the agent shows of it, such as the change of a file. */
 export function inputOf({ rawInput, kind, locations, content: parts }: ToolCallUpdate): Json {
   if (rawInput !== undefined && rawInput !== null) return rawInput as Json
   const shown = { kind, locations, content: parts }
@@ -107,7 +107,7 @@ export function inputOf({ rawInput, kind, locations, content: parts }: ToolCallU
   return JSON.parse(JSON.stringify(shown, (_, value) => value ?? undefined)) as Json
 }
 
-/** What a tool gave: its raw output, or the text of its content. */
+/** The result of a tool: its raw output, or the text of its content. */
 function outputOf({ rawOutput, content: parts }: ToolCallUpdate): Json {
   if (rawOutput !== undefined && rawOutput !== null) return rawOutput as Json
   return (parts ?? []).flatMap(textOf).join('\n')

@@ -7,7 +7,7 @@ import type { ExecutionResult, RunName } from '../../domain/ports/spawn.ts'
 import { ProviderError, type ProviderFailure, SpawnError } from '../../domain/spawn/errors.ts'
 import type { HeardRun } from './heard-run.ts'
 
-// What a run of Claude Code came to, as a provider tells it (seed 004).
+// The result of a run of Claude Code, as a provider reports it (seed 004).
 
 export const budgetOf = (usd: number): Budget => ({ tokens: null, nanoDollars: Math.round(usd * 1e9) })
 

@@ -67,7 +67,7 @@ export const gemini: CliAgent = {
 class GeminiMapping implements LineMapping {
   #model: string | undefined
   #done = false
-  /** What was said after the last tool. */
+  /** The text after the last tool. */
   readonly #said = new SaidText()
 
   line(line: JsonObject): Mapped {

@@ -9,7 +9,7 @@ const MAX_ANSWER = 8 * 1024 * 1024
 /** So models' clients tell that the network failed. */
 const NETWORK = /\b(?:ECONN\w+|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE)\b|connection error|fetch failed|socket hang up/i
 
-/** What the events of a run of Claude Code tell beside its end. */
+/** The reports in the events of a run of Claude Code, beside its end. */
 export class HeardRun {
   numTurns: number | null = null
   /** The status of the model's service in the last failure. */

@@ -57,7 +57,7 @@ export const opencode: CliAgent = {
 class OpencodeMapping implements LineMapping {
   #session = ''
   #done = false
-  /** What was said in the last step. */
+  /** The text of the last step. */
   readonly #said = new SaidText('\n')
   #used: Used | null = null
 

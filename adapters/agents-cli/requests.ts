@@ -30,7 +30,7 @@ export const neverAsks = ({ extensions }: AgentRunRequest): string | null =>
     ? 'agent_api.exec.non_interactive: this backend asks no questions; leave it out, or use acp'
     : null
 
-/** What every command line here has: each was measured. */
+/** The flags of every command line here: each was measured. */
 export const COMMON = [
   'agent_api.run',
   'agent_api.events',

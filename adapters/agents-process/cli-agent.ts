@@ -23,7 +23,7 @@ export interface CliAgent extends Advertised {
   plan(request: AgentRunRequest): CliPlan
   /** A fresh mapping for one run. */
   mapping(): LineMapping
-  /** What exit codes of its own mean. */
+  /** The meaning of its own exit codes. */
   readonly exitCodes?: Readonly<Record<number, string>>
 }
 
@@ -41,7 +41,7 @@ export interface LineMapping {
   end(): CliEnd
 }
 
-/** What the lines of a run came to. `done`: the terminal line came and says success; exit code 0 alone is none. */
+/** The outcome of a run's lines. `done`: the terminal line came and says success; exit code 0 alone is none. */
 export interface CliEnd {
   readonly done: boolean
   readonly finalText: string | null

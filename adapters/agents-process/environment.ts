@@ -4,7 +4,7 @@ import { liesIn } from '../files/inside.ts'
 import { commandEnvironment, searchPath } from '../sandbox/environment.ts'
 import { MARKER } from '../sandbox/registry.ts'
 
-/** What agents may be given of this machine. */
+/** The parts of this machine that agents may be given. */
 export interface Allowed {
   /** Names of variables that a request may set. Absent: any. */
   readonly env?: readonly string[]
@@ -27,7 +27,7 @@ export function agentEnvironment(
   return Object.assign({ ...base, TMPDIR: scratch }, Object.fromEntries(passed), ...more)
 }
 
-/** What of a request is not allowed here, as a sentence that repeats no value; null: nothing. */
+/** The part of a request that is not allowed here, as a sentence that repeats no value; null: none. */
 export function notAllowed(
   allowed: Allowed,
   env: Readonly<Record<string, string>> = {},

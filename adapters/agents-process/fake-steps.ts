@@ -2,7 +2,7 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** What a fake agent does, one after another; after the last one it exits with 0. */
+/** The steps of a fake agent, one after another; after the last one it exits with 0. */
 export type Step =
   | { readonly do: 'print'; readonly text: string; readonly times?: number }
   /** Bytes in pieces, each in a turn of its own. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { AgentError, CANCELLED, NOT_TERMINATED } from '../../domain/external/errors.ts'
-import type { ExitStatus } from '../../domain/external/outcome.ts'
+import type { ExitStatus } from '../../domain/external/exit-status.ts'
 import type { AgentRunRequest } from '../../domain/external/request.ts'
 import type { BackendRun } from '../../domain/ports/external.ts'
 import { inWorkspaces } from '../programs/workspaces.ts'
@@ -35,7 +35,7 @@ export interface HarnessOptions {
   readonly giveUpMs?: number
 }
 
-/** What a backend asks the harness to start. */
+/** The process that a backend asks the harness to start. */
 export interface Start {
   readonly program: string
   readonly args: readonly string[]

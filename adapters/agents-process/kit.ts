@@ -200,7 +200,7 @@ interface Result {
   readonly told: readonly Mapped[]
   readonly completion: AgentCompletion | null
   readonly error: unknown
-  /** What a fake agent has recorded of its start. */
+  /** The record of a fake agent's start. */
   readonly seen: { args: string[]; env: Record<string, string>; stdin: string } | null
   /** Processes of the run that are there when it has ended. */
   readonly left: readonly number[]

@@ -5,7 +5,7 @@ import { liesIn } from '../files/inside.ts'
 import { findProgram } from '../programs/programs.ts'
 import { STATUS } from '../sandbox/status.ts'
 
-/** What of the machine an agent may change and see. Absent: what the user may. */
+/** The parts of the machine that an agent may change and see. Absent: those of the user. */
 export interface Confinement {
   /** Folders that it may change; all others are read-only, and the temporary ones empty. */
   readonly writable: readonly string[]

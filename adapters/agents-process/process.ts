@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import type { Readable, Writable } from 'node:stream'
 import { AgentError, NOT_TERMINATED } from '../../domain/external/errors.ts'
-import type { ExitStatus } from '../../domain/external/outcome.ts'
+import type { ExitStatus } from '../../domain/external/exit-status.ts'
 import { GIVE_UP_MS, GRACE_MS } from '../../domain/external/owed.ts'
 import { doorOf, makeCgroup, removeCgroup } from '../sandbox/cgroup.ts'
 import { withoutForeign } from '../sandbox/descriptors.ts'
@@ -163,7 +163,7 @@ class Running implements AgentProcess {
     })
   }
 
-  /** What the agent left running belongs to it, and would hold its output open. */
+  /** A process that the agent left running belongs to it, and would hold its output open. */
   #left(exit: ExitStatus): void {
     this.#exit = exit
     for (const timer of this.#timers) clearTimeout(timer)

@@ -1,7 +1,7 @@
 import type { ContainerID, Delta, LoroDoc, LoroEvent, LoroText, VersionVector } from 'loro-crdt'
 import { asText } from './layout.ts'
 
-/** What is read of a text before and after each place that changed, in UTF-16 units. No secret is longer. */
+/** The part of a text that is read before and after each changed place, in UTF-16 units. No secret is longer. */
 const AROUND = 32_768
 
 /**

@@ -7,7 +7,8 @@ import type { Appended, BinaryEvent } from './append-message.ts'
 import { encode, nameOf, positionOf } from './codec.ts'
 import { causeOf, hidden } from './errors.ts'
 import { patiently } from './patience.ts'
-import type { Place, StreamReader } from './read.ts'
+import type { Place } from './place.ts'
+import type { StreamReader } from './read.ts'
 import { type Tip, tipOf } from './tips.ts'
 
 /** The server's limit, over the data of an append; metadata and types do not count there. */

@@ -19,7 +19,7 @@ export interface Held {
 
 /**
  * A client that can be replaced by a new one: the only cure where a node hangs, or where a discovery has failed once.
- * What it had in flight is rejected; the callers send it again, identically.
+ * Its appends in flight are rejected; the callers send it again, identically.
  */
 export class ReplaceableClient {
   readonly #address: Address

@@ -18,7 +18,8 @@ import type { Feed } from './feed.ts'
 import { readFiltered } from './filtered.ts'
 import type { Spot } from './known.ts'
 import { patiently } from './patience.ts'
-import { PAGE, type Place } from './read.ts'
+import type { Place } from './place.ts'
+import { PAGE } from './read.ts'
 
 const readAll = (options: ReadAllOptions) => (client: EventStoreDBClient) =>
   client.readAll({ requiresLeader: true, ...options }) as StreamingRead<AllStreamResolvedEvent>

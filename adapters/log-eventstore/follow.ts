@@ -7,7 +7,7 @@ import { permanent, unavailable } from './errors.ts'
 import { Feed, Silence } from './feed.ts'
 import type { Spot } from './known.ts'
 import { Backoff } from './patience.ts'
-import type { Place } from './read.ts'
+import type { Place } from './place.ts'
 import { isMetadata, metadataOf, truncationOf } from './truncation.ts'
 
 export interface Following {

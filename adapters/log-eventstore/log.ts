@@ -10,7 +10,8 @@ import { isLong, shown } from './codec.ts'
 import type { Cursors } from './cursor.ts'
 import { type Following, follow } from './follow.ts'
 import type { Spot } from './known.ts'
-import type { Place, StreamReader } from './read.ts'
+import type { Place } from './place.ts'
+import type { StreamReader } from './read.ts'
 import { isOwnName } from './strays.ts'
 
 /**

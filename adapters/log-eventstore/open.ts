@@ -11,7 +11,8 @@ import { EventStoreLog } from './log.ts'
 import { identify } from './meta.ts'
 import type { EventStoreLogOptions } from './options.ts'
 import { LIMITS } from './patience.ts'
-import { type Place, StreamReader } from './read.ts'
+import type { Place } from './place.ts'
+import { StreamReader } from './read.ts'
 import { Strays } from './strays.ts'
 
 /**

@@ -2,28 +2,14 @@ import { type AllStreamResolvedEvent, BACKWARDS, END, ErrorType, type StreamingR
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import type { Head } from '../../domain/ports.ts'
 import { decode, nameOf } from './codec.ts'
-import type { Connection } from './connection.ts'
 import { causeOf, hidden, tooMuch } from './errors.ts'
-import type { Known } from './known.ts'
-import type { Limits } from './options.ts'
 import { patiently } from './patience.ts'
-import type { Strays } from './strays.ts'
+import type { Place } from './place.ts'
 import { Tips } from './tips.ts'
 import { readMetadata } from './truncation.ts'
 
 /** How many events one call reads at most. */
 export const PAGE = 256
-
-/** The members that all parts of one log share. */
-export interface Place {
-  readonly connection: Connection
-  readonly namespace: string
-  readonly limits: Limits
-  readonly known: Known
-  readonly strays: Strays
-  /** Aborts, with `LOG_CLOSED`, when the log is closed. */
-  readonly closed: AbortSignal
-}
 
 /**
  * Reads streams, always at the leader, so that a read returns every acknowledged event. Events that an operator has hidden or

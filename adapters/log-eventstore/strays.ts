@@ -12,7 +12,7 @@ const TOLD = 100
 export const isOwnName = (stream: string): boolean => stream === LOG_META || KINDS.includes(kindOf(stream))
 
 /**
- * What stands in streams of the namespace and is no event of ours: written by another program, altered, or the end that an
+ * Content in streams of the namespace that is no event of ours: written by another program, altered, or the end that an
  * operator set to a stream. Readers of the whole log pass it over, so that one such event does not end a deployment, and it
  * is told once per stream; a reader of that very stream is refused by name.
  */

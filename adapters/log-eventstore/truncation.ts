@@ -9,7 +9,7 @@ import {
 import type { DamagedEvent } from '../../domain/log/damage.ts'
 import { nameOf } from './codec.ts'
 import { causeOf, hidden } from './errors.ts'
-import type { Place } from './read.ts'
+import type { Place } from './place.ts'
 import { isOwnName } from './strays.ts'
 
 // An operator hides events of a stream through its metadata, which is a stream of its own: `$$` and the name.

@@ -3,9 +3,9 @@ import { LOG_META } from '../../domain/log/ids.ts'
 import { type FoundMark, type MarkRecord, markOf, readMark } from './mark.ts'
 
 /**
- * What the mark says of the log beside it. `whole`: the log holds the marked event. `short`: it does not, so that it has lost
- * its end. `foreign`: it is the mark of another log. `missing` and `unreadable`: nothing can be said; `fresh` where the log
- * holds nothing but its own identity yet; `foreign` where something else lies in the place of the mark.
+ * The mark's statement on the log beside it. `whole`: the log holds the marked event. `short`: it does not, so that it
+ * has lost its end. `foreign`: it is the mark of another log. `missing` and `unreadable`: nothing can be said; `fresh`
+ * where the log holds nothing but its own identity yet; `foreign` where something else lies in the place of the mark.
  */
 export type LogEnd =
   | { readonly state: 'whole'; readonly torn: boolean }

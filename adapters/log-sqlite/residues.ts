@@ -6,7 +6,7 @@ import type { Reader } from './reader.ts'
 type Kept = BodyOf<'residue'>['bodies'][number]
 
 /**
- * What erasures have left of a stream's bodies, for who asks for it at once (the runtime's own are in
+ * The residues of a stream's bodies, read at once (the runtime's own are in
  * domain/runtime/erasure/residues.ts). Read when it is first asked for. `bytesOf`: null where a body is gone.
  */
 export class StreamResidues {

@@ -13,7 +13,7 @@ export interface Kind {
   readonly minReader: number | null
 }
 
-/** Whose event a header describes: interned, a few per stream. */
+/** The owner of a header's event: interned, a few per stream. */
 export interface Origin {
   readonly stream: string
   readonly runId: string | null

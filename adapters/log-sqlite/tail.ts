@@ -14,7 +14,7 @@ export interface Acknowledged {
 }
 
 /**
- * What the owner of a log has just written, so that those who follow it need not read it back from the file, and the heads
+ * Cache of the owner's last events, so that those who follow it need not read it back from the file, and the heads
  * of the streams that it writes. It knows only what was acknowledged; {@link forget} it whenever that may not be all.
  */
 export class Tail {

@@ -123,7 +123,7 @@ export type Script = z.infer<typeof Script>
 export type ScriptInput = z.input<typeof Script>
 
 export const PLACEHOLDERS = ['lastResult', 'lastInput', 'firstInput', 'turn'] as const
-/** What stands before a JSON pointer into the last result. */
+/** The text before a JSON pointer into the last result. */
 export const IN_RESULT = 'lastResult/'
 export const PLACEHOLDER = /(\$?)\$\{([^}]*)\}/g
 

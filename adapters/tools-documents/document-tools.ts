@@ -5,7 +5,7 @@ import { editDocumentTool } from './edit-document.ts'
 import { type ListDocuments, listDocumentsTool } from './list-documents.ts'
 import { readDocumentTool } from './read-document.ts'
 
-/** What the tools for documents need of their host. */
+/** The services of a host that the tools for documents need. */
 export interface DocumentToolPorts {
   readonly gateway: DocumentGateway
   readonly clock: Clock

@@ -103,7 +103,7 @@ export class McpConnection {
     await live?.transport.close()
   }
 
-  /** What was approved, or planned, is what is called. */
+  /** The call equals the one that was approved, or planned. */
   #mustBeUnchanged(tool: OfferedTool): void {
     const now = this.#offer.tools.find(({ spec }) => spec.name === tool.spec.name)
     if (now === undefined)

@@ -22,7 +22,7 @@ export interface Offer {
 }
 
 const MAX_TOOLS = 256
-/** What a model is told of a tool. In characters. */
+/** The description of a tool for a model, in characters. */
 const MAX_DESCRIPTION = 4_000
 
 /** The tools that a server lists, as ours: named `server:tool`, with checked schemas and effect classes. */
@@ -65,7 +65,10 @@ function offeredTool(server: string, tool: McpTool, settings: McpServer): Offere
 const descriptionOf = ({ title, description }: McpTool): string =>
   (description ?? title ?? '').toWellFormed().replaceAll('\0', '').slice(0, MAX_DESCRIPTION)
 
-/** CONTRACTS 3: what a person has set, else the server's annotations, else irreversible. One that contradicts itself counts as none. */
+/**
+ * CONTRACTS 3: what a person has set, else the server's annotations, else irreversible. One that contradicts itself
+ * counts as none.
+ */
 function effectOf({ name, annotations = {} }: McpTool, { effects }: McpServer): Effect {
   if (Object.hasOwn(effects, name)) return effects[name]!
   const { readOnlyHint, idempotentHint, destructiveHint } = annotations

@@ -13,7 +13,7 @@ const TEXT_BYTES = RESULT_BYTES - 512
 const MESSAGE_BYTES = 4_096
 
 /**
- * What a server answered to a call. Text alone stays text, structured content stays JSON, and other content becomes a list
+ * The answer of a server to a call. Text alone stays text, structured content stays JSON, and other content becomes a list
  * of parts, in order. Throws ToolError EXECUTION_FAILED for `isError`, with the text as message (CONTRACTS 8).
  */
 export function resultOf(answer: CallToolResult, context: Pick<ToolContext, 'redact' | 'readOn'>): ToolResult {

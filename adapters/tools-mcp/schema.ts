@@ -72,7 +72,7 @@ const isObject = (value: Json): value is JsonObject =>
 const mapped = (object: JsonObject, change: (value: Json) => Json): JsonObject =>
   Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]))
 
-/** What a local reference refers to; anything else takes everything. */
+/** The target of a local reference; anything else takes everything. */
 function target(root: JsonObject, reference: string): Json {
   if (!reference.startsWith('#/')) return reference === '#' ? root : {}
   const path = reference

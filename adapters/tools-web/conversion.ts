@@ -1,4 +1,4 @@
-/** What is converted: HTML as UTF-8, or a PDF. */
+/** The content to be converted: HTML as UTF-8, or a PDF. */
 export interface Conversion {
   readonly kind: 'html' | 'pdf'
   readonly bytes: Uint8Array
@@ -6,7 +6,7 @@ export interface Conversion {
   readonly base: string
   /** Addresses of the libraries' modules. */
   readonly modules: Readonly<Record<'html' | 'pdf', string>>
-  /** What is given back of the text. In UTF-8 bytes. */
+  /** The part of the text that is given back, in UTF-8 bytes. */
   readonly maxTextBytes: number
 }
 

@@ -10,7 +10,7 @@ export interface ConvertLimits {
   readonly timeMs: number
   /** Resident memory of the process, where the system tells it (Linux); elsewhere only its JavaScript objects. In bytes. */
   readonly memoryBytes: number
-  /** What is kept of the text. In UTF-8 bytes. */
+  /** The part of the text that is kept, in UTF-8 bytes. */
   readonly maxTextBytes: number
 }
 

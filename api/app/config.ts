@@ -84,11 +84,11 @@ export const ConfigSchema = z.strictObject({
   retry: partly(ErrorRecoveryPolicy).default({}),
   /** When and how the contexts of runs that say nothing of it are compressed. */
   context: partly(ContextManagementConfig).default({}),
-  /** What agents are told of the place they work in; each source for all of them, or for some roles or phases. */
+  /** Knowledge that agents are given of the place they work in; each source for all of them, or for some roles or phases. */
   knowledge: z.array(KnowledgeSetting).max(KNOWLEDGE_SOURCES).default([]),
   /** The limits of the trees of runs that say nothing of it; null: they start no further agents. */
   delegation: partly(TreeLimits).nullable().default(null),
-  /** Who asks, where a command does not say; null: the OS user. */
+  /** The asking person, where a command does not say; null: the OS user. */
   by: z.string().min(1).max(200).refine(isPlain, PLAIN).nullable().default(null),
   maxBodyBytes: int(z.int().min(1024)).default(1024 * 1024),
   heartbeatMs: int(z.int().min(10)).default(15_000),
@@ -137,7 +137,10 @@ export const ConfigSchema = z.strictObject({
     )
     .nullable()
     .default(null),
-  /** The file of the vault's keys, one a line, outside of the data folder; null: `keepup/vault.key` in the user's configuration. */
+  /**
+   * The file of the vault's keys, one a line, outside of the data folder; null: `keepup/vault.key` in the user's
+   * configuration.
+   */
   vaultKeyFile: z.string().min(1).nullable().default(null),
   /** False: commands run without a sandbox unless a run says otherwise. Recorded with every run. */
   sandboxed: flag.default(true),

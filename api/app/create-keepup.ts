@@ -14,7 +14,7 @@ import { readiness } from './readiness.ts'
 import { createStarts, type PrepareServices } from './runs/prepare-start.ts'
 import type { Files, Services, WorkSubscription } from './services.ts'
 
-/** What a host brings to have the runtime behind the API. */
+/** The services of a host that puts the runtime behind the API. */
 export interface KeepUpPorts {
   /** Gets the feed into which streamed text is to be published. */
   runtime(live: LiveHub): AgentServices

@@ -3,10 +3,10 @@ import type { ModelInfo } from '../../domain/agent/definition/spec.ts'
 import type { ModelRoutingDecision } from '../../domain/agent/rules/routing.ts'
 import { byRules, type ModelFacts } from '../../domain/agent/rules/routing-rules.ts'
 
-/** What a host knows of its models. */
+/** A host's knowledge of its models. */
 export interface KnownModels {
   readonly models: readonly KnownModel[]
-  /** What a run that names no model, with no role and no budget, would begin its next turn with. */
+  /** The model of the next turn of a run that names no model, with no role and no budget. */
   readonly choice: ModelRoutingDecision
 }
 

@@ -9,6 +9,7 @@ import { AgentError, type AgentErrorCode } from '../../domain/external/errors.ts
 import { LogError, type LogErrorCode } from '../../domain/log/errors.ts'
 import { MemoryError, type MemoryErrorCode } from '../../domain/memory/errors.ts'
 import { ContentionError, TimeLimitError } from '../../domain/runtime/errors.ts'
+import { echo } from '../../domain/shared/issues.ts'
 import { ProjectionError, type ProjectionErrorCode } from '../../projections/errors.ts'
 import { noRoom } from './no-room.ts'
 
@@ -132,3 +133,14 @@ function codeOf(error: unknown): ProblemCode | null {
     error instanceof ToolError
   return known ? error.code : null
 }
+
+const LISTS: Readonly<Record<string, string>> = {
+  run: 'GET /v1/runs (keepup runs list) lists the runs',
+  agent: 'GET /v1/runs/{id} (keepup runs show) lists the agents of a run',
+  approval: 'GET /v1/approvals (keepup approvals) lists the approvals',
+  checkpoint: 'GET /v1/agents/{id}/checkpoints lists the checkpoints of an agent',
+}
+
+/** Nothing has this id. `hint`: what helps, where {@link LISTS} does not know it. */
+export const notFound = (what: string, id: string, hint = LISTS[what] ?? 'check the id'): Problem =>
+  new Problem('NOT_FOUND', `there is no ${what} "${echo(id)}"; ${hint}`)

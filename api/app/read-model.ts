@@ -89,7 +89,7 @@ export interface ReadModel {
   memory(id: string): Promise<Shown<Memory | null>>
   /** How many facts of a place can be found. */
   countedMemories(place: Place): Promise<number>
-  /** What model calls cost, by a criterion; of all runs or of one, those that ended at or after `since` (ISO 8601). */
+  /** The cost of model calls, by a criterion; of all runs or of one, those that ended at or after `since` (ISO 8601). */
   cost(query: {
     by: CostBy
     since?: string

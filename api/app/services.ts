@@ -12,9 +12,9 @@ import type { KnownModels } from './models.ts'
 import type { ReadModel } from './read-model.ts'
 import type { Readiness } from './readiness.ts'
 import type { KnownRoles } from './roles.ts'
-import type { KnownTools } from './runs/prepare-start.ts'
 import type { FileBlame } from './schemas/files.ts'
 import type { StartRun } from './schemas/start.ts'
+import type { KnownTools } from './tools.ts'
 
 /** A point of an agent's history whose files are asked for. */
 export interface FilePoint {
@@ -36,7 +36,7 @@ export interface RestoredFiles {
   readonly tree: string
   /** The version that holds the files as they were before; restoring it undoes this. */
   readonly replaced: string
-  /** What putting it back does to the folder. `deleted`: files that the version does not know. */
+  /** The changes that putting it back makes to the folder. `deleted`: files that the version does not know. */
   readonly changes: readonly FileChange[]
 }
 
@@ -94,7 +94,7 @@ export interface WorkNotification {
   readonly agentId: string
   /** A driver wrote it: no other process needs to look. */
   readonly byDriver: boolean
-  /** Until it is called another worker may be told of it too. */
+  /** Until it is called another worker may be notified too. */
   done(): void
 }
 

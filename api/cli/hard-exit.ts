@@ -2,7 +2,7 @@
 const PATIENCE_MS = 2000
 
 /**
- * Ends this process when what it waits for has not come to rest in time: a tool that heeds nothing, a disk that hangs.
+ * Ends this process when what it waits for has not come to rest in time: a tool that ignores signals, a disk that hangs.
  * Nothing acknowledged is lost by it, as by a kill. Gives what calls it off.
  */
 export function hardExit(drainMs: number, code: number, say: (text: string) => void): () => void {

@@ -8,7 +8,7 @@ const ENDING = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
 /**
  * Does something until this process is told to end, then lets what is at work end. From then on there is `drainMs`, whether
- * what is done heeds the signal or hangs.
+ * the work follows the signal or hangs.
  */
 export async function untilTold(
   ctx: Context,

@@ -3,7 +3,7 @@ import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import { Projections } from '../../projections/index.ts'
 import { noRoom } from '../app/no-room.ts'
 import { type Tell, told } from '../app/told.ts'
-import type { Tables } from '../host/projected-read-model.ts'
+import type { Tables } from '../host/table-answers.ts'
 
 /** How long tables that found no room wait before they are brought on again, ms. */
 const ROOM_MS = 1_000

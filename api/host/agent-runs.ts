@@ -19,7 +19,7 @@ import { holdFiles } from './agent-files.ts'
 import { openBoundary } from './boundary.ts'
 import { hiddenFrom } from './hidden.ts'
 import type { Host } from './open-host.ts'
-import type { Tables } from './projected-read-model.ts'
+import type { Tables } from './table-answers.ts'
 
 const PLAIN: Pick<AgentSpec, 'secrets' | 'policy'> = { secrets: [], policy: Policy.parse({}) }
 

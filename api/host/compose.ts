@@ -24,14 +24,16 @@ import { agentFilesAt } from './agent-files.ts'
 import { agentRuns } from './agent-runs.ts'
 import { openBoundary } from './boundary.ts'
 import { openEnvironment } from './environment.ts'
+import type { FileSources } from './file-sources.ts'
 import { mustBeWhole } from './losses/gate.ts'
 import { type LossServices, lossesOf } from './losses/losses-of-log.ts'
 import { memoryIndexOf } from './memory-index.ts'
 import type { Host } from './open-host.ts'
-import { readModelOf, type Tables } from './projected-read-model.ts'
+import { readModelOf } from './projected-read-model.ts'
 import { systemRandom } from './random.ts'
 import { DEFAULT_MODEL, prepareServices } from './start-services.ts'
-import { type FileSources, workspaceFilesOf } from './workspace-files.ts'
+import type { Tables } from './table-answers.ts'
+import { workspaceFilesOf } from './workspace-files.ts'
 
 /** Where a composition keeps what is recorded, and what is particular to it. */
 export interface Kept

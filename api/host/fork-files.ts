@@ -11,7 +11,7 @@ import { ContentionError, TimeLimitError } from '../../domain/runtime/errors.ts'
 import { asProblem, Problem } from '../app/problem.ts'
 import type { ForkFiles, ForkFolder } from '../app/services.ts'
 import { asFolder, entriesOf, makeAsked } from './asked-folder.ts'
-import type { FileSources, FilesAtPoint } from './workspace-files.ts'
+import type { FileSources, FilesAtPoint } from './file-sources.ts'
 
 /**
  * Puts the files of a fork's point into a new or empty folder, never over the user's own, and has the fork recorded with

@@ -2,8 +2,8 @@ import { documentStream } from '../../domain/document/stream/aggregate.ts'
 import { memoryStream } from '../../domain/memory/fact.ts'
 import { countMemories, listDocuments, listMemories, searchMemories, showMemory } from '../../projections/index.ts'
 import type { ReadModel } from '../app/read-model.ts'
-import type { Ask, Tables } from './projected-read-model.ts'
 import { documentRow, memoryRow } from './row-views.ts'
+import type { Ask, Tables } from './table-answers.ts'
 
 interface Asking {
   readonly ask: Ask

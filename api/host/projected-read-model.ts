@@ -1,16 +1,13 @@
-import type { Kysely } from 'kysely'
-import { type Cursor, formatCursor } from '../../domain/log/cursor.ts'
+import { formatCursor } from '../../domain/log/cursor.ts'
 import { agentStream } from '../../domain/log/ids.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import { streamOfAgent } from '../../domain/runtime/stream-of-agent.ts'
 import {
-  type Answer,
   agentHeads,
   approvalArguments,
   argumentsOf,
   type CheckpointRow,
   costBy,
-  type Database,
   dueBefore,
   eventStarts,
   eventsAfter,
@@ -24,7 +21,6 @@ import {
   listRuns,
   nextDue,
   type OpenCall,
-  type RebuildReport,
   showRun,
   showTree,
   usageAt,
@@ -33,7 +29,7 @@ import {
 } from '../../projections/index.ts'
 import { checkedCursor, isPerson, wanted } from '../app/events/filter.ts'
 import { noRoom } from '../app/no-room.ts'
-import type { AskRow, ReadModel, Shown } from '../app/read-model.ts'
+import type { AskRow, ReadModel } from '../app/read-model.ts'
 import { given } from '../app/runs/given.ts'
 import type { AgentPoint } from '../app/runs/point.ts'
 import { ownerlessQuestions } from './ownerless-questions.ts'
@@ -51,18 +47,7 @@ import {
   treeRow,
   wholeCheckpoint,
 } from './row-views.ts'
-
-/** The source of answers: the parts of `Projections` that queries need, whichever process moves the tables. */
-export interface Tables {
-  read<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Answer<T>>
-  /** Resolves when all that is behind answers can be used, at once; where absent a {@link read} says so. */
-  answers?(): Promise<void>
-  /** Resolves when answers show the event of this cursor; rejects when the signal says so. */
-  caughtUpTo(cursor: Cursor, signal: AbortSignal): Promise<void>
-  rebuild(how: { readonly accept: boolean }): Promise<RebuildReport>
-  /** True: it is no longer parked. */
-  release(stream: string): Promise<boolean>
-}
+import type { Ask, Tables } from './table-answers.ts'
 
 /** Where the content of events and checkpoints comes from, which the tables do not hold. */
 export interface ContentSources {
@@ -71,12 +56,6 @@ export interface ContentSources {
   /** An agent at a revision, folded from the log. */
   pointAt(agentId: string, revision: number): Promise<AgentPoint>
 }
-
-/** Asks the tables, and makes what they say an answer of the API. */
-export type Ask = <T, U>(
-  query: (db: Kysely<Database>) => Promise<T>,
-  then: (data: T) => U | Promise<U>,
-) => Promise<Shown<U>>
 
 /** The API's questions, answered by the projections. */
 export function readModelOf(tables: Tables, sources: ContentSources): ReadModel {

@@ -2,32 +2,13 @@ import { lockWorkspace } from '../../adapters/workspace/lock.ts'
 import { openWorkspace } from '../../adapters/workspace/open.ts'
 import { type AgentSpec, Policy } from '../../domain/agent/definition/spec.ts'
 import { ERASED } from '../../domain/agent/events/residue.ts'
-import type { AgentState } from '../../domain/agent/state/state.ts'
-import type { EventLog, Workspace } from '../../domain/ports.ts'
-import type { FileVersion } from '../../domain/runtime/agent/history/file-versions.ts'
-import type { At } from '../../domain/runtime/types.ts'
+import type { Workspace } from '../../domain/ports.ts'
 import { Problem } from '../app/problem.ts'
 import type { FilePoint, Files } from '../app/services.ts'
 import type { AgentFiles } from './agent-files.ts'
-import type { Boundary } from './boundary.ts'
 import { fileBlame } from './file-blame.ts'
+import type { FileSources } from './file-sources.ts'
 import { forkFound, forkInto } from './fork-files.ts'
-
-/** A point of a history with the version of its files; `tree` null: none was kept. */
-export interface FilesAtPoint {
-  readonly state: AgentState
-  readonly tree: string | null
-}
-
-export interface FileSources {
-  readonly dataFolder: string
-  readonly log: Pick<EventLog, 'head'>
-  filesAt(agentId: string, at: At): Promise<FilesAtPoint>
-  versionsOf(agentId: string, toStep: number): Promise<readonly FileVersion[]>
-  /** Of a run of another agent; null: it is none. */
-  agentFilesAt(agentId: string, at: At): Promise<AgentFiles | null>
-  boundary(spec: Pick<AgentSpec, 'secrets' | 'policy'>): Promise<Boundary>
-}
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 

@@ -52,7 +52,7 @@ const emptyBody = (error: unknown): Problem<HttpCode> | null =>
     ? new Problem<HttpCode>('INVALID_JSON', 'the body is missing; send a JSON object')
     : null
 
-/** What can be asked of a path, in capitals; nothing where there is none. */
+/** The methods of a path, in capitals; empty where there is none. */
 function methodsAt({ paths = {} }: { readonly paths?: object }, path: string): string[] {
   const parts = path.split('/')
   const matches = (template: string) => {

@@ -24,7 +24,7 @@ const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c]
 const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b])
 const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d])
 
-/** What a text that may be JSON has too much of, or null. Each value but the first in a list follows a comma. */
+/** The excess of a text that may be JSON, or null. Each value but the first in a list follows a comma. */
 function excessOf(bytes: Uint8Array): string | null {
   let [values, depth] = [0, 0]
   for (let at = 0; at < bytes.length; at++) {

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 
-/** What the listener on TCP tells the app of each request; a request over the owner's socket, or in process, has none. */
+/** The listener's facts of each request on TCP; a request over the owner's socket, or in process, has none. */
 export const OVER_NETWORK = { network: true } as const
 
 /** Did the request come over TCP? */

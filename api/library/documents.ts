@@ -21,8 +21,8 @@ import type {
 } from '../app/schemas/documents.ts'
 import { CreateDocument as CreateSchema, EraseEnvelope as EraseSchema } from '../app/schemas/documents.ts'
 import type { Services } from '../app/services.ts'
-import type { Saying } from './keepup.ts'
 import { pages } from './lists.ts'
+import type { Saying } from './saying.ts'
 
 /** An update of a document as another peer imports it. `at`: ISO 8601. */
 export interface DocumentUpdate {
@@ -75,7 +75,7 @@ export interface DocumentsApi {
 const ENTRIES = 500
 
 interface Asking {
-  /** Who asks, checked. */
+  /** The asking person, checked. */
   asker(said: string | undefined): string
   /** The value that a schema makes of another one; rejects with INVALID_REQUEST. */
   parsed<T extends z.ZodType>(schema: T, value: unknown): z.output<T>

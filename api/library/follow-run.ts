@@ -3,7 +3,7 @@ import { LogError } from '../../domain/log/errors.ts'
 import { agentStream } from '../../domain/log/ids.ts'
 import { wanted } from '../app/events/filter.ts'
 import { EventViews } from '../app/events/view.ts'
-import { notFound } from '../app/runs/record-command.ts'
+import { notFound } from '../app/problem.ts'
 import type { EventView } from '../app/schemas/events.ts'
 import type { Services } from '../app/services.ts'
 

@@ -2,18 +2,17 @@ import { isAbsolute, resolve } from 'node:path'
 import type { z } from 'zod'
 import { UserCommand } from '../../domain/agent/decisions/commands.ts'
 import type { SecurityPolicy, ToolExecutionContext } from '../../domain/agent/definition/spec.ts'
-import type { Comparison } from '../../domain/agent/rules/compare-deeds.ts'
+import type { Comparison } from '../../domain/agent/rules/compare-histories.ts'
 import type { AgentRunHandle, AgentRunRequest, ExternalRuns } from '../../domain/ports/external.ts'
 import { Callback } from '../../domain/runtime/agent/callback.ts'
 import { compareRuns } from '../../domain/runtime/agent/history/compare.ts'
 import type { RebuiltRequest } from '../../domain/runtime/agent/history/rebuild-request.ts'
-import type { ReusedRecord } from '../../domain/runtime/agent/history/reused.ts'
 import type { RecordedDecision } from '../../domain/runtime/agent/history/routing-decisions.ts'
 import { KeyedMutex } from '../../domain/runtime/concurrency.ts'
 import type { ContextStore } from '../../domain/runtime/context/store.ts'
-import type { At } from '../../domain/runtime/types.ts'
+import type { At, ReusedRecord } from '../../domain/runtime/types.ts'
 import { issuesOf, issuesText } from '../../domain/shared/issues.ts'
-import { agentsOf } from '../app/agents/start-agent.ts'
+import { agentsOf } from '../app/agents/agents.ts'
 import type { Config } from '../app/config.ts'
 import { work } from '../app/drives/work.ts'
 import type { KnownModels } from '../app/models.ts'
@@ -22,14 +21,16 @@ import type { ApprovalRow, RunRow } from '../app/read-model.ts'
 import { checkRuns } from '../app/runs/check-policy.ts'
 import type { Ended } from '../app/runs/ended.ts'
 import { forkRun } from '../app/runs/fork-run.ts'
-import { actorOf, record } from '../app/runs/record-command.ts'
+import { record } from '../app/runs/record-command.ts'
 import type { RequestOptions } from '../app/runs/request-options.ts'
-import { type StartedRun, startRun } from '../app/runs/start-run.ts'
+import { actorOf } from '../app/runs/request-options.ts'
+import { startRun } from '../app/runs/start-run.ts'
 import { verifyRun } from '../app/runs/verify-run.ts'
 import { By } from '../app/schemas/common.ts'
 import type { EventView } from '../app/schemas/events.ts'
 import { CheckPolicy, type PolicyChecked } from '../app/schemas/policy-check.ts'
 import { RunQuery } from '../app/schemas/run-query.ts'
+import type { StartedRun } from '../app/schemas/runs.ts'
 import { ForkBody, type RunTree as Tree, type VerifiedRun as Verified } from '../app/schemas/runs.ts'
 import { OWN_AGENT, StartRun, type StartRunInput } from '../app/schemas/start.ts'
 import type { Services } from '../app/services.ts'
@@ -43,10 +44,11 @@ import { type KeptMemories, memoriesOf } from './memories.ts'
 import { runOwnAgent } from './own-agent.ts'
 import { policyOf } from './policy.ts'
 import { type ErrorRecoveryPolicy, retryOf } from './retry.ts'
+import type { Saying } from './saying.ts'
 import { contextStoreOf, externalRunsOf } from './spawning.ts'
 
 /**
- * What a run is started with: the body of `POST /v1/runs`, and the interfaces of seed 000 section 5 as they stand there.
+ * The request that starts a run: the body of `POST /v1/runs`, and the interfaces of seed 000 section 5 as they stand there.
  * `policy`, or `execution` and `security`. `workspace` may be relative to the current folder.
  */
 export interface StartOptions extends Omit<StartRunInput, 'retry'> {
@@ -60,13 +62,7 @@ export interface StartOptions extends Omit<StartRunInput, 'retry'> {
 export type RunTree = z.infer<typeof Tree>
 export type VerifiedRun = z.infer<typeof Verified>
 
-/** Who says it, and the key under which a repetition is recorded once. */
-export interface Saying {
-  readonly by?: string
-  readonly key?: string
-}
-
-/** What a fork is made of: the body of `POST /v1/runs/{id}/fork`. `at`: where it leaves its source; null: at its head. */
+/** The request for a fork: the body of `POST /v1/runs/{id}/fork`. `at`: where it leaves its source; null: at its head. */
 export interface ForkRequest extends Omit<z.input<typeof ForkBody>, 'step' | 'turn' | 'event'> {
   readonly at?: At
   /** The same key and request again finds the fork that it made, also after a restart. */
@@ -106,7 +102,7 @@ export interface KeepUp extends AsyncDisposable {
   checkpoint(agentId: string, step: number): Promise<Checkpoint | null>
   /** An agent at a point of its history (its head where none is named), folded from the log; nothing is performed. */
   agent(agentId: string, at?: At): Promise<AgentState>
-  /** What the model was asked in a turn, put together again from the log: an entry per attempt. */
+  /** The requests to the model in a turn, put together again from the log: an entry per attempt. */
   requests(agentId: string, turn: number): Promise<readonly RebuiltRequest[]>
   /** The models, with prices, capabilities, health in this process, and the current choice among them. */
   models(): KnownModels
@@ -114,7 +110,10 @@ export interface KeepUp extends AsyncDisposable {
   routing(agentId: string, turn: number): Promise<readonly RecordedDecision[]>
   /** Checks the chain, the bodies and the digests of every agent of a run, or of one. */
   verify(runId: string, only?: { readonly agent?: string }): Promise<VerifiedRun>
-  /** How far a fork with `reuse` has followed the record of its source, and where it left it. Null: it takes nothing from one. */
+  /**
+   * How far a fork with `reuse` has followed the record of its source, and where it left it. Null: it takes nothing
+   * from one.
+   */
   reused(runId: string): Promise<ReusedRecord | null>
   /** Two runs beside each other, aligned by cause: the first difference in what was asked, answered or decided. */
   compare(runId: string, other: string): Promise<Comparison>

@@ -16,7 +16,7 @@ export interface ApprovalsWanted {
   readonly state?: ApprovalRow['state'] | 'all'
 }
 
-/** What is read at a time; an iteration that is left early reads no further page. */
+/** The rows that are read at a time; an iteration that is left early reads no further page. */
 const PAGE = 100
 
 interface Page<T> {

@@ -16,7 +16,7 @@ export type MemoriesWanted = Pick<z.input<typeof MemoryQuery>, 'scope' | 'place'
   readonly forgotten?: boolean
 }
 
-/** What people do with the facts that agents have saved. What it refuses it rejects with, with a stable `code`. */
+/** The operations of people on the facts that agents have saved. A refusal rejects with a stable `code`. */
 export interface KeptMemories {
   /** Facts, the latest first; with `q` the best matches first. */
   list(wanted?: MemoriesWanted): AsyncIterable<Memory>

@@ -9,7 +9,7 @@ export interface ErrorRecoveryPolicy extends Recorded {
   errorSignatureCache: Set<string>
 }
 
-/** What is recorded of a policy. Throws a Problem for signatures, which would be lost. */
+/** The recorded policy. Throws a Problem for signatures, which would be lost. */
 export function retryOf({ errorSignatureCache, ...recorded }: Partial<ErrorRecoveryPolicy>): Partial<Recorded> {
   if (errorSignatureCache === undefined || errorSignatureCache.size === 0) return recorded
   throw new Problem(

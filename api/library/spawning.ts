@@ -2,10 +2,10 @@ import type { Actor } from '../../domain/log/envelope.ts'
 import type { ExternalRuns } from '../../domain/ports/external.ts'
 import { ContextStore } from '../../domain/runtime/context/store.ts'
 import { StreamVariables } from '../../domain/runtime/context/stream-variables.ts'
-import { agentsOf } from '../app/agents/start-agent.ts'
+import { agentsOf } from '../app/agents/agents.ts'
 import type { Services } from '../app/services.ts'
 
-// What spawn-and-wait (seed 004) needs of an open data folder.
+// The services of an open data folder that spawn-and-wait (seed 004) needs.
 
 /** Runs of other agents, each started by a person. */
 export function externalRunsOf(s: Services, by: () => Actor): ExternalRuns {

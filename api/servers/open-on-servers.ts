@@ -132,7 +132,7 @@ function lookAgain(
     try {
       if (await notice()) warn('the loss of the log was accepted by another process: this one goes on')
     } catch {
-      // Servers that do not answer are told of by what needs them; the next look comes soon.
+      // The parts that need the servers report those that do not answer; the next look comes soon.
     } finally {
       looking = false
     }

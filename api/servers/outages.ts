@@ -7,7 +7,7 @@ import type { Tell } from '../app/told.ts'
 /** How often the servers are looked at, and how soon again where one did not answer, ms. */
 const LOOK_MS = { well: 5_000, doubtful: 1_000 }
 
-/** A part that cannot be used: what is told of it, by its trouble, and what is not possible without it. */
+/** A part that cannot be used: the report on it, by its trouble, and what is not possible without it. */
 const PARTS = {
   log: {
     names: { silent: 'the event store', unusable: 'the event store' },
@@ -27,7 +27,7 @@ const ENDS = { silent: 'answers again', unusable: 'can be used again' }
 
 interface Outage {
   readonly since: number
-  /** The states that the operator was told of, the last first. */
+  /** The states that were reported to the operator, the last first. */
   readonly told: readonly (keyof typeof BEGINS)[]
 }
 

@@ -20,7 +20,7 @@ export function settleNowAndThen(
         warn(`runs of other agents that were cut off: ${settled}; their outcomes are recorded as unknown`)
       silent = false
     } catch (error) {
-      // Servers that do not answer are told of by what needs them.
+      // The parts that need the servers report those that do not answer.
       if (!silent && !closed.aborted) warn(`runs of other agents stay open for now: ${told(error)}`)
       silent = true
     }

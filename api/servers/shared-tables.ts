@@ -19,7 +19,7 @@ import { unlessAborted } from '../app/concurrency/unless-aborted.ts'
 import { withinOr } from '../app/concurrency/within-or.ts'
 import { alike, told } from '../app/told.ts'
 import { holds, holdsEvents } from '../host/losses/find.ts'
-import type { Tables } from '../host/projected-read-model.ts'
+import type { Tables } from '../host/table-answers.ts'
 import { type LeaseOptions, takeLease } from './lease.ts'
 import { comesBack, notHeld } from './lost-tables.ts'
 
@@ -61,7 +61,7 @@ export class SharedTables implements Tables {
   /** Tries in a row that came to nothing. */
   #failed = 0
 
-  /** The position that a caller was told of: less is no answer, in replaced tables too, while the log holds it. */
+  /** The position that a caller has been given: less is no answer, in replaced tables too, while the log holds it. */
   #reached: Cursor | null = null
   /** The operator was told that they are missing, and not yet that they are made. */
   #missing: boolean

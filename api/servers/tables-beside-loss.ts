@@ -5,7 +5,7 @@ import { findLoss } from '../host/losses/find.ts'
 import { LossGate } from '../host/losses/gate.ts'
 import { LateTables, witnessTables } from '../host/losses/late-tables.ts'
 import type { LossServices } from '../host/losses/losses-of-log.ts'
-import type { Tables } from '../host/projected-read-model.ts'
+import type { Tables } from '../host/table-answers.ts'
 import { comesBack } from './lost-tables.ts'
 
 // The tables in PostgreSQL are the only witness of the log in EventStoreDB: its servers keep no mark for us.

@@ -9,7 +9,7 @@ import { type ContextState, digest, evolve, FOLD } from './state.ts'
 import { entry } from './table.ts'
 import { MAX_VARIABLES, refOf } from './variable.ts'
 
-/** What is asked of a store. `value`: checked and redacted by now. */
+/** A request to a store. `value`: checked and redacted by now. */
 export type ContextCommand =
   | { readonly kind: 'set'; readonly key: string; readonly value: Json }
   /** Refused with `VARIABLE_NOT_FOUND` where it is not set. */

@@ -1,4 +1,4 @@
-/** What is refused of a store of context variables. `code` is stable. */
+/** A refusal of a store of context variables. `code` is stable. */
 export type ContextErrorCode =
   | 'VARIABLE_NOT_FOUND'
   | 'INVALID_VARIABLE' // a key or a value that cannot be kept

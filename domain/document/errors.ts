@@ -1,6 +1,6 @@
 import type { StreamRejection } from '../stream/aggregate.ts'
 
-/** What a document could not do. `message` says what to do. */
+/** The failure of a document's operation. `message` says what to do. */
 export class DocumentError extends Error {
   override readonly name = 'DocumentError'
   readonly code: DocumentErrorCode

@@ -6,7 +6,7 @@ import type { Json } from '../log/json.ts'
 export const EVENT_KINDS = ['TextOutput', 'ToolCall', 'ToolResult', 'Status', 'Error', 'Unknown'] as const
 export type AgentEventKind = (typeof EVENT_KINDS)[number]
 
-/** What an agent of a run did or said, as it is stored: the kind of agent is the same for the whole stream. */
+/** An action or text of a run's agent, as it is stored: the kind of agent is the same for the whole stream. */
 export interface AgentEventBody {
   readonly kind: AgentEventKind
   readonly channel?: string

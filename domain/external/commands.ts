@@ -5,7 +5,7 @@ import type { BodyOf, RecordedRequest } from './events.ts'
 import type { Outcome } from './outcome.ts'
 import type { Usage } from './usage.ts'
 
-/** What is asked of an external run, and what its driver brings in. All text is redacted by now. */
+/** The requests to an external run, and the outcomes that its driver brings in. All text is redacted by now. */
 export type ExternalCommand =
   | {
       readonly kind: 'start'
@@ -42,10 +42,10 @@ export type ExternalFact =
   | { readonly kind: 'session'; readonly sessionId: string }
   | { readonly kind: 'usage'; readonly usage: Usage }
   | { readonly kind: 'end'; readonly outcome: Outcome }
-  /** What an earlier driver left running on this host was ended, as far as it was there. */
+  /** The processes that an earlier driver left on this host were ended, as far as it was there. */
   | { readonly kind: 'reaped'; readonly ended: number }
 
-/** What a decision may know of the world. `driver`: set where a driver decides, its own id and the epoch that it holds. */
+/** The knowledge of the world of a decision. `driver`: set where a driver decides, its own id and the epoch that it holds. */
 export interface ExternalContext extends StreamContext {
   readonly driver?: { readonly id: string; readonly epoch: number }
 }

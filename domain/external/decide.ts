@@ -4,7 +4,7 @@ import { cost } from '../agent/rules/money.ts'
 import { READER } from '../log/envelope.ts'
 import type { Place } from '../stream/aggregate.ts'
 import type { ExternalCommand, ExternalContext, ExternalFact } from './commands.ts'
-import { Deciding, type ExternalDecision, RUNTIME } from './deciding.ts'
+import { DecisionBuilder, type ExternalDecision, RUNTIME } from './decision-builder.ts'
 import { permissionId } from './evolve.ts'
 import { type ExternalState, inDoubt, isFinished } from './state.ts'
 import type { Usage } from './usage.ts'
@@ -19,12 +19,12 @@ export function decide(
   command: ExternalCommand,
   context: ExternalContext,
 ): ExternalDecision {
-  const d = new Deciding(state, place, context)
+  const d = new DecisionBuilder(state, place, context)
   take(d, command, context)
   return d.decision
 }
 
-function take(d: Deciding, command: ExternalCommand, context: ExternalContext): void {
+function take(d: DecisionBuilder, command: ExternalCommand, context: ExternalContext): void {
   const { state } = d
   if (command.kind === 'series') for (const one of command.commands) take(d, one, context)
   else if (command.kind === 'start') start(d, state, command, context)
@@ -35,7 +35,7 @@ function take(d: Deciding, command: ExternalCommand, context: ExternalContext): 
 }
 
 function start(
-  d: Deciding,
+  d: DecisionBuilder,
   state: ExternalState | null,
   command: Extract<ExternalCommand, { kind: 'start' }>,
   { commandId }: ExternalContext,
@@ -52,14 +52,18 @@ function start(
   )
 }
 
-function cancel(d: Deciding, state: ExternalState, { reason, by }: Extract<ExternalCommand, { kind: 'cancel' }>): void {
+function cancel(
+  d: DecisionBuilder,
+  state: ExternalState,
+  { reason, by }: Extract<ExternalCommand, { kind: 'cancel' }>,
+): void {
   if (isFinished(state) || state.cancelledAt !== null) return
   d.emit('cancel_requested', reason === undefined ? {} : { reason }, by === undefined ? {} : { by })
   if (state.stage.at === 'requested') d.emit('external_ended', { outcome: 'cancelled', exit: null })
 }
 
 function permit(
-  d: Deciding,
+  d: DecisionBuilder,
   { permissions }: ExternalState,
   { toolCallId, decision, argumentsHash, reason }: Extract<ExternalCommand, { kind: 'decide_permission' }>,
 ): void {
@@ -72,7 +76,7 @@ function permit(
   d.emit('permission_decided', { toolCallId, argumentsHash: asked.argumentsHash, decision, ...said })
 }
 
-function bring(d: Deciding, state: ExternalState, fact: ExternalFact): void {
+function bring(d: DecisionBuilder, state: ExternalState, fact: ExternalFact): void {
   const running = state.stage.at === 'running'
   switch (fact.kind) {
     case 'claim': {
@@ -143,7 +147,7 @@ function priced({ scope, inputTokens, cachedInputTokens, outputTokens }: Usage, 
 }
 
 /** A run that has used more than it may is ended as a person would end it. */
-function used(d: Deciding, { request: { budget }, cancelledAt }: ExternalState, usage: Usage): void {
+function used(d: DecisionBuilder, { request: { budget }, cancelledAt }: ExternalState, usage: Usage): void {
   d.emit('usage_reported', usage)
   const over = budget === undefined ? null : overBudget(usage, budget)
   if (over !== null && cancelledAt === null) d.emit('cancel_requested', { reason: over }, { by: RUNTIME })

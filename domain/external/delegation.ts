@@ -2,10 +2,10 @@ import type { AgentSpec } from '../agent/definition/spec.ts'
 import { covers } from '../agent/definition/tool-patterns.ts'
 import type { Extensions } from './extensions.ts'
 
-// Delegation to another agent (CONTRACTS 13): our policy cannot see what it does, so that a child's rights must become options of
-// its backend beforehand, or the call is refused.
+// Delegation to another agent (CONTRACTS 13): our policy cannot see what it does, so that a child's rights must become
+// options of its backend beforehand, or the call is refused.
 
-/** What an agent may do without being asked about each call. */
+/** The rights of an agent that need no approval of each call. */
 export interface Rights {
   /** Read files of its folder. */
   readonly read: boolean
@@ -41,8 +41,8 @@ export function rightsOf({ policy, role }: Pick<AgentSpec, 'policy' | 'role'>): 
 }
 
 /**
- * The widest level that grants nothing beyond the rights; of equally wide ones the first. Null: every level grants more, so that
- * the call is refused. A level that grants nothing is none.
+ * The widest level that grants nothing beyond the rights; of equally wide ones the first. Null: every level grants more,
+ * so that the call is refused. A level that grants nothing is none.
  */
 export function levelFor(rights: Rights, levels: readonly RightsLevel[]): RightsLevel | null {
   const width = ({ grants }: RightsLevel) => RIGHTS.filter((right) => grants[right]).length

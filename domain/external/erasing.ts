@@ -12,7 +12,7 @@ type Said =
   | 'external_ended'
   | 'outcome_learned'
 
-/** What the fold needs of bodies that may hold words of people, agents or tools, without those words. */
+/** The residue that the fold needs of bodies that may hold words of people, agents or tools. */
 const RESIDUES: { readonly [T in Said]: (body: BodyOf<T>) => BodyOf<T> } = {
   external_started: ({ request: { timeoutMs, budget, price }, ...body }) => ({
     ...body,
@@ -38,7 +38,7 @@ function wordless(outcome: Outcome): Outcome {
 
 const says = (type: string): type is Said => Object.hasOwn(RESIDUES, type)
 
-/** What erasures of external runs may empty, and what is left of it. */
+/** The bodies that erasures of external runs may empty, and their residues. */
 export const erasing: Erasing = {
   says,
   residue: (type, body) => (says(type) ? (RESIDUES[type] as (body: unknown) => unknown)(body) : body),

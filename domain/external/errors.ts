@@ -1,4 +1,4 @@
-import type { ExitStatus } from './outcome.ts'
+import type { ExitStatus } from './exit-status.ts'
 
 /** The errors of the Universal Agent API (CONTRACTS 13). */
 export type AgentErrorCode =

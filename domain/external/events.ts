@@ -65,7 +65,7 @@ export const bodies = {
   }),
   cancel_requested: z.strictObject({ reason: text.optional() }),
   external_ended: Outcome,
-  /** What a run came to whose end was recorded as unknown. */
+  /** The outcome of a run whose end was recorded as unknown. */
   outcome_learned: Outcome,
   ...erasureEvents,
 } as const

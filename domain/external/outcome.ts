@@ -1,15 +1,12 @@
 import { z } from 'zod'
 import type { AgentErrorCode } from './errors.ts'
-
-/** How a process ended: by an exit code, or by a signal. */
-export const ExitStatus = z.strictObject({ code: z.int().nullable(), signal: z.string().min(1).nullable() })
-export type ExitStatus = z.infer<typeof ExitStatus>
+import { ExitStatus } from './exit-status.ts'
 
 const CODES = ['UnsupportedCapability', 'Backend'] as const satisfies readonly AgentErrorCode[]
 const RunError = z.strictObject({ code: z.enum(CODES), message: z.string() })
 
 /**
- * What a run came to. `exited`: the process ended by itself; `success` says whether the agent did its work, which the exit
+ * The outcome of a run. `exited`: the process ended by itself; `success` says whether the agent did its work, which the exit
  * code alone does not tell. `failed`: it did not end by itself, or was never started. `unknown`: the end was not seen.
  */
 export const Outcome = z.discriminatedUnion('outcome', [

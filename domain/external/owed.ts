@@ -1,11 +1,11 @@
 import { effectId } from '../log/ids.ts'
 import { type ExternalState, inDoubt, isFinished, runsItself } from './state.ts'
 
-/** What a run owes the world. */
+/** The effects that a run owes the world. */
 export type ExternalOwed =
   /** The process is to be started, once. At work and no longer owed: it is to be ended. */
   | { readonly kind: 'process'; readonly id: string; readonly epoch: number }
-  /** What an earlier driver may have left running is to be ended on its host; then `reaped` is brought in. */
+  /** The processes that an earlier driver may have left are to be ended on its host; then `reaped` is brought in. */
   | { readonly kind: 'reap'; readonly id: string; readonly epoch: number }
 
 /** How long the end of a process takes at most: SIGTERM, SIGKILL 5 s later, given up 5 s after that. In ms. */

@@ -27,13 +27,13 @@ export interface AgentRunRequest {
   readonly extensions?: Extensions
 }
 
-/** What the validation of a request needs to know of its backend. */
+/** The facts of a backend that the validation of a request needs. */
 export interface Advertised {
   readonly kind: string
   readonly capabilities: readonly string[]
   /** The backend's own extensions (`backend.<kind>.*`) with the type of their values. */
   readonly extensions?: Readonly<Record<string, z.ZodType>>
-  /** What the request asks for that cannot be had together, as a sentence; null: nothing. */
+  /** The contradiction in a request, as a sentence; null: none. */
   contradiction?(request: AgentRunRequest): string | null
 }
 

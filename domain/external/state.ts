@@ -1,6 +1,6 @@
 import type { Root } from '../log/root.ts'
 import type { RecordedRequest } from './events.ts'
-import type { ExitStatus } from './outcome.ts'
+import type { ExitStatus } from './exit-status.ts'
 import type { Usage } from './usage.ts'
 
 /** The stage of a run. `running` under an epoch that is no longer the driver's: it is not known whether the process lives. */
@@ -9,14 +9,14 @@ export type Stage =
   | { readonly at: 'running'; readonly epoch: number; readonly since: number }
   | { readonly at: 'ended'; readonly outcome: Ended }
 
-/** What the state keeps of an outcome: no text. */
+/** The part of an outcome that the state keeps: no text. */
 export type Ended =
   | { readonly kind: 'exited'; readonly exit: ExitStatus; readonly success: boolean }
   | { readonly kind: 'failed' | 'cancelled'; readonly exit: ExitStatus | null }
   /** `learned`: the true outcome came later. */
   | { readonly kind: 'unknown'; readonly learned: boolean }
 
-/** What an agent asks leave for. `argumentsHash`: of the body that asks. `decision` null: it waits for one. */
+/** A permission that an agent asks for. `argumentsHash`: of the body that asks. `decision` null: it waits for one. */
 export interface Permission {
   readonly toolCallId: string
   readonly argumentsHash: string

@@ -1,6 +1,6 @@
 import type { Budget, Price } from '../agent/definition/spec.ts'
 
-/** What a run may use, and what it costs. */
+/** The limits of a run, and its prices. */
 export interface Terms {
   readonly budget?: Budget
   /** Of the request's model. */

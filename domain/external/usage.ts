@@ -5,8 +5,8 @@ const count = z.int().nonnegative()
 const scope = z.enum(['run', 'session'])
 
 /**
- * What a backend says that a run has used. `scope`: of this run alone, or of the whole session up to its end, which counts
- * again what the session used before a resume. A count that the backend does not tell is null.
+ * The usage of a run as its backend reports it. `scope`: of this run alone, or of the whole session up to its end, which
+ * counts again what the session used before a resume. A count that the backend does not tell is null.
  */
 export const Usage = z.strictObject({
   scope,

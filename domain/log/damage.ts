@@ -1,6 +1,6 @@
 import { LogError, type LogErrorCode } from './errors.ts'
 
-/** What stands at a place of one of our streams and cannot be given as an event that was sealed for that place. */
+/** The content at a place of one of our streams that is no event sealed for that place. */
 export interface DamagedEvent {
   /** Without the namespace. */
   readonly stream: string
@@ -13,7 +13,7 @@ export interface DamagedEvent {
   /** When the server took it, ISO 8601. */
   readonly at: string
   readonly code: 'TOMBSTONED' | 'TRUNCATED' | 'FOREIGN' | 'ALTERED' | 'FORMAT_NEWER'
-  /** What is wrong, then what to do. */
+  /** The fault, then the remedy. */
   readonly message: string
 }
 

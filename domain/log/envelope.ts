@@ -6,7 +6,7 @@ import { kindOf } from './owner.ts'
 /** The format of headers, chain and ids. A reader that meets a higher number must stop. */
 export const FORMAT = 1
 
-/** What this program understands of streams: one that asks for a greater number (`minReader`) is left to a newer program. */
+/** The reader version of this program: a stream that asks for a greater number (`minReader`) is left to a newer program. */
 export const READER = 1
 
 /** The author of an event. `claimed`: the caller gave the id, and it was not checked. */
@@ -22,7 +22,7 @@ const Hex = (bytes: number) => z.string().regex(new RegExp(`^[0-9a-f]{${bytes * 
 /** How stored bytes are enciphered. */
 export const Cipher = z.strictObject({ alg: z.string(), keyId: z.string(), nonce: z.string() })
 
-/** What a header says of its body: place, size in bytes as stored, salt and salted hash (lower-case hex). */
+/** The header's description of its body: place, size in bytes as stored, salt and salted hash (lower-case hex). */
 export const BodyHeader = z.strictObject({
   place: z.enum(['inline', 'blob']),
   size: z.int().nonnegative(),

@@ -6,7 +6,7 @@ import { LogError } from './errors.ts'
 /** The type of the fact that bodies were emptied (CONTRACTS 6; DESIGN, Erasure). */
 export const ERASED_FACT = 'erased'
 
-/** What an `erased` fact says: whose bodies of its own stream are gone, and why. */
+/** The content of an `erased` fact: the erased bodies of its own stream, and the reason. */
 export interface ErasedFact {
   readonly reason: string
   readonly bodies: readonly { readonly revision: number; readonly bodyHash: string }[]

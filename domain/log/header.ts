@@ -9,7 +9,7 @@ const TIME = z.regexes.datetime({ precision: 3 })
 const count = (n: unknown, least: number) => Number.isSafeInteger(n) && (n as number) >= least
 
 /**
- * What is wrong with a header, or null: refuses what {@link Header} refuses, several times faster; a property test holds
+ * The fault of a header, or null: refuses the same headers as {@link Header}, several times faster; a property test holds
  * the two together. Throws where a part of it is missing. Members of other names are left to {@link isHeader}.
  */
 export function headerFault(h: Header): string | null {

@@ -73,7 +73,7 @@ export function keyedCommand(logId: string, key: string, asked: unknown): string
   return `${keyFor(logId, key)}:${mac(`${logId}\n${key}`, told)}`
 }
 
-/** What tells the key of such a command: its beginning. */
+/** The beginning of such a command, which tells its key. */
 export const keyFor = (logId: string, key: string): string => `${KEYED}${mac(logId, key)}`
 
 const KEYED = 'key:'
@@ -84,7 +84,7 @@ const mac = (secret: string, text: string) =>
 /** Did the command come with an Idempotency-Key? */
 export const isKeyed = (commandId: string): boolean => commandId.startsWith(KEYED)
 
-/** What tells the key of such a command; null for one without. */
+/** The part of such a command that tells its key; null for one without. */
 export const keyOf = (commandId: string): string | null =>
   isKeyed(commandId) ? commandId.slice(0, KEYED.length + MAC_LENGTH) : null
 

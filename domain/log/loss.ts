@@ -27,13 +27,13 @@ export const LogLoss = z.strictObject({
       stream: z.string(),
       revision: z.int(),
       hash: z.string(),
-      /** What its model calls cost, as the tables saw them; absent: not known. */
+      /** The cost of its model calls, as the tables saw them; absent: not known. */
       nanoDollars: z.int().nonnegative().optional(),
     }),
   ),
   /**
-   * Streams that could not be read, so that they record nothing themselves: the last event that was left, null where that could
-   * not be read either, and the code of the error. Absent: there are none.
+   * Streams that could not be read, so that they record nothing themselves: the last event that was left, null where that
+   * could not be read either, and the code of the error. Absent: there are none.
    */
   unreadable: z
     .array(z.strictObject({ stream: z.string(), revision: z.int().nullable(), code: z.string() }))
@@ -44,7 +44,10 @@ export const LogLoss = z.strictObject({
 })
 export type LogLoss = z.infer<typeof LogLoss>
 
-/** Seals an accepted loss as the next event of `log-meta`. `salt`: 16 random bytes. `timestamp`: ISO 8601 with milliseconds. */
+/**
+ * Seals an accepted loss as the next event of `log-meta`. `salt`: 16 random bytes. `timestamp`: ISO 8601 with
+ * milliseconds.
+ */
 export function sealLoss(
   head: { readonly revision: number; readonly hash: string },
   loss: LogLoss,

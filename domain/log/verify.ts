@@ -10,7 +10,7 @@ export interface Problem {
   readonly message: string
 }
 
-/** What verification of a stream's bytes found. Digests of the folded state are checked by replay. */
+/** The findings of the verification of a stream's bytes. Digests of the folded state are checked by replay. */
 export interface StreamVerification {
   readonly events: number
   readonly ok: boolean
@@ -51,7 +51,7 @@ export class StreamVerifier {
     for (const event of events) this.#event(event, blobs)
   }
 
-  /** What was found up to here. An emptied body is "erased" only where a later fact of the stream names it. */
+  /** The findings up to here. An emptied body is "erased" only where a later fact of the stream names it. */
   result(): StreamVerification {
     const problems = [...this.#problems]
     for (const revision of this.#emptied.keys())

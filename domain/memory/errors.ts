@@ -1,6 +1,6 @@
 import type { StreamRejection } from '../stream/aggregate.ts'
 
-/** What could not be done with a fact. `message` says what to do. */
+/** The failure of a fact's operation. `message` says what to do. */
 export class MemoryError extends Error {
   override readonly name = 'MemoryError'
   readonly code: MemoryErrorCode

@@ -1,6 +1,6 @@
 import type { MemoryScope, Place } from './fact.ts'
 
-/** What a call of an agent asks of the memory. `places`: those that the agent reaches. */
+/** The question of an agent's call to the memory. `places`: those that the agent reaches. */
 export type MemoryRequest =
   | ({ readonly kind: 'remember'; readonly text: string } & Place)
   | { readonly kind: 'recall'; readonly places: readonly Place[]; readonly query: string; readonly limit: number }

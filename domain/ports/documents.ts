@@ -15,11 +15,11 @@ export type ParsedMarkup =
   | { readonly kind: 'limits'; readonly message: string }
   | { readonly kind: 'malformed'; readonly message: string }
 
-/** What a document is opened from. */
+/** The stored data that a document is opened from. */
 export interface StoredDocument {
   /** The peer under which the gateway edits this document: an unsigned 64-bit number in decimal digits. */
   readonly gatewayPeer: string
-  /** What `OpenDocument.snapshot` gave at an earlier revision. */
+  /** The result of `OpenDocument.snapshot` at an earlier revision. */
   readonly snapshot?: Uint8Array
   /** The stored updates, in stream order; those after the snapshot where there is one. */
   readonly updates: Iterable<Uint8Array> | AsyncIterable<Uint8Array>
@@ -79,7 +79,7 @@ export type ReadBlock = Block | { readonly type: 'unreadable'; readonly id: stri
 
 /** A change on the replica that is not yet part of the document. */
 export interface PendingChange {
-  /** What the stream stores. */
+  /** The bytes that the stream stores. */
   readonly update: Uint8Array
   /** The document's frontier with the change. */
   readonly frontier: string

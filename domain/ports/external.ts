@@ -1,7 +1,8 @@
 import type { AgentEvent, AgentEventBody } from '../external/agent-event.ts'
 import type { ExternalCommand, ExternalFact } from '../external/commands.ts'
 import type { RightsLevel } from '../external/delegation.ts'
-import type { ExitStatus, Outcome } from '../external/outcome.ts'
+import type { ExitStatus } from '../external/exit-status.ts'
+import type { Outcome } from '../external/outcome.ts'
 import type { Advertised, AgentRunRequest } from '../external/request.ts'
 import type { ExternalState } from '../external/state.ts'
 import type { Terms } from '../external/terms.ts'
@@ -26,14 +27,14 @@ export interface AgentRunHandle extends AsyncDisposable {
   notice?(): void
 }
 
-/** What a run that ended by itself came to. `success`: the agent did its work, which the exit code alone does not tell. */
+/** The outcome of a run that ended by itself. `success`: the agent did its work, which the exit code alone does not tell. */
 export interface AgentCompletion {
   readonly status: ExitStatus
   readonly success: boolean
   readonly finalText: string | null
 }
 
-/** What a backend tells of a run while it lasts. */
+/** The reports of a backend on a run while it lasts. */
 export interface Mapped {
   readonly events?: readonly AgentEventBody[]
   /** The backend's own id of the session. */
@@ -55,13 +56,13 @@ export interface BackendRun {
   ask?(asked: PermissionAsked): Promise<'approved' | 'rejected' | null>
 }
 
-/** What an agent asks leave for. */
+/** A permission that an agent asks for. */
 export interface PermissionAsked {
   /** The agent's own name of the tool, or of its kind. */
   readonly tool: string
-  /** What the agent says of it. */
+  /** The agent's description of it. */
   readonly title: string
-  /** What the tool is to do, as JSON. */
+  /** The input of the tool, as JSON. */
   readonly input: Json
 }
 
@@ -81,7 +82,7 @@ export interface AgentBackend extends Advertised {
   readonly budgetExtension?: `backend.${string}`
 }
 
-/** What is there of a backend on this machine. */
+/** The state of a backend on this machine. */
 export interface BackendState {
   readonly installed: boolean
   /** As the program tells it; null: it tells none. */
@@ -102,7 +103,7 @@ export interface ExternalLog {
   ): Promise<ExternalRunLog>
 }
 
-/** Who starts a run, and under which id and command; absent: the gateway itself, under an id that is drawn. */
+/** The starter of a run, with its id and command; absent: the gateway itself, under an id that is drawn. */
 export interface StartedBy extends Terms {
   readonly by?: Actor
   readonly agentId?: string

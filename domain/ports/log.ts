@@ -110,7 +110,7 @@ export interface BlobIntents {
   /** Durable when it resolves. */
   begin(intents: readonly BlobIntent[]): Promise<void>
   end(intents: readonly BlobIntent[]): Promise<void>
-  /** What has begun and never ended. */
+  /** The work that has begun and never ended. */
   left(): Promise<readonly BlobIntent[]>
 }
 

@@ -5,7 +5,7 @@ export interface FoundFact extends Place {
   readonly id: string
   readonly text: string
   readonly createdAt: string
-  /** Who saved it, as `kind:id`. */
+  /** The author, as `kind:id`. */
   readonly createdBy: string
   readonly updatedAt: string
   /** The run that saved it; null: a person did. */

@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '../log/json.ts'
-import type { TokenUsage } from '../spawn/agent.ts'
 import type { FunctionContext, FunctionSpec } from '../spawn/functions.ts'
+import type { TokenUsage } from '../spawn/token-usage.ts'
 
-/** What an agent is known by after a crash: its id, and the store that holds its result. */
+/** The reference of an agent after a crash: its id, and the store that holds its result. */
 export interface RunName {
   readonly store: string
   readonly agentId: string
@@ -15,7 +15,7 @@ export interface OfferedFunctions {
   call(name: string, args: JsonObject, context: FunctionContext): Promise<Json>
 }
 
-/** What a provider is asked for (seed 004). The members after `permissionMode` may be left unread by other providers. */
+/** The request to a provider (seed 004). The members after `permissionMode` may be left unread by other providers. */
 export interface ExecutionParams {
   readonly prompt: string
   readonly model?: string
@@ -36,7 +36,7 @@ export interface ExecutionParams {
   readonly functions?: OfferedFunctions
 }
 
-/** What one call of a provider came to. */
+/** The result of one call of a provider. */
 export interface ExecutionResult {
   readonly result: string
   /** Dollars. */
@@ -60,7 +60,7 @@ export interface LLMProvider {
   end?(name: RunName): Promise<boolean>
 }
 
-/** What an agent came to, as it is remembered. */
+/** The result of an agent, as it is remembered. */
 export interface Episode {
   readonly agentId: string
   readonly status: 'completed' | 'failed'

@@ -5,13 +5,18 @@ import type { Sandbox, Workspace } from './workspace.ts'
 
 export type { ToolFailure, ToolResult } from '../shared/tool-call.ts'
 
-/** What a tool gets to work with. */
+/** The environment of a tool's call. */
 export interface ToolContext {
   readonly runId: string
   readonly agentId: string
   readonly toolCallId: string
+  /** The tool as the run knows it. */
+  readonly tool?: ToolSpec
   readonly attempt: number
-  /** `<stream>@<revision>` of the call's intent, and the outermost request behind it: what a tool records elsewhere names both. */
+  /**
+   * `<stream>@<revision>` of the call's intent, and the outermost request behind it: what a tool records elsewhere
+   * names both.
+   */
   readonly causationId?: string
   readonly correlationId?: string
   readonly signal: AbortSignal

@@ -34,7 +34,7 @@ export interface Vault {
   /** Keeps what references stand for, durably: call it before the redacted text is appended. Known ones cost nothing. */
   remember(references: ReadonlyMap<string, string>): Promise<void>
   /**
-   * What a reference stands for, or null; whether a run may use it is asked elsewhere. Synchronous, because resolving is
+   * The value of a reference, or null; whether a run may use it is asked elsewhere. Synchronous, because resolving is
    * pure.
    */
   resolve(reference: string): string | null

@@ -25,7 +25,7 @@ export interface SecretBoundary {
   resolve(args: JsonObject): Promise<JsonObject>
 }
 
-/** What one run works in, opened for as long as it is driven. */
+/** The workspace of one run, opened for as long as it is driven. */
 export interface Environment {
   readonly workspace: Workspace | null
   readonly sandbox: Sandbox | null
@@ -34,7 +34,8 @@ export interface Environment {
   tool(name: string): Tool | undefined
   /** Ends what is left of processes that a dead driver started on this host. */
   reap(): Promise<void>
-  close(): Promise<void>
+  /** `ends`: its agent has ended, and does not work in it again. */
+  close(ends?: boolean): Promise<void>
 }
 
 /** A lease that is renewed until it is given back, or lost. An optimisation: the epoch in the log is the truth. */
@@ -66,7 +67,7 @@ export interface RuntimePorts extends StreamPorts {
   readonly limiter?: RateLimiter
   /** Of runs that want it; absent: every request is asked. */
   readonly cache?: RequestCache
-  /** What agents save beyond their conversations; absent: this host has no memory. */
+  /** The memory of agents beyond their conversations; absent: this host has no memory. */
   readonly memory?: Pick<Memories, 'perform'>
   /** Whether this host can give a drive the tool of this name. */
   hasTool(name: string): boolean

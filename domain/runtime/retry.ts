@@ -6,7 +6,7 @@ import type { StreamPorts } from './stream/ports.ts'
 const OUTCOME_LIMIT_MS = 5 * 60_000
 /** How long a person waits for the log, ms. */
 const REQUEST_LIMIT_MS = 15_000
-/** What is left of either limit after a stop, ms. */
+/** The rest of either limit after a stop, in ms. */
 export const STOP_LIMIT_MS = 5_000
 /** One append: then the log is asked again, with the same bytes, ms. */
 const ATTEMPT_LIMIT_MS = 20_000
@@ -26,7 +26,7 @@ const LONGEST_SILENCE_MS = 60_000
 interface Options {
   readonly clock: StreamPorts['clock']
   readonly limitMs: number
-  /** What is to be saved, as the object of a sentence. */
+  /** The content to be saved, as the object of a sentence. */
   readonly what: string
   /** Shortens the limit to {@link STOP_LIMIT_MS}. */
   readonly stop?: AbortSignal | undefined

@@ -61,7 +61,7 @@ export async function limited<T>(
   }
 }
 
-/** What `work` comes to, or a {@link TimeLimitError} after `limitMs`. `what` names it, as the subject of a sentence. */
+/** The result of `work`, or a {@link TimeLimitError} after `limitMs`. `what` names it, as the subject of a sentence. */
 export async function within<T>(clock: Clock, limitMs: number, what: string, work: Promise<T>): Promise<T> {
   const done = new AbortController()
   const late = clock.sleep(limitMs, done.signal).then((): never => {
@@ -76,7 +76,7 @@ export async function within<T>(clock: Clock, limitMs: number, what: string, wor
   }
 }
 
-/** What `work` comes to, or a {@link TimeLimitError} where it has not ended `limitMs` after `signal` has aborted. */
+/** The result of `work`, or a {@link TimeLimitError} where it has not ended `limitMs` after `signal` has aborted. */
 export async function endingWith<T>(
   clock: Clock,
   limitMs: number,

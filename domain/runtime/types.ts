@@ -1,17 +1,17 @@
 import type { UserCommand } from '../agent/decisions/commands.ts'
 import type { AgentSpec, Budget } from '../agent/definition/spec.ts'
 import type { Message } from '../agent/events/content.ts'
+import type { BodyOf } from '../agent/events/events.ts'
 import type { PointFacts } from '../agent/state/point-details.ts'
 import type { AgentState } from '../agent/state/state.ts'
 import type { Actor, SealedEvent } from '../log/envelope.ts'
 import type { Head } from '../ports.ts'
 import type { RebuiltRequest } from './agent/history/rebuild-request.ts'
-import type { ReusedRecord } from './agent/history/reused.ts'
 import type { RecordedDecision } from './agent/history/routing-decisions.ts'
 import type { ErasableBody, ErasureChoice } from './erasure/types.ts'
-import type { StreamProof } from './stream/verify.ts'
+import type { StreamProof } from './stream/proof.ts'
 
-/** Who asks, and under which key a repeated request is recognised. */
+/** The asking person, and the key by which a repeated request is recognised. */
 export interface Request {
   readonly by: Actor
   /**
@@ -19,7 +19,7 @@ export interface Request {
    * refused with `IDEMPOTENCY_KEY_REUSED`.
    */
   readonly key?: string
-  /** What makes a request the same one under its key, as JSON; the command where it is absent. */
+  /** The content of a request that its key stands for, as JSON; the command where it is absent. */
   readonly asked?: unknown
   /** The revision that the agent must still be at; what was recorded under the key before is found again all the same. */
   readonly expected?: number
@@ -38,7 +38,7 @@ export interface Request {
   readonly trace?: string
 }
 
-/** What became of a command. */
+/** The result of a command. */
 export interface Executed {
   /** The revision that the agent is at. */
   readonly revision: number
@@ -103,7 +103,25 @@ export interface AgentBrief extends Omit<AgentAt, 'messages'> {
   readonly writers: Readonly<Record<string, Writer>>
 }
 
-/** What verification found of an agent's stream. */
+/** How far a fork has followed the record of the run that it was made of (seed 000, 5.9). */
+export interface ReusedRecord {
+  /** The agent whose record it is. */
+  readonly source: string
+  /** Outcomes that were taken: of models, and of calls. */
+  readonly models: number
+  readonly tools: number
+  /** Where it left the record, and why; null: it has not. */
+  readonly left:
+    | (Pick<BodyOf<'reuse_ended'>, 'reason' | 'differs'> & {
+        readonly revision: number
+        readonly turn: number
+        /** Null: at a request to the model. */
+        readonly toolCallId: string | null
+      })
+    | null
+}
+
+/** The findings of the verification of an agent's stream. */
 export interface Verification extends StreamProof {
   readonly agentId: string
 }
@@ -113,7 +131,7 @@ export interface DriveOptions {
   readonly signal: AbortSignal
   /** Begins nothing new, lets what the log has promised end, and records it. */
   readonly drain?: AbortSignal
-  /** What it throws ends nothing: the drive goes on, and rejects with it at its end. */
+  /** An error that it throws ends nothing: the drive goes on, and rejects with it at its end. */
   readonly onEvent?: (event: SealedEvent) => void
   /** False: what another process drives is refused with `RUN_DRIVEN`; else it is waited for, where there is any. */
   readonly waits?: boolean
@@ -127,8 +145,8 @@ export interface AgentServices {
    */
   execute(agentId: string, command: UserCommand, request: Request): Promise<Executed>
   /**
-   * What an erasure of these would empty, in order, and the revision that the agent is at. Records nothing; rejects as
-   * the erasure itself does, with CommandRejected or LogError.
+   * The bodies that an erasure of these would empty, in order, and the revision that the agent is at. Records nothing;
+   * rejects as the erasure itself does, with CommandRejected or LogError.
    */
   erasable(agentId: string, which: ErasureChoice): Promise<{ revision: number; bodies: readonly ErasableBody[] }>
   /** A new run id. */
@@ -151,7 +169,7 @@ export interface AgentServices {
   verify(agentId: string): Promise<Verification>
   /** How far a fork has followed the record of its source; null: it takes nothing from one. */
   reused(agentId: string): Promise<ReusedRecord | null>
-  /** What the model was asked in a turn, rebuilt from the log; an entry per attempt. */
+  /** The requests to the model in a turn, rebuilt from the log; an entry per attempt. */
   requests(agentId: string, turn: number): Promise<RebuiltRequest[]>
   /** Which models the turn was routed to, and why (seed 000, 5.7.2). Rejects with POINT_UNKNOWN. */
   routing(agentId: string, turn: number): Promise<RecordedDecision[]>

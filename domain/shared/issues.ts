@@ -7,7 +7,7 @@ export const ECHOED = 64
 export const echo = (text: string): string =>
   text.length <= ECHOED ? text : `${text.slice(0, ECHOED).toWellFormed()}… (${text.length} characters)`
 
-/** What an issue says, without the value that it is about; names of unknown keys are cut. */
+/** The text of an issue, without the value that it is about; names of unknown keys are cut. */
 export function issueText(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) {
     return `is missing; expected ${TYPES[issue.expected] ?? issue.expected}`
@@ -39,7 +39,7 @@ const TYPES: Readonly<Record<string, string>> = {
   null: 'null',
 }
 
-/** What an issue with zod's own message expected. */
+/** The expectation of an issue with zod's own message. */
 function plainText(issue: Exclude<z.core.$ZodIssue, { code: 'unrecognized_keys' | 'invalid_key' }>): string {
   switch (issue.code) {
     case 'invalid_type':

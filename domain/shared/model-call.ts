@@ -19,7 +19,7 @@ export interface ModelRequest {
 
 export type StopReason = 'tool_use' | 'end_turn' | 'max_tokens' | 'pause_turn' | 'refusal'
 
-/** What the provider answered, before redaction. `content` keeps its blocks verbatim, in order. */
+/** The provider's answer, before redaction. `content` keeps its blocks verbatim, in order. */
 export interface ModelOutcome {
   readonly content: readonly Block[]
   readonly stopReason: StopReason

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../log/json.ts'
 
 /**
- * What a tool gives back. `content` is what the model sees: text, or JSON. `changed`: workspace paths that were written
+ * The answer of a tool. `content` is what the model sees: text, or JSON. `changed`: workspace paths that were written
  * or removed. `created`: the part of them that did not exist before. `detail`: facts for gates and audit.
  */
 export interface ToolResult {

@@ -1,9 +1,10 @@
 import type { VariableRef } from '../context/variable.ts'
 import { SpawnError } from './errors.ts'
+import { NO_TOKENS, plus, type TokenUsage } from './token-usage.ts'
 
 // Spawn-and-wait by the names of seed 004; CONTRACTS 14.
 
-/** What becomes of a result: the caller gets it, the parent's merge gets it, or the store alone holds it. */
+/** The destination of a result: the caller gets it, the parent's merge gets it, or the store alone holds it. */
 export type OnComplete = 'return' | 'merge' | 'store'
 
 export type AgentStatus = 'idle' | 'running' | 'completed' | 'failed' | 'cancelled'
@@ -25,13 +26,6 @@ export interface AgentConfig {
   readonly timeoutMs?: number
 }
 
-/** Tokens of all attempts of an agent. */
-export interface TokenUsage {
-  readonly inputTokens: number
-  readonly outputTokens: number
-  readonly totalTokens: number
-}
-
 /** An agent as its runtime knows it. `iterations`: calls of the provider, which is one unless there were retries. */
 export interface Agent {
   readonly id: string
@@ -43,7 +37,7 @@ export interface Agent {
   readonly cancelled: boolean
 }
 
-/** What an agent came to. `result`: the text of its answer, `{error}` where it failed, empty where it was cancelled. */
+/** The outcome of an agent. `result`: the text of its answer, `{error}` where it failed, empty where it was cancelled. */
 export interface AgentResult {
   readonly agentId: string
   readonly result: unknown
@@ -57,14 +51,6 @@ export interface AgentResult {
   /** Turns that the agent took inside its process. */
   readonly numTurns?: number
 }
-
-export const NO_TOKENS: TokenUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 }
-
-export const plus = (a: TokenUsage, b: TokenUsage): TokenUsage => ({
-  inputTokens: a.inputTokens + b.inputTokens,
-  outputTokens: a.outputTokens + b.outputTokens,
-  totalTokens: a.totalTokens + b.totalTokens,
-})
 
 /** The key under which the result of an agent is stored. */
 export const resultKey = (agentId: string): string => `agent-result-${agentId}`
@@ -88,7 +74,7 @@ export function checkConfig(config: AgentConfig): void {
 
 const invalid = (message: string) => new SpawnError('INVALID_AGENT', message)
 
-/** What may happen to an agent. `ended`: the provider answered, or failed. */
+/** The events of an agent's life. `ended`: the provider answered, or failed. */
 export type AgentMove =
   | { readonly move: 'run' }
   | { readonly move: 'attempt' }

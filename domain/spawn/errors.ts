@@ -1,6 +1,6 @@
-import type { TokenUsage } from './agent.ts'
+import type { TokenUsage } from './token-usage.ts'
 
-/** What a runtime or a spawner refuses. `code` is stable. */
+/** A refusal of a runtime or a spawner. `code` is stable. */
 export type SpawnErrorCode =
   | 'INVALID_AGENT'
   | 'DUPLICATE_AGENT'

@@ -9,7 +9,7 @@ export interface FunctionSpec {
   readonly parameters: JsonObject
 }
 
-/** What a call may know. `signal` aborts when the run that calls ends. */
+/** The context of a call. `signal` aborts when the run that calls ends. */
 export interface FunctionContext {
   readonly agentId: string
   readonly signal: AbortSignal

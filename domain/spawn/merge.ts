@@ -13,7 +13,7 @@ export interface ChildResult {
 export const MERGES = ['concatenate', 'structured', 'vote', 'summarize'] as const
 export type MergeName = (typeof MERGES)[number]
 
-/** What the children's results became. The order in which the results arrived changes nothing. */
+/** The merged results of the children. The order in which the results arrived changes nothing. */
 export interface Merged {
   readonly result: unknown
   /** Children without a result of their own: they failed, or were cancelled. */

@@ -7,7 +7,7 @@ export const SUB_AGENT = 'You are a sub-agent. Complete your task and return the
 /** The name under which the subprocess knows the server of our functions. */
 export const SERVER = 'keepup'
 
-/** What a prompt is made of. `context`: the variable that it shows, with its summary. */
+/** The parts of a prompt. `context`: the variable that it shows, with its summary. */
 export interface PromptParts {
   readonly prompt: string
   readonly context?: { readonly ref: VariableRef; readonly summary: string }

@@ -1,7 +1,7 @@
 import type { Actor, Header } from '../log/envelope.ts'
 import type { SaltedBody } from '../log/seal.ts'
 
-/** What every decoded event of a stream tells, whatever its kind. `at`: ms since the epoch. */
+/** The members of every decoded event of a stream, whatever its kind. `at`: ms since the epoch. */
 export interface StreamEvent {
   readonly type: string
   readonly body: unknown
@@ -33,7 +33,7 @@ export interface Decision<State, Event extends StreamEvent> {
   readonly state: State | null
 }
 
-/** What a decision may know of the world: its time, randomness and who asks. */
+/** The knowledge of the world of a decision: its time, randomness and who asks. */
 export interface StreamContext {
   /** Milliseconds since the epoch, not before the stream's last event. */
   readonly now: number
@@ -70,11 +70,11 @@ export interface Inherited {
   readonly digest: NonNullable<Header['digest']>
 }
 
-/** What erasures of a kind of stream may empty, and what is left of it. */
+/** The bodies that erasures of a kind of stream may empty, and their residues. */
 export interface Erasing {
   /** Whether a body of this type may hold words of people, models or tools. */
   says(type: string): boolean
-  /** What the fold needs of a body, in the shape of its type's current version, without those words. */
+  /** The residue that the fold needs of a body, in the shape of its type's current version, without those words. */
   residue(type: string, body: unknown): unknown
   /** Reads a stream's headers in order, and says whether it has ended, so that bodies may be erased. */
   ending(): { see(header: Header): void; readonly ended: boolean }
@@ -112,7 +112,11 @@ export interface Aggregate<State, Event extends StreamEvent, Command, Context ex
   evolve(state: State | null, event: Event): State
   /** The decision on a command. Throws where a request is refused; an outcome is never refused. */
   decide(state: State | null, place: Place, command: Command, context: Context): Decision<State, Event>
-  /** When the stream must be driven next, ms since the epoch; null: not before something new is recorded. */
+  /**
+   * When the stream must be driven next, ms since the epoch; null: not before something new is recorded. This is all that
+   * is common to what streams owe: the effects themselves differ by kind, so that the driver of each kind asks its own
+   * state for them, and a document owes none.
+   */
   wakeAt(state: State): number | null
   /** Hex SHA-256 over the fold's view of the state. */
   digest(state: State): string
@@ -140,3 +144,9 @@ export interface Aggregate<State, Event extends StreamEvent, Command, Context ex
 
 /** An aggregate of whatever kind, where only its events are read. */
 export type AnyAggregate = Aggregate<unknown, StreamEvent, unknown>
+
+/** The part of an aggregate that reading a history needs. */
+export type Decoding<Event extends StreamEvent> = Pick<
+  Aggregate<unknown, Event, unknown>,
+  'decode' | 'decodeKept' | 'inherited'
+>

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { FORMAT, type Header, READER } from '../log/envelope.ts'
 import { LogError } from '../log/errors.ts'
+import { instantOf } from '../shared/instant.ts'
 import { firstIssue } from '../shared/issues.ts'
 import type { StreamEvent } from './aggregate.ts'
 
@@ -85,7 +86,7 @@ export function codecOf<Event extends StreamEvent>(
 const common = (header: Header) => ({
   type: header.type,
   revision: header.revision,
-  at: Date.parse(header.timestamp),
+  at: instantOf(header.timestamp),
   commandId: header.commandId,
   actor: header.actor,
   bodyHash: header.body.hash,

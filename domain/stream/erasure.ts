@@ -13,8 +13,8 @@ const Json = z.unknown().refine((value) => value !== undefined, 'expected a valu
 
 export const erasureEvents = {
   /**
-   * What the fold needs of bodies that the next `erased` empties, without what people, models and tools said: one entry for
-   * each that could be read, in the shape of its type's version.
+   * The residue that the fold needs of bodies that the next `erased` empties, without what people, models and tools said:
+   * one entry for each that could be read, in the shape of its type's version.
    */
   residue: z.strictObject({
     bodies: z.array(z.strictObject({ revision: count, version: z.int().positive(), body: Json })).min(1),
@@ -30,7 +30,7 @@ export const erasureEvents = {
   }),
 } as const
 
-/** What is left of one erased body. */
+/** The residue of one erased body. */
 export type Residue = z.infer<typeof erasureEvents.residue>['bodies'][number]
 
 /** The version of {@link erasureEvents}. */

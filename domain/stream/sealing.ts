@@ -1,6 +1,7 @@
 import { asBlob } from '../log/blobs.ts'
 import { FORMAT, type Header, READER, type SealedEvent } from '../log/envelope.ts'
 import { GENESIS, type SaltedBody, seal } from '../log/seal.ts'
+import { instantText } from '../shared/instant.ts'
 import type { Aggregate, Draft, StreamContext, StreamEvent } from './aggregate.ts'
 
 /** An event that is about to be sealed: all of its header but what its place in the stream and its body say. */
@@ -45,7 +46,7 @@ export function unsealed<State, Event extends StreamEvent, Command, Context exte
         ...(event.runId === undefined ? {} : { runId: event.runId }),
         ...(event.agentId === undefined ? {} : { agentId: event.agentId }),
         turn: event.turn ?? 0,
-        timestamp: new Date(event.at).toISOString(),
+        timestamp: instantText(event.at),
         commandId: event.commandId,
         actor: event.actor,
         ...(event.driver === undefined ? {} : { driver: event.driver }),

@@ -5,7 +5,7 @@ import type { Poison } from './poison.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** What the rows of a kind of stream must know of its stored types. */
+/** The knowledge of stored types that the rows of a kind of stream need. */
 export interface ReadTypes<Type extends string> {
   readonly versions: Readonly<Record<Type, number>>
   /** A body of an older version in the current one. Throws where it cannot be brought up. */

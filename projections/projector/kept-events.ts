@@ -1,7 +1,7 @@
 import type { Header, RecordedEvent } from '../../domain/log/envelope.ts'
 import { erasedFact } from '../../domain/log/erased.ts'
 import { agentOf, runOf } from '../../domain/log/owner.ts'
-import type { StreamKind } from '../changes/kinds.ts'
+import type { StreamKind } from '../changes/stream-kind.ts'
 import type { EventRow } from '../schema/database.ts'
 import type { Body } from './body.ts'
 

@@ -1,7 +1,7 @@
 import { idOf } from '../../domain/log/owner.ts'
 import { type Change, put } from '../changes/change.ts'
-import type { StreamKind } from '../changes/kinds.ts'
 import type { Poison } from '../changes/poison.ts'
+import type { StreamKind } from '../changes/stream-kind.ts'
 import { cut, millis } from '../text.ts'
 import { isDamaged, type LogEntry, streamOf } from './damage.ts'
 

@@ -1,8 +1,8 @@
 import type { Header } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
-import type { Residues, StreamKind } from '../changes/kinds.ts'
 import type { Poison } from '../changes/poison.ts'
+import type { Residues, StreamKind } from '../changes/stream-kind.ts'
 
 /** Events of a few streams may interleave in a page; residues of older streams are read again. */
 const STREAMS = 8

@@ -24,12 +24,12 @@ export async function argumentsOf(
   return asked ? callArguments(asked) : null
 }
 
-/** What an approval is about: the arguments of its call, or what another agent asks leave for. */
+/** The subject of an approval: the arguments of its call, or the permission that another agent asks for. */
 export const approvalArguments = async (sources: EventSources, row: ApprovalRow): Promise<JsonObject | null> =>
   (await argumentsOf(sources, row.agent_id, row.call_requested_revision, row.block)) ??
   (await permissionInput(sources, row.agent_id, row.requested_revision))
 
-/** What another agent asks leave for, from the event that asks; null: erased, or it is none of these. */
+/** The permission that another agent asks for, from the event that asks; null: erased, or it is none of these. */
 async function permissionInput(
   { log, blobs }: EventSources,
   agentId: string,

@@ -77,7 +77,7 @@ export async function historyOf(
   return rows
 }
 
-/** What model calls have cost up to a checkpoint, through forks; a late answer's figures stand in the place of its estimate. */
+/** The cost of model calls up to a checkpoint, through forks; a late answer's figures stand in the place of its estimate. */
 export async function usageAt(db: Kysely<Database>, row: CheckpointRow) {
   const { rows } = await sql<{
     input: number

@@ -14,7 +14,7 @@ export interface AgentNode extends AgentStatus {
   readonly phase: string | null
   readonly own: UsageSum
   readonly total: UsageSum
-  /** What it may take, and what it, its children and late answers have taken of that; null: nothing is known of it. */
+  /** Its limits, and the use of it, its children and late answers; null: they are not known. */
   readonly budget: BudgetRow | null
   /** Requested tool calls, its own and with all that descend from it. */
   readonly ownCalls: number

@@ -1,7 +1,7 @@
 // `agent_budgets`: the books of each agent in its tree, as domain/agent/state/account.ts keeps them in its state; a property
 // test compares the two. Of each kind of budget: spent + reserved + uncertain is taken from what the agent was given.
 
-/** What a fork did not change (-1) is its source's. */
+/** Members that a fork did not change (-1) are its source's. */
 const given = (column: string) => `(with recursive up(amount, source) as (
     select a.${column}, a.forked_from
     union all
@@ -22,7 +22,7 @@ const reserved = (column: string) =>
 
 const own = (sum: string) => `coalesce((select sum(${sum}) from model_calls m where m.agent_id = a.id), 0)`
 
-/** What the late answer to a given-up attempt may add to its estimate. */
+/** The use that the late answer to a given-up attempt may add to its estimate. */
 const late = (most: string, billed: string) =>
   own(`case when m.status = 'lost' and ${most} > ${billed} then ${most} - ${billed} else 0 end`)
 

@@ -1,6 +1,6 @@
 import type { TableSpec } from './columns.ts'
 
-/** What agents record of the agents that they have started. */
+/** The records of agents about the agents that they have started. */
 export const treeTables = {
   /** A parent's record of an agent that it delegated to. The agent's own row is in `agents`. */
   children: {
@@ -33,7 +33,7 @@ export const treeTables = {
     indexes: [['child_id'], ['run_id']],
   },
   /**
-   * What changed an agent's budget beside its own model calls. `granted`: reserved for a child; null: without a limit.
+   * The changes of an agent's budget beside its own model calls. `granted`: reserved for a child; null: without a limit.
    * `received`: added by the parent. `settled`: what a child and all below it have taken, or what became known of that later.
    */
   budget_changes: {
@@ -99,7 +99,10 @@ export const treeTables = {
     owner: 'agent_id',
     indexes: [['run_id', 'id']],
   },
-  /** What another stream has refused for good: `revision` is that of the event that should have been delivered. */
+  /**
+   * An obligation that another stream has refused for good: `revision` is that of the event that should have been
+   * delivered.
+   */
   bounces: {
     columns: { agent_id: 'text!', revision: 'integer!', target: 'text!', reason: 'text', at: 'text!' },
     key: ['agent_id', 'revision'],

@@ -59,7 +59,7 @@ describe('the outline of an agent', () => {
 
   it('of an agent that is not there is 404', async () => {
     for (const what of ['outline', 'events', 'brief'])
-      expect([what, (await ask('GET', `/v1/agents/nobody/${what}`)).status]).toEqual([what, 404])
+      expect([what, (await ask('GET', `/v1/agents/unknown-agent/${what}`)).status]).toEqual([what, 404])
   })
 })
 

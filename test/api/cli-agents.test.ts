@@ -59,7 +59,7 @@ test('an agent that fails gives exit code 3, a kind that there is not gives 2', 
   const { code, err, out } = await keepup('run', '--agent', 'claude_code', 'do it')
   expect([code, out]).toEqual([3, expect.stringMatching(/^\w+ failed\n$/)])
   expect(err).toContain('the agent failed: the agent ended with exit code 7')
-  const none = await keepup('run', '--agent', 'nobody', 'do it')
+  const none = await keepup('run', '--agent', 'unknown-agent', 'do it')
   expect([none.code, none.err]).toEqual([2, expect.stringContaining('there is no such backend')])
   const own = await keepup('run', '--agent', 'claude_code', '--role', 'coder', 'do it')
   expect([own.code, own.err]).toEqual([2, expect.stringContaining("keepup's own agent")])

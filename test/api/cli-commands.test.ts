@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
-import { COMMANDS } from '../../api/cli/commands/index.ts'
+import { COMMANDS, likeIt } from '../../api/cli/commands/index.ts'
 import { kitOf } from '../../api/cli/commands/kit.ts'
 import { inProcess } from './cli-support.ts'
 
@@ -15,7 +15,7 @@ describe('the files of commands', () => {
       const add = await file.load()
       add(
         program,
-        kitOf({} as never, () => {}),
+        kitOf({} as never, likeIt, () => {}),
       )
       expect(named(program.commands)).toEqual(file.names)
     },

@@ -32,5 +32,7 @@ it('tells which recorded calls another policy or role would have refused or aske
     code: 2,
     err: expect.stringMatching(/policy\.json: .*mode/),
   })
-  expect((await look('policy', 'check', '--role', 'nobody', '--runs', runId)).err).toMatch(/no role "nobody"/)
+  expect((await look('policy', 'check', '--role', 'unknown-role', '--runs', runId)).err).toMatch(
+    /no role "unknown-role"/,
+  )
 }, 60_000)

@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { clientOf } from '../../api/cli/client.ts'
 import { following } from '../../api/embedded/live-tables.ts'
-import { readModelOf, type Tables } from '../../api/host/projected-read-model.ts'
+import { readModelOf } from '../../api/host/projected-read-model.ts'
+import type { Tables } from '../../api/host/table-answers.ts'
 import { ProjectionError } from '../../projections/errors.ts'
 import { openWorld } from './http-support.ts'
 

@@ -128,7 +128,7 @@ test('a request is refused before anything is recorded', async () => {
   const { start, services } = await opened()
   const before = (await services.log.headCursor())?.position
   const refused = [
-    [{ agent: 'nobody' }, 422, 'UNKNOWN_AGENT'],
+    [{ agent: 'unknown-agent' }, 422, 'UNKNOWN_AGENT'],
     [{ task: undefined }, 400, 'INVALID_REQUEST'],
     [{ workspace: undefined }, 400, 'INVALID_REQUEST'],
     [{ role: 'coder' }, 400, 'INVALID_REQUEST'],

@@ -25,7 +25,7 @@ it('all is closed, the last first, whatever fails', async () => {
   expect((error as AggregateError).errors).toEqual([new Error('c failed'), new Error('b failed')])
 })
 
-it('passwords of servers are hidden, and one that is too short for that is told of without being shown', async () => {
+it('passwords of servers are hidden, and one that is too short for that is reported without being shown', async () => {
   const config = ConfigSchema.parse({ data: tempFolder() })
   const told: string[] = []
   const opened = new Opened()

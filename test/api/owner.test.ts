@@ -89,7 +89,7 @@ describe.concurrent('the owner of a data folder', { timeout: 240_000 }, () => {
     expect((await folder.look('runs')).code).toBe(0)
   })
 
-  it('that is stopped is told of within seconds; reading goes on without it', async (context) => {
+  it('that is stopped is reported within seconds; reading goes on without it', async (context) => {
     const folder = newFolder(context)
     const owner = folder.start(folder.waits(folder.workspace()))
     await owner.said('thinking')
@@ -105,7 +105,7 @@ describe.concurrent('the owner of a data folder', { timeout: 240_000 }, () => {
     expect((await owner.ended).code).toBe(3)
   })
 
-  it('that is stopped while it drives for a client is told of too', async (context) => {
+  it('that is stopped while it drives for a client is reported too', async (context) => {
     const folder = newFolder(context)
     const owner = folder.start(folder.waits(folder.workspace()))
     await owner.said('thinking')

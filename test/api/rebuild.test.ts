@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { readModelOf, type Tables } from '../../api/host/projected-read-model.ts'
+import { readModelOf } from '../../api/host/projected-read-model.ts'
+import type { Tables } from '../../api/host/table-answers.ts'
 import type { EventLog } from '../../domain/ports.ts'
 import type { Difference } from '../../projections/index.ts'
 import { MemoryBlobs } from '../support/projections/memory-log.ts'

@@ -15,7 +15,7 @@ const look = { text: 'thinking… ', calls: [{ tool: 'list_dir', arguments: { pa
  * as its summary. `fail`: ERROR. `claim`: it names a file that is not there. `outage`: its model is overloaded for ever.
  * `write`: it asks to write a file, and tells what was decided. `ask`: it asks the person.
  * `both`: it asks to write two files at once. `command`: it runs a command,
- * `broken`: one that fails, `linger`: one that heeds no
+ * `broken`: one that fails, `linger`: one that ignores
  * signal. `stall`: its model does not answer. `wait`: it looks for {@link SIGN} in its workspace, turn
  * after turn, and is done when it is there.
  */

@@ -80,7 +80,7 @@ describe.skipIf(skipWithoutTerminal)('a run at a terminal', { timeout: 120_000 }
     expect(JSON.parse(out)).toMatchObject({ run: { waiting: [{ for: 'pause' }] } })
   })
 
-  it('breaks off a command at the second Ctrl-C, also one that heeds no signal', async () => {
+  it('breaks off a command at the second Ctrl-C, also one that ignores signals', async () => {
     const workspace = folder.workspace()
     const terminal = keepup('run', 'linger', '--no-sandbox', '--approve', 'run_command', '-w', workspace)
     await terminal.sees('lingering')

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compareDeeds } from '../../domain/agent/rules/compare-deeds.ts'
-import { below, type Deed, deedsOf } from '../../domain/agent/rules/deeds.ts'
+import { below, type CausalEntry, causalHistoryOf } from '../../domain/agent/rules/causal-history.ts'
+import { compareHistories } from '../../domain/agent/rules/compare-histories.ts'
 import { compareRuns } from '../../domain/runtime/agent/history/compare.ts'
 import { call, calls, completes, USER } from '../support/harness.ts'
 import { law } from '../support/laws.ts'
@@ -10,13 +10,17 @@ import type { Agents } from '../support/tree/agents.ts'
 import { type Plan, treeArbitrary, treeSpec } from '../support/tree/plans.ts'
 import { play, ROOT, schedules } from '../support/tree/walk.ts'
 
-/** The deeds of a simulated tree. */
-function deedsIn(agents: Agents, id = ROOT): readonly Deed[] {
-  const { deeds, children } = deedsOf(agents.of(id).events)
-  return [...deeds, ...children.flatMap((child) => deedsIn(agents, child.childId).map((deed) => below(child, deed)))]
+/** The entries of a simulated tree. */
+function historyIn(agents: Agents, id = ROOT): readonly CausalEntry[] {
+  const { entries, children } = causalHistoryOf(agents.of(id).events)
+  return [
+    ...entries,
+    ...children.flatMap((child) => historyIn(agents, child.childId).map((entry) => below(child, entry))),
+  ]
 }
 
-const compared = (a: Plan, b: Plan) => compareDeeds(deedsIn(play(a, treeSpec(), [])), deedsIn(play(b, treeSpec(), [])))
+const compared = (a: Plan, b: Plan) =>
+  compareHistories(historyIn(play(a, treeSpec(), [])), historyIn(play(b, treeSpec(), [])))
 
 const leaf: Plan = { rounds: [], ends: 'completes' }
 const talks: Plan = { rounds: [], ends: 'talks' }
@@ -26,7 +30,7 @@ describe('two runs are aligned by cause', () => {
   it('a run is the same as itself, whatever the order in which its agents worked and ended', async () => {
     await law(fc.tuple(treeArbitrary, schedules), 12, ([plan, schedule]) => {
       const [a, b] = [play(plan, treeSpec(), schedule), play(plan, treeSpec(), [])]
-      const found = compareDeeds(deedsIn(a), deedsIn(b))
+      const found = compareHistories(historyIn(a), historyIn(b))
       expect(found.first).toBeNull()
       expect(found.common).toBe(found.places.length)
       expect(found.places.length).toBeGreaterThan(3)
@@ -55,7 +59,10 @@ describe('two runs are aligned by cause', () => {
     }
     const { first } = compared({ rounds: [{ children: [], looks: 1 }], ends: 'completes' }, longer)
     expect(first).toMatchObject({ path: ['turn 2', 'answer'], kind: 'answered' })
-    expect(compareDeeds([], deedsIn(play(leaf, treeSpec(), []))).first).toMatchObject({ a: null, path: ['start'] })
+    expect(compareHistories([], historyIn(play(leaf, treeSpec(), []))).first).toMatchObject({
+      a: null,
+      path: ['start'],
+    })
   })
 })
 

@@ -5,33 +5,9 @@ import { Transcript } from '../../domain/agent/state/messages.ts'
 import { callsOf } from '../../domain/agent/state/state.ts'
 import { endOf } from '../../domain/runtime/agent/look.ts'
 import { Decider } from '../support/decider.ts'
-import { toolSpec } from '../support/harness.ts'
+import { HASH, lostPay, pay, shortened, types } from '../support/shortened.ts'
 
 // An accepted loss: calls that began in the lost part of the log are unknown outcomes (DESIGN, a lost end is never silent).
-
-const HASH = 'a'.repeat(64)
-const tool = (name: string, effect: 'irreversible' | 'idempotent') =>
-  ({ spec: toolSpec(name, { effect }), run: async () => ({ content: '' }) }) as never
-const pay = tool('pay', 'irreversible')
-const note = tool('note', 'idempotent')
-const lostPay = (toolCallId: string, argumentsHash = HASH) =>
-  ({ toolCallId, toolName: 'pay', argumentsHash, effect: 'irreversible' }) as const
-const types = (events: readonly { type: string }[]) => events.map(({ type }) => type)
-
-/** An agent whose log ends where its model was asked, and whose lost part held one irreversible call. */
-function shortened(loss: { unlisted?: true; calls?: readonly object[] } = {}) {
-  const given = new Decider({}, [pay, note])
-  const driver = given.claim('d1')
-  given.take({ kind: 'proceed' }, driver)
-  const twin = new Decider({}, [pay, note])
-  const other = twin.claim('d1')
-  twin.take({ kind: 'proceed' }, other)
-  const planned = twin.answers(other, ['pay', { to: 'x' }])[0]!
-  const { argumentsHash } = (planned.body as { calls: { argumentsHash: string }[] }).calls[0]!
-  const call = { toolCallId: 'run1.t1.c0', toolName: 'pay', argumentsHash, effect: 'irreversible' }
-  given.take({ kind: 'accept_loss', loss: { revision: 9, hash: HASH, calls: [call], ...loss } as never })
-  return { given, call }
-}
 
 describe('a run whose log has lost its end', () => {
   it('asks a person about each call that began in the lost part, and begins nothing before', () => {

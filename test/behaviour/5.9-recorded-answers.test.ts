@@ -2,50 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { MEMORY_TOOLS } from '../../domain/agent/control/registry.ts'
 import { ModelError, ToolError } from '../../domain/agent/errors.ts'
-import type { AgentEvent, EventOf, EventType } from '../../domain/agent/events/events.ts'
-import type { AgentState } from '../../domain/agent/state/state.ts'
+import type { EventOf } from '../../domain/agent/events/events.ts'
 import type { ModelRequest } from '../../domain/ports.ts'
 import { compareRuns } from '../../domain/runtime/agent/history/compare.ts'
-import { history } from '../../domain/runtime/agent/history/history.ts'
-import type { Runtime } from '../../domain/runtime/agent/runtime.ts'
-import type { At, ForkOptions } from '../../domain/runtime/types.ts'
 import { call, calls, completes, says, testModel, USER } from '../support/harness.ts'
 import { law } from '../support/laws.ts'
+import { come, models, price, reusing, sets, signal, writes } from '../support/reusing.ts'
 import { given, type Said, tool } from '../support/story.ts'
-
-const signal = new AbortController().signal
-const price = { asOf: 'now', input: 1_000_000_000, output: 2_000_000_000, cacheRead: 0, cacheWrite: 0 }
-const models = { requested: 'm', safeDefault: 'm', known: [{ ...testModel, id: 'm', price }] }
-const sets = calls(call('set_context', { key: 'a', value: 1 }))
-const writes = calls(call('write', { n: 1 }))
-
-type Run = Awaited<ReturnType<typeof given>>
-
-/** A fork of a run that takes its recorded outcomes, driven to its end or to where it waits. */
-async function reusing(run: Run, at: At, options: ForkOptions = {}, runtime: Runtime = run.runtime) {
-  const { runId } = await runtime.fork(run.runId, at, { ...options, reuse: true }, { by: USER })
-  const drive = () => runtime.drive(runId, { signal })
-  const end = await drive()
-  const of = async <T extends EventType>(type: T) => {
-    const found: EventOf<T>[] = []
-    for await (const page of history(run.ports, runId))
-      for (const { event } of page)
-        if (event.agentId === runId && event.type === type) found.push(event as AgentEvent as EventOf<T>)
-    return found
-  }
-  const state = async () => (await runtime.at(runId, null)).state
-  return { runId, end, drive, of, state, left: async () => (await of('reuse_ended')).map(({ body }) => body) }
-}
-
-/** What a run has come to, without ids, hashes, times and money. */
-function come({ state, messages }: { state: AgentState; messages: readonly unknown[] }, ids: readonly string[]) {
-  const { machine, phase, turn, gatesPassed, artifactTypes, textOnly, modelFailures, violations, lastText, tree } =
-    state
-  const ended = machine.status === 'ERROR' ? [machine.status, machine.code] : [machine.status]
-  const told = ids.reduce((text, id) => text.replaceAll(id, 'ID'), JSON.stringify(messages))
-  const counted = { textOnly, modelFailures, violations, failed: state.failedCalls, context: state.context.tokens }
-  return { ended, phase, turn, gatesPassed, artifactTypes, lastText, tree, told, ...counted }
-}
 
 describe('5.9 a fork that takes recorded answers', () => {
   test('ends as its source did; no model and no tool is asked again, and nothing is on its bill', async () => {
@@ -238,77 +201,6 @@ describe('5.9 a context that is compressed', () => {
     expect((await fork.state()).reuse).toMatchObject({ models: before.length, tools: before.length })
     expect((await fork.state()).spent.nanoDollars).toBeGreaterThan(0)
     expect((await run.runtime.verify(fork.runId)).problems).toEqual([])
-  })
-})
-
-describe('5.9 the first difference ends it for good', () => {
-  test('another model, from the first request on, and what differs is recorded', async () => {
-    const known = [...models.known, { ...testModel, id: 'other', price }]
-    const run = await given({
-      says: [sets, writes, completes()],
-      tools: [tool('write')],
-      spec: { models: { ...models, known } },
-    })
-    await run.drive()
-    const asked = run.requests.length
-    const fork = await reusing(run, { turn: 1 }, { model: 'other' })
-    expect(await fork.left()).toMatchObject([{ differs: ['model'], recorded: { stream: `agent-${run.runId}` } }])
-    expect(run.requests.length).toBeGreaterThan(asked)
-    expect((await fork.of('model_call_end')).every(({ body }) => body.reused === undefined)).toBe(true)
-    expect((await run.runtime.verify(fork.runId)).problems).toEqual([])
-  })
-
-  test('input that the record does not have: the requests before it are answered from the record', async () => {
-    const run = await given({ says: [sets, writes, sets, completes(), completes('new')], tools: [tool('write')] })
-    await run.drive()
-    const { runId } = await run.runtime.fork(run.runId, { turn: 1 }, { reuse: true }, { by: USER })
-    await run.runtime.execute(runId, { kind: 'pause' }, { by: USER })
-    await run.runtime.execute(runId, { kind: 'step' }, { by: USER })
-    await run.runtime.drive(runId, { signal })
-    await run.runtime.execute(runId, { kind: 'input', text: 'and now?' }, { by: USER })
-    await run.runtime.execute(runId, { kind: 'resume' }, { by: USER })
-    await run.runtime.drive(runId, { signal })
-    const { state } = await run.runtime.at(runId, null)
-    expect(state.reuse).toMatchObject({ models: 1, tools: 1 })
-    const events = await run.runtime.at(runId, null)
-    expect(events.state.reuse?.left).not.toBeNull()
-  })
-
-  test('the end of the record: the run goes on by itself, and calls need their approvals again', async () => {
-    const spec = { policy: { requiresApproval: ['write'] } }
-    const run = await given({ says: [sets, writes, completes()], tools: [tool('write')], spec })
-    expect(await run.drive()).toMatchObject({ end: 'waiting', for: 'approval' })
-    const asked = run.requests.length
-    const fork = await reusing(run, { turn: 1 })
-    expect(fork.end).toMatchObject({ end: 'waiting', for: 'approval' })
-    expect(run.requests).toHaveLength(asked)
-    expect(await fork.left()).toMatchObject([{ reason: 'the record has no outcome of this call that could be taken' }])
-    expect((await fork.of('reuse_ended')).map(({ toolCallId }) => toolCallId)).toEqual([`${fork.runId}.t2.c0`])
-  })
-
-  test('what was cancelled in the record has no outcome there', async () => {
-    let cancel = async (): Promise<unknown> => undefined
-    const slow = tool('write', {}, () => cancel())
-    const run = await given({ says: [sets, writes, completes()], tools: [slow] })
-    cancel = () => run.say({ kind: 'cancel', deadlineMs: 10 })
-    await run.drive()
-    cancel = async () => 'ok'
-    const fork = await reusing(run, { turn: 1 })
-    expect(fork.end).toEqual({ end: 'done' })
-    expect(slow.ran).toHaveLength(2)
-    expect((await fork.state()).reuse).toMatchObject({ models: 1, tools: 0 })
-  })
-
-  test('what was erased', async () => {
-    const run = await given({ says: [sets, writes, completes()], tools: [tool('write')] })
-    await run.drive()
-    const { runId } = await run.runtime.fork(run.runId, { turn: 1 }, { reuse: true }, { by: USER })
-    const [, answer] = await run.of('model_call_end')
-    await run.say({ kind: 'erase', revision: answer!.revision, reason: 'asked' })
-    await run.runtime.drive(runId, { signal })
-    const { state } = await run.runtime.at(runId, null)
-    expect(state.reuse).toMatchObject({ models: 0 })
-    expect(state.reuse?.left).not.toBeNull()
   })
 })
 

@@ -78,7 +78,7 @@ const RICH: Plan = {
   ],
   ends: ['ok', 'early', 'ok', 'same', 'late', 'ok'],
   replies: [],
-  deeds: [{ at: 4, deed: 'input', elsewhere: true }],
+  requests: [{ at: 4, request: 'input', elsewhere: true }],
 }
 
 test.each([true, false])('at every single boundary of one rich run (it dies there: %s)', async (dies) => {

@@ -24,11 +24,11 @@ test('a step asked for while the one before it ends is taken up by the driver th
       { kind: 'advance', to: 'nowhere', diagram: false },
     ],
     ends: ['slow', 'same', 'other'],
-    deeds: [
-      { at: 6, deed: 'input', elsewhere: false },
-      { at: 17, deed: 'resume', elsewhere: true },
-      { at: 9, deed: 'step', elsewhere: true },
-      { at: 11, deed: 'step', elsewhere: false },
+    requests: [
+      { at: 6, request: 'input', elsewhere: false },
+      { at: 17, request: 'resume', elsewhere: true },
+      { at: 9, request: 'step', elsewhere: true },
+      { at: 11, request: 'step', elsewhere: false },
     ],
   })
   await world.live()

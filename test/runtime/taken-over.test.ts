@@ -23,7 +23,7 @@ async function dies(at: string | null) {
 }
 
 it.each(['before_model', 'before_tool'])(
-  'a driver that died %s is told of when its run goes on elsewhere',
+  'a driver that died %s is reported when its run goes on elsewhere',
   async (at) => {
     const { h, told } = await dies(at)
     const claims = await h.of('driver_claimed')

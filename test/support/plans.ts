@@ -97,7 +97,7 @@ const person = fc.constantFrom(
   'run',
   'abandon',
 )
-export type Deed = typeof person extends fc.Arbitrary<infer T> ? T : never
+export type PersonRequest = typeof person extends fc.Arbitrary<infer T> ? T : never
 
 export const planArbitrary = fc.record({
   mode: fc.constantFrom('interactive' as const, 'batch' as const),
@@ -116,7 +116,7 @@ export const planArbitrary = fc.record({
   /** Acts of people while the run waits for them. */
   replies: fc.array(person, { maxLength: 6 }),
   /** Unasked acts of people at the nth append. `elsewhere`: through another process. */
-  deeds: fc.array(fc.record({ at: fc.integer({ min: 1, max: 25 }), deed: person, elsewhere: fc.boolean() }), {
+  requests: fc.array(fc.record({ at: fc.integer({ min: 1, max: 25 }), request: person, elsewhere: fc.boolean() }), {
     maxLength: 4,
   }),
 })

@@ -9,10 +9,10 @@ import { history } from '../../domain/runtime/agent/history/history.ts'
 import { agentAt } from '../../domain/runtime/agent/history/replay.ts'
 import type { CrashPoint, RuntimePorts } from '../../domain/runtime/ports.ts'
 import type { DriveEnd } from '../../domain/runtime/types.ts'
-import { commandOf } from './deeds.ts'
 import { MemoryBlobs, seededRandom, testSpec, toolSpec, USER } from './harness.ts'
 import { NO_SECRETS } from './no-secrets.ts'
-import { type Deed, outcomeOf, type Plan, ROLE, TOOLS, type ToolEnd, type ToolName } from './plans.ts'
+import { commandOf } from './person-requests.ts'
+import { outcomeOf, type PersonRequest, type Plan, ROLE, TOOLS, type ToolEnd, type ToolName } from './plans.ts'
 import { type Fate, NEVER, Process } from './process.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
@@ -31,7 +31,7 @@ export class World {
   readonly runId = 'run1'
   private readonly fates: readonly Fate[]
   private asked = 0
-  private deeds = 0
+  private keys = 0
   private appends = 0
   private replies = 0
   private processes = 0
@@ -64,10 +64,10 @@ export class World {
   /** The unasked acts of people at this append. */
   private people(): void {
     this.appends++
-    for (const { at, deed, elsewhere } of this.plan.deeds) {
+    for (const { at, request, elsewhere } of this.plan.requests) {
       if (at !== this.appends) continue
       const process = elsewhere ? new Process(this, this.processes++) : this.process
-      this.unasked.push(this.perform(deed, process))
+      this.unasked.push(this.perform(request, process))
     }
   }
 
@@ -217,10 +217,11 @@ export class World {
   }
 
   /** An act of a person. A refused one changes nothing. */
-  private async perform(deed: Deed, process = this.process): Promise<void> {
-    const key = `deed${this.deeds++}`
+  private async perform(request: PersonRequest, process = this.process): Promise<void> {
+    // The golden histories hold a hash of this text.
+    const key = `deed${this.keys++}`
     const open = await this.open()
-    const command = commandOf(deed, open, (call) => this.effects.has(call.id))
+    const command = commandOf(request, open, (call) => this.effects.has(call.id))
     if (command === null) return
     try {
       await this.ask(command, key, process)

@@ -14,13 +14,14 @@ import type { Clock } from '../../../domain/ports.ts'
 import { KeyedMutex } from '../../../domain/runtime/concurrency.ts'
 import type { AgentGateway } from '../../../domain/runtime/external/gateway.ts'
 import type { StreamExternalLog } from '../../../domain/runtime/external/stream-log.ts'
+import { Problem } from '../problem.ts'
 import type { AgentsAllowed } from './allowed.ts'
 import { type AgentLease, hold } from './leases.ts'
 
-/** What a host brings to run other agents. */
+/** The services of a host that runs other agents. */
 export interface AgentsHost {
   readonly backends: readonly AgentBackend[]
-  /** What requests over the network may give them. */
+  /** The values that requests over the network may give them. */
   readonly allowed: AgentsAllowed
   readonly clock: Clock
   newId(): string
@@ -68,7 +69,7 @@ export class Agents implements ExternalRuns {
       .sort((a, b) => (a.kind < b.kind ? -1 : 1))
   }
 
-  /** What is there of a kind on this machine, as it was {@link INSPECTED_MS} ago at most; null: there is no such kind. */
+  /** The state of a kind on this machine, as it was {@link INSPECTED_MS} ago at most; null: there is no such kind. */
   async inspect(kind: string): Promise<BackendState | null> {
     const backend = this.#host.backends.find((one) => one.kind === kind)
     if (backend === undefined) return null
@@ -153,4 +154,10 @@ export class Agents implements ExternalRuns {
     this.#closing = true
     await Promise.all([...this.#runs.values()].map((handle) => handle[Symbol.asyncDispose]()))
   }
+}
+
+/** The runs of other agents of this process. Rejects with `UNKNOWN_AGENT` where it has none. */
+export function agentsOf({ agents }: { readonly agents: Agents | null }): Agents {
+  if (agents !== null) return agents
+  throw new Problem('UNKNOWN_AGENT', 'this keepup runs no other agents; ask the process that owns the data folder')
 }

@@ -3,7 +3,10 @@ import { notAllowed } from '../../../adapters/agents-process/environment.ts'
 import type { AgentRunRequest } from '../../../domain/ports/external.ts'
 import { Problem } from '../problem.ts'
 
-/** What requests over the network may give an agent (CONTRACTS 13): the settings `agents.env` and `agents.folders`. */
+/**
+ * The values that requests over the network may give an agent (CONTRACTS 13): the settings `agents.env` and
+ * `agents.folders`.
+ */
 export interface AgentsAllowed {
   /** Names of variables. */
   readonly env: readonly string[]

@@ -1,7 +1,7 @@
 import { externalStream } from '../../../domain/log/ids.ts'
 import type { FilePoint, Services } from '../services.ts'
 
-/** What differs between two points of runs of other agents: their files, since nothing else of them is known. */
+/** The differences between two points of runs of other agents: their files, since nothing else of them is known. */
 export async function filesDiffer(
   { log, files }: Pick<Services, 'log' | 'files'>,
   a: FilePoint,

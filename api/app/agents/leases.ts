@@ -1,6 +1,6 @@
 import type { Clock } from '../../../domain/ports.ts'
 
-/** What is held while a run of another agent is at work. */
+/** The locks that are held while a run of another agent is at work. */
 export interface HeldLease {
   /** Aborts when others may hold it. */
   readonly lost: AbortSignal

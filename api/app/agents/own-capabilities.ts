@@ -1,4 +1,4 @@
-/** What keepup's own agent has of the Universal Agent API (CONTRACTS 13). */
+/** The capabilities of keepup's own agent in the Universal Agent API (CONTRACTS 13). */
 export const OWN_CAPABILITIES = [
   'agent_api.run',
   'agent_api.events',

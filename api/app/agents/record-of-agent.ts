@@ -4,12 +4,12 @@ import { claimKey } from '../../../domain/runtime/claim-key.ts'
 import type { AskedOfRun } from '../../../domain/runtime/external/stream-log.ts'
 import { shown } from '../runs/keyed.ts'
 import { ungoverned } from '../runs/known.ts'
-import type { Asked } from '../runs/record-command.ts'
+import type { Asked } from '../runs/request-options.ts'
 import type { Recorded } from '../schemas/common.ts'
 import type { Services } from '../services.ts'
-import { agentsOf } from './start-agent.ts'
+import { agentsOf } from './agents.ts'
 
-/** What is asked of a run of another agent; null: that is not done with one. */
+/** The request to a run of another agent; null: it takes no such request. */
 function asExternal(command: UserCommand, hide: (text: string) => string): AskedOfRun | null {
   const said = 'reason' in command && command.reason !== undefined ? { reason: hide(command.reason) } : {}
   if (command.kind === 'cancel') return { kind: 'cancel', ...said }

@@ -3,13 +3,13 @@ import { AgentError } from '../../../domain/external/errors.ts'
 import { externalStream, keyedCommand } from '../../../domain/log/ids.ts'
 import type { AgentRunRequest } from '../../../domain/ports/external.ts'
 import { claimKey } from '../../../domain/runtime/claim-key.ts'
-import { Problem } from '../problem.ts'
 import { keyedRunId, madeBefore, shown } from '../runs/keyed.ts'
-import { actorOf } from '../runs/record-command.ts'
 import type { RequestOptions } from '../runs/request-options.ts'
-import type { StartedRun } from '../runs/start-run.ts'
+import { actorOf } from '../runs/request-options.ts'
+import type { StartedRun } from '../schemas/runs.ts'
 import type { StartRun } from '../schemas/start.ts'
 import type { Services } from '../services.ts'
+import { agentsOf } from './agents.ts'
 import { mustBeAllowed } from './allowed.ts'
 
 /** Starts a run of another agent. */
@@ -74,10 +74,4 @@ async function begun(run: Promise<unknown>): Promise<boolean> {
     if (cause instanceof CommandRejected && cause.code === 'RUN_EXISTS') return false
     throw error
   }
-}
-
-/** The runs of other agents of this process. Rejects with `UNKNOWN_AGENT` where it has none. */
-export function agentsOf({ agents }: Pick<Services, 'agents'>) {
-  if (agents !== null) return agents
-  throw new Problem('UNKNOWN_AGENT', 'this keepup runs no other agents; ask the process that owns the data folder')
 }

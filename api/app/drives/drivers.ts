@@ -6,7 +6,7 @@ import type { LiveHub } from '../live/hub.ts'
 import { asProblem, Problem } from '../problem.ts'
 import type { Ended } from '../runs/ended.ts'
 
-/** What is known here of the driving of an agent. `end`: how the last drive of this process ended. */
+/** This process's view of the driving of an agent. `end`: how the last drive of this process ended. */
 export interface DriveState {
   readonly driving: boolean
   readonly end: Ended | null

@@ -15,11 +15,11 @@ interface Swept {
 interface Delay {
   readonly until: number
   readonly ms: number
-  /** What was said of it. */
+  /** The report on it. */
   readonly said: string | null
 }
 
-/** What a sweep does otherwise where it is not alone. */
+/** The differences of a sweep that is not alone. */
 export interface Sweeping {
   /** Only runs that were started for any driver. */
   readonly asked: boolean

@@ -16,7 +16,7 @@ export interface VerifiedExport {
 /** The text was not written by an export. */
 export class NoExport extends Error {
   override readonly name = 'NoExport'
-  /** What came before this line was one; 0: there is no line. */
+  /** Lines before this one; 0: there is no line. */
   readonly line: number
   constructor(why: string, line: number) {
     super(`this is no export: ${why}`)
@@ -97,7 +97,7 @@ class WholeResult {
     this.#size += bytes.length
   }
 
-  /** What is wrong with it when all of it was there. */
+  /** The fault in it when all of it was there. */
   faults() {
     if (this.#size === this.attachment.size && this.#hasher.hex() === this.attachment.hash) return []
     const message = 'the whole result that it names is missing, or not the one that was stored'

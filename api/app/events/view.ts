@@ -91,7 +91,7 @@ export class EventViews {
     }
   }
 
-  /** What a body points to in an answer, beside it. */
+  /** The content beside an answer that a body points to. */
   async #withArguments({ type, stream }: RecordedEvent['header'], body: JsonObject): Promise<JsonObject> {
     const ref = body.argumentsRef as unknown as ArgumentsRef | undefined
     return withArguments(type, body, ref === undefined ? null : await this.#answer(stream, ref.revision))

@@ -49,7 +49,7 @@ async function ofLog(log: EventLog): Promise<{ event: RecordedEvent; loss: LogLo
   return found
 }
 
-/** The events `loss_accepted`, without bodies. A stream that cannot be read is told of by its own verification. */
+/** The events `loss_accepted`, without bodies. The verification of a stream that cannot be read reports it. */
 async function acceptances(log: EventLog, agentIds?: readonly string[]): Promise<RecordedEvent[]> {
   // Losses are accepted in streams of keepup's own agents.
   const sources = agentIds?.map((id) => log.read(agentStream(id), { bodies: false })) ?? [

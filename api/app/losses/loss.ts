@@ -10,7 +10,7 @@ export type Unreadable = NonNullable<LogLoss['unreadable']>[number]
 /** A stream that holds less than the tables have seen of it. */
 export type LostStream = Omit<z.infer<typeof schemas.LostStream>, 'calls'> & { readonly calls: readonly LostCall[] }
 
-/** What the log has lost, by what its mark and the tables have seen. Its id is the same however often it is looked for. */
+/** The loss of the log, by its mark and its tables. Its id is the same however often it is looked for. */
 export type Loss = Omit<z.infer<typeof schemas.Loss>, 'streams' | 'message'> & {
   readonly streams: readonly LostStream[]
 }
@@ -25,7 +25,7 @@ export function lossId({ mark, tables, streams, gaps }: Pick<Loss, 'mark' | 'tab
   return hash('sha256', JSON.stringify(named)).slice(0, 32)
 }
 
-/** What is said of a loss, in one sentence. */
+/** The description of a loss, in one sentence. */
 export function lossText({ end, mark, tables, streams, gaps }: Loss): string {
   const seen = [
     ...(mark === null ? [] : [{ witness: 'its mark has', ...mark }]),

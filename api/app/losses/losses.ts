@@ -9,12 +9,12 @@ export interface Acceptance {
   readonly unreadable: readonly Unreadable[]
 }
 
-/** What became of an acceptance. */
+/** The result of an acceptance. */
 export interface Accepted extends Acceptance {
   readonly loss: Loss
 }
 
-/** What is known of losses of the log, and how a person accepts one. */
+/** The known losses of the log, and their acceptance by a person. */
 export interface Losses {
   /** The loss that keeps this process from recording; null: none. */
   readonly open: Loss | null

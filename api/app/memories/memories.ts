@@ -4,8 +4,8 @@ import type { MemoryEvent } from '../../../domain/memory/events.ts'
 import type { Place } from '../../../domain/memory/fact.ts'
 import { given } from '../runs/given.ts'
 import { shown } from '../runs/keyed.ts'
-import { actorOf, mustWrite } from '../runs/record-command.ts'
-import { type RequestOptions, tracing } from '../runs/request-options.ts'
+import { mustWrite } from '../runs/record-command.ts'
+import { actorOf, type RequestOptions, tracing } from '../runs/request-options.ts'
 import type {
   CorrectMemory,
   ForgetMemory,
@@ -16,7 +16,7 @@ import type {
 } from '../schemas/memories.ts'
 import type { Services } from '../services.ts'
 
-// What people do with the facts that agents have saved (CONTRACTS 9).
+// The operations of people on the facts that agents have saved (CONTRACTS 9).
 
 /** Facts, the latest first, or those that a search finds, the best first. The tables must be caught up. */
 export async function listMemories(s: Services, query: MemoryQuery): Promise<MemoryList> {

@@ -1,6 +1,6 @@
+import { notFound } from '../problem.ts'
 import type { Services } from '../services.ts'
 import { mustBeRun } from './known.ts'
-import { notFound } from './record-command.ts'
 
 /** Ids of a run's agents, the root first; `only` that one, where it is named. Rejects with 404 for one that it does not have. */
 export async function agentsOf(s: Services, runId: string, only?: string): Promise<readonly string[]> {

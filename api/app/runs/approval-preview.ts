@@ -7,7 +7,7 @@ import { visible } from '../text/visible-text.ts'
 import { documentPreview } from './document-preview.ts'
 import { patchOf } from './patch.ts'
 
-/** What a person should look at before deciding. */
+/** The view for a person before the decision. */
 export interface Preview {
   readonly kind: 'diff' | 'command' | 'arguments'
   readonly text: string

@@ -6,8 +6,8 @@ import type { DocumentGateway } from '../../../domain/runtime/document/gateway.t
 import { patchOf } from './patch.ts'
 
 /**
- * What a call of `create_document` or `edit_document` would change, as a patch of Markdown; null for every other call. An
- * edit that the gateway would refuse now is shown with its answer.
+ * The changes that a call of `create_document` or `edit_document` would make, as a patch of Markdown; null for every
+ * other call. An edit that the gateway would refuse now is shown with its answer.
  */
 export async function documentPreview(
   toolName: string,

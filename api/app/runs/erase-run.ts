@@ -1,10 +1,11 @@
 import type { ErasureChoice } from '../../../domain/runtime/types.ts'
 import type { Services } from '../services.ts'
 import { agentsOf } from './agents-of.ts'
-import { actorOf, erasable, record } from './record-command.ts'
+import { erasable, record } from './record-command.ts'
 import type { RequestOptions } from './request-options.ts'
+import { actorOf } from './request-options.ts'
 
-/** What is to be erased of which agents. `agent` absent: of the root agent, or for `all` of every agent of the run. */
+/** The bodies to be erased, by agent. `agent` absent: of the root agent, or for `all` of every agent of the run. */
 export interface AskedErasure {
   readonly agent?: string | undefined
   readonly what: ErasureChoice & { readonly reason: string }
@@ -29,7 +30,7 @@ export async function eraseRun(s: Services, runId: string, asked: AskedErasure) 
   return done[0]!
 }
 
-/** What {@link eraseRun} would empty; rejects as it would. Records nothing. */
+/** The bodies that {@link eraseRun} would empty; rejects as it would. Records nothing. */
 export async function erasableOfRun(s: Services, runId: string, asked: AskedErasure) {
   const { what, options } = asked
   const found = []

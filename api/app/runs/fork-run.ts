@@ -3,14 +3,14 @@ import { wellFormed } from '../../../domain/log/well-formed.ts'
 import { claimKey } from '../../../domain/runtime/claim-key.ts'
 import type { KeyedMutex } from '../../../domain/runtime/concurrency.ts'
 import type { At, ForkOptions } from '../../../domain/runtime/types.ts'
+import type { StartedRun } from '../schemas/runs.ts'
 import type { ForkFiles, Services } from '../services.ts'
 import { keyedRunId, madeBefore, shown } from './keyed.ts'
 import { mustGovern, workspaceOf } from './known.ts'
-import { actorOf, mustWrite } from './record-command.ts'
-import { type RequestOptions, tracing } from './request-options.ts'
-import type { StartedRun } from './start-run.ts'
+import { mustWrite } from './record-command.ts'
+import { actorOf, type RequestOptions, tracing } from './request-options.ts'
 
-/** What a fork is made of. */
+/** The request for a fork. */
 export interface AskedFork {
   readonly at: At
   readonly workspace?: string | undefined

@@ -4,9 +4,8 @@ import { runOf } from '../../../domain/log/owner.ts'
 import { specOf } from '../../../domain/runtime/agent/history/spec.ts'
 import { streamOfAgent } from '../../../domain/runtime/stream-of-agent.ts'
 import { lossText } from '../losses/loss.ts'
-import { Problem } from '../problem.ts'
+import { notFound, Problem } from '../problem.ts'
 import type { Services } from '../services.ts'
-import { notFound } from './record-command.ts'
 
 type Log = Pick<Services, 'log'> & Partial<Pick<Services, 'losses'>>
 

@@ -3,7 +3,7 @@ import { createTwoFilesPatch } from 'diff'
 /** Characters of a text that a person is shown. */
 const MAX_TEXT = 256 * 1024
 
-/** What an approval would change, as a patch; of texts that differ too much only sizes, and the proposed one. */
+/** The changes that an approval would make, as a patch; of texts that differ too much only sizes, and the proposed one. */
 export function patchOf(path: string, before: string, after: string): string {
   if (before.length + after.length <= MAX_TEXT) {
     // The edit distance is bounded, because the search costs its square.

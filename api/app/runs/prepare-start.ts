@@ -20,12 +20,13 @@ import { Problem, type ProblemCode } from '../problem.ts'
 import type { KnownRole, KnownRoles } from '../roles.ts'
 import type { StartRun } from '../schemas/start.ts'
 import type { Starts } from '../services.ts'
+import type { KnownTools } from '../tools.ts'
 import { DELEGATE, delegationOf } from './prepare-delegation.ts'
 
 /** Turns of a run that names no limit and has no role. */
 export const DEFAULT_TURNS = 25
 
-/** What a workspace says of itself when a run is to start in it. */
+/** The facts of a workspace at the start of a run. */
 export interface StartWorkspace {
   /** The real path. */
   readonly path: string
@@ -34,7 +35,7 @@ export interface StartWorkspace {
   readonly testCommand: readonly string[] | null
 }
 
-/** What preparing a run asks of the world. */
+/** The services that the preparation of a run needs. */
 export interface PrepareServices {
   roles(): Promise<KnownRoles>
   /** Rejects or throws for a model that is not known. */
@@ -55,21 +56,15 @@ export interface PrepareServices {
   /** The secret of this name with the reference of its value; rejects where a run cannot be given it. */
   secret(name: string): Promise<GivenSecret>
   readonly sandboxed: boolean
-  /** What runs that say nothing of it have for their retries. */
+  /** The default of runs for their retries. */
   readonly retry: NonNullable<StartRun['retry']>
-  /** What runs that say nothing of it have for their contexts. */
+  /** The default of runs for their contexts. */
   readonly context: NonNullable<StartRun['context']>
   /** The knowledge of the settings, as it is now; rejects where a part of it cannot be read. */
   knowledge(): Promise<readonly Knowledge[]>
-  /** What runs that say nothing of it have for their trees; null: they do not delegate. */
+  /** The default of runs for their trees; null: they do not delegate. */
   readonly delegation: Exclude<StartRun['delegation'], false | undefined> | null
   readonly build: string
-}
-
-export interface KnownTools {
-  readonly specs: readonly ToolSpec[]
-  /** A sentence for each MCP server, or tool of one, that cannot be had. */
-  readonly faults: readonly string[]
 }
 
 const refuse = (code: ProblemCode, detail: string): never => {
@@ -138,7 +133,7 @@ async function checkSandbox(
   }
 }
 
-/** What a request brings replaces what the settings call the same. */
+/** The knowledge of a request replaces that of the same name in the settings. */
 const withOwn = (settings: readonly Knowledge[], own: readonly Knowledge[]): readonly Knowledge[] => [
   ...settings.filter(({ name }) => !own.some((one) => one.name === name)),
   ...own,

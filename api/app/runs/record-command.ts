@@ -1,32 +1,15 @@
 import type { UserCommand } from '../../../domain/agent/decisions/commands.ts'
-import type { Actor } from '../../../domain/log/envelope.ts'
 import { revisionChanged } from '../../../domain/runtime/agent/refusals.ts'
 import { claimKey } from '../../../domain/runtime/claim-key.ts'
 import type { ErasureChoice, Request } from '../../../domain/runtime/types.ts'
-import { echo } from '../../../domain/shared/issues.ts'
 import { recordOfAgent } from '../agents/record-of-agent.ts'
 import { Problem } from '../problem.ts'
 import type { Recorded } from '../schemas/common.ts'
 import type { Services } from '../services.ts'
 import { shown } from './keyed.ts'
 import { isUngoverned, mustGovern, runOfAgent } from './known.ts'
+import type { Asked } from './request-options.ts'
 import { type RequestOptions, tracing } from './request-options.ts'
-
-const LISTS: Readonly<Record<string, string>> = {
-  run: 'GET /v1/runs (keepup runs list) lists the runs',
-  agent: 'GET /v1/runs/{id} (keepup runs show) lists the agents of a run',
-  approval: 'GET /v1/approvals (keepup approvals) lists the approvals',
-  checkpoint: 'GET /v1/agents/{id}/checkpoints lists the checkpoints of an agent',
-}
-
-/** Nothing has this id. `hint`: what helps, where {@link LISTS} does not know it. */
-export const notFound = (what: string, id: string, hint = LISTS[what] ?? 'check the id'): Problem =>
-  new Problem('NOT_FOUND', `there is no ${what} "${echo(id)}"; ${hint}`)
-
-/** The person who asks. The name is not checked, so it is marked as claimed. */
-export function actorOf(kind: 'user' | 'approver', by: string | undefined): Actor {
-  return { kind, id: by ?? 'anonymous', claimed: true }
-}
 
 /** Refuses every change where this process only reads. */
 export function mustWrite(s: Services): void {
@@ -34,19 +17,10 @@ export function mustWrite(s: Services): void {
   throw new Problem('READ_ONLY', 'this process only reads the data folder; ask the process that owns it')
 }
 
-export interface Asked {
-  readonly agentId: string
-  readonly command: UserCommand
-  readonly actor: Actor
-  readonly options: RequestOptions
-  /** `wake`: only where this process drives by itself, and the run was asked to be driven. */
-  readonly drive: 'yes' | 'no' | 'wake'
-}
-
 /**
- * Records a command of a person and drives the agent as asked. Rejects with `NOT_FOUND` for an unknown agent, `REVISION_CHANGED` where it is
- * no longer at the expected revision, and with what the agent's state refuses; where it is to be driven here, also with
- * what keeps this process from it.
+ * Records a command of a person and drives the agent as asked. Rejects with `NOT_FOUND` for an unknown agent,
+ * `REVISION_CHANGED` where it is no longer at the expected revision, and with what the agent's state refuses; where it is
+ * to be driven here, also with what keeps this process from it.
  */
 export async function record(s: Services, asked: Asked): Promise<Recorded> {
   mustWrite(s)
@@ -70,7 +44,7 @@ export async function record(s: Services, asked: Asked): Promise<Recorded> {
   return { runId, agentId: asked.agentId, revision, driving }
 }
 
-/** What an erasure would empty; rejects as the erasure itself would. Records nothing. */
+/** The bodies that an erasure would empty; rejects as the erasure itself would. Records nothing. */
 export async function erasable(
   s: Services,
   agentId: string,

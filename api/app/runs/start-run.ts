@@ -1,16 +1,13 @@
-import type { z } from 'zod'
 import { wellFormed } from '../../../domain/log/well-formed.ts'
 import { claimKey } from '../../../domain/runtime/claim-key.ts'
 import { startAgent } from '../agents/start-agent.ts'
-import type { Started } from '../schemas/runs.ts'
+import type { StartedRun } from '../schemas/runs.ts'
 import { OWN_AGENT, type StartRun } from '../schemas/start.ts'
 import type { Services } from '../services.ts'
 import { keyedRunId, madeBefore, shown } from './keyed.ts'
 import { workspaceOf } from './known.ts'
-import { actorOf, mustWrite } from './record-command.ts'
-import { type RequestOptions, tracing } from './request-options.ts'
-
-export type StartedRun = z.infer<typeof Started>
+import { mustWrite } from './record-command.ts'
+import { actorOf, type RequestOptions, tracing } from './request-options.ts'
 
 /**
  * Starts a run, or finds the one that the same Idempotency-Key started. Rejects with what `prepare` refuses. `here` false:

@@ -1,6 +1,5 @@
-import { Problem } from '../problem.ts'
+import { notFound, Problem } from '../problem.ts'
 import type { Services } from '../services.ts'
-import { notFound } from './record-command.ts'
 
 /** Why the tables do not show a run: there is none, or they could not even read its first event. */
 export async function unread({ read }: Pick<Services, 'read'>, runId: string): Promise<Problem> {

@@ -2,9 +2,9 @@ import type { z } from 'zod'
 import { streamOfAgent } from '../../../domain/runtime/stream-of-agent.ts'
 import type { Verification } from '../../../domain/runtime/types.ts'
 import { acceptedLosses } from '../losses/accepted.ts'
+import { notFound } from '../problem.ts'
 import type { VerifiedRun } from '../schemas/runs.ts'
 import type { Services } from '../services.ts'
-import { notFound } from './record-command.ts'
 
 /**
  * Proves every agent of a run, and that the log still holds all that the tables have seen of it: a chain whose last links

@@ -63,7 +63,7 @@ export const DoubtBody = z
   .meta({ id: 'Doubt' })
 
 /**
- * What a person is asked: to let a call happen, to say what became of one, or a question of the agent. `text`: the reason,
+ * A question to a person: to let a call happen, to say what became of one, or a question of the agent. `text`: the reason,
  * or the question; empty where the agent waits to be told its task.
  */
 export const Ask = z
@@ -78,6 +78,7 @@ export const Ask = z
     text: z.string(),
   })
   .meta({ id: 'Ask' })
+export type AskView = z.infer<typeof Ask>
 
 export const DoubtList = z
   .strictObject({ position: Position, doubts: z.array(Ask).readonly() })

@@ -19,7 +19,7 @@ const Result = z
   })
   .meta({ id: 'ToolResult' })
 
-/** What a list says of each checkpoint. */
+/** The members of each checkpoint in a list. */
 export const CheckpointEntry = z.strictObject({
   id: z.string(),
   threadId: z.string().meta({ description: 'The agent' }),
@@ -29,7 +29,7 @@ export const CheckpointEntry = z.strictObject({
   timestamp: z.string(),
 })
 
-/** What a checkpoint holds beside its place, with values (seed 000, 5.5; 003: `pendingCreates`). */
+/** The values of a checkpoint beside its place (seed 000, 5.5; 003: `pendingCreates`). */
 const content = {
   state: z.strictObject({
     messages: z.array(AnyJson).readonly(),

@@ -17,7 +17,7 @@ export const By = z
   .refine(isPlain, PLAIN)
   .meta({ description: 'Who asks. Recorded as said, marked as claimed.' })
 
-/** What is looked up by its id: a run, an agent, a call, a stream; or the beginning of one. */
+/** The thing to look up by its id: a run, an agent, a call, a stream; or the beginning of one. */
 export const Id = z.string().min(1).max(300).refine(isPlain, PLAIN)
 
 /** RFC 9457. `code` is stable; `errors` say where in the request. */
@@ -111,7 +111,7 @@ export const PointQuery = z.strictObject(point).refine(...oneOf)
 /** {@link PointQuery}, of the root agent of a run or of another one. */
 export const AtQuery = z.strictObject({ ...point, agent: Id.optional() }).refine(...oneOf)
 
-/** What becomes of a file from one version of a workspace to another. */
+/** The change of a file from one version of a workspace to another. */
 export const FileChanged = z
   .strictObject({ path: z.string(), change: z.enum(['added', 'modified', 'deleted']) })
   .meta({ id: 'FileChange' })

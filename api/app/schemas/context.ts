@@ -5,7 +5,7 @@ import { By, Id } from './common.ts'
 
 const tokens = z.int().nonnegative()
 
-/** What the next request of an agent shows of its messages. */
+/** The messages that the next request of an agent shows. */
 export const ContextView = z
   .strictObject({
     runId: z.string(),

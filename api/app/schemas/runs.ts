@@ -179,6 +179,7 @@ export const Started = z
     workspace: z.string().nullable(),
   })
   .meta({ id: 'Started' })
+export type StartedRun = z.infer<typeof Started>
 
 export const InputBody = z
   .strictObject({

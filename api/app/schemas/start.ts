@@ -49,7 +49,7 @@ function deeper({ code, keys }: z.core.$ZodRawIssue): string | undefined {
 /** The kind of keepup's own agent. */
 export const OWN_AGENT = 'keepup'
 
-/** What a run of another agent takes: our policy sees nothing of it, so that nothing of a policy can be promised. */
+/** The settings of a run of another agent: our policy sees nothing of it, so that nothing of a policy can be promised. */
 const OF_AGENTS: ReadonlySet<string> = new Set([
   ...['agent', 'task', 'model', 'workspace', 'limits', 'budget', 'env', 'extensions', 'drive', 'by'],
 ])
@@ -73,7 +73,7 @@ function ofItsAgent(asked: Readonly<Record<string, unknown>>, { addIssue }: z.co
   if (asked.drive === false) refuse(['drive'], 'a run of another agent begins at once; leave it out')
 }
 
-/** What a run is started with (POST /v1/runs). Everything but the task has a default. */
+/** The request that starts a run (POST /v1/runs). Everything but the task has a default. */
 export const StartRun = z
   .strictObject(
     {

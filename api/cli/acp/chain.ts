@@ -42,7 +42,7 @@ export async function runsOf(ctx: Context, sessionId: string): Promise<Run[]> {
 const REMEMBERED = 10
 const MAX_TEXT = 2_000
 
-/** What a new run is told of those before it: the last tasks, and what came of them. */
+/** The earlier runs as a new run sees them: the last tasks and their results. */
 export const conversation = (runs: readonly Run[]) =>
   runs.slice(-REMEMBERED).map(({ runId, task, summary, error }) => ({
     run: runId,

@@ -52,6 +52,7 @@ export const COMMANDS: readonly CommandFile[] = [
   of(under('tools', 'list'), async () => (await import('./tools.ts')).toolsCommand),
   of(under('agents', 'list', 'check'), async () => (await import('./agents.ts')).agentsCommand),
   of(['acp'], async () => (await import('./acp.ts')).acpCommand),
+  of(['mcp'], async () => (await import('./mcp.ts')).mcpCommand),
   of(
     under('secrets', 'set', 'list', 'remove', 'rotate-key'),
     async () => (await import('./secrets.ts')).secretsCommand,

@@ -7,6 +7,8 @@ import { UsageError } from '../exit.ts'
 /** Registers commands: each action gets a context, which is left again whatever happens, and gives an exit code. */
 export interface Kit {
   readonly io: CliIo
+  /** The commands that may have been meant by a word. */
+  readonly likeIt: (word: string) => string[]
   /** Wraps an action. `flags`: options of the command that are settings too. */
   action<O extends object = Record<string, never>>(
     act: (ctx: Context, args: string[], options: O) => Promise<number>,
@@ -14,9 +16,10 @@ export interface Kit {
   ): (...args: unknown[]) => Promise<void>
 }
 
-export function kitOf(io: CliIo, done: (code: number) => void): Kit {
+export function kitOf(io: CliIo, likeIt: Kit['likeIt'], done: (code: number) => void): Kit {
   return {
     io,
+    likeIt,
     action:
       (act, flags = []) =>
       async (...all) => {

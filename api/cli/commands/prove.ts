@@ -24,7 +24,7 @@ import { type Kit, modelId, money, some, whole } from './kit.ts'
 /** What the log says of a file or of a stream that is not as it was written. */
 const DAMAGE = new Set(['LOG_CORRUPT', 'LOG_FOREIGN', 'LOG_NEWER'])
 
-/** What is told of a damaged log; null for any other failure. That is what verification is there to find. */
+/** The report on a damaged log, which verification exists to find; null for any other failure. */
 function damage(error: unknown): string | null {
   const known = error instanceof Refused || error instanceof LogError || error instanceof ProjectionError
   return known && DAMAGE.has(error.code) ? error.message : null

@@ -66,7 +66,7 @@ export function steerCommands(program: Command, kit: Kit): void {
       .option('--dry-run', 'only show it, in full')
       .option('--resume', 'go on with the run then, and follow it')
       .action(
-        kit.action<Deciding>(async (ctx, [call], { reason, dryRun, resume }) => {
+        kit.action<DecisionOptions>(async (ctx, [call], { reason, dryRun, resume }) => {
           const id = await ctx.callId(call!, 'approval')
           if (dryRun) {
             const found = await approvalOf(ctx, id)
@@ -179,7 +179,7 @@ export function steerCommands(program: Command, kit: Kit): void {
     )
 }
 
-interface Deciding {
+interface DecisionOptions {
   readonly reason?: string
   readonly dryRun?: boolean
   readonly resume?: boolean

@@ -185,7 +185,7 @@ export function checkVariables(env: NodeJS.ProcessEnv): Finding {
   return bad('warning', 'settings', `unknown variables: ${unknown.join(', ')}`, 'look for a misspelt name')
 }
 
-/** Of the embedded tables. What keeps the log from being opened was told of the log itself. */
+/** Of the embedded tables. The check of the log has reported what keeps it from being opened. */
 async function checkTables(parked: () => Promise<number>): Promise<Finding[]> {
   try {
     return checkParked(await parked())

@@ -34,7 +34,7 @@ function checkMark(data: string): Finding[] {
   return [ok('log mark', `position ${found.position}`)]
 }
 
-/** What is said of the mark of another log; null: it is none. What keeps the log from being opened is told of the log itself. */
+/** The report on the mark of another log; null: it is none. The check of the log reports what keeps it from being opened. */
 function foreignMarkIn(log: string): string | null {
   let db: DatabaseSync | undefined
   try {
@@ -94,7 +94,7 @@ export const checkStored = (data: string): Finding[] => [
   ...checkVersions(data),
 ]
 
-/** Whether the log holds all that was seen of it. What keeps it from being opened was told of the log itself. */
+/** Whether the log holds all that was seen of it. The check of the log has reported what keeps it from being opened. */
 export async function checkEnd(report: () => Promise<LossReport>): Promise<Finding[]> {
   try {
     const { loss } = await report()

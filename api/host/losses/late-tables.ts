@@ -1,7 +1,7 @@
 import { shortened } from '../../../domain/log/errors.ts'
 import type { EventLog } from '../../../domain/ports.ts'
 import { lossText } from '../../app/losses/loss.ts'
-import type { Tables } from '../projected-read-model.ts'
+import type { Tables } from '../table-answers.ts'
 import type { LossGate } from './gate.ts'
 
 /** Tables that others take the place of, once an open loss of the log is accepted. */

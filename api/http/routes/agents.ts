@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { agentViews } from '../../app/agents/list-agents.ts'
-import { notFound } from '../../app/runs/record-command.ts'
+import { notFound } from '../../app/problem.ts'
 import { Agent, AgentList } from '../../app/schemas/agents.ts'
 import { Id } from '../../app/schemas/common.ts'
 import type { Services } from '../../app/services.ts'

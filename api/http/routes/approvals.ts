@@ -1,10 +1,12 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import type { UserCommand } from '../../../domain/agent/decisions/commands.ts'
 import { agentOfCall } from '../../../domain/runtime/agent/history/results.ts'
+import { notFound } from '../../app/problem.ts'
 import { previewOf } from '../../app/runs/approval-preview.ts'
 import { given } from '../../app/runs/given.ts'
 import { mustBeRun } from '../../app/runs/known.ts'
-import { actorOf, notFound, record } from '../../app/runs/record-command.ts'
+import { record } from '../../app/runs/record-command.ts'
+import { actorOf } from '../../app/runs/request-options.ts'
 import {
   ApprovalDetail,
   ApprovalList,

@@ -23,7 +23,7 @@ const cost = createRoute({
   responses: { 200: json(Cost, 'The costs'), ...refusals },
 })
 
-/** What it all cost. */
+/** The whole cost. */
 export function costRoutes(s: Services) {
   return newApp().openapi(cost, async (c) => {
     const { by, since, run } = c.req.valid('query')

@@ -19,7 +19,7 @@ const tools = createRoute({
   responses: { 200: json(schema.Tools, 'Tools'), ...refusals },
 })
 
-/** What runs are made of. */
+/** The ingredients of runs. */
 export function definitionRoutes(s: Services) {
   return newApp()
     .openapi(roles, async (c) => c.json(await s.roles(), 200))

@@ -114,7 +114,7 @@ const updates = createRoute({
 
 const TEXT_TYPES = { markdown: 'text/markdown; charset=utf-8', html: 'text/html; charset=utf-8' } as const
 
-/** What a document holds must not act where a browser opens the answer. */
+/** The content of a document must not act where a browser opens the answer. */
 const INERT = { 'content-security-policy': "default-src 'none'; sandbox", 'x-content-type-options': 'nosniff' }
 
 export function documentRoutes(s: Services, heartbeatMs: number) {

@@ -6,13 +6,13 @@ import type { KeyedMutex } from '../../../domain/runtime/concurrency.ts'
 import type { AgentAt, At } from '../../../domain/runtime/types.ts'
 import { filesDiffer } from '../../app/agents/files-differ.ts'
 import { EventViews, type Piece } from '../../app/events/view.ts'
+import { notFound } from '../../app/problem.ts'
 import { compareRuns } from '../../app/runs/compare-runs.ts'
 import { afterCommon, differences } from '../../app/runs/difference.ts'
 import { forkRun } from '../../app/runs/fork-run.ts'
 import { given } from '../../app/runs/given.ts'
 import { isUngoverned, mustBeRun, mustGovern } from '../../app/runs/known.ts'
 import { pointOf } from '../../app/runs/point.ts'
-import { notFound } from '../../app/runs/record-command.ts'
 import { verifyRun } from '../../app/runs/verify-run.ts'
 import { AgentAtPoint } from '../../app/schemas/checkpoints.ts'
 import { AtQuery, Digits, EventTypes, Id, PageQuery } from '../../app/schemas/common.ts'
@@ -128,7 +128,7 @@ export function historyRoutes(s: Services, underway: KeyedMutex) {
     const colon = text.lastIndexOf(':')
     return { agentId: colon < 0 ? runId : text.slice(0, colon), at: { step: Number(text.slice(colon + 1)) } }
   }
-  /** What `diff` compares: messages are compared beside it, and every event has another place. */
+  /** The members that `diff` compares: messages are compared beside it, and every event has another place. */
   const comparedOf = (at: AgentAt): Json => {
     const {
       id: _i,

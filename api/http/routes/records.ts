@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
+import { notFound } from '../../app/problem.ts'
 import { mustBeRun, mustGovern, runOfAgent } from '../../app/runs/known.ts'
-import { notFound } from '../../app/runs/record-command.ts'
 import { ArtifactList } from '../../app/schemas/approvals.ts'
 import { CheckpointDetail, CheckpointList } from '../../app/schemas/checkpoints.ts'
 import { Digits, Id, PageQuery } from '../../app/schemas/common.ts'

@@ -22,7 +22,7 @@ const request = createRoute({
   responses: { 200: json(SentRequests, 'The requests'), ...refusals },
 })
 
-/** What models were sent. */
+/** The requests that models were sent. */
 export function requestRoutes(s: Services) {
   return newApp().openapi(request, async (c) => {
     const { id, turn } = c.req.valid('param')

@@ -8,12 +8,12 @@ export const SESSION_MS = 12 * 3_600_000
 /** Codes that wait at once; the oldest goes. */
 const MOST_CODES = 32
 
-/** What a browser gets for a code. */
+/** The cookie that a browser gets for a code. */
 export interface WebSession {
   /** The value of the cookie. */
   readonly cookie: string
   /**
-   * What the page sends beside the cookie. Cookies go to every port of a host, and so to other programs on it; the page's
+   * The header of the page beside the cookie. Cookies go to every port of a host, and so to other programs on it; the page's
    * storage belongs to one port. Neither half is of use without the other.
    */
   readonly key: string

@@ -10,7 +10,7 @@ import { specFaults } from './spec.ts'
 export interface ToolSample extends Pick<FakeContextOptions, 'files' | 'commands'> {
   /** Arguments as a model would give them. The tool is expected to succeed with them. */
   readonly arguments: JsonObject
-  /** What the tool changes outside of the workspace, as JSON, so that the check can see a second run of it. */
+  /** The changes of the tool outside of the workspace, as JSON, so that the check can see a second run of it. */
   observe?(): unknown
 }
 

@@ -18,7 +18,7 @@ export interface FakeContextOptions {
 /** A tool's context for a test. */
 export interface FakeContext extends ToolContext, AsyncDisposable {
   readonly workspace: Workspace
-  /** What the tool has streamed through `onOutput`. */
+  /** The text that the tool has streamed through `onOutput`. */
   output(): string
   /** Aborts `signal`, as a cancel or the time limit does. */
   abort(reason?: unknown): void
@@ -27,8 +27,8 @@ export interface FakeContext extends ToolContext, AsyncDisposable {
 }
 
 /**
- * What a tool gets when it is run, without a run, a model or a log: a real workspace in a temporary folder, with the same
- * guards as in production.
+ * The context of a tool's call, as it is run without a run, a model or a log: a real workspace in a temporary folder,
+ * with the same guards as in production.
  *
  *   const context = await fakeContext({ files: { 'TODO.md': 'eat\n' } })
  *   await addTodo.run({ line: 'sleep' }, context)

@@ -4,7 +4,7 @@ import type { Tool } from '../../../domain/ports.ts'
 import { issuesOf } from '../../../domain/shared/issues.ts'
 
 /**
- * What is wrong with a tool of one's own before it is ever run, a sentence each; empty: nothing. Its name is
+ * The faults of an own tool before its first run, a sentence each; empty: nothing. Its name is
  * `server:tool` (CONTRACTS 3), its parameters are a JSON Schema of an object, and it has a probe exactly where it says
  * that it can be asked.
  */

@@ -1,6 +1,6 @@
+import type { AskView } from '../../app/schemas/approvals.ts'
 import { short } from '../parts/format.ts'
 import { shown } from '../parts/shown.ts'
-import type { AskView } from './ask-card.tsx'
 
 /** The way from a run's root agent to the one that asks; each part opens that agent. */
 export function AgentWay({ runId, path }: { runId: string; path: AskView['agentPath'] }) {

@@ -1,11 +1,8 @@
-import type { z } from 'zod'
-import type { Ask } from '../../app/schemas/approvals.ts'
+import type { AskView } from '../../app/schemas/approvals.ts'
 import { Foreign } from '../parts/text.tsx'
 import { ApprovalCard } from './approval-card.tsx'
 import { DoubtCard } from './doubt-card.tsx'
 import { InputForm } from './input-form.tsx'
-
-export type AskView = z.infer<typeof Ask>
 
 /** One thing that a person is asked. `keys`: the keys `a`, `r` are for it. */
 export function AskCard({ ask, keys }: { ask: AskView; keys: boolean }) {

@@ -1,10 +1,10 @@
 import { useRef } from 'preact/hooks'
+import type { AskView } from '../../app/schemas/approvals.ts'
 import { api, asOne, take } from '../client/api.ts'
 import { person } from '../client/session.ts'
 import { JsonView } from '../parts/json-view.tsx'
 import { shown } from '../parts/shown.ts'
 import { Foreign } from '../parts/text.tsx'
-import type { AskView } from './ask-card.tsx'
 import { run } from './command.ts'
 
 /** A call of which keepup does not know whether it happened: a person says so. */

@@ -1,10 +1,11 @@
 import { signal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
+import type { AskView } from '../../app/schemas/approvals.ts'
 import { api, take, told } from '../client/api.ts'
 import { listen } from '../client/feed.ts'
 import { useKeys } from '../page/keys.ts'
 import { Notice } from '../page/shell.tsx'
-import { AskCard, type AskView } from './ask-card.tsx'
+import { AskCard } from './ask-card.tsx'
 import { Outcome } from './outcome.tsx'
 
 const asks = signal<readonly AskView[] | null>(null)

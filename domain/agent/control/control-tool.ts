@@ -12,7 +12,7 @@ import type { AgentState } from '../state/state.ts'
 // Control tools steer their own agent. They touch nothing outside the log and have no effect until their decision is
 // recorded. Each file of this folder holds one tool; registry.ts lists them.
 
-/** What the runtime must establish before the call can be decided. */
+/** The facts that the runtime must establish before the call can be decided. */
 export interface Examination {
   /** Quality gates to check against the workspace. */
   readonly gates?: readonly QualityGate[]
@@ -29,11 +29,11 @@ export interface Examination {
   }
   /** A part of an earlier call's result to read; `from` and `length` in UTF-8 bytes. */
   readonly part?: { readonly toolCallId: string; readonly from: number; readonly length: number }
-  /** What is asked of the memory. */
+  /** The question to the memory. */
   readonly memory?: MemoryRequest
 }
 
-/** What the runtime established: the answer to an {@link Examination}. */
+/** The facts that the runtime established: the answer to an {@link Examination}. */
 export interface Findings {
   readonly gates: readonly BodyOf<'gate_checked'>[]
   readonly artifacts: readonly Artifact[]
@@ -71,7 +71,7 @@ interface Definition<Input> {
   readonly named?: { readonly name: string; readonly value: string }
   /** Why the state refuses the call before it starts, or null. */
   refusal?(state: AgentState, input: Input): string | null
-  /** What must be established before the decision. */
+  /** The facts to be established before the decision. */
   examine?(state: AgentState, call: Call, input: Input): Examination
   decide(state: AgentState, call: Call, input: Input, findings: Findings): ControlDecision
 }

@@ -86,7 +86,7 @@ function grantFor(state: AgentState, call: Call): Nullable {
   }
 }
 
-/** What is missing for a child that can work, and a little more; null: nothing. */
+/** The missing budget of a child that can work, and a little more; null: none is missing. */
 function lacking(state: AgentState, grant: Nullable): Amounts | null {
   const least = { tokens: LEAST_TOKENS, nanoDollars: leastMoney(state), agents: 1 }
   const short = eachKind((kind) => {
@@ -96,7 +96,7 @@ function lacking(state: AgentState, grant: Nullable): Amounts | null {
   return short.tokens + short.nanoDollars + short.agents === 0 ? null : short
 }
 
-/** What {@link LEAST_TOKENS} of the requested model cost as input, in nano-dollars. */
+/** The cost of {@link LEAST_TOKENS} of the requested model as input, in nano-dollars. */
 function leastMoney({ spec: { models } }: AgentState): number {
   const price = models.known.find(({ id }) => id === models.requested)?.price
   return Math.max(1, Math.ceil((LEAST_TOKENS * (price?.input ?? 0)) / 1_000_000))

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { messageId } from '../../log/ids.ts'
+import { instantText } from '../../shared/instant.ts'
 import { subscribersOf } from '../state/bus.ts'
 import { NAME_LENGTH, payloadFault } from '../state/bus-rules.ts'
 import { controlTool, nonBlank } from './control-tool.ts'
@@ -22,7 +23,7 @@ export const publish = controlTool({
     const end = { content: { published: id } }
     if (state.parent !== null) return { events: [{ type: 'message_published', body: { topic, payload } }], end }
     const to = [...subscribersOf(state.bus, topic, state.agentId)]
-    const sentAt = new Date(state.at).toISOString()
+    const sentAt = instantText(state.at)
     const body = { id, from: state.agentId, topic, payload, sentAt, to }
     return { events: [{ type: 'message_distributed', body }], end }
   },

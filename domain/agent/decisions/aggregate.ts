@@ -13,7 +13,7 @@ import { type AgentState, REMEMBERED } from '../state/state.ts'
 import type { Command } from './commands.ts'
 import type { DecisionContext } from './context.ts'
 import { decide, type Identity } from './decide.ts'
-import type { Draft } from './deciding.ts'
+import type { Draft } from './decision-builder.ts'
 import { wakeAt } from './wake-at.ts'
 
 /** The agent as one kind of stream among others: `agent-<agentId>`. */

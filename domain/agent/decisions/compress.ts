@@ -11,9 +11,9 @@ import { assemblerFor, inputsHash, requestFacts, requestInputs, sameTools } from
 import { modelInfo, route, routingFacts } from '../rules/routing.ts'
 import { shownContext } from '../rules/shown-context.ts'
 import { segmentsOf } from '../state/compression.ts'
-import { followsRecord } from '../state/reuse.ts'
+import { followsRecord } from '../state/reuse-rules.ts'
 import type { OutcomeCommand } from './commands.ts'
-import type { Deciding } from './deciding.ts'
+import type { DecisionBuilder } from './decision-builder.ts'
 import { leaveRecord } from './record.ts'
 
 // TurnExecutor: makes room in the context before a turn begins (seed 000, 5.11). It stands between two turns: all results are
@@ -29,7 +29,7 @@ type Strategy = 'truncate' | 'summarize' | 'hybrid'
  * turns. True: a step was taken; false: a summary is awaited; null: there is nothing to do. `hurried`: no summary is made any
  * more, because the run comes to its end.
  */
-export function makeRoom(d: Deciding, model: ModelInfo, hurried: boolean): boolean | null {
+export function makeRoom(d: DecisionBuilder, model: ModelInfo, hurried: boolean): boolean | null {
   const { compression, driver, messages, spec } = d.state
   if (compression.summarizing !== null) {
     if (compression.summarizing.epoch === driver?.epoch) return false
@@ -52,14 +52,14 @@ export function makeRoom(d: Deciding, model: ModelInfo, hurried: boolean): boole
   return compress(d, shown, hiding(shown, null), 'truncate')
 }
 
-function isDue(d: Deciding, model: ModelInfo): boolean {
+function isDue(d: DecisionBuilder, model: ModelInfo): boolean {
   const { spec } = d.state
   const tokens = estimateInput(d.state, requestFacts(d.state, model).bytes)
   return tokens >= spec.context.compressionThreshold * contextLimit(spec, model)
 }
 
 /** Null: it changes nothing, because all that is left must be kept. */
-function compress(d: Deciding, shown: Shown, plan: Plan, strategy: Strategy): true | null {
+function compress(d: DecisionBuilder, shown: Shown, plan: Plan, strategy: Strategy): true | null {
   const { compression, messages } = d.state
   const before = canonicalText(segmentsOf(compression, messages.count))
   const without = !plan.fits && shown.pinned.length > 0 ? hiding({ ...shown, pinned: [] }, null) : plan
@@ -68,13 +68,22 @@ function compress(d: Deciding, shown: Shown, plan: Plan, strategy: Strategy): tr
   return true
 }
 
-function recorded(d: Deciding, reason: 'threshold' | 'expanded', strategy: Strategy, shown: Shown, plan: Plan): void {
+function recorded(
+  d: DecisionBuilder,
+  reason: 'threshold' | 'expanded',
+  strategy: Strategy,
+  shown: Shown,
+  plan: Plan,
+): void {
   const tokens = { before: shown.tokens, after: plan.tokens, limit: shown.limit }
   d.emit('context_compressed', { reason, strategy, segments: [...plan.segments], tokens })
 }
 
-/** What does not fit beside the turns that a person wants to see is hidden; where they alone are too long, they stay hidden. */
-function expand(d: Deciding, model: ModelInfo, asked: readonly TurnRange[]): void {
+/**
+ * Hides the turns that do not fit beside those that a person wants to see; where they alone are too long, they stay
+ * hidden.
+ */
+function expand(d: DecisionBuilder, model: ModelInfo, asked: readonly TurnRange[]): void {
   const shown = shownContext(d.state, d.told, model, asked)
   const whole = unchanged(shown)
   const plan = whole.fits ? whole : hiding(shown, null)
@@ -84,7 +93,7 @@ function expand(d: Deciding, model: ModelInfo, asked: readonly TurnRange[]): voi
 }
 
 /** False: there is nothing to summarise, or no model or budget for it. `all`: with what was hidden without a summary. */
-function askForSummary(d: Deciding, shown: Shown, turnModel: ModelInfo, all = true): boolean {
+function askForSummary(d: DecisionBuilder, shown: Shown, turnModel: ModelInfo, all = true): boolean {
   const segments = toSummarise(shown, all)
   if (segments.length === 0) return false
   const routed = route(routingFacts(d.state, 'summary'))
@@ -120,7 +129,7 @@ function askForSummary(d: Deciding, shown: Shown, turnModel: ModelInfo, all = tr
 type Answered = Extract<OutcomeCommand, { kind: 'model_answered' }>
 
 /** The answer to a request for a summary. False: none is open for it. */
-export function summaryAnswered(d: Deciding, { attempt, outcome, durationMs }: Answered): boolean {
+export function summaryAnswered(d: DecisionBuilder, { attempt, outcome, durationMs }: Answered): boolean {
   const open = d.state.compression.summarizing
   if (open?.attempt !== attempt) return false
   const { content, stopReason, usage, servedBy, requestId, cut } = outcome
@@ -149,7 +158,7 @@ export function summaryAnswered(d: Deciding, { attempt, outcome, durationMs }: A
 
 /** A call for a summary that failed. False: none is open for it. */
 export function summaryFailed(
-  d: Deciding,
+  d: DecisionBuilder,
   attempt: number,
   { code, message }: { code: string; message: string },
 ): boolean {
@@ -162,7 +171,7 @@ export function summaryFailed(
 const TYPICAL_SUMMARY = 800
 
 /** The end of the call is unknown: its tokens and its price are estimated. Does nothing where none is open. */
-export function loseSummary(d: Deciding): void {
+export function loseSummary(d: DecisionBuilder): void {
   const open = d.state.compression.summarizing
   if (open === null) return
   const { input, maxOutput } = open.estimate

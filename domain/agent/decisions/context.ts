@@ -2,7 +2,7 @@ import type { StreamContext } from '../../stream/aggregate.ts'
 import type { Health } from '../rules/routing.ts'
 import type { Transcript } from '../state/messages.ts'
 
-/** What a decision on an agent may know of the world. Given by the runtime, recorded in events. */
+/** The knowledge of the world of a decision on an agent. Given by the runtime, recorded in events. */
 export interface DecisionContext extends StreamContext {
   /** Set where a driver decides: its own id and the epoch it holds. */
   readonly driver?: {
@@ -11,7 +11,7 @@ export interface DecisionContext extends StreamContext {
     /** It is stopping: it brings in what it knows and starts nothing. */
     readonly rests?: true
   }
-  /** What the model has been told so far; each time one that may be gone on with. Needed where a driver decides. */
+  /** The messages of the model so far; each time one that may be gone on with. Needed where a driver decides. */
   transcript?(): Transcript
   /** The figures of a model's health now; a decision that uses them records them. */
   readonly health?: Health

@@ -10,7 +10,7 @@ import { type AgentState, type Call, callsOf, isFinished } from '../state/state.
 import { answerChildren, passedOn, passOn } from './budgets.ts'
 import type { Settled } from './commands.ts'
 import { takeMessage, tellBounces, whyNoMessage } from './decide-messages.ts'
-import type { Deciding } from './deciding.ts'
+import type { DecisionBuilder } from './decision-builder.ts'
 import { endCall, failCall } from './endings.ts'
 import { forwardPause, forwardResume, leaveChild } from './forwarding.ts'
 import { settleCancel } from './proceed.ts'
@@ -22,7 +22,7 @@ type Of<K extends Delivery['kind']> = Extract<Delivery, { kind: K }>
 
 const bounce = (reason: string) => new DeliveryRefused('BOUNCED', reason)
 
-export function decideDelivery(d: Deciding, state: AgentState | null, delivery: Delivery): void {
+export function decideDelivery(d: DecisionBuilder, state: AgentState | null, delivery: Delivery): void {
   if (state === null) {
     if (delivery.kind !== 'deliver_birth') throw bounce('there is no such agent')
     return beBorn(d, delivery)
@@ -31,7 +31,7 @@ export function decideDelivery(d: Deciding, state: AgentState | null, delivery: 
   const accepted = acceptedFrom(state, origin.stream)
   const rank = rankOf(origin)
   if (rank <= accepted) return
-  // What was accepted last may be of a part that the source has lost since.
+  // The last accepted delivery may be of a part that the source has lost since.
   const follows = after === accepted || (after < accepted && lossesAt(rank) > lossesAt(accepted))
   if (!follows)
     throw new DeliveryRefused(
@@ -65,7 +65,7 @@ function whyNever(state: AgentState, delivery: Delivery, now: number): string | 
   return open || acceptedFrom(state, agentStream(sender)) >= 0 ? null : `${echo(sender)} is not its child`
 }
 
-function beBorn(d: Deciding, { origin, spec, birth, task }: Of<'deliver_birth'>): void {
+function beBorn(d: DecisionBuilder, { origin, spec, birth, task }: Of<'deliver_birth'>): void {
   if (spec === null) throw bounce('the parent has no such role')
   try {
     admit(spec)
@@ -79,7 +79,7 @@ function beBorn(d: Deciding, { origin, spec, birth, task }: Of<'deliver_birth'>)
   d.emit('user_input', { text: task })
 }
 
-function accept(d: Deciding, delivery: Delivery): void {
+function accept(d: DecisionBuilder, delivery: Delivery): void {
   const { origin } = delivery
   const childId = senderOf(delivery)
   switch (delivery.kind) {
@@ -115,10 +115,10 @@ function accept(d: Deciding, delivery: Delivery): void {
   }
 }
 
-const callOfChild = (d: Deciding, childId: string): Call | undefined =>
+const callOfChild = (d: DecisionBuilder, childId: string): Call | undefined =>
   callsOf(d.state).find(({ stage }) => stage.at === 'child' && stage.childId === childId)
 
-function childEnded(d: Deciding, { origin, hash, end }: Of<'deliver_end'>): void {
+function childEnded(d: DecisionBuilder, { origin, hash, end }: Of<'deliver_end'>): void {
   const childId = senderOf({ origin })
   const call = callOfChild(d, childId)
   const toolCallId = d.state.family.children[childId]?.toolCallId
@@ -132,8 +132,8 @@ function childEnded(d: Deciding, { origin, hash, end }: Of<'deliver_end'>): void
   else failCall(d, call, failureOf(end), { durationMs })
 }
 
-/** What became of obligations of this stream. What was settled before decides nothing. */
-export function decideDelivered(d: Deciding, body: Settled): void {
+/** Records the delivery or bounce of obligations of this stream. Those that were settled before decide nothing. */
+export function decideDelivered(d: DecisionBuilder, body: Settled): void {
   const owed = d.state.courier.owed[body.target]
   if (owed === undefined || body.upTo < owed.from) return
   const revisions = new Map(body.bounced.map(({ revision, reason }) => [revision, reason]))
@@ -151,7 +151,7 @@ export function decideDelivered(d: Deciding, body: Settled): void {
 }
 
 /** The child's stream cannot be read: its call fails, and what it was granted stays reserved. */
-export function decideChildLost(d: Deciding, { childId, reason }: { childId: string; reason: string }): void {
+export function decideChildLost(d: DecisionBuilder, { childId, reason }: { childId: string; reason: string }): void {
   if (isFinished(d.state)) return
   const call = callOfChild(d, childId)
   leaveChild(d, childId, reason)

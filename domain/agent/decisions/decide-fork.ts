@@ -6,7 +6,7 @@ import { checkBudget } from '../rules/admission.ts'
 import { continues } from '../state/evolve-fork.ts'
 import type { AgentState } from '../state/state.ts'
 import type { DecisionContext } from './context.ts'
-import { Deciding, type Draft } from './deciding.ts'
+import { DecisionBuilder, type Draft } from './decision-builder.ts'
 
 /** The first event of a fork. `state`: the source's state at the point; `runId`: the new run's. */
 export function decideFork(state: AgentState, runId: string, body: BodyOf<'forked'>, context: DecisionContext): Draft {
@@ -15,7 +15,7 @@ export function decideFork(state: AgentState, runId: string, body: BodyOf<'forke
     throw new CommandRejected('MODEL_UNKNOWN', `"${model}" is not among the run's models`)
   }
   checkBudget({ ...state.spec, budget: { ...state.spec.budget, ...body.changes.budget } as Budget })
-  const d = new Deciding(state, { agentId: runId, runId, revision: -1 }, context)
+  const d = new DecisionBuilder(state, { agentId: runId, runId, revision: -1 }, context)
   const waits = !continues(state) && state.unread === 0
   d.emit('forked', { ...body, argumentsSalt: hex(context.salt()), ...(waits ? { waits } : {}) }, { turn: 0 })
   return d.drafts[0]!

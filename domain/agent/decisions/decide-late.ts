@@ -2,18 +2,18 @@ import { cost } from '../rules/money.ts'
 import { modelInfo } from '../rules/routing.ts'
 import { lostAttemptOf } from '../state/evolve-turns.ts'
 import type { OutcomeCommand } from './commands.ts'
-import type { Deciding } from './deciding.ts'
+import type { DecisionBuilder } from './decision-builder.ts'
 
 // Outcomes that arrive after their call was abandoned or their run has ended (DESIGN, Flow: Finished).
 
 /** A fact of a run that has ended. */
-export function decideLate(d: Deciding, fact: OutcomeCommand): void {
+export function decideLate(d: DecisionBuilder, fact: OutcomeCommand): void {
   if (fact.kind === 'model_answered') lateAnswer(d, fact)
   else lateOutcome(d, fact)
 }
 
 /** The outcome of an abandoned attempt: recorded once, without further consequences. */
-export function lateOutcome(d: Deciding, fact: OutcomeCommand): void {
+export function lateOutcome(d: DecisionBuilder, fact: OutcomeCommand): void {
   if (fact.kind !== 'tool_succeeded' && fact.kind !== 'tool_failed') return
   const { toolCallId, attempt, durationMs, toolName } = fact
   if (!d.state.abandoned.some((one) => one.toolCallId === toolCallId && one.attempt === attempt)) return
@@ -25,7 +25,7 @@ export function lateOutcome(d: Deciding, fact: OutcomeCommand): void {
 }
 
 /** The usage of an answer to an abandoned attempt: it is on the bill all the same. */
-export function lateAnswer(d: Deciding, fact: Extract<OutcomeCommand, { kind: 'model_answered' }>): void {
+export function lateAnswer(d: DecisionBuilder, fact: Extract<OutcomeCommand, { kind: 'model_answered' }>): void {
   const { turn, attempt, outcome } = fact
   const lost = lostAttemptOf(d.state, turn, attempt)
   if (lost === undefined) return

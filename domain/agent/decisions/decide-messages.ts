@@ -1,5 +1,6 @@
 import { messageId } from '../../log/ids.ts'
 import { idOf } from '../../log/owner.ts'
+import { instantText } from '../../shared/instant.ts'
 import { echo } from '../../shared/issues.ts'
 import type { BodyOf } from '../events/events.ts'
 import type { Origin } from '../events/tree.ts'
@@ -8,7 +9,7 @@ import { callWaitingFor, MAX_REQUESTS, MAX_TOPICS, subscribersOf, topicsOf, wait
 import { bouncedText, messageText } from '../state/bus-rules.ts'
 import { type AgentState, isFinished } from '../state/state.ts'
 import type { Settled } from './commands.ts'
-import type { Deciding } from './deciding.ts'
+import type { DecisionBuilder } from './decision-builder.ts'
 import { endCall, failCall, lastingTurn } from './endings.ts'
 
 // RuntimeMessageBus, its decisions: what an agent takes of messages that a courier brings, and what it tells their senders.
@@ -36,9 +37,9 @@ function whyNotRoot(state: AgentState, delivery: Sent): string | null {
 
 const senderOf = ({ stream }: Origin) => idOf(stream)
 
-export function takeMessage(d: Deciding, delivery: Sent): void {
+export function takeMessage(d: DecisionBuilder, delivery: Sent): void {
   const { origin } = delivery
-  const sentAt = new Date(delivery.sentAt).toISOString()
+  const sentAt = instantText(delivery.sentAt)
   switch (delivery.kind) {
     case 'deliver_message':
       return receive(d, delivery.message, { origin, sentAt })
@@ -54,7 +55,7 @@ export function takeMessage(d: Deciding, delivery: Sent): void {
 
 /** The root passes a publication on; where it hears the topic itself, it reads it at its own next turn. */
 function distribute(
-  d: Deciding,
+  d: DecisionBuilder,
   publication: Omit<BodyOf<'message_distributed'>, 'to' | 'origin'>,
   origin?: Origin,
 ): void {
@@ -67,7 +68,7 @@ function distribute(
 
 /** Records a message. The answer to a request ends the call that waits for it. */
 export function receive(
-  d: Deciding,
+  d: DecisionBuilder,
   message: Message,
   how: { readonly origin?: Origin; readonly sentAt: string },
 ): void {
@@ -88,7 +89,7 @@ export function receive(
 }
 
 /** Tells the sender of each message that will not be delivered: its waiting call, or its model at the next turn. */
-export function tellBounces(d: Deciding, { target, bounced }: Settled): void {
+export function tellBounces(d: DecisionBuilder, { target, bounced }: Settled): void {
   const to = idOf(target)
   for (const { revision, reason, type } of bounced) {
     if (type !== 'message_sent' || isFinished(d.state)) continue
@@ -101,7 +102,7 @@ export function tellBounces(d: Deciding, { target, bounced }: Settled): void {
 }
 
 /** An agent that ends answers no request any more: in the same append it tells all that wait. */
-export function refuseRequests(d: Deciding): void {
+export function refuseRequests(d: DecisionBuilder): void {
   if (d.drafts.length === 0 || !isFinished(d.state)) return
   for (const { id, from } of d.state.bus.requests) {
     const body = { to: from, type: 'response', payload: null, correlationId: id } as const

@@ -5,23 +5,24 @@ import { cost } from '../rules/money.ts'
 import { afterFailure } from '../rules/outage.ts'
 import { planCalls } from '../rules/plan.ts'
 import { modelInfo } from '../rules/routing.ts'
-import { undecided } from '../state/loss.ts'
-import { followsRecord } from '../state/reuse.ts'
+import { undecided } from '../state/loss-rules.ts'
+import { followsRecord } from '../state/reuse-rules.ts'
 import { activityOf, type ModelStage } from '../state/state.ts'
 import type { OutcomeCommand } from './commands.ts'
 import { summaryAnswered, summaryFailed } from './compress.ts'
 import { lateAnswer } from './decide-late.ts'
 import { decideToolFact } from './decide-tools.ts'
-import type { Deciding } from './deciding.ts'
+import type { DecisionBuilder } from './decision-builder.ts'
 import { endRun, endTurn } from './endings.ts'
 import { loseAttempt, proceed } from './proceed.ts'
-import { decideLeave, type FailureOfRecord, leaveRecord, withRecord } from './record.ts'
+import { decideLeave, leaveRecord, withRecord } from './record.ts'
+import type { FailureOfRecord } from './record-commands.ts'
 
 // The outcomes that a driver brings in. A fact that the state has gone past decides nothing: it was recorded, or came too late.
 
 type Fact<K extends OutcomeCommand['kind']> = Extract<OutcomeCommand, { kind: K }>
 
-export function decideOutcome(d: Deciding, fact: OutcomeCommand): void {
+export function decideOutcome(d: DecisionBuilder, fact: OutcomeCommand): void {
   switch (fact.kind) {
     case 'claim': {
       if (d.state.driver?.id === fact.driverId) return
@@ -43,6 +44,7 @@ export function decideOutcome(d: Deciding, fact: OutcomeCommand): void {
     case 'tool_succeeded':
     case 'tool_failed':
     case 'tool_in_doubt':
+    case 'tool_changed':
     case 'tool_reused':
       decideToolFact(d, fact)
       break
@@ -60,7 +62,7 @@ export function decideOutcome(d: Deciding, fact: OutcomeCommand): void {
 }
 
 function openAttempt(
-  d: Deciding,
+  d: DecisionBuilder,
   { turn, attempt }: { turn: number; attempt: number },
 ): Extract<ModelStage, { at: 'calling' }> | null {
   const activity = activityOf(d.state.machine)
@@ -71,7 +73,7 @@ function openAttempt(
 /** Summaries are made between turns. */
 const isOfSummary = ({ turn }: { turn: number }) => turn === 0
 
-function modelAnswered(d: Deciding, fact: Fact<'model_answered'>): void {
+function modelAnswered(d: DecisionBuilder, fact: Fact<'model_answered'>): void {
   if (isOfSummary(fact) && summaryAnswered(d, fact)) return
   const open = openAttempt(d, fact)
   if (open === null) return lateAnswer(d, fact)
@@ -109,12 +111,12 @@ function modelAnswered(d: Deciding, fact: Fact<'model_answered'>): void {
 }
 
 /** A delay gets a random tenth at most, so that runs which were held together do not come back together. */
-function modelHeld(d: Deciding, { turn, attempt, delayMs }: Fact<'model_held'>): void {
+function modelHeld(d: DecisionBuilder, { turn, attempt, delayMs }: Fact<'model_held'>): void {
   if (openAttempt(d, { turn, attempt }) === null) return
   d.emit('model_held', { attempt, delayMs: Math.round(delayMs * (1 + d.context.jitter() / 10)) })
 }
 
-function modelFailed(d: Deciding, { turn, attempt, error, reused }: Fact<'model_failed'>): void {
+function modelFailed(d: DecisionBuilder, { turn, attempt, error, reused }: Fact<'model_failed'>): void {
   if (isOfSummary({ turn })) return void summaryFailed(d, attempt, error)
   const open = openAttempt(d, { turn, attempt })
   if (open === null) return
@@ -133,7 +135,7 @@ function modelFailed(d: Deciding, { turn, attempt, error, reused }: Fact<'model_
 }
 
 /** A failed attempt of the record, with what followed from it; what was waited for then is not waited for again. */
-function failedBefore(d: Deciding, failure: BodyOf<'error'>, { place, next }: FailureOfRecord): void {
+function failedBefore(d: DecisionBuilder, failure: BodyOf<'error'>, { place, next }: FailureOfRecord): void {
   d.emit('error', { ...failure, ...(next === 'again' ? { delayMs: 0 } : {}), reused: place })
   if (next === 'again') return
   endTurn(d, 'failed')
@@ -141,15 +143,15 @@ function failedBefore(d: Deciding, failure: BodyOf<'error'>, { place, next }: Fa
 }
 
 /** A driver that has lost the agent has seen files that the next one may have changed since, and looks at itself. */
-const sawTheFiles = ({ context, state }: Deciding) => context.driver?.epoch === state.driver?.epoch
+const sawTheFiles = ({ context, state }: DecisionBuilder) => context.driver?.epoch === state.driver?.epoch
 
-function versioned(d: Deciding, { step, version }: Fact<'versioned'>): void {
+function versioned(d: DecisionBuilder, { step, version }: Fact<'versioned'>): void {
   const { unversioned } = d.state
   if (unversioned === null || step < unversioned.from || !sawTheFiles(d)) return
   d.emit('workspace_versioned', { step, ...version })
 }
 
-function drifted(d: Deciding, { expected, found, changed }: Fact<'drift_found'>): void {
+function drifted(d: DecisionBuilder, { expected, found, changed }: Fact<'drift_found'>): void {
   if (d.state.tree === found || d.state.unversioned !== null || !sawTheFiles(d)) return
   d.emit('workspace_drifted', { expected, found, changed: [...changed] })
   if (followsRecord(d.state)) leaveRecord(d, { reason: 'the files of the workspace are not those of the record' })

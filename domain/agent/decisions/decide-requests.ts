@@ -4,11 +4,11 @@ import { CommandRejected } from '../errors.ts'
 import type { TurnRange } from '../events/segment.ts'
 import { matches } from '../rules/policy.ts'
 import { isHidden } from '../state/compression.ts'
-import { undecided } from '../state/loss.ts'
+import { undecided } from '../state/loss-rules.ts'
 import { type Call, callsOf, isFinished } from '../state/state.ts'
 import type { UserCommand } from './commands.ts'
 import type { DecisionContext } from './context.ts'
-import type { Deciding } from './deciding.ts'
+import type { DecisionBuilder } from './decision-builder.ts'
 import { endCall, failCall } from './endings.ts'
 import { forwardPause, forwardResume } from './forwarding.ts'
 import { decideLostCall, releaseLoss } from './losses.ts'
@@ -18,7 +18,7 @@ import { settleCancel } from './proceed.ts'
 
 type Request = Exclude<UserCommand, { kind: 'start' | 'erase' }>
 
-export function decideRequest(d: Deciding, command: Request): void {
+export function decideRequest(d: DecisionBuilder, command: Request): void {
   if (isFinished(d.state) && command.kind === 'resolve_doubt' && command.decision !== 'run') {
     // The run has ended with an unknown outcome; a person may still decide it, once.
     if (!d.state.unresolved.includes(command.toolCallId)) throw notInDoubt(command.toolCallId)
@@ -84,7 +84,7 @@ export function decideRequest(d: Deciding, command: Request): void {
   }
 }
 
-function expandContext(d: Deciding, turns: TurnRange | undefined): void {
+function expandContext(d: DecisionBuilder, turns: TurnRange | undefined): void {
   const hidden = d.state.compression.segments.filter(isHidden).map((segment) => segment.turns)
   const meant = hidden.some(({ from, to }) => turns === undefined || (from <= turns.to && to >= turns.from))
   if (!meant) {
@@ -98,7 +98,7 @@ function expandContext(d: Deciding, turns: TurnRange | undefined): void {
 const notInDoubt = (toolCallId: string) =>
   new CommandRejected('OUTCOME_NOT_IN_DOUBT', `the outcome of ${echo(toolCallId)} is not in doubt`)
 
-function openCall(d: Deciding, toolCallId: string): Call {
+function openCall(d: DecisionBuilder, toolCallId: string): Call {
   const call = callsOf(d.state).find((one) => one.id === toolCallId)
   if (call === undefined) {
     throw new CommandRejected(
@@ -109,7 +109,7 @@ function openCall(d: Deciding, toolCallId: string): Call {
   return call
 }
 
-function decideApproval(d: Deciding, command: Extract<Request, { kind: 'decide_approval' }>): void {
+function decideApproval(d: DecisionBuilder, command: Extract<Request, { kind: 'decide_approval' }>): void {
   const call = openCall(d, command.toolCallId)
   if (call.stage.at !== 'approval') {
     throw new CommandRejected(
@@ -129,7 +129,7 @@ function decideApproval(d: Deciding, command: Extract<Request, { kind: 'decide_a
   emitDecided(d, call, command.decision, command.reason)
 }
 
-function emitDecided(d: Deciding, call: Call, decision: 'approved' | 'rejected', why: string | undefined): void {
+function emitDecided(d: DecisionBuilder, call: Call, decision: 'approved' | 'rejected', why: string | undefined): void {
   const { argumentsHash, id: toolCallId } = call
   const reason = why === undefined ? {} : { reason: why }
   d.emit('approval_decided', { decision, argumentsHash, ...reason }, { toolCallId, actor: approver(d.context) })
@@ -138,7 +138,7 @@ function emitDecided(d: Deciding, call: Call, decision: 'approved' | 'rejected',
 /** The requester as the approver. */
 export const approver = ({ by }: Pick<DecisionContext, 'by'>): Actor => ({ ...by, kind: 'approver' })
 
-function resolveDoubt(d: Deciding, command: Extract<Request, { kind: 'resolve_doubt' }>): void {
+function resolveDoubt(d: DecisionBuilder, command: Extract<Request, { kind: 'resolve_doubt' }>): void {
   const call = openCall(d, command.toolCallId)
   if (call.stage.at !== 'doubt') {
     throw notInDoubt(call.id)

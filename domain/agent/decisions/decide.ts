@@ -5,7 +5,7 @@ import { CommandRejected } from '../errors.ts'
 import type { AgentEvent } from '../events/events.ts'
 import { admit } from '../rules/admission.ts'
 import { isDelivery } from '../rules/obligations.ts'
-import { withoutDecided } from '../state/loss.ts'
+import { withoutDecided } from '../state/loss-rules.ts'
 import { type AgentState, isFinished } from '../state/state.ts'
 import type { Command, OutcomeCommand } from './commands.ts'
 import type { DecisionContext } from './context.ts'
@@ -15,14 +15,14 @@ import { decideLate } from './decide-late.ts'
 import { refuseRequests } from './decide-messages.ts'
 import { decideOutcome } from './decide-outcomes.ts'
 import { approver, decideRequest } from './decide-requests.ts'
-import { Deciding } from './deciding.ts'
+import { DecisionBuilder } from './decision-builder.ts'
 import { endRun } from './endings.ts'
 import { settleOpen } from './proceed.ts'
 import { report } from './reports.ts'
 
 export type Decision = StreamDecision<AgentState, AgentEvent>
 
-/** Who the agent is, and at which revision its stream stands (-1: it does not exist). */
+/** The agent's identity, and the revision of its stream (-1: it does not exist). */
 export interface Identity {
   readonly agentId: string
   readonly runId: string
@@ -38,6 +38,7 @@ const FACTS: ReadonlySet<Command['kind']> = new Set<Command['kind']>([
   'tool_succeeded',
   'tool_failed',
   'tool_in_doubt',
+  'tool_changed',
   'tool_reused',
   'reuse_left',
   'versioned',
@@ -59,7 +60,7 @@ export function decide(
     const draft = decideFork(command.source, identity.agentId, command.link, context)
     return { drafts: [draft], state: draft.after }
   }
-  const d = new Deciding(state, identity, context)
+  const d = new DecisionBuilder(state, identity, context)
   if (command.kind === 'start') {
     if (state !== null) throw exists(identity)
     admit(command.spec)
@@ -96,24 +97,29 @@ export function decide(
   return decided(d, state)
 }
 
-function decided(d: Deciding, before: AgentState): Decision {
+function decided(d: DecisionBuilder, before: AgentState): Decision {
   refuseRequests(d)
   report(d)
   return { drafts: d.drafts, state: d.drafts.length > 0 ? d.state : before }
 }
 
 /**
- * What follows from a fact. Where that cannot be decided the run ends by name: the next drive would bring the same fact,
- * paid for anew, to the same fault.
+ * Decides the consequences of a fact. Where they cannot be decided the run ends by name: the next drive would bring the
+ * same fact, paid for anew, to the same fault.
  */
-function brought(state: AgentState, identity: Identity, fact: OutcomeCommand, context: DecisionContext): Deciding {
-  const d = new Deciding(state, identity, context)
+function brought(
+  state: AgentState,
+  identity: Identity,
+  fact: OutcomeCommand,
+  context: DecisionContext,
+): DecisionBuilder {
+  const d = new DecisionBuilder(state, identity, context)
   try {
     if (isFinished(state)) decideLate(d, fact)
     else decideOutcome(d, fact)
     return d
   } catch (fault) {
-    const ending = new Deciding(state, identity, context)
+    const ending = new DecisionBuilder(state, identity, context)
     if (isFinished(state) || !ending.drives) throw fault
     try {
       endByFault(ending, fault)
@@ -124,7 +130,7 @@ function brought(state: AgentState, identity: Identity, fact: OutcomeCommand, co
   }
 }
 
-function endByFault(d: Deciding, fault: unknown): void {
+function endByFault(d: DecisionBuilder, fault: unknown): void {
   const why = `what follows could not be decided: ${fault instanceof Error ? fault.message : String(fault)}`
   settleOpen(d, 'CANCELLED', 'the run has ended', true)
   endRun(d, 'INTERNAL_ERROR', why)

@@ -4,7 +4,7 @@ import { whyRecovering } from '../rules/recovery.ts'
 import { openGates } from '../state/phases.ts'
 import { type AgentState, type Call, recoveryOf, type TurnOutcome, turnIsOpen } from '../state/state.ts'
 import type { OutcomeCommand } from './commands.ts'
-import type { Deciding } from './deciding.ts'
+import type { DecisionBuilder } from './decision-builder.ts'
 
 // How turns, calls and runs end. Every turn_start has its turn_end, every call its one tool_call_end.
 
@@ -22,7 +22,7 @@ export type EndCode =
   | 'INTERNAL_ERROR'
 
 /** A turn that ends by itself waits for the version of its files; one that is ended does not. */
-export function endTurn(d: Deciding, outcome: TurnOutcome): void {
+export function endTurn(d: DecisionBuilder, outcome: TurnOutcome): void {
   if (d.state.unversioned !== null) {
     const message = 'the run ended before its files had been versioned'
     d.emit('workspace_versioned', { step: d.state.unversioned.to, unversioned: { code: 'NOT_VERSIONED', message } })
@@ -37,7 +37,11 @@ type Success = Pick<
 >
 
 /** Ends a call with its result. */
-export function endCall(d: Deciding, call: Call, { result, attached, durationMs, tested, reused }: Success): void {
+export function endCall(
+  d: DecisionBuilder,
+  call: Call,
+  { result, attached, durationMs, tested, reused }: Success,
+): void {
   d.emit(
     'tool_call_end',
     {
@@ -61,7 +65,7 @@ export function endCall(d: Deciding, call: Call, { result, attached, durationMs,
 
 /** Ends a call without a result, starting it first where it had not been: each call has one start and one end. */
 export function failCall(
-  d: Deciding,
+  d: DecisionBuilder,
   call: Call,
   error: Failure,
   { durationMs, reused }: { durationMs: number; reused?: Place | undefined } = { durationMs: 0 },
@@ -83,7 +87,7 @@ export function failCall(
   )
 }
 
-export function startRefused(d: Deciding, call: Call): void {
+export function startRefused(d: DecisionBuilder, call: Call): void {
   const { toolName, index, argumentsRef, argumentsHash, effect } = call
   d.emit(
     'tool_call_start',
@@ -99,7 +103,7 @@ const BEYOND_RECOVERY: ReadonlySet<EndCode> = new Set<EndCode>(['RECOVERY_FAILED
 export const lastingTurn = (state: AgentState): number => (state.machine.status === 'IDLE' ? 0 : state.turn)
 
 /** The run ends in ERROR. A recovery has then failed too; the last non-empty assistant text is kept as partial output. */
-export function endRun(d: Deciding, cause: EndCode, why: string): void {
+export function endRun(d: DecisionBuilder, cause: EndCode, why: string): void {
   if (turnIsOpen(d.state)) endTurn(d, cause === 'CANCELLED' ? 'cancelled' : 'failed')
   const turn = lastingTurn(d.state)
   const partial = d.state.lastText

@@ -1,15 +1,15 @@
 import { isFinished } from '../state/state.ts'
-import type { Deciding } from './deciding.ts'
+import type { DecisionBuilder } from './decision-builder.ts'
 
 // Cancel, pause and resume pass from an agent to its children.
 
-const open = (d: Deciding) => Object.entries(d.state.family.children).filter(([, { unreached }]) => !unreached)
+const open = (d: DecisionBuilder) => Object.entries(d.state.family.children).filter(([, { unreached }]) => !unreached)
 
 /**
  * A child must have ended before its parent's deadline, and its own children before that: each has three quarters of the
  * time that is left above it.
  */
-export function forwardCancel(d: Deciding): void {
+export function forwardCancel(d: DecisionBuilder): void {
   const { cancel } = d.state
   const left = cancel === null ? 0 : cancel.deadlineAt - d.context.now
   const deadlineMs = Math.max(1, Math.floor((left * 3) / 4))
@@ -18,17 +18,17 @@ export function forwardCancel(d: Deciding): void {
     if (!cancelled) d.emit('cancel_forwarded', { childId, deadlineMs, ...reason })
 }
 
-export function forwardPause(d: Deciding, reason?: string): void {
+export function forwardPause(d: DecisionBuilder, reason?: string): void {
   const why = reason === undefined ? {} : { reason }
   for (const [childId] of open(d)) d.emit('pause_forwarded', { childId, ...why })
 }
 
-export function forwardResume(d: Deciding): void {
+export function forwardResume(d: DecisionBuilder): void {
   for (const [childId] of open(d)) d.emit('resume_forwarded', { childId })
 }
 
 /** The agent goes on without a child. It is told to end all the same, where it can still be told anything. */
-export function leaveChild(d: Deciding, childId: string, reason: string): void {
+export function leaveChild(d: DecisionBuilder, childId: string, reason: string): void {
   const child = d.state.family.children[childId]
   if (child === undefined || child.unreached) return
   if (!child.cancelled && !isFinished(d.state)) {

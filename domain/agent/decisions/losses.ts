@@ -1,10 +1,11 @@
 import { CommandRejected } from '../errors.ts'
 import { needsApproval } from '../rules/policy.ts'
 import { controlKind } from '../state/controls.ts'
-import { type LostCallState, repeatedOf } from '../state/loss.ts'
+import type { LostCallState } from '../state/loss.ts'
+import { repeatedOf } from '../state/loss-rules.ts'
 import { type Call, callsOf } from '../state/state.ts'
 import type { ReleaseLoss, ResolveDoubt } from './commands.ts'
-import type { Deciding } from './deciding.ts'
+import type { DecisionBuilder } from './decision-builder.ts'
 import { endCall, failCall, startRefused } from './endings.ts'
 
 // Decisions after an accepted loss of the log's end.
@@ -12,19 +13,23 @@ import { endCall, failCall, startRefused } from './endings.ts'
 type DecisionOnLost = Omit<(typeof ResolveDoubt)['_output'], 'kind'>
 
 /** Records a person's decision on a call of the lost part. */
-export function decideLostCall(d: Deciding, lost: LostCallState, { decision, result, reason }: DecisionOnLost): void {
+export function decideLostCall(
+  d: DecisionBuilder,
+  lost: LostCallState,
+  { decision, result, reason }: DecisionOnLost,
+): void {
   const given = { ...(result === undefined ? {} : { result }), ...(reason === undefined ? {} : { reason }) }
   d.emit('lost_call_decided', { decision, toolName: lost.toolName, ...given }, { toolCallId: lost.id })
 }
 
-export function releaseLoss(d: Deciding, { reason }: (typeof ReleaseLoss)['_output']): void {
+export function releaseLoss(d: DecisionBuilder, { reason }: (typeof ReleaseLoss)['_output']): void {
   if (!d.state.loss?.unlisted)
     throw new CommandRejected('NO_LOSS_TO_RELEASE', `${d.state.agentId} has no loss that could be released`)
   d.emit('loss_released', reason === undefined ? {} : { reason })
 }
 
 /** Settles a call that may have happened in the lost part, in place of its beginning; false: it may begin. */
-export function heldByLoss(d: Deciding, call: Call): boolean {
+export function heldByLoss(d: DecisionBuilder, call: Call): boolean {
   const { loss } = d.state
   if (loss === null || (call.stage.at === 'resolved' && call.since > loss.since)) return false
   const lost = repeatedOf(d.state, call)
@@ -38,7 +43,7 @@ export function heldByLoss(d: Deciding, call: Call): boolean {
   return true
 }
 
-function settleRepeated(d: Deciding, call: Call, { decided }: LostCallState): true {
+function settleRepeated(d: DecisionBuilder, call: Call, { decided }: LostCallState): true {
   if (decided === 'abandon') {
     const message = 'it is not known whether this call happened in the lost part of the log; it was abandoned'
     failCall(d, call, { code: 'UNKNOWN_OUTCOME', message })

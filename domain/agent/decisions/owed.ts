@@ -1,7 +1,10 @@
 import { effectId, modelCallId } from '../../log/ids.ts'
 import { type AgentState, activityOf, callsOf, isFinished, recoveryOf } from '../state/state.ts'
 
-/** What the log owes the world: effects whose intent is recorded, and instants at which the agent must be looked at. */
+/**
+ * The effects that the log owes the world: those whose intent is recorded, and instants at which the agent must be
+ * looked at.
+ */
 export type Owed =
   /** `turn` 0: a summary is to be made. */
   | { readonly kind: 'model'; readonly id: string; readonly attempt: number; readonly turn: number }
@@ -21,8 +24,8 @@ export type Owed =
     }
 
 /**
- * What is owed in this state, by the driver that holds the agent. An effect that is at work and no longer owed is to be
- * aborted. A finished agent owes nothing.
+ * The effects that are owed in this state, by the driver that holds the agent. An effect that is at work and no longer
+ * owed is to be aborted. A finished agent owes nothing.
  */
 export function owed(state: AgentState): readonly Owed[] {
   if (isFinished(state)) return []

@@ -1,10 +1,11 @@
+import { instantText } from '../../shared/instant.ts'
 import { needsApproval } from '../rules/policy.ts'
 import { startable } from '../rules/scheduling.ts'
 import { REQUEST_MS } from '../state/bus.ts'
 import { controlKind } from '../state/controls.ts'
-import { undecided } from '../state/loss.ts'
+import { undecided } from '../state/loss-rules.ts'
 import { type Call, callsOf } from '../state/state.ts'
-import type { Deciding } from './deciding.ts'
+import type { DecisionBuilder } from './decision-builder.ts'
 import { failCall } from './endings.ts'
 import { leaveChild } from './forwarding.ts'
 import { heldByLoss } from './losses.ts'
@@ -13,7 +14,7 @@ import { beginsFromRecord } from './record.ts'
 // Decisions that follow without a command for the tool calls of a turn.
 
 /** One round over the open calls; says whether anything was emitted. */
-export function proceedCalls(d: Deciding, calls: readonly Call[]): boolean {
+export function proceedCalls(d: DecisionBuilder, calls: readonly Call[]): boolean {
   const before = d.drafts.length
   for (const call of calls) settleOne(d, call)
   if (!d.state.paused) {
@@ -22,7 +23,7 @@ export function proceedCalls(d: Deciding, calls: readonly Call[]): boolean {
   return d.drafts.length > before
 }
 
-function settleOne(d: Deciding, call: Call): void {
+function settleOne(d: DecisionBuilder, call: Call): void {
   const { stage } = call
   switch (stage.at) {
     case 'planned':
@@ -59,7 +60,7 @@ const NO_ANSWER = `no answer came within ${REQUEST_MS / 1_000} s; one that still
 export const MAX_LOST = 5
 
 /** The driver died between intent and outcome (CONTRACTS 5): never a silent second run of what cannot be repeated. */
-function inDoubt(d: Deciding, call: Call): void {
+function inDoubt(d: DecisionBuilder, call: Call): void {
   const about = { toolCallId: call.id }
   const control = !call.reused && controlKind(d.state, call.toolName) !== false
   const many = `${call.lost + 1} drivers in a row were lost while ${call.toolName} was at work`
@@ -68,7 +69,7 @@ function inDoubt(d: Deciding, call: Call): void {
     failCall(d, call, { code: 'EXECUTION_FAILED', message: `${many}; try a different approach` })
     return
   }
-  // What is taken from the record has none at all.
+  // A call that is taken from the record has none at all.
   if (!control && !call.reused && (call.effect === 'irreversible' || call.lost >= MAX_LOST)) {
     const gone = `the driver of attempt ${call.attempt} is gone, and its record does not show whether ${call.toolName} happened`
     d.emit('tool_call_unknown', { attempt: call.attempt, reason: call.lost >= MAX_LOST ? many : gone }, about)
@@ -79,7 +80,7 @@ function inDoubt(d: Deciding, call: Call): void {
   d.emit('tool_call_retry', { attempt: call.attempt + 1, error, delayMs: 0, lost: true }, about)
 }
 
-function begin(d: Deciding, call: Call): void {
+function begin(d: DecisionBuilder, call: Call): void {
   const { toolName, index, argumentsRef, argumentsHash, effect } = call
   const about = { toolCallId: call.id }
   if (heldByLoss(d, call) || beginsFromRecord(d, call)) return
@@ -90,13 +91,26 @@ function begin(d: Deciding, call: Call): void {
   const reason = needsApproval(d.state, toolName)
   const start = { toolName, index, argumentsRef, argumentsHash, attempt: 1, effect, intent: reason === null }
   d.emit('tool_call_start', start, about)
-  if (reason === null) return
-  const expiresAt = new Date(d.context.now + d.state.spec.policy.approvalTtlMs).toISOString()
-  d.emit('approval_requested', { toolName, argumentsRef, argumentsHash, expiresAt, reason }, about)
+  if (reason !== null) askApproval(d, call, reason)
+}
+
+/** Asks a person about a call, until the time of the policy is over. */
+export function askApproval(
+  d: DecisionBuilder,
+  { id, toolName, argumentsRef, argumentsHash }: Call,
+  reason: string,
+): void {
+  const expiresAt = instantText(d.context.now + d.state.spec.policy.approvalTtlMs)
+  d.emit('approval_requested', { toolName, argumentsRef, argumentsHash, expiresAt, reason }, { toolCallId: id })
 }
 
 /** Ends the open calls of a run that is ending; false where one is at work and may still be waited for. */
-export function settleOpenCalls(d: Deciding, code: 'CANCELLED' | 'TIMEOUT', message: string, force: boolean): boolean {
+export function settleOpenCalls(
+  d: DecisionBuilder,
+  code: 'CANCELLED' | 'TIMEOUT',
+  message: string,
+  force: boolean,
+): boolean {
   let settled = true
   const lost = new Set(undecided(d.state).map(({ id }) => id))
   for (const call of callsOf(d.state)) {

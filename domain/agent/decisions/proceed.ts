@@ -8,9 +8,9 @@ import { assemblerFor, inputsHash, requestFacts, requestInputs, sameTools } from
 import { MAX_MODEL_FAILURES, mayFail, modelInfo, route, routingFacts } from '../rules/routing.ts'
 import { controlKind } from '../state/controls.ts'
 import { MAX_VIOLATIONS } from '../state/failures.ts'
-import { undecided } from '../state/loss.ts'
+import { undecided } from '../state/loss-rules.ts'
 import { phaseTools } from '../state/phases.ts'
-import { followsRecord } from '../state/reuse.ts'
+import { followsRecord } from '../state/reuse-rules.ts'
 import {
   type AgentState,
   activityOf,
@@ -24,7 +24,7 @@ import {
 } from '../state/state.ts'
 import { askForTurn } from './budgets.ts'
 import { loseSummary, makeRoom } from './compress.ts'
-import type { Deciding } from './deciding.ts'
+import type { DecisionBuilder } from './decision-builder.ts'
 import { endRun, endTurn } from './endings.ts'
 import { forwardCancel } from './forwarding.ts'
 import { MAX_LOST, proceedCalls, settleOpenCalls } from './proceed-calls.ts'
@@ -33,11 +33,11 @@ import { MAX_LOST, proceedCalls, settleOpenCalls } from './proceed-calls.ts'
 // (seed 000, section 6). Only a driver that holds the agent proceeds; every step emits at least one event.
 
 /** Takes every step that the state allows. */
-export function proceed(d: Deciding): void {
+export function proceed(d: DecisionBuilder): void {
   while (!isFinished(d.state) && (d.state.cancel === null ? step(d) : settleCancel(d)));
 }
 
-function step(d: Deciding): boolean {
+function step(d: DecisionBuilder): boolean {
   if (undecided(d.state).length > 0) return false
   const activity = activityOf(d.state.machine)
   if (activity === null) return d.state.unread > 0 ? beginTurn(d) : false
@@ -51,7 +51,7 @@ function step(d: Deciding): boolean {
   }
 }
 
-function beginTurn(d: Deciding): boolean {
+function beginTurn(d: DecisionBuilder): boolean {
   if (d.state.paused) return false
   const routed = resolve(d)
   const hurried = recoveryOf(d.state.machine) !== null || limitReached(d.state, d.context.now) !== null
@@ -69,17 +69,17 @@ function beginTurn(d: Deciding): boolean {
 }
 
 /** The decision before the first model call of a turn. */
-const resolve = ({ state, context }: Deciding) => route(routingFacts(state, 'turn', null, context.health))
+const resolve = ({ state, context }: DecisionBuilder) => route(routingFacts(state, 'turn', null, context.health))
 
 /** Why the coming turn is the warning turn, or null. */
-function limit(d: Deciding, model: string): Recovery['reason'] | null {
+function limit(d: DecisionBuilder, model: string): Recovery['reason'] | null {
   const reached = limitReached(d.state, d.context.now)
   if (reached !== null) return reached
   const info = modelInfo(d.state, model)
   return reserve(d.state, info, requestFacts(d.state, info).bytes) === null ? 'budget' : null
 }
 
-function warn(d: Deciding, reason: Recovery['reason'], turn: number): void {
+function warn(d: DecisionBuilder, reason: Recovery['reason'], turn: number): void {
   const { limits, recovery } = d.state.spec
   d.emit(
     'recovery',
@@ -95,7 +95,7 @@ function warn(d: Deciding, reason: Recovery['reason'], turn: number): void {
   )
 }
 
-function think(d: Deciding, { model }: Thinking): boolean {
+function think(d: DecisionBuilder, { model }: Thinking): boolean {
   switch (model.at) {
     case 'unrouted':
       if (d.state.paused) return false
@@ -123,7 +123,7 @@ function think(d: Deciding, { model }: Thinking): boolean {
 const TYPICAL_ANSWER = 500
 
 /** The end of the call is unknown: its tokens and its price are estimated from the reservation. */
-export function loseAttempt(d: Deciding, model: Extract<ModelStage, { at: 'calling' }>): void {
+export function loseAttempt(d: DecisionBuilder, model: Extract<ModelStage, { at: 'calling' }>): void {
   const { price } = modelInfo(d.state, model.model)
   const { input, maxOutput } = model.estimate
   // While the record is followed no provider is asked.
@@ -143,7 +143,7 @@ function leastBudget(state: AgentState, info: ModelInfo): string {
   return `; ${least} tokens are needed at least, not ${tokens}`
 }
 
-function callModel(d: Deciding, id: string, attempt: number): boolean {
+function callModel(d: DecisionBuilder, id: string, attempt: number): boolean {
   if (d.state.paused) return false
   const info = modelInfo(d.state, id)
   const { prompt, tools, knowledge, bytes } = requestFacts(d.state, info)
@@ -178,7 +178,7 @@ const overflow = (tokens: number, most: number, model: string): string =>
   `about ${tokens} tokens do not fit into the ${most} of ${model}, and everything that may be hidden is; fork the run with a ` +
   'model that takes more, or start one with shorter inputs, knowledge and instructions, or with a lower context.preserveLastN'
 
-function observe(d: Deciding, activity: Observation): boolean {
+function observe(d: DecisionBuilder, activity: Observation): boolean {
   if (!activity.ended) {
     if (d.state.unversioned !== null) return false
     endTurn(d, activity.outcome)
@@ -232,7 +232,7 @@ function endAfterWarning(
 }
 
 /** In recovery the grace time bounds the model call and the completion too. */
-function failedByGrace(d: Deciding): boolean {
+function failedByGrace(d: DecisionBuilder): boolean {
   if (!graceIsOver(d.state, d.context.now)) return false
   settleOpen(d, 'TIMEOUT', 'the grace time has passed', true)
   endRun(d, 'RECOVERY_FAILED', 'Recovery failed: no completion within the grace time')
@@ -244,12 +244,17 @@ function failedByGrace(d: Deciding): boolean {
  * without the version of files that is still owed.
  * Says whether everything has ended.
  */
-export function settleOpen(d: Deciding, code: 'CANCELLED' | 'TIMEOUT', message: string, force: boolean): boolean {
+export function settleOpen(
+  d: DecisionBuilder,
+  code: 'CANCELLED' | 'TIMEOUT',
+  message: string,
+  force: boolean,
+): boolean {
   const settled = settleOpenCalls(d, code, message, force) && (force || d.state.unversioned === null)
   return settled && settleModel(d)
 }
 
-function settleModel(d: Deciding): boolean {
+function settleModel(d: DecisionBuilder): boolean {
   const activity = activityOf(d.state.machine)
   if (activity?.status === 'THINKING' && activity.model.at === 'calling') loseAttempt(d, activity.model)
   loseSummary(d)
@@ -260,7 +265,7 @@ function settleModel(d: Deciding): boolean {
  * A requested cancel: what has not begun ends at once, what is at work is waited for until the deadline, then the run
  * ends. Called for drivers, and for any request while no effect is at work.
  */
-export function settleCancel(d: Deciding): boolean {
+export function settleCancel(d: DecisionBuilder): boolean {
   const { cancel } = d.state
   if (cancel === null || isFinished(d.state)) return false
   const before = d.drafts.length

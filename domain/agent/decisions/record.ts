@@ -1,57 +1,11 @@
-import type { ModelOutcome } from '../../shared/model-call.ts'
-import type { Artifact, Attachment, BodyOf, Failure, PlannedCall } from '../events/events.ts'
-import type { Place } from '../events/reuse.ts'
-import { followsRecord } from '../state/reuse.ts'
+import type { PlannedCall } from '../events/events.ts'
+import { followsRecord } from '../state/reuse-rules.ts'
 import { type Call, callsOf } from '../state/state.ts'
-import type { Deciding } from './deciding.ts'
+import type { DecisionBuilder } from './decision-builder.ts'
 import { failCall } from './endings.ts'
+import type { CallOfRecord, LeaveRecord, RecordedOfCall } from './record-commands.ts'
 
-// A fork that takes recorded outcomes (seed 000, 5.9): the facts that a driver brings in of them, and what is decided on them.
-
-/** What the record has of one call of an answer. */
-export interface RecordedOfCall extends Pick<PlannedCall, 'toolName' | 'argumentsHash'> {
-  readonly place: Place
-  /** It never ran: a person had rejected it, or its approval had expired. */
-  readonly refused: Failure | null
-}
-
-/** An answer of the record. `usage`: what it took. `calls`: in order; null: the record has no outcome that could be taken. */
-export interface AnswerOfRecord {
-  readonly place: Place
-  readonly usage: ModelOutcome['usage']
-  readonly calls: readonly (RecordedOfCall | null)[]
-}
-
-/** A failed attempt of the record. `next`: another attempt, another turn, or the end of the run. */
-export interface FailureOfRecord {
-  readonly place: Place
-  readonly next: 'again' | 'turn' | { readonly code: 'MODEL_FAILED' | 'CONTEXT_OVERFLOW'; readonly why: string }
-}
-
-/** The end of a call, from the record. `tree`: the files that it left, which are back in the fork's own folder. */
-export interface CallOfRecord {
-  readonly kind: 'tool_reused'
-  readonly toolCallId: string
-  readonly toolName: string
-  readonly attempt: number
-  readonly durationMs: number
-  readonly place: Place
-  readonly end: Omit<BodyOf<'tool_call_end'>, 'step' | 'attempt' | 'durationMs' | 'reused' | 'attachment'>
-  readonly attached?: { readonly attachment: Attachment; readonly bytes: Uint8Array }
-  readonly tree: string | null
-  /** What an agent that the call had started has made; without what stands in the streams of that agent. */
-  readonly artifacts: readonly Artifact[]
-}
-
-/** The record is left for good: before the open model call of the turn, or at a call, whose outcome cannot be taken. */
-export interface LeaveRecord {
-  readonly kind: 'reuse_left'
-  readonly turn: number
-  readonly toolCallId: string | null
-  readonly reason: string
-  readonly differs: readonly string[]
-  readonly recorded?: Place
-}
+// A fork that takes recorded outcomes (seed 000, 5.9): the decisions on them.
 
 /** A planned call with where the record has its outcome: that of the same call, which was judged alike. */
 export function withRecord(planned: PlannedCall, found: RecordedOfCall | null): PlannedCall {
@@ -68,7 +22,7 @@ export function withRecord(planned: PlannedCall, found: RecordedOfCall | null): 
  * in the order of the record, because each puts files back. The first call without one is where the record is left, once
  * nothing is being put back any more.
  */
-export function beginsFromRecord(d: Deciding, call: Call): boolean {
+export function beginsFromRecord(d: DecisionBuilder, call: Call): boolean {
   const calls = callsOf(d.state)
   if (calls.some(({ reused, stage }) => reused && stage.at === 'running')) return true
   if (call.stage.at !== 'planned' || !followsRecord(d.state)) return false
@@ -100,7 +54,7 @@ export function beginsFromRecord(d: Deciding, call: Call): boolean {
 }
 
 /** Ends a call as the record says, with the files that it left. */
-export function endFromRecord(d: Deciding, call: Call, fact: CallOfRecord): void {
+export function endFromRecord(d: DecisionBuilder, call: Call, fact: CallOfRecord): void {
   const { end, attached, durationMs, place, tree, artifacts } = fact
   for (const artifact of artifacts) d.emit('artifact_registered', { artifact }, { toolCallId: call.id })
   const attachment = attached === undefined ? {} : { attachment: attached.attachment }
@@ -112,13 +66,13 @@ export function endFromRecord(d: Deciding, call: Call, fact: CallOfRecord): void
 
 type Left = Pick<LeaveRecord, 'reason'> & Partial<Pick<LeaveRecord, 'toolCallId' | 'differs' | 'recorded'>>
 
-export function leaveRecord(d: Deciding, { reason, toolCallId = null, differs = [], recorded }: Left): void {
+export function leaveRecord(d: DecisionBuilder, { reason, toolCallId = null, differs = [], recorded }: Left): void {
   const compared = recorded === undefined ? {} : { recorded }
   d.emit('reuse_ended', { reason, differs: [...differs], ...compared }, toolCallId === null ? {} : { toolCallId })
 }
 
 /** A call that was begun to take its outcome, and cannot take it, is not performed in its place: no person approved that. */
-export function decideLeave(d: Deciding, fact: LeaveRecord): void {
+export function decideLeave(d: DecisionBuilder, fact: LeaveRecord): void {
   if (!followsRecord(d.state) || d.state.turn !== fact.turn) return
   const { toolCallId } = fact
   if (toolCallId === null) return leaveRecord(d, fact)

@@ -2,14 +2,14 @@ import type { BodyOf } from '../events/events.ts'
 import { totals } from '../state/account.ts'
 import { addReport, isEmptyReport } from '../state/family.ts'
 import { isFinished } from '../state/state.ts'
-import type { Deciding } from './deciding.ts'
+import type { DecisionBuilder } from './decision-builder.ts'
 import { lastingTurn } from './endings.ts'
 
 /**
  * The last word of every decision of a child: it reports its end in the append that ends it, and afterwards each change of
  * what it and everything below it have taken.
  */
-export function report(d: Deciding): void {
+export function report(d: DecisionBuilder): void {
   if (d.drafts.length === 0) return
   const { state } = d
   if (state.parent === null || state.spec.delegation === undefined || !isFinished(state)) return
@@ -23,7 +23,7 @@ export function report(d: Deciding): void {
 type End = Omit<BodyOf<'end_reported'>, 'report'>
 
 /** The end, from the event of this decision that made it. */
-function endOf({ drafts }: Deciding): End {
+function endOf({ drafts }: DecisionBuilder): End {
   for (const { event } of drafts) {
     if (event.type === 'completion') {
       const { summary, artifacts, nextSteps, unmetGates } = event.body

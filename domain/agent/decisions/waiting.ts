@@ -1,6 +1,6 @@
 import { startable } from '../rules/scheduling.ts'
 import { asksForTurn } from '../state/family.ts'
-import { undecided } from '../state/loss.ts'
+import { undecided } from '../state/loss-rules.ts'
 import { outageOf } from '../state/outage.ts'
 import { type AgentState, activityOf, type Call, callsOf, isFinished } from '../state/state.ts'
 

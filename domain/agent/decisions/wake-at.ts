@@ -1,7 +1,7 @@
 import { startable } from '../rules/scheduling.ts'
 import { undelivered } from '../state/courier.ts'
 import { asksForTurn } from '../state/family.ts'
-import { undecided } from '../state/loss.ts'
+import { undecided } from '../state/loss-rules.ts'
 import {
   type AgentState,
   activityOf,

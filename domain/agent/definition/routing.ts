@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 // The configuration of the ModelRouter (seed 000, 5.7; CONTRACTS 7). A run records the rules that it was started with.
 
-/** What a model call is for. */
+/** The purpose of a model call. */
 export const Purpose = z.enum(['turn', 'summary'])
 export type Purpose = z.infer<typeof Purpose>
 
@@ -31,7 +31,7 @@ export const RoutingMatch = z.strictObject({
 })
 export type RoutingMatch = z.infer<typeof RoutingMatch>
 
-/** What a model must have, beside room for the request and tool calls where the request offers tools. */
+/** The abilities that a model must have, beside room for the request and tool calls where the request offers tools. */
 export const ModelNeeds = z.strictObject({
   vision: z.literal(true).optional(),
   contextTokens: z.int().positive().optional(),
@@ -102,7 +102,10 @@ export const RoutingCandidate = z.strictObject({
 })
 export type RoutingCandidate = z.infer<typeof RoutingCandidate>
 
-/** What the rules were matched on. `budgetLeft`: the share that is left of the scarcer budget; null: the run has none. */
+/**
+ * The facts that the rules were matched on. `budgetLeft`: the share that is left of the scarcer budget; null: the run
+ * has none.
+ */
 export const RoutingBasis = z.strictObject({
   risk: Risk,
   budgetLeft: z.number().min(0).max(1).nullable(),

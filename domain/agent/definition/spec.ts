@@ -199,7 +199,7 @@ export const Delegation = z.strictObject({
 })
 export type Delegation = z.infer<typeof Delegation>
 
-/** What an agent is started with: everything in force, resolved, with no default left open. */
+/** The definition that an agent is started with: everything in force, resolved, with no default left open. */
 export const AgentSpec = z.strictObject({
   role: RoleDefinition.nullable(),
   policy: Policy,

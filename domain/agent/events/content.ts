@@ -19,7 +19,7 @@ export interface RequestedCall {
   readonly beyond?: string
 }
 
-/** What was read of some content: it never changes, and reading megabytes of arguments takes long. */
+/** Cache of the values read from content, which never changes: reading megabytes of arguments takes long. */
 const read = new WeakMap<readonly Block[], readonly RequestedCall[]>()
 
 /** The calls in some content, in order. The same content is read once. */
@@ -100,7 +100,10 @@ function objectOf(block: Block, size: JsonSize | null): JsonObject | null {
 /** JSON of models and tools may be nested so deep; arguments of calls lie in their blocks. */
 export const MAX_DEPTH = 128
 
-/** Has the value only finite numbers (JSON text may contain 1e999), and no more than `depth` levels, so that recursion over it is safe? */
+/**
+ * Has the value only finite numbers (JSON text may contain 1e999), and no more than `depth` levels, so that recursion
+ * over it is safe?
+ */
 export function isTame(value: unknown, depth = MAX_DEPTH): boolean {
   if (typeof value === 'number') return Number.isFinite(value)
   if (value === null || typeof value !== 'object') return SCALARS.has(typeof value)

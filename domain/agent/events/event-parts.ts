@@ -5,7 +5,7 @@ import { Effect } from '../definition/tools.ts'
 
 // Parts of the bodies of events. These shapes are the storage format too (see events.ts).
 
-/** What JSON text says is JSON: bodies are checked as they were parsed, so that only its absence can be wrong. */
+/** Parsed JSON text is JSON: bodies are checked as they were parsed, so that only its absence can be wrong. */
 export const Json = z.unknown().refine((value) => value !== undefined, 'expected a value') as unknown as z.ZodType<
   z.infer<ReturnType<typeof z.json>>
 >

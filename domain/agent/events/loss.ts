@@ -23,7 +23,7 @@ export const lossEvents = {
     hash: Hash.nullable(),
     calls: z.array(LostCall),
     unlisted: z.literal(true).optional(),
-    /** What the model calls of the lost part cost, as the tables saw them; absent: not known. */
+    /** The cost of the model calls of the lost part, as the tables saw them; absent: not known. */
     nanoDollars: count.optional(),
     reason: text.optional(),
   }),

@@ -56,6 +56,7 @@ const residues: Residues = {
   late_outcome: ({ result, attachment: _, error, ...rest }) => ({ ...rest, ...outcome(result, error) }),
   approval_requested: (body) => ({ ...body, reason: ERASED }),
   approval_decided: ({ reason: _, ...rest }) => rest,
+  approval_voided: (body) => ({ ...body, reason: ERASED }),
   standing_approval: ({ tools }) => ({ tools }),
   workspace_versioned: (body) =>
     'tree' in body ? body : { step: body.step, unversioned: { ...body.unversioned, message: ERASED } },
@@ -100,7 +101,7 @@ const residues: Residues = {
 /** Whether a body of this type may hold text that an erasure removes. */
 export const says = (type: string): boolean => Object.hasOwn(residues, type)
 
-/** What is left of an event's body, in the shape of its type's current version. */
+/** The residue of an event's body, in the shape of its type's current version. */
 export function residueOf<T extends EventType>(type: T, body: BodyOf<T>): BodyOf<T> {
   return residues[type]?.(body) ?? body
 }

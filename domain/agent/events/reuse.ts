@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { Usage } from './content.ts'
 import { count, text } from './event-parts.ts'
 
-// What a fork takes from the record of the run that it was made of (seed 000, 5.9). These shapes are the storage format.
+// Outcomes that a fork takes from the record of the run that it was made of (seed 000, 5.9). These shapes are the storage
+// format.
 
 /** An event of the record, which for a fork of a fork may lie in the stream of either. */
 export const Place = z.strictObject({ stream: z.string().min(1), revision: count })

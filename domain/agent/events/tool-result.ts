@@ -20,7 +20,7 @@ const Result = z.strictObject({
 const MAX_VALUES = 1_000_000
 
 /**
- * What a tool gave back as a {@link ToolResult}. Throws ToolError EXECUTION_FAILED, which says what is wrong with it. In
+ * The answer of a tool as a {@link ToolResult}. Throws ToolError EXECUTION_FAILED, which says what is wrong with it. In
  * steps, so that a caller may let others run between them: each takes long where it holds very many values.
  */
 export function* toolResult(given: unknown): Generator<undefined, ToolResult> {

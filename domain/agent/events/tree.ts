@@ -31,7 +31,7 @@ export const born = {
 export const Amounts = z.strictObject({ tokens: count, nanoDollars: count, agents: count })
 export type Amounts = z.infer<typeof Amounts>
 
-/** What a child is given at its birth; null: its parent has no limit of this kind. `agents` includes the child itself. */
+/** The budget of a child at its birth; null: its parent has no limit of this kind. `agents` includes the child itself. */
 export const Grant = z.strictObject({
   tokens: z.int().positive().nullable(),
   nanoDollars: z.int().positive().nullable(),
@@ -40,7 +40,7 @@ export const Grant = z.strictObject({
 export type Grant = z.infer<typeof Grant>
 
 /**
- * What an agent and all agents below it have taken since the last report; an estimate that was too high makes a member
+ * The use of an agent and all agents below it since the last report; an estimate that was too high makes a member
  * negative. `uncertain`: the most that may still be added by answers and agents of which the end is not known.
  */
 export const Report = z.strictObject({

@@ -23,7 +23,7 @@ export function estimateInput(state: AgentState, parameterBytes: number): number
 /** Tokens of all kinds that were spent. */
 export const tokensSpent = (state: AgentState): number => totalTokens(state.spent)
 
-/** What the model itself leaves room for, which is no matter of the budget. */
+/** The room that the model itself leaves, apart from the budget. */
 const possibleOutput = (model: ModelInfo, input: number): number =>
   Math.min(model.maxOutputTokens, Math.max(1, model.contextTokens - input))
 
@@ -36,7 +36,7 @@ export function leastTokens(state: AgentState, model: ModelInfo, parameterBytes:
 }
 
 /**
- * What the tools of a turn say is read by the warning turn too. Kept for it: as many results at their longest as may run at
+ * The warning turn reads the results of a turn's tools too. Kept for it: as many results at their longest as may run at
  * once, but of a small budget no more than this share. What is longer may take the warning turn its place.
  */
 const RESULTS_SHARE = 1 / 8
@@ -85,7 +85,7 @@ function roomFor(state: AgentState, { total, spent, rate }: Account, input: numb
   return rest < 0 ? -1 : each === 0 ? Number.POSITIVE_INFINITY : Math.floor(rest / each)
 }
 
-/** What the next call may take, or `null` where the budget has no room for it. */
+/** The bounds of the next call, or `null` where the budget has no room for it. */
 export function reserve(state: AgentState, model: ModelInfo, parameterBytes: number): Estimate | null {
   const { price } = model
   const input = estimateInput(state, parameterBytes)
@@ -114,7 +114,7 @@ export function budgetLeft(state: AgentState): number | null {
   return shares.length === 0 ? null : Math.min(1, ...shares)
 }
 
-/** What a call costs at most. */
+/** The highest cost of a call. */
 function mostOf(input: number, output: number, price: Price): number {
   const written = price.cacheWrite > price.input
   return cost({ input: written ? 0 : input, cacheWrite: written ? input : 0, output, cacheRead: 0 }, price)
@@ -123,7 +123,7 @@ function mostOf(input: number, output: number, price: Price): number {
 /** Output tokens of a summary at most, and the least for which one is asked. */
 const SUMMARY_TOKENS = 2_048
 
-/** What a summary of so many input tokens may take, beside the turns after it; null: there is no room for one. */
+/** The bounds of a summary of so many input tokens, beside the turns after it; null: there is no room for one. */
 export function reserveSummary(state: AgentState, model: ModelInfo, input: number, turn: number): Estimate | null {
   if (input + MIN_FINAL_TOKENS > model.contextTokens) return null
   const { price } = model

@@ -10,7 +10,7 @@ export interface GateCommandEnd {
   readonly stderr: string
 }
 
-/** What an event keeps of a command's output as evidence. In bytes. */
+/** The part of a command's output that an event keeps as evidence, in bytes. */
 const EVIDENCE_BYTES = 4_096
 
 /** Whether a command gate holds, and by what evidence (CONTRACTS 10): exit code 0, with the command's output. */

@@ -26,7 +26,10 @@ export function shownAs(segment: Segment, message: Message, inputs: Pick<Request
   return byteLength(note) < byteLength(content) ? { ...message, content: note } : message
 }
 
-/** What stands for everything that is hidden; null: nothing is. It bears no instruction of people: its role is the user's. */
+/**
+ * The message in place of everything that is hidden; null: nothing is. It bears no instruction of people: its role is
+ * the user's.
+ */
 export function hiddenMessage(inputs: Pick<RequestInputs, 'segments' | 'summary' | 'defined'>): Message | null {
   const hidden = inputs.segments.filter(isHidden)
   if (hidden.length === 0) return null
@@ -97,7 +100,7 @@ function summaryRequest(inputs: RequestInputs, messages: readonly Message[]): Mo
   }
 }
 
-/** What a model is given to summarise: the summary so far, and the messages that are to be hidden. */
+/** The messages that a model is given to summarise: the summary so far, and the messages that are to be hidden. */
 export function summaryText(
   { segments, summary }: Pick<RequestInputs, 'segments' | 'summary'>,
   at: (ordinal: number) => Message,

@@ -6,8 +6,8 @@ import { isHidden, joined } from '../state/compression.ts'
 import { hiddenMessage, shownAs } from './compressed-request.ts'
 import type { RequestInputs } from './request-inputs.ts'
 
-// The kept parts of a context that has grown too long (seed 000, 5.11; CONTRACTS 9). Turns are hidden as a whole, so that no call
-// is ever separated from its result; messages of users may stay alone.
+// The kept parts of a context that has grown too long (seed 000, 5.11; CONTRACTS 9). Turns are hidden as a whole, so that
+// no call is ever separated from its result; messages of users may stay alone.
 
 /** Turns whose calls and results stay whole. */
 export const WHOLE_TURNS = 3
@@ -73,8 +73,8 @@ function kept({ entries, turn, preserveLastN, staysFrom, pinned }: Shown): Reado
 }
 
 /**
- * What is hidden next, as a model is given it to summarise; empty: nothing is left to hide. `all`: with what was hidden before
- * without a summary.
+ * The part that is hidden next, as a model is given it to summarise; empty: nothing is left to hide. `all`: with what was
+ * hidden before without a summary.
  */
 export function toSummarise(shown: Shown, all: boolean): readonly CutSegment[] {
   const keep = kept(shown)
@@ -124,7 +124,7 @@ function summarisedBy(
   }
 }
 
-/** What is kept does not fit: results are cut, to fewer and fewer bytes. */
+/** The kept part does not fit: results are cut, to fewer and fewer bytes. */
 function cut(shown: Shown, keep: ReadonlySet<Entry>, asHidden: (entry: Entry) => Segment): Plan | null {
   let plan: Plan | null = null
   for (const bytes of CUTS) {

@@ -6,7 +6,7 @@ const NANO = 1_000_000_000n
 const MOST = BigInt(Number.MAX_SAFE_INTEGER)
 
 /**
- * What a usage costs, in integer nano-dollars, rounded up once (so the sum of two costs is at most 1 above the cost of
+ * The cost of a usage, in integer nano-dollars, rounded up once (so the sum of two costs is at most 1 above the cost of
  * the sum). Computed without loss; throws `RangeError` above 9,007,199 dollars, which no integer of JSON holds exactly.
  */
 export function cost(usage: Usage, price: Price): number {

@@ -1,6 +1,7 @@
 import { messageId } from '../../log/ids.ts'
 import type { Json } from '../../log/json.ts'
 import { idOf } from '../../log/owner.ts'
+import { instantOf } from '../../shared/instant.ts'
 import type { AgentSpec } from '../definition/spec.ts'
 import type { AgentEvent, Artifact, BodyOf } from '../events/events.ts'
 import type { MessageType } from '../events/messages.ts'
@@ -12,7 +13,7 @@ import { taskText } from './delegation.ts'
 
 // The pure half of the courier (DESIGN, Flow: Between streams): the command that an obligation is in its target.
 
-/** Who the child is. `depth`: 1 below the root. */
+/** The child's identity. `depth`: 1 below the root. */
 export interface ChildBirth {
   readonly runId: string
   readonly depth: number
@@ -47,7 +48,7 @@ interface Sent {
   readonly sentAt: number
 }
 
-/** What a message is beside its time. `refused`: why the request that it is about will not be answered. */
+/** A message without its time. `refused`: why the request that it is about will not be answered. */
 export interface Message {
   readonly id: string
   readonly from: string
@@ -114,7 +115,7 @@ export function deliveryOf(
     case 'message_distributed': {
       const { id, from, topic, payload, sentAt } = event.body
       const message = { id, from, type: 'event', topic, payload } as const
-      return { ...head, ...sent, sentAt: Date.parse(sentAt), kind: 'deliver_message', message }
+      return { ...head, ...sent, sentAt: instantOf(sentAt), kind: 'deliver_message', message }
     }
     case 'topic_subscribed':
       return { ...head, ...sent, kind: 'deliver_subscription', topic: event.body.topic }

@@ -25,7 +25,7 @@ export type AfterFailure =
 
 type Calling = Extract<ModelStage, { at: 'calling' }>
 
-/** What is to be done after an open attempt has failed. */
+/** The next step after an open attempt has failed. */
 export function afterFailure(
   state: AgentState,
   open: Calling,

@@ -67,7 +67,7 @@ function secretsIn(state: AgentState, args: JsonObject): NonNullable<PlannedCall
   return state.spec.secrets.filter(({ reference }) => text.includes(reference))
 }
 
-/** What was hashed of an argument object, which never changes, and under which salt. */
+/** Cache of the hash of an argument object, which never changes, with its salt. */
 const hashed = new WeakMap<JsonObject, { readonly salt: string; readonly hash: string }>()
 
 /**
@@ -174,6 +174,10 @@ function breaksSchema(state: AgentState, tool: ToolSpec, args: JsonObject): Fail
   return refusal === null ? null : invalid(refusal)
 }
 
+/** Whether a tool of these parameters takes these arguments. */
+export const takes = (parameters: ToolSpec['parameters'], args: JsonObject): boolean =>
+  z.fromJSONSchema(parameters as never).safeParse(args).success
+
 function duplicate(state: AgentState, tool: ToolSpec, args: JsonObject): Failure | null {
   if (!state.failedCalls.includes(failureKey(tool.name, argumentsHash(state.argumentsSalt, args)))) return null
   return {
@@ -182,7 +186,7 @@ function duplicate(state: AgentState, tool: ToolSpec, args: JsonObject): Failure
   }
 }
 
-/** What a call works in, from where its path arguments lead. */
+/** The workspace paths of a call, from where its path arguments lead. */
 export function touched(tool: ToolSpec | undefined, paths: ResolvedPaths): { reads: string[]; writes: string[] } {
   const reads: string[] = []
   const writes: string[] = []

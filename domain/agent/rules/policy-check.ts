@@ -5,13 +5,13 @@ import { denial, needsApproval } from './policy.ts'
 
 // Another policy or role applied to a recorded call: what it would have said, had it been in force (CONTRACTS 3).
 
-/** What is in force instead. A member that is absent stays as the run has it; `role` null: none. */
+/** The rules in force instead. A member that is absent stays as the run has it; `role` null: none. */
 export interface OtherRules {
   readonly policy?: Policy
   readonly role?: RoleDefinition | null
 }
 
-/** What other rules do with a call. `code` and `rule`: as the failed call would have had them; null where it is asked. */
+/** The verdict of other rules on a call. `code` and `rule`: as the failed call would have had them; null where it is asked. */
 export interface PolicyVerdict {
   readonly would: 'refuse' | 'ask'
   readonly code: string | null
@@ -20,7 +20,7 @@ export interface PolicyVerdict {
 }
 
 /**
- * What the rules would do with a call that the agent makes in this state; null: they would let it run. What people have
+ * The verdict of the rules on a call that the agent makes in this state; null: they would let it run. What people have
  * approved beforehand still counts. Of another role the phase of the same name counts, or, where it has none, any phase.
  */
 export function verdictOn(state: AgentState, toolName: string, other: OtherRules): PolicyVerdict | null {

@@ -18,7 +18,7 @@ export { inputsHash, type RequestInputs, requestInputs } from './request-inputs.
 // A model request is not stored: it is assembled again from the log on demand (DESIGN, CONTRACTS 7). Prompt and tool list
 // are facts, recorded before the first request that has them.
 
-/** What the coming request of the run's turns must be made of, and its size without messages, in bytes. */
+/** The parts of the coming request of the run's turns, and its size without messages, in bytes. */
 export interface RequestFacts {
   readonly prompt: BodyOf<'prompt_set'>
   readonly tools: BodyOf<'tools_changed'>

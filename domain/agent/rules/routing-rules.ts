@@ -17,7 +17,7 @@ import { riskOf } from './risk.ts'
 
 // The first rule that matches chooses among its models that are capable, affordable and healthy (CONTRACTS 7).
 
-/** What the rules of a run are decided on. */
+/** The facts that the rules of a run are decided on. */
 export interface RuleFacts {
   readonly config: RoutingConfig
   readonly phase: string

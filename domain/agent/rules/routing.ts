@@ -78,7 +78,7 @@ export function resolvesAnother(state: AgentState, model: string): boolean {
   return !failedModels.includes(route(routingFacts({ ...state, failedModels }, 'turn')).resolved)
 }
 
-/** What is recorded of a model of the run. */
+/** The recorded facts of a model of the run. */
 export function modelInfo(state: AgentState, id: string): ModelInfo {
   const info = state.spec.models.known.find((model) => model.id === id)
   if (info === undefined) throw new Error(`${id} is not among the run's models`)

@@ -22,7 +22,7 @@ export function conflicts(a: Call, b: Call, specs: (name: string) => ToolSpec | 
   return collide(touching(a, specs), touching(b, specs))
 }
 
-/** What a call touches: an undeclared pure one may have read anything. */
+/** The paths that a call touches: an undeclared pure one may have read anything. */
 export function touching(call: Call, specs: (name: string) => ToolSpec | undefined): Touching {
   const { effect, reads, writes } = call
   const undeclared = reads.length === 0 && writes.length === 0 && !specs(call.toolName)?.control

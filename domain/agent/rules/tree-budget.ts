@@ -6,7 +6,7 @@ import { type AgentState, isFinished } from '../state/state.ts'
 
 // Top-ups: what a child asks its parent for, and what the parent can give.
 
-/** What an agent asks for before it starts a turn for which its budget has no room: as much as it began with. */
+/** The request of an agent before it starts a turn for which its budget has no room: as much as it began with. */
 export function wantForTurn({ spec }: AgentState): Amounts {
   return { tokens: spec.budget.tokens ?? 0, nanoDollars: spec.budget.nanoDollars ?? 0, agents: 0 }
 }
@@ -16,9 +16,9 @@ export const mayAsk = (state: AgentState): boolean =>
   state.parent !== null && state.spec.delegation !== undefined && state.cancel === null && !isFinished(state)
 
 /**
- * What the agent can give to a child that asks. Of tokens and money at most half of what is free beside the shares of its
- * open calls, so that something is left for its own turns. All kinds that are asked for, or nothing: one of them alone would
- * only be asked for again.
+ * The budget that the agent can give to a child that asks. Of tokens and money at most half of what is free beside the
+ * shares of its open calls, so that something is left for its own turns. All kinds that are asked for, or nothing: one of
+ * them alone would only be asked for again.
  */
 export function affordable(state: AgentState, want: Amounts): Amounts {
   const left = spare(state)

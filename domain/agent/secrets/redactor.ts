@@ -45,7 +45,7 @@ export interface RedactorOptions {
 }
 
 export interface RedactedStream {
-  /** What is safe to show by now. Holds back only what may be the beginning of a secret. */
+  /** The text that is safe to show by now. Holds back only a possible beginning of a secret. */
   push(chunk: string): string
   end(): string
   readonly references: References
@@ -66,7 +66,10 @@ export interface Redactor {
   redactStream(): RedactedStream
 }
 
-/** The reference of a text under the per-install key: equal texts have equal references, and a reference cannot be guessed without the key. */
+/**
+ * The reference of a text under the per-install key: equal texts have equal references, and a reference cannot be
+ * guessed without the key.
+ */
 export function reference(key: Uint8Array, value: string): string {
   return referrer(key)(value)
 }

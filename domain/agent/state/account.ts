@@ -23,11 +23,11 @@ export const ownSpent = ({ spent }: AgentState): Amounts => ({
   agents: 1,
 })
 
-/** What children whose end is not known have been granted. */
+/** The grants of children whose end is not known. */
 export const reserved = ({ children }: Family): Amounts =>
   eachKind((kind) => Object.values(children).reduce((sum, { grant }) => sum + (grant[kind] ?? 0), 0))
 
-/** What late answers to the agent's own model attempts may add. */
+/** The use that late answers to the agent's own model attempts may add. */
 export const exposed = ({ exposure }: Family): Amounts => ({
   tokens: exposure.reduce((sum, one) => sum + one.tokens, 0),
   nanoDollars: exposure.reduce((sum, one) => sum + one.nanoDollars, 0),
@@ -40,13 +40,13 @@ const settled = ({ settled: { spent, uncertain } }: Family): Amounts => ({
   agents: spent.agents + uncertain.agents,
 })
 
-/** What the agent's budget has lost beside its own spending: to its children, and to answers that are not known. */
+/** The losses of the agent's budget beside its own spending: to its children, and to answers that are not known. */
 export function committed({ family }: AgentState): Amounts {
   const [open, late, ended] = [reserved(family), exposed(family), settled(family)]
   return eachKind((kind) => open[kind] + late[kind] + ended[kind])
 }
 
-/** What is left of each kind; null: there is no limit. Never below 0. */
+/** The budget that is left of each kind; null: there is no limit. Never below 0. */
 export function free(state: AgentState): Nullable {
   const [budget, own, others] = [budgetOf(state), ownSpent(state), committed(state)]
   const left = (kind: Kind) => Math.max(0, (budget[kind] ?? 0) - own[kind] - others[kind])
@@ -94,7 +94,7 @@ export function shareOf(state: AgentState, call: Call): Nullable {
   }
 }
 
-/** What is free beside the shares of calls that have no child yet. */
+/** The budget that is free beside the shares of calls that have no child yet. */
 export function spare(state: AgentState): Nullable {
   const left = free(state)
   const shares = delegating(state)

@@ -63,6 +63,6 @@ export function messageText({ id, from, type, topic, correlationId, refused }: H
 
 const textOf = (payload: Json): string => (typeof payload === 'string' ? payload : JSON.stringify(payload))
 
-/** What the sender of a message that bounced reads. */
+/** The text that the sender of a bounced message reads. */
 export const bouncedText = (id: string, to: string, reason: string): string =>
   `[Your message ${id} to ${to} was not delivered]\n${reason}`

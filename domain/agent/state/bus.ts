@@ -4,7 +4,8 @@ import type { AgentEvent, EventOf } from '../events/events.ts'
 import type { Call } from './call.ts'
 import { type Machine, openCalls } from './machine.ts'
 
-// What an agent knows of the messages of its run: requests that it owes an answer, and, of the root, who hears what.
+// The agent's view of the messages of its run: requests that it owes an answer, and, in the root, the subscribers of each
+// topic.
 
 /** A request has no answer after so long, ms (CONTRACTS 4). */
 export const REQUEST_MS = 30_000

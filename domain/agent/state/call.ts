@@ -18,7 +18,7 @@ export type CallStage =
       readonly notBefore: number
       /** An earlier attempt may have happened: a reconcilable call asks its probe first. */
       readonly probe: boolean
-      /** What the parent has answered to this call's request for budget. */
+      /** The parent's answer to this call's request for budget. */
       readonly topUp?: Amounts
     }
   /** The child is at work. */
@@ -58,7 +58,7 @@ export interface Call {
   /** `tool_call_start` is in the log. */
   readonly started: boolean
   readonly attempt: number
-  /** Attempts that a dead driver left behind; they do not count as retries. */
+  /** Attempts that a dead driver left behind, or whose tool had changed; they do not count as retries. */
   readonly lost: number
   readonly startedAt: number
   /** Revision of the last event of this call, from which the next one follows. */

@@ -19,7 +19,7 @@ export interface Summarizing {
   readonly estimate: Estimate
   /** Revision of the intent. */
   readonly since: number
-  /** What is to be summarised. */
+  /** The part that is to be summarised. */
   readonly segments: readonly Segment[]
 }
 

@@ -52,7 +52,7 @@ export function summaryFailed(state: AgentState, event: EventOf<'summary_failed'
   return changed(state, { summarizing: null, draft: null, failed: failed + 1 })
 }
 
-/** What requests show from now on, and how many tokens that is. */
+/** The part that requests show from now on, and its tokens. */
 export function compressed(state: AgentState, event: EventOf<'context_compressed'>): AgentState {
   const { segments, tokens } = event.body
   const { compression, messages } = state

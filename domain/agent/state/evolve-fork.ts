@@ -4,7 +4,7 @@ import type { BodyOf, EventOf } from '../events/events.ts'
 import { completing } from './controls.ts'
 import { settleCalls } from './evolve-calls.ts'
 import { FORKED } from './evolve-tree.ts'
-import { lossOfFork } from './loss.ts'
+import { lossOfFork } from './loss-rules.ts'
 import { type AgentState, activityOf, addSpent, BLANK, callsOf, NOTHING_SPENT, turnIsOpen } from './state.ts'
 
 /** The state of a fork: that of its source at the point, under the new name, with what was unfinished left behind. */
@@ -54,7 +54,7 @@ export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: 
   }
 }
 
-/** What a fork does not hold against the agent. */
+/** Members that a fork does not hold against the agent. */
 const FORGIVEN = {
   violations: 0,
   textOnly: 0,

@@ -7,7 +7,7 @@ import { controlKind } from './controls.ts'
 import { NO_OBLIGATIONS } from './courier.ts'
 import { type Asked, addReport, type Child, eachKind, type Family, isNothing, NO_AMOUNTS, NO_FAMILY } from './family.ts'
 import { ImpossibleEvent } from './impossible.ts'
-import { followsRecord } from './reuse.ts'
+import { followsRecord } from './reuse-rules.ts'
 import { type AgentState, activityOf, callsOf, LOST_KEPT, withActivity } from './state.ts'
 
 // The fold of what happens between parent and child.
@@ -90,7 +90,7 @@ export function evolveTree(state: AgentState, event: Events): AgentState {
   }
 }
 
-/** What other events change in the books of an agent that delegates. */
+/** The changes that other events make in the books of an agent that delegates. */
 export function familyAfter(before: AgentState, next: AgentState, event: AgentEvent): Family {
   const { family } = next
   if (next.spec.delegation === undefined) return family
@@ -120,7 +120,7 @@ export function familyAfter(before: AgentState, next: AgentState, event: AgentEv
 /** A fork is the root of a run of its own. */
 export const FORKED = { courier: NO_OBLIGATIONS, family: NO_FAMILY, bus: NO_MESSAGES }
 
-/** What was reserved for the attempt, beyond the estimate that is on the bill. */
+/** The reservation for the attempt, beyond the estimate that is on the bill. */
 function exposedBy(before: AgentState, event: EventOf<'model_attempt_lost'>) {
   const activity = activityOf(before.machine)
   const model = activity?.status === 'THINKING' && activity.model.at === 'calling' ? activity.model : null

@@ -4,7 +4,7 @@ import { busAfter } from './bus.ts'
 import { completing } from './controls.ts'
 import { courierAfter } from './courier.ts'
 import { AFTER_THE_END, NO_CONSEQUENCE, STARTS_WORK } from './event-kinds.ts'
-import { evolveCall, withoutAbandoned } from './evolve-calls.ts'
+import { evolveCall, toolChanged, withoutAbandoned } from './evolve-calls.ts'
 import { compressed, expandedBy, knowledgeAdded, summaryFailed } from './evolve-context.ts'
 import { evolveFork } from './evolve-fork.ts'
 import { evolveTree, familyAfter, waitForReply } from './evolve-tree.ts'
@@ -22,10 +22,10 @@ import {
 } from './evolve-turns.ts'
 import { changedFiles, versioned } from './evolve-versions.ts'
 import { ImpossibleEvent } from './impossible.ts'
-import { addLostCalls, lossAccepted, lossReleased, lostCallDecided, withUndecided } from './loss.ts'
+import { addLostCalls, lossAccepted, lossReleased, lostCallDecided, withUndecided } from './loss-rules.ts'
 import { SHOWN_BYTES } from './messages.ts'
 import { gateKey, initialPhase } from './phases.ts'
-import { reuseAfter, sizeInRecord } from './reuse.ts'
+import { reuseAfter, sizeInRecord } from './reuse-rules.ts'
 import { type AgentState, activityOf, BLANK, isFinished, REMEMBERED, turnIsOpen } from './state.ts'
 import { advanceClock } from './work-clock.ts'
 
@@ -53,7 +53,7 @@ export function evolve(state: AgentState | null, event: AgentEvent, append: Appe
   }
 }
 
-/** What the next turn reads. */
+/** The input that the next turn reads. */
 const READ: ReadonlySet<string> = new Set(['user_input', 'message_received', 'message_bounced'])
 
 /** Does the event lead to a further step by itself? The next turn reads an input that arrives within a turn. */
@@ -112,7 +112,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'message_bounced':
       return unread(state, event, append)
     case 'message_received':
-      // What a call waited for is read as its result.
+      // The answer that a call waited for is read as its result.
       return event.toolCallId === undefined ? unread(state, event, append) : state
     case 'message_sent':
       return waitForReply(state, event)
@@ -150,6 +150,8 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'approval_decided':
     case 'approval_expired':
       return evolveCall(state, event)
+    case 'approval_voided':
+      return toolChanged(evolveCall(state, event), event)
     case 'tool_call_end': {
       if (event.body.step !== state.step + 1) throw new ImpossibleEvent(event, `step ${state.step + 1} is next`)
       const next = changedFiles(evolveCall(state, event), event)

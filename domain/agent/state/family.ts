@@ -1,6 +1,7 @@
 import type { Amounts, Report } from '../events/tree.ts'
 
-// The knowledge of an agent about its parent and its children. Children that have ended are sums, so that the state stays small.
+// The knowledge of an agent about its parent and its children. Children that have ended are sums, so that the state stays
+// small.
 
 export interface Child {
   readonly toolCallId: string
@@ -47,16 +48,16 @@ export interface Family {
   readonly children: Readonly<Record<string, Child>>
   /** Sums over the reports of children. */
   readonly settled: Report
-  /** What the parent has added to the grant. */
+  /** The parent's additions to the grant. */
   readonly received: Amounts
-  /** What was free when the calls of the open turn were asked for: their shares are parts of it. */
+  /** The free budget when the calls of the open turn were asked for: their shares are parts of it. */
   readonly base: Nullable | null
   readonly asked: readonly Asked[]
   readonly asks: readonly ChildAsks[]
   /** The parent has nothing to add for a turn. */
   readonly refused: boolean
   readonly exposure: readonly Exposure[]
-  /** What the parent was told so far; null: the end was not reported. */
+  /** The use that was reported to the parent so far; null: the end was not reported. */
   readonly reported: Report | null
 }
 

@@ -3,7 +3,7 @@ import type { Call } from './call.ts'
 
 // The state machine of one agent (seed 000, section 6).
 
-/** What was reserved for a model call; money null: the price is not known. */
+/** The reservation for a model call; money null: the price is not known. */
 export type Estimate = BodyOf<'model_call_start'>['estimate']
 
 /** The run waits until a model serves again: how long so far, ms, and when the attempt that is at work was begun. */

@@ -20,7 +20,7 @@ export class Transcript {
   private readonly items: Message[] = []
   /** The turn of each item. */
   private readonly itemTurns: number[] = []
-  /** What a branch goes on from. */
+  /** The messages that a branch goes on from. */
   private before: { readonly whole: Transcript; readonly count: number } | null = null
   private turn = 0
   private unread: string[] = []
@@ -95,7 +95,7 @@ export class Transcript {
         this.unread.push(event.body.text)
         return
       case 'message_received':
-        // What a call waited for is its result.
+        // The answer that a call waited for is its result.
         if (event.toolCallId === undefined) this.unread.push(event.body.text)
         return
       case 'message_bounced':

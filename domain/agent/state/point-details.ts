@@ -21,7 +21,10 @@ export interface ToolResult {
   readonly erased?: true
 }
 
-/** What a checkpoint shows beside messages and use (seed 000, 5.5), with values; the folded state has only their hashes. */
+/**
+ * The values that a checkpoint shows beside messages and use (seed 000, 5.5), with values; the folded state has only
+ * their hashes.
+ */
 export interface PointFacts {
   readonly contextVariables: Readonly<Record<string, Json>>
   readonly pendingToolCalls: readonly ToolCall[]

@@ -1,7 +1,4 @@
-import { byteLength } from '../bounded.ts'
-import type { AgentEvent, EventOf } from '../events/events.ts'
 import type { Place } from '../events/reuse.ts'
-import type { AgentState } from './state.ts'
 
 /** How far a fork has followed the record of the run that it was made of. */
 export interface Reuse {
@@ -14,31 +11,4 @@ export interface Reuse {
   readonly tools: number
   /** Revision of the `reuse_ended`; null: the record is still followed. */
   readonly left: number | null
-}
-
-/** Does the agent take the next outcome from the record, if it is there? */
-export const followsRecord = ({ reuse }: AgentState): boolean => reuse != null && reuse.left === null
-
-/** Bytes of the end of a call without its place in the record: the context of a fork fills as that of its source did. */
-export const sizeInRecord = ({ size, body: { reused } }: EventOf<'tool_call_end'>): number =>
-  reused === undefined ? size : size + 1 - byteLength(JSON.stringify({ reused }))
-
-/** The same after one more event. */
-export function reuseAfter({ reuse = null }: AgentState, event: AgentEvent): Reuse | null {
-  if (reuse === null) return null
-  switch (event.type) {
-    case 'model_call_end':
-    case 'error': {
-      if (event.body.reused === undefined) return reuse
-      const { stream, revision } = event.body.reused
-      return { ...reuse, after: { stream, revision }, models: reuse.models + 1 }
-    }
-    case 'tool_call_end':
-    case 'tool_call_unknown':
-      return event.body.reused === undefined ? reuse : { ...reuse, tools: reuse.tools + 1 }
-    case 'reuse_ended':
-      return { ...reuse, left: event.revision }
-    default:
-      return reuse
-  }
 }

@@ -87,9 +87,9 @@ export interface AgentState {
   readonly messages: Root
   readonly variables: Root
   readonly spent: Spent
-  /** What a fork's sources had spent up to it: on their bills, and no part of its own budget. */
+  /** The spending of a fork's sources up to it: on their bills, and no part of its own budget. */
   readonly inherited: Spent
-  /** What model requests are made of beside the messages, as last recorded; null: no model was called yet. */
+  /** The parts of model requests beside the messages, as last recorded; null: no model was called yet. */
   readonly prompt: Prompt | null
   readonly toolset: Toolset | null
   /** Input tokens of the last model call, and bytes that joined the messages since. */
@@ -121,11 +121,14 @@ export interface AgentState {
   readonly documents: Readonly<Record<string, string>>
   /** Calls that ended with an unknown outcome and have not been resolved since. */
   readonly unresolved: readonly string[]
-  /** Attempts of calls that were abandoned before their end was seen, the latest {@link LOST_KEPT}; their outcome may still arrive. */
+  /**
+   * Attempts of calls that were abandoned before their end was seen, the latest {@link LOST_KEPT}; their outcome may
+   * still arrive.
+   */
   readonly abandoned: readonly AbandonedAttempt[]
   /** Model attempts that were given up, by estimate on the bill until their answer is known; at most {@link LOST_KEPT}. */
   readonly lostAttempts: readonly LostAttempt[]
-  /** What an accepted loss of the log's end leaves to be settled; null: nothing. */
+  /** The calls that an accepted loss of the log's end leaves to be settled; null: nothing. */
   readonly loss: Loss | null
   /** Revision of the last event from which something follows by itself. */
   readonly follows: number
@@ -136,7 +139,7 @@ export interface AgentState {
   /** The outermost request that set the agent going, and that of the input that no turn has read. */
   readonly correlation: string
   readonly unreadCorrelation: string | null
-  /** What this stream owes other streams, and what it has taken from them. */
+  /** The obligations of this stream to other streams, and its deliveries from them. */
   readonly courier: Courier
   /** The agent's place among those that it was started by and has started. */
   readonly family: Family
@@ -222,7 +225,7 @@ export const BLANK: Omit<AgentState, 'spec'> = {
   commands: [],
 }
 
-/** What the agent is at work on, inside recovery or not; null where it is at nothing. */
+/** The agent's current work, inside recovery or not; null where it is at nothing. */
 export function activityOf(machine: Machine): Activity | null {
   switch (machine.status) {
     case 'THINKING':

@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../events/events.ts'
 import { asksForTurn } from './family.ts'
-import { undecided } from './loss.ts'
+import { undecided } from './loss-rules.ts'
 import { outageOf, waitsForLimit } from './outage.ts'
 import { type AgentState, activityOf, type Call, isFinished, type WorkClock } from './state.ts'
 

@@ -8,7 +8,7 @@ import type { DocumentView, SpanView } from '../model/view.ts'
 import type { NormalOperation } from './normal-operations.ts'
 import { START } from './operations.ts'
 
-/** What the schema refuses; the message says what to send. */
+/** A refusal of the schema; the message says what to send. */
 export class SchemaFault extends Error {}
 
 /**

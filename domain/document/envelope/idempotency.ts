@@ -1,7 +1,7 @@
 import { type Answer, type Refused, refused } from './answers.ts'
 import { type AiEnvelopeRequest, payloadHash } from './request.ts'
 
-/** What is remembered of an answered request, per document, caller and `client_request_id`. */
+/** The memory of an answered request, per document, caller and `client_request_id`. */
 export interface AnsweredRequest {
   readonly payloadHash: string
   readonly answer: Answer

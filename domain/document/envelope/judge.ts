@@ -11,7 +11,7 @@ import { failedPreconditions } from './preconditions.ts'
 import { type AiEnvelopeRequest, clientFrontier, payloadHash } from './request.ts'
 import { payloadFault, readEnvelope } from './structure.ts'
 
-/** What the checks need beside the request. */
+/** The facts that the checks need beside the request. */
 export interface EnvelopeContext {
   readonly parse: MarkupParser
   /** The answer that this caller's id has been given for this document, or null. */
@@ -22,7 +22,7 @@ export interface EnvelopeContext {
   readonly scope: readonly [documentId: string, caller: string]
 }
 
-/** What the gateway does with a request. Only `apply` changes the document, by all of its edits. */
+/** The gateway's verdict on a request. Only `apply` changes the document, by all of its edits. */
 export type Verdict =
   | { readonly kind: 'refuse'; readonly answer: Answer; readonly request: AiEnvelopeRequest | null }
   /** The id was answered before; nothing happens again. */
@@ -32,7 +32,7 @@ export type Verdict =
       readonly request: AiEnvelopeRequest
       readonly edits: readonly Edit[]
       readonly diagnostics: readonly Diagnostic[]
-      /** What the operations say about themselves, in order. */
+      /** The annotations of the operations, in order. */
       readonly annotations: readonly (string | null)[]
     }
 
@@ -40,8 +40,8 @@ export type Verdict =
 export const judge = (body: unknown, context: EnvelopeContext): Verdict => atOnce(judging(body, context))
 
 /**
- * Judges the body of a request, in steps: each of them takes long for a large one. The order of the checks is the contract's: the first one that fails gives the answer.
- * Nothing is thrown for bad input.
+ * Judges the body of a request, in steps: each of them takes long for a large one. The order of the checks is the
+ * contract's: the first one that fails gives the answer. Nothing is thrown for bad input.
  */
 export function* judging(
   body: unknown,

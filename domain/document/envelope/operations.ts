@@ -29,7 +29,7 @@ export interface DeleteBlocks {
 /** `insert_blocks` at the start names no span. */
 export const START = 'start'
 
-/** What an `ops_xml` is that is none; the message says what to send. */
+/** The fault of an invalid `ops_xml`; the message says what to send. */
 export class OperationFault extends Error {}
 
 /** The operations of a parsed `ops_xml`, in order. Throws {@link OperationFault}. */

@@ -9,7 +9,7 @@ export type SpanNow =
   | { readonly spanId: string; readonly state: 'unchanged' | 'changed'; readonly text: string; readonly hash: string }
   | { readonly spanId: string; readonly state: Extract<PreconditionFailure, 'span_missing' | 'unverified'> }
 
-/** What follows a conflict. */
+/** The next step after a conflict. */
 export type Rebase =
   /** Every span has the text that the request was written for: the same operations are sent again. */
   | { readonly kind: 'mechanical'; readonly request: AiEnvelopeRequest; readonly delayMs: number }

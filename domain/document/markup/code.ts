@@ -6,7 +6,7 @@ import { attributeOf, type Element, isElement, type Node } from './tree.ts'
 /** The text of a code block: white space as it is, no marks. */
 export const codeRuns = (nodes: readonly Node[]): Run[] => collapsed([piece('verbatim', plain(nodes), {})])
 
-/** What a `pre` element holds: HTML drops a line feed right behind the tag. */
+/** The text of a `pre` element: HTML drops a line feed right behind the tag. */
 export const preRuns = (pre: Element): Run[] => codeRuns([lineFeeds(plain(pre.children)).replace(/^\n/, '')])
 
 /** Names of languages that HTML and Markdown can hold. A person's replica may hold any other text. */

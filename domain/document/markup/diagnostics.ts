@@ -1,6 +1,6 @@
 import { echo } from '../../shared/issues.ts'
 
-/** What the gateway took out of a payload that it applied. */
+/** A part that the gateway took out of a payload that it applied. */
 export type Diagnostic =
   | { readonly code: 'tag_removed'; readonly element: string }
   | { readonly code: 'attribute_removed' | 'link_dropped'; readonly element: string; readonly attribute: string }

@@ -14,7 +14,7 @@ import { element, type Node } from './tree.ts'
 export const toHtml = (blocks: readonly ReadBlock[]): string =>
   htmlText(renderBlocks(blocks.filter((block): block is Block => block.type !== 'unreadable')))
 
-/** What parsed HTML holds for a new document. `fault` says why it cannot be a document. */
+/** The content of parsed HTML for a new document. `fault` says why it cannot be a document. */
 export function contentOf(
   children: readonly Node[],
 ):

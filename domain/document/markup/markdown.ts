@@ -100,7 +100,7 @@ const asHtml = (nodes: readonly Node[]): string =>
 const escaped = (text: string): string =>
   text.replaceAll(/[\\`*_[\]<>~|&]/g, '\\$&').replaceAll(/(?:https?|ftp):|www\./gi, (m) => m.replace(/[:.]$/, '\\$&'))
 
-/** What would begin a heading, quote, list, fence or divider at the start of a line is escaped. */
+/** Escapes a heading, quote, list, fence or divider at the start of a line. */
 const lineStart = (text: string): string =>
   text
     .replaceAll(/^([#>+=-]|\d{1,9}(?=[.)]))/gm, (start) => (/\d/.test(start) ? start : `\\${start}`))

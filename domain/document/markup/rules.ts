@@ -10,7 +10,7 @@ export const HOSTILE_TAGS = set('script style iframe object embed form')
 /** Attribute → the tags that may bear it, and what its value may be. */
 type AttributeRules = ReadonlyMap<string, { readonly tags: ReadonlySet<string>; readonly value: RegExp }>
 
-/** What is left of a tree. */
+/** The sanitized tree. */
 export interface MarkupRules {
   readonly tags: ReadonlySet<string>
   readonly attributes: AttributeRules

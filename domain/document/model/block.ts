@@ -31,7 +31,7 @@ export type TextContent = {
   [T in TextType]: { readonly type: T; readonly attrs: BlockAttrs<T>; readonly text: readonly Run[] }
 }[TextType]
 
-/** What a block holds. Only tables have rows, and dividers have neither rows nor text. */
+/** The content of a block. Only tables have rows, and dividers have neither rows nor text. */
 export type BlockContent =
   | TextContent
   | { readonly type: 'table'; readonly attrs: BlockAttrs<'table'>; readonly rows: readonly (readonly Cell[])[] }

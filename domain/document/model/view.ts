@@ -13,7 +13,7 @@ export type SpanView =
       readonly text: string
     }
 
-/** What the checks need of a document at one revision: read-only and synchronous. */
+/** The view of a document at one revision that the checks need: read-only and synchronous. */
 export interface DocumentView {
   readonly frontier: string
   relation(client: Frontier): FrontierRelation

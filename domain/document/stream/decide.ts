@@ -13,7 +13,7 @@ export interface Change {
   readonly frontier: string
 }
 
-/** What the gateway records. The replica has already made and checked each change at the stream's last revision. */
+/** The events that the gateway records. The replica has already made and checked each change at the stream's last revision. */
 export type DocumentCommand =
   | ({ readonly kind: 'create'; readonly content: Change | null } & BodyOf<'document_created'>)
   | {

@@ -1,4 +1,5 @@
 import type { Actor } from '../../log/envelope.ts'
+import { instantText } from '../../shared/instant.ts'
 import type { DocumentEvent } from './events.ts'
 
 /** One append to a document's stream: a request with its answer, or an update of a person. */
@@ -27,7 +28,7 @@ export interface HistoryEntry {
 export function entryOf(event: DocumentEvent, before: DocumentEvent | null): HistoryEntry | null {
   const { revision, actor, runId, toolCallId } = event
   const place = {
-    ...{ revision, at: new Date(event.at).toISOString(), by: actor },
+    ...{ revision, at: instantText(event.at), by: actor },
     ...(runId === undefined ? {} : { runId }),
     ...(toolCallId === undefined ? {} : { toolCallId }),
   }

@@ -18,8 +18,8 @@ function correlationOf(id: string): string {
 }
 
 /**
- * Who asks, as headers carry it: without secrets, of an Idempotency-Key and what is `asked` for under it hashes alone. A
- * trace context that is none is left out, as W3C asks. Throws CommandRejected `CORRELATION_ID_REFUSED`.
+ * The asking person or program, as headers carry it: without secrets, of an Idempotency-Key and what is `asked` for under
+ * it hashes alone. A trace context that is none is left out, as W3C asks. Throws CommandRejected `CORRELATION_ID_REFUSED`.
  */
 export function askingOf(
   secrets: SecretBoundary,

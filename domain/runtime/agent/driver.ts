@@ -16,7 +16,7 @@ import { driftSince, treeNow } from './perform/version-workspace.ts'
 
 type OwedTool = Extract<Owed, { kind: 'tool' }>
 
-/** What a driver is told of the tree that its agent belongs to. */
+/** The tree of an agent, as its driver sees it. */
 export interface InTree {
   readonly order: WorkspaceOrder
   /** False: other agents of the run have changed files since. */

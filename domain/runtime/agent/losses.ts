@@ -18,7 +18,7 @@ interface About {
   readonly unfinished?: boolean
 }
 
-/** What became of an acceptance in one stream. `unreadable`: the code of the error that keeps it from being folded. */
+/** The result of an acceptance in one stream. `unreadable`: the code of the error that keeps it from being folded. */
 export type StreamAccepted = 'recorded' | 'finished' | { readonly unreadable: string }
 
 /**

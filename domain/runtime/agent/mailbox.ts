@@ -11,7 +11,7 @@ import type { Memory } from '../stream/memory.ts'
 import type { StreamPorts } from '../stream/ports.ts'
 import { agentSnapshots } from './history/snapshots.ts'
 
-/** What a driver needs beside the state: the messages, where they were read, and the last answer of the model. */
+/** The knowledge of a driver beside the state: the messages, where they were read, and the last answer of the model. */
 class AgentMemory implements Memory<AgentEvent, DecisionContext> {
   readonly transcript: Transcript | null
   /** The last answer of the model, whose blocks hold the open calls' arguments. */
@@ -46,7 +46,7 @@ class AgentMemory implements Memory<AgentEvent, DecisionContext> {
   }
 }
 
-/** Who asks an agent, as headers carry it. */
+/** The asker of an agent, as headers carry it. */
 export type AgentAsking = Asking<DecisionContext>
 
 /** The mailbox of an agent's stream. */

@@ -53,6 +53,6 @@ export class ModelHealth {
 /** Failures that are the request's or the account's, and no matter of the model's health. */
 const NOT_OF_MODEL: ReadonlySet<string> = new Set(['RATE_LIMITED', 'INVALID_REQUEST', 'CONTEXT_OVERFLOW', 'ABORTED'])
 
-/** What a failure's code says of the model's health. */
+/** The meaning of a failure's code for the model's health. */
 export const endOfFailure = (code: string): CallEnd =>
   code === 'TIMEOUT' ? 'timeout' : NOT_OF_MODEL.has(code) ? 'none' : 'error'

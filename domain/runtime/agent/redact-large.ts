@@ -2,7 +2,7 @@ import type { Json } from '../../log/json.ts'
 import type { SecretBoundary } from '../ports.ts'
 import type { YieldToEventLoop } from '../yield-to-event-loop.ts'
 
-/** What is redacted at a time: a text weighs its characters, and each value some more. */
+/** The size of one piece of redaction: a text weighs its characters, and each value some more. */
 const [BATCH, VALUE] = [256 * 1024, 64]
 
 type Member = readonly [key: string, value: Json]

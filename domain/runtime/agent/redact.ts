@@ -13,7 +13,7 @@ import { redactLarge } from './redact-large.ts'
 // Where what comes from outside becomes a command, secrets become references (CONTRACTS 3, Secrets).
 
 /**
- * What a person says, without secrets. Rejects with SECRET_IN_SPEC or SECRET_IN_REQUEST where one stands in what must
+ * The words of a person, without secrets. Rejects with SECRET_IN_SPEC or SECRET_IN_REQUEST where one stands in what must
  * stay as it is.
  */
 export function redactRequest(secrets: SecretBoundary, command: UserCommand): UserCommand {

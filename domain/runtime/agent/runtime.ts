@@ -24,6 +24,7 @@ import type {
   Executed,
   ForkOptions,
   Request,
+  ReusedRecord,
   Verification,
 } from '../types.ts'
 import { askingOf } from './asking.ts'
@@ -31,7 +32,7 @@ import { forkOf } from './fork.ts'
 import { briefAt } from './history/brief.ts'
 import { type RebuiltRequest, rebuildRequests } from './history/rebuild-request.ts'
 import { agentAt } from './history/replay.ts'
-import { type ReusedRecord, reusedRecord } from './history/reused.ts'
+import { reusedRecord } from './history/reused.ts'
 import { type RecordedDecision, routingDecisions } from './history/routing-decisions.ts'
 import { verifyAgent } from './history/verify.ts'
 import type { AgentMailbox } from './mailbox.ts'

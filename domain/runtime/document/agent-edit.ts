@@ -95,7 +95,7 @@ const exhausted = (attempts: number) =>
     `the document had changed before each of ${attempts} attempts, and nothing was applied; read it again and begin a new edit`,
   )
 
-/** What is left of a message for texts, bytes. */
+/** The room of a message for texts, in bytes. */
 const TEXT_BYTES = RESULT_BYTES / 2
 
 /** The model decides: it gets the text, hash and frontier as they are now. */

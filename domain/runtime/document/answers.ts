@@ -8,7 +8,7 @@ import { bodyOf } from '../stream/bodies.ts'
 import type { Stores, StreamPorts } from '../stream/ports.ts'
 import { type AnswerIndex, AnswerPieces } from './answer-pieces.ts'
 
-/** What tells requests apart: an id belongs to one caller and one document. */
+/** The identity of a request: an id belongs to one caller and one document. */
 export interface RequestKey {
   readonly documentId: string
   readonly caller: string

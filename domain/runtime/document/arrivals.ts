@@ -2,7 +2,7 @@ import type { DocumentContext } from '../../document/stream/decide.ts'
 import { type DocumentEvent, isUpdate, updateBytes } from '../../document/stream/events.ts'
 import type { Memory } from '../stream/memory.ts'
 
-/** What came out of the log since it was last taken: the updates that a replica has still to import. */
+/** The news of the log since they were last taken: the updates that a replica has still to import. */
 export class Arrivals implements Memory<DocumentEvent, DocumentContext> {
   readonly bytes = 0
   readonly #listen: (event: DocumentEvent) => void

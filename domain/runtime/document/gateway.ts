@@ -27,7 +27,7 @@ export interface NewDocument {
   readonly blocks: readonly BlockContent[]
 }
 
-/** What makes a creation the same one when it is sent again; `commandId` tells key and content apart. */
+/** The identity of a creation that is sent again; `commandId` tells key and content apart. */
 export interface CreationKey {
   readonly documentId: string
   readonly commandId: string
@@ -89,12 +89,12 @@ export class DocumentGateway {
     return desk.answered(documentId, clientRequestId, caller)
   }
 
-  /** What a request would do now; see {@link EnvelopePreview}. */
+  /** The effect of a request now; see {@link EnvelopePreview}. */
   preview(documentId: string, body: unknown): Promise<EnvelopePreview> {
     return previewEnvelope(this.#ports, this.#cache, documentId, body)
   }
 
-  /** What follows a conflict that the request has met, by the document as it is now (CONTRACTS 12). */
+  /** The next step after a conflict of the request, by the document as it is now (CONTRACTS 12). */
   async rebase(documentId: string, request: AiEnvelopeRequest): Promise<Rebase> {
     await this.#mustExist(documentId)
     return this.#desk(documentId).look((replica) => rebase(request, replica))

@@ -5,7 +5,8 @@ import { entryOf, type HistoryEntry } from '../../document/stream/entry.ts'
 import type { DocumentEvent } from '../../document/stream/events.ts'
 import type { AuthoredPart, ReadBlock } from '../../ports.ts'
 import { history } from '../stream/history.ts'
-import { type StreamProof, verifyStream } from '../stream/verify.ts'
+import type { StreamProof } from '../stream/proof.ts'
+import { verifyStream } from '../stream/verify.ts'
 import { yielder } from '../yield-to-event-loop.ts'
 import { KnownOwners } from './known-owners.ts'
 import { type OpenedAt, openAt } from './open-at.ts'
@@ -123,7 +124,7 @@ export class DocumentHistory {
     throw new DocumentError('DOCUMENT_UNKNOWN', 'there is no such document')
   }
 
-  /** What is told of some updates, which are in ascending order. */
+  /** The entries of some updates, which are in ascending order. */
   async #entries(documentId: string, revisions: readonly number[]): Promise<readonly HistoryEntry[]> {
     const found: HistoryEntry[] = []
     for (const revision of revisions) {

@@ -6,7 +6,7 @@ import { openAt } from './open-at.ts'
 import type { ReplicaCache } from './replica-cache.ts'
 import type { DocumentPorts } from './types.ts'
 
-/** What a request would do now: the document before and after it, or the answer with which it would be refused. */
+/** The effect of a request now: the document before and after it, or the answer with which it would be refused. */
 export type EnvelopePreview =
   | { readonly title: string; readonly before: readonly ReadBlock[]; readonly after: readonly ReadBlock[] }
   | { readonly refused: Exclude<Answer, { status: 200 }> }

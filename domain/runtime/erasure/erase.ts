@@ -101,7 +101,7 @@ function unreadable(error: unknown): null {
 }
 const UNREADABLE: ReadonlySet<LogError['code']> = new Set(['BLOB_MISSING', 'LOG_CORRUPT', 'BODY_ERASED'])
 
-/** What {@link erase} would empty now. Rejects as it does. */
+/** The bodies that {@link erase} would empty now. Rejects as it does. */
 export async function erasable(
   ports: Pick<StreamPorts, 'log'>,
   aggregate: Erasable,

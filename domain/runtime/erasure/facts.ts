@@ -68,8 +68,8 @@ function unsealedFacts(facts: readonly Fact[], { header }: SealedEvent, asker: A
 }
 
 /**
- * What the fold needs of the targets' bodies, read in one go; none of those that cannot be read, which is no reason to
- * keep them.
+ * The residues of the targets' bodies that the fold needs, read in one go; none of those that cannot be read, which is no
+ * reason to keep them.
  */
 async function residues(ports: StreamPorts, aggregate: Erasable, stream: string, targets: readonly Target[]) {
   const wanted = new Set(targets.map(({ revision }) => revision))

@@ -27,7 +27,7 @@ export interface Target extends ErasableBody {
 /** The request that asks for an erasure, as its facts record it. */
 export type Asker = Pick<StreamContext, 'by' | 'commandId' | 'correlationId' | 'trace'>
 
-/** What an erasure needs of an aggregate. */
+/** The part of an aggregate that an erasure needs. */
 export type Erasable = Pick<
   AnyAggregate,
   'decode' | 'versions' | 'reject' | 'erasing' | 'attaching' | 'attachment' | 'bears'

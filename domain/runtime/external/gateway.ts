@@ -110,7 +110,7 @@ function limited(asked: AgentRunRequest, backend: AgentBackend, { budget, price 
   return { ...asked, extensions: { ...asked.extensions, [id]: most / 1e9 } }
 }
 
-/** What is stored of a request: of the environment the names alone, since any value may be a secret. */
+/** The stored part of a request: of the environment the names alone, since any value may be a secret. */
 function recorded({ env, ...request }: AgentRunRequest, { name }: StartedBy, hiding?: Hiding): RecordedRequest {
   const named = { ...request, ...(name !== undefined && { name }) }
   const hidden = hiding?.value(named as unknown as Json) ?? named

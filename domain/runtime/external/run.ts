@@ -50,7 +50,7 @@ export class ExternalRun implements AgentRunHandle, EventSource {
   #settled = false
   #change = Promise.withResolvers<void>()
   #asked = 0
-  /** What the agent waits for, by its id. */
+  /** The permissions that the agent waits for, by id. */
   readonly #questions = new Map<string, (decision: 'approved' | 'rejected' | null) => void>()
 
   constructor(options: RunOptions) {
@@ -67,7 +67,7 @@ export class ExternalRun implements AgentRunHandle, EventSource {
       hiding,
       onRecorded: () => {
         this.wake()
-        this.#heed()
+        this.#onNews()
       },
       onFailure: () => this.#abort.abort(),
     })
@@ -78,7 +78,7 @@ export class ExternalRun implements AgentRunHandle, EventSource {
   notice(): void {
     // The next append reports the error that keeps it from reading.
     this.#options.log.look().then(
-      () => this.#heed(),
+      () => this.#onNews(),
       () => undefined,
     )
   }
@@ -122,7 +122,7 @@ export class ExternalRun implements AgentRunHandle, EventSource {
   }
 
   /** Does what was asked of the run, by a person or by the rules. */
-  #heed(): void {
+  #onNews(): void {
     const { cancelledAt, permissions } = this.#options.log.state
     const over = cancelledAt !== null || this.#options.log.lost
     // A run that another driver has taken is recorded as that one says: the process must not go on unseen.
@@ -141,7 +141,7 @@ export class ExternalRun implements AgentRunHandle, EventSource {
     while (this.ended === null) {
       await clock.sleep(LOOK_MS)
       await log.look().catch(() => undefined)
-      this.#heed()
+      this.#onNews()
     }
   }
 
@@ -157,7 +157,7 @@ export class ExternalRun implements AgentRunHandle, EventSource {
       input: boundData(input),
     })
     await this.#recorder.record([{ kind: 'permission', toolCallId: id, ...hidden }])
-    this.#heed()
+    this.#onNews()
     return answer.promise
   }
 

@@ -21,7 +21,7 @@ export interface ExternalLogPorts extends StreamPorts {
   beforeAppend?(): Promise<void>
 }
 
-/** What people ask of a run that is under way. */
+/** The requests of people to a run that is under way. */
 export type AskedOfRun = Extract<ExternalCommand, { kind: 'cancel' | 'decide_permission' }>
 /** The revision that the run must be at; absent: any. */
 export interface Expected {

@@ -14,8 +14,9 @@ import { erase } from '../erasure/erase.ts'
 import { history } from '../stream/history.ts'
 import { type Asking, Mailbox, type Submitted } from '../stream/mailbox.ts'
 import type { StreamPorts } from '../stream/ports.ts'
+import type { StreamProof } from '../stream/proof.ts'
 import { Snapshots } from '../stream/snapshots.ts'
-import { type StreamProof, verifyStream } from '../stream/verify.ts'
+import { verifyStream } from '../stream/verify.ts'
 import { recalled } from './recalled.ts'
 
 export interface MemoryPorts extends StreamPorts {

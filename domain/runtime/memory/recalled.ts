@@ -2,7 +2,7 @@ import { byteLength, RESULT_BYTES } from '../../agent/bounded.ts'
 import type { Json } from '../../log/json.ts'
 import type { FoundFact } from '../../ports.ts'
 
-/** What surrounds the facts in the result, bytes. */
+/** The size of the result around the facts, in bytes. */
 const AROUND = 1_024
 
 /** Stands before what was found: another agent may have written it, from whatever it had read. */

@@ -35,7 +35,7 @@ export interface AgentRuntimeOptions {
   readonly retry?: Partial<RetryPolicy>
   /** Gets an episode of each agent that completed or failed. */
   readonly memory?: ResultMemory
-  /** What the subprocess may call. */
+  /** The functions that the subprocess may call. */
   readonly functions?: OfferedFunctions
   readonly clock?: Clock
   /** In [0, 1): spreads retries. */
@@ -53,8 +53,8 @@ interface Running {
 }
 
 /**
- * Creates agents and runs each by one call of a provider (seed 004; CONTRACTS 14). The loop of an agent is inside the process that
- * the provider starts.
+ * Creates agents and runs each by one call of a provider (seed 004; CONTRACTS 14). The loop of an agent is inside the
+ * process that the provider starts.
  */
 export class AgentRuntime {
   readonly #options: AgentRuntimeOptions
@@ -202,7 +202,7 @@ export class AgentRuntime {
 
   async #prompt({ prompt, contextRef, parentId }: AgentConfig): Promise<string> {
     const { store, functions } = this.#options
-    // What the store holds by now is shown, not what the reference told when it was made.
+    // The current value of the store is shown, not that of the reference when it was made.
     const ref = contextRef === undefined ? undefined : await store.ref(contextRef.key)
     return buildPrompt({
       prompt,
@@ -255,7 +255,10 @@ export class AgentRuntime {
   }
 }
 
-/** What was not begun is no failure of the provider: nothing is stored, so that the agent can still be resumed or ended. */
+/**
+ * A call that was not begun is no failure of the provider: nothing is stored, so that the agent can still be resumed or
+ * ended.
+ */
 const refusalOf = (error: unknown): SpawnError | null => (error instanceof SpawnError ? error : null)
 
 const notResumable = () =>

@@ -1,7 +1,8 @@
 import type { ExecutionResult } from '../../ports/spawn.ts'
 import type { Clock } from '../../ports.ts'
-import { type Agent, type AgentResult, NO_TOKENS, plus, type TokenUsage } from '../../spawn/agent.ts'
+import type { Agent, AgentResult } from '../../spawn/agent.ts'
 import { ProviderError } from '../../spawn/errors.ts'
+import { NO_TOKENS, plus, type TokenUsage } from '../../spawn/token-usage.ts'
 
 /** The clock of this process, where the host brings none. */
 export const systemClock: Clock = {
@@ -23,7 +24,7 @@ export const systemClock: Clock = {
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** What the attempts of an agent have told: tokens and money of all of them, the rest of the last one. */
+/** The reports of an agent's attempts: tokens and money of all of them, the rest of the last one. */
 export class Told {
   tokenUsage: TokenUsage = NO_TOKENS
   #costUsd: number | null = null

@@ -28,7 +28,7 @@ export class FunctionRegistry implements OfferedFunctions {
       .sort((a, b) => (a.name < b.name ? -1 : 1))
   }
 
-  /** What the function answers; null where it answers nothing. Rejects with `UNKNOWN_FUNCTION`, or as the function does. */
+  /** The answer of the function; null where it answers nothing. Rejects with `UNKNOWN_FUNCTION`, or as the function does. */
   async call(name: string, args: JsonObject, context: FunctionContext): Promise<Json> {
     const one = this.#functions.get(name)
     if (one === undefined) throw new SpawnError('UNKNOWN_FUNCTION', `there is no function "${name}"; see the list`)

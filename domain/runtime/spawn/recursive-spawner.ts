@@ -26,7 +26,7 @@ export interface RecursiveSpawnerOptions {
   readonly summarizer?: (text: string) => Promise<string>
 }
 
-/** What became of a spawned agent: `return` has its result, `store` the reference to it, `merge` neither. */
+/** The result of a spawned agent: `return` has its result, `store` the reference to it, `merge` neither. */
 export interface Spawned {
   readonly agentId: string
   readonly status: AgentStatus

@@ -3,7 +3,7 @@ import type { Aggregate, Inherited, StreamEvent } from '../../stream/aggregate.t
 import { newerFold } from './check-digest.ts'
 import { history } from './history.ts'
 import type { Stores } from './ports.ts'
-import type { Problem } from './verify.ts'
+import type { Problem } from './proof.ts'
 
 /** Folds again and holds each recorded digest against its own. Says the first event where they part, then stops. */
 export class FoldVerifier<State, Event extends StreamEvent, Command> {

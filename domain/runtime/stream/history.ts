@@ -1,6 +1,6 @@
 import type { RecordedEvent, SealedEvent } from '../../log/envelope.ts'
 import type { Head } from '../../ports.ts'
-import type { Aggregate, StreamEvent } from '../../stream/aggregate.ts'
+import type { Decoding, StreamEvent } from '../../stream/aggregate.ts'
 import { atHand, bodyOf, erasedError } from './bodies.ts'
 import type { Stores } from './ports.ts'
 import { Residues } from './residues.ts'
@@ -10,12 +10,6 @@ export interface Remembered<Event> {
   readonly event: Event
   readonly recorded: RecordedEvent
 }
-
-/** What reading a history needs of an aggregate. */
-export type Decoding<Event extends StreamEvent> = Pick<
-  Aggregate<unknown, Event, unknown>,
-  'decode' | 'decodeKept' | 'inherited'
->
 
 /**
  * A stream's whole history in order, in pages: what it has inherited from another stream first, then its own events.

@@ -9,7 +9,7 @@ import { type Addressed, BlobWrites } from './blob-writes.ts'
 import type { StreamPorts } from './ports.ts'
 import { SaltTape } from './salt-tape.ts'
 
-/** What the events of an append are made of: the time and randomness of the attempt. */
+/** The ingredients of an append's events: the time and randomness of the attempt. */
 export interface Making {
   readonly now: number
   salt(): Uint8Array

@@ -36,7 +36,7 @@ export interface Submitting<State> {
   mustAllow?(state: State): void
 }
 
-/** What a context is made of beside the time and the randomness of an attempt, and what a memory gives. */
+/** The parts of a context beside the time and the randomness of an attempt, and the values of a memory. */
 export type Asking<Context extends StreamContext> = Omit<Context, 'now' | 'salt' | 'jitter' | 'transcript'>
 
 /**

@@ -1,12 +1,12 @@
 import type { StreamContext, StreamEvent } from '../../stream/aggregate.ts'
 
-/** What a mailbox remembers of a stream beside the folded state, for its decisions and effects. */
+/** The memory of a mailbox for a stream beside the folded state, for its decisions and effects. */
 export interface Memory<Event extends StreamEvent, Context extends StreamContext> {
   /** Takes the next event of the stream. */
   push(event: Event): void
   /** An append has been recorded: what is worked out now need not be in the next decision. */
   settle(): void
-  /** What decisions are given of it. */
+  /** The part of it that decisions are given. */
   context(): Partial<Context>
   /** An empty one that will remember as much. */
   fresh(): Memory<Event, Context>

@@ -1,12 +1,11 @@
 import type { Header } from '../../log/envelope.ts'
 import { LogError } from '../../log/errors.ts'
-import type { StreamEvent } from '../../stream/aggregate.ts'
+import type { Decoding, StreamEvent } from '../../stream/aggregate.ts'
 import { type erasureEvents, RESIDUE, type Residue } from '../../stream/erasure.ts'
 import { bodyOf } from './bodies.ts'
-import type { Decoding } from './history.ts'
 import type { Stores } from './ports.ts'
 
-/** What erasures have left of a stream's bodies. Read when it is first asked for, and on where there may be more since. */
+/** The residues of a stream's bodies. Read when it is first asked for, and on where there may be more since. */
 export class Residues<Event extends StreamEvent> {
   private readonly stores: Stores
   private readonly decoding: Decoding<Event>

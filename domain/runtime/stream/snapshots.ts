@@ -16,7 +16,7 @@ const SNAPSHOT = 1
 export interface SnapshotForm<State> {
   /** Names of the state's members: a state of other members is of another program. */
   readonly members: readonly string[]
-  /** What is kept of a state: plain JSON. */
+  /** The kept form of a state: plain JSON. */
   keep(state: State): object
   /** A count that grows with the stream, by which a state may be looked up beside its revision. */
   step(state: State): number
@@ -36,7 +36,7 @@ type UpTo = { revision?: number; step?: number }
 export class Snapshots<State, Event extends StreamEvent> {
   private readonly aggregate: Folding<State, Event>
   private readonly form: SnapshotForm<State>
-  /** What a state of this program is made of and folded from. */
+  /** The shape of this program's state, and the events that it is folded from. */
   private readonly shape: string
 
   constructor(aggregate: Folding<State, Event>, form: SnapshotForm<State>) {

@@ -7,26 +7,8 @@ import type { Aggregate, Attachment, StreamEvent } from '../../stream/aggregate.
 import { isAttached } from './attachments.ts'
 import { FoldVerifier } from './fold-verifier.ts'
 import type { Stores } from './ports.ts'
+import type { Problem, StreamProof } from './proof.ts'
 import { Residues } from './residues.ts'
-
-export interface Problem {
-  readonly revision: number
-  readonly code: 'CHAIN' | 'BODY' | 'DIGEST' | 'SHAPE' | 'TIME' | 'BLOB' | 'CHILD'
-  readonly message: string
-}
-
-/** The proof of one stream, or what is wrong with it. */
-export interface StreamProof {
-  readonly events: number
-  readonly ok: boolean
-  readonly head: string
-  readonly erased: readonly { revision: number; reason: string }[]
-  readonly problems: readonly Problem[]
-  /** Recorded digests that were held against the state folded here. */
-  readonly digests: number
-  /** Those that were not: another fold made them, or something before them cannot be folded. */
-  readonly unchecked: number
-}
 
 /**
  * Proves a stream: the chain and every body against its hash, shapes and times, and by folding it again every
@@ -77,7 +59,7 @@ export async function verifyStream<State, Event extends StreamEvent, Command>(
   return { events, ok, head, erased, problems: all, digests, unchecked: recorded - digests }
 }
 
-/** What is wrong with the attachment that an event names; null: nothing. */
+/** The fault of the attachment that an event names; null: none. */
 async function attachmentFault(
   { blobs }: Stores,
   { header }: RecordedEvent,

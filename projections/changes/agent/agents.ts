@@ -52,7 +52,7 @@ function created(e: Extract<ProjectedEvent, { type: 'agent_started' | 'forked' }
   }
 }
 
-/** What a fork did not change is its source's. */
+/** Members that a fork did not change are its source's. */
 const budgetOfFork = ({ tokens, nanoDollars }: Changes['budget'] = {}): Agent => ({
   budget_tokens: tokens === undefined ? -1 : tokens,
   budget_nano_dollars: nanoDollars === undefined ? -1 : nanoDollars,

@@ -32,7 +32,7 @@ export function messages(e: ProjectedEvent): Change[] {
       return [row(e, { id, sender: e.body.from, type: 'event', topic: e.body.topic, ...said(e.body.payload) })]
     case 'message_received': {
       const { origin, from, type, topic, correlationId, payload = null } = e.body
-      // What the root hears of a topic was published before.
+      // The root hears of a message to a topic after its publication.
       if (origin !== undefined || e.body.id !== id) return []
       return [
         row(e, { id, sender: from, recipient: e.agentId, type, ...about(topic, correlationId), ...said(payload) }),

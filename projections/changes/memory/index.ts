@@ -1,20 +1,14 @@
-import type { Header, RecordedEvent } from '../../../domain/log/envelope.ts'
+import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { memory } from '../../../domain/memory/aggregate.ts'
 import { bodyFault, decodeKept } from '../../../domain/memory/codec.ts'
-import { type MemoryEvent, type MemoryEventType, versions } from '../../../domain/memory/events.ts'
+import { type MemoryEventType, versions } from '../../../domain/memory/events.ts'
 import { Residues } from '../../../domain/runtime/stream/residues.ts'
 import { bodyIn, checked, headerPoison } from '../body.ts'
 import { set } from '../change.ts'
-import type { StreamKind } from '../kinds.ts'
 import type { Poison } from '../poison.ts'
+import type { StreamKind } from '../stream-kind.ts'
+import type { ProjectedMemoryEvent } from './event.ts'
 import { memories } from './rows.ts'
-
-/** A fact's event as the row rules take it. `event` null: its body was erased and left no residue. */
-export interface ProjectedMemoryEvent {
-  readonly header: Header
-  readonly position: number
-  readonly event: MemoryEvent | null
-}
 
 // All types are at version 1: no body has to be brought up.
 const TYPES = { versions, upcast: (_: MemoryEventType, __: number, body: unknown) => body, bodyFault }

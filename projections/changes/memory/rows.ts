@@ -2,7 +2,7 @@ import { idOf } from '../../../domain/log/owner.ts'
 import { placeWord, wordsOf } from '../../../domain/memory/words.ts'
 import { actorText } from '../../text.ts'
 import { type Change, put, set } from '../change.ts'
-import type { ProjectedMemoryEvent } from './index.ts'
+import type { ProjectedMemoryEvent } from './event.ts'
 
 /** Changes of `memories`. A fact that is forgotten stays as a row without its words. */
 export function memories({ header, position, event }: ProjectedMemoryEvent): Change[] {

@@ -6,8 +6,8 @@ const ANSWER_WITHIN_MS = 10_000
 /** A connection is silent when the server has said so often in a row that it is not at work for it. */
 const LOOKS = 2
 /**
- * Who is at work, or waits for a lock; not who waits for its client, be it in the middle of a statement. `disabled`: the
- * server keeps no count of who is at work (track_activities), but still of who waits.
+ * Sessions that work, or wait for a lock; not those that wait for their client, be it in the middle of a statement.
+ * `disabled`: the server keeps no count of who is at work (track_activities), but still of who waits.
  */
 const AT_WORK = `select from pg_stat_activity
   where pid = $1 and state in ('active', 'disabled') and wait_event_type is distinct from 'Client'`
@@ -40,7 +40,8 @@ export class WatchedClient extends pg.Client {
   }
 
   /**
-   * Asks who serves it: what the client is told at its start may be a proxy's own number. Until then no backend is known to work for it, so that it is broken off where others are answered in the meantime.
+   * Asks who serves it: what the client is told at its start may be a proxy's own number. Until then no backend is known
+   * to work for it, so that it is broken off where others are answered in the meantime.
    */
   async identify(): Promise<void> {
     const { rows } = await (this as pg.Client).query<{ pid: number }>('select pg_backend_pid() as pid')

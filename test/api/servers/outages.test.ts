@@ -37,7 +37,7 @@ test('an outage is told once when it begins and once when it is over, each one',
   ])
 })
 
-test('an answer that is missed once is no outage, and each server is told of by its name', async () => {
+test('an answer that is missed once is no outage, and each server is reported by its name', async () => {
   expect(await toldOf([{}, { tables: silent('late') }, {}, { log: silent('late') }, {}])).toEqual([])
   expect(await toldOf([{ tables: silent('gone') }, { tables: silent('gone') }, {}])).toEqual([
     expect.stringMatching(/^PostgreSQL does not answer; .*\(gone\)$/),

@@ -10,7 +10,7 @@ import { describeWithPostgres } from '../../support/postgres.ts'
 
 const URL = 'postgres://ann:quiet@db.example:6000/deeds'
 
-/** What is told of an error of the client or the server that one of ours wraps. */
+/** The report on an error of the client or the server that one of ours wraps. */
 function told(cause: unknown, postgres = URL): string {
   const error = postgresProblem(new LogError('LOG_UNAVAILABLE', 'cannot do it', { cause }), { postgres })
   expect(error).toMatchObject({ code: 'POSTGRES_UNAVAILABLE' })
@@ -85,7 +85,7 @@ describeWithPostgres('a PostgreSQL that cannot be used', (server) => {
   test.each([
     ['no such database', (url: string) => url.replace('/postgres?', '/nope?'), /database nope .*createdb nope/],
     ['no such user', (url: string) => url.replace('keepup@', 'stranger@'), /the user \(stranger\)/],
-  ])('is told of as the server says it: %s', async (_, changed, said) => {
+  ])('is reported as the server says it: %s', async (_, changed, said) => {
     const url = changed(server().url)
     const pool = openPool({ url, max: 1 })
     try {

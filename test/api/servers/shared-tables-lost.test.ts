@@ -206,7 +206,7 @@ describeWithPostgres('tables of several processes that are another log’s, or l
     await expect.poll(() => said).toEqual([expect.stringMatching(`^the tables were made anew, ${why}.* is lost$`)])
   })
 
-  it('an older log put back under those who have told of a newer one: all of them answer from it', async () => {
+  it('an older log put back under those that have reported a newer one: all of them answer from it', async () => {
     const { open } = processes()
     const [newer, older] = [tell(numbers).log, tell(numbers).log]
     for (const id of ['lost', 'too']) new Actor(newer, () => Date.UTC(2027, 0, 1), id, id).start()

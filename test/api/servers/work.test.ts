@@ -117,7 +117,7 @@ test('a notification whose look failed is not answered; the fault is told once, 
   await worker.stop()
 })
 
-test('who ends answers no notification: another one is told of it', async () => {
+test('a worker that ends answers no notification: another one is notified', async () => {
   const started: string[] = []
   const worker = played(
     () => ['a'],
@@ -150,7 +150,7 @@ test('what another worker drives is looked at again soon, without a word', async
   await worker.stop()
 })
 
-test('a subscription that breaks is told of once, without its stack, and once when it works again', async () => {
+test('a subscription that breaks is reported once, without its stack, and once when it works again', async () => {
   const worker = played(
     () => [],
     async () => ({ end: 'done' }),

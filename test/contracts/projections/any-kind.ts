@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { StreamKind } from '../../../projections/changes/kinds.ts'
+import type { StreamKind } from '../../../projections/changes/stream-kind.ts'
 import { Projector } from '../../../projections/projector/projector.ts'
 import { folded, type TablesKit } from '../../support/projections/kit.ts'
 import { MemoryLog } from '../../support/projections/memory-log.ts'

@@ -237,7 +237,11 @@ export const LAWS: readonly Caught[] = [
     says: 'a model that is shown what is not stored',
     test: law('9-replay'),
     name: 'what the model was sent',
-    fault: fault('agent/decisions/deciding.ts', 'const body = JSON.parse(text) as BodyOf<T>', 'const body = given'),
+    fault: fault(
+      'agent/decisions/decision-builder.ts',
+      'const body = JSON.parse(text) as BodyOf<T>',
+      'const body = given',
+    ),
   },
   {
     law: '10',

@@ -11,14 +11,22 @@ export const RECORDING: readonly Row[] = [
     says: 'a checkpoint after every tool result',
     test: behaviour('5.5-checkpoints'),
     name: '5.5.1',
-    fault: fault('agent/decisions/deciding.ts', "new Set(['tool_call_end', 'turn_end'])", "new Set(['turn_end'])"),
+    fault: fault(
+      'agent/decisions/decision-builder.ts',
+      "new Set(['tool_call_end', 'turn_end'])",
+      "new Set(['turn_end'])",
+    ),
   },
   {
     must: '5.5.2',
     says: 'a checkpoint at turn boundaries',
     test: behaviour('5.5-checkpoints'),
     name: '5.5.2',
-    fault: fault('agent/decisions/deciding.ts', "new Set(['tool_call_end', 'turn_end'])", "new Set(['tool_call_end'])"),
+    fault: fault(
+      'agent/decisions/decision-builder.ts',
+      "new Set(['tool_call_end', 'turn_end'])",
+      "new Set(['tool_call_end'])",
+    ),
   },
   {
     must: '5.5.3',

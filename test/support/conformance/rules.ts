@@ -1,4 +1,5 @@
 import type { Mutation } from '../mutation.ts'
+import { KEEPING } from './keeping.ts'
 import { ROUTING } from './routing.ts'
 import { behaviour, fault } from './row.ts'
 
@@ -48,116 +49,7 @@ export const RULES: readonly Rule[] = [
     test: 'test/domain/memory/aggregate.test.ts',
     fault: fault('memory/aggregate.ts', "ended ||= type === 'fact_forgotten'", "ended ||= type !== ''"),
   },
-  {
-    rule: 'erasure',
-    says: 'what was erased while an append was on its way is in no snapshot',
-    test: runtime('erased'),
-    fault: fault('runtime/stream/mailbox.ts', 'state !== null && !this.stale', 'state !== null'),
-  },
-  {
-    rule: 'who is woken',
-    says: 'a step pauses the run at the end of its turn',
-    test: 'test/projections/state.test.ts',
-    fault: {
-      file: 'projections/changes/agent/agents.ts',
-      search: 'undriven: 0, paused: 1, stepping: 1',
-      replace: 'undriven: 0, stepping: 1',
-    },
-  },
-  {
-    rule: 'late answers of models',
-    says: 'what a lost attempt really took takes the place of its estimate',
-    test: behaviour('5.9-late'),
-    fault: fault('agent/state/evolve-turns.ts', 'spend(spend(state.spent, lost, -1), event.body)', 'state.spent'),
-  },
-  {
-    rule: 'late answers of models',
-    says: 'an answer is one of its turn and attempt',
-    test: behaviour('5.9-late'),
-    fault: fault('agent/state/evolve-turns.ts', 'lost.turn === turn && lost.attempt === attempt', 'lost.turn > turn'),
-  },
-  {
-    rule: 'versions owed',
-    says: 'a turn ends after the version of its files',
-    test: runtime('version-workspace'),
-    name: 'a steady turn takes two appends',
-    fault: fault(
-      'agent/decisions/proceed.ts',
-      'if (d.state.unversioned !== null) return false\n    endTurn',
-      'endTurn',
-    ),
-  },
-  {
-    rule: 'versions owed',
-    says: 'what ends while a version is taken is owed the next one',
-    test: runtime('version-workspace'),
-    fault: fault(
-      'agent/state/evolve-versions.ts',
-      'unversioned.to > step ? { from: step + 1, to: unversioned.to } : null',
-      'null',
-    ),
-  },
-  {
-    rule: 'keys',
-    says: 'a request that found nothing to do is noted under its key',
-    test: runtime('keys'),
-    fault: fault(
-      'agent/decisions/decide.ts',
-      'if (d.drafts.length === 0 && isKeyed(context.commandId))',
-      'if (state === null)',
-    ),
-  },
-  {
-    rule: 'keys',
-    says: 'a key is known after hundreds of others',
-    test: runtime('keys'),
-    fault: fault(
-      'runtime/stream/keys.ts',
-      'return isRepeated(this.aggregate, this.keys.get(key), commandId)',
-      'return false',
-    ),
-  },
-  {
-    rule: 'secrets',
-    says: 'what has a name is for the runs that were given it',
-    test: 'test/api/boundary.test.ts',
-    fault: {
-      file: 'api/host/secret-use.ts',
-      search: 'if (found !== undefined) throw unavailable(reference, found.why)',
-      replace: '',
-    },
-  },
-  {
-    rule: 'secrets',
-    says: 'a run is told what it was given',
-    test: behaviour('5.12-security'),
-    name: 'a run is told which secrets',
-    fault: fault('agent/rules/prompt.ts', 'if (secrets.length > 0) {', 'if (secrets.length > 1) {'),
-  },
-  {
-    rule: 'secrets',
-    says: 'a key that stands twice hides nothing',
-    test: runtime('redact'),
-    fault: fault('agent/events/content.ts', 'jsonFault(text) === null', "text.startsWith('{')"),
-  },
-  {
-    rule: 'erasure',
-    says: 'what the fold needs of erased bodies is kept',
-    test: runtime('erase-many'),
-    fault: fault('runtime/erasure/facts.ts', 'if (left.length > 0) facts.push', 'if (left.length > 9_999) facts.push'),
-  },
-  {
-    rule: 'erasure',
-    says: 'nothing that was said is kept of them',
-    test: runtime('erase-many'),
-    fault: fault('agent/events/residue.ts', 'profile: ERASED, goal: ERASED', ''),
-  },
-  {
-    rule: 'erasure',
-    says: 'bodies of more than one append are all erased',
-    test: runtime('erase-many'),
-    fault: fault('runtime/erasure/erase.ts', 'one.revision <= gone ?', 'one.revision >= 0 ?'),
-  },
+  ...KEEPING,
   {
     rule: 'forks',
     says: 'a fork spends on its own account',
@@ -314,15 +206,15 @@ export const RULES: readonly Rule[] = [
   },
   {
     rule: 'compared runs',
-    says: 'the deeds of a child stand below the call of its parent',
+    says: 'the causal history of a child stands below the call of its parent',
     test: behaviour('5.9-compared-runs'),
-    fault: fault('agent/rules/deeds.ts', 'path: [...path, ...deed.path],', 'path: deed.path,'),
+    fault: fault('agent/rules/causal-history.ts', 'path: [...path, ...entry.path],', 'path: entry.path,'),
   },
   {
     rule: 'compared runs',
     says: 'what a fork records anew is no difference',
     test: behaviour('5.9-compared-runs'),
-    fault: fault('agent/rules/deeds.ts', 'if (event.body.system !== prompt) ', ''),
+    fault: fault('agent/rules/causal-history.ts', 'if (event.body.system !== prompt) ', ''),
   },
   {
     rule: '5.9 recorded answers',
@@ -333,7 +225,7 @@ export const RULES: readonly Rule[] = [
   {
     rule: '5.9 recorded answers',
     says: 'the first difference ends it',
-    test: behaviour('5.9-recorded-answers'),
+    test: behaviour('5.9-left-records'),
     fault: fault('runtime/agent/perform/reuse.ts', 'if (differs.length > 0)', 'if (differs.length < 0)'),
   },
   {
@@ -345,7 +237,7 @@ export const RULES: readonly Rule[] = [
   {
     rule: '5.9 recorded answers',
     says: 'a call without a recorded outcome needs its approval',
-    test: behaviour('5.9-recorded-answers'),
+    test: behaviour('5.9-left-records'),
     fault: fault('agent/decisions/record.ts', 'if (call.recorded === undefined) {', 'if (false) {'),
   },
   {

@@ -3,9 +3,7 @@ import type { Rule } from './rules.ts'
 
 const prompt = 'test/domain/spawn/prompt.test.ts'
 const runtime = 'test/runtime/spawn.test.ts'
-const spawner = 'test/runtime/spawner.test.ts'
 const store = 'test/runtime/context-store.test.ts'
-const merges = 'test/domain/spawn/merge.test.ts'
 const states = 'test/domain/spawn/agent.test.ts'
 const provider = 'test/adapters/agents-cli/provider.test.ts'
 const functions = 'test/adapters/functions-mcp/server.test.ts'
@@ -256,64 +254,6 @@ export const SPAWN: readonly Rule[] = [
       'runtime/context/stream-variables.ts',
       'const value = await this.#options.hide(given)',
       'const value = given',
-    ),
-  },
-  {
-    rule,
-    says: 'spawned agents have a depth of 3 at most',
-    test: spawner,
-    name: 'depth 4 is rejected',
-    fault: fault(
-      'runtime/spawn/recursive-spawner.ts',
-      'if (depth > this.#maxDepth)',
-      'if (depth > this.#maxDepth + 1)',
-    ),
-  },
-  {
-    rule,
-    says: 'three spawned agents are at work at once',
-    test: spawner,
-    name: 'three are at work at once',
-    fault: fault('runtime/spawn/recursive-spawner.ts', 'options.maxConcurrent ?? 3', 'options.maxConcurrent ?? 4'),
-  },
-  {
-    rule,
-    says: 'a result with onComplete merge goes to the merge of the parent alone',
-    test: spawner,
-    name: 'merge gives the result',
-    fault: fault(
-      'runtime/spawn/recursive-spawner.ts',
-      ".children.filter(({ agent }) => agent.config.onComplete === 'merge')",
-      '.children',
-    ),
-  },
-  {
-    rule,
-    says: 'the order in which results come changes no merge',
-    test: spawner,
-    name: 'custom, which gets the results',
-    fault: fault(
-      'runtime/spawn/recursive-spawner.ts',
-      'const children = nodes.map(childResult)',
-      'const children = nodes.map(childResult).reverse()',
-    ),
-  },
-  {
-    rule,
-    says: 'a vote takes the most frequent answer',
-    test: merges,
-    name: 'vote takes',
-    fault: fault('spawn/merge.ts', 'if (one.count > best.count) best = one', 'if (best.count === 0) best = one'),
-  },
-  {
-    rule,
-    says: 'a summary has at most 2,000 characters',
-    test: merges,
-    name: 'summarize has at most',
-    fault: fault(
-      'spawn/merge.ts',
-      'export const SUMMARY_CHARACTERS = 2_000',
-      'export const SUMMARY_CHARACTERS = 2_100',
     ),
   },
 ]

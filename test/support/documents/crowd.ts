@@ -50,7 +50,7 @@ export async function agent(scene: Scene, n: number, edits: number): Promise<Age
       const id = retry === 0 ? first : `${first}-retry-${retry}`
       const body = JSON.stringify({ client_request_id: id, doc_frontier: view.frontier, ...operation(view, id, draw) })
       const headers = { 'content-type': 'application/json' }
-      // Whoever lost the answer asks again, elsewhere and with the same id.
+      // A client that lost the answer asks again, elsewhere and with the same id.
       const post = (at: number) =>
         askAny(scene.hosts, at, `${route}/envelopes?by=${by}`, { method: 'POST', body, headers })
       const answer = await post(any())

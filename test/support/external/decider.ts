@@ -1,6 +1,6 @@
 import { external } from '../../../domain/external/aggregate.ts'
 import type { ExternalCommand } from '../../../domain/external/commands.ts'
-import type { ExternalDraft } from '../../../domain/external/deciding.ts'
+import type { ExternalDraft } from '../../../domain/external/decision-builder.ts'
 import type { ExternalEvent } from '../../../domain/external/events.ts'
 import type { ExternalState } from '../../../domain/external/state.ts'
 

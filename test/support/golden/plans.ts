@@ -15,7 +15,7 @@ const BASE: Plan = {
   answers: [],
   ends: ['ok'],
   replies: [],
-  deeds: [],
+  requests: [],
 }
 
 /** Histories that between them hold the ways of a run. */
@@ -39,9 +39,9 @@ export const PLANS: Readonly<Record<string, Plan>> = {
       { kind: 'ask' },
       { kind: 'complete', summary: 'done' },
     ],
-    deeds: [
-      { at: 6, deed: 'pause', elsewhere: true },
-      { at: 9, deed: 'standing', elsewhere: false },
+    requests: [
+      { at: 6, request: 'pause', elsewhere: true },
+      { at: 9, request: 'standing', elsewhere: false },
     ],
   },
   role: {
@@ -85,9 +85,9 @@ export const PLANS: Readonly<Record<string, Plan>> = {
     ...BASE,
     ends: ['hang'],
     answers: [{ kind: 'calls', calls: [{ tool: 'send', key: 0 }] }],
-    deeds: [
-      { at: 4, deed: 'cancel', elsewhere: true },
-      { at: 5, deed: 'cancel', elsewhere: true },
+    requests: [
+      { at: 4, request: 'cancel', elsewhere: true },
+      { at: 5, request: 'cancel', elsewhere: true },
     ],
   },
 }

@@ -88,7 +88,7 @@ export function deployment(env: Record<string, string>) {
     left++
     for (const look of counting) look()
   }
-  /** Resolves when `count` effects were told of, by all together. */
+  /** Resolves when `count` effects were reported, by all together. */
   const effectsLeft = (count: number) =>
     new Promise<void>((resolve) => {
       const look = () => {

@@ -1,8 +1,7 @@
 import { query, setQuery } from '../../page/router.ts'
 import { Tabs } from '../../parts/tabs.tsx'
-import type { AgentModel } from '../agent-model.ts'
 import { FilesTab } from '../files/files-tab.tsx'
-import type { StateCache } from '../state-cache.ts'
+import type { DetailProps } from './detail-props.ts'
 import { DiffTab } from './diff-tab.tsx'
 import { EventTab } from './event-tab.tsx'
 import { ProofTab } from './proof-tab.tsx'
@@ -19,13 +18,6 @@ const TABS = [
   ['request', 'Request'],
   ['proof', 'Proof'],
 ] as const
-
-export interface DetailProps {
-  readonly runId: string
-  readonly agent: AgentModel
-  readonly place: number
-  readonly states: StateCache
-}
 
 /** What keepup knows of its own agents alone. */
 const GOVERNED: ReadonlySet<string> = new Set(['state', 'diff', 'files', 'request'])

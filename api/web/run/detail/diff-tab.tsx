@@ -1,5 +1,5 @@
 import { StepsCompared } from '../../compare/steps-compared.tsx'
-import type { DetailProps } from './detail-pane.tsx'
+import type { DetailProps } from './detail-props.ts'
 
 /** What the step at the position changed: the state, the messages and the files, beside the step before it. */
 export function DiffTab({ agent, place }: Pick<DetailProps, 'agent' | 'place'>) {

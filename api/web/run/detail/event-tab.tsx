@@ -8,7 +8,7 @@ import { Markdown } from '../../parts/markdown.tsx'
 import { shown } from '../../parts/shown.ts'
 import { Foreign } from '../../parts/text.tsx'
 import { goTo } from '../position.ts'
-import type { DetailProps } from './detail-pane.tsx'
+import type { DetailProps } from './detail-props.ts'
 import { WholeResult } from './whole-result.tsx'
 
 type Payload = Record<string, unknown>

@@ -3,7 +3,7 @@ import { api, take } from '../../client/api.ts'
 import { count } from '../../parts/format.ts'
 import { Loaded, useLoaded } from '../../parts/loaded.tsx'
 import { shown } from '../../parts/shown.ts'
-import type { DetailProps } from './detail-pane.tsx'
+import type { DetailProps } from './detail-props.ts'
 
 /** The place of the event in the chain, and the proof of the run. */
 export function ProofTab({ runId, agent, place }: DetailProps) {

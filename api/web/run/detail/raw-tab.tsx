@@ -1,6 +1,6 @@
 import { Loaded, useLoaded } from '../../parts/loaded.tsx'
 import { Foreign } from '../../parts/text.tsx'
-import type { DetailProps } from './detail-pane.tsx'
+import type { DetailProps } from './detail-props.ts'
 import { wholeEvent } from './whole-event.ts'
 
 /** The event as /v1 gives it. */

@@ -2,7 +2,7 @@ import { api, take } from '../../client/api.ts'
 import { JsonView } from '../../parts/json-view.tsx'
 import { Loaded, useLoaded } from '../../parts/loaded.tsx'
 import { shown } from '../../parts/shown.ts'
-import type { DetailProps } from './detail-pane.tsx'
+import type { DetailProps } from './detail-props.ts'
 
 /** What the model was sent in the turn at the position, put together from the log and checked against its hash. */
 export function RequestTab({ runId, agent, place }: DetailProps) {

@@ -3,7 +3,7 @@ import { setQuery } from '../../page/router.ts'
 import { JsonView } from '../../parts/json-view.tsx'
 import { shown } from '../../parts/shown.ts'
 import type { Brief } from '../state-cache.ts'
-import type { DetailProps } from './detail-pane.tsx'
+import type { DetailProps } from './detail-props.ts'
 
 /** The agent as it was after the event at the position, folded by the server. */
 export function StateTab({ runId, states }: DetailProps) {

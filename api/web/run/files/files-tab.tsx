@@ -2,7 +2,7 @@ import { api, take } from '../../client/api.ts'
 import { query, setQuery } from '../../page/router.ts'
 import { Loaded, useLoaded } from '../../parts/loaded.tsx'
 import { shown } from '../../parts/shown.ts'
-import type { DetailProps } from '../detail/detail-pane.tsx'
+import type { DetailProps } from '../detail/detail-props.ts'
 import { BlamedFile } from './blamed-file.tsx'
 
 const SIGNS = { added: '+', modified: '±', deleted: '-' } as const

@@ -10,7 +10,7 @@ export interface CheckedCall extends PolicyVerdict {
   readonly turn: number
   readonly toolCallId: string
   readonly toolName: string
-  /** What was recorded: whether a person was asked, and the end of the call: `ok`, a code, or null where it has none. */
+  /** The record: whether a person was asked, and the end of the call: `ok`, a code, or null where it has none. */
   readonly recorded: { readonly asked: boolean; readonly end: string | null }
 }
 

@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../../../agent/events/events.ts'
-import { type Comparison, compareDeeds } from '../../../agent/rules/compare-deeds.ts'
-import { below, type Deed, deedsOf } from '../../../agent/rules/deeds.ts'
+import { below, type CausalEntry, causalHistoryOf } from '../../../agent/rules/causal-history.ts'
+import { type Comparison, compareHistories } from '../../../agent/rules/compare-histories.ts'
 import type { Stores } from '../../stream/ports.ts'
 import { history } from './history.ts'
 
@@ -9,14 +9,15 @@ import { history } from './history.ts'
  * all that it has inherited. Rejects with LogErrors where a stream cannot be read.
  */
 export async function compareRuns(stores: Stores, a: string, b: string): Promise<Comparison> {
-  return compareDeeds(await deedsOfRun(stores, a), await deedsOfRun(stores, b))
+  return compareHistories(await historyOfRun(stores, a), await historyOfRun(stores, b))
 }
 
-async function deedsOfRun(stores: Stores, agentId: string): Promise<readonly Deed[]> {
+async function historyOfRun(stores: Stores, agentId: string): Promise<readonly CausalEntry[]> {
   const events: AgentEvent[] = []
   for await (const page of history(stores, agentId)) for (const { event } of page) events.push(event)
-  const { deeds, children } = deedsOf(events)
-  const all = [...deeds]
-  for (const child of children) for (const deed of await deedsOfRun(stores, child.childId)) all.push(below(child, deed))
+  const { entries, children } = causalHistoryOf(events)
+  const all = [...entries]
+  for (const child of children)
+    for (const entry of await historyOfRun(stores, child.childId)) all.push(below(child, entry))
   return all
 }

@@ -9,20 +9,21 @@ import type { Stores } from '../../stream/ports.ts'
 import { yielder } from '../../yield-to-event-loop.ts'
 import { history } from './history.ts'
 
-/** What a model was asked, put together again from the log. */
+/** The request to a model, put together again from the log. */
 export interface RebuiltRequest {
   readonly attempt: number
   /** The revision of its intent. */
   readonly revision: number
   readonly request: ModelRequest
-  /** What the log says of the request as it was sent; the inputs of the rebuilt one have the same hash. */
+  /** The log's record of the request as it was sent; the inputs of the rebuilt one have the same hash. */
   readonly recorded: BodyOf<'model_call_start'>['request']
 }
 
 /**
- * The requests of one turn's model calls, an entry per attempt, or of turn 0 those of its summaries, exactly as they were sent (CONTRACTS 7: a request is not
- * stored but rebuilt). Rejects with `REQUEST_NOT_REBUILDABLE` where another version of the assembler made it, or where
- * what this build makes is not what was recorded, and with `POINT_UNKNOWN` where the turn made no model call.
+ * The requests of one turn's model calls, an entry per attempt, or of turn 0 those of its summaries, exactly as they were
+ * sent (CONTRACTS 7: a request is not stored but rebuilt). Rejects with `REQUEST_NOT_REBUILDABLE` where another version
+ * of the assembler made it, or where what this build makes is not what was recorded, and with `POINT_UNKNOWN` where the
+ * turn made no model call.
  */
 export async function rebuildRequests(stores: Stores, agentId: string, turn: number): Promise<RebuiltRequest[]> {
   const found: RebuiltRequest[] = []

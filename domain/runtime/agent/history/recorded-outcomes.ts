@@ -1,4 +1,4 @@
-import type { FailureOfRecord, RecordedOfCall } from '../../../agent/decisions/record.ts'
+import type { FailureOfRecord, RecordedOfCall } from '../../../agent/decisions/record-commands.ts'
 import type { AgentEvent, EventOf } from '../../../agent/events/events.ts'
 import type { Place } from '../../../agent/events/reuse.ts'
 import { assemblerOf, requestInputs } from '../../../agent/rules/request.ts'
@@ -15,13 +15,13 @@ import { history } from './history.ts'
 
 // The record that a fork follows (seed 000, 5.9): what the run was asked and answered after the point of the fork, in order.
 
-/** What the record has of one call, with all that was recorded about it. */
+/** The record of one call, with all that was recorded about it. */
 export interface CallInRecord extends RecordedOfCall {
   readonly toolCallId: string
   /** How it ended, or that it is unknown how. */
   readonly event: EventOf<'tool_call_end'> | EventOf<'tool_call_unknown'>
   readonly recorded: RecordedEvent
-  /** What a control call has decided on its way. */
+  /** The decisions of a control call on its way. */
   readonly parts: readonly AgentEvent[]
   /** The files after it; null: it has changed none. */
   readonly tree: string | null

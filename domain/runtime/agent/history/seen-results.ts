@@ -30,7 +30,7 @@ export class SeenResults {
 
 const seen = new WeakMap<EventLog, SeenResults>()
 
-/** What this process has seen of a log. */
+/** The part of a log that this process has seen. */
 export function seenResults(log: EventLog): SeenResults {
   const known = seen.get(log) ?? new SeenResults()
   seen.set(log, known)

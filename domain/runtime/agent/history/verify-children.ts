@@ -4,7 +4,7 @@ import { isStreamDamage } from '../../../log/damage.ts'
 import type { Header, RecordedEvent } from '../../../log/envelope.ts'
 import { agentStream } from '../../../log/ids.ts'
 import type { Stores } from '../../stream/ports.ts'
-import type { Problem } from '../../stream/verify.ts'
+import type { Problem } from '../../stream/proof.ts'
 
 // A chain alone cannot see its own end. A parent has recorded where each child's stream ended, so that the two are compared.
 

@@ -36,7 +36,7 @@ async function lead(env: Environment, path: string): Promise<string | Failure> {
 }
 
 /**
- * What is to change something works where it was planned, and approved, to work: why it would not, because a link has been
+ * A call that changes something works where it was planned, and approved, to work: why it would not, because a link has been
  * put in the way since; null where it would.
  */
 export async function ledElsewhere(

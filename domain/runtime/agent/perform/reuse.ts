@@ -1,10 +1,10 @@
 import { controlToolNamed } from '../../../agent/control/registry.ts'
 import type { OutcomeCommand } from '../../../agent/decisions/commands.ts'
-import type { CallOfRecord, LeaveRecord } from '../../../agent/decisions/record.ts'
+import type { CallOfRecord, LeaveRecord } from '../../../agent/decisions/record-commands.ts'
 import { callArguments, type Message, textOf } from '../../../agent/events/content.ts'
 import type { EventOf } from '../../../agent/events/events.ts'
 import { differences } from '../../../agent/rules/same-request.ts'
-import { followsRecord } from '../../../agent/state/reuse.ts'
+import { followsRecord } from '../../../agent/state/reuse-rules.ts'
 import type { AgentState, Call } from '../../../agent/state/state.ts'
 import { agentStream } from '../../../log/ids.ts'
 import type { JsonObject } from '../../../log/json.ts'
@@ -178,7 +178,7 @@ export class ReusedOutcomes {
 const NO_USAGE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
 
 /**
- * What the runtime had found out for a control call, from the record: the call is decided on it again, so that its events
+ * The runtime's findings for a control call, from the record: the call is decided on it again, so that its events
  * name the fork's own. Null: its end as it was recorded is all that there is of it.
  */
 function findingsOf(
@@ -195,7 +195,7 @@ function findingsOf(
   const block = body.content[body.calls[call.index]?.block ?? -1]
   const input = tool.schema.parse((block && callArguments(block)) as JsonObject)
   const { artifacts: written = [], ...asked } = tool.examine?.(state, call, input) ?? {}
-  // What was read, or written elsewhere, stands in the recorded end.
+  // The content that was read, or written elsewhere, stands in the recorded end.
   if (asked.memory !== undefined || asked.turns !== undefined || asked.part !== undefined) return null
   const files = parts.flatMap((part) => {
     if (part.type !== 'artifact_registered' || part.body.artifact.argumentsRef !== undefined) return []

@@ -21,7 +21,7 @@ export async function treeNow(ports: RuntimePorts, env: Environment): Promise<Ve
   }
 }
 
-/** What has changed in the workspace since a tree; null: nothing. Rejects where that cannot be learnt in time. */
+/** The changes in the workspace since a tree; null: none. Rejects where that cannot be learnt in time. */
 export async function driftSince({ versions }: Workspace, tree: string) {
   const found = await versions.snapshot()
   if (found === tree) return null

@@ -12,7 +12,7 @@ import { resultFilter } from '../redact.ts'
 
 /** A result of more bytes than this is stored beside its event (DESIGN, Large results). */
 const MAX_INLINE_RESULT = 64 * 1024
-/** What is worked on at a time, in bytes or characters. */
+/** The size of one piece of work, in bytes or characters. */
 const PART = 256 * 1024
 /** Of the beginning and the end that an event tells, each. In bytes. */
 const END_BYTES = 512
@@ -111,7 +111,7 @@ async function describe(random: Random, bytes: Buffer, yieldToEventLoop: YieldTo
 const first = (bytes: Buffer, size: number) => decodeText(wholeEnd(bytes.subarray(0, size)))
 const last = (bytes: Buffer, size: number) => decodeText(wholeStart(bytes.subarray(-size)))
 
-/** What the model is shown of a text: its head and tail, with how to read on between them. */
+/** The part of a text that the model is shown: its head and tail, with how to read on between them. */
 function ends(bytes: Buffer, readOn: ((from: number) => string) | undefined): string {
   const hint = (head: string) => readOn?.(byteLength(head)) ?? 'the whole is kept in the log'
   if (bytes.length <= RESULT_BYTES) return decodeText(bytes)

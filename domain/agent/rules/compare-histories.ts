@@ -1,8 +1,8 @@
 import { canonicalText } from '../../log/canonical.ts'
 import type { Json } from '../../log/json.ts'
-import type { Deed } from './deeds.ts'
+import type { CausalEntry } from './causal-history.ts'
 
-/** What one of two runs has at a place. `value` only where the two differ. */
+/** The entry of one of two runs at a place. `value` only where the two differ. */
 export interface Said {
   readonly agentId: string
   readonly revision: number
@@ -12,7 +12,7 @@ export interface Said {
 /** A place in two runs: what was asked, answered or decided there. Null: the run has nothing there. */
 export interface Place {
   readonly path: readonly string[]
-  readonly kind: Deed['kind']
+  readonly kind: CausalEntry['kind']
   readonly same: boolean
   readonly a: Said | null
   readonly b: Said | null
@@ -32,7 +32,7 @@ export interface Comparison {
  * Aligns two runs by cause: the same turn, the same call, the same child. The order in which parallel calls and children
  * ended plays no part. Linear in their length, but for sorting.
  */
-export function compareDeeds(a: readonly Deed[], b: readonly Deed[]): Comparison {
+export function compareHistories(a: readonly CausalEntry[], b: readonly CausalEntry[]): Comparison {
   const [inA, inB] = [byPath(a), byPath(b)]
   const all = [...new Map([...inB, ...inA])].sort(([, x], [, y]) => inOrder(x, y))
   const places = all.map(([key, { path, kind }]) => placeOf(path, kind, inA.get(key), inB.get(key)))
@@ -40,17 +40,23 @@ export function compareDeeds(a: readonly Deed[], b: readonly Deed[]): Comparison
   return { common: first < 0 ? places.length : first, first: places[first] ?? null, places }
 }
 
-const byPath = (deeds: readonly Deed[]) => new Map(deeds.map((deed) => [deed.path.join('\u0000'), deed] as const))
+const byPath = (entries: readonly CausalEntry[]) =>
+  new Map(entries.map((entry) => [entry.path.join('\u0000'), entry] as const))
 
 /** Places of equal rank are those of different names: by name, so that the order does not depend on the run. */
-function inOrder({ order: a, path: p }: Deed, { order: b, path: q }: Deed): number {
+function inOrder({ order: a, path: p }: CausalEntry, { order: b, path: q }: CausalEntry): number {
   for (let i = 0; i < Math.min(a.length, b.length); i++) if (a[i] !== b[i]) return a[i]! - b[i]!
   return a.length - b.length || (p.join() < q.join() ? -1 : 1)
 }
 
-function placeOf(path: Place['path'], kind: Place['kind'], a: Deed | undefined, b: Deed | undefined): Place {
+function placeOf(
+  path: Place['path'],
+  kind: Place['kind'],
+  a: CausalEntry | undefined,
+  b: CausalEntry | undefined,
+): Place {
   const same = a !== undefined && b !== undefined && canonicalText(a.value) === canonicalText(b.value)
-  const said = (deed: Deed | undefined): Said | null =>
-    deed === undefined ? null : { ...deed.at, ...(same ? {} : { value: deed.value }) }
+  const said = (entry: CausalEntry | undefined): Said | null =>
+    entry === undefined ? null : { ...entry.at, ...(same ? {} : { value: entry.value }) }
   return { path, kind, same, a: said(a), b: said(b) }
 }

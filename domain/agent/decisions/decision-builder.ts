@@ -18,8 +18,11 @@ const utf8 = new TextEncoder()
 export type Draft = StreamDraft<AgentState, AgentEvent>
 
 const PEOPLE: ReadonlySet<Actor['kind']> = new Set(['user', 'approver'])
-/** What people themselves do. Everything else that follows from it is the runtime's, in the turn where it happens. */
-const DEEDS: ReadonlySet<EventType> = new Set<EventType>([
+/**
+ * Events by which people act themselves. Everything else that follows from them is the runtime's, in the turn where it
+ * happens.
+ */
+const PERSON_EVENTS: ReadonlySet<EventType> = new Set<EventType>([
   'agent_started',
   'forked',
   'user_input',
@@ -42,7 +45,7 @@ const RUNTIME: Actor = { kind: 'system', id: 'runtime' }
 const CHECKPOINTS: ReadonlySet<EventType> = new Set(['tool_call_end', 'turn_end'])
 
 /** One decision under way: events are emitted and folded at once, so that the next one is decided on their state. */
-export class Deciding {
+export class DecisionBuilder {
   readonly context: DecisionContext
   readonly drafts: Draft[] = []
   private current: AgentState | null
@@ -100,17 +103,17 @@ export class Deciding {
     if (fault !== null)
       throw new LogError('APPEND_INVALID', `${type} is not of its shape, so nothing was recorded: ${fault}`)
     const asked = about.actor ?? context.by
-    const actor = PEOPLE.has(asked.kind) && !DEEDS.has(type) ? RUNTIME : asked
-    // Of people's deeds too; the view shows theirs in turn 0 (CONTRACTS 6).
+    const actor = PEOPLE.has(asked.kind) && !PERSON_EVENTS.has(type) ? RUNTIME : asked
+    // Of people's events too; the view shows theirs in turn 0 (CONTRACTS 6).
     const turn = about.turn ?? (this.current && turnIsOpen(this.current) ? this.current.turn : 0)
     const claim = type === 'driver_claimed' ? (body as BodyOf<'driver_claimed'>) : null
     const owner = context.driver && { id: context.driver.id, epoch: context.driver.epoch }
     const driver = claim ? { id: claim.driverId, epoch: claim.epoch } : owner
-    const deed = PEOPLE.has(actor.kind)
+    const byPerson = PEOPLE.has(actor.kind)
     // The task of a child was asked for by what set its parent going.
     const isTask = type === 'user_input' && actor.kind === 'courier'
     const origin = 'origin' in body && body.origin !== undefined ? body.origin : null
-    const cause = about.cause ?? this.causeOf(type, about.toolCallId, deed)
+    const cause = about.cause ?? this.causeOf(type, about.toolCallId, byPerson)
     const causationId =
       origin !== null ? keyOf(origin) : cause === null ? null : `${agentStream(this.identity.agentId)}@${cause}`
     this.revision++
@@ -128,14 +131,14 @@ export class Deciding {
       size: salted.bytes.length,
       ...(about.toolCallId === undefined ? {} : { toolCallId: about.toolCallId }),
       ...(causationId === null ? {} : { causationId }),
-      ...((deed || isTask || origin !== null) && context.correlationId !== undefined
+      ...((byPerson || isTask || origin !== null) && context.correlationId !== undefined
         ? { correlationId: context.correlationId }
         : {}),
-      ...(driver === undefined || deed ? {} : { driver }),
+      ...(driver === undefined || byPerson ? {} : { driver }),
     } as AgentEvent
     const after = evolve(this.current, decided)
     // The events of a turn belong to the input that it reads, which only its start has settled.
-    const inherited = !deed && after.correlation !== context.commandId
+    const inherited = !byPerson && after.correlation !== context.commandId
     const event = inherited ? { ...decided, correlationId: after.correlation } : decided
     this.current = after
     this.transcript?.push(event)
@@ -146,9 +149,9 @@ export class Deciding {
    * Revision of the event that one follows from: one about a call, or about a model attempt, from the last one about the
    * same; any other of the agent's own from the last one that moved it on. Within an append order says it.
    */
-  private causeOf(type: EventType, toolCallId: string | undefined, deed: boolean): number | null {
+  private causeOf(type: EventType, toolCallId: string | undefined, byPerson: boolean): number | null {
     if (this.current === null) return null
-    const since = toolCallId === undefined ? this.causeInTurn(type, deed) : this.causeOfCall(toolCallId)
+    const since = toolCallId === undefined ? this.causeInTurn(type, byPerson) : this.causeOfCall(toolCallId)
     return since === null || (since === this.revision && this.drafts.length > 0) ? null : since
   }
 
@@ -156,14 +159,14 @@ export class Deciding {
     return callsOf(this.state).find((call) => call.id === toolCallId)?.since ?? null
   }
 
-  private causeInTurn(type: EventType, deed: boolean): number | null {
+  private causeInTurn(type: EventType, byPerson: boolean): number | null {
     const activity = activityOf(this.state.machine)
     const model = activity?.status === 'THINKING' && 'since' in activity.model ? activity.model : null
     if (model !== null && (type.startsWith('model_') || type === 'error')) return model.since
     const { summarizing } = this.state.compression
     if (summarizing !== null && OF_A_SUMMARY.has(type)) return summarizing.since
     // Requests from outside, and events that follow in the same append, have no cause before them.
-    return deed || FROM_OUTSIDE.has(type) || this.drafts.length > 0 ? null : this.state.follows
+    return byPerson || FROM_OUTSIDE.has(type) || this.drafts.length > 0 ? null : this.state.follows
   }
 }
 

@@ -1,12 +1,16 @@
 import type { UserCommand } from '../../domain/agent/decisions/commands.ts'
 import type { Call } from '../../domain/agent/state/state.ts'
-import type { Deed } from './plans.ts'
+import type { PersonRequest } from './plans.ts'
 
 /** The command of a person who sees the open calls and the outside world; null where no command applies. */
-export function commandOf(deed: Deed, open: readonly Call[], happened: (call: Call) => boolean): UserCommand | null {
+export function commandOf(
+  request: PersonRequest,
+  open: readonly Call[],
+  happened: (call: Call) => boolean,
+): UserCommand | null {
   const waiting = open.find((call) => call.stage.at === 'approval')
   const doubtful = open.find((call) => call.stage.at === 'doubt')
-  const commands: Record<Deed, UserCommand | null> = {
+  const commands: Record<PersonRequest, UserCommand | null> = {
     input: { kind: 'input', text: 'one more thing' },
     pause: { kind: 'pause' },
     resume: { kind: 'resume' },
@@ -20,5 +24,5 @@ export function commandOf(deed: Deed, open: readonly Call[], happened: (call: Ca
     run: doubtful && !happened(doubtful) ? { kind: 'resolve_doubt', toolCallId: doubtful.id, decision: 'run' } : null,
     abandon: doubtful ? { kind: 'resolve_doubt', toolCallId: doubtful.id, decision: 'abandon' } : null,
   }
-  return commands[deed]
+  return commands[request]
 }

@@ -16,30 +16,30 @@ const utf8 = new TextEncoder()
 export type ExternalDraft = Draft<ExternalState, ExternalEvent>
 export type ExternalDecision = Decision<ExternalState, ExternalEvent>
 
-/** What the backend tells by itself: its actor is the backend, also where a driver records it. */
+/** Events that the backend reports by itself: their actor is the backend, also where a driver records them. */
 const TOLD: ReadonlySet<ExternalEventType> = new Set<ExternalEventType>([
   'agent_events',
   'session_known',
   'usage_reported',
   'permission_requested',
 ])
-/** What others ask for: no driver stands behind it. */
+/** Events that others ask for: no driver stands behind them. */
 const ASKED: ReadonlySet<ExternalEventType> = new Set<ExternalEventType>([
   'external_started',
   'cancel_requested',
   'permission_decided',
 ])
 
-/** Who ends a run that has used more than it may. */
+/** The actor that ends a run over its limits. */
 export const RUNTIME: Actor = { kind: 'system', id: 'runtime' }
 
 /** One decision under way: an event is emitted and folded at once, so that the next one is decided on its state. */
-export class Deciding {
+export class DecisionBuilder {
   readonly #drafts: ExternalDraft[] = []
   readonly #place: Place
   readonly #context: ExternalContext
   #state: ExternalState | null
-  /** What the deciding driver holds: as the context says, or since its claim in this decision. */
+  /** The claim of the deciding driver: as the context says, or since its claim in this decision. */
   #driver: ExternalContext['driver']
 
   constructor(state: ExternalState | null, place: Place, context: ExternalContext) {

@@ -3,30 +3,33 @@ import type { Block } from '../events/content.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
 
 // The requests, answers and decisions of an agent, each under its cause: the turn, the call. Two runs are
-// compared by these. What differs between any two runs (ids, times, prices, salts) is no part of a deed.
+// compared by these. What differs between any two runs (ids, times, prices, salts) is no part of an entry.
 
 /** One thing that was asked of a model, a tool or an agent, answered by one, or decided. */
-export interface Deed {
+export interface CausalEntry {
   readonly kind: 'asked' | 'answered' | 'decided'
   /** The way to it from the run's root: `turn 2`, `call 0`, `result`. Unique in a run. */
   readonly path: readonly string[]
-  /** Its place among the deeds of the run, by cause: compared member by member. */
+  /** Its place among the entries of the run, by cause: compared member by member. */
   readonly order: readonly number[]
   readonly value: Json
   readonly at: { readonly agentId: string; readonly revision: number }
 }
 
 /** A child, and the call of its parent that it belongs to. */
-export interface Begotten {
+export interface StartedChild {
   readonly childId: string
   readonly path: readonly string[]
   readonly order: readonly number[]
 }
 
-/** The deeds of one agent, from its whole history in order. */
-export function deedsOf(events: readonly AgentEvent[]): { deeds: readonly Deed[]; children: readonly Begotten[] } {
-  const deeds: Deed[] = []
-  const children: Begotten[] = []
+/** The entries of one agent, from its whole history in order. */
+export function causalHistoryOf(events: readonly AgentEvent[]): {
+  entries: readonly CausalEntry[]
+  children: readonly StartedChild[]
+} {
+  const entries: CausalEntry[] = []
+  const children: StartedChild[] = []
   // Inputs are read by the turn that starts next.
   let turn = 0
   let inputs = 0
@@ -35,11 +38,11 @@ export function deedsOf(events: readonly AgentEvent[]): { deeds: readonly Deed[]
   let prompt: string | null = null
   let tools = ''
   for (const event of events) {
-    const add = (kind: Deed['kind'], path: readonly string[], order: readonly number[], value: unknown) =>
-      deeds.push({ kind, path, order, value: plain(value), at: { agentId: event.agentId, revision: event.revision } })
-    const inTurn = (kind: Deed['kind'], name: string, place: number, value: unknown) =>
+    const add = (kind: CausalEntry['kind'], path: readonly string[], order: readonly number[], value: unknown) =>
+      entries.push({ kind, path, order, value: plain(value), at: { agentId: event.agentId, revision: event.revision } })
+    const inTurn = (kind: CausalEntry['kind'], name: string, place: number, value: unknown) =>
       add(kind, [`turn ${event.turn}`, name], [event.turn, place], value)
-    const ofCall = (kind: Deed['kind'], name: string, place: number, value: unknown) => {
+    const ofCall = (kind: CausalEntry['kind'], name: string, place: number, value: unknown) => {
       const call = placeOf(event)
       if (call !== null) add(kind, [...call.path, name], [...call.order, place], value)
     }
@@ -139,7 +142,7 @@ export function deedsOf(events: readonly AgentEvent[]): { deeds: readonly Deed[]
         break
     }
   }
-  return { deeds: lastOf(deeds), children }
+  return { entries: lastOf(entries), children }
 }
 
 const IN_TURN = {
@@ -157,7 +160,7 @@ const IN_TURN = {
 const OF_CALL = { approval: 0, delegation: 1, child: 2, resolved: 3, gate: 4, phase: 5, result: 6 }
 
 /** Where a call stands, from its id: an inherited one bears the id of the agent that made it. */
-function placeOf({ toolCallId = '' }: AgentEvent): Pick<Begotten, 'path' | 'order'> | null {
+function placeOf({ toolCallId = '' }: AgentEvent): Pick<StartedChild, 'path' | 'order'> | null {
   const [, turn, index] = /\.t(\d+)\.c(\d+)$/.exec(toolCallId) ?? []
   if (turn === undefined || index === undefined) return null
   return { path: [`turn ${turn}`, `call ${index}`], order: [Number(turn), IN_TURN.calls, Number(index)] }
@@ -170,8 +173,8 @@ function answerOf({ body: { content, stopReason } }: EventOf<'model_call_end'>) 
 }
 
 /** Where a thing was decided again at its place, the last decision counts. */
-const lastOf = (deeds: readonly Deed[]): Deed[] => [
-  ...new Map(deeds.map((deed) => [deed.path.join('\u0000'), deed] as const)).values(),
+const lastOf = (entries: readonly CausalEntry[]): CausalEntry[] => [
+  ...new Map(entries.map((entry) => [entry.path.join('\u0000'), entry] as const)).values(),
 ]
 
 /** A note on how to read on in a long result names its call. */
@@ -180,9 +183,9 @@ const withoutId = (value: Json | object, id: string): unknown =>
 
 const plain = (value: unknown): Json => JSON.parse(JSON.stringify(value)) as Json
 
-/** The deeds of a child as a part of its parent's run. */
-export const below = ({ path, order }: Begotten, deed: Deed): Deed => ({
-  ...deed,
-  path: [...path, ...deed.path],
-  order: [...order, ...deed.order],
+/** The entries of a child as a part of its parent's run. */
+export const below = ({ path, order }: StartedChild, entry: CausalEntry): CausalEntry => ({
+  ...entry,
+  path: [...path, ...entry.path],
+  order: [...order, ...entry.order],
 })

@@ -1,0 +1,5 @@
+/** The speaker, and the key under which a repetition is recorded once. */
+export interface Saying {
+  readonly by?: string
+  readonly key?: string
+}

@@ -1,0 +1,128 @@
+import { type AppendRoot, EMPTY_ROOT } from '../../log/root.ts'
+import type { EventOf } from '../events/events.ts'
+import type { LostCall } from '../events/loss.ts'
+import type { Loss, LostCallState } from './loss.ts'
+import { SHOWN_BYTES } from './messages.ts'
+import { type AgentState, activityOf, type Call, callsOf, isFinished, withActivity } from './state.ts'
+
+/** Nothing is left to be settled: the member has its initial value again, which no digest shows. */
+const orNull = (loss: Loss): Loss | null =>
+  loss.calls.length === 0 && !loss.unlisted && loss.unsent.count === 0 ? null : loss
+
+const NO_LOSS: Loss = { calls: [], unlisted: false, since: 0, unsent: EMPTY_ROOT }
+
+/** The open turn settles these calls itself: they are in doubt, come into doubt by the loss, or have ended. */
+const SETTLED_THERE: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['at']>([
+  'running',
+  'resolved',
+  'doubt',
+  'ended',
+])
+
+/** These calls began in the kept part: if the tables list one, its outcome or its second attempt was lost. */
+const BEGUN: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['at']>(['running', 'resolved'])
+
+const irreversible = ({ calls }: EventOf<'loss_accepted'>['body']) =>
+  calls.filter(({ effect }) => effect === 'irreversible')
+
+/** The state after a loss was accepted. Of a finished agent too a person may still say what became of the calls. */
+export function lossAccepted(state: AgentState, { body, revision }: EventOf<'loss_accepted'>): AgentState {
+  const loss = state.loss ?? NO_LOSS
+  const listed = irreversible(body)
+  const known = new Set(callsOf(state).flatMap(({ id, stage }) => (SETTLED_THERE.has(stage.at) ? [id] : [])))
+  const calls = listed
+    .filter((call) => !known.has(call.toolCallId) && !loss.calls.some((lost) => isSameCall(lost, call)))
+    .map(({ toolCallId: id, toolName, argumentsHash }) => ({ id, toolName, argumentsHash, decided: null }))
+  const unlisted = body.unlisted === true || loss.unlisted
+  const after = orNull({ ...loss, calls: [...loss.calls, ...calls], unlisted, since: revision })
+  const next = inDoubt({ ...state, loss: after }, new Set(listed.map(({ toolCallId }) => toolCallId)), revision)
+  return isFinished(state) ? withUndecided(next) : next
+}
+
+/** Listed calls that began in the kept part are in doubt: their outcome, or their second attempt, was lost. */
+function inDoubt(state: AgentState, listed: ReadonlySet<string>, since: number): AgentState {
+  const activity = activityOf(state.machine)
+  if (activity?.status !== 'TOOL_WAIT') return state
+  const calls = activity.calls.map((call) =>
+    listed.has(call.id) && BEGUN.has(call.stage.at) ? { ...call, since, stage: { at: 'doubt' } as const } : call,
+  )
+  return { ...state, machine: withActivity(state.machine, { status: 'TOOL_WAIT', calls }) }
+}
+
+/** The state of an agent that has finished: lost calls without a decision are among its unresolved ones. */
+export function withUndecided(state: AgentState): AgentState {
+  const ids = undecided(state).map(({ id }) => id)
+  return ids.length === 0 ? state : { ...state, unresolved: [...new Set([...state.unresolved, ...ids])] }
+}
+
+/** The state after a person's decision on a lost call. A call that did not happen is forgotten and may run. */
+export function lostCallDecided(
+  state: AgentState,
+  { toolCallId, body, bodyHash, size }: EventOf<'lost_call_decided'>,
+  append: AppendRoot,
+): AgentState {
+  const { loss, context } = state
+  if (loss === null) return state
+  const unresolved = state.unresolved.filter((id) => id !== toolCallId)
+  const { decision } = body
+  const calls = loss.calls.flatMap((call) => {
+    if (call.id !== toolCallId || call.decided !== null) return [call]
+    return decision === 'run' ? [] : [{ ...call, decided: decision }]
+  })
+  if (decision !== 'happened') return { ...state, unresolved, loss: orNull({ ...loss, calls }) }
+  return {
+    ...state,
+    unresolved,
+    loss: { ...loss, calls, unsent: append(loss.unsent, bodyHash) },
+    context: { ...context, bytes: context.bytes + Math.min(size, SHOWN_BYTES) },
+  }
+}
+
+/** A turn starts: the lost calls that have happened join the messages. */
+export function addLostCalls(state: AgentState, append: AppendRoot): AgentState {
+  const { loss, messages } = state
+  if (loss === null || loss.unsent.count === 0) return state
+  const next = append(messages, loss.unsent.hash, loss.unsent.count)
+  return { ...state, messages: next, loss: orNull({ ...loss, unsent: EMPTY_ROOT }) }
+}
+
+/** A fork keeps the part of a loss that is not yet among its messages. */
+export const lossOfFork = ({ loss }: AgentState): Loss | null =>
+  loss === null ? null : orNull({ ...NO_LOSS, unsent: loss.unsent })
+
+export const lossReleased = (state: AgentState): AgentState =>
+  state.loss === null ? state : { ...state, loss: orNull({ ...state.loss, unlisted: false }) }
+
+/** Calls of the lost part of which a person has yet to say what became of them: the agent begins nothing before. */
+export const undecided = ({ loss }: AgentState): readonly LostCallState[] =>
+  loss === null ? [] : loss.calls.filter(({ decided }) => decided === null)
+
+/** The listed calls that no earlier decision settles: the tables list a decided call again when the log is lost again. */
+export const withoutDecided = ({ loss }: AgentState, listed: readonly LostCall[]): LostCall[] =>
+  listed.filter((call) => !loss?.calls.some((lost) => lost.decided !== null && isSameCall(lost, call)))
+
+/** The decided call of the lost part that this one repeats. */
+export const repeatedOf = ({ loss }: AgentState, call: Pick<Call, 'toolName' | 'argumentsHash'>) =>
+  loss?.calls.find((lost) => lost.decided !== null && isSame(lost, call))
+
+/** The loss after a call has ended: a decided one answers the one call that it settled. */
+export function lossAfterCall(state: AgentState, call: Call, { body }: EventOf<'tool_call_end'>): Loss | null {
+  const answered = repeatedOf(state, call)
+  if (state.loss === null || answered === undefined || !isSettledBy(answered, call, body)) return state.loss
+  return orNull({ ...state.loss, calls: state.loss.calls.filter((lost) => lost !== answered) })
+}
+
+/** Did the decision end the call? Such a call neither was refused nor ran; see `heldByLoss`. */
+function isSettledBy({ decided }: LostCallState, call: Call, { success, error }: EventOf<'tool_call_end'>['body']) {
+  const { stage } = call
+  const waits =
+    stage.at === 'planned' || stage.at === 'approved' || (stage.at === 'resolved' && stage.decision === 'run')
+  if (call.refused !== null || !waits) return false
+  return decided === 'happened' ? success : error?.code === 'UNKNOWN_OUTCOME'
+}
+
+const isSame = (a: Pick<Call, 'toolName' | 'argumentsHash'>, b: Pick<Call, 'toolName' | 'argumentsHash'>): boolean =>
+  a.toolName === b.toolName && a.argumentsHash === b.argumentsHash
+
+/** The id alone does not tell: after a loss the model may ask for a different call under the same id. */
+const isSameCall = (lost: LostCallState, call: LostCall): boolean => lost.id === call.toolCallId && isSame(lost, call)

@@ -1,0 +1,118 @@
+import { behaviour, fault } from './row.ts'
+import type { Rule } from './rules.ts'
+
+const runtime = (name: string) => `test/runtime/${name}.test.ts`
+
+/** Rules of turns and their versions, of keys, of secrets and of erasures. */
+export const KEEPING: readonly Rule[] = [
+  {
+    rule: 'erasure',
+    says: 'what was erased while an append was on its way is in no snapshot',
+    test: runtime('erased'),
+    fault: fault('runtime/stream/mailbox.ts', 'state !== null && !this.stale', 'state !== null'),
+  },
+  {
+    rule: 'who is woken',
+    says: 'a step pauses the run at the end of its turn',
+    test: 'test/projections/state.test.ts',
+    fault: {
+      file: 'projections/changes/agent/agents.ts',
+      search: 'undriven: 0, paused: 1, stepping: 1',
+      replace: 'undriven: 0, stepping: 1',
+    },
+  },
+  {
+    rule: 'late answers of models',
+    says: 'what a lost attempt really took takes the place of its estimate',
+    test: behaviour('5.9-late'),
+    fault: fault('agent/state/evolve-turns.ts', 'spend(spend(state.spent, lost, -1), event.body)', 'state.spent'),
+  },
+  {
+    rule: 'late answers of models',
+    says: 'an answer is one of its turn and attempt',
+    test: behaviour('5.9-late'),
+    fault: fault('agent/state/evolve-turns.ts', 'lost.turn === turn && lost.attempt === attempt', 'lost.turn > turn'),
+  },
+  {
+    rule: 'versions owed',
+    says: 'a turn ends after the version of its files',
+    test: runtime('version-workspace'),
+    name: 'a steady turn takes two appends',
+    fault: fault(
+      'agent/decisions/proceed.ts',
+      'if (d.state.unversioned !== null) return false\n    endTurn',
+      'endTurn',
+    ),
+  },
+  {
+    rule: 'versions owed',
+    says: 'what ends while a version is taken is owed the next one',
+    test: runtime('version-workspace'),
+    fault: fault(
+      'agent/state/evolve-versions.ts',
+      'unversioned.to > step ? { from: step + 1, to: unversioned.to } : null',
+      'null',
+    ),
+  },
+  {
+    rule: 'keys',
+    says: 'a request that found nothing to do is noted under its key',
+    test: runtime('keys'),
+    fault: fault(
+      'agent/decisions/decide.ts',
+      'if (d.drafts.length === 0 && isKeyed(context.commandId))',
+      'if (state === null)',
+    ),
+  },
+  {
+    rule: 'keys',
+    says: 'a key is known after hundreds of others',
+    test: runtime('keys'),
+    fault: fault(
+      'runtime/stream/keys.ts',
+      'return isRepeated(this.aggregate, this.keys.get(key), commandId)',
+      'return false',
+    ),
+  },
+  {
+    rule: 'secrets',
+    says: 'what has a name is for the runs that were given it',
+    test: 'test/api/boundary.test.ts',
+    fault: {
+      file: 'api/host/secret-use.ts',
+      search: 'if (found !== undefined) throw unavailable(reference, found.why)',
+      replace: '',
+    },
+  },
+  {
+    rule: 'secrets',
+    says: 'a run is told what it was given',
+    test: behaviour('5.12-security'),
+    name: 'a run is told which secrets',
+    fault: fault('agent/rules/prompt.ts', 'if (secrets.length > 0) {', 'if (secrets.length > 1) {'),
+  },
+  {
+    rule: 'secrets',
+    says: 'a key that stands twice hides nothing',
+    test: runtime('redact'),
+    fault: fault('agent/events/content.ts', 'jsonFault(text) === null', "text.startsWith('{')"),
+  },
+  {
+    rule: 'erasure',
+    says: 'what the fold needs of erased bodies is kept',
+    test: runtime('erase-many'),
+    fault: fault('runtime/erasure/facts.ts', 'if (left.length > 0) facts.push', 'if (left.length > 9_999) facts.push'),
+  },
+  {
+    rule: 'erasure',
+    says: 'nothing that was said is kept of them',
+    test: runtime('erase-many'),
+    fault: fault('agent/events/residue.ts', 'profile: ERASED, goal: ERASED', ''),
+  },
+  {
+    rule: 'erasure',
+    says: 'bodies of more than one append are all erased',
+    test: runtime('erase-many'),
+    fault: fault('runtime/erasure/erase.ts', 'one.revision <= gone ?', 'one.revision >= 0 ?'),
+  },
+]

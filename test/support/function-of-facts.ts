@@ -1,0 +1,26 @@
+import { expect } from 'vitest'
+import type { HealthFigures } from '../../domain/agent/definition/routing.ts'
+import type { AgentEvent } from '../../domain/agent/events/events.ts'
+import { route, routingFacts } from '../../domain/agent/rules/routing.ts'
+import { evolve } from '../../domain/agent/state/evolve.ts'
+import type { AgentState } from '../../domain/agent/state/state.ts'
+
+/** Decides anew on the state before each decision, with the figures that the decision has recorded. */
+export function expectFunctionOfFacts(events: readonly AgentEvent[]): void {
+  let state: AgentState | null = null
+  let models = 0
+  let last: string | null = null
+  for (const event of events) {
+    if (event.type === 'turn_start') last = null
+    if (event.type === 'model_routed' && state !== null) {
+      const { candidates = [], resolved } = event.body
+      const figures = new Map<string, HealthFigures | undefined>(candidates.map((one) => [one.model, one.figures]))
+      expect(route(routingFacts(state, 'turn', last, (id) => figures.get(id)))).toEqual(event.body)
+      if (last !== null) expect(resolved).toBe(last)
+      last = resolved
+      models++
+    }
+    state = evolve(state, event)
+  }
+  expect(models).toBeGreaterThan(0)
+}
