@@ -1,6 +1,6 @@
 import { CommandRejected } from '../agent/errors.ts'
 import type { Aggregate } from '../stream/aggregate.ts'
-import { bodyFault, checkKnown, decode, decodeKept } from './codec.ts'
+import { bodyFault, checkKnown, claim, decode, decodeKept } from './codec.ts'
 import type { ExternalCommand, ExternalContext } from './commands.ts'
 import { decide } from './decide.ts'
 import { digest, FOLD } from './digest.ts'
@@ -27,5 +27,5 @@ export const external: Aggregate<ExternalState, ExternalEvent, ExternalCommand, 
   remembered: REMEMBERED,
   reject: (code, message) => new CommandRejected(code, message),
   erasing,
-  readers: new Set(['driver_claimed']),
+  claim,
 }

@@ -17,6 +17,14 @@ export interface StoredTypes {
   readonly bodies: Readonly<Record<string, z.ZodType>>
   readonly versions: Readonly<Record<string, number>>
   readonly upcasters?: Upcasters
+  /** The type by which a driver claims a stream. Its body, a {@link Claim}, says which programs can read on. */
+  readonly claim?: string
+}
+
+/** The members of a claim's body that decide whether this program can read on. */
+interface Claim {
+  readonly minReader: number
+  readonly build: string
 }
 
 /** How stored events of one kind of stream are read. */
@@ -34,13 +42,14 @@ export interface Codec<Event extends StreamEvent> {
   upcast(type: Event['type'], version: number, body: unknown): unknown
   /** Why a body has not the current shape of its type, or null. A writer seals no such body, and a proof does not pass it. */
   bodyFault(type: Event['type'], body: unknown): string | null
+  readonly claim: string | undefined
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** The codec of a kind of stream. `own`: members that its events have beside the common ones. */
 export function codecOf<Event extends StreamEvent>(
-  { bodies, versions, upcasters = {} }: StoredTypes,
+  { bodies, versions, upcasters = {}, claim }: StoredTypes,
   own: (header: Header) => object = () => ({}),
 ): Codec<Event> {
   const isKnown = (type: string) => Object.hasOwn(bodies, type)
@@ -70,12 +79,13 @@ export function codecOf<Event extends StreamEvent>(
     decode(header, bytes) {
       checkReadable(header)
       const event = decodeKept(header, { version: header.version, body: parse(header, bytes) })
-      checkReader(header, event)
+      if (header.type === claim) checkReader(header, event.body as Claim)
       return event
     },
     decodeKept,
     checkKnown,
     upcast,
+    claim,
     bodyFault(type, body) {
       const parsed = bodies[type]!.safeParse(body)
       return parsed.success ? null : firstIssue(parsed.error, 'body')
@@ -102,23 +112,26 @@ function checkReadable(header: Header): void {
     throw new LogError('LOG_NEWER', `${at} is in format ${header.format}, this keepup reads ${FORMAT}; use a newer one`)
   }
   if (header.minReader !== undefined && header.minReader > READER) {
-    throw new LogError('LOG_NEWER', `${header.stream} was begun by a newer keepup, which it needs; use that one`)
+    throw new LogError('LOG_NEWER', `${header.stream} needs the newer keepup that began it; use that one`)
   }
   if (header.body.cipher !== undefined) {
-    throw new LogError('UNKNOWN_EVENT', `the body of ${at} is enciphered, which this keepup cannot read`)
+    throw new LogError(
+      'UNKNOWN_EVENT',
+      `the body of ${at} is encrypted, which this keepup cannot read; use the one that wrote it`,
+    )
   }
 }
 
-/** A claim says which programs can read the events of its writer. */
-function checkReader({ stream }: Header, { type, body }: StreamEvent): void {
-  if (type !== 'driver_claimed') return
-  const { minReader, build } = body as { readonly minReader: number; readonly build: string }
+function checkReader({ stream }: Header, { minReader, build }: Claim): void {
   if (minReader <= READER) return
   throw new LogError('LOG_NEWER', `${stream} is driven by a newer keepup (${build}); use that one`)
 }
 
 const unknownType = ({ type, stream, revision }: Header) =>
-  new LogError('UNKNOWN_EVENT', `"${type}" at ${stream}@${revision} is not known; a newer keepup wrote it`)
+  new LogError(
+    'UNKNOWN_EVENT',
+    `"${type}" at ${stream}@${revision} is not known; a newer keepup wrote it, use that one`,
+  )
 
 const newerVersion = (type: string, version: number, current: number) =>
   new LogError('UNKNOWN_EVENT', `${type} version ${version} is newer than this program's ${current}`)

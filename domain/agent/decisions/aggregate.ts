@@ -4,7 +4,7 @@ import { idOf } from '../../log/owner.ts'
 import type { Aggregate, Place } from '../../stream/aggregate.ts'
 import { CommandRejected } from '../errors.ts'
 import { ATTACHING, attachmentIn, attachmentOf } from '../events/attachment.ts'
-import { bodyFault, checkKnown, decode, decodeKept } from '../events/codec.ts'
+import { bodyFault, checkKnown, claim, decode, decodeKept } from '../events/codec.ts'
 import { type AgentEvent, versions } from '../events/events.ts'
 import { residueOf, says } from '../events/residue.ts'
 import { digestOf, FOLD } from '../state/digest.ts'
@@ -36,7 +36,7 @@ export const agent: Aggregate<AgentState, AgentEvent, Command, DecisionContext> 
   inherited: (event) => (event.type === 'forked' ? event.body : null),
   bears: ({ type, toolCallId }) =>
     type === 'child_delegated' && toolCallId !== undefined ? agentStream(childAgentId(toolCallId)) : null,
-  readers: new Set(['driver_claimed']),
+  claim,
   attaching: ATTACHING,
   attachment: attachmentIn,
   attached,

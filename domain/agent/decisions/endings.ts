@@ -115,7 +115,9 @@ export function endRun(d: DecisionBuilder, cause: EndCode, why: string): void {
   if (recovering) d.emit('recovery', { phase: 'failed', reason: error }, { turn })
   const unmetGates = openGates(d.state).map((gate) => gate.check)
   const ending = {
-    ...{ error, code, recoverable: false },
+    error,
+    code,
+    recoverable: false,
     ...(partial === '' ? {} : { partialOutput: partial }),
     ...(unmetGates.length === 0 ? {} : { unmetGates }),
   }

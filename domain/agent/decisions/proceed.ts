@@ -251,14 +251,14 @@ export function settleOpen(
   force: boolean,
 ): boolean {
   const settled = settleOpenCalls(d, code, message, force) && (force || d.state.unversioned === null)
-  return settled && settleModel(d)
+  if (settled) settleModel(d)
+  return settled
 }
 
-function settleModel(d: DecisionBuilder): boolean {
+function settleModel(d: DecisionBuilder): void {
   const activity = activityOf(d.state.machine)
   if (activity?.status === 'THINKING' && activity.model.at === 'calling') loseAttempt(d, activity.model)
   loseSummary(d)
-  return true
 }
 
 /**

@@ -1,6 +1,6 @@
 import { controlToolNamed } from '../control/registry.ts'
 import type { Policy } from '../definition/spec.ts'
-import { canonicalTool, covers, matches } from '../definition/tool-patterns.ts'
+import { asksInMode, canonicalTool, covers, matches } from '../definition/tool-patterns.ts'
 import type { ToolSpec } from '../definition/tools.ts'
 import type { Failure } from '../events/events.ts'
 import { controlKind } from '../state/controls.ts'
@@ -46,9 +46,6 @@ export function offeredTools(state: AgentState): readonly ToolSpec[] {
   return state.spec.tools.filter((tool) => denial(state, tool) === null)
 }
 
-/** They change what other people work with, and nothing takes them back by itself. */
-const SENSITIVE: readonly string[] = ['write_file', 'run_command', 'create_document', 'edit_document']
-
 /** Why a call of this tool needs a person's approval, or null. A standing approval answers it beforehand. */
 export function needsApproval(state: AgentState, toolName: string): string | null {
   const kind = controlKind(state, toolName)
@@ -58,7 +55,7 @@ export function needsApproval(state: AgentState, toolName: string): string | nul
   if (covers(patterns, toolName)) {
     return `the policy asks for approval of ${toolName}`
   }
-  if (policy.mode === 'interactive' && SENSITIVE.includes(toolName)) {
+  if (asksInMode(policy.mode, toolName)) {
     return `${toolName} needs approval in interactive mode`
   }
   return null

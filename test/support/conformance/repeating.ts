@@ -103,7 +103,7 @@ export const REPEATING: readonly Row[] = [
     says: 'sensitive tools need approval in interactive mode',
     test: behaviour('5.12-security'),
     name: '5.12.2',
-    fault: fault('agent/rules/policy.ts', "['write_file', 'run_command', ", "['run_command', "),
+    fault: fault('agent/definition/tool-patterns.ts', "['write_file', 'run_command', ", "['run_command', "),
   },
   { must: '5.12.3', says: 'children do not inherit elevated permissions', later: DELEGATION },
   {
