@@ -1,19 +1,14 @@
-import { type ChildProcess, execFile } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
-import { homedir, userInfo } from 'node:os'
 import type { Writable } from 'node:stream'
-import { promisify } from 'node:util'
 import { ToolError } from '../../domain/agent/errors.ts'
 import type { Command, CommandResult, Sandbox } from '../../domain/ports.ts'
-import { liesIn } from '../files/inside.ts'
-import { findProgram } from '../programs/programs.ts'
-import { inWorkspaces } from '../programs/workspaces.ts'
 import { doorOf, removeCgroup } from './cgroup.ts'
+import { confinedArguments, ENTER, homeOf, limited } from './confined-arguments.ts'
 import { commandEnvironment, searchPath } from './environment.ts'
 import { SandboxUnavailable } from './error.ts'
-import { mountArguments } from './mounts.ts'
+import { type Bubblewrap, foundBubblewrap, TRIAL_MS } from './found-bubblewrap.ts'
 import { GRACE_MS, runProcess, signalTo } from './process.ts'
 import { canLimit, isExempt, MAX_PROCESSES, makeLimit } from './process-limit.ts'
 import { hasInEnvironment } from './process-table.ts'
@@ -42,10 +37,9 @@ export interface SandboxOptions {
   readonly warn?: (text: string) => void
 }
 
-interface Confinement extends SandboxOptions, Protected {
+interface Confinement extends SandboxOptions, Protected, Bubblewrap {
   readonly bwrap: string
-  /** This bubblewrap can limit its folders in memory. */
-  readonly bounds: boolean
+  readonly hide: readonly string[]
   /** Each command has a control group with a limit of processes. */
   readonly grouped: boolean
   readonly registry: ProcessRegistry | null
@@ -53,16 +47,6 @@ interface Confinement extends SandboxOptions, Protected {
 
 /** The descriptor for the command's variables: bubblewrap itself must not start with them. */
 const VARIABLES = 4
-const TRIAL_MS = 10_000
-const ISOLATION = (
-  '--unshare-user-try --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try ' +
-  '--die-with-parent --new-session --cap-drop ALL'
-).split(' ')
-
-/** Limits the processes of all users except root. dash has `-p` for bash's `-u`. A stricter limit of the user stays. */
-const limited = (most: number) => `ulimit -u ${most} 2>/dev/null || ulimit -p ${most} 2>/dev/null; exec "$@"`
-/** Joins the control group of the first argument. */
-const ENTER = 'echo $$ > "$1" || exit 125; shift; exec "$@"'
 
 export const UNLIMITED =
   'commands of root can start any number of processes here: Linux limits them only in a control group with the "pids" ' +
@@ -74,22 +58,11 @@ export const UNLIMITED =
  * except those that a command makes itself. Rejects with SandboxUnavailable where bubblewrap does not work.
  */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
-  if (process.platform !== 'linux') throw new SandboxUnavailable(`bubblewrap needs Linux, this is ${process.platform}`)
   const workspace = await realpath(options.workspace)
-  const bwrap = options.bwrap ?? findBubblewrap(workspace, options)
-  if (!existsSync(bwrap)) throw new SandboxUnavailable('bubblewrap (bwrap) was not found')
-  const hidden = new Set(await Promise.all(options.hide.filter(existsSync).map((path) => realpath(path))))
-  // A path below another hidden path needs no mount of its own.
-  const hide = [...hidden].filter((path) => ![...hidden].some((other) => other !== path && liesIn(other, path)))
-  const covering = hide.find((path) => liesIn(path, workspace))
-  if (covering !== undefined) throw new SandboxUnavailable(`the workspace ${workspace} lies in the hidden ${covering}`)
-  const bounds = await promisify(execFile)(bwrap, ['--help'], { env: {}, timeout: TRIAL_MS }).then(
-    ({ stdout, stderr }) => `${stdout}${stderr}`.includes('--size'),
-    () => false,
-  )
+  const found = await foundBubblewrap({ ...options, workspace })
   const { dataFolder, driverId = '', warn = () => {} } = options
   const registry = dataFolder === undefined ? null : processRegistry(dataFolder, driverId)
-  const confined = { ...options, workspace, hide, bwrap, bounds, registry }
+  const confined = { ...options, ...found, workspace, registry }
   const repositories = userRepositories(workspace, warn)
   const execIn =
     (grouped: boolean): Sandbox['exec'] =>
@@ -120,36 +93,14 @@ async function probe(exec: Sandbox['exec']): Promise<void> {
     throw new SandboxUnavailable(`a trial ended with ${result.exitCode}: ${result.stderr.trim()}`)
 }
 
-function findBubblewrap(workspace: string, { env, dataFolder }: SandboxOptions): string {
-  try {
-    return findProgram('bwrap', { ...(env && { env }), writable: inWorkspaces(workspace, dataFolder) })
-  } catch (error) {
-    throw new SandboxUnavailable(`bubblewrap: ${(error as Error).message}`, { cause: error })
-  }
-}
-
 async function confine(
   options: Confinement,
   ...[command, signal, onOutput, filter]: Parameters<Sandbox['exec']>
 ): Promise<CommandResult> {
   const ours = options.env ?? process.env
-  const home = ours.HOME || homedir()
-  const path = searchPath(ours)
-  const mounts = mountArguments({
-    home,
-    otherHomes: systemHomes(),
-    node: process.execPath,
-    path,
-    workspace: options.workspace,
-    readOnly: options.readOnly,
-    links: options.links,
-    hide: options.hide,
-    bounds: options.bounds,
-    network: command.network,
-    root: process.getuid?.() === 0,
-  })
+  const { isolation, mounts } = confinedArguments({ ...options, env: ours, network: command.network })
   const cwd = workingFolder(options.workspace, command.cwd)
-  const own = ['--json-status-fd', String(STATUS), '--chdir', cwd, ...(command.network ? [] : ['--unshare-net'])]
+  const own = ['--json-status-fd', String(STATUS), '--chdir', cwd]
   const { processes = MAX_PROCESSES } = options
   const shell = ['--', '/bin/sh', '-c', limited(processes), 'sh', ...command.argv]
   const id = randomUUID()
@@ -157,8 +108,8 @@ async function confine(
   if (options.grouped && group === null) throw new ToolError('EXECUTION_FAILED', UNLIMITED, { beforeEffect: true })
   const entry = options.registry?.begin(id, group)
   const status: Status = { child: null, exited: false }
-  const args = [...ISOLATION, '--args', String(VARIABLES), ...mounts, ...own, ...shell]
-  const variables = commandEnvironment(ours, home, path, command.env)
+  const args = [...isolation, '--args', String(VARIABLES), ...mounts, ...own, ...shell]
+  const variables = commandEnvironment(ours, homeOf(ours), searchPath(ours), command.env)
   let ended = false
   const running = runProcess({
     ...(group === null
@@ -192,15 +143,6 @@ async function confine(
   throw new ToolError('EXECUTION_FAILED', `the sandbox could not start the command: ${result.stderr.trim()}`, {
     beforeEffect: true,
   })
-}
-
-/** The home in the system's list of users. A user without an entry, as in containers, has none. */
-function systemHomes(): string[] {
-  try {
-    return [userInfo().homedir]
-  } catch {
-    return []
-  }
 }
 
 /**

@@ -2,11 +2,13 @@
 export class SandboxUnavailable extends Error {
   override readonly name = 'SandboxUnavailable'
   readonly code = 'SANDBOX_UNAVAILABLE'
+  readonly why: string
   constructor(why: string, options?: ErrorOptions) {
     super(
       `commands cannot be confined: ${why}. Install bubblewrap (apt install bubblewrap, dnf install bubblewrap), or set ` +
         'sandboxed: false, which lets commands do everything that you can do',
       options,
     )
+    this.why = why
   }
 }

@@ -11,8 +11,10 @@ export interface MountPlan {
   readonly node: string
   /** Folders of the PATH. */
   readonly path: readonly string[]
-  /** Real path of the workspace. */
-  readonly workspace: string
+  /** Real path of the workspace; null: there is none, and nothing can be changed but folders in memory. */
+  readonly workspace: string | null
+  /** Further paths that can be read. */
+  readonly readable: readonly string[]
   /** Real paths in the workspace that commands may read only, and not move with a folder around them. */
   readonly readOnly: readonly string[]
   /** Links in the workspace that commands may not move with a folder around them. */
@@ -52,12 +54,13 @@ export function mountArguments(plan: MountPlan): string[] {
   // As root, writing to /proc/sys would reach the machine itself.
   args.push('--proc', '/proc', '--remount-ro', '/proc')
   for (const folder of emptied) args.push(...inMemory(folder))
-  for (const path of toolPaths(plan).filter(within)) args.push('--ro-bind', path, path)
+  const readable = [...toolPaths(plan), ...plan.readable.filter(existsSync)]
+  for (const path of readable.filter(within)) args.push('--ro-bind', path, path)
   if (plan.network) {
     const resolver = realOrNull('/etc/resolv.conf')
     if (resolver && within(resolver)) args.push('--ro-bind', resolver, resolver)
   }
-  args.push('--bind', plan.workspace, plan.workspace)
+  if (plan.workspace !== null) args.push('--bind', plan.workspace, plan.workspace)
   // A folder that is mounted cannot be renamed, and so not replaced together with what is in it.
   for (const path of foldersAround(plan)) args.push('--bind-try', path, path)
   for (const path of plan.readOnly) args.push('--ro-bind-try', path, path)
@@ -72,6 +75,7 @@ export function mountArguments(plan: MountPlan): string[] {
 /** The folders between the workspace and the protected paths, the outer ones first. */
 function foldersAround({ workspace, readOnly, links }: MountPlan): string[] {
   const found = new Set<string>()
+  if (workspace === null) return []
   for (const path of [...readOnly, ...links]) {
     for (let folder = dirname(path); folder !== workspace && liesIn(workspace, folder); folder = dirname(folder))
       found.add(folder)

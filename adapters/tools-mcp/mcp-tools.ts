@@ -1,11 +1,16 @@
+import { randomUUID } from 'node:crypto'
+import { tmpdir } from 'node:os'
 import { StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
+import { ToolError } from '../../domain/agent/errors.ts'
 import type { Clock, Tool } from '../../domain/ports.ts'
+import { type ConfinedProgram, confineProgram, type Program } from '../sandbox/confined-program.ts'
+import { SandboxUnavailable } from '../sandbox/error.ts'
 import type { ProcessRegistry } from '../sandbox/registry.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { McpConnection } from './connection.ts'
 import type { OfferedTool } from './offered-tools.ts'
 import { ProcessTransport } from './process-transport.ts'
-import type { McpServer, McpServers as Settings } from './settings.ts'
+import type { McpServer, McpServers as Settings, StdioServer } from './settings.ts'
 
 export interface McpOptions {
   readonly settings: Settings
@@ -15,8 +20,11 @@ export interface McpOptions {
   secret(name: string): Promise<string>
   /** Our environment; servers get the variables of it that the settings name. */
   readonly env: NodeJS.ProcessEnv
-  /** Where servers start whose settings name no folder. */
-  readonly cwd: string
+  /** Where servers start whose settings name no folder; null: in a temporary folder. */
+  readonly cwd: string | null
+  /** What servers in the sandbox must not see that may change this folder. */
+  hidden(folder: string | null): Promise<readonly string[]>
+  readonly dataFolder: string
   readonly clock: Pick<Clock, 'now' | 'sleep'>
   /** Our version, which servers are told. */
   readonly version: string
@@ -47,7 +55,7 @@ export async function openMcpServers(options: McpOptions): Promise<McpServers> {
       settings: one,
       version,
       clock,
-      open: () => openTransport(one, options),
+      open: () => openTransport(server, one, options),
       offered: ({ faults }) => {
         for (const fault of faults) warn?.(fault)
         changed?.(server)
@@ -76,7 +84,7 @@ const asTool = (connection: McpConnection, tool: OfferedTool): Tool => ({
   run: (args, context) => connection.call(tool, args, context),
 })
 
-async function openTransport(settings: McpServer, options: McpOptions): Promise<Transport> {
+async function openTransport(server: string, settings: McpServer, options: McpOptions): Promise<Transport> {
   if (settings.type === 'http') {
     const headers = await valuesOf(settings.headers, options)
     return new StreamableHTTPClientTransport(new URL(settings.url), {
@@ -93,8 +101,30 @@ async function openTransport(settings: McpServer, options: McpOptions): Promise<
   }
   const [name = '', ...args] = settings.command
   const env = { ...environment(settings.env, options.env), ...(await valuesOf(settings.secretEnv, options)) }
-  const program = { file: options.program(name), args, env, cwd: settings.cwd ?? options.cwd }
-  return new ProcessTransport(program, options.registry)
+  const program = { file: options.program(name), args, env }
+  const [folder, id] = [settings.cwd ?? options.cwd, randomUUID()]
+  if (!settings.sandboxed) return new ProcessTransport({ ...program, id, cwd: folder ?? tmpdir() }, options.registry)
+  const confined = await inSandbox(server, program, settings, { id, folder }, options)
+  return new ProcessTransport({ ...confined, id, confined }, options.registry)
+}
+
+async function inSandbox(
+  server: string,
+  program: Program,
+  { readable, network }: Pick<StdioServer, 'readable' | 'network'>,
+  { id, folder }: { id: string; folder: string | null },
+  { hidden, dataFolder, warn = () => undefined }: McpOptions,
+): Promise<ConfinedProgram> {
+  const hide = await hidden(folder)
+  try {
+    return await confineProgram(program, { id, folder, readable, network, hide, dataFolder, warn })
+  } catch (error) {
+    const why =
+      error instanceof SandboxUnavailable
+        ? `cannot be confined: ${error.why}. Install bubblewrap, or set "sandboxed": false for this server`
+        : `cannot start: ${(error as Error).message}`
+    throw new ToolError('EXECUTION_FAILED', `MCP server "${server}" ${why}`, { cause: error, beforeEffect: true })
+  }
 }
 
 async function valuesOf(

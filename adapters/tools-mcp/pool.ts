@@ -1,7 +1,10 @@
 import { type McpOptions, type McpServers as Opened, openMcpServers } from './mcp-tools.ts'
 import type { McpServers as Settings } from './settings.ts'
 
-/** How long a server without users keeps running: a run is driven soon after it has been started. In ms. */
+/**
+ * How long a server without users keeps running while the run has not ended: it is driven soon after it has been started, or a
+ * person has decided. In ms.
+ */
 const IDLE_MS = 30_000
 
 export interface PoolOptions extends Omit<McpOptions, 'settings' | 'cwd' | 'changed' | 'warn'> {
@@ -13,7 +16,8 @@ export interface PoolOptions extends Omit<McpOptions, 'settings' | 'cwd' | 'chan
 export interface McpLease extends Pick<Opened, 'tools'> {
   /** Why the server, or a tool of it, cannot be had; empty where all of it can. */
   readonly faults: readonly string[]
-  release(): void
+  /** `ends`: the run of this use has ended; else the server is kept for a while, for the run to go on with. */
+  release(ends?: boolean): void
 }
 
 interface Entry {
@@ -46,8 +50,8 @@ export class McpPool {
     return tool !== undefined && Object.hasOwn(this.#options.settings, server) ? server : null
   }
 
-  /** Connects to a server where that has not been done. `cwd`: the folder of a program whose settings name none. */
-  async lease(server: string, cwd: string): Promise<McpLease> {
+  /** Connects to a server where that has not been done. `cwd`: the folder of a program whose settings name none; null: no folder. */
+  async lease(server: string, cwd: string | null): Promise<McpLease> {
     if (this.#closed) throw new Error('the MCP servers of this process have been closed')
     const settings = this.#options.settings[server]
     if (settings === undefined) throw new Error(`there is no MCP server "${server}"`)
@@ -65,13 +69,13 @@ export class McpPool {
         await opened.connect()
       }
       let released = false
-      const release = () => {
-        if (!released) this.#leave(key, entry)
+      const release = (ends = false) => {
+        if (!released) this.#leave(key, entry, ends)
         released = true
       }
       return { tools: () => opened.tools(), faults: entry.faults, release }
     } catch (error) {
-      this.#leave(key, entry)
+      this.#leave(key, entry, false)
       throw error
     }
   }
@@ -85,7 +89,7 @@ export class McpPool {
     await Promise.all(entries.map(async ({ opened }) => (await opened).close()))
   }
 
-  #open(server: string, cwd: string): Entry {
+  #open(server: string, cwd: string | null): Entry {
     const { settings, warn, ...options } = this.#options
     const tell = (text: string) => {
       entry.faults.push(text)
@@ -101,11 +105,11 @@ export class McpPool {
     return entry
   }
 
-  #leave(key: string, entry: Entry): void {
+  #leave(key: string, entry: Entry, ends: boolean): void {
     if (--entry.users > 0 || this.#closed) return
     const idle = new AbortController()
     entry.idle = idle
-    this.#options.clock.sleep(IDLE_MS, idle.signal).then(
+    this.#options.clock.sleep(ends ? 0 : IDLE_MS, idle.signal).then(
       async () => {
         if (entry.users > 0 || this.#entries.get(key) !== entry) return
         this.#entries.delete(key)

@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import {
@@ -13,6 +12,7 @@ import { jsonSize } from '../../domain/log/json-size.ts'
 import { withoutForeign } from '../sandbox/descriptors.ts'
 import { signalTo } from '../sandbox/process.ts'
 import { endMarked, MARKER, type ProcessRegistry } from '../sandbox/registry.ts'
+import { readStatus, type Status } from '../sandbox/status.ts'
 import { LineReader } from './line-reader.ts'
 
 export interface ServerProgram {
@@ -21,6 +21,10 @@ export interface ServerProgram {
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly cwd: string
+  /** Marks it and all that it starts. */
+  readonly id: string
+  /** In the sandbox: `ended` is called when it has ended. Absent: outside of it. */
+  readonly confined?: { readonly cgroup: string | null; ended(): void }
 }
 
 /** One message of a server. In bytes; and how deep and how many values, before it is parsed. */
@@ -49,11 +53,13 @@ export class ProcessTransport implements Transport {
   readonly stderr = null
   readonly #program: ServerProgram
   readonly #registry: ProcessRegistry | undefined
-  readonly #id = randomUUID()
+  readonly #status: Status = { child: null, exited: false }
   #child: ChildProcess | null = null
   #ended: Promise<void> = Promise.resolve()
   #stderr = ''
   #why: string | null = null
+  /** It was ended for what it sent. */
+  #refused = false
 
   constructor(program: ServerProgram, registry?: ProcessRegistry) {
     this.#program = program
@@ -69,18 +75,21 @@ export class ProcessTransport implements Transport {
     const { exitCode = null, signalCode = null } = this.#child ?? {}
     const byUs = this.#why === null ? null : `was ended: ${this.#why}`
     const bySignal = signalCode === null ? null : `was ended by ${signalCode}`
-    const ended = exitCode === null ? (byUs ?? bySignal) : `exited with ${exitCode}`
+    const exited = exitCode === null ? null : `exited with ${exitCode}`
+    // A server whose output is not read any more exits by itself, and one that exits does not read its input any more.
+    const ended = this.#refused ? byUs : (exited ?? byUs ?? bySignal)
     const last = this.#stderr.trim()
     return ended === null ? null : `${ended}${last === '' ? '' : `; its last words: ${last}`}`
   }
 
   start(): Promise<void> {
-    const { file, args, cwd, env } = this.#program
-    const entry = this.#registry?.begin(this.#id, null)
-    const child = withoutForeign(['pipe', 'pipe', 'pipe'], (stdio) =>
-      spawn(file, args, { cwd, env: { ...env, [MARKER]: this.#id }, stdio, detached: true }),
+    const { file, args, cwd, env, id, confined } = this.#program
+    const entry = this.#registry?.begin(id, confined?.cgroup ?? null)
+    const child = withoutForeign(['pipe', 'pipe', 'pipe', ...(confined ? (['pipe'] as const) : [])], (stdio) =>
+      spawn(file, args, { cwd, env: { ...env, [MARKER]: id }, stdio, detached: true }),
     )
     this.#child = child
+    if (confined) readStatus(child, this.#status, () => undefined)
     if (running.size === 0) process.on('exit', endAll)
     running.add(child)
     if (child.stdout !== null) void this.#read(child.stdout)
@@ -93,13 +102,14 @@ export class ProcessTransport implements Transport {
         running.delete(child)
         if (running.size === 0) process.off('exit', endAll)
         entry?.ended()
+        confined?.ended()
         this.onclose?.()
         resolve()
       }
       child.once('exit', () => {
         // Processes that it has left running hold its streams open.
         signalGroup(child, 'SIGKILL')
-        endMarked(this.#id, child.pid)
+        endMarked(id, child.pid)
       })
       child.once('close', over)
       child.once('error', () => child.pid === undefined && over())
@@ -128,6 +138,7 @@ export class ProcessTransport implements Transport {
         }
       }
     } catch (error) {
+      this.#refused = true
       this.#end((error as Error).message)
       this.onerror?.(error as Error)
     }
@@ -155,12 +166,19 @@ export class ProcessTransport implements Transport {
     if (child === null) return
     child.stdin?.end()
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      const timer = setTimeout(() => signalGroup(child, signal), GRACE_MS)
+      const timer = setTimeout(() => this.#signal(child, signal), GRACE_MS)
       const late = new Promise((resolve) => setTimeout(resolve, GRACE_MS + 10).unref())
       await Promise.race([this.#ended, late])
       clearTimeout(timer)
     }
     await this.#ended
+  }
+
+  /** bubblewrap itself would die of SIGTERM, and end the server with it at once. */
+  #signal(child: ChildProcess, signal: NodeJS.Signals): void {
+    const { child: inside } = this.#status
+    if (signal === 'SIGTERM' && inside !== null && child.exitCode === null) signalTo(-inside, signal)
+    else signalGroup(child, signal)
   }
 }
 

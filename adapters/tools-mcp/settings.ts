@@ -31,6 +31,12 @@ const ServerOfType = z.discriminatedUnion('type', [
     env: z.array(variable).default([]),
     /** Variables whose values are secrets: variable → name of the secret. */
     secretEnv: z.record(variable, secretName).default({}),
+    /** False: outside the sandbox, with the rights of the user. */
+    sandboxed: z.boolean().default(true),
+    /** In the sandbox: the network of the machine. */
+    network: z.boolean().default(false),
+    /** In the sandbox: absolute paths that the program can read in places that are empty there, such as homes. */
+    readable: z.array(z.string().startsWith('/')).default([]),
     ...common,
   }),
   z.strictObject({
@@ -44,6 +50,7 @@ const ServerOfType = z.discriminatedUnion('type', [
 /** `type` may be left out: a server with a `command` is a program, one with a `url` is an address. */
 export const McpServer = z.preprocess(typed, ServerOfType)
 export type McpServer = z.infer<typeof ServerOfType>
+export type StdioServer = Extract<McpServer, { type: 'stdio' }>
 
 function typed(given: unknown): unknown {
   if (given === null || typeof given !== 'object' || 'type' in given) return given

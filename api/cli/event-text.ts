@@ -107,6 +107,7 @@ const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
   approval_requested: (p) => `${plain(p.toolName)}: ${plain(p.reason)}`,
   approval_decided: (p) => parts(p.decision, p.reason),
   approval_expired: () => '',
+  approval_voided: (p) => plain(p.reason),
   standing_approval: (p) => parts((p.tools as string[] | undefined)?.join(', '), p.reason),
   context_compressed: compressed,
   context_expanded: (p) => turnsOf(p.turns),

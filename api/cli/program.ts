@@ -12,6 +12,7 @@ import { docsCommand } from './commands/docs.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { historyCommands } from './commands/history.ts'
 import { kitOf, likeIt } from './commands/kit.ts'
+import { mcpCommand } from './commands/mcp.ts'
 import { memoryCommand } from './commands/memory.ts'
 import { modelsCommands } from './commands/models.ts'
 import { openCommand } from './commands/open.ts'
@@ -84,6 +85,7 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   toolsCommand(program, kit)
   agentsCommand(program, kit)
   acpCommand(program, kit)
+  mcpCommand(program, kit)
   secretsCommand(program, kit)
   sqlCommand(program, kit)
   serveCommand(program, kit)

@@ -38,8 +38,8 @@ export async function openEnvironment(
       reap: async () => {
         reap(dataFolder)
       },
-      close: async () => {
-        outside.close()
+      close: async (ends) => {
+        outside.close(ends)
         lock?.release()
       },
     }

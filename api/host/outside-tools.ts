@@ -1,5 +1,4 @@
 import { realpath } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { findProgram } from '../../adapters/programs/programs.ts'
 import { inWorkspaces } from '../../adapters/programs/workspaces.ts'
 import { processRegistry } from '../../adapters/sandbox/registry.ts'
@@ -8,18 +7,16 @@ import { secretsOfServers } from '../../adapters/tools-mcp/settings.ts'
 import { secretsOfWeb } from '../../adapters/tools-web/settings.ts'
 import type { AgentSpec } from '../../domain/agent/definition/spec.ts'
 import type { ToolSpec } from '../../domain/agent/definition/tools.ts'
-import { ToolError } from '../../domain/agent/errors.ts'
+import { ToolChanged, ToolError } from '../../domain/agent/errors.ts'
 import { canonicalText } from '../../domain/log/canonical.ts'
 import type { Tool, Vault } from '../../domain/ports.ts'
 import type { Config } from '../app/config.ts'
 import type { Tell } from '../app/told.ts'
 import { VERSION } from '../version.ts'
 import { SystemClock } from './clock.ts'
+import { type HostFiles, hiddenFrom } from './hidden.ts'
 
 // Tools that come from outside of keepup: their secrets, and the tools of MCP servers in a drive.
-
-/** Where programs of MCP servers start that have neither a folder of their own nor a workspace. */
-export const NO_WORKSPACE = tmpdir()
 
 /** The value of a secret that the settings of a tool name. Rejects with ToolError SECRET_UNAVAILABLE. */
 export async function secretOf(vault: Vault, name: string): Promise<string> {
@@ -36,12 +33,15 @@ export const secretsOfTools = ({ web, mcp }: Pick<Config, 'web' | 'mcp'>): strin
 
 /** The pool of the configured MCP servers; it starts none before one is asked for. */
 export const mcpPool = (
-  { data, mcp }: Pick<Config, 'data' | 'mcp'>,
+  config: HostFiles & Pick<Config, 'mcp'>,
   secret: (name: string) => Promise<string>,
   tell: Tell,
-): McpPool =>
-  new McpPool({
+): McpPool => {
+  const { data, mcp } = config
+  return new McpPool({
     settings: mcp,
+    dataFolder: data,
+    hidden: (folder) => hiddenFrom(config, folder ?? data),
     program: (name) => (name.startsWith('/') ? name : findProgram(name, { writable: inWorkspaces(data, data) })),
     secret,
     env: process.env,
@@ -50,6 +50,7 @@ export const mcpPool = (
     ...(Object.keys(mcp).length > 0 && { registry: processRegistry(data, 'mcp') }),
     warn: tell,
   })
+}
 
 /** The tools that the configured MCP servers offer now to a run in this folder, and why others cannot be had. */
 export async function servedTools(
@@ -57,7 +58,7 @@ export async function servedTools(
   workspace: string | null,
 ): Promise<{ specs: readonly ToolSpec[]; faults: readonly string[] }> {
   // The drive's folder is the real one: by another name it would get processes of its own.
-  const folder = workspace === null ? NO_WORKSPACE : await realpath(workspace).catch(() => workspace)
+  const folder = workspace === null ? null : await realpath(workspace).catch(() => workspace)
   const leases = await Promise.all(pool.servers.map((server) => pool.lease(server, folder)))
   try {
     return {
@@ -86,36 +87,39 @@ export class DriveTools {
     const spec = this.#spec.tools.find((one) => one.name === name)
     const server = this.#pool.serverOf(name)
     if (spec === undefined || server === null) return undefined
-    return { spec, run: async (args, context) => (await this.#offered(server, spec)).run(args, context) }
+    return {
+      spec,
+      run: async (args, context) => (await this.#offered(server, context.tool ?? spec)).run(args, context),
+    }
   }
 
-  /** Lets go of the servers: this drive calls them no more. */
-  close(): void {
+  /** Lets go of the servers: this drive calls them no more. `ends`: neither does the run. */
+  close(ends = false): void {
     this.#closed = true
-    for (const lease of this.#leases.splice(0)) lease.release()
+    for (const lease of this.#leases.splice(0)) lease.release(ends)
   }
 
   /** Each call connects again where the server has been lost; the drive keeps the connection until its end. */
   async #offered(server: string, spec: ToolSpec): Promise<Tool> {
-    const lease = await this.#pool.lease(server, this.#spec.workspace?.path ?? NO_WORKSPACE)
+    const lease = await this.#pool.lease(server, this.#spec.workspace?.path ?? null)
     if (this.#closed) lease.release()
     else this.#leases.push(lease)
     const { tools, faults } = lease
     const offered = tools().find((one) => one.spec.name === spec.name)
-    const refuse = (code: 'RESOURCE_NOT_FOUND' | 'CONFLICT', why: string): never => {
-      throw new ToolError(code, `nothing was done: ${why}`, { beforeEffect: true })
+    if (offered === undefined) {
+      const why = faults.length > 0 ? `: ${faults.join('; ')}` : ''
+      throw new ToolError('RESOURCE_NOT_FOUND', `nothing was done: ${spec.name} cannot be had${why}`, {
+        beforeEffect: true,
+      })
     }
-    if (offered === undefined)
-      return refuse(
-        'RESOURCE_NOT_FOUND',
-        `${spec.name} cannot be had${faults.length > 0 ? `: ${faults.join('; ')}` : ''}`,
-      )
-    // The run's model, policy and approvals know the tool as it was recorded at the start.
-    if (meaningOf(offered.spec) !== meaningOf(spec))
-      return refuse('CONFLICT', `its MCP server has changed ${spec.name} since this run was started; start another run`)
-    return offered
+    // The run's model, policy and approvals know the tool as it was recorded last.
+    const changed = MEANING.filter((member) => canonicalText(offered.spec[member]) !== canonicalText(spec[member]))
+    if (changed.length === 0) return offered
+    const { description, parameters, effect } = offered.spec
+    const now = { description, parameters, effect: effect === 'reconcilable' ? ('irreversible' as const) : effect }
+    throw new ToolChanged(now, `its MCP server has changed ${changed.join(' and ')} of ${spec.name}`)
   }
 }
 
-const meaningOf = ({ description, parameters, effect }: ToolSpec): string =>
-  canonicalText({ description, parameters, effect } as never)
+/** What a model, a policy and a person go by. The annotations of a server count by the effect class. */
+const MEANING = ['description', 'parameters', 'effect'] as const

@@ -1,5 +1,6 @@
 import type { ModelFailure } from '../shared/model-call.ts'
 import type { ToolFailure } from '../shared/tool-call.ts'
+import type { ToolMeaning } from '../shared/tool-spec.ts'
 import type { RejectionCode, ToolErrorCode } from './error-codes.ts'
 
 /** A failed attempt of a tool whose end was seen. */
@@ -17,6 +18,15 @@ export class ToolError extends Error implements ToolFailure {
     this.code = code
     this.transient = options.transient ?? false
     this.beforeEffect = options.beforeEffect ?? false
+  }
+}
+
+/** Nothing was done: the tool is another one than the run knows. `tool`: as it is now, under the same name. */
+export class ToolChanged extends ToolError {
+  readonly tool: ToolMeaning
+  constructor(tool: ToolMeaning, message: string) {
+    super('CONFLICT', message, { beforeEffect: true })
+    this.tool = tool
   }
 }
 

@@ -10,6 +10,8 @@ export interface ToolContext {
   readonly runId: string
   readonly agentId: string
   readonly toolCallId: string
+  /** The tool as the run knows it. */
+  readonly tool?: ToolSpec
   readonly attempt: number
   /**
    * `<stream>@<revision>` of the call's intent, and the outermost request behind it: what a tool records elsewhere

@@ -46,12 +46,13 @@ export function limitedPorts(ports: RuntimePorts): RuntimePorts {
     secrets: async (spec) => secrets(await within(clock, ms, 'the vault', ports.secrets(spec))),
     environment: async (spec, about) => {
       const opening = ports.environment(spec, about)
-      const close = (env: Environment) => within(clock, SETUP_LIMIT_MS, 'closing what the run works in', env.close())
+      const close = (env: Environment, ends = false) =>
+        within(clock, SETUP_LIMIT_MS, 'closing what the run works in', env.close(ends))
       const env = await within(clock, OPEN_LIMIT_MS, 'opening what the run works in', opening).catch(
         (error: unknown) => {
           // Where it is opened all the same, no tool works in it.
           if (error instanceof TimeLimitError)
-            opening.then(close).catch((late: Error) => ports.warn?.(about.agentId, late.message))
+            opening.then((env) => close(env)).catch((late: Error) => ports.warn?.(about.agentId, late.message))
           throw error
         },
       )
@@ -61,7 +62,7 @@ export function limitedPorts(ports: RuntimePorts): RuntimePorts {
         secrets: secrets(env.secrets),
         tool: (name) => env.tool(name),
         reap: () => within(clock, SETUP_LIMIT_MS, 'ending the processes of dead drivers', env.reap()),
-        close: () => close(env),
+        close: (ends) => close(env, ends),
       }
     },
   }

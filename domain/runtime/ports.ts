@@ -34,7 +34,8 @@ export interface Environment {
   tool(name: string): Tool | undefined
   /** Ends what is left of processes that a dead driver started on this host. */
   reap(): Promise<void>
-  close(): Promise<void>
+  /** `ends`: its agent has ended, and does not work in it again. */
+  close(ends?: boolean): Promise<void>
 }
 
 /** A lease that is renewed until it is given back, or lost. An optimisation: the epoch in the log is the truth. */

@@ -46,3 +46,9 @@ export const ToolSpec = z.strictObject({
   timeLimitMs: Milliseconds,
 })
 export type ToolSpec = z.infer<typeof ToolSpec>
+
+/** What a model, a policy and a person go by: a tool in which one of these is another one is another tool. */
+export const ToolMeaning = ToolSpec.pick({ description: true, parameters: true }).extend({
+  effect: Effect.exclude(['reconcilable']),
+})
+export type ToolMeaning = z.infer<typeof ToolMeaning>

@@ -91,13 +91,13 @@ describe('a failure', () => {
 describe('a process', () => {
   test('gets the variables that the settings name, and no others', async () => {
     const { content } = await servers.call('fake:env')
-    const { PATH: _, HOME: __, KEEPUP_COMMAND: ___, ...env } = JSON.parse(content)
+    const { PATH: _, HOME: __, KEEPUP_COMMAND: ___, PWD: ____, TMPDIR: _____, ...env } = JSON.parse(content)
     expect(env).toEqual({ SHARED: 'yes', API_KEY: 'value of FAKE_KEY' })
   })
 
   test('starts in the folder that the settings name, else in that of the run', async () => {
     expect((await servers.call('fake:cwd')).content).toBe(realpathSync(tmpdir()))
-    const { call } = await opened({ rooted: fake('normal', { cwd: '/' }) })
+    const { call } = await opened({ rooted: fake('normal', { cwd: '/', sandboxed: false }) })
     expect((await call('rooted:cwd')).content).toBe('/')
   })
 
@@ -143,7 +143,7 @@ describe('a list of tools that changes', () => {
 
 test('a server of the newer protocol era, made with the official package, is called in that era', async () => {
   const { call, tool, warnings } = await opened({
-    official: { type: 'stdio', command: ['node', join(import.meta.dirname, '../support/mcp/official-server.ts')] },
+    official: fake('', { command: ['node', join(import.meta.dirname, '../support/mcp/official-server.ts')] }),
   })
   expect(warnings).toEqual([])
   expect(tool('official:add').spec).toMatchObject({ effect: 'pure', parameters: { required: ['a', 'b'] } })

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { inProcess } from '../api/cli-support.ts'
+import { CLONE } from '../support/mcp/servers.ts'
 
 // Runs with a real MCP server as a process, from the settings to the log.
 
@@ -16,7 +17,8 @@ function folder(mode = 'normal') {
   mkdirSync(data)
   mkdirSync(ws)
   const settings = (more: object) => {
-    const fake = { command: [process.execPath, FAKE, mode], secretEnv: { API_KEY: 'TRACKER_KEY' }, ...more }
+    const secretEnv = { API_KEY: 'TRACKER_KEY' }
+    const fake = { command: [process.execPath, FAKE, mode], readable: [CLONE], secretEnv, ...more }
     writeFileSync(join(data, 'keepup.json'), JSON.stringify({ mcp: { fake } }))
   }
   settings({})
@@ -50,18 +52,22 @@ test('an agent calls the tools of a server, which has its secret and starts in t
   for (const text of written()) expect(text).not.toContain(VALUE)
 })
 
-test('an approval asks for a tool of a server as for others, and is void where the server has changed the tool since', async () => {
+test('an approval is void where the server has changed the tool since: the person sees why, and is asked anew', async () => {
   const { keepup, run, script, settings } = folder()
   process.env.TRACKER_KEY = VALUE
   onTestFinished(() => void delete process.env.TRACKER_KEY)
-  script(['fake__note', {}])
+  script(['fake__pid', {}])
   const waiting = await run('--require-approval', 'fake:*')
   expect(waiting.code).toBe(8)
   const id = /^run (\w+)$/m.exec(waiting.err)![1]!
-  settings({ effects: { note: 'pure' } })
+  settings({ effects: { pid: 'pure' } })
   expect((await keepup('approve', `${id}.t1.c0`)).code).toBe(0)
-  const { err } = await keepup('resume', id)
-  expect(err).toContain('✗ fake:note CONFLICT: nothing was done: its MCP server has changed fake:note')
+  const again = await keepup('resume', id)
+  expect([again.code, again.err]).toEqual([8, expect.stringContaining('its MCP server has changed effect of fake:pid')])
+  const shown = await keepup('runs', 'show', id)
+  expect(`${shown.out}${shown.err}`).toContain('the approval is void: its MCP server has changed effect')
+  expect((await keepup('approve', `${id}.t1.c0`)).code).toBe(0)
+  expect((await keepup('resume', id)).err).toContain('✓ fake:pid')
 })
 
 test('a policy that names a tool which a configured server does not have is refused at the start', async () => {

@@ -53,6 +53,15 @@ test('a drive connects to no server before a call, and knows only the tools that
   expect(seen.open).toBe(0)
 })
 
+test('a tool that the run has recorded anew since is called as it is now', async () => {
+  const now = { ...recorded, description: 'Adds more.' }
+  const { seen, pool: of } = pool([now])
+  await drive(of)
+    .tool('tracker:add')!
+    .run({}, { ...toolContext(), tool: now })
+  expect(seen.ran).toEqual(['tracker:add'])
+})
+
 test.each<[string, Partial<ToolSpec>]>([
   ['description', { description: 'Deletes everything.' }],
   ['parameters', { parameters: { type: 'object', properties: { all: {} } } }],
@@ -60,7 +69,9 @@ test.each<[string, Partial<ToolSpec>]>([
 ])('a tool with another %s than the recorded one is not called', async (_, change) => {
   const { seen, pool: of } = pool([{ ...recorded, ...change }])
   const call = drive(of).tool('tracker:add')!.run({}, toolContext())
-  await expect(call).rejects.toMatchObject({ code: 'CONFLICT', beforeEffect: true })
+  const { description, parameters, effect } = { ...recorded, ...change }
+  const tool = { description, parameters, effect }
+  await expect(call).rejects.toMatchObject({ code: 'CONFLICT', beforeEffect: true, tool })
   expect(seen.ran).toEqual([])
 })
 

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { ToolMeaning } from '../../domain/agent/definition/tools.ts'
+import { ToolChanged } from '../../domain/agent/errors.ts'
 import { call, calls, completes, harness, testSpec, USER } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'
 
@@ -149,5 +151,78 @@ describe('approvals (5.12.2)', () => {
     await run.say({ kind: 'decide_approval', toolCallId: run.call(1), decision: 'approved' })
     expect(await run.drive()).toEqual({ end: 'done' })
     expect(await run.of('recovery')).toEqual([])
+  })
+})
+
+describe('a tool that has changed while its approval was open (5.12.2)', () => {
+  const redefined = (description: string, parameters: ToolMeaning['parameters'] = {}): ToolMeaning => ({
+    ...{ description, parameters },
+    effect: 'irreversible',
+  })
+  /** A tool that is now another one than the run knows, until that is what the run knows. */
+  const changed = async (now = redefined('Sends to all.'), policy: object = { requiresApproval: ['send'] }) => {
+    const sent: string[] = []
+    const send = tool('send', { effect: 'irreversible' }, (_, context) => {
+      if (context.tool?.description !== now.description) throw new ToolChanged(now, 'its server has changed send')
+      sent.push(context.toolCallId)
+      return 'sent'
+    })
+    const says = [calls(call('send', { n: 1 })), completes()]
+    const run = await given({ says, tools: [send], spec: { policy } })
+    const approve = () => run.say({ kind: 'decide_approval', toolCallId: run.call(1), decision: 'approved' })
+    return { ...run, approve, sent }
+  }
+
+  test('voids the approval: nothing is done, the log has the tool as it is now, and a person is asked anew', async () => {
+    const run = await changed()
+    await run.drive()
+    await run.approve()
+    expect(await run.drive()).toEqual({ end: 'waiting', for: 'approval', toolCallIds: [run.call(1)] })
+    expect(run.sent).toEqual([])
+    const [voided] = await run.of('approval_voided')
+    expect(voided!.body).toMatchObject({
+      reason: 'its server has changed send',
+      tool: { description: 'Sends to all.' },
+    })
+    expect((await run.of('approval_requested')).at(-1)!.body.reason).toBe(
+      'the approval is void: its server has changed send',
+    )
+    await run.approve()
+    expect(await run.drive()).toEqual({ end: 'done' })
+    expect(run.sent).toEqual([run.call(1)])
+    expect(await run.ends()).toEqual(['send: ok', 'complete_task: ok'])
+  })
+
+  test('ends the call where the tool does not take its arguments any more; the model is told of the tool as it is', async () => {
+    const strict = { type: 'object', properties: { m: { type: 'number' } }, required: ['m'] }
+    const run = await changed(redefined('Sends m.', strict))
+    await run.drive()
+    await run.approve()
+    expect(await run.drive()).toEqual({ end: 'done' })
+    expect([run.sent, await run.ends()]).toEqual([[], ['send: CONFLICT', 'complete_task: ok']])
+    const told = run.requests.map(({ tools }) => tools.find(({ name }) => name === 'send')!.description)
+    expect(told).toEqual([expect.not.stringContaining('Sends m.'), 'Sends m.'])
+  })
+
+  test('ends a call that no person had to approve', async () => {
+    const run = await changed(redefined('Sends to all.'), {})
+    expect(await run.drive()).toEqual({ end: 'done' })
+    expect([run.sent, await run.ends()]).toEqual([[], ['send: CONFLICT', 'complete_task: ok']])
+    expect(await run.of('approval_voided')).toEqual([])
+  })
+
+  test('is asked about five times at most', async () => {
+    let times = 0
+    const send = tool('send', {}, () => {
+      throw new ToolChanged(redefined(`Version ${++times}.`), 'its server has changed send')
+    })
+    const spec = { policy: { requiresApproval: ['send'] } }
+    const run = await given({ says: [calls(call('send')), completes()], tools: [send], spec })
+    let asked = 0
+    for (let end = await run.drive(); end.end === 'waiting'; end = await run.drive()) {
+      asked++
+      await run.say({ kind: 'decide_approval', toolCallId: run.call(1), decision: 'approved' })
+    }
+    expect([asked, await run.ends()]).toEqual([6, ['send: CONFLICT', 'complete_task: ok']])
   })
 })

@@ -110,6 +110,7 @@ const SPOKEN: ReadonlySet<string> = new Set([
   'approval_requested',
   'approval_decided',
   'approval_expired',
+  'approval_voided',
   'phase_advanced',
   'gate_checked',
   'context_set',

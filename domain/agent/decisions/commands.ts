@@ -5,6 +5,7 @@ import { Milliseconds } from '../../shared/time-span.ts'
 import type { ToolResult } from '../../shared/tool-call.ts'
 import type { Findings } from '../control/control-tool.ts'
 import { AgentSpec } from '../definition/spec.ts'
+import type { ToolMeaning } from '../definition/tools.ts'
 import type { ResolvedPaths } from '../events/event-parts.ts'
 import type { Attachment, BodyOf, EventType, Failure } from '../events/events.ts'
 import type { Place } from '../events/reuse.ts'
@@ -160,6 +161,17 @@ export type OutcomeCommand =
       readonly attempt: number
       readonly durationMs: number
       readonly error: { code: string; message: string; transient: boolean; beforeEffect: boolean }
+    }
+  /** Nothing was done: the tool has changed. `fits`: the arguments of the call are still such as it takes. `reason`: a sentence. */
+  | {
+      readonly kind: 'tool_changed'
+      readonly toolCallId: string
+      readonly toolName: string
+      readonly attempt: number
+      readonly durationMs: number
+      readonly tool: ToolMeaning
+      readonly fits: boolean
+      readonly reason: string
     }
   /** It is unknown whether the call happened: its end was not seen, and no probe found out. `reason`: a sentence. */
   | {

@@ -1,5 +1,6 @@
 import { controlToolNamed } from '../control/registry.ts'
 import type { BodyOf } from '../events/events.ts'
+import { needsApproval } from '../rules/policy.ts'
 import { graceIsOver } from '../rules/recovery.ts'
 import { backoff, judgeRetry } from '../rules/retry.ts'
 import { type Call, type CallStage, callsOf, recoveryOf } from '../state/state.ts'
@@ -7,11 +8,15 @@ import type { OutcomeCommand } from './commands.ts'
 import { lateOutcome } from './decide-late.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
 import { endCall, endTurn, failCall } from './endings.ts'
+import { askApproval, MAX_LOST } from './proceed-calls.ts'
 import { endFromRecord } from './record.ts'
 
 // Outcomes of tool calls.
 
-type ToolFact = Extract<OutcomeCommand, { kind: 'tool_succeeded' | 'tool_failed' | 'tool_in_doubt' | 'tool_reused' }>
+type ToolFact = Extract<
+  OutcomeCommand,
+  { kind: 'tool_succeeded' | 'tool_failed' | 'tool_in_doubt' | 'tool_reused' | 'tool_changed' }
+>
 type Succeeded = Extract<OutcomeCommand, { kind: 'tool_succeeded' }>
 
 /** Stages in which the end of the last attempt still decides the call. */
@@ -21,7 +26,11 @@ export function decideToolFact(d: DecisionBuilder, fact: ToolFact): void {
   const call = callsOf(d.state).find((one) => one.id === fact.toolCallId)
   // An outcome counts for its own attempt, from any driver: a call that a person has released does not start again once the
   // end of the attempt has arrived.
-  if (call?.attempt !== fact.attempt || !UNSETTLED.has(call.stage.at)) return lateOutcome(d, fact)
+  if (call?.attempt !== fact.attempt || !UNSETTLED.has(call.stage.at)) {
+    // Of an attempt that did nothing there is nothing to tell later.
+    if (fact.kind !== 'tool_changed') lateOutcome(d, fact)
+    return
+  }
   if (fact.kind === 'tool_reused') return endFromRecord(d, call, fact)
   if (fact.kind === 'tool_succeeded') return succeeded(d, call, fact)
   if (fact.kind === 'tool_in_doubt') {
@@ -30,7 +39,21 @@ export function decideToolFact(d: DecisionBuilder, fact: ToolFact): void {
     if (call.stage.at === 'running') d.emit('tool_call_unknown', unknown, { toolCallId: call.id })
     return
   }
+  if (fact.kind === 'tool_changed') return voided(d, call, fact)
   failed(d, call, fact)
+}
+
+/** An approval is of the tool as it was recorded: what has become of it is asked about anew. */
+function voided(d: DecisionBuilder, call: Call, fact: Extract<OutcomeCommand, { kind: 'tool_changed' }>): void {
+  const { reason, tool, fits, durationMs } = fact
+  const asks = call.stage.at === 'running' && d.state.cancel === null && needsApproval(d.state, call.toolName) !== null
+  const message = `nothing was done: ${reason}`
+  if (!asks || call.lost >= MAX_LOST)
+    return failCall(d, call, { code: 'CONFLICT', message: `${message}; start another run` }, { durationMs })
+  const { argumentsHash } = call
+  d.emit('approval_voided', { attempt: call.attempt + 1, argumentsHash, reason, tool }, { toolCallId: call.id })
+  if (fits) askApproval(d, call, `the approval is void: ${reason}`)
+  else failCall(d, call, { code: 'CONFLICT', message: `${message}, and does not take these arguments any more` })
 }
 
 function failed(d: DecisionBuilder, call: Call, fact: Extract<OutcomeCommand, { kind: 'tool_failed' }>): void {

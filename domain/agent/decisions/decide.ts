@@ -39,6 +39,7 @@ const OUTCOMES: Readonly<Record<OutcomeCommand['kind'], true>> = {
   tool_succeeded: true,
   tool_failed: true,
   tool_in_doubt: true,
+  tool_changed: true,
   tool_reused: true,
   reuse_left: true,
   versioned: true,

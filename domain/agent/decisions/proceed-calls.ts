@@ -91,9 +91,17 @@ function begin(d: DecisionBuilder, call: Call): void {
   const reason = needsApproval(d.state, toolName)
   const start = { toolName, index, argumentsRef, argumentsHash, attempt: 1, effect, intent: reason === null }
   d.emit('tool_call_start', start, about)
-  if (reason === null) return
+  if (reason !== null) askApproval(d, call, reason)
+}
+
+/** Asks a person about a call, until the time of the policy is over. */
+export function askApproval(
+  d: DecisionBuilder,
+  { id, toolName, argumentsRef, argumentsHash }: Call,
+  reason: string,
+): void {
   const expiresAt = instantText(d.context.now + d.state.spec.policy.approvalTtlMs)
-  d.emit('approval_requested', { toolName, argumentsRef, argumentsHash, expiresAt, reason }, about)
+  d.emit('approval_requested', { toolName, argumentsRef, argumentsHash, expiresAt, reason }, { toolCallId: id })
 }
 
 /** Ends the open calls of a run that is ending; false where one is at work and may still be waited for. */

@@ -1,7 +1,7 @@
 import { echo } from '../../shared/issues.ts'
-import { ControlKind, Effect, ToolSpec, wireName } from '../../shared/tool-spec.ts'
+import { ControlKind, Effect, ToolMeaning, ToolSpec, wireName } from '../../shared/tool-spec.ts'
 
-export { ControlKind, Effect, ToolSpec, wireName }
+export { ControlKind, Effect, ToolMeaning, ToolSpec, wireName }
 
 /** The tool that a model means: by the name it was shown, or by ours. */
 export const toolNamed = (tools: readonly ToolSpec[], name: string): ToolSpec | undefined =>

@@ -3,7 +3,7 @@ import type { Actor } from '../../log/envelope.ts'
 import { erasureEvents } from '../../stream/erasure.ts'
 import { RoutingDecision } from '../definition/routing.ts'
 import { AgentSpec } from '../definition/spec.ts'
-import { Effect } from '../definition/tools.ts'
+import { Effect, ToolMeaning } from '../definition/tools.ts'
 import { CUTS } from './answer-bounds.ts'
 import { Block, Usage } from './content.ts'
 import { contextEvents } from './context.ts'
@@ -197,6 +197,16 @@ export const bodies = {
     reason: text.optional(),
   }),
   approval_expired: z.strictObject({ argumentsHash: Hash }),
+  /**
+   * What was approved was not done: the tool had changed since it was last recorded. `tool` counts from here on; `attempt` is
+   * the number of the coming attempt.
+   */
+  approval_voided: z.strictObject({
+    attempt: z.int().positive(),
+    argumentsHash: Hash,
+    reason: text,
+    tool: ToolMeaning,
+  }),
   standing_approval: z.strictObject({ tools: z.array(z.string().min(1)).min(1), reason: text.optional() }),
   /** The value is the `value` of these arguments, or stands here where no arguments hold it. */
   context_set: z.union([

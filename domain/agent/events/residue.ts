@@ -56,6 +56,7 @@ const residues: Residues = {
   late_outcome: ({ result, attachment: _, error, ...rest }) => ({ ...rest, ...outcome(result, error) }),
   approval_requested: (body) => ({ ...body, reason: ERASED }),
   approval_decided: ({ reason: _, ...rest }) => rest,
+  approval_voided: (body) => ({ ...body, reason: ERASED }),
   standing_approval: ({ tools }) => ({ tools }),
   workspace_versioned: (body) =>
     'tree' in body ? body : { step: body.step, unversioned: { ...body.unversioned, message: ERASED } },

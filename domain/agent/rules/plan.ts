@@ -174,6 +174,10 @@ function breaksSchema(state: AgentState, tool: ToolSpec, args: JsonObject): Fail
   return refusal === null ? null : invalid(refusal)
 }
 
+/** Whether a tool of these parameters takes these arguments. */
+export const takes = (parameters: ToolSpec['parameters'], args: JsonObject): boolean =>
+  z.fromJSONSchema(parameters as never).safeParse(args).success
+
 function duplicate(state: AgentState, tool: ToolSpec, args: JsonObject): Failure | null {
   if (!state.failedCalls.includes(failureKey(tool.name, argumentsHash(state.argumentsSalt, args)))) return null
   return {

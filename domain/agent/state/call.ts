@@ -58,7 +58,7 @@ export interface Call {
   /** `tool_call_start` is in the log. */
   readonly started: boolean
   readonly attempt: number
-  /** Attempts that a dead driver left behind; they do not count as retries. */
+  /** Attempts that a dead driver left behind, or whose tool had changed; they do not count as retries. */
   readonly lost: number
   readonly startedAt: number
   /** Revision of the last event of this call, from which the next one follows. */

@@ -1,4 +1,4 @@
-import { toolCallId } from '../../log/ids.ts'
+import { sha256, toolCallId } from '../../log/ids.ts'
 import type { AppendRoot } from '../../log/root.ts'
 import { instantOf } from '../../shared/instant.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
@@ -13,6 +13,7 @@ import {
   activityOf,
   type Call,
   type CallStage,
+  callsOf,
   LOST_KEPT,
   withActivity,
 } from './state.ts'
@@ -30,6 +31,7 @@ type CallEvent = Extract<
       | 'approval_requested'
       | 'approval_decided'
       | 'approval_expired'
+      | 'approval_voided'
   }
 >
 
@@ -75,6 +77,14 @@ export function evolveCall(state: AgentState, event: CallEvent): AgentState {
     ? [...state.abandoned.slice(1 - LOST_KEPT), { toolCallId: call.id, attempt: call.attempt }]
     : state.abandoned
   return { ...state, ...ended, abandoned, machine: withActivity(state.machine, next) }
+}
+
+/** The spec after a person has to decide on another tool than the one that was approved. */
+export function toolChanged(state: AgentState, { bodyHash, toolCallId, body: { tool } }: EventOf<'approval_voided'>) {
+  const name = callsOf(state).find(({ id }) => id === toolCallId)?.toolName
+  const tools = state.spec.tools.map((known) => (known.name === name ? { ...known, ...tool } : known))
+  // Requests are made of the tools as they are then: the hash of their inputs covers them by this one.
+  return { ...state, spec: { ...state.spec, tools }, specHash: sha256(`${state.specHash}${bodyHash}`) }
 }
 
 /** Does this event abandon the running attempt before its end was seen? */
@@ -154,6 +164,15 @@ function changed(state: AgentState, call: Call, event: CallEvent): Call {
     case 'approval_expired':
       if (call.stage.at !== 'approval') throw new ImpossibleEvent(event, 'no approval is awaited')
       return call
+    case 'approval_voided':
+      if (call.stage.at !== 'running') throw new ImpossibleEvent(event, 'no attempt is open')
+      return {
+        ...call,
+        attempt: event.body.attempt,
+        lost: call.lost + 1,
+        effect: event.body.tool.effect,
+        stage: { at: 'approved' },
+      }
     case 'tool_call_end':
       return {
         ...call,

@@ -4,7 +4,7 @@ import { busAfter } from './bus.ts'
 import { completing } from './controls.ts'
 import { courierAfter } from './courier.ts'
 import { AFTER_THE_END, NO_CONSEQUENCE, STARTS_WORK } from './event-kinds.ts'
-import { evolveCall, withoutAbandoned } from './evolve-calls.ts'
+import { evolveCall, toolChanged, withoutAbandoned } from './evolve-calls.ts'
 import { compressed, expandedBy, knowledgeAdded, summaryFailed } from './evolve-context.ts'
 import { evolveFork } from './evolve-fork.ts'
 import { evolveTree, familyAfter, waitForReply } from './evolve-tree.ts'
@@ -150,6 +150,8 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'approval_decided':
     case 'approval_expired':
       return evolveCall(state, event)
+    case 'approval_voided':
+      return toolChanged(evolveCall(state, event), event)
     case 'tool_call_end': {
       if (event.body.step !== state.step + 1) throw new ImpossibleEvent(event, `step ${state.step + 1} is next`)
       const next = changedFiles(evolveCall(state, event), event)

@@ -277,10 +277,11 @@ export class TreeDriver {
 
   /** An environment that cannot be closed is reported; the end of the drive does not change. */
   private leave(member: Member): void {
+    const ends = isFinished(member.state)
     member.leave()
     const { env } = member
     member.env = null
-    const closed = env?.close().catch((error: Error) => this.ports.warn?.(member.agentId, error.message))
+    const closed = env?.close(ends).catch((error: Error) => this.ports.warn?.(member.agentId, error.message))
     this.left = Promise.all([this.left, closed])
   }
 

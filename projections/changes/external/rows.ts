@@ -3,7 +3,7 @@ import type { Outcome } from '../../../domain/external/outcome.ts'
 import type { Usage } from '../../../domain/external/usage.ts'
 import type { Row } from '../../schema/tables.ts'
 import { actorText, cut } from '../../text.ts'
-import { type Change, put, set } from '../change.ts'
+import { type Change, put, remove, set } from '../change.ts'
 import type { ProjectedExternal } from './event.ts'
 
 type Of<T extends ProjectedExternal['type']> = Extract<ProjectedExternal, { type: T }>
@@ -11,6 +11,7 @@ type Of<T extends ProjectedExternal['type']> = Extract<ProjectedExternal, { type
 /** An external run is one agent without turns: what it used is the one attempt of its turn 0. */
 const TURN = 0
 const ATTEMPT = 1
+const FINAL_TEXT = 'final_text'
 
 /** The row changes of an event of an external run. Pure: the same event always gives the same changes. */
 export function changesOf(e: ProjectedExternal): Change[] {
@@ -98,12 +99,26 @@ function ended(
       { status: attempt, code, ended_at: e.time, ended_revision: e.revision },
     ),
   )
+  if (outcome?.outcome === 'exited') changes.push(...finalText(e, outcome))
   if (e.agentId !== e.runId) return changes
   const error = outcome !== null && 'error' in outcome ? outcome.error.message : errorOf(outcome)
   // Why its end was asked for stands there already.
   const why = outcome?.outcome === 'cancelled' ? {} : { error: e.erased ? null : error }
   changes.push(set('runs', { id: e.runId }, { status, code, ended_at: e.time, summary, ...why }))
   return changes
+}
+
+/** The final text is an artifact of every run that has one (seed 002: `agent_api.artifacts.final_text`). */
+function finalText(
+  e: Of<'external_ended' | 'outcome_learned'>,
+  { finalText: content }: Extract<Outcome, { outcome: 'exited' }>,
+): Change[] {
+  const key = { agent_id: e.agentId, artifact_id: FINAL_TEXT }
+  if (e.erased || content === null) return [remove('artifact_rows', key)]
+  const place = { run_id: e.runId, tool_call_id: null, revision: e.revision, position: e.position }
+  const about = { artifact_type: 'report', title: 'final text', path: null, hash: null, mime_type: 'text/plain' }
+  const size = Buffer.byteLength(content)
+  return [put('artifact_rows', key, { ...place, ...about, content, size, claimed: 0, created_at: e.time })]
 }
 
 /** A permission that another agent asks for is an approval like those of keepup's own agents. It does not expire. */

@@ -32,6 +32,8 @@ async function pooled(serve: Parameters<typeof webServer>[0] = ANSWERS) {
     program: () => process.execPath,
     secret: async () => '',
     env: {},
+    hidden: async () => [],
+    dataFolder: '/nowhere',
     clock,
     version: '1',
     warn: (text) => warnings.push(text),

@@ -70,6 +70,13 @@ export function externalContract(kit: TablesKit): void {
           ...{ task: 'do it', summary: 'done', machineState: 'DONE', waiting: [] },
         },
       ])
+      const artifacts = await tables.db.selectFrom('artifacts').selectAll().execute()
+      expect(artifacts).toMatchObject([
+        {
+          ...{ id: `${run.agentId}/final_text`, run_id: run.agentId, artifact_type: 'report', content: 'done' },
+          ...{ title: 'final text', claimed: 0, registered_with: null, checkpoint_id: null },
+        },
+      ])
       expect([...(await usageBy(tables.db, 'model', [run.agentId]))]).toMatchObject([['model-x', { output: 5 }]])
       expect((await showRun(tables.db, run.agentId))!.tree).toMatchObject([{ agent: { ungoverned: 1 } }])
     })
@@ -114,6 +121,7 @@ export function externalContract(kit: TablesKit): void {
       expect(JSON.stringify(dump)).not.toContain('private')
       expect(dump.agents).toMatchObject([{ status: 'completed', backend: 'fake', ungoverned: 1 }])
       expect(dump.model_calls).toMatchObject([{ output: 5 }])
+      expect(dump.artifact_rows).toEqual([])
       expect(await rebuilt()).toEqual(dump)
     })
 

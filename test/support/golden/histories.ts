@@ -9,7 +9,7 @@ import { blobs, coder, files, results, secrets } from './tales-files.ts'
 import { erased, forks } from './tales-forks.ts'
 import { losses } from './tales-losses.ts'
 import { models } from './tales-models.ts'
-import { approvals, doubts, late, people } from './tales-people.ts'
+import { approvals, doubts, late, people, voided } from './tales-people.ts'
 import { reuse } from './tales-reuse.ts'
 
 /** Every history that is recorded, by its name; told again it is the same to the byte. */
@@ -35,6 +35,7 @@ export const HISTORIES: Readonly<Record<string, () => Promise<RecordingLog>>> = 
     results,
     reuse,
     secrets,
+    voided,
   },
 }
 

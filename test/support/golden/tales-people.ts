@@ -1,3 +1,5 @@
+import type { ToolMeaning } from '../../../domain/agent/definition/tools.ts'
+import { ToolChanged } from '../../../domain/agent/errors.ts'
 import { call, calls, completes, testModel, testSpec } from '../harness.ts'
 import { tool } from '../story.ts'
 import { tale } from './tale.ts'
@@ -29,6 +31,27 @@ export async function approvals() {
   await run.drive()
   await run.tell({ kind: 'standing_approval', tools: ['put'], reason: 'all night' })
   await run.drive()
+  return run.log
+}
+
+/** Tools that change while a person decides: one still takes the arguments, the other does not. */
+export async function voided() {
+  const now = { description: 'Another.', parameters: {} }
+  const strict = { type: 'object', properties: { m: { type: 'number' } }, required: ['m'] }
+  const changing = (name: string, other: Partial<ToolMeaning>) =>
+    tool(name, {}, (_, context) => {
+      if (context.tool?.description === 'Another.') return 'ok'
+      throw new ToolChanged({ ...now, effect: 'pure', ...other }, `its server has changed description of ${name}`)
+    })
+  const says = [...['send', 'drop', 'put'].map((name) => calls(call(name, { n: 1 }))), completes()]
+  const tools = [
+    changing('send', { effect: 'irreversible' }),
+    changing('drop', { parameters: strict }),
+    changing('put', { effect: 'idempotent' }),
+  ]
+  const run = await tale({ says, tools, spec: { policy: { requiresApproval: ['send', 'drop', 'put'] } } })
+  for (let end = await run.drive(); end.end === 'waiting' && end.for === 'approval'; end = await run.drive())
+    await run.tell({ kind: 'decide_approval', toolCallId: end.toolCallIds[0]!, decision: 'approved' })
   return run.log
 }
 

@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
 
 // An MCP server over standard streams, of the older protocol era, in plain JSON-RPC so that it can misbehave. Its first argument says how.
@@ -16,6 +18,15 @@ const doubling = () => {
   return object({ a: { $ref: '#/$defs/d0' } }, { $defs })
 }
 const nested = (depth: number): object => (depth === 0 ? {} : object({ a: nested(depth - 1) }))
+
+/** The result of the work, or the code of its failure. */
+function tried(work: () => string): string {
+  try {
+    return work()
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code!
+  }
+}
 
 let tools: { name: string; [key: string]: unknown }[] = [
   {
@@ -42,6 +53,10 @@ let tools: { name: string; [key: string]: unknown }[] = [
     'drop',
     'env',
     'cwd',
+    'pid',
+    'read',
+    'write',
+    'connect',
     'refuse',
     'bad-arguments',
   ].map((name) => ({ name, inputSchema: object() })),
@@ -138,6 +153,14 @@ const ANSWERS: Record<
   drop: (id) => send({ id, result: { content: 'not a list' } }),
   env: (id) => send({ id, result: text(JSON.stringify(process.env)) }),
   cwd: (id) => send({ id, result: text(process.cwd()) }),
+  pid: (id) => send({ id, result: text(`${process.pid}`) }),
+  read: (id, { arguments: { words } }) => send({ id, result: text(tried(() => readFileSync(words!, 'utf8'))) }),
+  write: (id, { arguments: { words } }) =>
+    send({ id, result: text(tried(() => writeFileSync(words!, 'written') ?? 'written')) }),
+  connect: (id, { arguments: { words } }) =>
+    connect(Number(words), '127.0.0.1')
+      .on('connect', () => send({ id, result: text('connected') }))
+      .on('error', (error) => send({ id, result: text((error as NodeJS.ErrnoException).code!) })),
   refuse: (id) => send({ id, error: { code: -32000, message: 'not today' } }),
   'bad-arguments': (id) => send({ id, error: { code: -32602, message: 'words: expected text' } }),
 }

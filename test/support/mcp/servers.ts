@@ -5,9 +5,12 @@ import { type McpOptions, type McpServers, openMcpServers } from '../../../adapt
 import { McpServers as Settings } from '../../../adapters/tools-mcp/settings.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
 import type { Tool, ToolContext, ToolResult } from '../../../domain/ports.ts'
+import { hasBubblewrap } from '../bubblewrap.ts'
 import { toolContext } from '../web-server.ts'
 
 const FAKE = join(import.meta.dirname, 'fake-server.ts')
+/** The clone may lie in a home, which is empty in the sandbox. */
+export const CLONE = join(import.meta.dirname, '../../..')
 
 /** A clock on which waits end at once and are written down. */
 export class QuickClock {
@@ -38,7 +41,13 @@ export interface Opened extends McpServers {
 }
 
 /** The fake server that misbehaves so, as one of the settings. */
-export const fake = (mode = 'normal', more: object = {}) => ({ type: 'stdio', command: ['node', FAKE, mode], ...more })
+export const fake = (mode = 'normal', more: object = {}) => ({
+  type: 'stdio',
+  command: ['node', FAKE, mode],
+  readable: [CLONE],
+  ...(hasBubblewrap ? {} : { sandboxed: false }),
+  ...more,
+})
 
 /** Connects to these servers; they end with the test. */
 export async function opened(settings: Record<string, object>, more: Partial<McpOptions> = {}): Promise<Opened> {
@@ -50,7 +59,9 @@ export async function opened(settings: Record<string, object>, more: Partial<Mcp
     program: () => process.execPath,
     secret: async (name) => `value of ${name}`,
     env: { PATH: '/usr/bin:/bin', HOME: '/', PROVIDER_KEY: 'sk-ours', SHARED: 'yes' },
-    cwd: tmpdir(),
+    cwd: null,
+    hidden: async () => [],
+    dataFolder: tmpdir(),
     clock,
     version: '1.2.3',
     warn: (text) => warnings.push(text),

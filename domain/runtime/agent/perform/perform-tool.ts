@@ -1,11 +1,12 @@
 import type { OutcomeCommand } from '../../../agent/decisions/commands.ts'
 import { thrownByTool } from '../../../agent/decisions/thrown.ts'
 import { readerOf, readOnNote } from '../../../agent/definition/tools.ts'
-import { ToolError } from '../../../agent/errors.ts'
+import { ToolChanged, ToolError } from '../../../agent/errors.ts'
 import { callArguments } from '../../../agent/events/content.ts'
 import type { EventOf } from '../../../agent/events/events.ts'
 import { toolResult } from '../../../agent/events/tool-result.ts'
 import { commandInRoot, sameCommand } from '../../../agent/rules/command-line.ts'
+import { takes } from '../../../agent/rules/plan.ts'
 import { denial } from '../../../agent/rules/policy.ts'
 import type { AgentState, Call } from '../../../agent/state/state.ts'
 import { agentStream } from '../../../log/ids.ts'
@@ -70,6 +71,7 @@ export async function performTool(
     agentId,
     toolCallId: call.id,
     attempt: call.attempt,
+    tool: spec,
     causationId: `${agentStream(agentId)}@${call.since}`,
     correlationId: state.correlation,
     signal: own,
@@ -104,6 +106,18 @@ export async function performTool(
     return inDoubt(
       `${call.toolName} had not ended ${ended.durationMs} ms after it began, and nothing tells whether it happened`,
     )
+  }
+  if (ended.end === 'error' && ended.error instanceof ToolChanged) {
+    const { tool: changed, message } = ended.error
+    const fits = takes(changed.parameters, args)
+    return {
+      kind: 'tool_changed',
+      ...about,
+      durationMs: took(),
+      tool: changed,
+      fits,
+      reason: env.secrets.text(message),
+    }
   }
   if (ended.end === 'error') {
     const broken = ended.timedOut ? timeout(spec.timeLimitMs) : signal.aborted ? (signal.reason as ToolError) : null

@@ -1,0 +1,126 @@
+import { execFile } from 'node:child_process'
+import { realpath } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { ToolError } from '../../domain/agent/errors.ts'
+import { doorOf, removeCgroup } from './cgroup.ts'
+import { confinedArguments, ENTER, limited } from './confined-arguments.ts'
+import { SandboxUnavailable } from './error.ts'
+import { foundBubblewrap, TRIAL_MS } from './found-bubblewrap.ts'
+import { isExempt, MAX_PROCESSES, makeLimit } from './process-limit.ts'
+import { type Protected, userRepositories } from './repositories.ts'
+import { STATUS } from './status.ts'
+
+/** A program that keeps running while it is talked to. */
+export interface Program {
+  /** Absolute path. */
+  readonly file: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+}
+
+export interface ProgramConfinement {
+  /** The folder that it starts in, and the only one that it can change; null: none. */
+  readonly folder: string | null
+  /** Absolute paths that it can read beside the system's. */
+  readonly readable: readonly string[]
+  /** Paths that it must not see. */
+  readonly hide: readonly string[]
+  readonly network: boolean
+  readonly dataFolder: string
+  /** Names its control group, if it has one. */
+  readonly id: string
+  warn(text: string): void
+}
+
+/** How a confined program is started: with a pipe at descriptor {@link STATUS} for the reports of bubblewrap. */
+export interface ConfinedProgram extends Program {
+  readonly cwd: string
+  readonly cgroup: string | null
+  /** To be called when it has ended, or was not started. */
+  ended(): void
+}
+
+const SHARED = '/tmp'
+const UNSEEN = 3
+
+/**
+ * A program in the same sandbox as commands: it changes one folder alone, sees neither homes nor hidden paths, and has no network
+ * unless it is granted. Repositories that are in the folder at its start are read-only to it. Rejects with SandboxUnavailable
+ * where bubblewrap does not work, and with ToolError RESOURCE_NOT_FOUND where the program cannot be seen inside, or
+ * SANDBOX_VIOLATION where its folder is the root.
+ */
+export async function confineProgram(program: Program, options: ProgramConfinement): Promise<ConfinedProgram> {
+  const { dataFolder, id, network, readable } = options
+  const workspace = options.folder === null ? null : await realpath(options.folder)
+  if (workspace === '/')
+    throw new ToolError('SANDBOX_VIOLATION', 'it would change the whole machine; name another folder in "cwd"', {
+      beforeEffect: true,
+    })
+  const found = await foundBubblewrap({ workspace, hide: options.hide, dataFolder })
+  const over = Promise.withResolvers<void>()
+  const theirs = await protectedUntil(workspace, over.promise, options.warn)
+  try {
+    const { isolation, mounts } = confinedArguments({
+      ...found,
+      ...theirs,
+      workspace,
+      readable,
+      network,
+      env: program.env,
+    })
+    const cwd = workspace ?? SHARED
+    const inside = [...isolation, ...mounts, '--chdir', cwd]
+    await trial(found.bwrap, inside, program.file)
+    const cgroup = isExempt() ? makeLimit(id, MAX_PROCESSES) : null
+    const shell = ['--', '/bin/sh', '-c', limited(MAX_PROCESSES), 'sh', program.file, ...program.args]
+    const args = [...inside, '--json-status-fd', String(STATUS), ...shell]
+    return {
+      ...(cgroup === null
+        ? { file: found.bwrap, args }
+        : { file: '/bin/sh', args: ['-c', ENTER, 'sh', doorOf(cgroup), found.bwrap, ...args] }),
+      env: { ...program.env, TMPDIR: SHARED },
+      cwd: '/',
+      cgroup,
+      ended: () => {
+        over.resolve()
+        if (cgroup !== null) void removeCgroup(cgroup)
+      },
+    }
+  } catch (error) {
+    over.resolve()
+    throw error
+  }
+}
+
+/** What a program must not change while it runs; links that it replaced all the same are put back at its end. */
+async function protectedUntil(
+  workspace: string | null,
+  over: Promise<void>,
+  warn: (text: string) => void,
+): Promise<Protected> {
+  if (workspace === null) return { readOnly: [], links: [] }
+  const known = Promise.withResolvers<Protected>()
+  userRepositories(workspace, warn)
+    .around((theirs) => {
+      known.resolve(theirs)
+      return over
+    })
+    .catch((error: Error) => {
+      known.reject(error)
+      warn(error.message)
+    })
+  return known.promise
+}
+
+async function trial(bwrap: string, inside: readonly string[], file: string): Promise<void> {
+  const look = ['--', '/bin/sh', '-c', `[ -x "$1" ] || exit ${UNSEEN}`, 'sh', file]
+  try {
+    await promisify(execFile)(bwrap, [...inside, ...look], { env: {}, cwd: '/', timeout: TRIAL_MS })
+  } catch (error) {
+    const { code, stderr = '' } = error as { code?: unknown; stderr?: string }
+    if (code !== UNSEEN) throw new SandboxUnavailable(`a trial ended with ${code}: ${stderr.trim()}`, { cause: error })
+    throw new ToolError('RESOURCE_NOT_FOUND', `the sandbox hides its program ${file}; name its folder in "readable"`, {
+      beforeEffect: true,
+    })
+  }
+}

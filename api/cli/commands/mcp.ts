@@ -1,0 +1,44 @@
+import { Writable } from 'node:stream'
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
+import type { Command } from 'commander'
+import type { Context } from '../context.ts'
+import { EXIT } from '../exit.ts'
+import { hardExit } from '../hard-exit.ts'
+import { mcpServer } from '../mcp/server.ts'
+import type { Kit } from './kit.ts'
+
+const ENDING = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+
+/** Serves on the standard streams until the client closes them, or this process is told to end. */
+async function mcp(ctx: Context, readOnly: boolean): Promise<number> {
+  // Before the first message: a folder that cannot be had is told at once, and not in the middle of a call.
+  await ctx.backend('write')
+  const over = Promise.withResolvers<void>()
+  const { stdin, stdout } = ctx.io
+  const transport = new StdioServerTransport(stdin, stdout instanceof Writable ? stdout : undefined)
+  const served = serveStdio(() => mcpServer(ctx, { readOnly }), {
+    transport,
+    onerror: ({ message }) => ctx.note(message),
+  })
+  const end = () => over.resolve()
+  stdin.once('end', end).once('close', end)
+  for (const signal of ENDING) process.once(signal, end)
+  await over.promise
+  for (const signal of ENDING) process.off(signal, end)
+  // What is at work may end, as on every end of a process; `keepup resume` goes on with a run that did not.
+  hardExit(ctx.config.drainMs, EXIT.interrupted, (text) => ctx.note(text))
+  await served.close()
+  await ctx.leave()
+  return EXIT.done
+}
+
+/** `mcp`: keepup as a server of tools for other agents. */
+export function mcpCommand(program: Command, kit: Kit): void {
+  program
+    .command('mcp')
+    .description(
+      'offer runs, events, states and approvals to a client of the Model Context Protocol, on the standard streams',
+    )
+    .option('--read-only', 'offer no tool that records anything')
+    .action(kit.action<{ readOnly?: boolean }>((ctx, _, { readOnly = false }) => mcp(ctx, readOnly)))
+}
