@@ -33,7 +33,10 @@ export interface CreationKey {
   readonly commandId: string
 }
 
-/** The only way to change documents: requests of agents and updates of people, each judged, recorded and then applied. */
+/**
+ * AI Gateway (seed 000): the only way to change documents. It judges each request of an agent and each update of a person,
+ * records it, and then applies it.
+ */
 export class DocumentGateway {
   readonly #ports: DocumentPorts
   readonly #cache: ReplicaCache

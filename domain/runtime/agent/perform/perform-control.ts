@@ -51,7 +51,7 @@ export async function performControl(
 export const controlLimitMs = ({ timeLimitMs }: ToolSpec, { role }: AgentSpec): number =>
   (role?.qualityGates ?? []).reduce((sum, gate) => sum + (gate.argv === undefined ? 0 : gateLimitMs(gate)), timeLimitMs)
 
-/** Files that the call names: registered with their hash, or as claimed where there is no such file. */
+/** ArtifactManager: the files that the call names, registered with their hash, or as claimed where there is no such file. */
 async function namedArtifacts(env: Environment, call: Call, paths: readonly string[]): Promise<Artifact[]> {
   const artifacts: Artifact[] = []
   for (const [index, path] of paths.entries()) {
