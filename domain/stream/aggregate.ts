@@ -100,7 +100,10 @@ export interface Aggregate<State, Event extends StreamEvent, Command, Context ex
   readonly fold: number
   /** Current version of each type of event. */
   readonly versions: Readonly<Record<string, number>>
-  /** A stored event as the fold sees it, in its current version. Throws LogError UNKNOWN_EVENT, LOG_NEWER or LOG_CORRUPT. */
+  /**
+   * A stored event in its current version. Throws LogError UNKNOWN_EVENT for a type or version that this program does not
+   * know, LOG_NEWER where a newer program wrote the stream, and LOG_CORRUPT where the body is not JSON.
+   */
   decode(header: Header, body: Uint8Array): Event
   /** An event whose body was erased, from what was kept of it. Throws as {@link decode} does. */
   decodeKept(header: Header, kept: { readonly version: number; readonly body: unknown }): Event

@@ -3,7 +3,7 @@ import { FORMAT, type Header, READER } from '../log/envelope.ts'
 import { LogError } from '../log/errors.ts'
 import { instantOf } from '../shared/instant.ts'
 import { firstIssue } from '../shared/issues.ts'
-import type { StreamEvent } from './aggregate.ts'
+import type { Aggregate, StreamEvent } from './aggregate.ts'
 
 /** Turns the body of one version into that of the next. Pure. */
 export type Upcaster = (body: unknown) => unknown
@@ -27,22 +27,19 @@ interface Claim {
   readonly build: string
 }
 
+/** The members of an aggregate that its codec brings. */
+export type Reading<Event extends StreamEvent> = Pick<
+  Aggregate<unknown, Event, unknown>,
+  'versions' | 'decode' | 'decodeKept' | 'checkKnown' | 'fault' | 'claim'
+>
+
 /** How stored events of one kind of stream are read. */
-export interface Codec<Event extends StreamEvent> {
-  /**
-   * A stored event in its current version. Throws LogError `UNKNOWN_EVENT` for a type or version that this program does not
-   * know, `LOG_NEWER` where a newer program wrote the stream, and `LOG_CORRUPT` where the body is not JSON.
-   */
-  decode(header: Header, body: Uint8Array): Event
-  /** An event whose body was erased, from what was kept of it. Throws as {@link decode} does. */
-  decodeKept(header: Header, kept: { readonly version: number; readonly body: unknown }): Event
-  /** Throws as {@link decode} does where the header alone says that this program cannot read the event. */
-  checkKnown(header: Header): void
+export interface Codec<Event extends StreamEvent> extends Pick<Reading<Event>, 'decode' | 'decodeKept' | 'checkKnown'> {
+  readonly reading: Reading<Event>
   /** Brings a body of an old version up to the current one. Throws `UNKNOWN_EVENT`. */
   upcast(type: Event['type'], version: number, body: unknown): unknown
   /** Why a body has not the current shape of its type, or null. A writer seals no such body, and a proof does not pass it. */
   bodyFault(type: Event['type'], body: unknown): string | null
-  readonly claim: string | undefined
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -75,22 +72,19 @@ export function codecOf<Event extends StreamEvent>(
     if (!isKnown(header.type)) throw unknownType(header)
     return { ...common(header), body: upcast(header.type, version, body), ...own(header) } as unknown as Event
   }
-  return {
-    decode(header, bytes) {
-      checkReadable(header)
-      const event = decodeKept(header, { version: header.version, body: parse(header, bytes) })
-      if (header.type === claim) checkReader(header, event.body as Claim)
-      return event
-    },
-    decodeKept,
-    checkKnown,
-    upcast,
-    claim,
-    bodyFault(type, body) {
-      const parsed = bodies[type]!.safeParse(body)
-      return parsed.success ? null : firstIssue(parsed.error, 'body')
-    },
+  const decode: Codec<Event>['decode'] = (header, bytes) => {
+    checkReadable(header)
+    const event = decodeKept(header, { version: header.version, body: parse(header, bytes) })
+    if (header.type === claim) checkReader(header, event.body as Claim)
+    return event
   }
+  const bodyFault = (type: string, body: unknown) => {
+    const parsed = bodies[type]!.safeParse(body)
+    return parsed.success ? null : firstIssue(parsed.error, 'body')
+  }
+  const fault = ({ type, body }: Event) => bodyFault(type, body)
+  const reading = { versions, decode, decodeKept, checkKnown, fault, claim }
+  return { reading, decode, decodeKept, checkKnown, upcast, bodyFault }
 }
 
 const common = (header: Header) => ({
