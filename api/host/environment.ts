@@ -11,7 +11,7 @@ import type { Boundary } from './boundary.ts'
 import { type HostFiles, hiddenFrom, refuseSecretsIn } from './hidden.ts'
 import { DriveTools } from './outside-tools.ts'
 
-/** What an agent works in: the folder of its run, which no other run has meanwhile, its tools, and commands as its policy says. */
+/** Opens an agent's environment: the folder of its run, locked against other runs, its tools, and its policy's sandbox. */
 export async function openEnvironment(
   config: HostFiles,
   locks: RunLocks,
