@@ -14,7 +14,7 @@ import { playWith, ROOT, roughSchedules } from '../support/tree/walk.ts'
 // in a circle; what a state holds of messages stays bounded. A message that bounced for a passing reason is not brought
 // again here: a second courier that still brings it would have it accepted.
 
-/** What every sender has sent to every other agent, and what became of it. */
+/** The messages of every sender to every other agent, and the fate of each. */
 function traffic(agents: Agents) {
   const sent = new Map<string, string[]>()
   const received = new Map<string, string[]>()
