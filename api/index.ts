@@ -8,7 +8,8 @@ import './node-version.ts'
 // later.
 
 export { ClaudeCodeProvider, type ClaudeCodeProviderOptions } from '../adapters/agents-cli/claude-code-provider.ts'
-export type { CompleteTaskInput, UserCommand } from '../domain/agent/decisions/commands.ts'
+export type { CompleteTaskInput } from '../domain/agent/control/complete-task.ts'
+export type { UserCommand } from '../domain/agent/decisions/commands.ts'
 export type { DelegateToAgentInput } from '../domain/agent/definition/later.ts'
 export type {
   HealthFigures,

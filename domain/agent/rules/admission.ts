@@ -4,11 +4,11 @@ import { byteLength } from '../bounded.ts'
 import { CONTROL_TOOLS } from '../control/registry.ts'
 import { GATES } from '../definition/roles.ts'
 import { type AgentSpec, type RoleDefinition, VARIABLE_NAME } from '../definition/spec.ts'
+import { canonicalTool } from '../definition/tool-patterns.ts'
 import { UNKNOWN_TOOL, wireName } from '../definition/tools.ts'
 import { CommandRejected } from '../errors.ts'
 import { compilePattern } from '../secrets/pattern.ts'
 import { contextLimit } from './compression.ts'
-import { canonicalTool } from './policy.ts'
 
 // The checks at the start of a run, before anything is recorded (CONTRACTS 1, 3, 4, 10).
 

@@ -7,8 +7,6 @@ import { controlKind } from '../state/controls.ts'
 import { phaseTools, toolsOfPhase } from '../state/phases.ts'
 import { type AgentState, recoveryOf } from '../state/state.ts'
 
-export { canonicalTool, matches }
-
 // PolicyEngine: which tools an agent is offered, and which calls need a person (seed 000, 5.3 and 5.12).
 
 /** Why a tool may not be called now, or null. Deny beats allow; an allowlist does not take control tools away. */
