@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { echo } from '../../shared/issues.ts'
 import { byteLength } from '../bounded.ts'
-import { CONTROL_TOOLS } from '../control/registry.ts'
+import { CONTROL_NAMES, CONTROL_TOOLS } from '../control/registry.ts'
 import { GATES } from '../definition/roles.ts'
 import { type AgentSpec, type RoleDefinition, VARIABLE_NAME } from '../definition/spec.ts'
 import { canonicalTool } from '../definition/tool-patterns.ts'
@@ -25,16 +25,8 @@ export const KNOWN_NAMES: readonly string[] = [
   'read_document',
   'create_document',
   'edit_document',
-  ...CONTROL_TOOLS.map(({ spec }) => spec.name),
-  'delegate_to_agent',
-  'send_message',
-  'publish',
-  'subscribe',
-  'respond',
+  ...CONTROL_NAMES,
   'request_permission',
-  'remember',
-  'recall',
-  'forget',
 ]
 
 /** Names of the tools that complete a run. */
