@@ -168,7 +168,7 @@ export function compose(host: Host, kept: Kept): Services {
   })
 }
 
-/** A restore clears the request cache: answers that were given to other files are asked for anew (CONTRACTS 9). */
+/** A restore clears the request cache: answers that were given to other files are asked for anew. */
 const clearing = (files: Files, cache: RequestCache | undefined): Files => ({
   ...files,
   async restore(agentId, asked) {

@@ -23,7 +23,7 @@ const GOES_ON: ReadonlySet<string> = new Set(['approval_decided', 'tool_call_res
 const READ = 32
 
 /**
- * Runs keepup's own agent through the Universal Agent API (CONTRACTS 13). It has no external stream: its events are those of
+ * Runs keepup's own agent through the Universal Agent API. It has no external stream: its events are those of
  * its run. DONE is exit code 0, ERROR is 1. Rejects with an AgentError as `AgentGateway.run` does.
  */
 export async function runOwnAgent(s: Services, asked: AgentRunRequest, by: string): Promise<AgentRunHandle> {

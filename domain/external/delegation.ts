@@ -2,7 +2,7 @@ import type { AgentSpec } from '../agent/definition/spec.ts'
 import { asksInMode, covers } from '../agent/definition/tool-patterns.ts'
 import type { Extensions } from './extensions.ts'
 
-// Delegation to another agent (CONTRACTS 13): our policy cannot see what it does, so that a child's rights must become
+// Delegation to another agent: our policy cannot see what it does, so that a child's rights must become
 // options of its backend beforehand, or the call is refused.
 
 /** The rights of an agent that need no approval of each call. */

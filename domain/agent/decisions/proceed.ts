@@ -210,7 +210,7 @@ export function endAfterTurn(state: AgentState, activity: Observation, now: numb
   return { code: 'MODEL_FAILED', why: `${why}; fork the run to go on` }
 }
 
-/** Only a malformed completion may be corrected, and only while turns and grace time last (CONTRACTS 2). */
+/** Only a malformed completion may be corrected, and only while turns and grace time last. */
 function endAfterWarning(
   state: AgentState,
   { outcome, calls }: Observation,

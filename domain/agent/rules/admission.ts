@@ -10,7 +10,7 @@ import { CommandRejected } from '../errors.ts'
 import { compilePattern } from '../secrets/pattern.ts'
 import { contextLimit } from './compression.ts'
 
-// The checks at the start of a run, before anything is recorded (CONTRACTS 1, 3, 4, 10).
+// The checks at the start of a run, before anything is recorded.
 
 /** Names a role or policy may use although this agent is not given the tool. */
 export const KNOWN_NAMES: readonly string[] = [

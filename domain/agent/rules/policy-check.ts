@@ -3,7 +3,7 @@ import { toolNamed } from '../definition/tools.ts'
 import { type AgentState, callsOf } from '../state/state.ts'
 import { denial, needsApproval } from './policy.ts'
 
-// Another policy or role applied to a recorded call: what it would have said, had it been in force (CONTRACTS 3).
+// Another policy or role applied to a recorded call: what it would have said, had it been in force.
 
 /** The rules in force instead. A member that is absent stays as the run has it; `role` null: none. */
 export interface OtherRules {

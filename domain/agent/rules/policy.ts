@@ -38,7 +38,7 @@ function deniedByName(policy: Policy, tool: ToolSpec): boolean {
     : covers(policy.deniedTools, tool.name)
 }
 
-/** The tools offered to the model now; in recovery exactly the one that completes the run (CONTRACTS 2). */
+/** The tools offered to the model now; in recovery exactly the one that completes the run. */
 export function offeredTools(state: AgentState): readonly ToolSpec[] {
   if (recoveryOf(state.machine) !== null) return state.spec.tools.filter(({ control }) => control === 'completes')
   return state.spec.tools.filter((tool) => denial(state, tool) === null)

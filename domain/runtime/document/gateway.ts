@@ -80,7 +80,7 @@ export class DocumentGateway {
     return (await this.#ports.log.head(documentStream(documentId))) !== null
   }
 
-  /** Answers an AI envelope (CONTRACTS 12). `body`: the parsed JSON, or a `RawBody` that is none. */
+  /** Answers an AI envelope. `body`: the parsed JSON, or a `RawBody` that is none. */
   async envelope(documentId: string, body: unknown, caller: Caller): Promise<Answer> {
     const desk = (await this.exists(documentId)) ? this.#desk(documentId) : this.#refused
     return desk.envelope(documentId, body, caller)
@@ -97,7 +97,7 @@ export class DocumentGateway {
     return previewEnvelope(this.#ports, this.#cache, documentId, body)
   }
 
-  /** The next step after a conflict of the request, by the document as it is now (CONTRACTS 12). */
+  /** The next step after a conflict of the request, by the document as it is now. */
   async rebase(documentId: string, request: AiEnvelopeRequest): Promise<Rebase> {
     await this.#mustExist(documentId)
     return this.#desk(documentId).look((replica) => rebase(request, replica))

@@ -5,7 +5,7 @@ import type { AgentCompletion, AgentRunHandle } from '../../ports/external.ts'
 import { EventReader, type EventSource } from './event-reader.ts'
 
 /**
- * The consumers' side of a run (CONTRACTS 13), whatever performs it: readers of its events, and a completion that settles
+ * The consumers' side of a run, whatever performs it: readers of its events, and a completion that settles
  * once, after the run has ended and the last reader has left.
  */
 export abstract class RunHandle implements AgentRunHandle, EventSource {

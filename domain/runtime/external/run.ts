@@ -160,7 +160,7 @@ export class ExternalRun extends RunHandle {
     }
   }
 
-  /** A non-zero exit is a success with that status, an Error event and no final text (CONTRACTS 13). */
+  /** A non-zero exit is a success with that status, an Error event and no final text. */
   #exited({ status, success, finalText }: AgentCompletion): Settled {
     const zero = status.code === 0
     if (!zero) {
