@@ -44,7 +44,7 @@ export type ModelErrorCode =
   | 'SCRIPT_INVALID'
   | 'SCRIPT_EXHAUSTED'
 
-/** A failed attempt of a model call. Transient ones are retried, permanent ones end the run (CONTRACTS 7). */
+/** A failed attempt of a model call. Transient ones are retried, permanent ones end the run. */
 export class ModelError extends Error implements ModelFailure {
   override readonly name = 'ModelError'
   readonly code: ModelErrorCode

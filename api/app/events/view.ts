@@ -21,7 +21,7 @@ const PART = 64 * 1024
 export type Piece = string | Uint8Array
 
 /**
- * Turns stored events into what consumers see (CONTRACTS 6): people as `user:<id>` in turn 0, and the arguments of a
+ * Turns stored events into what consumers see: people as `user:<id>` in turn 0, and the arguments of a
  * call, which are stored once, in the model's answer. A tool that does not exist has the name that the model wrote. One
  * instance per reader.
  */

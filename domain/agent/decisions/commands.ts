@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { JsonObject } from '../../log/json.ts'
 import type { ModelOutcome } from '../../shared/model-call.ts'
 import { Milliseconds } from '../../shared/time-span.ts'
 import type { ToolResult } from '../../shared/tool-call.ts'
@@ -274,12 +273,3 @@ export interface AcceptLoss {
   readonly kind: 'accept_loss'
   readonly loss: BodyOf<'loss_accepted'>
 }
-
-/** The arguments of `complete_task` (seed 000, 5.1). */
-export interface CompleteTaskInput {
-  summary: string
-  artifacts?: string[]
-  nextSteps?: string
-}
-
-export type { JsonObject }

@@ -15,7 +15,7 @@ import { endCall, failCall } from './endings.ts'
 import { forwardPause, forwardResume, leaveChild } from './forwarding.ts'
 import { settleCancel } from './proceed.ts'
 
-// Deliveries of the courier, and their acknowledgements to the source (DESIGN, Flow: Between streams). What was
+// Deliveries of the courier, and their acknowledgements to the source. What was
 // accepted before decides nothing. A delivery that can never be accepted bounces; one that comes too early is refused.
 
 type Of<K extends Delivery['kind']> = Extract<Delivery, { kind: K }>

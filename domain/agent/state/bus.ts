@@ -8,7 +8,7 @@ import { type Machine, openCalls } from './machine.ts'
 // The agent's view of the messages of its run: requests that it owes an answer, and the subscribers of each topic: in the root
 // all, in another agent itself.
 
-/** A request has no answer after so long, ms (CONTRACTS 4). */
+/** A request has no answer after so long, ms. */
 export const REQUEST_MS = 30_000
 /** An agent owes at most so many answers. */
 export const MAX_REQUESTS = 100

@@ -203,7 +203,7 @@ export class Driver {
     if (answer === null || call === undefined) throw new Error(`${id} has no arguments in the log`)
     const fact = call.reused
       ? await this.record.tool(this.state, answer, call)
-      : await performTool(this.ports, this.env, this.state, answer, call, told, signal)
+      : await performTool({ ports: this.ports, env: this.env, state: this.state, call, answer, told, signal })
     await this.ports.crashPoint?.('after_tool')
     // A call that may run again, or that has a probe, is left to the next driver.
     if (this.stopping && signal.aborted && fact.kind === 'tool_failed' && kind !== 'irreversible') return
