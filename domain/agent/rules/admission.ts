@@ -26,7 +26,6 @@ export const KNOWN_NAMES: readonly string[] = [
   'create_document',
   'edit_document',
   ...CONTROL_NAMES,
-  'request_permission',
 ]
 
 /** Names of the tools that complete a run. */
