@@ -21,11 +21,15 @@ export {
   searchMemories,
   showMemory,
 } from './queries/memories.ts'
+export { listMessages, type MessageRow } from './queries/messages.ts'
+export { type Numbers, numbersOf } from './queries/numbers/index.ts'
+export { listOrphans, type Orphan } from './queries/orphans.ts'
 export { type Ancestor, type WithPaths, withPaths } from './queries/paths.ts'
 export { type RecordedChild, recordedChildren } from './queries/recorded-children.ts'
 export { type AgentNode, agentHeads, type RunShown, showRun, showTree, treeOf } from './queries/run.ts'
 export type { RunFilter, RunStatus } from './queries/run-filter.ts'
 export { listRuns, type RunSummary, type RunsPage } from './queries/runs.ts'
+export { listStreams, type StreamSeen } from './queries/streams.ts'
 export { type UsageSum, usageBy } from './queries/usage.ts'
 export { type Waiting, waitingOf } from './queries/waiting.ts'
 export { callsOpenAfter, costAfter, type SeenCall, seenHead, seenHeads } from './queries/witness.ts'

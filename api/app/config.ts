@@ -86,8 +86,8 @@ export const ConfigSchema = z.strictObject({
   context: partly(ContextManagementConfig).default({}),
   /** Knowledge that agents are given of the place they work in; each source for all of them, or for some roles or phases. */
   knowledge: z.array(KnowledgeSetting).max(KNOWLEDGE_SOURCES).default([]),
-  /** The limits of the trees of runs that say nothing of it; null: they start no further agents. */
-  delegation: partly(TreeLimits).nullable().default(null),
+  /** The limits of the trees of runs that say nothing of it; null: their agents start no others. */
+  delegation: partly(TreeLimits).nullable().default({}),
   /** The asking person, where a command does not say; null: the OS user. */
   by: z.string().min(1).max(200).refine(isPlain, PLAIN).nullable().default(null),
   maxBodyBytes: int(z.int().min(1024)).default(1024 * 1024),
@@ -122,6 +122,12 @@ export const ConfigSchema = z.strictObject({
       (url) => !SEVERAL_HOSTS.test(url),
       'expected one host; name the one that may be written to, or a proxy before them',
     )
+    .nullable()
+    .default(null),
+  /** On servers: the connection string of a login of PostgreSQL that may only read the published views; it asks questions in SQL. */
+  auditPostgres: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'expected postgres://user:password@host:port/database')
     .nullable()
     .default(null),
   /** How long a process of several may give no sign of life before another one takes over what it drives. */

@@ -1,4 +1,4 @@
-import { formatCursor } from '../../domain/log/cursor.ts'
+import { type Cursor, formatCursor } from '../../domain/log/cursor.ts'
 import { agentStream } from '../../domain/log/ids.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import { streamOfAgent } from '../../domain/runtime/stream-of-agent.ts'
@@ -16,10 +16,14 @@ import {
   listArtifacts,
   listCheckpoints,
   listDoubts,
+  listMessages,
+  listOrphans,
   listParked,
   listQuestions,
   listRuns,
+  listStreams,
   nextDue,
+  numbersOf,
   type OpenCall,
   showRun,
   showTree,
@@ -32,6 +36,7 @@ import { noRoom } from '../app/no-room.ts'
 import type { AskRow, ReadModel } from '../app/read-model.ts'
 import { given } from '../app/runs/given.ts'
 import type { AgentPoint } from '../app/runs/point.ts'
+import { messageRow } from './message-row.ts'
 import { ownerlessQuestions } from './ownerless-questions.ts'
 import {
   agentRows,
@@ -180,6 +185,17 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
         },
       )
     },
+    async messages({ after, limit, runId }) {
+      const place = await placeOf(after)
+      return ask(
+        (db) => listMessages(db, { runId, limit: limit + 1, after: place }),
+        async (rows) => {
+          const page = rows.slice(0, limit)
+          const last = rows.length > limit ? page.at(-1)?.message : undefined
+          return { messages: page.map(messageRow), next: last ? await cursorAt(last.agent_id, last.revision) : null }
+        },
+      )
+    },
     cost: ({ by, since, runId }) =>
       ask(
         (db) => costBy(db, by, given({ since, runId })),
@@ -187,6 +203,16 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
           rows: rows.map(({ name, sum }) => ({ name, ...costRow(sum) })),
           total: costRow(total),
         }),
+      ),
+    numbers: (which) =>
+      ask(
+        (db) => numbersOf(db, which),
+        (found) => found,
+      ),
+    streams: (which) =>
+      ask(
+        (db) => listStreams(db, which),
+        (found) => found,
       ),
     async checkpoints(agentId, { after, limit, whole = false }) {
       const place = await placeOf(after)
@@ -230,11 +256,17 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
     due: async (before, which) => (await tables.read((db) => dueBefore(db, before, dueFilter(which)))).data,
     nextDue: async (after, which) => (await tables.read((db) => nextDue(db, after, dueFilter(which)))).data,
     async status() {
-      const { position, data } = await tables.read(listParked)
+      const { position, data } = await tables.read(async (db) => ({
+        parked: await listParked(db),
+        orphans: await listOrphans(db),
+      }))
+      const behind = await eventsAfterPosition(log, position)
       return {
         position: position && formatCursor(position),
         head: formatCursor(await log.headCursor()),
-        parked: data.map(parkedRow),
+        behind,
+        parked: data.parked.map(parkedRow),
+        orphans: data.orphans,
       }
     },
     async parked(runId) {
@@ -247,6 +279,16 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
     },
     release: (stream) => tables.release(stream),
   }
+}
+
+/** Of events that the tables do not show yet, so many are counted. */
+const MOST_COUNTED = 10_000
+
+/** How many events the log has after a position, {@link MOST_COUNTED} at most. */
+async function eventsAfterPosition(log: EventLog, position: Cursor | null): Promise<number> {
+  let count = 0
+  for await (const page of log.readAll(position, { limit: MOST_COUNTED, bodies: false })) count += page.length
+  return count
 }
 
 const dueFilter = (which: { readonly asked: boolean } | undefined) => ({ driveRequested: which?.asked ?? false })

@@ -52,7 +52,7 @@ describe('the published package', () => {
     const files = readdirSync(installed, { recursive: true, encoding: 'utf8' }).filter((path) =>
       statSync(join(installed, path)).isFile(),
     )
-    const rooms = /^(domain|adapters|projections|api|bundle)\//
+    const rooms = /^(domain|adapters|projections|api)\//
     expect(files.filter((path) => !rooms.test(path)).sort()).toEqual([
       'CHANGELOG.md',
       'LICENSE',
@@ -68,6 +68,7 @@ describe('the published package', () => {
       'api/demo/project/src/receipt.ts',
       'api/demo/project/test/receipt.test.ts',
       'api/demo/script.json',
+      'api/demo/team.json',
       'api/docs/agents.md',
       'api/docs/command-line.md',
       'api/docs/documents.md',
