@@ -82,12 +82,6 @@ function licenseOf([name, folder]: readonly [string, string]): string {
   return `${name} (${license})\n\n${text}\n`
 }
 
-/** In the compiled tree every module stays where it was, as JavaScript. */
-export const inPackage =
-  (dist: string): PlaceOf =>
-  (path) =>
-    join(dist, compiled(path))
-
 /** In the clone modules find what lies beside them there; only the threads of the bundle are its own. */
 export const inClone =
   (target: string): PlaceOf =>
