@@ -141,7 +141,9 @@ test('given a subscriber, when a message that was sent before its birth bounces,
   const target = `agent-${child(0)}`
   agents.deliver('root', target, 'next')
   toRest(agents, child(0))
-  bringAll(agents)
+  agents.deliver(child(0), 'agent-root', 'next')
+  expect(agents.of('root').state.bus.subscribers).toEqual({ news: [child(0)] })
+  agents.deliver('root', target, 'next')
   const { bus } = agents.of('root').state
   const [told] = agents.of('root').events.flatMap(({ type, body }) => (type === 'delivered' ? body.bounced : []))
   expect(told).toEqual({ revision: expect.any(Number), reason: expect.stringMatching(/sent before/), stays: true })
