@@ -63,7 +63,7 @@ async function refreshed(target: AgentMailbox): Promise<Refusal | null> {
     return null
   } catch (error) {
     if (damageIn(error) === null) throw error
-    return { reason: `its stream cannot be read: ${(error as Error).message}`, stays: true }
+    return { reason: `its stream cannot be read: ${(error as Error).message}` }
   }
 }
 
@@ -77,7 +77,7 @@ async function refusal(
 ): Promise<Refusal | null> {
   if (await isBornOtherwise(ports, target, command)) {
     const reason = `there is an agent ${target.agentId} already, of a delegation that this log has lost; look at it before you start another one`
-    return { reason, stays: true }
+    return { reason }
   }
   try {
     await target.submit(command, askingOf(command, header), { fact: true, retry })
