@@ -84,7 +84,7 @@ async function refusal(
     return null
   } catch (error) {
     if (!(error instanceof DeliveryRefused) || error.code === 'OUT_OF_ORDER') throw error
-    return { reason: error.message, ...(error.code === 'BOUNCED' && { stays: true }) }
+    return { reason: error.message, ...(error.code === 'BOUNCED' && 'runId' in command && { stays: true }) }
   }
 }
 
@@ -111,7 +111,7 @@ function askingOf({ origin }: Delivery, { correlationId, commandId, trace }: Hea
 
 interface Refusal {
   readonly reason: string
-  /** The target takes other things. */
+  /** Of a message: the target takes other things. */
   readonly stays?: true
 }
 
