@@ -241,7 +241,7 @@ export type SettleDelivery = { readonly kind: 'delivered' } & Settled
 
 /** `told`: the agent's model hears of it. */
 export type Settled = Omit<BodyOf<'delivered'>, 'bounced'> & {
-  readonly bounced: readonly { readonly revision: number; readonly reason: string; readonly told: boolean }[]
+  readonly bounced: readonly (BodyOf<'delivered'>['bounced'][number] & { readonly told: boolean })[]
 }
 
 /** The stream of a child cannot be read. */
