@@ -23,6 +23,7 @@ export {
 } from './queries/memories.ts'
 export { type Numbers, numbersOf } from './queries/numbers/index.ts'
 export { type Ancestor, type WithPaths, withPaths } from './queries/paths.ts'
+export { type PlaceOfAgent, placesAt } from './queries/places-at.ts'
 export { type RecordedChild, recordedChildren } from './queries/recorded-children.ts'
 export { type AgentNode, agentHeads, type RunShown, showRun, showTree, treeOf } from './queries/run.ts'
 export type { RunFilter, RunStatus } from './queries/run-filter.ts'
