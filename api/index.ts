@@ -4,12 +4,12 @@ import './node-version.ts'
 // `@keepup/runtime/tools`.
 //
 // Seed 000 section 5 by its names, and the AgentState of seed 003. RecoveryConfig, ToolExecutionContext, SecurityPolicy, ErrorRecoveryPolicy and
-// ContextManagementConfig are accepted by `start`, AiEnvelopeRequest by `documents.send`. What accepts DelegateToAgentInput comes
-// later.
+// ContextManagementConfig are accepted by `start`, AiEnvelopeRequest by `documents.send`; DelegateToAgentInput is the input of the
+// tool `delegate_to_agent`.
 
 export { ClaudeCodeProvider, type ClaudeCodeProviderOptions } from '../adapters/agents-cli/claude-code-provider.ts'
+export type { DelegateToAgentInput } from '../domain/agent/control/delegate-to-agent.ts'
 export type { CompleteTaskInput, UserCommand } from '../domain/agent/decisions/commands.ts'
-export type { DelegateToAgentInput } from '../domain/agent/definition/later.ts'
 export type {
   HealthFigures,
   HealthThresholds,
@@ -84,17 +84,20 @@ export type { ApprovalRow, ReadModel, RunRow } from './app/read-model.ts'
 export type { Ended } from './app/runs/ended.ts'
 export type { EventView as RuntimeEvent } from './app/schemas/events.ts'
 export type { Memory, MemoryHistory } from './app/schemas/memories.ts'
+export type { Envelope as RuntimeMessage, MessageView, Sent } from './app/schemas/messages.ts'
 export type { StartedRun } from './app/schemas/runs.ts'
 export type { Services } from './app/services.ts'
 export type { AgentState } from './library/agent-state.ts'
 export type { Checkpoint } from './library/checkpoint.ts'
 export type { DocumentsApi, DocumentUpdate } from './library/documents.ts'
 export { type EventStoreLogOptions, openEventStoreLog } from './library/event-store.ts'
-export type { ForkRequest, KeepUp, RunTree, StartOptions, VerifiedRun } from './library/keepup.ts'
+export type { ForkRequest, KeepUp, RunTree, VerifiedRun } from './library/keepup.ts'
 export type { ApprovalsWanted, RunsWanted } from './library/lists.ts'
 export type { KeptMemories, MemoriesWanted } from './library/memories.ts'
+export type { Hearing, RuntimeMessageBus, Sending } from './library/message-bus.ts'
 export { type KeepUpOptions, openKeepUp } from './library/open-keepup.ts'
 export { policyOf } from './library/policy.ts'
 export type { ErrorRecoveryPolicy } from './library/retry.ts'
 export type { Saying } from './library/saying.ts'
+export type { StartOptions } from './library/start-options.ts'
 export { VERSION } from './version.ts'

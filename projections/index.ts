@@ -21,7 +21,9 @@ export {
   searchMemories,
   showMemory,
 } from './queries/memories.ts'
+export { listMessages, type MessageRow } from './queries/messages.ts'
 export { type Numbers, numbersOf } from './queries/numbers/index.ts'
+export { listOrphans, type Orphan } from './queries/orphans.ts'
 export { type Ancestor, type WithPaths, withPaths } from './queries/paths.ts'
 export { type PlaceOfAgent, placesAt } from './queries/places-at.ts'
 export { type RecordedChild, recordedChildren } from './queries/recorded-children.ts'

@@ -86,8 +86,8 @@ export const ConfigSchema = z.strictObject({
   context: partly(ContextManagementConfig).default({}),
   /** Knowledge that agents are given of the place they work in; each source for all of them, or for some roles or phases. */
   knowledge: z.array(KnowledgeSetting).max(KNOWLEDGE_SOURCES).default([]),
-  /** The limits of the trees of runs that say nothing of it; null: they start no further agents. */
-  delegation: partly(TreeLimits).nullable().default(null),
+  /** The limits of the trees of runs that say nothing of it; null: their agents start no others. */
+  delegation: partly(TreeLimits).nullable().default({}),
   /** The asking person, where a command does not say; null: the OS user. */
   by: z.string().min(1).max(200).refine(isPlain, PLAIN).nullable().default(null),
   maxBodyBytes: int(z.int().min(1024)).default(1024 * 1024),

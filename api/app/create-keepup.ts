@@ -8,6 +8,7 @@ import { Drivers } from './drives/drivers.ts'
 import { LiveHub } from './live/hub.ts'
 import type { Losses } from './losses/losses.ts'
 import type { KnownModels } from './models.ts'
+import { PlanPersistence, type PlanStore } from './plans/plan-persistence.ts'
 import { Problem } from './problem.ts'
 import type { ReadModel } from './read-model.ts'
 import { readiness } from './readiness.ts'
@@ -35,6 +36,8 @@ export interface KeepUpPorts {
   sizes(runIds: readonly string[]): Promise<ReadonlyMap<string, number>>
   /** A model request as its provider gets it; absent where the host cannot tell. */
   wire?: NonNullable<Services['wire']>
+  /** Where plans are kept as files; absent where they are not. */
+  readonly planFiles?: PlanStore
   /** Absent where no other agents are run. */
   readonly agents?: Agents
   /** Absent where the host cannot tell of its models. */
@@ -75,10 +78,12 @@ export function createKeepUp(ports: KeepUpPorts): Services {
   const live = new LiveHub()
   const runtime = ports.runtime(live)
   const drivers = new Drivers(runtime, live, (agentId, error) => ports.onFault(agentId, error), ports.concurrency)
+  const plans = new PlanPersistence(ports.read, ports.planFiles ?? null, (runId, error) => ports.onFault(runId, error))
+  drivers.onEvent((header) => plans.heard(header))
   let closed: Promise<void> | null = null
   const { log, blobs, read, files, documents, memories, vault, clock, random } = ports
   return {
-    ...{ runtime, log, blobs, read, files, documents, memories, vault, clock, random, live, drivers },
+    ...{ runtime, log, blobs, read, files, documents, memories, vault, clock, random, live, drivers, plans },
     starts: createStarts(ports.prepare),
     roles: () => ports.prepare.roles(),
     // Those of a role are all that there are: a control tool is for roles only.
@@ -101,6 +106,7 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     autoDrive: ports.autoDrive ?? false,
     close() {
       closed ??= Promise.all([drivers.stop(), ports.agents?.close(), ports.auditor?.close()])
+        .then(() => plans.settled())
         .then(() => documents.close())
         .then(() => ports.close())
       return closed

@@ -8,6 +8,7 @@ import type { Checkpoint, CheckpointEntry, CheckpointList } from './schemas/chec
 import type { Cost, CostBy } from './schemas/cost.ts'
 import type { DocumentSummary } from './schemas/documents.ts'
 import type { Memory } from './schemas/memories.ts'
+import type { MessageView } from './schemas/messages.ts'
 import type { Numbers } from './schemas/numbers.ts'
 import type * as schemas from './schemas/runs.ts'
 import type { Parked, Projections } from './schemas/system.ts'
@@ -83,6 +84,10 @@ export interface ReadModel {
   ): Promise<Shown<{ artifacts: readonly ArtifactRow[]; next: string | null }>>
   /** In the order of their creation. */
   documents(page: Page): Promise<Shown<{ documents: readonly DocumentRow[]; next: string | null }>>
+  /** Messages of a run in the order of the log. */
+  messages(
+    query: Page & { readonly runId: string },
+  ): Promise<Shown<{ messages: readonly MessageView[]; next: string | null }>>
   /** The latest first. */
   memories(
     query: Page & { scope?: MemoryScope; place?: string; forgotten?: boolean },

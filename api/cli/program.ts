@@ -14,9 +14,11 @@ import { historyCommands } from './commands/history.ts'
 import { kitOf, likeIt } from './commands/kit.ts'
 import { mcpCommand } from './commands/mcp.ts'
 import { memoryCommand } from './commands/memory.ts'
+import { messagesCommand } from './commands/messages.ts'
 import { modelsCommands } from './commands/models.ts'
 import { numbersCommand } from './commands/numbers.ts'
 import { openCommand } from './commands/open.ts'
+import { planCommand } from './commands/plan.ts'
 import { policyCommand } from './commands/policy.ts'
 import { proveCommands } from './commands/prove.ts'
 import { releaseCommand } from './commands/release.ts'
@@ -73,10 +75,12 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   artifactsCommand(program, kit)
   docsCommand(program, kit)
   memoryCommand(program, kit)
+  messagesCommand(program, kit)
   costCommand(program, kit)
   numbersCommand(program, kit)
   requestCommand(program, kit)
   contextCommands(program, kit)
+  planCommand(program, kit)
   modelsCommands(program, kit)
   proveCommands(program, kit)
   releaseCommand(program, kit)

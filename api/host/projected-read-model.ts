@@ -16,6 +16,8 @@ import {
   listArtifacts,
   listCheckpoints,
   listDoubts,
+  listMessages,
+  listOrphans,
   listParked,
   listQuestions,
   listRuns,
@@ -35,6 +37,7 @@ import { noRoom } from '../app/no-room.ts'
 import type { AskRow, ReadModel } from '../app/read-model.ts'
 import { given } from '../app/runs/given.ts'
 import type { AgentPoint } from '../app/runs/point.ts'
+import { messageRow } from './message-row.ts'
 import { ownerlessQuestions } from './ownerless-questions.ts'
 import {
   agentRows,
@@ -185,6 +188,17 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
         },
       )
     },
+    async messages({ after, limit, runId }) {
+      const place = await placeOf(after)
+      return ask(
+        (db) => listMessages(db, { runId, limit: limit + 1, after: place }),
+        async (rows) => {
+          const page = rows.slice(0, limit)
+          const last = rows.length > limit ? page.at(-1)?.message : undefined
+          return { messages: page.map(messageRow), next: last ? await cursorAt(last.agent_id, last.revision) : null }
+        },
+      )
+    },
     cost: ({ by, since, runId }) =>
       ask(
         (db) => costBy(db, by, given({ since, runId })),
@@ -245,13 +259,17 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
     due: async (before, which) => (await tables.read((db) => dueBefore(db, before, dueFilter(which)))).data,
     nextDue: async (after, which) => (await tables.read((db) => nextDue(db, after, dueFilter(which)))).data,
     async status() {
-      const { position, data } = await tables.read(listParked)
+      const { position, data } = await tables.read(async (db) => ({
+        parked: await listParked(db),
+        orphans: await listOrphans(db),
+      }))
       const behind = await eventsAfterPosition(log, position)
       return {
         position: position && formatCursor(position),
         head: formatCursor(await log.headCursor()),
         behind,
-        parked: data.map(parkedRow),
+        parked: data.parked.map(parkedRow),
+        orphans: data.orphans,
       }
     },
     async parked(runId) {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createSandbox } from '../../adapters/sandbox/bubblewrap.ts'
 import { openWorkspace } from '../../adapters/workspace/open.ts'
-import { controlTools, MEMORY_TOOLS } from '../../domain/agent/control/registry.ts'
+import { controlTools, MEMORY_TOOLS, MESSAGE_TOOLS } from '../../domain/agent/control/registry.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import { reference } from '../../domain/agent/secrets/redactor.ts'
 import { Problem } from '../app/problem.ts'
@@ -42,7 +42,7 @@ export function prepareServices(host: PreparingHost): PrepareServices {
       return {
         specs: [
           ...controlTools(role),
-          ...MEMORY_TOOLS.map(({ spec }) => spec),
+          ...[...MEMORY_TOOLS, ...MESSAGE_TOOLS].map(({ spec }) => spec),
           ...tools.map((tool) => tool.spec),
           ...served.specs,
         ],

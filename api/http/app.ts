@@ -21,8 +21,10 @@ import { historyRoutes } from './routes/history.ts'
 import { logRoutes } from './routes/log.ts'
 import { lossRoutes } from './routes/losses.ts'
 import { memoryRoutes } from './routes/memories.ts'
+import { messageRoutes } from './routes/messages.ts'
 import { modelRoutes } from './routes/models.ts'
 import { numbersRoutes } from './routes/numbers.ts'
+import { planRoutes } from './routes/plan.ts'
 import { policyCheckRoutes } from './routes/policy-check.ts'
 import { recordRoutes } from './routes/records.ts'
 import { requestRoutes } from './routes/requests.ts'
@@ -116,6 +118,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', resultRoutes(s))
     .route('/', requestRoutes(s))
     .route('/', contextRoutes(s))
+    .route('/', planRoutes(s))
     .route('/', costRoutes(s))
     .route('/', numbersRoutes(s))
     .route('/', sqlRoutes(s))
@@ -127,6 +130,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', documentRoutes(s, options.heartbeatMs))
     .route('/', documentHistoryRoutes(s))
     .route('/', memoryRoutes(s))
+    .route('/', messageRoutes(s))
     .route('/', policyCheckRoutes(s))
     .route('/', agentEventRoutes(s))
     .route('/', sessionRoutes(sessions, options.url ?? (() => null)))

@@ -32,6 +32,7 @@ const STATUS: Readonly<Record<ProblemCode | HttpCode, number>> = {
   ...all(409, 'RUN_UNGOVERNED'),
   ...all(409, 'DOCUMENT_EXISTS', 'MEMORY_EXISTS', 'MEMORY_FORGOTTEN'),
   ...all(409, 'NOTHING_HIDDEN'),
+  ...all(409, 'NOT_ROOT', 'REQUEST_NOT_OPEN', 'REQUEST_NOT_TAKEN', 'REQUEST_REFUSED'),
   // Something else stands in the way.
   ...all(409, 'BACKUP_ON_SERVERS', 'CONFLICT', 'CONTENTION', 'CURSOR_MISMATCH', 'FILES_CHANGED', 'FOLDER_INSIDE'),
   ...all(409, 'FOLDER_IN_WORKSPACE', 'FOLDER_NOT_EMPTY', 'LOG_SHORTENED', 'LOSS_CHANGED', 'LOSS_NOT_RECORDED'),
@@ -43,7 +44,7 @@ const STATUS: Readonly<Record<ProblemCode | HttpCode, number>> = {
   ...all(409, 'SANDBOX_VIOLATION', 'SECRET_UNAVAILABLE', 'SINGLE_STEP_VIOLATION', 'TIMEOUT', 'UNKNOWN_OUTCOME'),
   ...all(410, 'BODY_ERASED'),
   ...all(412, 'REVISION_CHANGED'),
-  ...all(413, 'APPEND_TOO_LARGE', 'REQUEST_TOO_LARGE', 'UPDATE_TOO_LARGE'),
+  ...all(413, 'APPEND_TOO_LARGE', 'MESSAGE_TOO_LARGE', 'REQUEST_TOO_LARGE', 'UPDATE_TOO_LARGE'),
   ...all(415, 'MEDIA_TYPE'),
   ...all(416, 'RANGE_INVALID'),
   // The request is understood, and cannot be done.

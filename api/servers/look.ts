@@ -13,6 +13,8 @@ export interface TablesLook {
   readonly behind: number | null
   /** Streams that they could not read to their end. */
   readonly parked: number
+  /** Agents that no process drives. */
+  readonly orphans: number
   /** What is amiss with them, which the next process mends that moves them; null: nothing. */
   readonly damage: string | null
   /** They show what the log does not hold. */
@@ -87,7 +89,7 @@ async function lookAtEventStore({ eventstore: connectionString, namespace }: Ser
 
 /** `log` null: there is none yet; undefined: it is not known. */
 async function lookAtTables({ postgres: url, namespace }: ServersConfig, log: EventLog | null | undefined) {
-  const [{ openPool, PostgresHome }, { listParked, otherLog }] = await Promise.all([
+  const [{ openPool, PostgresHome }, { listOrphans, listParked, otherLog }] = await Promise.all([
     import('../../projections/postgres.ts'),
     import('../../projections/index.ts'),
   ])
@@ -99,8 +101,12 @@ async function lookAtTables({ postgres: url, namespace }: ServersConfig, log: Ev
     if (position === undefined) return { ...found, tables: null }
     if (position !== null && log !== undefined && position.logId !== log?.logId)
       throw otherLog(position.logId, log?.logId ?? null)
-    const parked = damage === null ? (await home.read((db) => listParked(db))).data.length : 0
-    return { ...found, tables: { position, parked, damage } }
+    const count = async (list: typeof listParked | typeof listOrphans) =>
+      damage === null ? (await home.read<readonly unknown[]>((db) => list(db))).data.length : 0
+    return {
+      ...found,
+      tables: { position, parked: await count(listParked), orphans: await count(listOrphans), damage },
+    }
   } finally {
     await pool.shut()
   }

@@ -48,9 +48,15 @@ export function documentOfCall(callId: string): string {
   return base32(hash('sha256', `document of ${callId}`, 'buffer').subarray(0, 15))
 }
 
-/** The id of a message: of the agent in whose stream it was first recorded, and the revision there. */
-export function messageId(agentId: string, revision: number): string {
-  return `${agentId}.m${revision}`
+/**
+ * The id of a message: of the agent in whose stream it was first recorded, and its place there. `losses`: how often that stream
+ * had lost its end before, because the revision may be one that a lost message had.
+ */
+export function messageId(
+  agentId: string,
+  { revision, losses }: { revision: number; losses?: number | undefined },
+): string {
+  return `${agentId}.m${revision}${losses === undefined ? '' : `+${losses}`}`
 }
 
 /** The id of a turn's model call; attempts are told apart by their number. */

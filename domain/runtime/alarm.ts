@@ -18,10 +18,12 @@ export class Alarm {
     const poked = new Promise<void>((resolve) => {
       this.#wake = resolve
     })
-    const ms = Math.max(0, Math.min(due - clock.now(), LONGEST_SLEEP_MS))
+    const sleep = () => {
+      const ms = Math.max(0, Math.min(due - clock.now(), LONGEST_SLEEP_MS))
+      return clock.sleep(ms, done.signal).catch(() => undefined)
+    }
     // Where nothing is due, only a poke ends the sleep; an abort is one.
-    const slept = due === Number.POSITIVE_INFINITY ? poked : clock.sleep(ms, done.signal).catch(() => undefined)
-    await Promise.race([poked, slept])
+    await Promise.race([poked, due === Number.POSITIVE_INFINITY ? poked : sleep()])
     done.abort(POKED)
     this.#wake = () => undefined
   }

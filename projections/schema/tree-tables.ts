@@ -84,12 +84,18 @@ export const treeTables = {
       correlation_id: 'text',
       /** The first 500 characters of the payload, as JSON. */
       preview: 'text',
+      /** Of a response: why the request will not be answered. */
+      refused: 'text',
       at: 'text!',
     },
     key: ['agent_id', 'revision'],
     kind: 'agent',
     owner: 'agent_id',
-    indexes: [['run_id', 'position']],
+    indexes: [
+      ['run_id', 'position'],
+      ['run_id', 'id'],
+      ['run_id', 'correlation_id'],
+    ],
   },
   /** Messages that an agent has received from others. */
   message_receipts: {
@@ -105,7 +111,7 @@ export const treeTables = {
    */
   bounces: {
     columns: { agent_id: 'text!', revision: 'integer!', target: 'text!', reason: 'text', at: 'text!' },
-    key: ['agent_id', 'revision'],
+    key: ['agent_id', 'revision', 'target'],
     kind: 'agent',
     owner: 'agent_id',
   },

@@ -100,6 +100,20 @@ describe('preparing a run', () => {
     expect((await prepare({ role: 'coder', limits: { maxTurns: 3 } })).limits.maxTurns).toBe(3)
   })
 
+  it('lets runs delegate that say nothing of it, unless the settings, the request or its policy say no', async () => {
+    const names = async (asked: object, more: Partial<PrepareServices> = {}) => {
+      const { tools, delegation } = await prepare(asked, { delegation: {}, ...more })
+      expect(tools.some(({ name }) => name === 'delegate_to_agent')).toBe(delegation !== undefined)
+      return delegation
+    }
+    expect(await names({})).toMatchObject({ maxDepth: 3, agents: 100, roles: { coder: role } })
+    expect(await names({ role: 'coder', delegation: { maxDepth: 1 } })).toMatchObject({ maxDepth: 1, agents: 100 })
+    expect(await names({ delegation: {} }, { delegation: null })).toMatchObject({ maxDepth: 3 })
+    expect(await names({}, { delegation: null })).toBeUndefined()
+    expect(await names({ delegation: false })).toBeUndefined()
+    expect(await names({ policy: { deniedTools: ['delegate_to_agent'] } })).toBeUndefined()
+  })
+
   it('offers no tool that could do nothing', async () => {
     const names = async (asked: object) => (await prepare(asked)).tools.map((t) => t.name)
     expect(await names({})).toEqual(['remember', 'complete_task'])

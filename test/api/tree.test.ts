@@ -62,7 +62,6 @@ it('an architect delegates to a researcher, a coder and a reviewer, who work in 
     model: 'scripted:team',
     workspace: folders.ws,
     policy: { mode: 'batch', sandboxed: false },
-    delegation: {},
     testCommand: ['true'],
   })
   const end = await keepup.drive(runId)

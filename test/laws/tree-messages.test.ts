@@ -4,68 +4,26 @@ import { agent } from '../../domain/agent/decisions/aggregate.ts'
 import { undelivered } from '../../domain/agent/state/courier.ts'
 import { type AgentState, callsOf, isFinished } from '../../domain/agent/state/state.ts'
 import { messageId } from '../../domain/log/ids.ts'
-import { idOf } from '../../domain/log/owner.ts'
 import { law } from '../support/laws.ts'
 import type { Agents } from '../support/tree/agents.ts'
 import { type Chat, chatArbitrary, chatModel, chatSpec } from '../support/tree/chatter.ts'
+import { expectDelivered } from '../support/tree/traffic.ts'
 import { playWith, ROOT, roughSchedules } from '../support/tree/walk.ts'
 
 // Laws of messages (CONTRACTS 4): each is delivered once and in order per pair, or bounced with a reason; no agent waits
-// in a circle; what a state holds of messages stays bounded. A message that bounced for a passing reason is not brought
-// again here: a second courier that still brings it would have it accepted.
+// in a circle; what a state holds of messages stays bounded. A message that bounced is brought again too, by a courier that
+// does not know of it.
 
-/** What every sender has sent to every other agent, and what became of it. */
-function traffic(agents: Agents) {
-  const sent = new Map<string, string[]>()
-  const received = new Map<string, string[]>()
-  const bounced = new Map<string, string>()
-  const add = (map: Map<string, string[]>, from: string, to: string, id: string) =>
-    map.set(`${from} ${to}`, [...(map.get(`${from} ${to}`) ?? []), id])
-  for (const [agentId, { events }] of agents.streams) {
-    for (const event of events) {
-      const own = messageId(agentId, event.revision)
-      if (event.type === 'message_sent') add(sent, agentId, event.body.to, own)
-      if (event.type === 'message_distributed')
-        for (const to of event.body.to) add(sent, agentId, to, `${event.body.id} ${to}`)
-      if (event.type === 'message_received') {
-        const { id, from, origin } = event.body
-        const through = idOf(origin!.stream)
-        add(received, through, agentId, through === from ? id : `${id} ${agentId}`)
-      }
-      if (event.type === 'delivered')
-        for (const { revision, reason } of event.body.bounced) {
-          const of = events[revision]!
-          const id =
-            of.type === 'message_distributed'
-              ? `${of.body.id} ${idOf(event.body.target)}`
-              : messageId(agentId, revision)
-          expect(bounced.has(id), `${id} bounced twice`).toBe(false)
-          bounced.set(id, reason)
-        }
-    }
-  }
-  return { sent, received, bounced }
-}
-
-function expectDelivered(agents: Agents): number {
-  const { sent, received, bounced } = traffic(agents)
-  let count = 0
-  for (const [pair, ids] of sent) {
-    count += ids.length
-    // In order, once each, and all that is missing has bounced with a reason.
-    expect(received.get(pair) ?? [], pair).toEqual(ids.filter((id) => !bounced.has(id)))
-  }
-  for (const pair of received.keys()) expect(sent.has(pair), pair).toBe(true)
-  for (const reason of bounced.values()) expect(reason).not.toBe('')
-  return count
-}
+const delivered = ({ streams }: Agents) =>
+  expectDelivered(new Map([...streams].map(([agentId, { events }]) => [agentId, events]))).sent
 
 /** No circle of agents in which each waits for the answer of the next. */
 function expectNoCircle(agents: Agents): void {
   const waits = new Map<string, string[]>()
   for (const [agentId, { state, events }] of agents.streams) {
     const taken = (to: string, request: number) =>
-      agents.streams.get(to)?.state.bus.requests.some(({ id }) => id === messageId(agentId, request)) ?? false
+      agents.streams.get(to)?.state.bus.requests.some(({ id }) => id === messageId(agentId, { revision: request })) ??
+      false
     const on = callsOf(state).flatMap(({ stage }) => {
       if (stage.at === 'child') return [stage.childId]
       if (stage.at !== 'reply') return []
@@ -94,7 +52,7 @@ test('each message is delivered once and in order per pair, or bounced, whatever
     const agents = run(chat, schedule, (all, event) => {
       if (event.type === 'message_received' && event.body.type === 'request') expectNoCircle(all)
     })
-    expectDelivered(agents)
+    delivered(agents)
     for (const { state, transcript, events } of agents.streams.values()) {
       const folded = events.reduce<AgentState | null>((before, event) => agent.evolve(before, event), null)
       expect(agent.digest(folded!), 'the stored events fold to the state that was decided').toBe(agent.digest(state))
@@ -122,7 +80,7 @@ test('1,000 messages between 20 agents leave states that stay small', async () =
       expect(bus.requests.length).toBeLessThanOrEqual(100)
     })
     const spoken = talk.flat(2).filter(({ does }) => does === 'send' || does === 'request').length
-    expect(expectDelivered(agents)).toBeGreaterThanOrEqual(spoken)
+    expect(delivered(agents)).toBeGreaterThanOrEqual(spoken)
     expect(spoken).toBeGreaterThan(1_000)
     // A number or two for each other agent, however many messages there were.
     expect(widest).toBeLessThanOrEqual(2 * 21)

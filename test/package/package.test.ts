@@ -68,6 +68,7 @@ describe('the published package', () => {
       'api/demo/project/src/receipt.ts',
       'api/demo/project/test/receipt.test.ts',
       'api/demo/script.json',
+      'api/demo/team.json',
       'api/docs/agents.md',
       'api/docs/command-line.md',
       'api/docs/documents.md',

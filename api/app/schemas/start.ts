@@ -103,7 +103,7 @@ export const StartRun = z
       delegation: z
         .union([z.literal(false), SETTINGS.delegation])
         .optional()
-        .meta({ description: 'The run may start further agents, within these limits. False: it may not.' }),
+        .meta({ description: 'Limits of the agents that the run starts. False: it starts none. Absent: the setting.' }),
       approve: names.optional().meta({ description: 'Standing approval: these tools do not ask.' }),
       instructions: z.string().min(1).optional(),
       agent: z

@@ -52,6 +52,10 @@ export const Projections = z
       .nonnegative()
       .meta({ description: 'Events that the tables did not show when this was asked; 10000: that many or more' }),
     parked: z.array(Parked).readonly(),
+    orphans: z
+      .array(z.strictObject({ agentId: z.string(), runId: z.string(), parentId: z.string() }))
+      .readonly()
+      .meta({ description: 'Agents that no process drives: the stream of the parent has lost their births' }),
   })
   .meta({ id: 'Projections' })
 

@@ -4,8 +4,9 @@ import type { Command } from 'commander'
 import { envName, onServers } from '../../app/config.ts'
 import { playDocument } from '../../demo/document.ts'
 import { demoScript, freshDemo, TASK } from '../../demo/project.ts'
+import { startConfined } from '../../demo/start.ts'
 import { tellStory } from '../../demo/story.ts'
-import { Refused, take } from '../client.ts'
+import { playTeam } from '../../demo/team.ts'
 import { Context, type GlobalOptions } from '../context.ts'
 import { driveToEnd, FROM_BIRTH, resuming } from '../drive.ts'
 import { EXIT } from '../exit.ts'
@@ -16,33 +17,10 @@ interface DemoOptions {
   model?: string
 }
 
-/** Starts the job; where commands cannot be confined it says so and goes on without a sandbox, which is recorded. */
-async function startJob(ctx: Context, model: string | null, workspace: string): Promise<string> {
-  const client = await ctx.client('write')
-  const start = (sandboxed: boolean) =>
-    take(
-      client.v1.runs.$post({
-        header: {},
-        json: {
-          task: TASK,
-          role: 'coder',
-          workspace,
-          approve: ['write_file', 'run_command'],
-          drive: false,
-          by: ctx.by,
-          ...(model === null ? {} : { model }),
-          ...(sandboxed ? {} : { policy: { sandboxed: false } }),
-        },
-      }),
-    )
-  try {
-    return (await start(true)).runId
-  } catch (error) {
-    if (!(error instanceof Refused && error.code === 'SANDBOX_UNAVAILABLE')) throw error
-    ctx.note(`No sandbox here: ${error.message}`)
-    ctx.note('The demo runs its own harmless commands without one; this is recorded with the run.')
-    return (await start(false)).runId
-  }
+/** Starts the job of the first act. */
+function startJob(ctx: Context, model: string | null, workspace: string): Promise<string> {
+  const approve = ['write_file', 'run_command']
+  return startConfined(ctx, { task: TASK, role: 'coder', workspace, approve, ...(model === null ? {} : { model }) })
 }
 
 /** Plays the job, then shows what the log knows of it and what to try next. */
@@ -51,7 +29,10 @@ async function play(ctx: Context, model: string | null, workspace: string): Prom
   const runId = await startJob(ctx, model, workspace)
   const code = await driveToEnd(ctx, runId, FROM_BIRTH, resuming(ctx, runId))
   const client = await ctx.client('write')
-  const ok = (await tellStory(ctx, client, runId)) && (await playDocument(ctx, client))
+  const ok =
+    (await tellStory(ctx, client, runId)) &&
+    (await playTeam(ctx, client, workspace)) &&
+    (await playDocument(ctx, client))
   const short = runId.slice(0, 12)
   ctx.line(`\n${ctx.paint('bold', 'Next')}`)
   for (const words of [

@@ -15,8 +15,8 @@ export function doctorCommand(program: Command, kit: Kit): void {
           const { logId } = await take((await ctx.client('read')).v1.health.$get({}))
           return { logId, kind: (await ctx.backend('read')).kind }
         }
-        const parked = async () => (await take((await ctx.client('read')).v1.projections.$get({}))).parked.length
-        const findings = await examine(ctx.config, ctx.io.env, identity, parked, () => lossReport(ctx, true))
+        const tables = async () => take((await ctx.client('read')).v1.projections.$get({}))
+        const findings = await examine(ctx.config, ctx.io.env, identity, tables, () => lossReport(ctx, true))
         ctx.list(findings, [
           { title: 'CHECK', of: (f) => f.check },
           { title: 'STATE', of: (f) => f.state },

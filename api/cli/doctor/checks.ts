@@ -18,7 +18,7 @@ import { vaultKeys } from '../../host/vault-keys.ts'
 import { tokenPath } from '../../http/token.ts'
 import { OwnerError } from '../../owner/backend.ts'
 import type { LossReport } from '../loss-text.ts'
-import { bad, checkParked, type Finding, message, ok } from './finding.ts'
+import { bad, checkOrphans, checkParked, type Finding, message, ok } from './finding.ts'
 import { checkServers } from './servers.ts'
 import { checkEnd, checkStored } from './stored.ts'
 
@@ -185,10 +185,17 @@ export function checkVariables(env: NodeJS.ProcessEnv): Finding {
   return bad('warning', 'settings', `unknown variables: ${unknown.join(', ')}`, 'look for a misspelt name')
 }
 
+/** What the tables show only in part, and agents that no process drives. */
+interface Shown {
+  readonly parked: readonly unknown[]
+  readonly orphans: readonly unknown[]
+}
+
 /** Of the embedded tables. The check of the log has reported what keeps it from being opened. */
-async function checkTables(parked: () => Promise<number>): Promise<Finding[]> {
+async function checkTables(shown: () => Promise<Shown>): Promise<Finding[]> {
   try {
-    return checkParked(await parked())
+    const { parked, orphans } = await shown()
+    return [...checkParked(parked.length), ...checkOrphans(orphans.length)]
   } catch (error) {
     if (error instanceof OwnerError) return []
     return [bad('warning', 'tables', message(error), 'do what the message says; the log is complete without them')]
@@ -200,7 +207,7 @@ export async function examine(
   config: Config,
   env: NodeJS.ProcessEnv,
   identity: () => Promise<{ logId: string; kind: string }>,
-  parked: () => Promise<number>,
+  tables: () => Promise<Shown>,
   losses: () => Promise<LossReport>,
 ): Promise<Finding[]> {
   const at = paths(config.data)
@@ -224,7 +231,7 @@ export async function examine(
     ...servers,
     ...(broken || onServers(config)
       ? []
-      : [await checkLog(identity), ...checkGuards(at.log), ...(await checkTables(parked))]),
+      : [await checkLog(identity), ...checkGuards(at.log), ...(await checkTables(tables))]),
     ...(broken ? [] : await checkEnd(losses)),
     await checkGit(program('git')),
     ...(await checkSandbox(config.sandboxed, program('bwrap'))),

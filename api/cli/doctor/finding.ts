@@ -19,6 +19,13 @@ export const message = (error: unknown): string =>
   error instanceof Error ? error.message.split('\n')[0]! : String(error)
 
 /** Streams that the tables could not read to their end; nothing where there are none. */
+/** Children whose births their parents have lost, by a loss that was accepted. */
+export function checkOrphans(orphans: number): Finding[] {
+  if (orphans === 0) return []
+  const found = `${counted(orphans, 'agent')} ${orphans === 1 ? 'is' : 'are'} driven by no process`
+  return [bad('warning', 'orphans', found, '"verify" names them; start their tasks anew where they are still wanted')]
+}
+
 export function checkParked(parked: number): Finding[] {
   if (parked === 0) return []
   const todo = '"runs list" names them, "runs show" says why; when that is mended, "release --all" reads them again'

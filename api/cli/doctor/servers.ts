@@ -4,7 +4,7 @@ import type { ServersConfig } from '../../app/config.ts'
 import type { Unsafe } from '../../servers/durability.ts'
 import { COUNTED, lookAtServers, type TablesLook } from '../../servers/look.ts'
 import type { Rights } from '../../servers/rights.ts'
-import { bad, checkParked, type Finding, message, ok } from './finding.ts'
+import { bad, checkOrphans, checkParked, type Finding, message, ok } from './finding.ts'
 
 /** A server that cannot be used: what was seen, and what to do about it. */
 function broken(check: string, error: Error, without: string): Finding {
@@ -38,7 +38,11 @@ export async function checkServers(config: ServersConfig): Promise<Finding[]> {
     const todo = 'grant create on the database to this user: the first start, a rebuild and a new version make schemas'
     findings.push(mayCreate ? ok('postgres', found) : bad('warning', 'postgres', `${found}; may make no schema`, todo))
     findings.push(...checkDurability(unsafe), ...checkRights(rights, tables !== null))
-    findings.push(...(tables === null ? [] : [...checkShared(tables), ...checkParked(tables.parked)]))
+    findings.push(
+      ...(tables === null
+        ? []
+        : [...checkShared(tables), ...checkParked(tables.parked), ...checkOrphans(tables.orphans)]),
+    )
   }
   if (!(eventstore instanceof Error || postgres instanceof Error))
     findings.push(ok('log', eventstore.log?.logId ?? 'none yet; the first start makes it'))

@@ -21,6 +21,7 @@ const schema = z.strictObject({
   expectedOutput: nonBlank.optional().describe('What its summary must contain.'),
 })
 type Input = z.infer<typeof schema>
+export type DelegateToAgentInput = z.input<typeof schema>
 
 /** A constraint without white space names tools; any other one is text. */
 export const isPattern = (constraint: string): boolean => !/\s/.test(constraint)

@@ -3,6 +3,7 @@ import { messageId } from '../../log/ids.ts'
 import { instantText } from '../../shared/instant.ts'
 import { subscribersOf } from '../state/bus.ts'
 import { NAME_LENGTH, payloadFault } from '../state/bus-rules.ts'
+import { nextLosses, placeOf } from '../state/courier.ts'
 import { controlTool, nonBlank } from './control-tool.ts'
 
 const schema = z.strictObject({
@@ -19,9 +20,10 @@ export const publish = controlTool({
   needsTools: true,
   refusal: (_, { payload }) => payloadFault(payload),
   decide: (state, _, { topic, payload }) => {
-    const id = messageId(state.agentId, state.revision + 1)
+    const id = messageId(state.agentId, placeOf(state, state.revision + 1))
     const end = { content: { published: id } }
-    if (state.parent !== null) return { events: [{ type: 'message_published', body: { topic, payload } }], end }
+    if (state.parent !== null)
+      return { events: [{ type: 'message_published', body: { ...nextLosses(state), topic, payload } }], end }
     const to = [...subscribersOf(state.bus, topic, state.agentId)]
     const sentAt = instantText(state.at)
     const body = { id, from: state.agentId, topic, payload, sentAt, to }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { echo } from '../../shared/issues.ts'
 import { payloadFault } from '../state/bus-rules.ts'
+import { nextLosses } from '../state/courier.ts'
 import type { AgentState } from '../state/state.ts'
 import { controlTool, nonBlank } from './control-tool.ts'
 
@@ -24,7 +25,7 @@ export const respond = controlTool({
     // Its time may have passed since the call was judged.
     const open = openRequest(state, request)
     if (open === undefined) return { events: [], end: { error: { code: 'CONFLICT', message: notOpen(request) } } }
-    const body = { to: open.from, type: 'response', payload, correlationId: open.id } as const
+    const body = { ...nextLosses(state), to: open.from, type: 'response', payload, correlationId: open.id } as const
     return { events: [{ type: 'message_sent', body }], end: { content: { answered: open.id } } }
   },
 })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { messageId } from '../../log/ids.ts'
 import { NAME_LENGTH, payloadFault, recipientFault, recipientOf } from '../state/bus-rules.ts'
+import { nextLosses, placeOf } from '../state/courier.ts'
 import { controlTool, nonBlank } from './control-tool.ts'
 
 const schema = z.strictObject({
@@ -25,8 +26,8 @@ export const sendMessage = controlTool({
   decide: (state, _, { to, payload, topic, expectReply = false }) => {
     const about = topic === undefined ? {} : { topic }
     const type = expectReply ? 'request' : 'event'
-    const sent = { to: recipientOf(state, to), type, payload, ...about } as const
-    const end = expectReply ? null : { content: { sent: messageId(state.agentId, state.revision + 1) } }
+    const sent = { ...nextLosses(state), to: recipientOf(state, to), type, payload, ...about } as const
+    const end = expectReply ? null : { content: { sent: messageId(state.agentId, placeOf(state, state.revision + 1)) } }
     return { events: [{ type: 'message_sent', body: sent }], end }
   },
 })

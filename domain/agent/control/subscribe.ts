@@ -16,12 +16,13 @@ export const subscribe = controlTool({
   needsTools: true,
   decide: (state, _, { topic }) => {
     const end = { content: `subscribed to ${JSON.stringify(topic)}` }
+    if (topicsOf(state.bus, state.agentId) >= MAX_TOPICS) return { events: [], end: { error: TOO_MANY } }
     if (state.parent !== null) return { events: [{ type: 'topic_subscribed', body: { topic } }], end }
-    if (topicsOf(state.bus, state.agentId) >= MAX_TOPICS)
-      return {
-        events: [],
-        end: { error: { code: 'CONFLICT', message: `an agent hears at most ${MAX_TOPICS} topics` } },
-      }
     return { events: [{ type: 'subscription_added', body: { agentId: state.agentId, topic } }], end }
   },
 })
+
+const TOO_MANY = {
+  code: 'CONFLICT',
+  message: `topic: an agent hears at most ${MAX_TOPICS} topics; agree with the others on one of those that you hear`,
+} as const

@@ -8,9 +8,11 @@ import { AgentSpec } from '../definition/spec.ts'
 import type { ToolMeaning } from '../definition/tools.ts'
 import type { ResolvedPaths } from '../events/event-parts.ts'
 import type { Attachment, BodyOf, EventType, Failure } from '../events/events.ts'
+import { MessageType } from '../events/messages.ts'
 import type { Place } from '../events/reuse.ts'
 import { TurnRange } from '../events/segment.ts'
 import type { Delivery } from '../rules/obligations.ts'
+import { NAME_LENGTH } from '../state/bus-rules.ts'
 import type { AgentState } from '../state/state.ts'
 import type { AnswerOfRecord, CallOfRecord, FailureOfRecord, LeaveRecord } from './record-commands.ts'
 
@@ -41,6 +43,24 @@ export const StartAgent = z.strictObject({
   approve: z.array(z.string().min(1)).min(1).optional(),
 })
 export const Input = z.strictObject({ kind: z.literal('input'), text: z.string().trim().min(1) })
+const Topic = z.string().trim().min(1).max(NAME_LENGTH)
+/** A person's message to the agent. `correlationId`: of a response, the id of the request that it answers. */
+export const SendMessage = z
+  .strictObject({
+    kind: z.literal('send_message'),
+    type: MessageType.default('event'),
+    topic: Topic.optional(),
+    payload: z.json(),
+    correlationId: z.string().min(1).optional(),
+  })
+  .refine(({ type, correlationId }) => (type === 'response') === (correlationId !== undefined), {
+    path: ['correlationId'],
+    error: 'a response, and nothing else, names the request that it answers',
+  })
+export type SendMessage = z.output<typeof SendMessage>
+/** A person's message to all agents of the run that hear the topic; to its root. */
+export const SayOnTopic = z.strictObject({ kind: z.literal('publish'), topic: Topic, payload: z.json() })
+export type SayOnTopic = z.output<typeof SayOnTopic>
 export const Pause = z.strictObject({ kind: z.literal('pause'), reason: z.string().optional() })
 export const Resume = z.strictObject({ kind: z.literal('resume') })
 /** Goes on to the next `turn_end`, then pauses again. */
@@ -95,6 +115,8 @@ export type Erase = z.infer<typeof Erase>
 export const UserCommand = z.discriminatedUnion('kind', [
   StartAgent,
   Input,
+  SendMessage,
+  SayOnTopic,
   Pause,
   Resume,
   Step,
@@ -191,6 +213,14 @@ export type OutcomeCommand =
       readonly changed: readonly string[]
     }
 
+/** A person puts files of a version back: recorded before the first file is touched. */
+export type RequestRestore = { readonly kind: 'restore' } & BodyOf<'restore_requested'>
+/** The end of that, once. */
+export type EndRestore = { readonly kind: 'restore_ended' } & BodyOf<'restore_ended'>
+
+/** What the runtime records in the name of a person. */
+export type PersonCommand = UserCommand | RequestRestore | EndRestore
+
 /** A shadow tree, or why there is none. */
 export type Version = { readonly tree: string } | { readonly unversioned: Failure }
 
@@ -204,13 +234,15 @@ export type Command =
   | Delivery
   | SettleDelivery
   | LoseChild
+  | RequestRestore
+  | EndRestore
 
 /** Obligations of this stream were delivered, or bounced. */
 export type SettleDelivery = { readonly kind: 'delivered' } & Settled
 
-/** `type`: of the obligation that bounced. */
+/** `told`: the agent's model hears of it. */
 export type Settled = Omit<BodyOf<'delivered'>, 'bounced'> & {
-  readonly bounced: readonly { readonly revision: number; readonly reason: string; readonly type: EventType }[]
+  readonly bounced: readonly { readonly revision: number; readonly reason: string; readonly told: boolean }[]
 }
 
 /** The stream of a child cannot be read. */

@@ -4,7 +4,7 @@ import { CommandRejected, DeliveryRefused } from '../errors.ts'
 import { admit } from '../rules/admission.ts'
 import { failureOf, resultOf } from '../rules/delegation.ts'
 import { type Delivery, senderOf } from '../rules/obligations.ts'
-import { acceptedFrom, keyOf, lossesAt, rankOf } from '../state/courier.ts'
+import { acceptedFrom, keyOf, lossesAt, rankOf, wasAccepted } from '../state/courier.ts'
 import { NO_AMOUNTS } from '../state/family.ts'
 import { type AgentState, type Call, callsOf, isFinished } from '../state/state.ts'
 import { answerChildren, passedOn, passOn } from './budgets.ts'
@@ -38,7 +38,7 @@ export function decideDelivery(d: DecisionBuilder, state: AgentState | null, del
       'OUT_OF_ORDER',
       `${keyOf(origin)} follows ${after}, and ${accepted} was accepted last; deliver what is between them first`,
     )
-  const refusal = whyNever(state, delivery, d.context.now)
+  const refusal = whyNever(state, delivery)
   if (refusal !== null) throw bounce(refusal)
   accept(d, delivery)
   if (d.state.cancel !== null) settleCancel(d)
@@ -53,12 +53,12 @@ const OF_PARENT: ReadonlySet<Delivery['kind']> = new Set<Delivery['kind']>([
 ])
 
 /** Why a delivery can never be accepted, or null. */
-function whyNever(state: AgentState, delivery: Delivery, now: number): string | null {
+function whyNever(state: AgentState, delivery: Delivery): string | null {
   const sender = senderOf(delivery)
   const { kind } = delivery
   if (kind === 'deliver_birth') return `an agent ${echo(state.agentId)} exists already`
   if (isFinished(state) && !AFTER_THE_END.has(kind)) return 'the agent has finished'
-  if ('runId' in delivery) return whyNoMessage(state, delivery, now)
+  if ('runId' in delivery) return whyNoMessage(state, delivery)
   if (OF_PARENT.has(kind)) return state.parent?.agentId === sender ? null : `${echo(sender)} is not its parent`
   const open = state.family.children[sender] !== undefined
   if (kind === 'deliver_end' || kind === 'deliver_request') return open ? null : `${echo(sender)} is not its child`
@@ -135,7 +135,8 @@ function childEnded(d: DecisionBuilder, { origin, hash, end }: Of<'deliver_end'>
 /** Records the delivery or bounce of obligations of this stream. Those that were settled before decide nothing. */
 export function decideDelivered(d: DecisionBuilder, body: Settled): void {
   const owed = d.state.courier.owed[body.target]
-  if (owed === undefined || body.upTo < owed.from) return
+  if (owed === undefined) return
+  if (body.again ? !wasAccepted(d.state, owed, body.upTo) : body.upTo < owed.from) return
   const revisions = new Map(body.bounced.map(({ revision, reason }) => [revision, reason]))
   const unborn = Object.entries(d.state.family.children).filter(([, { since }]) => revisions.has(since))
   const asks = passedOn(d, (request) => revisions.has(request))

@@ -26,6 +26,8 @@ const PERSON_EVENTS: ReadonlySet<EventType> = new Set<EventType>([
   'agent_started',
   'forked',
   'user_input',
+  'message_received',
+  'message_distributed',
   'paused',
   'resumed',
   'step_requested',
@@ -38,6 +40,7 @@ const PERSON_EVENTS: ReadonlySet<EventType> = new Set<EventType>([
   'lost_call_decided',
   'loss_released',
   'context_expanded',
+  'restore_requested',
   'residue',
   'erased',
 ])

@@ -7,17 +7,25 @@ import { Origin } from './tree.ts'
 
 const name = z.string().min(1)
 const brought = { origin: Origin.optional() }
+/** How often the stream had lost its end before, by losses that were accepted; absent: never. */
+const ranked = { losses: z.int().positive().optional() }
 
 export const MESSAGE_TYPES = ['request', 'response', 'event'] as const
 export const MessageType = z.enum(MESSAGE_TYPES)
 export type MessageType = z.infer<typeof MessageType>
 
+/** People are no agents: they read the log. */
+export const isPerson = (participant: string): boolean => participant.startsWith('user:')
+
 export const messageEvents = {
   /**
    * Obligation to the agent `to`; to a person, `user:<id>`, there is none. The message's id follows from stream and revision
-   * (`messageId`). `correlationId`: the id of the request that a response answers; `refused`: why it never will be.
+   * (`messageId`). `correlationId`: the id of the request that a response answers; `refused`: why it never will be. With an
+   * origin it refuses the request that was brought from there, which the agent does not read.
    */
   message_sent: z.strictObject({
+    ...brought,
+    ...ranked,
     to: name,
     type: MessageType,
     topic: name.optional(),
@@ -46,7 +54,7 @@ export const messageEvents = {
   topic_subscribed: z.strictObject({ topic: name }),
   subscription_added: z.strictObject({ ...brought, agentId: name, topic: name }),
   /** Obligation to the root. */
-  message_published: z.strictObject({ topic: name, payload: Json }),
+  message_published: z.strictObject({ ...ranked, topic: name, payload: Json }),
   /** Obligation of the root to each of `to`. `id`, `from` and `sentAt` are those of the publication. */
   message_distributed: z.strictObject({
     ...brought,

@@ -89,12 +89,16 @@ const residues: Residues = {
     ...(payload === undefined ? {} : { payload: ERASED }),
   }),
   message_bounced: (body) => ({ ...body, reason: ERASED, text: ERASED }),
-  message_published: () => ({ topic: ERASED, payload: ERASED }),
+  message_published: (body) => ({ ...body, topic: ERASED, payload: ERASED }),
   message_distributed: (body) => ({ ...body, topic: ERASED, payload: ERASED }),
   summary_failed: (body) => ({ ...body, error: { ...body.error, message: ERASED } }),
   knowledge_added: ({ items }) => ({
     items: items.map(({ source: { kind }, hash }) => ({ source: { kind, name: ERASED }, hash })),
   }),
+  restore_requested: ({ reason: _, ...rest }) => rest,
+  restore_ended: ({ error, ...rest }) => ({ ...rest, ...failure({ error }) }),
+  tasks_updated: ({ set, removed }) => ({ set: set.map((task) => ({ ...task, title: ERASED })), removed }),
+  permission_granted: (body) => ({ ...body, reason: ERASED }),
   workspace_drifted: (body) => ({ ...body, changed: [] }),
 }
 

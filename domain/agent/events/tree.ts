@@ -113,11 +113,13 @@ export const treeEvents = {
   /**
    * Obligations to `target` up to this revision are settled. `accepted`: the rank of the last one that the target has
    * recorded, which is its revision in a stream that has lost nothing; null: none. `bounced`: those that it refused for good.
+   * `again`: the target had lost what it had accepted, and refused it when it was brought again.
    */
   delivered: z.strictObject({
     target: name,
     upTo: count,
     accepted: count.nullable(),
     bounced: z.array(z.strictObject({ revision: count, reason: text })),
+    again: z.literal(true).optional(),
   }),
 } as const

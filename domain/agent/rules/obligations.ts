@@ -42,10 +42,11 @@ export type Delivery = { readonly origin: Origin; readonly after: number } & (
   | ({ readonly kind: 'deliver_publication'; readonly topic: string; readonly payload: Json } & Sent)
 )
 
-/** Messages stay in their run. `sentAt`: ms. */
+/** Messages stay in their run. `sentAt`, and `owedAt` of the obligation: ms. */
 interface Sent {
   readonly runId: string
   readonly sentAt: number
+  readonly owedAt: number
 }
 
 /** A message without its time. `refused`: why the request that it is about will not be answered. */
@@ -77,7 +78,7 @@ export function deliveryOf(
   if (!targetsOf(source, event).includes(to.target)) return null
   const origin = { stream: to.stream, ...placeOf(source, event.revision), bodyHash: event.bodyHash }
   const head = { origin, after: to.after }
-  const sent = { runId: source.runId, sentAt: event.at }
+  const sent = { runId: source.runId, sentAt: event.at, owedAt: event.at }
   switch (event.type) {
     case 'child_delegated':
       return {
@@ -108,8 +109,9 @@ export function deliveryOf(
     case 'resume_forwarded':
       return { ...head, kind: 'deliver_resume' }
     case 'message_sent': {
-      const { to: _, ...about } = event.body
-      const message = { ...about, id: messageId(source.agentId, event.revision), from: source.agentId }
+      const { to: _, origin: __, losses, ...about } = event.body
+      const id = messageId(source.agentId, { revision: event.revision, losses })
+      const message = { ...about, id, from: source.agentId }
       return { ...head, ...sent, kind: 'deliver_message', message }
     }
     case 'message_distributed': {
@@ -125,6 +127,9 @@ export function deliveryOf(
       return null
   }
 }
+
+/** Is the agent told where this obligation of its bounces? Of its own messages; a refusal was none. */
+export const tellsOf = (event: AgentEvent): boolean => event.type === 'message_sent' && event.body.refused === undefined
 
 function birthOf({ runId, agentId, depth, parent }: AgentState, toolCallId: string): ChildBirth {
   const ancestors = parent === null ? [] : [...(parent.ancestors ?? []), parent.agentId]

@@ -2,7 +2,7 @@ import { canonicalText } from '../../log/canonical.ts'
 import type { Json } from '../../log/json.ts'
 import { echo } from '../../shared/issues.ts'
 import { byteLength, RESULT_BYTES } from '../bounded.ts'
-import { isPerson } from './bus.ts'
+import { isPerson } from '../events/messages.ts'
 import type { AgentState } from './state.ts'
 
 // RuntimeMessageBus, its rules (CONTRACTS 4): what a message may be, and what its recipient reads.

@@ -2,10 +2,11 @@ import { messageId } from '../../log/ids.ts'
 import { idOf } from '../../log/owner.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
 import type { Call } from './call.ts'
+import { type Courier, placeOf } from './courier.ts'
 import { type Machine, openCalls } from './machine.ts'
 
-// The agent's view of the messages of its run: requests that it owes an answer, and, in the root, the subscribers of each
-// topic.
+// The agent's view of the messages of its run: requests that it owes an answer, and the subscribers of each topic: in the root
+// all, in another agent itself.
 
 /** A request has no answer after so long, ms (CONTRACTS 4). */
 export const REQUEST_MS = 30_000
@@ -24,25 +25,24 @@ export interface OpenRequest {
 export interface Bus {
   /** Requests that the agent was sent and has not answered; those whose time has passed go when another one comes. */
   readonly requests: readonly OpenRequest[]
-  /** Of the root: the agents that hear a topic, in the order in which they subscribed. */
+  /** By topic, the agents that hear it, in the order in which they subscribed: of the root all, of another agent itself. */
   readonly subscribers: Readonly<Record<string, readonly string[]>>
+  /** Of an agent that another one has started: when, ms. */
+  readonly born?: number
 }
 
 export const NO_MESSAGES: Bus = { requests: [], subscribers: {} }
 
-type Member = Acting & { readonly agentId: string; readonly bus: Bus }
+type Member = Acting & { readonly agentId: string; readonly courier: Courier }
 
 interface Acting {
   readonly machine: Machine
 }
 
-/** People are no agents: they read the log. */
-export const isPerson = (participant: string): boolean => participant.startsWith('user:')
-
 /** The call that waits for the answer to a request; undefined: none does any more. */
 export const callWaitingFor = (state: Member, request: string | undefined): Call | undefined =>
   openCalls(state.machine).find(
-    ({ stage }) => stage.at === 'reply' && messageId(state.agentId, stage.request) === request,
+    ({ stage }) => stage.at === 'reply' && messageId(state.agentId, placeOf(state, stage.request)) === request,
   )
 
 /** Does the agent wait for another one? It answers no request before that has ended. */
@@ -65,17 +65,21 @@ export function busAfter(bus: Bus, event: AgentEvent): Bus {
       const { type, correlationId } = event.body
       return type === 'response' ? { ...bus, requests: bus.requests.filter(({ id }) => id !== correlationId) } : bus
     }
-    case 'subscription_added': {
-      const { topic, agentId } = event.body
-      const others = Object.hasOwn(bus.subscribers, topic) ? bus.subscribers[topic]! : []
-      if (others.includes(agentId)) return bus
-      return { ...bus, subscribers: { ...bus.subscribers, [topic]: [...others, agentId] } }
-    }
+    case 'topic_subscribed':
+      return subscribed(bus, event.body.topic, event.agentId)
+    case 'subscription_added':
+      return subscribed(bus, event.body.topic, event.body.agentId)
     case 'delivered':
       return event.body.bounced.length === 0 ? bus : withoutSubscriber(bus, idOf(event.body.target))
     default:
       return bus
   }
+}
+
+function subscribed(bus: Bus, topic: string, agentId: string): Bus {
+  const others = Object.hasOwn(bus.subscribers, topic) ? bus.subscribers[topic]! : []
+  if (others.includes(agentId)) return bus
+  return { ...bus, subscribers: { ...bus.subscribers, [topic]: [...others, agentId] } }
 }
 
 function requested(bus: Bus, { body, at }: EventOf<'message_received'>): Bus {

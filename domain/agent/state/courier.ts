@@ -1,7 +1,7 @@
 import { agentStream } from '../../log/ids.ts'
 import type { AgentEvent } from '../events/events.ts'
+import { isPerson } from '../events/messages.ts'
 import type { Origin } from '../events/tree.ts'
-import { isPerson } from './bus.ts'
 import { ImpossibleEvent } from './impossible.ts'
 
 // Between streams (DESIGN, Flow): certain events of a stream are obligations to another one. The state keeps which are to
@@ -45,6 +45,12 @@ export function placeOf({ courier }: Pick<Member, 'courier'>, revision: number):
   return { revision, ...(losses === 0 ? {} : { losses }) }
 }
 
+/** The rank of the stream's next event as the bodies of messages say it: their ids follow from it. */
+export function nextLosses({ courier, revision }: Pick<Member, 'courier'> & { readonly revision: number }) {
+  const { losses } = placeOf({ courier }, revision + 1)
+  return losses === undefined ? {} : { losses }
+}
+
 /** The first revision of the stream, as it is now, that ranks behind this. */
 export const firstBehind = ({ courier }: Pick<Member, 'courier'>, rank: number): number =>
   Math.min((rank % RANKS) + 1, courier.losses?.[lossesAt(rank)] ?? Number.POSITIVE_INFINITY)
@@ -52,7 +58,7 @@ export const firstBehind = ({ courier }: Pick<Member, 'courier'>, rank: number):
 export const NO_OBLIGATIONS: Courier = { owed: {}, accepted: {} }
 
 interface Member {
-  readonly spec: { readonly delegation?: unknown }
+  readonly spec: { readonly delegation?: unknown; readonly tools: readonly { readonly name: string }[] }
   readonly parent: { readonly agentId: string } | null
   /** Of the root, which has the same id. */
   readonly runId: string
@@ -105,7 +111,7 @@ export function courierAfter(state: Member, event: AgentEvent): Courier {
   const origin = originOf(event)
   if (event.type === 'loss_accepted') return afterLoss(state, event)
   const before = origin === null ? state.courier : accept(state, event, origin)
-  if (event.type === 'delivered') return { ...state.courier, owed: settle(state.courier, event) }
+  if (event.type === 'delivered') return { ...state.courier, owed: settle(state, event) }
   const targets = targetsOf(state, event)
   if (targets.length === 0) return before
   const owed: Record<string, Obligations> = { ...before.owed }
@@ -123,16 +129,26 @@ function accept(state: Member, event: AgentEvent, origin: Origin): Courier {
   return { ...state.courier, accepted: { ...state.courier.accepted, [stream]: rankOf(origin) } }
 }
 
-/** Agents that do not delegate have no obligations. */
+/** May the agent have obligations? Only one of a tree, or one that can send messages. */
+export const mayOwe = ({ delegation, tools }: Member['spec']): boolean =>
+  delegation !== undefined || tools.some(({ name }) => name === 'send_message')
+
 function afterLoss({ courier, spec }: Member, { revision }: AgentEvent): Courier {
-  return spec.delegation === undefined ? courier : { ...courier, losses: [...(courier.losses ?? []), revision] }
+  return mayOwe(spec) ? { ...courier, losses: [...(courier.losses ?? []), revision] } : courier
 }
 
-function settle({ owed }: Courier, event: Extract<AgentEvent, { type: 'delivered' }>): Courier['owed'] {
-  const { target, upTo, accepted } = event.body
+/** Was the obligation at this revision accepted by its target, as far as is known? */
+export const wasAccepted = (state: Pick<Member, 'courier'>, { accepted }: Obligations, revision: number): boolean =>
+  rankOf(placeOf(state, revision)) <= accepted
+
+function settle(state: Member, event: Extract<AgentEvent, { type: 'delivered' }>): Courier['owed'] {
+  const { owed } = state.courier
+  const { target, upTo, accepted, again } = event.body
   const before = owed[target]
-  if (before === undefined || upTo < before.from || upTo > before.last)
+  const isOwed = again ? wasAccepted : () => before!.from <= upTo && upTo <= before!.last
+  if (before === undefined || !isOwed(state, before, upTo))
     throw new ImpossibleEvent(event, `nothing up to ${upTo} is owed to ${target}`)
-  const last = Math.max(before.accepted, accepted ?? -1)
+  // What follows an obligation that was refused when it was brought again is brought again too.
+  const last = again ? (accepted ?? -1) : Math.max(before.accepted, accepted ?? -1)
   return { ...owed, [target]: { accepted: last, from: upTo + 1, last: before.last } }
 }

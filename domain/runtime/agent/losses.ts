@@ -1,4 +1,5 @@
 import type { BodyOf } from '../../agent/events/events.ts'
+import { mayOwe } from '../../agent/state/courier.ts'
 import { isFinished } from '../../agent/state/state.ts'
 import type { Actor } from '../../log/envelope.ts'
 import { LogError } from '../../log/errors.ts'
@@ -40,8 +41,8 @@ export async function acceptLoss(
     return { unreadable }
   }
   const { state } = mailbox
-  // One that delegates may still owe something after its end, under revisions that it has used before.
-  if (unfinished && state !== null && isFinished(state) && state.spec.delegation === undefined) return 'finished'
+  // One of a tree may still owe something after its end, under revisions that it has used before.
+  if (unfinished && state !== null && isFinished(state) && !mayOwe(state.spec)) return 'finished'
   await mailbox.submit({ kind: 'accept_loss', loss }, { by, commandId: `loss:${id}` }, { fact: false })
   return 'recorded'
 }

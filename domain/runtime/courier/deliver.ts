@@ -1,9 +1,8 @@
 import { agent } from '../../agent/decisions/aggregate.ts'
 import type { SettleDelivery } from '../../agent/decisions/commands.ts'
 import { DeliveryRefused } from '../../agent/errors.ts'
-import type { AgentEvent } from '../../agent/events/events.ts'
-import { type Delivery, deliveryOf } from '../../agent/rules/obligations.ts'
-import { acceptedFrom, firstBehind, keyOf, rankOf } from '../../agent/state/courier.ts'
+import { type Delivery, deliveryOf, tellsOf } from '../../agent/rules/obligations.ts'
+import { acceptedFrom, firstBehind, keyOf, rankOf, wasAccepted } from '../../agent/state/courier.ts'
 import type { Header } from '../../log/envelope.ts'
 import { damageIn } from '../agent/damage.ts'
 import type { AgentAsking, AgentMailbox } from '../agent/mailbox.ts'
@@ -47,7 +46,9 @@ export async function deliver(
       if (reason === null) [accepted, upTo] = [rankOf(command.origin), event.revision]
       else {
         // Told before anything later is delivered: the target's number alone would make it look accepted.
-        await settle(source, target, { upTo: event.revision, accepted, bounced: { reason, type: event.type } }, retry)
+        const again = wasAccepted(source.state!, owed, event.revision)
+        const bounced = { reason, told: tellsOf(event), again }
+        await settle(source, target, { upTo: event.revision, accepted, bounced }, retry)
         upTo = -1
       }
     }
@@ -108,8 +109,10 @@ function askingOf({ origin }: Delivery, { correlationId, commandId, trace }: Hea
 
 interface Refused {
   readonly reason: string
-  /** Of the obligation. */
-  readonly type: AgentEvent['type']
+  /** The agent is to be told. */
+  readonly told: boolean
+  /** The target had accepted it before it lost its end. */
+  readonly again: boolean
 }
 
 async function settle(
@@ -119,13 +122,15 @@ async function settle(
   retry: Retry,
 ): Promise<void> {
   const { upTo, bounced } = done
+  const again = bounced?.again === true
   const command: SettleDelivery = {
     kind: 'delivered',
     target: target.stream,
     upTo,
     accepted: done.accepted < 0 ? null : done.accepted,
-    bounced: bounced === null ? [] : [{ revision: upTo, ...bounced }],
+    bounced: bounced === null ? [] : [{ revision: upTo, reason: bounced.reason, told: bounced.told }],
+    ...(again ? { again } : {}),
   }
-  const asking = { by: COURIER, commandId: `delivered:${target.stream}@${upTo}` }
+  const asking = { by: COURIER, commandId: `${again ? 'refused' : 'delivered'}:${target.stream}@${upTo}` }
   await source.submit(command, asking, { fact: true, retry })
 }

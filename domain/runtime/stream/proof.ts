@@ -1,6 +1,6 @@
 export interface Problem {
   readonly revision: number
-  readonly code: 'CHAIN' | 'BODY' | 'DIGEST' | 'SHAPE' | 'TIME' | 'BLOB' | 'CHILD'
+  readonly code: 'CHAIN' | 'BODY' | 'DIGEST' | 'SHAPE' | 'TIME' | 'BLOB' | 'CHILD' | 'ORPHAN'
   readonly message: string
 }
 

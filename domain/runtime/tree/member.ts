@@ -1,6 +1,7 @@
 import { driverWakeAt } from '../../agent/decisions/wake-at.ts'
 import { undelivered } from '../../agent/state/courier.ts'
 import { type AgentState, isFinished } from '../../agent/state/state.ts'
+import type { Clock } from '../../ports.ts'
 import type { AgentEnd } from '../agent/look.ts'
 import type { AgentMailbox } from '../agent/mailbox.ts'
 import type { Environment } from '../ports.ts'
@@ -55,6 +56,11 @@ export class Member {
     return !this.busy && isFinished(this.state) && undelivered(this.state).length === 0
   }
 
+  /** Is it to be looked at now? The clock is read only where it waits for a time. */
+  isDue(clock: Pick<Clock, 'now'>): boolean {
+    return this.moved || (Number.isFinite(this.wakeAt) && this.wakeAt <= clock.now())
+  }
+
   /** It is looked at again then. */
   looksAgain(at: number): void {
     this.wakeAt = Math.min(this.wakeAt, at)
@@ -67,9 +73,9 @@ export class Member {
   }
 
   /** It has nothing to do now, and goes on when it moves or the time comes. */
-  rests(end: AgentEnd, now: number): void {
+  rests(end: AgentEnd, clock: Pick<Clock, 'now'>): void {
     this.rest = end
     const at = end.end === 'resting' ? driverWakeAt(this.state) : null
-    this.wakeAt = at !== null && at > now ? at : Number.POSITIVE_INFINITY
+    this.wakeAt = at !== null && at > clock.now() ? at : Number.POSITIVE_INFINITY
   }
 }

@@ -174,13 +174,13 @@ export class TreeDriver {
     const stops = this.overtaken !== null || this.stopped.aborted || member.faulted
     const owes = member.targets(this.compares(member)).length > 0
     if (owes && !stops && !member.delivering) this.begin(member, 'delivering', () => this.bring(member))
-    const now = this.ports.clock.now()
-    if (!member.working && member.drives && (member.moved || member.wakeAt <= now)) {
+    const { clock } = this.ports
+    if (!member.working && member.drives && member.isDue(clock)) {
       member.moved = false
       member.wakeAt = Number.POSITIVE_INFINITY
       // What others may drive is read anew first.
       const idle = this.leases.shared && !stops ? null : idleEnd(state, this.ports)
-      if (idle !== null || stops) member.rests(idle ?? { end: 'interrupted' }, now)
+      if (idle !== null || stops) member.rests(idle ?? { end: 'interrupted' }, clock)
       else this.begin(member, 'working', () => this.takeTurn(member))
     }
     if (member.over && agentId !== this.runId) {
@@ -238,7 +238,7 @@ export class TreeDriver {
   private async isIdle(member: Member): Promise<boolean> {
     await member.mailbox.refresh()
     const idle = idleEnd(member.state, this.ports)
-    if (idle !== null) member.rests(idle, this.ports.clock.now())
+    if (idle !== null) member.rests(idle, this.ports.clock)
     return idle !== null
   }
 
@@ -266,12 +266,12 @@ export class TreeDriver {
       const end = await endingWith(this.ports.clock, STOP_LIMIT_MS, 'stopping the driver', signal, driving)
       const { clock } = this.ports
       if (this.leases.shared && (end.end === 'overtaken' || lost.aborted)) member.isElsewhere(clock.now() + LOOK_MS)
-      else member.rests(end, clock.now())
+      else member.rests(end, clock)
       if (end.end === 'overtaken' && !this.leases.shared) this.overtaken ??= end
     } catch (error) {
       if (!signal.aborted || !(error instanceof TimeLimitError)) throw error
       this.ports.warn?.(agentId, error.message)
-      member.rests({ end: 'interrupted' }, this.ports.clock.now())
+      member.rests({ end: 'interrupted' }, this.ports.clock)
     }
   }
 

@@ -10,7 +10,8 @@ import type { ProjectedEvent } from './event.ts'
 /** Changes of `messages`: where a message was first recorded. */
 export function messages(e: ProjectedEvent): Change[] {
   if (!e.body) return []
-  const id = messageId(e.agentId, e.revision)
+  const losses = 'losses' in e.body ? e.body.losses : undefined
+  const id = messageId(e.agentId, { revision: e.revision, losses })
   switch (e.type) {
     case 'message_sent': {
       const { to, type, topic, correlationId, payload, refused } = e.body
@@ -22,6 +23,7 @@ export function messages(e: ProjectedEvent): Change[] {
           type,
           ...about(topic, correlationId),
           ...said(refused ?? payload),
+          ...(refused === undefined ? {} : { refused }),
         }),
       ]
     }
@@ -33,9 +35,16 @@ export function messages(e: ProjectedEvent): Change[] {
     case 'message_received': {
       const { origin, from, type, topic, correlationId, payload = null } = e.body
       // The root hears of a message to a topic after its publication.
-      if (origin !== undefined || e.body.id !== id) return []
+      if (origin !== undefined || e.body.id.split('+')[0] !== id) return []
       return [
-        row(e, { id, sender: from, recipient: e.agentId, type, ...about(topic, correlationId), ...said(payload) }),
+        row(e, {
+          id: e.body.id,
+          sender: from,
+          recipient: e.agentId,
+          type,
+          ...about(topic, correlationId),
+          ...said(payload),
+        }),
       ]
     }
     default:

@@ -64,7 +64,7 @@ export function bounces(e: ProjectedEvent): Change[] {
   if (e.type !== 'delivered' || !e.body) return []
   const { target, bounced } = e.body
   return bounced.map(({ revision, reason }) =>
-    put('bounces', { agent_id: e.agentId, revision }, { target, reason, at: e.time }),
+    put('bounces', { agent_id: e.agentId, revision, target }, { reason, at: e.time }),
   )
 }
 

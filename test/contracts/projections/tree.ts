@@ -2,14 +2,17 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { budgetOf, committed, exposed, ownSpent, reserved } from '../../../domain/agent/state/account.ts'
 import type { AgentState } from '../../../domain/agent/state/state.ts'
+import { agentStream } from '../../../domain/log/ids.ts'
+import { idOf } from '../../../domain/log/owner.ts'
 import { Projector } from '../../../projections/projector/projector.ts'
+import { listOrphans } from '../../../projections/queries/orphans.ts'
 import { showRun } from '../../../projections/queries/run.ts'
 import { MemoryBlobs, testModel } from '../../support/harness.ts'
 import { law } from '../../support/laws.ts'
 import type { Dump, Tables, TablesKit } from '../../support/projections/kit.ts'
 import type { Agents } from '../../support/tree/agents.ts'
 import { chatModel, chatSpec, talker } from '../../support/tree/chatter.ts'
-import { treeArbitrary, treeSpec } from '../../support/tree/plans.ts'
+import { type Plan, treeArbitrary, treeSpec } from '../../support/tree/plans.ts'
 import { emptyLog, Recorded } from '../../support/tree/recorded.ts'
 import { play, playWith, ROOT, roughSchedules } from '../../support/tree/walk.ts'
 
@@ -49,6 +52,28 @@ export function treeContract(kit: TablesKit): void {
           })
         },
       )
+    })
+
+    it('a child whose birth its parent has lost is an orphan until it has ended; a known child is none', async () => {
+      const leaf: Plan = { rounds: [], ends: 'completes' }
+      const recorded = new Recorded()
+      play({ rounds: [{ children: [leaf], looks: 0 }], ends: 'completes' }, treeSpec(), [], undefined, {}, recorded)
+      const [root, child] = [agentStream(ROOT), recorded.batches.find(({ after }) => after.depth === 1)!.stream]
+      const bears = ({ stream, events }: Recorded['batches'][number]) =>
+        stream === root && events.some(({ header }) => header.type === 'child_delegated')
+      const parts = (of: (batch: Recorded['batches'][number], nth: number) => boolean) => {
+        const part = new Recorded()
+        part.batches.push(...recorded.batches.filter(of))
+        return part
+      }
+      const birth = recorded.batches.findIndex(bears)
+      const first = recorded.batches.findIndex(({ stream }) => stream === child)
+      const orphans = async (part: Recorded) => listOrphans((await followed(part, kit)).tables.db)
+      expect(await orphans(parts((_, nth) => nth <= first))).toEqual([])
+      expect(await orphans(parts((_, nth) => nth < birth || nth === first))).toEqual([
+        { agentId: idOf(child), runId: ROOT, parentId: ROOT },
+      ])
+      expect(await orphans(parts(({ stream }, nth) => nth < birth || stream === child))).toEqual([])
     })
 
     it('totals are the sums over the subtree, lineage has one run, and parents know how children ended (law)', async () => {

@@ -1,16 +1,18 @@
 import { World } from '../world.ts'
 import { PLANS } from './plans.ts'
 import { RecordingLog } from './recording.ts'
-import { contexts } from './tales-contexts.ts'
+import { contexts, tasks } from './tales-contexts.ts'
 import { documents } from './tales-documents.ts'
 import { ends, outages } from './tales-ends.ts'
 import { external } from './tales-external.ts'
 import { blobs, coder, files, results, secrets } from './tales-files.ts'
 import { erased, forks } from './tales-forks.ts'
 import { losses } from './tales-losses.ts'
+import { messages } from './tales-messages.ts'
 import { models } from './tales-models.ts'
-import { approvals, doubts, late, people, voided } from './tales-people.ts'
+import { approvals, doubts, late, people, permissions, restores, voided } from './tales-people.ts'
 import { reuse } from './tales-reuse.ts'
+import { budgets, lateusage, lostbirths, plainstops, stops, trees, unread } from './tales-trees.ts'
 
 /** Every history that is recorded, by its name; told again it is the same to the byte. */
 export const HISTORIES: Readonly<Record<string, () => Promise<RecordingLog>>> = {
@@ -18,6 +20,7 @@ export const HISTORIES: Readonly<Record<string, () => Promise<RecordingLog>>> = 
   ...{
     approvals,
     blobs,
+    budgets,
     coder,
     contexts,
     documents,
@@ -28,13 +31,23 @@ export const HISTORIES: Readonly<Record<string, () => Promise<RecordingLog>>> = 
     files,
     forks,
     late,
+    lateusage,
     losses,
+    lostbirths,
+    messages,
     models,
     outages,
     people,
+    permissions,
+    plainstops,
+    restores,
     results,
     reuse,
     secrets,
+    stops,
+    tasks,
+    trees,
+    unread,
     voided,
   },
 }

@@ -4,7 +4,7 @@ import { workspaceTools } from '../../../adapters/tools/builtin.ts'
 import { documentTools } from '../../../adapters/tools-documents/document-tools.ts'
 import { WebSettings } from '../../../adapters/tools-web/settings.ts'
 import { webTools } from '../../../adapters/tools-web/web-tools.ts'
-import { controlTools, MEMORY_TOOLS } from '../../../domain/agent/control/registry.ts'
+import { controlTools, MEMORY_TOOLS, MESSAGE_TOOLS } from '../../../domain/agent/control/registry.ts'
 import { CODER_SOP } from '../../../domain/agent/definition/roles.ts'
 import type { ToolSpec } from '../../../domain/agent/definition/tools.ts'
 
@@ -70,6 +70,8 @@ export const toolSections = (): string =>
     ...controlTools(CODER_SOP).map(section),
     '## To remember\n',
     ...MEMORY_TOOLS.map(({ spec }) => section(spec)),
+    '## To talk with other agents\n',
+    ...MESSAGE_TOOLS.map(({ spec }) => section(spec)),
   ].join('\n')
 
 /** The part of the page that is made of the tools. */

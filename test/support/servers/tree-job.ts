@@ -31,7 +31,7 @@ export const treeScript: ScriptInput = {
 }
 
 /** Starts a tree that is to be driven. Its coders may use the tool of the test in their only phase. */
-export async function startTree({ services }: KeepUp): Promise<string> {
+export async function startTree({ services }: Pick<KeepUp, 'services'>): Promise<string> {
   const policy = { mode: 'batch' } as const
   const spec = await services.starts.prepare({
     task: 'Grow',
@@ -52,7 +52,7 @@ export async function startTree({ services }: KeepUp): Promise<string> {
 }
 
 /** What is wrong with a tree that has ended: its agents, their ends, what they owe, and their books. */
-export async function faultsOfTree({ services }: KeepUp, runId: string): Promise<string[]> {
+export async function faultsOfTree({ services }: Pick<KeepUp, 'services'>, runId: string): Promise<string[]> {
   const wrong: string[] = []
   const [births, starts] = [new Map<string, number>(), new Map<string, number>()]
   const add = (to: Map<string, number>, key: string) => to.set(key, (to.get(key) ?? 0) + 1)
@@ -78,4 +78,24 @@ export async function faultsOfTree({ services }: KeepUp, runId: string): Promise
     if (!ok) wrong.push(`${agentId}: ${JSON.stringify(problems)}`)
   }
   return wrong
+}
+
+/** What must not depend on deaths: of each agent its place in the tree, how it ended, and what its model read last. */
+export async function shapeOfTree({ services }: Pick<KeepUp, 'services'>, runId: string): Promise<string[]> {
+  const ids = new Set<string>()
+  for await (const page of services.log.readAll(null, { bodies: false }))
+    for (const { header } of page) if (header.runId === runId && header.agentId !== undefined) ids.add(header.agentId)
+  const all = await Promise.all([...ids].map((id) => agentAt(services, id, null)))
+  const byId = new Map(all.map((one) => [one.state.agentId, one]))
+  const place = (agentId: string): string => {
+    const { parent } = byId.get(agentId)!.state
+    if (parent === null) return 'root'
+    return `${place(parent.agentId)} ${parent.toolCallId.slice(parent.agentId.length + 1)}`
+  }
+  return all
+    .map(({ state, messages }) => {
+      const { status, code = '' } = state.machine as { status: string; code?: string }
+      return `${place(state.agentId)}: ${status} ${code} turn ${state.turn}, ${messages.length} messages`
+    })
+    .sort()
 }

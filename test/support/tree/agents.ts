@@ -4,8 +4,8 @@ import { decide } from '../../../domain/agent/decisions/decide.ts'
 import { owed } from '../../../domain/agent/decisions/owed.ts'
 import { DeliveryRefused } from '../../../domain/agent/errors.ts'
 import type { AgentEvent } from '../../../domain/agent/events/events.ts'
-import { deliveryOf } from '../../../domain/agent/rules/obligations.ts'
-import { targetsOf, undelivered } from '../../../domain/agent/state/courier.ts'
+import { deliveryOf, tellsOf } from '../../../domain/agent/rules/obligations.ts'
+import { rankOf, targetsOf, undelivered } from '../../../domain/agent/state/courier.ts'
 import { Transcript } from '../../../domain/agent/state/messages.ts'
 import { type AgentState, activityOf, callsOf, isFinished } from '../../../domain/agent/state/state.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
@@ -160,22 +160,24 @@ export class Agents {
     )
   }
 
+  /** Pairs between which something was, or is to be, delivered. */
+  everOwed(): readonly { readonly source: string; readonly target: string }[] {
+    return [...this.streams].flatMap(([source, { state }]) =>
+      Object.keys(state.courier.owed).map((target) => ({ source, target })),
+    )
+  }
+
   /**
-   * Delivers the next obligation. `again`: an accepted one instead; `skips`: one too far; `forgets`: the courier dies before
-   * it has told the source.
+   * Delivers the next obligation. `again`: one that was accepted or has bounced instead; `skips`: one too far; `forgets`: the
+   * courier dies before it has told the source.
    */
   deliver(source: string, target: string, how: 'next' | 'again' | 'skips' | 'forgets'): void {
     const { state, events } = this.of(source)
     const owes = state.courier.owed[target]!
     const all = events.filter((event) => targetsOf(state, event).includes(target))
     const next = all.findIndex(({ revision }) => revision >= owes.from)
-    const refused = new Set(
-      events
-        .flatMap(({ type, body }) => (type === 'delivered' && body.target === target ? body.bounced : []))
-        .map(({ revision }) => revision),
-    )
-    const taken = all.findLastIndex(({ revision }, nth) => nth < next && !refused.has(revision))
-    const place = how === 'again' ? taken : how === 'skips' ? next + 1 : next
+    const place = how === 'again' ? (next < 0 ? all.length : next) - 1 : how === 'skips' ? next + 1 : next
+    if (how !== 'again' && next < 0) return
     const event = all[place]
     if (event === undefined) return
     const after = how === 'skips' ? all[place - 1]!.revision : owes.accepted
@@ -184,15 +186,16 @@ export class Agents {
     const done = { target, upTo: event.revision }
     try {
       const written = this.submit(idOf(target), command)
-      if (how === 'again' && written.length > 0) throw new Error(`${event.type} was accepted twice`)
+      if (how === 'again' && written.length > 0)
+        throw new Error(`${event.type} was accepted twice, or after it had bounced`)
       if (how === 'again' || how === 'forgets') return
-      this.submit(source, { kind: 'delivered', ...done, accepted: event.revision, bounced: [] })
+      this.submit(source, { kind: 'delivered', ...done, accepted: rankOf(command.origin), bounced: [] })
     } catch (error) {
       if (!(error instanceof DeliveryRefused)) throw error
       if (error.code === 'OUT_OF_ORDER' && how !== 'skips') throw error
       if (error.code === 'OUT_OF_ORDER' || how !== 'next') return
       const accepted = owes.accepted < 0 ? null : owes.accepted
-      const bounced = [{ revision: event.revision, reason: error.message, type: event.type }]
+      const bounced = [{ revision: event.revision, reason: error.message, told: tellsOf(event) }]
       this.submit(source, { kind: 'delivered', ...done, accepted, bounced })
     }
   }

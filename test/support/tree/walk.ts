@@ -75,7 +75,7 @@ function make(agents: Agents, { does, pick, detail }: Move): void {
     const late = agents.late.splice(pick % Math.max(1, agents.late.length), 1)[0]
     if (late !== undefined) agents.submit(late.agentId, late.command, late.driver)
   } else {
-    const pairs = agents.pairs()
+    const pairs = does === 'again' ? agents.everOwed() : agents.pairs()
     const pair = pairs[pick % Math.max(1, pairs.length)]
     if (pair !== undefined) agents.deliver(pair.source, pair.target, does)
   }

@@ -43,7 +43,7 @@ async function* living<T>(process: Process, pages: AsyncIterable<T>): AsyncGener
 export class TreeWorld {
   readonly log: EventLog
   readonly clock = new VirtualClock()
-  readonly blobs = new MemoryBlobs()
+  readonly blobs: MemoryBlobs
   /** How often a call's effect has happened. */
   readonly effects = new Map<string, number>()
   readonly boundaries: Boundary[] = []
@@ -74,11 +74,17 @@ export class TreeWorld {
   private readonly working = new Map<string, Process>()
   process: Process
 
-  constructor(plan: Plan, dies: Dies = () => false, spec = worldSpec(), log: EventLog = new MemoryLog()) {
+  constructor(
+    plan: Plan,
+    dies: Dies = () => false,
+    spec = worldSpec(),
+    log: EventLog & { readonly blobs?: MemoryBlobs } = new MemoryLog(),
+  ) {
     this.plan = plan
     this.dies = dies
     this.spec = spec
     this.log = log
+    this.blobs = log.blobs ?? new MemoryBlobs()
     this.process = this.boot()
   }
 

@@ -1,0 +1,80 @@
+import { appendFileSync, existsSync, readFileSync, writeSync } from 'node:fs'
+import { loadConfig } from '../../../api/app/config.ts'
+import { openServices } from '../../../api/open-services.ts'
+import { defineTool, z } from '../../../api/tool-kit.ts'
+import { CommandRejected } from '../../../domain/agent/errors.ts'
+import { callsOf } from '../../../domain/agent/state/state.ts'
+import type { Cursor } from '../../../domain/log/cursor.ts'
+import { agentAt } from '../../../domain/runtime/agent/history/replay.ts'
+import { faultsOfTree, shapeOfTree, startTree, treeScript } from '../servers/tree-job.ts'
+
+// A process that grows one tree of agents in a data folder of its own, and may die on the way.
+//
+//   grower.ts DATA EFFECTS TYPE NTH [cancel]   drives the tree until it ends, or dies by SIGKILL right after the append that
+//                                              holds the NTH event of this TYPE that this process has appended; says "killed"
+//                                              or what became of the tree, as JSON. `cancel`: a person cancels it first.
+
+const [, , data = '', effects = '', type = '', nth = '0', cancel] = process.argv
+const lines = () => (existsSync(effects) ? readFileSync(effects, 'utf8').split('\n').filter(Boolean) : [])
+
+/** The irreversible effect: a line with the id of the call. */
+const append = defineTool({
+  name: 'fx:append',
+  description: 'Leave a line.',
+  parameters: z.strictObject({}),
+  effect: 'irreversible',
+  timeLimitMs: 60_000,
+  async run(_, { toolCallId }) {
+    appendFileSync(effects, `${toolCallId}\n`)
+    return { content: 'left' }
+  },
+})
+
+let left = Number(nth)
+let seen: Cursor | null = null
+async function dies(name: string): Promise<void> {
+  if (name !== 'after_append' || left <= 0) return
+  for await (const page of services.log.readAll(seen))
+    for (const event of page) {
+      seen = services.log.cursor(event)
+      if (event.header.type !== type || --left > 0) continue
+      writeSync(1, '"killed"\n')
+      process.kill(process.pid, 'SIGKILL')
+    }
+}
+
+const own = { tools: [append], scripts: { tree: treeScript }, crashPoint: dies }
+const services = await openServices(loadConfig({ flags: { data }, env: {} }), 'owner', { autoDrive: false }, own)
+seen = await services.log.headCursor()
+const run = async (): Promise<string> => {
+  await services.read.caughtUp()
+  const { value } = await services.read.runs({ limit: 1 })
+  return value.runs[0]?.runId ?? startTree({ services })
+}
+const runId = await run()
+const user = { by: { kind: 'user', id: 'test' } } as const
+/** A person cannot say more of a run that has ended meanwhile. */
+const unlessRefused = (error: unknown) => {
+  if (!(error instanceof CommandRejected)) throw error
+}
+if (cancel !== undefined)
+  await services.runtime.execute(runId, { kind: 'cancel', deadlineMs: 10_000 }, user).catch(unlessRefused)
+for (;;) {
+  const end = await services.runtime.drive(runId, { signal: new AbortController().signal })
+  if (end.end !== 'waiting' || end.for !== 'doubt') break
+  for (const toolCallId of end.toolCallIds) {
+    const agentId = toolCallId.slice(0, toolCallId.lastIndexOf('.t'))
+    const { state } = await agentAt(services, agentId, null)
+    if (callsOf(state).find(({ id }) => id === toolCallId)?.stage.at !== 'doubt') continue
+    const decision = lines().includes(toolCallId) ? 'happened' : 'run'
+    await services.runtime.execute(agentId, { kind: 'resolve_doubt', toolCallId, decision }, user).catch(unlessRefused)
+  }
+}
+const found = {
+  lines: lines(),
+  faults: await faultsOfTree({ services }, runId),
+  shape: await shapeOfTree({ services }, runId),
+}
+writeSync(1, `${JSON.stringify(found)}\n`)
+await services.close()
+process.exit(0)
