@@ -4,6 +4,7 @@ import { shown } from '../../parts/shown.ts'
 import type { Brief } from '../told-at.ts'
 import { type Written, writerOf, writerOfCall } from '../writers.ts'
 import type { DetailProps } from './detail-props.ts'
+import { Tasks } from './tasks.tsx'
 import { WhoWrote } from './who-wrote.tsx'
 
 /** The agent as it was after the event at the position, folded by the server. */
@@ -61,6 +62,7 @@ export function StateTab({ runId, agent, states }: DetailProps) {
           </>
         )}
       </dl>
+      <Tasks runId={runId} agent={agent} state={state} />
       <Variables state={state} runId={runId} />
       <h3>Calls that have not ended</h3>
       {pendingToolCalls.length === 0 && <p class="quiet">none</p>}
