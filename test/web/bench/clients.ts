@@ -14,18 +14,21 @@ const RUNS = 32
 async function watched(url: string, token: string, which: (n: number) => string, work: () => Promise<number>) {
   const over = new AbortController()
   let bytes = 0
-  const clients = Array.from({ length: CLIENTS }, async (_, n) => {
-    const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' }
-    const answer = await fetch(`${url}${which(n)}`, { headers, signal: over.signal })
-    if (!answer.ok) throw new Error(`a client was refused: ${answer.status} ${await answer.text()}`)
-    return (async () => {
-      for await (const part of answer.body!) bytes += part.length
-    })().catch(() => undefined)
-  })
-  const streams = await Promise.all(clients.map(async (client) => ({ ended: await client.then((end) => [end]) })))
+  const answers = await Promise.all(
+    Array.from({ length: CLIENTS }, async (_, n) => {
+      const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' }
+      const answer = await fetch(`${url}${which(n)}`, { headers, signal: over.signal })
+      if (!answer.ok) throw new Error(`a client was refused: ${answer.status} ${await answer.text()}`)
+      return answer
+    }),
+  )
+  const read = async (answer: Response) => {
+    for await (const part of answer.body!) bytes += part.length
+  }
+  const ended = answers.map((answer) => read(answer).catch(() => undefined))
   const found = await work()
   over.abort()
-  await Promise.all(streams.flatMap(({ ended }) => ended))
+  await Promise.all(ended)
   if (bytes === 0) throw new Error('the clients were sent nothing, so nothing was measured')
   return found
 }
