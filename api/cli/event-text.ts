@@ -133,6 +133,7 @@ const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
       .filter(Boolean)
       .join(', '),
   permission_ended: (p) => `${plain(p.permission)}: ${plain(p.why)}`,
+  permission_revoked: (p) => parts(p.permission, p.reason),
   context_compressed: compressed,
   context_expanded: (p) => turnsOf(p.turns),
   summary_failed: (p) => `attempt ${plain(p.attempt)}: ${failureOf(p)}`,

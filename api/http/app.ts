@@ -25,6 +25,7 @@ import { memoryRoutes } from './routes/memories.ts'
 import { messageRoutes } from './routes/messages.ts'
 import { modelRoutes } from './routes/models.ts'
 import { numbersRoutes } from './routes/numbers.ts'
+import { permissionRoutes } from './routes/permissions.ts'
 import { planRoutes } from './routes/plan.ts'
 import { policyCheckRoutes } from './routes/policy-check.ts'
 import { recordRoutes } from './routes/records.ts'
@@ -119,6 +120,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', resultRoutes(s))
     .route('/', requestRoutes(s))
     .route('/', contextRoutes(s))
+    .route('/', permissionRoutes(s))
     .route('/', planRoutes(s))
     .route('/', costRoutes(s))
     .route('/', numbersRoutes(s))

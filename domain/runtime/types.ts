@@ -6,6 +6,7 @@ import type { PointFacts } from '../agent/state/point-details.ts'
 import type { AgentState } from '../agent/state/state.ts'
 import type { Actor, SealedEvent } from '../log/envelope.ts'
 import type { Head } from '../ports.ts'
+import type { PermittedCall } from './agent/history/permitted-calls.ts'
 import type { RebuiltRequest } from './agent/history/rebuild-request.ts'
 import type { RecordedDecision } from './agent/history/routing-decisions.ts'
 import type { ErasableBody, ErasureChoice } from './erasure/types.ts'
@@ -173,4 +174,6 @@ export interface AgentServices {
   requests(agentId: string, turn: number): Promise<RebuiltRequest[]>
   /** Which models the turn was routed to, and why (seed 000, 5.7.2). Rejects with POINT_UNKNOWN. */
   routing(agentId: string, turn: number): Promise<RecordedDecision[]>
+  /** The calls of a turn that ran by a person's permission. */
+  permitted(agentId: string, turn: number): Promise<PermittedCall[]>
 }

@@ -212,7 +212,7 @@ export const factTables = {
       granted_at: 'text',
       granted_revision: 'integer',
       ended_at: 'text',
-      /** expired, used, phase. */
+      /** expired, used, phase, revoked. */
       ended_by: 'text',
     },
     key: ['agent_id', 'tool_call_id'],

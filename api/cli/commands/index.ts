@@ -47,6 +47,7 @@ export const COMMANDS: readonly CommandFile[] = [
   of(['numbers'], async () => (await import('./numbers.ts')).numbersCommand),
   of(['request'], async () => (await import('./request.ts')).requestCommand),
   of(['context', 'expand'], async () => (await import('./context.ts')).contextCommands),
+  of(['permissions', 'revoke'], async () => (await import('./permissions.ts')).permissionCommands),
   of(['plan'], async () => (await import('./plan.ts')).planCommand),
   of(['models', 'explain'], async () => (await import('./models.ts')).modelsCommands),
   of(['verify', 'fork', 'rebuild', 'backup'], async () => (await import('./prove.ts')).proveCommands),

@@ -77,6 +77,13 @@ export const DecideApproval = z.strictObject({
   argumentsHash: z.string().optional(),
   reason: z.string().optional(),
 })
+/** Takes a permission back that the call had asked for. */
+export const RevokePermission = z.strictObject({
+  kind: z.literal('revoke_permission'),
+  toolCallId: z.string().min(1),
+  reason: z.string().optional(),
+})
+export type RevokePermission = z.output<typeof RevokePermission>
 /** A person's decision on a call whose outcome is unknown. */
 export const ResolveDoubt = z.strictObject({
   kind: z.literal('resolve_doubt'),
@@ -121,6 +128,7 @@ export const UserCommand = z.discriminatedUnion('kind', [
   Step,
   Cancel,
   DecideApproval,
+  RevokePermission,
   ResolveDoubt,
   ReleaseLoss,
   StandingApproval,

@@ -34,6 +34,7 @@ const PERSON_EVENTS: ReadonlySet<EventType> = new Set<EventType>([
   'request_noted',
   'cancel_requested',
   'approval_decided',
+  'permission_revoked',
   'standing_approval',
   'tool_call_resolved',
   'loss_accepted',

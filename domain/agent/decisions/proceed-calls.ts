@@ -9,15 +9,16 @@ import type { DecisionBuilder } from './decision-builder.ts'
 import { failCall } from './endings.ts'
 import { leaveChild } from './forwarding.ts'
 import { heldByLoss } from './losses.ts'
-import { withdrawn } from './permissions.ts'
+import { endPermissions, withdrawn } from './permissions.ts'
 import { beginsFromRecord } from './record.ts'
 
 // Decisions that follow without a command for the tool calls of a turn.
 
 /** One round over the open calls; says whether anything was emitted. */
-export function proceedCalls(d: DecisionBuilder, calls: readonly Call[]): boolean {
+export function proceedCalls(d: DecisionBuilder): boolean {
   const before = d.drafts.length
-  for (const call of calls) settleOne(d, call)
+  endPermissions(d)
+  for (const call of callsOf(d.state)) settleOne(d, call)
   if (!d.state.paused) {
     for (const call of startable(d.state, callsOf(d.state))) begin(d, call)
   }

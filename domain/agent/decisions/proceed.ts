@@ -46,7 +46,7 @@ function step(d: DecisionBuilder): boolean {
     case 'THINKING':
       return think(d, activity)
     case 'TOOL_WAIT':
-      return failedByGrace(d) || proceedCalls(d, activity.calls)
+      return failedByGrace(d) || proceedCalls(d)
     case 'OBSERVATION':
       return observe(d, activity)
   }

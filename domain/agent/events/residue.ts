@@ -99,6 +99,7 @@ const residues: Residues = {
   restore_ended: ({ error, ...rest }) => ({ ...rest, ...failure({ error }) }),
   tasks_updated: ({ set, removed }) => ({ set: set.map((task) => ({ ...task, title: ERASED })), removed }),
   permission_granted: (body) => ({ ...body, reason: ERASED }),
+  permission_revoked: ({ reason: _, ...rest }) => rest,
   workspace_drifted: (body) => ({ ...body, changed: [] }),
 }
 

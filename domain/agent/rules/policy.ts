@@ -1,18 +1,39 @@
+import type { Right } from '../control/control-tool.ts'
 import { controlToolNamed } from '../control/registry.ts'
 import type { Policy } from '../definition/spec.ts'
 import { asksInMode, canonicalTool, covers, matches } from '../definition/tool-patterns.ts'
 import type { ToolSpec } from '../definition/tools.ts'
 import type { Failure } from '../events/events.ts'
 import { controlKind } from '../state/controls.ts'
+import type { Permission } from '../state/permissions.ts'
 import { phaseTools, toolsOfPhase } from '../state/phases.ts'
 import { type AgentState, recoveryOf } from '../state/state.ts'
 import { permissionFor } from './permissions.ts'
 
 // PolicyEngine: which tools an agent is offered, and which calls need a person (seed 000, 5.3 and 5.12).
 
-/** Why a tool may not be called now, or null. A person's permission lifts what the policy refuses. */
-export const denial = (state: AgentState, tool: ToolSpec): Failure | null =>
-  permissionFor(state, tool.name) === undefined ? refusedByPolicy(state, tool) : null
+/** Why a tool may not be called now, or null. */
+export function denial(state: AgentState, tool: ToolSpec): Failure | null {
+  const refused = refusedByPolicy(state, tool)
+  return refused === null || liftedBy(state, tool, refused) !== undefined ? null : refused
+}
+
+/** The permission that lifts this refusal of the policy; undefined: none does. */
+export const liftedBy = (state: AgentState, tool: ToolSpec, refused: Failure): Permission | undefined =>
+  mayLift(state, refused) ? permissionFor(state, tool.name) : undefined
+
+/**
+ * Whether a person may lift a refusal. The policy of a child states what its parent may do, and a child has at most its
+ * parent's rights (CONTRACTS 3): of its refusals only those of its phase can be lifted.
+ */
+const mayLift = ({ parent }: AgentState, { rule }: Failure): boolean => parent === null || rule === 'phase'
+
+/** Whether an agent may call a tool now, may ask a person for it, or neither. */
+export function rightTo(state: AgentState, tool: ToolSpec): Right {
+  const refused = denial(state, tool)
+  if (refused === null) return 'call'
+  return mayLift(state, refused) ? 'ask' : 'none'
+}
 
 /** Why the policy by itself refuses a tool now, or null. Deny beats allow; an allowlist does not take control tools away. */
 export function refusedByPolicy(state: AgentState, tool: ToolSpec): Failure | null {

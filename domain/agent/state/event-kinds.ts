@@ -40,6 +40,7 @@ export const NO_CONSEQUENCE: ReadonlySet<EventType> = new Set<EventType>([
   'message_distributed',
   'reuse_ended',
   'permission_ended',
+  'permission_revoked',
   'restore_requested',
   'restore_ended',
 ])

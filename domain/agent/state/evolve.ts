@@ -171,6 +171,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'permission_granted':
       return { ...state, permissions: granted(state.permissions, event), ...forgiven(event) }
     case 'permission_ended':
+    case 'permission_revoked':
       return { ...state, permissions: withoutPermission(state.permissions, event.body.permission) }
     case 'restore_requested':
       return restoreBegun(state, event)

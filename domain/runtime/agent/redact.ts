@@ -60,6 +60,7 @@ export function redactRequest(secrets: SecretBoundary, command: PersonCommand): 
     case 'cancel':
     case 'restore':
     case 'decide_approval':
+    case 'revoke_permission':
       return { ...command, ...reasonOf(secrets, command) }
     case 'restore_ended': {
       const { error, ...rest } = command

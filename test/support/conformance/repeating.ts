@@ -1,4 +1,4 @@
-import { behaviour, DELEGATION, fault, type Row } from './row.ts'
+import { behaviour, fault, type Row } from './row.ts'
 
 /** Seed 000, 5.9 to 5.12: replay, errors, context, security. */
 export const REPEATING: readonly Row[] = [
@@ -105,7 +105,12 @@ export const REPEATING: readonly Row[] = [
     name: '5.12.2',
     fault: fault('agent/definition/tool-patterns.ts', "['write_file', 'run_command', ", "['run_command', "),
   },
-  { must: '5.12.3', says: 'children do not inherit elevated permissions', later: DELEGATION },
+  {
+    must: '5.12.3',
+    says: 'children do not inherit elevated permissions',
+    test: 'test/runtime/tree-permissions.test.ts',
+    fault: fault('agent/rules/policy.ts', "parent === null || rule === 'phase'", 'parent === null || rule !== null'),
+  },
   {
     must: '5.12.4',
     says: 'tool inputs are sanitized before execution',
