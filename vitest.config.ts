@@ -7,6 +7,7 @@ export default defineConfig({
   plugins: [mutationPlugin()],
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: './test/support/make-program.ts',
     // The key of the vaults lies outside of every data folder: this one is the tests' own.
     env: {
       XDG_CONFIG_HOME: join(import.meta.dirname, 'node_modules', '.keepup-test-config'),

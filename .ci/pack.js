@@ -28,7 +28,6 @@ for (const path of [
   'api/docs',
   ...Object.values(bin),
   'api/demo/architect.json',
-  'api/demo/team.json',
   'api/demo/project',
   'api/demo/script.json',
   'api/web/dist',

@@ -8,8 +8,9 @@ import './node-version.ts'
 // tool `delegate_to_agent`.
 
 export { ClaudeCodeProvider, type ClaudeCodeProviderOptions } from '../adapters/agents-cli/claude-code-provider.ts'
+export type { CompleteTaskInput } from '../domain/agent/control/complete-task.ts'
 export type { DelegateToAgentInput } from '../domain/agent/control/delegate-to-agent.ts'
-export type { CompleteTaskInput, UserCommand } from '../domain/agent/decisions/commands.ts'
+export type { UserCommand } from '../domain/agent/decisions/commands.ts'
 export type {
   HealthFigures,
   HealthThresholds,

@@ -1,4 +1,4 @@
-/** Codes of a tool call's failure (CONTRACTS 3). */
+/** Codes of a tool call's failure. */
 export const TOOL_ERROR_CODES = [
   'RESOURCE_NOT_FOUND',
   'INVALID_ARGUMENTS',

@@ -1,8 +1,8 @@
 import type { AgentSpec } from '../agent/definition/spec.ts'
-import { covers } from '../agent/definition/tool-patterns.ts'
+import { asksInMode, covers } from '../agent/definition/tool-patterns.ts'
 import type { Extensions } from './extensions.ts'
 
-// Delegation to another agent (CONTRACTS 13): our policy cannot see what it does, so that a child's rights must become
+// Delegation to another agent: our policy cannot see what it does, so that a child's rights must become
 // options of its backend beforehand, or the call is refused.
 
 /** The rights of an agent that need no approval of each call. */
@@ -27,16 +27,13 @@ export interface RightsLevel {
 
 const RIGHTS = ['read', 'write', 'commands', 'outside'] as const satisfies readonly (keyof Rights)[]
 
-/** Tools that interactive mode always asks for (CONTRACTS 3). */
-const SENSITIVE = ['write_file', 'run_command']
-
 /** The rights that a child's spec gives in every phase without a person's approval of single calls. */
 export function rightsOf({ policy, role }: Pick<AgentSpec, 'policy' | 'role'>): Rights {
-  const asks = policy.mode === 'interactive' ? [...policy.requiresApproval, ...SENSITIVE] : policy.requiresApproval
+  const asks = (tool: string) => covers(policy.requiresApproval, tool) || asksInMode(policy.mode, tool)
   // Another agent has no phases: what one of them takes away it could do all the time.
   const everywhere = (tool: string) => role === null || role.phases.every((phase) => covers(phase.allowedTools, tool))
   const may = (tool: string) =>
-    covers(policy.allowedTools, tool) && !covers(policy.deniedTools, tool) && !covers(asks, tool) && everywhere(tool)
+    covers(policy.allowedTools, tool) && !covers(policy.deniedTools, tool) && !asks(tool) && everywhere(tool)
   return { read: may('read_file'), write: may('write_file'), commands: may('run_command'), outside: !policy.sandboxed }
 }
 

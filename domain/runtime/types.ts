@@ -141,8 +141,8 @@ export interface DriveOptions {
 /** The operations of the runtime: everything that api offers goes through these. */
 export interface AgentServices {
   /**
-   * Records a command; drives nothing. Rejects with CommandRejected (412 where the
-   * agent is no longer at the expected revision), ContentionError or LogError.
+   * Records a command; drives nothing. Rejects with CommandRejected (REVISION_CHANGED where the agent is no longer at the
+   * expected revision), ContentionError or LogError.
    */
   execute(agentId: string, command: PersonCommand, request: Request): Promise<Executed>
   /**
@@ -155,7 +155,7 @@ export interface AgentServices {
   /**
    * Drives the run of the agent: claims the root and the agents below it, performs what is owed, and brings what they owe
    * each other, until the run ends or each of its agents waits. Rejects, having recorded nothing of the agent that it is
-   * about, with CommandRejected: `TOOLS_MISSING`, 409, where an agent has tools that are not here, else RUN_UNKNOWN.
+   * about, with CommandRejected: TOOLS_MISSING where an agent has tools that are not here, else RUN_UNKNOWN.
    */
   drive(agentId: string, options: DriveOptions): Promise<DriveEnd>
   /** Rejects, before a fork of the agent is made, as a {@link drive} of the fork would. */

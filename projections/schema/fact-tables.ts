@@ -36,7 +36,7 @@ export const factTables = {
     kind: 'agent',
     owner: 'agent_id',
   },
-  /** One small row per tool outcome and turn end; the seed's `checkpoints` is computed from it (CONTRACTS 5). */
+  /** One small row per tool outcome and turn end; the seed's `checkpoints` is computed from it. */
   checkpoint_rows: {
     columns: {
       agent_id: 'text!',

@@ -6,7 +6,6 @@ import type { ControlKind, ToolSpec } from '../definition/tools.ts'
 import type { ToolErrorCode } from '../error-codes.ts'
 import type { Artifact, BodyOf, EventType, Failure } from '../events/events.ts'
 import type { Call } from '../state/call.ts'
-
 import type { AgentState } from '../state/state.ts'
 
 // Control tools steer their own agent. They touch nothing outside the log and have no effect until their decision is

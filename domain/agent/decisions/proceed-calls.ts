@@ -61,7 +61,7 @@ const NO_ANSWER = `no answer came within ${REQUEST_MS / 1_000} s; one that still
 /** After so many lost drivers a call is not started again by itself: a person decides, and a control tool fails. */
 export const MAX_LOST = 5
 
-/** The driver died between intent and outcome (CONTRACTS 5): never a silent second run of what cannot be repeated. */
+/** The driver died between intent and outcome: never a silent second run of what cannot be repeated. */
 function inDoubt(d: DecisionBuilder, call: Call): void {
   const about = { toolCallId: call.id }
   const control = !call.reused && controlKind(d.state, call.toolName) !== false

@@ -3,7 +3,7 @@ import { isPattern } from '../control/delegate-to-agent.ts'
 import type { ToolErrorCode } from '../error-codes.ts'
 import type { BodyOf, Failure } from '../events/events.ts'
 
-// The messages between parent and child (CONTRACTS 4).
+// The messages between parent and child.
 
 /** The constraints that name tools. */
 export const patternsOf = (constraints: readonly string[]): readonly string[] => constraints.filter(isPattern)

@@ -17,7 +17,7 @@ import { type AgentState, recoveryOf } from '../state/state.ts'
 import { commandInRoot, sameCommand } from './command-line.ts'
 import { denial, liftedBy, refusedByPolicy, rightTo } from './policy.ts'
 
-// The tool execution contract (seed 000, 5.3 and 5.12; CONTRACTS 3): every requested call is judged, in the order
+// The tool execution contract (seed 000, 5.3 and 5.12): every requested call is judged, in the order
 // turn as a whole → known → well formed → schema → policy → duplicate of a failed call. What follows (approval, secrets,
 // run) has events of its own.
 

@@ -3,7 +3,7 @@ import { toolNamed } from '../definition/tools.ts'
 import { type AgentState, callsOf } from '../state/state.ts'
 import { liftedBy, needsApproval, refusedByPolicy } from './policy.ts'
 
-// Another policy or role applied to a recorded call: what it would have said, had it been in force (CONTRACTS 3).
+// Another policy or role applied to a recorded call: what it would have said, had it been in force.
 
 /** A recorded call. `permission`: what lifted the policy's refusal of it then. */
 export interface CheckedCall {

@@ -1,7 +1,7 @@
 import type { Right } from '../control/control-tool.ts'
 import { controlToolNamed } from '../control/registry.ts'
 import type { Policy } from '../definition/spec.ts'
-import { canonicalTool, covers, matches } from '../definition/tool-patterns.ts'
+import { asksInMode, canonicalTool, covers, matches } from '../definition/tool-patterns.ts'
 import type { ToolSpec } from '../definition/tools.ts'
 import type { Failure } from '../events/events.ts'
 import { controlKind } from '../state/controls.ts'
@@ -9,8 +9,6 @@ import type { Permission } from '../state/permissions.ts'
 import { phaseTools, toolsOfPhase } from '../state/phases.ts'
 import { type AgentState, recoveryOf } from '../state/state.ts'
 import { permissionFor } from './permissions.ts'
-
-export { canonicalTool, matches }
 
 // PolicyEngine: which tools an agent is offered, and which calls need a person (seed 000, 5.3 and 5.12).
 
@@ -66,14 +64,11 @@ function deniedByName(policy: Policy, tool: ToolSpec): boolean {
     : covers(policy.deniedTools, tool.name)
 }
 
-/** The tools offered to the model now; in recovery exactly the one that completes the run (CONTRACTS 2). */
+/** The tools offered to the model now; in recovery exactly the one that completes the run. */
 export function offeredTools(state: AgentState): readonly ToolSpec[] {
   if (recoveryOf(state.machine) !== null) return state.spec.tools.filter(({ control }) => control === 'completes')
   return state.spec.tools.filter((tool) => denial(state, tool) === null)
 }
-
-/** They change what other people work with, and nothing takes them back by itself. */
-const SENSITIVE: readonly string[] = ['write_file', 'run_command', 'create_document', 'edit_document']
 
 /** Why a call of this tool needs a person's approval, or null. A standing approval answers it beforehand. */
 export function needsApproval(state: AgentState, toolName: string): string | null {
@@ -86,7 +81,7 @@ export function needsApproval(state: AgentState, toolName: string): string | nul
   if (covers(patterns, toolName)) {
     return `the policy asks for approval of ${toolName}`
   }
-  if (policy.mode === 'interactive' && SENSITIVE.includes(toolName)) {
+  if (asksInMode(policy.mode, toolName)) {
     return `${toolName} needs approval in interactive mode`
   }
   return null

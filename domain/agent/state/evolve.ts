@@ -257,7 +257,7 @@ const unread = (state: AgentState, event: AgentEvent, append: AppendRoot): Agent
   unreadRoot: append(state.unreadRoot, event.bodyHash),
 })
 
-/** After this change failed calls may succeed, also those of the open turn (CONTRACTS 8). */
+/** After this change failed calls may succeed, also those of the open turn. */
 const forgiven = ({ revision }: AgentEvent) => ({ failedCalls: [], forgivenAt: revision })
 
 /** The call's outcome has arrived late, or a person has decided it. */

@@ -10,7 +10,7 @@ import type { SecretBoundary } from '../ports.ts'
 import { inSteps, type YieldToEventLoop } from '../yield-to-event-loop.ts'
 import { redactLarge } from './redact-large.ts'
 
-// Where what comes from outside becomes a command, secrets become references (CONTRACTS 3, Secrets).
+// Where what comes from outside becomes a command, secrets become references.
 
 /**
  * The words of a person, without secrets. Rejects with SECRET_IN_SPEC or SECRET_IN_REQUEST where one stands in what must

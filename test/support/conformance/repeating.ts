@@ -22,7 +22,7 @@ export const REPEATING: readonly Row[] = [
   },
   {
     must: '5.9.3',
-    says: 'what has side effects is not executed again without approval',
+    says: 'a call with side effects is not executed again without approval',
     test: behaviour('5.9-replay'),
     name: '5.9.3',
     fault: fault('agent/decisions/proceed-calls.ts', "(call.effect === 'irreversible' ||", '('),
@@ -68,7 +68,7 @@ export const REPEATING: readonly Row[] = [
   },
   {
     must: '5.11.2',
-    says: 'compression keeps what it must',
+    says: 'compression keeps the task and the last three turns whole',
     test: behaviour('5.11-context'),
     name: '5.11.2',
     fault: fault('agent/rules/compression.ts', 'Math.min(turn - WHOLE_TURNS, staysFrom)', 'Math.min(turn, staysFrom)'),
@@ -103,7 +103,7 @@ export const REPEATING: readonly Row[] = [
     says: 'sensitive tools need approval in interactive mode',
     test: behaviour('5.12-security'),
     name: '5.12.2',
-    fault: fault('agent/rules/policy.ts', "['write_file', 'run_command', ", "['run_command', "),
+    fault: fault('agent/definition/tool-patterns.ts', "['write_file', 'run_command', ", "['run_command', "),
   },
   {
     must: '5.12.3',
