@@ -98,8 +98,9 @@ export async function performTool(performed: ToolAttempt): Promise<OutcomeComman
       `${call.toolName} had not ended ${ended.durationMs} ms after it began, and nothing tells whether it happened`,
     )
   }
-  if (ended.end === 'error' && ended.error instanceof ToolChanged) {
-    const { tool: changed, message } = ended.error
+  const change = ended.end === 'error' ? changeIn(ended.error) : null
+  if (change !== null) {
+    const { tool: changed, message } = change
     const fits = takes(changed.parameters, args)
     return {
       kind: 'tool_changed',
@@ -166,6 +167,15 @@ function testRun(
 ): { tested?: { exitCode: number | null } } {
   if (!sameCommand(commandInRoot(call.toolName, args, call.reads), spec.testCommand)) return {}
   return { tested: { exitCode: Number.isSafeInteger(detail?.exitCode) ? (detail?.exitCode as number) : null } }
+}
+
+/** A tool may throw what throws itself when it is looked at. */
+function changeIn(thrown: unknown): ToolChanged | null {
+  try {
+    return thrown instanceof ToolChanged ? thrown : null
+  } catch {
+    return null
+  }
 }
 
 const isToolError = (error: unknown) => error instanceof Error && error.name === 'ToolError'
