@@ -30,6 +30,7 @@ for (const path of [
   'api/demo/architect.json',
   'api/demo/project',
   'api/demo/script.json',
+  'api/demo/team.json',
   'api/web/dist',
 ]) {
   cpSync(join(root, path), join(dist, path), { recursive: true })
