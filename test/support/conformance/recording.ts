@@ -115,7 +115,7 @@ export const RECORDING: readonly Row[] = [
     says: 'the decision is in the log',
     test: behaviour('5.7-routing'),
     name: '5.7.2',
-    fault: fault('agent/rules/routing.ts', '    purpose,\n  })', "    purpose: 'summary',\n  })"),
+    fault: fault('agent/rules/routing.ts', '    reason,\n', '    reason: resolved,\n'),
   },
   {
     must: '5.7.3',
