@@ -76,7 +76,7 @@ type DeliveryRefusal = 'BOUNCED' | 'GONE' | 'OUT_OF_ORDER'
 
 /**
  * The delivery of a courier is not taken. BOUNCED: it never will be; GONE: nor will any other, because the target has
- * finished or does not exist. The source is told of both. OUT_OF_ORDER: something of the same source comes first. It is no
+ * finished or does not exist. The source records both. OUT_OF_ORDER: something of the same source comes first. It is no
  * answer to a person's request.
  */
 export class DeliveryRefused extends Error {
