@@ -1,7 +1,8 @@
-import { sealedHeader } from '../../domain/log/canonical.ts'
+import { sentHeader } from '../../domain/log/canonical.ts'
 import type { Chained } from '../../domain/log/chain.ts'
 import type { Header, SealedEvent } from '../../domain/log/envelope.ts'
 import { ConflictError, LogError, type LogErrorCode } from '../../domain/log/errors.ts'
+import { batchSealedAfter } from '../../domain/log/seal.ts'
 import type { LogEnd } from './end.ts'
 
 /**
@@ -20,6 +21,8 @@ export interface AppendMessage {
   /** The bodies one after the other, and the size of each; -1 where it lies in the blob store. */
   readonly bodies: Uint8Array<ArrayBuffer>
   readonly sizes: readonly number[]
+  /** The hash that the batch was chained to, where this process sealed it whole: its hashes are proved then. */
+  readonly after: string | undefined
 }
 
 /** An append as the writer sees it. */
@@ -28,6 +31,8 @@ export interface Job {
   readonly stream: string
   readonly expected: number
   readonly batch: readonly Chained[]
+  /** The hash that the batch is proved to be chained to, bodies included; undefined: it must be proved. */
+  readonly after?: string | undefined
 }
 
 /** A LogError as it crosses the threads. */
@@ -80,15 +85,16 @@ export function toMessage(id: number, stream: string, expected: number, batch: r
     id,
     stream,
     expected,
-    headers: batch.map(({ header }) => sealedHeader(header)).join('\n'),
+    headers: batch.map(({ header }) => sentHeader(header)).join('\n'),
     hashes: batch.map(({ hash }) => hash).join(''),
     ids: batch.map((event) => event.id).join(''),
     bodies,
     sizes,
+    after: batchSealedAfter(batch),
   }
 }
 
-export function toJob({ id, stream, expected, headers, hashes, ids, bodies, sizes }: AppendMessage): Job {
+export function toJob({ id, stream, expected, headers, hashes, ids, bodies, sizes, after }: AppendMessage): Job {
   let at = 0
   const batch = headers.split('\n').map((canonical, index) => {
     const size = sizes[index]!
@@ -102,5 +108,5 @@ export function toJob({ id, stream, expected, headers, hashes, ids, bodies, size
       id: ids.slice(index * 36, index * 36 + 36),
     }
   })
-  return { id, stream, expected, batch }
+  return { id, stream, expected, batch, after }
 }

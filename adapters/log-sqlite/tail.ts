@@ -2,8 +2,9 @@ import type { RecordedEvent, SealedEvent } from '../../domain/log/envelope.ts'
 import type { Head } from '../../domain/ports.ts'
 import { Lru } from '../logs/lru.ts'
 
-const KEPT_EVENTS = 4096
-const KEPT_BYTES = 8 * 1024 * 1024
+// Followers are a few pages behind at most. What lies here has survived several collections, and takes long to leave the heap.
+const KEPT_EVENTS = 512
+const KEPT_BYTES = 2 * 1024 * 1024
 const KEPT_HEADS = 20_000
 
 /** An append that the writer has acknowledged. `position`: that of its last event. */
@@ -66,13 +67,16 @@ export class Tail {
   }
 
   #shorten(): void {
-    const kept = this.#events.slice(-KEPT_EVENTS)
+    const all = this.#events
     this.#empty()
-    // A single append may be larger than all that is to be kept: then nothing is.
-    const bytes = kept.reduce((sum, { body }) => sum + (body?.length ?? 0), 0)
-    if (bytes > KEPT_BYTES) return
-    this.#events = kept
-    this.#bytes = bytes
+    // Half of the limit, so that the next event does not cause it again. A single event may be larger: then nothing is kept.
+    let from = all.length
+    for (; from > 0 && all.length - from < KEPT_EVENTS; from--) {
+      const bytes = this.#bytes + (all[from - 1]!.body?.length ?? 0)
+      if (bytes > KEPT_BYTES / 2) break
+      this.#bytes = bytes
+    }
+    this.#events = all.slice(from)
   }
 
   #empty(): void {

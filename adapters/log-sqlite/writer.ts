@@ -101,14 +101,15 @@ export class Writer {
   }
 
   #append(job: Job): number {
-    const { stream, expected, batch } = job
-    for (const { header, body } of batch)
-      if (body && !isSealedBody(header.body, body))
-        throw invalid(`the body of revision ${header.revision} of ${stream} is not the one that its header hashes`)
+    const { stream, expected, batch, after } = job
+    if (after === undefined)
+      for (const { header, body } of batch)
+        if (body && !isSealedBody(header.body, body))
+          throw invalid(`the body of revision ${header.revision} of ${stream} is not the one that its header hashes`)
     const head = this.#names.head(stream)
     if (expected > head.revision) throw new ConflictError(stream, expected, head.revision)
     if (expected < head.revision) return this.#resent(job, head)
-    checkNext(head.hash === null ? null : { hash: head.hash, timestamp: new Date(head.at).toISOString() }, batch)
+    checkNext(head.hash === null ? null : { hash: head.hash, timestamp: new Date(head.at).toISOString() }, batch, after)
     const time = Date.parse(batch[0]!.header.timestamp)
     if (time < this.#last.at)
       throw new ConflictError(

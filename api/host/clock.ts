@@ -1,4 +1,5 @@
 import type { Clock } from '../../domain/ports.ts'
+import { AlarmWheel, LONGEST_MS } from './alarm-wheel.ts'
 
 /** Where time comes from, ms: the wall's may be set at any moment, the other only goes on, but from nowhere in particular. */
 export interface TimeSources {
@@ -8,9 +9,6 @@ export interface TimeSources {
 
 const SYSTEM: TimeSources = { wall: () => Date.now(), monotonic: () => performance.now() }
 
-/** A wait is looked at again after this, ms: timers stand still while the machine sleeps. */
-const LONGEST_MS = 60_000
-
 /**
  * The wall's time where it goes on, the monotonic one's where it was set back: it never goes back and never stands still,
  * so that no wait is longer than it says.
@@ -19,6 +17,7 @@ export class SystemClock implements Clock {
   readonly #sources: TimeSources
   #last: number
   #seen: number
+  readonly #wheel = new AlarmWheel(() => this.now())
 
   constructor(sources: TimeSources = SYSTEM) {
     this.#sources = sources
@@ -36,6 +35,10 @@ export class SystemClock implements Clock {
   /** From here on no earlier instant is told: a log ends with it, which a clock that went wrong may have written. */
   notBefore(instant: number): void {
     this.#last = Math.max(this.now(), instant)
+  }
+
+  alarm(ms: number, ring: () => void): () => void {
+    return this.#wheel.alarm(ms, ring)
   }
 
   // By hand, because the promise of node:timers makes an error with a stack of its own for each wait that is called off.

@@ -106,5 +106,6 @@ export class DecisionBuilder {
 /** A body as it is stored, and as it is read again: well formed, nothing that JSON drops. */
 function stored(given: object, salt: Uint8Array): { body: unknown; salted: SaltedBody } {
   const text = canonicalText(wellFormed(given))
-  return { body: JSON.parse(text), salted: saltBody(utf8.encode(text), salt) }
+  const body = JSON.parse(text)
+  return { body, salted: saltBody(utf8.encode(text), salt, body) }
 }

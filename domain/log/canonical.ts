@@ -31,6 +31,13 @@ export function sealedHeader(h: Header): string {
   return text
 }
 
+/** {@link sealedHeader}, which is not kept any longer: a header outlives its append in the tail of the log. */
+export function sentHeader(h: Header): string {
+  const text = sealedHeader(h)
+  sealed.delete(h)
+  return text
+}
+
 /**
  * RFC 8785 text of a header. Same bytes as {@link canonicalBytes}, several times faster: the keys are laid down in
  * sorted order, so that plain `JSON.stringify` writes the canonical form. A property test holds the two equal.

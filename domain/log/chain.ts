@@ -34,10 +34,15 @@ export function checkChain(previous: string, batch: readonly Chained[]): string 
 
 /**
  * Checks a batch that is to stand right after a stream's head (null: the stream is new): chained to it, not older than
- * it. Throws `APPEND_INVALID`.
+ * it. `after`: the hash that the batch is known to be chained to. Throws `APPEND_INVALID`.
  */
-export function checkNext(head: { hash: string; timestamp: string } | null, batch: readonly Chained[]): void {
-  checkChain(head?.hash ?? GENESIS, batch)
+export function checkNext(
+  head: { hash: string; timestamp: string } | null,
+  batch: readonly Chained[],
+  after?: string,
+): void {
+  const previous = head?.hash ?? GENESIS
+  if (after !== previous) checkChain(previous, batch)
   const first = batch[0]?.header
   if (head && first && first.timestamp < head.timestamp)
     throw invalid(`revision ${first.revision} of ${first.stream} is older than the event before it; clamp its time`)

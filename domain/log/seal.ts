@@ -38,7 +38,9 @@ export function bodyHasher(salt: Uint8Array): { update(bytes: Uint8Array): void;
 }
 
 /** Are these bytes the body that was sealed: of the size, and with the salted hash, that the header tells? */
-export function isSealedBody({ salt, size, hash }: BodyHeader, bytes: Uint8Array): boolean {
+export function isSealedBody(header: BodyHeader, bytes: Uint8Array): boolean {
+  const { salt, size, hash } = header
+  if (salted.get(bytes)?.header === header) return true
   return bytes.length === size && bodyHash(Buffer.from(salt, 'hex'), bytes) === hash
 }
 
@@ -64,22 +66,31 @@ export interface SaltedBody {
   readonly header: BodyHeader
 }
 
-/** Salts and hashes canonical body bytes. `salt`: 16 random bytes. */
-export function saltBody(bytes: Uint8Array, salt: Uint8Array): SaltedBody {
-  return {
-    bytes,
-    header: {
-      place: 'inline',
-      size: bytes.length,
-      mediaType: 'application/json',
-      salt: Buffer.from(salt).toString('hex'),
-      hash: bodyHash(salt, bytes),
-    },
+// Sealed events and their bytes are never changed in place: what was sealed here need not be hashed a second time to be
+// believed, nor parsed.
+const salted = new WeakMap<Uint8Array, { readonly header: BodyHeader; readonly value: unknown }>()
+const chained = new WeakMap<SealedEvent, string>()
+
+/**
+ * Salts and hashes canonical body bytes. `salt`: 16 random bytes. `value`: the JSON value of the bytes, in the current shape
+ * of its type, for readers in this process.
+ */
+export function saltBody(bytes: Uint8Array, salt: Uint8Array, value?: unknown): SaltedBody {
+  const header: BodyHeader = {
+    place: 'inline',
+    size: bytes.length,
+    mediaType: 'application/json',
+    salt: Buffer.from(salt).toString('hex'),
+    hash: bodyHash(salt, bytes),
   }
+  salted.set(bytes, { header, value })
+  return { bytes, header }
 }
 
-// Sealed events are never changed in place: what was sealed here need not be hashed a second time to be believed.
-const chained = new WeakMap<SealedEvent, string>()
+/** The value that {@link saltBody} was given with these very bytes; undefined where it got none, or they come from elsewhere. */
+export function sealedValue(bytes: Uint8Array): unknown {
+  return salted.get(bytes)?.value
+}
 
 /** Chains one event to the hash before it. `body` is what is stored inline: null where the header says `blob`. */
 export function seal(previous: string, header: Header, body: Uint8Array | null): SealedEvent {
@@ -92,4 +103,17 @@ export function seal(previous: string, header: Header, body: Uint8Array | null):
 /** The hash that {@link seal} chained this very object to; undefined where it comes from elsewhere. */
 export function sealedAfter(event: SealedEvent): string | undefined {
   return chained.get(event)
+}
+
+/** The hash to which a batch was chained that was sealed here whole, bodies included; undefined where any part was not. */
+export function batchSealedAfter(batch: readonly SealedEvent[]): string | undefined {
+  const first = batch[0] && sealedAfter(batch[0])
+  let hash = first
+  for (const event of batch) {
+    const { header, body } = event
+    if (hash === undefined || sealedAfter(event) !== hash) return undefined
+    if (body !== null && salted.get(body)?.header !== header.body) return undefined
+    hash = event.hash
+  }
+  return first
 }

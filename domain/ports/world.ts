@@ -3,6 +3,8 @@ export interface Clock {
   now(): number
   /** Resolves after `ms`, or rejects with the signal's reason. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /** Calls `ring` once `ms` have passed, unless the returned function is called before; absent: {@link sleep} serves. */
+  alarm?(ms: number, ring: () => void): () => void
   /** Lets everything else that waits for this thread go on; absent: for one turn of the event loop. */
   giveWay?(): Promise<void>
 }

@@ -14,7 +14,7 @@ export const ABORT_GRACE_MS = 5_000
  * Runs one attempt under a time limit: at the limit, or when `signal` aborts, its own signal aborts; what has not ended
  * a grace later is reported as hung, and its later end is ignored.
  */
-export async function limited<T>(
+export function limited<T>(
   clock: Clock,
   limitMs: number,
   signal: AbortSignal,
@@ -22,58 +22,61 @@ export async function limited<T>(
 ): Promise<Attempt<T>> {
   const started = clock.now()
   const own = new AbortController()
-  const limit = new AbortController()
-  const done = new AbortController()
-  let timedOut = false
-  const end = (reason: unknown) => {
-    own.abort(reason)
-    limit.abort(reason)
-  }
-  const onAbort = () => end(signal.reason)
-  if (signal.aborted) onAbort()
-  else signal.addEventListener('abort', onAbort, { once: true })
   const durationMs = () => Math.max(0, Math.round(clock.now() - started))
-  const attempt = (async (): Promise<Attempt<T>> => {
-    try {
-      return { end: 'value', value: await work(own.signal), durationMs: durationMs() }
-    } catch (error) {
-      return { end: 'error', error, timedOut, durationMs: durationMs() }
+  return new Promise((resolve) => {
+    let timedOut = false
+    let callOff = () => {}
+    const end = (reason: unknown) => {
+      if (own.signal.aborted) return
+      callOff()
+      own.abort(reason)
+      callOff = alarm(clock, ABORT_GRACE_MS, () => settle({ end: 'hung', durationMs: durationMs() }))
     }
-  })()
-  const hung = (async (): Promise<Attempt<T>> => {
-    await clock.sleep(limitMs, limit.signal).then(
-      () => {
+    const onAbort = () => end(signal.reason)
+    const settle = (attempt: Attempt<T>) => {
+      callOff()
+      signal.removeEventListener('abort', onAbort)
+      resolve(attempt)
+    }
+    if (signal.aborted) onAbort()
+    else {
+      signal.addEventListener('abort', onAbort, { once: true })
+      callOff = alarm(clock, limitMs, () => {
         timedOut = true
         end(new Error(`no end within ${limitMs} ms`))
-      },
-      () => undefined,
+      })
+    }
+    const attempt = async () => work(own.signal)
+    attempt().then(
+      (value) => settle({ end: 'value', value, durationMs: durationMs() }),
+      (error: unknown) => settle({ end: 'error', error, timedOut, durationMs: durationMs() }),
     )
-    await clock.sleep(ABORT_GRACE_MS, done.signal)
-    return { end: 'hung', durationMs: durationMs() }
-  })()
-  hung.catch(() => undefined)
-  try {
-    return await Promise.race([attempt, hung])
-  } finally {
-    done.abort(ENDED)
-    limit.abort(ENDED)
-    signal.removeEventListener('abort', onAbort)
-  }
+  })
 }
 
 /** The result of `work`, or a {@link TimeLimitError} after `limitMs`. `what` names it, as the subject of a sentence. */
-export async function within<T>(clock: Clock, limitMs: number, what: string, work: Promise<T>): Promise<T> {
-  const done = new AbortController()
-  const late = clock.sleep(limitMs, done.signal).then((): never => {
-    throw new TimeLimitError(what, limitMs)
+export function within<T>(clock: Clock, limitMs: number, what: string, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const callOff = alarm(clock, limitMs, () => reject(new TimeLimitError(what, limitMs)))
+    work.then(
+      (value) => {
+        callOff()
+        resolve(value)
+      },
+      (error: unknown) => {
+        callOff()
+        reject(error)
+      },
+    )
   })
-  late.catch(() => undefined)
-  work.catch(() => undefined)
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    done.abort(ENDED)
-  }
+}
+
+/** Calls `ring` after `ms`, unless the returned function is called before. */
+function alarm(clock: Clock, ms: number, ring: () => void): () => void {
+  if (clock.alarm !== undefined) return clock.alarm(ms, ring)
+  const off = new AbortController()
+  clock.sleep(ms, off.signal).then(ring, () => undefined)
+  return () => off.abort(ENDED)
 }
 
 /** The result of `work`, or a {@link TimeLimitError} where it has not ended `limitMs` after `signal` has aborted. */

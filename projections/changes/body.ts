@@ -1,5 +1,6 @@
 import type { Header, RecordedEvent } from '../../domain/log/envelope.ts'
 import { agentOf, runOf } from '../../domain/log/owner.ts'
+import { sealedValue } from '../../domain/log/seal.ts'
 import { cut, millis } from '../text.ts'
 import type { Poison } from './poison.ts'
 
@@ -46,6 +47,8 @@ type Read = { readonly body: unknown } | { readonly poison: Poison }
 /** The body of an event in the current version of its type, or the reason why it must park its stream. */
 export function bodyIn<Type extends string>(types: ReadTypes<Type>, header: Header, bytes: Uint8Array): Read {
   const { type, version } = header
+  const own = sealedValue(bytes)
+  if (own !== undefined) return { body: own }
   const stored = jsonOf(bytes)
   if (stored === undefined) return { poison: { code: 'NOT_JSON', message: `the body of this ${type} is not JSON` } }
   const body = attempt(() => types.upcast(type as Type, version, stored))

@@ -35,6 +35,16 @@ export class VirtualClock implements Clock {
     })
   }
 
+  alarm(ms: number, ring: () => void): () => void {
+    const sleeper = { at: this.time + ms, wake: ring }
+    this.sleepers.push(sleeper)
+    this.turn()
+    return () => {
+      const index = this.sleepers.indexOf(sleeper)
+      if (index >= 0) this.sleepers.splice(index, 1)
+    }
+  }
+
   /** Work that is done in parts takes no time. */
   async giveWay(): Promise<void> {}
 

@@ -100,9 +100,9 @@ export class DecisionBuilder {
   ): void {
     const { context } = this
     const text = storedText(given)
-    const salted = saltBody(utf8.encode(text), context.salt())
     // The fold and the model see the stored form: members in the same order, without members that JSON drops.
     const body = JSON.parse(text) as BodyOf<T>
+    const salted = saltBody(utf8.encode(text), context.salt(), body)
     const fault = bodyFault(type, body)
     if (fault !== null)
       throw new LogError('APPEND_INVALID', `${type} is not of its shape, so nothing was recorded: ${fault}`)
