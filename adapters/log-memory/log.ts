@@ -99,7 +99,11 @@ export class MemoryLog implements EventLog {
   read(stream: string, options: ReadOptions = {}): AsyncIterable<readonly RecordedEvent[]> {
     const stored = this.#streams.get(stream) ?? []
     const from = options.from ?? 0
-    return this.#pages(stored, from, Math.min(stored.length, from + (options.limit ?? Infinity)), options.bodies)
+    const { types } = options
+    const to = Math.min(stored.length, from + (options.limit ?? Infinity))
+    if (types === undefined) return this.#pages(stored, from, to, options.bodies)
+    const wanted = stored.slice(from, to).filter(({ header }) => types.includes(header.type))
+    return this.#pages(wanted, 0, wanted.length, options.bodies)
   }
 
   readAll(after: Cursor | null, options: { limit?: number; bodies?: boolean } = {}) {

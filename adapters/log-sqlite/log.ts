@@ -111,14 +111,18 @@ export class SqliteLog implements EventLog {
   }
 
   async *read(stream: string, options: ReadOptions = {}): AsyncGenerator<readonly RecordedEvent[]> {
-    const { from = 0, limit = Number.MAX_SAFE_INTEGER, bodies = true } = options
+    const { from = 0, limit = Number.MAX_SAFE_INTEGER, bodies = true, types } = options
     const head = this.#head(stream)
     if (!head || from > head.revision) return
     const id = this.#ask((reader) => reader.streamId(stream))
     if (id === null) return
     const to = Math.min(head.revision, from + limit - 1)
     for (let next = from; next <= to; ) {
-      const page = this.#ask((reader) => reader.streamPage(id, next, to, to - next + 1, bodies))
+      const page = this.#ask((reader) =>
+        types === undefined
+          ? reader.streamPage(id, next, to, to - next + 1, bodies)
+          : reader.streamTypesPage(id, next, to, bodies, types),
+      )
       if (page.length === 0) return
       next = page[page.length - 1]!.header.revision + 1
       yield page

@@ -16,6 +16,9 @@ const BODIES = `${HEADERS}, b.packed, b.bytes`
 const FROM = 'FROM events e LEFT JOIN erasures x ON x.position = e.position'
 const WITH = `${FROM} LEFT JOIN bodies b ON b.position = e.position`
 const OF_STREAM = 'WHERE e.stream = ? AND e.revision BETWEEN ? AND ? ORDER BY e.revision LIMIT ?'
+const OF_TYPES =
+  'WHERE e.stream = ? AND e.revision BETWEEN ? AND ? AND e.kind IN ' +
+  '(SELECT id FROM kinds WHERE type IN (SELECT value FROM json_each(?))) ORDER BY e.revision LIMIT ?'
 const OF_LOG = 'WHERE e.position BETWEEN ? AND ? ORDER BY e.position LIMIT ?'
 
 /** Reads pages from the log's file. Every method is one synchronous step: no statement outlives it. */
@@ -33,6 +36,8 @@ export class Reader {
     this.#sql = {
       stream: rows(`${BODIES} ${WITH} ${OF_STREAM}`),
       streamHeaders: rows(`${HEADERS} ${FROM} ${OF_STREAM}`),
+      streamTypes: rows(`${BODIES} ${WITH} ${OF_TYPES}`),
+      streamTypesHeaders: rows(`${HEADERS} ${FROM} ${OF_TYPES}`),
       log: rows(`${BODIES} ${WITH} ${OF_LOG}`),
       logHeaders: rows(`${HEADERS} ${FROM} ${OF_LOG}`),
       id: db.prepare('SELECT id FROM streams WHERE name = ?'),
@@ -76,12 +81,24 @@ export class Reader {
     return this.#page(bodies ? this.#sql.stream : this.#sql.streamHeaders, [stream, from, to], limit)
   }
 
+  /** {@link streamPage} of the events of some types. */
+  streamTypesPage(
+    stream: number,
+    from: number,
+    to: number,
+    bodies: boolean,
+    types: readonly string[],
+  ): RecordedEvent[] {
+    const statement = bodies ? this.#sql.streamTypes : this.#sql.streamTypesHeaders
+    return this.#page(statement, [stream, from, to, JSON.stringify(types)], PAGE_EVENTS)
+  }
+
   /** Events at positions `from` to `to`, inclusive, as many as a page holds, at most `limit`. */
   logPage(from: number, to: number, limit: number, bodies: boolean): RecordedEvent[] {
     return this.#page(bodies ? this.#sql.log : this.#sql.logHeaders, [from, to], limit)
   }
 
-  #page(statement: StatementSync, range: number[], limit: number): RecordedEvent[] {
+  #page(statement: StatementSync, range: (number | string)[], limit: number): RecordedEvent[] {
     const events: RecordedEvent[] = []
     let bytes = 0
     for (const values of statement.iterate(...range, Math.min(limit, PAGE_EVENTS))) {

@@ -18,6 +18,8 @@ export interface ReadOptions {
   readonly limit?: number
   /** False: bodies are not read (null), which is several times faster. Default true. */
   readonly bodies?: boolean
+  /** Events of other types are of no use, and may be left out. Default: all types. */
+  readonly types?: readonly string[]
   /**
    * Reads the stream as the whole log gives it, also where it cannot be read by its name (a tombstone, a truncation), and is
    * told of its damaged events. It may look through the whole log. Absent: a stream with damage rejects.

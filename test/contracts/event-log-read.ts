@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
+import type { ReadOptions } from '../../domain/ports.ts'
 import { collect, NEW } from '../support/sealing.ts'
 import { code, type EventLogFactory, opened } from './event-log-factory.ts'
 
@@ -43,6 +44,29 @@ export function readContract(factory: EventLogFactory): void {
       expect(await collect(log.read(stream, { from: 700 }))).toEqual([])
       expect(await collect(log.read(stream, { limit: 0 }))).toEqual([])
       expect(await collect(log.read('agent-none'))).toEqual([])
+    })
+
+    test('the events of some types of a range, where others may be left out', async () => {
+      const { log, sealer } = await open()
+      const types = ['a', 'b', 'c', 'b', 'a', 'd', 'b']
+      await log.append(
+        stream,
+        -1,
+        sealer.batch(
+          stream,
+          NEW,
+          types.map((type) => ({ type })),
+        ),
+      )
+      const read = async (options: ReadOptions) =>
+        (await collect(log.read(stream, options)))
+          .filter(({ header }) => options.types!.includes(header.type))
+          .map(({ header: { revision, type } }) => `${revision}${type}`)
+      expect(await read({ types: ['b', 'd'] })).toEqual(['1b', '3b', '5d', '6b'])
+      expect(await read({ types: ['b', 'd'], from: 2, limit: 4 })).toEqual(['3b', '5d'])
+      expect(await read({ types: ['b'], bodies: false, from: 4 })).toEqual(['6b'])
+      expect(await read({ types: ['e'] })).toEqual([])
+      expect(await read({ types: [] })).toEqual([])
     })
 
     test('the head of a stream', async () => {

@@ -10,6 +10,23 @@ import type { AgentEvent, EventOf } from '../events/events.ts'
 // The wording of a message, and the choice of events that make one, belong to the assembler: a change raises ASSEMBLER
 // (request.ts).
 
+/** The types of the events that make messages, or place them. */
+export const TRANSCRIPT_TYPES = [
+  'agent_started',
+  'user_input',
+  'message_received',
+  'message_bounced',
+  'lost_call_decided',
+  'turn_start',
+  'recovery',
+  'model_call_end',
+  'tool_call_end',
+  'turn_end',
+  'forked',
+] as const
+
+type TranscriptEvent = Extract<AgentEvent, { readonly type: (typeof TRANSCRIPT_TYPES)[number] }>
+
 /**
  * The messages that the model sees, computed from the agent's events in order. Inputs join at the start of the turn that
  * reads them, results when their turn ends, in call order. The state's root of messages counts the same number.
@@ -67,9 +84,26 @@ export class Transcript {
 
   /** One that goes on from here on its own, for events that may not come about. It has no messages but the coming ones. */
   branch(): Transcript {
-    const copy = new Transcript()
+    const copy = this.copyWithoutItems()
     copy.root = this.rendered
     copy.before = { whole: this, count: this.count }
+    return copy
+  }
+
+  /** One that goes on from here on its own, with all messages. */
+  copy(): Transcript {
+    const copy = this.copyWithoutItems()
+    copy.bytes = this.bytes
+    for (const item of this.items) copy.items.push(item)
+    for (const turn of this.itemTurns) copy.itemTurns.push(turn)
+    copy.before = this.before
+    copy.root = this.root
+    copy.rooted = this.rooted
+    return copy
+  }
+
+  private copyWithoutItems(): Transcript {
+    const copy = new Transcript()
     copy.turn = this.turn
     copy.unread = [...this.unread]
     copy.decided = [...this.decided]
@@ -82,11 +116,11 @@ export class Transcript {
 
   push(event: AgentEvent): void {
     this.bytes += event.size
-    this.take(event)
+    if (isTranscriptEvent(event)) this.take(event)
     while (this.itemTurns.length < this.items.length) this.itemTurns.push(this.turn)
   }
 
-  private take(event: AgentEvent): void {
+  private take(event: TranscriptEvent): void {
     switch (event.type) {
       case 'agent_started':
         this.reader = readerOf(event.body.spec.tools)?.name
@@ -128,8 +162,6 @@ export class Transcript {
         this.settle(FORKED_AWAY)
         // A fork leaves its source's recovery behind.
         this.held = []
-        return
-      default:
         return
     }
   }
@@ -182,6 +214,10 @@ export class Transcript {
     this.results.clear()
   }
 }
+
+const TYPES: ReadonlySet<string> = new Set(TRANSCRIPT_TYPES)
+
+const isTranscriptEvent = (event: AgentEvent): event is TranscriptEvent => TYPES.has(event.type)
 
 /** The result, as the model reads it, of a call that had not ended when the run was forked. */
 export const FORKED_AWAY = 'CANCELLED: the run was forked before this call had ended'

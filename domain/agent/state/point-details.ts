@@ -34,6 +34,23 @@ export interface PointFacts {
   readonly pendingCreates: readonly string[]
 }
 
+/** The types of the events that tell the facts of a point. */
+export const POINT_TYPES = [
+  'agent_started',
+  'context_set',
+  'forked',
+  'turn_start',
+  'model_call_end',
+  'tool_call_end',
+  'turn_end',
+] as const
+
+type PointEvent = Extract<AgentEvent, { readonly type: (typeof POINT_TYPES)[number] }>
+
+const TYPES: ReadonlySet<string> = new Set(POINT_TYPES)
+
+const isPointEvent = (event: AgentEvent): event is PointEvent => TYPES.has(event.type)
+
 /** Gathers the facts of a point from the events before it. */
 export class PointDetails {
   readonly #variables = new Map<string, Json>()
@@ -44,6 +61,21 @@ export class PointDetails {
 
   /** `erased`: the body of the event is what an erasure has left of it. */
   push(event: AgentEvent, erased = false): void {
+    if (isPointEvent(event)) this.#take(event, erased)
+  }
+
+  /** One that goes on from here on its own. */
+  copy(): PointDetails {
+    const copy = new PointDetails()
+    for (const [name, value] of this.#variables) copy.#variables.set(name, value)
+    for (const [id, call] of this.#pending) copy.#pending.set(id, call)
+    copy.#completed = [...this.#completed]
+    copy.#created = this.#created
+    copy.#answer = this.#answer
+    return copy
+  }
+
+  #take(event: PointEvent, erased: boolean): void {
     switch (event.type) {
       case 'agent_started':
         for (const [name, value] of Object.entries(event.body.spec.contextVariables))

@@ -30,6 +30,7 @@ import type {
 import { askingOf } from './asking.ts'
 import { forkOf } from './fork.ts'
 import { briefAt } from './history/brief.ts'
+import { KeptPoints } from './history/kept-points.ts'
 import { type PermittedCall, permittedCalls } from './history/permitted-calls.ts'
 import { type RebuiltRequest, rebuildRequests } from './history/rebuild-request.ts'
 import { agentAt } from './history/replay.ts'
@@ -48,6 +49,7 @@ export class Runtime implements AgentServices {
   private readonly given: RuntimePorts
   private readonly ports: RuntimePorts
   private readonly mailboxes: Mailboxes
+  private readonly points: KeptPoints
   /** Runs that are driven here. */
   private readonly driving = new Set<string>()
 
@@ -55,6 +57,7 @@ export class Runtime implements AgentServices {
     this.given = ports
     this.ports = limitedPorts(ports)
     this.mailboxes = new Mailboxes(this.ports)
+    this.points = new KeptPoints(ports.log)
   }
 
   newRunId(): string {
@@ -154,7 +157,7 @@ export class Runtime implements AgentServices {
   }
 
   at(agentId: string, at: At): Promise<AgentAt> {
-    return agentAt(this.given, agentId, at)
+    return agentAt(this.given, agentId, at, this.points)
   }
 
   brief(agentId: string, at: At): Promise<AgentBrief> {
@@ -212,6 +215,7 @@ export class Runtime implements AgentServices {
   /** Forks hold what they have inherited, so the memory and the snapshots of all agents go. */
   private async forgetWhatWasErased(): Promise<void> {
     this.mailboxes.forgetErased()
+    this.points.forgetAll()
     await this.ports.snapshots?.clear()
   }
 }

@@ -13,19 +13,32 @@ export interface Remembered<Event> {
 
 /**
  * A stream's whole history in order, in pages: what it has inherited from another stream first, then its own events.
- * `from`, `to`: revisions of the stream itself, inclusive.
+ * `from`, `to`: revisions of the stream itself, inclusive. `types`: events of other types may be left out, but for the first
+ * of each stream.
  */
 export async function* history<Event extends StreamEvent>(
   stores: Stores,
   decoding: Decoding<Event>,
   stream: string,
-  { from = 0, to = Number.POSITIVE_INFINITY }: { from?: number; to?: number } = {},
+  { from = 0, to = Number.POSITIVE_INFINITY, types }: HistoryOptions = {},
 ): AsyncGenerator<readonly Remembered<Event>[]> {
-  for await (const page of ownHistory(stores, decoding, stream, from, to)) {
-    const source = page[0] && decoding.inherited?.(page[0].event)
-    if (source) yield* history(stores, decoding, source.stream, { to: source.revision })
-    yield page
+  const only = types === undefined ? {} : { types }
+  // The first event tells what the stream has inherited.
+  const parts =
+    types !== undefined && from === 0 && to > 0 ? [[0, 0] as const, [1, to] as const] : [[from, to] as const]
+  for (const [start, end] of parts) {
+    for await (const page of ownHistory(stores, decoding, stream, start, end, start === 0 ? undefined : types)) {
+      const source = page[0] && decoding.inherited?.(page[0].event)
+      if (source) yield* history(stores, decoding, source.stream, { to: source.revision, ...only })
+      yield page
+    }
   }
+}
+
+export interface HistoryOptions {
+  readonly from?: number
+  readonly to?: number
+  readonly types?: readonly string[]
 }
 
 /** The first event of a stream, by itself. Null: there is no such stream. */
@@ -45,8 +58,12 @@ export async function* ownHistory<Event extends StreamEvent>(
   stream: string,
   from: number,
   to: number,
+  types?: readonly string[],
 ): AsyncGenerator<readonly Remembered<Event>[]> {
-  const limit = to === Number.POSITIVE_INFINITY ? {} : { limit: to - from + 1 }
+  const limit = {
+    ...(to === Number.POSITIVE_INFINITY ? {} : { limit: to - from + 1 }),
+    ...(types === undefined ? {} : { types }),
+  }
   const residues = new Residues(stores, decoding, stream)
   for await (const page of stores.log.read(stream, { from, ...limit })) {
     const remembered: Remembered<Event>[] = []

@@ -228,7 +228,7 @@ export const LAWS: readonly Caught[] = [
     name: 'touch no model',
     fault: fault(
       'runtime/agent/runtime.ts',
-      'return agentAt(this.given, agentId, at)',
+      'return agentAt(this.given, agentId, at, this.points)',
       'return this.ports.clock.now() > 0 ? agentAt(this.given, agentId, at) : agentAt(this.ports, agentId, at)',
     ),
   },

@@ -11,7 +11,7 @@ import type { Stores } from '../../stream/ports.ts'
 export const history = (
   stores: Stores,
   agentId: string,
-  options: { from?: number; to?: number } = {},
+  options: stream.HistoryOptions = {},
 ): AsyncGenerator<readonly stream.Remembered<AgentEvent>[]> =>
   stream.history<AgentEvent>(stores, agent, agentStream(agentId), options)
 

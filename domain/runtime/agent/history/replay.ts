@@ -1,8 +1,8 @@
 import { CommandRejected } from '../../../agent/errors.ts'
 import type { AgentEvent } from '../../../agent/events/events.ts'
 import { evolve } from '../../../agent/state/evolve.ts'
-import { Transcript } from '../../../agent/state/messages.ts'
-import { PointDetails } from '../../../agent/state/point-details.ts'
+import { TRANSCRIPT_TYPES, Transcript } from '../../../agent/state/messages.ts'
+import { POINT_TYPES, PointDetails } from '../../../agent/state/point-details.ts'
 import type { AgentState } from '../../../agent/state/state.ts'
 import { agentStream } from '../../../log/ids.ts'
 import type { Head, SnapshotStore } from '../../../ports.ts'
@@ -11,6 +11,7 @@ import { headOf } from '../../stream/history.ts'
 import type { Stores } from '../../stream/ports.ts'
 import type { AgentAt, At } from '../../types.ts'
 import { history } from './history.ts'
+import type { KeptPoints } from './kept-points.ts'
 import { agentSnapshots } from './snapshots.ts'
 
 // Replay: the fold of an agent's events up to a point. It has only the log and the blobs to ask; models, tools, clocks
@@ -54,21 +55,34 @@ export async function treeAt(
   return { state, tree }
 }
 
-/** The state at a point with the messages that the model would see there; reads every event before it. */
-export async function agentAt(ports: Ports, agentId: string, asked: At): Promise<AgentAt> {
-  const reached = await stateAt(ports, agentId, asked)
-  const transcript = new Transcript()
-  const facts = new PointDetails()
-  const at = () => ({ ...reached, messages: transcript.messages, facts: facts.facts })
-  for await (const page of history(ports, agentId)) {
-    for (const { event, recorded } of page) {
-      transcript.push(event)
-      facts.push(event, recorded.erased === true)
-      // By its hash: in a fork the point may be one of its source, whose revisions are others.
-      if (recorded.hash === reached.head.hash) return at()
+const TYPES = [...new Set<string>([...TRANSCRIPT_TYPES, ...POINT_TYPES])]
+
+/**
+ * The state at a point with the messages that the model would see there. Reads the events before it that tell them: all, or
+ * those after the nearest point that was kept.
+ */
+export async function agentAt(ports: Ports, agentId: string, asked: At, kept?: KeptPoints): Promise<AgentAt> {
+  const { state, head } = await stateAt(ports, agentId, asked)
+  // The point may be one that a fork has from its source.
+  const { agentId: owner } = state
+  const { revision, hash } = head
+  const { position } = kept === undefined ? { position: 0 } : await ports.log.headCursor()
+  const before = (await kept?.nearest(owner, revision)) ?? null
+  const transcript = before?.transcript.copy() ?? new Transcript()
+  const details = before?.details.copy() ?? new PointDetails()
+  const streams = new Map(before?.streams)
+  const range = { from: before === null ? 0 : before.revision + 1, to: revision, types: TYPES }
+  if (range.from <= revision) {
+    for await (const page of history(ports, owner, range)) {
+      for (const { event, recorded } of page) {
+        transcript.push(event)
+        details.push(event, recorded.erased === true)
+        streams.set(recorded.header.stream, recorded.header.revision)
+      }
     }
   }
-  return at()
+  kept?.keep({ agentId: owner, revision, hash, transcript, details, streams, position })
+  return { state, head, messages: transcript.messages, facts: details.facts }
 }
 
 async function replayTo(
