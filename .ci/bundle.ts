@@ -1,6 +1,7 @@
 // Makes few files of many: most of the start of a command went into finding and reading its 900 modules.
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { dirname, join, posix, relative, resolve, sep } from 'node:path'
 import { type Plugin, rolldown } from 'rolldown'
 
@@ -11,7 +12,7 @@ export const ENTRIES = ['api/cli/main.ts', 'adapters/log-sqlite/worker.ts']
 
 /** What every command loads; other packages are loaded from where they are installed, and only where they are used. */
 const TAKEN_IN =
-  /^(zod|kysely|hono|@hono\/zod-openapi|@asteasolutions\/zod-to-openapi|openapi3-ts|yaml|commander|canonicalize|re2js|saxes|xmlchars|diff|fast-string-width|fast-string-truncated-width)(\/|$)/
+  /^(zod|kysely|hono|@hono\/zod-(?:openapi|validator)|@asteasolutions\/zod-to-openapi|openapi3-ts|yaml|commander|canonicalize|re2js|saxes|xmlchars|diff|fast-string-width|fast-string-truncated-width)(\/|$)/
 
 /** The place of a module by its path in the clone; both absolute where they are places. */
 type PlaceOf = (path: string) => string
@@ -64,12 +65,25 @@ export async function bundle(
     comments: { legal: true, annotation: false, jsdoc: false },
   })
   await build.close()
+  const chunks = output.filter((file) => file.type === 'chunk')
+  const own = new Set(output.map(({ fileName }) => fileName))
+  const imports = chunks.flatMap((chunk) => [...chunk.imports, ...chunk.dynamicImports])
+  mustBeDeclared(imports.filter((id) => !own.has(id) && !isBuiltin(id)))
   const folders = new Map<string, string>()
-  for (const id of output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))) {
+  for (const id of chunks.flatMap(({ moduleIds }) => moduleIds)) {
     const [folder, name] = packageOf(id) ?? []
     if (folder !== undefined && name !== undefined) folders.set(name, folder)
   }
   writeFileSync(join(target, 'bundle', 'LICENSES.txt'), [...folders].sort().map(licenseOf).join('\n'))
+}
+
+/** A package of a package that was taken in is not where the bundle looks for it. */
+function mustBeDeclared(imports: readonly string[]): void {
+  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { dependencies: object }
+  const names = imports.map((id) => /^(?:@[^/]+\/)?[^/]+/.exec(id)![0])
+  const undeclared = [...new Set(names)].filter((name) => !Object.hasOwn(dependencies, name))
+  if (undeclared.length > 0)
+    throw new Error(`the bundle imports ${undeclared.join(', ')}, which package.json does not declare; take it in here`)
 }
 
 function licenseOf([name, folder]: readonly [string, string]): string {
@@ -81,6 +95,12 @@ function licenseOf([name, folder]: readonly [string, string]): string {
       : readFileSync(join(folder, file), 'utf8').trim()
   return `${name} (${license})\n\n${text}\n`
 }
+
+/** In the compiled tree every module stays where it was, as JavaScript. */
+export const inPackage =
+  (dist: string): PlaceOf =>
+  (path) =>
+    join(dist, compiled(path))
 
 /** In the clone modules find what lies beside them there; only the threads of the bundle are its own. */
 export const inClone =

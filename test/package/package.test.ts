@@ -52,7 +52,7 @@ describe('the published package', () => {
     const files = readdirSync(installed, { recursive: true, encoding: 'utf8' }).filter((path) =>
       statSync(join(installed, path)).isFile(),
     )
-    const rooms = /^(domain|adapters|projections|api)\//
+    const rooms = /^(domain|adapters|projections|api|bundle)\//
     expect(files.filter((path) => !rooms.test(path)).sort()).toEqual([
       'CHANGELOG.md',
       'LICENSE',
@@ -86,6 +86,7 @@ describe('the published package', () => {
       'api/docs/web.md',
       'api/web/dist/icon.svg',
       'api/web/dist/index.html',
+      'bundle/LICENSES.txt',
     ])
   })
 
