@@ -8,12 +8,12 @@ import { found } from '../support/postgres-server.ts'
 import { openPair } from '../support/servers/pair.ts'
 
 // Agents and people on one document, over processes that are killed. `DOCUMENTS_CAMPAIGN=whole` makes it 20 agents and 5
-// people with 2,000 edits each; without it a small sample runs.
+// people with 2,000 edits each, `DOCUMENTS_CAMPAIGN=400` with 400 each; without it a small sample runs.
 
-const WHOLE = process.env.DOCUMENTS_CAMPAIGN === 'whole'
-const [AGENTS, PEOPLE, EDITS] = WHOLE ? [20, 5, 2_000] : [5, 2, 12]
+const { DOCUMENTS_CAMPAIGN: ASKED } = process.env
+const [AGENTS, PEOPLE, EDITS] = ASKED === undefined ? [5, 2, 12] : [20, 5, ASKED === 'whole' ? 2_000 : Number(ASKED)]
 /** A process is killed after so many edits. */
-const EVERY = WHOLE ? 500 : 20
+const EVERY = ASKED === undefined ? 20 : Math.ceil(((AGENTS + PEOPLE) * EDITS) / 100)
 
 interface Entry {
   readonly revision: number
