@@ -38,8 +38,22 @@ function applyPlain(text: LoroText, change: readonly Delta<string>[]): void {
   let at = 0
   for (const part of change) {
     if (part.delete !== undefined) text.delete(at, part.delete)
-    else if (part.insert !== undefined) text.insert(at, part.insert)
+    else if (part.insert !== undefined) insertText(text, at, part.insert)
     at += part.retain ?? part.insert?.length ?? 0
+  }
+}
+
+/** UTF-16 units. */
+const PIECE = 4096
+
+/** Loro opens a text in the square of its longest insertion. From the last to the first, pieces of it do not become one. */
+function insertText(text: LoroText, at: number, inserted: string): void {
+  for (let end = inserted.length; end > 0; ) {
+    const start = Math.max(0, end - PIECE)
+    // A surrogate pair stays whole.
+    const from = start > 0 && /^[\udc00-\udfff]/.test(inserted[start]!) ? start - 1 : start
+    text.insert(at, inserted.slice(from, end))
+    end = from
   }
 }
 

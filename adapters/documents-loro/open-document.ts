@@ -1,4 +1,4 @@
-import type { LoroEvent, PeerID } from 'loro-crdt'
+import type { PeerID } from 'loro-crdt'
 import { DocumentError } from '../../domain/document/errors.ts'
 import type { Edit } from '../../domain/document/model/edits.ts'
 import { type Frontier, type FrontierRelation, frontierText } from '../../domain/document/model/frontier.ts'
@@ -8,9 +8,9 @@ import { atOnce } from '../../domain/shared/steps.ts'
 import { applyEdits } from './apply-edits.ts'
 import { authoredParts } from './authorship.ts'
 import { relationTo } from './frontiers.ts'
-import { describedFault, GATEWAY_PEER, MALFORMED, MISSING_DEPENDENCIES, type Refused } from './person-update.ts'
+import { importPerson } from './import-person.ts'
+import { describedFault } from './person-update.ts'
 import { type Replica, reason } from './replica.ts'
-import { wordsSince } from './words.ts'
 
 /** An open document on one lasting replica. */
 export class LoroDocument implements OpenDocument {
@@ -75,7 +75,7 @@ export class LoroDocument implements OpenDocument {
     const fault = describedFault(replica.doc, update, this.#gatewayPeer)
     if (fault !== null) return fault
     replica.changes()
-    const found = this.#imported(replica, update)
+    const found = importPerson(replica, update, this.#gatewayPeer)
     if ('words' in found) return { kind: 'imported', ...found, change: this.#pending(replica, update) }
     replica.rebuild()
     return found
@@ -103,23 +103,6 @@ export class LoroDocument implements OpenDocument {
   close(): void {
     this.#replica?.free()
     this.#replica = null
-  }
-
-  /** Imports an update, and refuses faults that its description does not show. */
-  #imported({ doc, index }: Replica, update: Uint8Array): Refused | { readonly words: readonly string[] } {
-    const before = doc.oplogVersion()
-    try {
-      const changes: LoroEvent[] = []
-      const { pending } = index.importing(
-        () => doc.import(update),
-        ({ events }) => changes.push(...events),
-      )
-      if (pending !== null && pending.size > 0) return MISSING_DEPENDENCIES
-      if (doc.oplogVersion().get(this.#gatewayPeer) !== before.get(this.#gatewayPeer)) return GATEWAY_PEER
-      return { words: wordsSince(doc, before, changes) }
-    } catch {
-      return MALFORMED
-    }
   }
 
   #pending(replica: Replica, update: Uint8Array): PendingChange {

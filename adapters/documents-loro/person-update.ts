@@ -1,5 +1,7 @@
 import { decodeImportBlobMeta, type ImportBlobMetadata, type LoroDoc, type PeerID } from 'loro-crdt'
 import type { ImportedUpdate } from '../../domain/ports.ts'
+import { MAX_DEPTH } from './depth.ts'
+import { trapping } from './trap.ts'
 
 export type Refused = Extract<ImportedUpdate, { kind: 'refused' }>
 
@@ -18,6 +20,17 @@ export const MISSING_DEPENDENCIES = refused(
   'the update builds on operations that the gateway does not have; send those first, or with it',
 )
 
+export const TOO_DEEP = refused(
+  'malformed',
+  `the update nests containers or values more than ${MAX_DEPTH} deep; a document has no such ones`,
+)
+/** The time that Loro takes for a long text of another peer grows with its square. */
+const MAX_OPERATIONS = 250_000
+const TOO_MANY = refused(
+  'too_many_operations',
+  `the update has more than ${MAX_OPERATIONS} operations, of which each character is one; send it in parts`,
+)
+
 /** Checks an update by its own description, before its import; null where the description shows no fault. */
 export function describedFault(doc: LoroDoc, update: Uint8Array, gatewayPeer: PeerID): ImportedUpdate | null {
   const meta = described(update)
@@ -28,12 +41,14 @@ export function describedFault(doc: LoroDoc, update: Uint8Array, gatewayPeer: Pe
   const known = (peer: PeerID): number => version.get(peer) ?? 0
   if (meta.startFrontiers.some(({ peer, counter }) => counter >= known(peer) && counter >= (ends.get(peer) ?? 0)))
     return MISSING_DEPENDENCIES
-  return [...ends].every(([peer, end]) => end <= known(peer)) ? { kind: 'known' } : null
+  const isNew = [...ends].map(([peer, end]) => Math.max(0, end - known(peer)))
+  if (isNew.every((count) => count === 0)) return { kind: 'known' }
+  return isNew.reduce((sum, count) => sum + count) > MAX_OPERATIONS ? TOO_MANY : null
 }
 
 function described(update: Uint8Array): ImportBlobMetadata | null {
   try {
-    return decodeImportBlobMeta(update, true)
+    return trapping(() => decodeImportBlobMeta(update, true))
   } catch {
     return null
   }

@@ -1,4 +1,4 @@
-import { LoroDoc, type PeerID } from 'loro-crdt'
+import { type ImportStatus, LoroDoc, type PeerID } from 'loro-crdt'
 import { DocumentError } from '../../domain/document/errors.ts'
 import type { Frontier } from '../../domain/document/model/frontier.ts'
 import { BlockIndex } from './block-index.ts'
@@ -43,7 +43,7 @@ export class Replica {
 
   /** Throws away every operation that is not stored. */
   rebuild(): void {
-    this.doc.free()
+    this.free()
     this.doc = this.#build()
     this.changes()
     this.index = new BlockIndex(this.doc)
@@ -57,8 +57,19 @@ export class Replica {
     return this.#snapshot
   }
 
+  /** Imports an update without a description of its changes; the index is read anew. */
+  importUnseen(update: Uint8Array): ImportStatus {
+    const status = this.doc.import(update)
+    this.index = new BlockIndex(this.doc)
+    return status
+  }
+
   free(): void {
-    this.doc.free()
+    try {
+      this.doc.free()
+    } catch {
+      // A trap within Loro leaves the document borrowed for ever: its memory is lost.
+    }
   }
 
   #build(): LoroDoc {

@@ -1,21 +1,28 @@
-import type { ContainerID, Delta, LoroDoc, LoroEvent, LoroText, VersionVector } from 'loro-crdt'
+import type { ContainerID, Delta, Diff, JsonChange, LoroDoc, LoroText } from 'loro-crdt'
+import { MAX_DEPTH } from './depth.ts'
 import { asText } from './layout.ts'
 
 /** The part of a text that is read before and after each changed place, in UTF-16 units. No secret is longer. */
 const AROUND = 32_768
 
+/** A value within more than {@link MAX_DEPTH} others. */
+export class TooDeep extends Error {}
+
 /**
- * Every text in the operations since a version, also in those that later ones undo, and the texts that they change around
- * each place: what was typed letter by letter stands in one piece there. The work grows with the update, not with the
- * document.
+ * Every text in some changes of a document, also in those that later ones undo, and the texts that they change around each
+ * place: what was typed letter by letter stands in one piece there. The work grows with the changes, not with the document.
+ * Throws {@link TooDeep}.
  *
- * @param events what the operations have changed
+ * @param changed the texts that the changes have changed, among other containers
  */
-export function wordsSince(doc: LoroDoc, before: VersionVector, events: readonly LoroEvent[]): readonly string[] {
+export function wordsOf(
+  doc: LoroDoc,
+  changes: readonly JsonChange[],
+  changed: readonly { readonly target: ContainerID; readonly diff: Diff }[],
+): readonly string[] {
   const words: string[] = []
-  for (const { ops } of doc.exportJsonUpdates(before, undefined, false).changes)
-    for (const { content } of ops) collect(content, words)
-  for (const { target, diff } of events) if (diff.type === 'text') words.push(...around(doc, target, diff.diff))
+  for (const { ops } of changes) for (const { content } of ops) collect(content, words, 0)
+  for (const { target, diff } of changed) if (diff.type === 'text') words.push(...around(doc, target, diff.diff))
   return words
 }
 
@@ -49,12 +56,13 @@ function whole(text: LoroText, from: number, to: number): string {
 
 const isLow = (unit: string): boolean => /^[\udc00-\udfff]/.test(unit)
 
-function collect(value: unknown, into: string[]): void {
+function collect(value: unknown, into: string[], depth: number): void {
+  if (depth > MAX_DEPTH) throw new TooDeep('a value is too deep')
   if (typeof value === 'string') into.push(value)
-  else if (Array.isArray(value)) for (const item of value) collect(item, into)
+  else if (Array.isArray(value)) for (const item of value) collect(item, into, depth + 1)
   else if (value !== null && typeof value === 'object')
     for (const [key, item] of Object.entries(value)) {
       into.push(key)
-      collect(item, into)
+      collect(item, into, depth + 1)
     }
 }

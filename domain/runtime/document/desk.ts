@@ -7,11 +7,11 @@ import type { DocumentEvent } from '../../document/stream/events.ts'
 import type { DocumentState } from '../../document/stream/state.ts'
 import { hex } from '../../log/ids.ts'
 import type { ImportedChange, OpenDocument, PendingChange } from '../../ports.ts'
-import { ContentionError } from '../errors.ts'
 import { type Asking, Mailbox } from '../stream/mailbox.ts'
 import { inSteps, type YieldToEventLoop, yielder } from '../yield-to-event-loop.ts'
 import { Answers, commandOf, type GivenAnswer } from './answers.ts'
 import { Arrivals } from './arrivals.ts'
+import { askingOf, contention, MAX_RACES } from './asking.ts'
 import { holdsSecret, wordsOfEdits } from './holds-secret.ts'
 import { openAt } from './open-at.ts'
 import { personFault } from './person-fault.ts'
@@ -19,9 +19,6 @@ import { idIn, RawBody, receivedOf } from './received.ts'
 import { REPLICA_EVERY, type ReplicaCache } from './replica-cache.ts'
 import { snapshotsOf } from './states.ts'
 import type { Caller, DocumentAt, DocumentPorts, Imported } from './types.ts'
-
-/** How often a request is judged again because other writers were faster. */
-const MAX_RACES = 20
 
 /** The document at the stream's last revision; `replica` null: the stream holds no document. */
 interface Current {
@@ -101,7 +98,7 @@ export class Desk {
     return this.#enqueue(async () => {
       for (let tries = 1; tries <= MAX_RACES; tries++) {
         const { replica, revision } = mustBeDocument(await this.#current())
-        const found = replica.import(update)
+        const found = this.#using(() => replica.import(update))
         if (found.kind === 'refused') throw personFault(found)
         if (found.kind === 'known') return { revision, frontier: replica.frontier, recorded: false }
         const { change } = found
@@ -120,7 +117,7 @@ export class Desk {
     return this.#enqueue(async () => {
       const { replica, state, revision } = mustBeDocument(await this.#current())
       const { title, frontier, root } = state
-      return use(replica, { title, revision, frontier, root })
+      return this.#using(() => use(replica, { title, revision, frontier, root }))
     })
   }
 
@@ -258,9 +255,25 @@ export class Desk {
     const { state, head } = this.#mailbox
     if (isUnchanged || state === null || head === null || this.#replica === null) return
     if (state.updates - this.#keptAt < REPLICA_EVERY) return
-    const kept = { revision: head.revision, state, bytes: this.#replica.snapshot() }
-    this.#cache.keep(this.#stream, kept, this.#keptAt)
+    const before = this.#keptAt
     this.#keptAt = state.updates
+    try {
+      this.#cache.keep(this.#stream, { revision: head.revision, state, bytes: this.#replica.snapshot() }, before)
+    } catch (error) {
+      // What was recorded stays recorded.
+      this.#dropReplica()
+      this.#cache.notKept(this.#stream, error)
+    }
+  }
+
+  /** Work on the replica. Where it fails the replica may be between two states, and is opened anew. */
+  #using<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      this.#dropReplica()
+      throw error
+    }
   }
 
   #dropReplica(): void {
@@ -279,17 +292,9 @@ export class Desk {
   }
 }
 
-const contention = (stream: string) =>
-  new ContentionError(`other writers of ${stream} were faster ${MAX_RACES} times; try again`)
-
 function mustBeDocument({ revision, state, replica }: Current) {
   if (state === null || replica === null) throw new DocumentError('DOCUMENT_UNKNOWN', 'there is no such document')
   return { revision, state, replica }
 }
 
 const codeOf = (answer: Answer): string | null => ('code' in answer.body ? answer.body.code : null)
-
-const askingOf = ({ name: _, holdsSecret: __, ...caller }: Caller, commandId: string): Asking<DocumentContext> => ({
-  ...caller,
-  commandId,
-})

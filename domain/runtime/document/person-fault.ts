@@ -7,6 +7,7 @@ const CODES: Readonly<Record<Refused['reason'], DocumentErrorCode>> = {
   malformed: 'UPDATE_MALFORMED',
   gateway_peer: 'UPDATE_OF_GATEWAY',
   missing_dependencies: 'UPDATE_INCOMPLETE',
+  too_many_operations: 'UPDATE_TOO_LARGE',
 }
 
 /** The refusal of a person's update. */

@@ -55,8 +55,16 @@ export class ReplicaCache {
 
   /** Tells why a document is opened from all of its updates. */
   leftAside(stream: string, error: unknown): void {
-    const why = error instanceof Error ? error.message : String(error)
-    this.#warn?.(idOf(stream), `no snapshot of the document could be used, so all of its updates are read: ${why}`)
+    this.#tell(stream, 'no snapshot of the document could be used, so all of its updates are read', error)
+  }
+
+  /** Tells that the document has no new snapshot. */
+  notKept(stream: string, error: unknown): void {
+    this.#tell(stream, 'no snapshot of the document could be made, so it opens more slowly; verify it', error)
+  }
+
+  #tell(stream: string, what: string, error: unknown): void {
+    this.#warn?.(idOf(stream), `${what}: ${error instanceof Error ? error.message : String(error)}`)
   }
 
   /**
