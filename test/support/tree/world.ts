@@ -40,7 +40,7 @@ export class TreeWorld {
   /** Called at each boundary, such as to have a person cancel. */
   onBoundary: (boundary: Boundary) => void = () => undefined
   /** What the model says. */
-  answer: (request: ModelRequest) => ModelOutcome = (request) => answerOf(this.plan, request)
+  answer: (request: ModelRequest) => ModelOutcome | Promise<ModelOutcome> = (request) => answerOf(this.plan, request)
   /** The stream that cannot be read; blank: none. */
   damaged = { stream: '' }
   agentsAtOnce = 5
@@ -55,7 +55,7 @@ export class TreeWorld {
   doubts = 0
   private readonly plan: Plan
   private dies: Dies
-  private readonly spec: AgentSpec
+  readonly spec: AgentSpec
   private processes = 0
   private asked = 0
   private readonly working = new Map<string, Process>()
