@@ -43,7 +43,7 @@ export const TREES: readonly Rule[] = [
     rule,
     says: 'usage that arrives after the end is reported to the parent',
     test: 'test/runtime/tree-late.test.ts',
-    fault: fault('agent/decisions/reports.ts', 'if (!isEmptyReport(delta))', 'if (isEmptyReport(delta))'),
+    fault: fault('agent/decisions/reports.ts', 'if (!isEmptyReport(delta))', 'if (delta === null)'),
   },
   {
     rule,
