@@ -8,10 +8,11 @@ import { RULES as OTHERS, type Rule } from './support/conformance/rules.ts'
 import { SPAWN } from './support/conformance/spawn.ts'
 import { SPAWNER } from './support/conformance/spawner.ts'
 import { STRUCTURE } from './support/conformance/structure.ts'
+import { TREES } from './support/conformance/trees.ts'
 
 /** Every MUST of seed 000 by number, with who holds it. */
 export const ROWS: readonly Row[] = [...ENDING, ...RECORDING, ...REPEATING, ...STRUCTURE]
 
 export { LAWS } from './support/conformance/laws.ts'
 /** Rules that no MUST and no law names by itself. */
-export const RULES: readonly Rule[] = [...OTHERS, ...AGENTS, ...SPAWN, ...SPAWNER, ...QUESTIONS]
+export const RULES: readonly Rule[] = [...OTHERS, ...AGENTS, ...SPAWN, ...SPAWNER, ...QUESTIONS, ...TREES]

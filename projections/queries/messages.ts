@@ -9,7 +9,7 @@ export interface MessageRow {
   readonly receivedBy: readonly string[]
   /** Why its recipient has not taken it. */
   readonly bounced: string | null
-  /** Of a request: why it was not answered. */
+  /** Why its recipient has refused it, or will not answer it. */
   readonly refused: string | null
 }
 

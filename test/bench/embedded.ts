@@ -8,6 +8,7 @@ import { openBoundary } from '../../api/host/boundary.ts'
 import { SystemClock } from '../../api/host/clock.ts'
 import { paths } from '../../api/host/paths.ts'
 import { systemRandom } from '../../api/host/random.ts'
+import type { AgentSpec } from '../../domain/agent/definition/spec.ts'
 import type { ModelProvider } from '../../domain/ports.ts'
 import { Runtime } from '../../domain/runtime/agent/runtime.ts'
 import { Projections } from '../../projections/index.ts'
@@ -18,6 +19,8 @@ export interface Embedded {
   readonly log: SqliteLog
   /** Runs an agent to its end. Returns its id. */
   run(turns: number, onTurn?: OnTurn): Promise<string>
+  /** The same with a model and a spec of one's own. */
+  runWith(model: ModelProvider, spec: AgentSpec): Promise<string>
   /** Resolves when the tables show everything that is in the log. */
   shown(): Promise<void>
   close(): Promise<void>
@@ -51,17 +54,19 @@ export async function openEmbedded(data: string): Promise<Embedded> {
         close: async () => undefined,
       }),
     })
+  const runWith = async (model: ModelProvider, spec: AgentSpec) => {
+    const runtime = runtimeOf(model)
+    const runId = runtime.newRunId()
+    const by = { kind: 'user', id: 'bench', claimed: true } as const
+    await runtime.execute(runId, { kind: 'start', spec, task: 'Read the files.' }, { by })
+    const ended = await runtime.drive(runId, { signal: new AbortController().signal })
+    if (ended.end !== 'done') throw new Error(`the measured run did not complete: ${JSON.stringify(ended)}`)
+    return runId
+  }
   return {
     log,
-    async run(turns, onTurn) {
-      const runtime = runtimeOf(benchModel(turns, onTurn))
-      const runId = runtime.newRunId()
-      const by = { kind: 'user', id: 'bench', claimed: true } as const
-      await runtime.execute(runId, { kind: 'start', spec: benchSpec(turns), task: 'Read the files.' }, { by })
-      const ended = await runtime.drive(runId, { signal: new AbortController().signal })
-      if (ended.end !== 'done') throw new Error(`the measured run did not complete: ${JSON.stringify(ended)}`)
-      return runId
-    },
+    runWith,
+    run: (turns, onTurn) => runWith(benchModel(turns, onTurn), benchSpec(turns)),
     shown: async () => projections.caughtUpTo(await log.headCursor()),
     async close() {
       end.abort()

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { Bench, type Case } from './bench.ts'
 import { agents } from './cases/agents.ts'
+import { children } from './cases/children.ts'
 import { contexts } from './cases/contexts.ts'
 import { decisions } from './cases/decisions.ts'
 import { fold } from './cases/fold.ts'
@@ -25,6 +26,7 @@ const CASES: readonly Case[] = [
   fold,
   tables,
   tree,
+  children,
   many,
   contexts,
   decisions,

@@ -4,9 +4,10 @@ import { budgetOf, committed, ownSpent } from '../../domain/agent/state/account.
 import { fold } from '../../domain/agent/state/evolve.ts'
 import type { AgentState } from '../../domain/agent/state/state.ts'
 import { law } from '../support/laws.ts'
+import type { Boundary } from '../support/tree/dying-log.ts'
 import { holds } from '../support/tree/holds.ts'
-import { type Plan, treeArbitrary } from '../support/tree/plans.ts'
-import { type Boundary, type Dies, ROOT, TreeWorld, worldSpec } from '../support/tree/world.ts'
+import { type Plan, treeArbitrary, worldSpec } from '../support/tree/plans.ts'
+import { type Dies, ROOT, TreeWorld } from '../support/tree/world.ts'
 
 // Law 5 of trees: killed at any boundary and driven again, the tree ends as one that was not; each child is born once, no
 // irreversible effect happens twice, and the books of every agent agree with its subtree.
@@ -88,7 +89,7 @@ test('driven by three processes that are killed, or lose all leases, anywhere an
     const whole = await (await live(plan)).told()
     const world = new TreeWorld(plan, (_, nth, process) => {
       const fault = all.find(({ at }) => at === nth)
-      if (fault?.dies === false) world.suspend(process)
+      if (fault?.dies === false) world.leases.suspend(process)
       return fault?.dies === true
     })
     world.workers = 3

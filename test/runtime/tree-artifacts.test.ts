@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { says, use } from '../support/tree/planned-model.ts'
+import { tablesOf } from '../support/tree/tables.ts'
 import { ROOT, TreeWorld } from '../support/tree/world.ts'
 
 test('an artifact of a child is registered with its parent, and stays that of the child', async () => {
@@ -17,4 +18,7 @@ test('an artifact of a child is registered with its parent, and stays that of th
   const registered = (await world.events(ROOT)).filter(({ type }) => type === 'child_artifact')
   expect(own).toHaveLength(1)
   expect(registered).toMatchObject([{ body: { childId: child, ...own[0]!.body } }])
+  const tables = await tablesOf(world)
+  const { data } = await tables.read((db) => db.selectFrom('artifacts').selectAll().execute())
+  expect(data).toMatchObject([{ agent_id: child, registered_with: ROOT, run_id: ROOT, path: 'notes.md' }])
 })

@@ -3,8 +3,8 @@ import type { AgentEvent } from '../../domain/agent/events/events.ts'
 import { budgetOf, totals } from '../../domain/agent/state/account.ts'
 import { agentStream, childAgentId } from '../../domain/log/ids.ts'
 import { says, use } from '../support/tree/planned-model.ts'
-import type { Plan } from '../support/tree/plans.ts'
-import { type Dies, ROOT, TreeWorld, worldSpec } from '../support/tree/world.ts'
+import { type Plan, worldSpec } from '../support/tree/plans.ts'
+import { type Dies, ROOT, TreeWorld } from '../support/tree/world.ts'
 
 // The books of a tree through the real courier: what the laws say of simulated streams, seen in processes over one log.
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { says, use } from '../support/tree/planned-model.ts'
-import { HAND } from '../support/tree/plans.ts'
-import { ROOT, TreeWorld, worldSpec } from '../support/tree/world.ts'
+import { HAND, worldSpec } from '../support/tree/plans.ts'
+import { ROOT, TreeWorld } from '../support/tree/world.ts'
 
 // A child has at most its parent's rights (CONTRACTS 3): a person can lift what its phase refuses, and nothing more.
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { says, use } from '../support/tree/planned-model.ts'
-import { ROOT, TreeWorld, worldSpec } from '../support/tree/world.ts'
+import { worldSpec } from '../support/tree/plans.ts'
+import { ROOT, TreeWorld } from '../support/tree/world.ts'
 
 // Bad input for delegation (CONTRACTS 4): each is refused by name, starts no agent, and keeps the run from nothing.
 

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { agentStream, childAgentId } from '../../domain/log/ids.ts'
 import { USER } from '../support/harness.ts'
-import type { Plan } from '../support/tree/plans.ts'
-import { type Boundary, ROOT, TreeWorld, worldSpec } from '../support/tree/world.ts'
+import type { Boundary } from '../support/tree/dying-log.ts'
+import { type Plan, worldSpec } from '../support/tree/plans.ts'
+import { ROOT, TreeWorld } from '../support/tree/world.ts'
 
 // Cancel, pause, approvals and damage in a tree that is driven.
 

@@ -3,7 +3,7 @@ import { sha256 } from '../../log/ids.ts'
 import type { Artifact } from '../events/events.ts'
 import type { Call } from '../state/call.ts'
 import { gatesOnTheWay, targetPhase, toolsOfPhase } from '../state/phases.ts'
-import { artifactEvents, controlTool, gateEvents, nonBlank } from './control-tool.ts'
+import { artifactEvents, artifactsFault, controlTool, gateEvents, nonBlank } from './control-tool.ts'
 
 const InlineArtifact = z.strictObject({
   type: z.enum(['plan', 'report', 'diagram', 'file']),
@@ -26,9 +26,9 @@ export const advancePhase = controlTool({
   kind: 'continues',
   alone: 'SINGLE_STEP_VIOLATION',
   needsRole: true,
-  refusal: (state, { to }) => {
+  refusal: (state, { to, artifacts }) => {
     const target = targetPhase(state, to)
-    return 'refusal' in target ? target.refusal : null
+    return 'refusal' in target ? target.refusal : artifactsFault({ artifacts })
   },
   examine: (state, call, { to, artifacts = [] }) => {
     const target = targetPhase(state, to)

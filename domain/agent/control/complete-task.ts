@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { openGates } from '../state/phases.ts'
 import { recoveryOf } from '../state/state.ts'
-import { artifactEvents, controlTool, gateEvents, nonBlank } from './control-tool.ts'
+import { artifactEvents, artifactsFault, controlTool, gateEvents, nonBlank } from './control-tool.ts'
 
 /** Seed 000, 5.1. No other key; strings are trimmed, `artifacts` deduplicated. */
 const schema = z.strictObject({
@@ -22,6 +22,7 @@ export const completeTask = controlTool({
   schema,
   kind: 'completes',
   alone: 'COMPLETION_NOT_ALONE',
+  refusal: (_, input) => artifactsFault(input),
   examine: (state, _, { artifacts = [] }) => ({ gates: openGates(state), files: artifacts }),
   decide: (state, _, { summary, artifacts = [], nextSteps }, findings) => {
     const recovering = recoveryOf(state.machine) !== null

@@ -115,6 +115,15 @@ export function gateEvents({ gates }: Findings): { events: ControlEvent[]; error
   return { events, error: { code: 'GATE_FAILED', message: `a quality gate does not hold: ${why}` } }
 }
 
+/** The most artifacts that one call names: each is an event here and one more in the parent, and all stand in one append. */
+const MAX_ARTIFACTS = 1_000
+
+/** Why so many artifacts cannot be registered, or null. */
+export const artifactsFault = ({ artifacts = [] }: { readonly artifacts?: readonly unknown[] | undefined }) =>
+  artifacts.length <= MAX_ARTIFACTS
+    ? null
+    : `artifacts: a call names at most ${MAX_ARTIFACTS}, not ${artifacts.length}; name the folders or the most important files`
+
 export const artifactEvents = ({ artifacts }: Findings): ControlEvent[] =>
   artifacts.map((artifact) => ({ type: 'artifact_registered', body: { artifact } }) as const)
 

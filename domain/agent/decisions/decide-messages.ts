@@ -7,7 +7,7 @@ import type { BodyOf } from '../events/events.ts'
 import type { Origin } from '../events/tree.ts'
 import type { Delivery, Message } from '../rules/obligations.ts'
 import { callWaitingFor, MAX_REQUESTS, subscribersOf, waitsForAnother } from '../state/bus.ts'
-import { bouncedText, messageText } from '../state/bus-rules.ts'
+import { bouncedText, messageText, whyNoRoom } from '../state/bus-rules.ts'
 import { nextLosses, placeOf } from '../state/courier.ts'
 import { type AgentState, isFinished } from '../state/state.ts'
 import type { Settled } from './commands.ts'
@@ -39,6 +39,12 @@ export function whyNoRequest(state: AgentState, now: number): string | null {
   return open < MAX_REQUESTS ? null : `${open} requests wait for its answer already; ask again later`
 }
 
+/** Answers are always taken: there are as many as the agent has sent messages. */
+function whyRefused({ state, context }: DecisionBuilder, { type, payload }: Message): string | null {
+  if (type === 'response') return null
+  return (type === 'request' ? whyNoRequest(state, context.now) : null) ?? whyNoRoom(state, payload)
+}
+
 const senderOf = ({ stream }: Origin) => idOf(stream)
 
 export function takeMessage(d: DecisionBuilder, delivery: Sent): void {
@@ -47,7 +53,7 @@ export function takeMessage(d: DecisionBuilder, delivery: Sent): void {
   switch (delivery.kind) {
     case 'deliver_message': {
       const { message } = delivery
-      const refused = message.type === 'request' ? whyNoRequest(d.state, d.context.now) : null
+      const refused = whyRefused(d, message)
       return refused === null ? receive(d, message, { origin, sentAt }) : refuse(d, message, refused, origin)
     }
     case 'deliver_subscription':
@@ -70,7 +76,10 @@ export function distribute(
   const hearers = subscribersOf(d.state.bus, topic, from)
   const to = hearers.filter((agentId) => agentId !== d.state.agentId)
   d.emit('message_distributed', { ...publication, to, ...(origin === undefined ? {} : { origin }) })
-  if (to.length < hearers.length) receive(d, { id, from, type: 'event', topic, payload }, { sentAt })
+  if (to.length === hearers.length) return
+  const refused = whyNoRoom(d.state, payload)
+  if (refused === null) receive(d, { id, from, type: 'event', topic, payload }, { sentAt })
+  else refuse(d, { id, from }, refused)
 }
 
 /** Records a message. The answer to a request ends the call that waits for it. `how.payload`: of a person's. */

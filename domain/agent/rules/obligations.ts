@@ -3,6 +3,7 @@ import type { Json } from '../../log/json.ts'
 import { idOf } from '../../log/owner.ts'
 import { instantOf } from '../../shared/instant.ts'
 import type { AgentSpec } from '../definition/spec.ts'
+import type { DeliveryRefused } from '../errors.ts'
 import type { AgentEvent, Artifact, BodyOf } from '../events/events.ts'
 import type { MessageType } from '../events/messages.ts'
 import type { Amounts, Origin, Report } from '../events/tree.ts'
@@ -128,8 +129,24 @@ export function deliveryOf(
   }
 }
 
-/** Is the agent told where this obligation of its bounces? Of its own messages; a refusal was none. */
-export const tellsOf = (event: AgentEvent): boolean => event.type === 'message_sent' && event.body.refused === undefined
+/** Why an obligation is never taken. `stays`, of a message: its target goes on and takes others. */
+export interface Refusal {
+  readonly reason: string
+  readonly stays?: true
+}
+
+/** What the target's refusal of a delivery says to its source. */
+export const refusalOf = ({ code, message }: DeliveryRefused, delivery: Delivery): Refusal => ({
+  reason: message,
+  ...(code === 'BOUNCED' && 'runId' in delivery && { stays: true }),
+})
+
+/** A refused obligation, as its source records it. `told`: the agent hears of its own messages; a refusal was none. */
+export const bounceOf = (event: AgentEvent, refusal: Refusal) => ({
+  revision: event.revision,
+  told: event.type === 'message_sent' && event.body.refused === undefined,
+  ...refusal,
+})
 
 function birthOf({ runId, agentId, depth, parent }: AgentState, toolCallId: string): ChildBirth {
   const ancestors = parent === null ? [] : [...(parent.ancestors ?? []), parent.agentId]

@@ -12,6 +12,19 @@ export const MESSAGE_BYTES = RESULT_BYTES
 /** The longest topic and the longest name of a recipient, in characters. */
 export const NAME_LENGTH = 256
 
+/**
+ * What an agent takes of messages for one turn, in bytes per token of the shortest context that its model may have: its last
+ * three turns stay whole, so that more than this in each of them would leave no room for an answer.
+ */
+const UNREAD_BYTES_PER_TOKEN = 3 / 8
+
+/** Why an agent takes no message of another one before its next turn, or null. One is always taken. */
+export function whyNoRoom({ unread, context: { bytes }, spec: { models } }: AgentState, payload: Json): string | null {
+  const room = UNREAD_BYTES_PER_TOKEN * Math.min(...models.known.map(({ contextTokens }) => contextTokens))
+  if (unread === 0 || bytes + byteLength(canonicalText(payload)) <= room) return null
+  return `it was not taken, because ${bytes} bytes wait for the next turn of its recipient already; send less, or write it to a file and name that`
+}
+
 /** Why a payload cannot be sent, or null. */
 export function payloadFault(payload: Json): string | null {
   const bytes = byteLength(canonicalText(payload))

@@ -42,6 +42,9 @@ const WITHOUT_TEXT: { readonly [K in keyof AgentState]?: (value: NonNullable<Age
   tasks: graphWithoutText,
 }
 
+/** The texts of parts of members: of a record of many entries, such as the courier's, a decision changes one. */
+const parts = new WeakMap<object, string>()
+
 const COVERED = (Object.keys(BLANK) as (keyof AgentState)[]).filter((name) => !NOT_COVERED.has(name)).sort()
 const LABELS = COVERED.map((name) => `${JSON.stringify(name)}:`)
 /** The text of each member's initial value. A member that has it is omitted, so that a new member leaves older digests valid. */
@@ -79,12 +82,22 @@ function member(i: number, value: unknown): string {
 function stable(value: unknown): string {
   if (value === null || typeof value === 'boolean' || typeof value === 'number') return `${value}`
   if (typeof value !== 'object') return JSON.stringify(value)
+  const known = parts.get(value)
+  if (known !== undefined) return known
+  const text = Array.isArray(value) ? stableArray(value) : stableRecord(value as Record<string, unknown>)
+  parts.set(value, text)
+  return text
+}
+
+function stableArray(items: readonly unknown[]): string {
   let text = ''
-  if (Array.isArray(value)) {
-    for (const item of value) text += (text === '' ? '' : ',') + stable(item)
-    return `[${text}]`
-  }
-  for (const key of Object.keys(value).sort())
-    text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${stable((value as Record<string, unknown>)[key])}`
+  for (const item of items) text += (text === '' ? '' : ',') + stable(item)
+  return `[${text}]`
+}
+
+function stableRecord(record: Readonly<Record<string, unknown>>): string {
+  let text = ''
+  for (const key of Object.keys(record).sort())
+    text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${stable(record[key])}`
   return `{${text}}`
 }

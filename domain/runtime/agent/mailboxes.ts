@@ -1,3 +1,4 @@
+import { isFinished } from '../../agent/state/state.ts'
 import type { RuntimePorts } from '../ports.ts'
 import { AgentMailbox } from './mailbox.ts'
 
@@ -25,7 +26,8 @@ export class Mailboxes {
       if (!held) return
       held = false
       entry.users--
-      this.forgetOldest()
+      if (entry.users === 0 && isOver(entry.mailbox)) this.entries.delete(agentId)
+      else this.forgetOldest()
     }
     return { mailbox: entry.mailbox, release }
   }
@@ -64,6 +66,9 @@ export class Mailboxes {
     }
   }
 }
+
+/** A child that has ended is hardly ever asked again, so that a tree takes memory only for the agents at work. */
+const isOver = ({ state }: AgentMailbox): boolean => state !== null && state.parent !== null && isFinished(state)
 
 /** Idle mailboxes that are kept whatever their messages take, and how much all may take together. */
 const KEPT_MAILBOXES = 16

@@ -1,7 +1,7 @@
 import { agent } from '../../agent/decisions/aggregate.ts'
 import type { SettleDelivery } from '../../agent/decisions/commands.ts'
 import { DeliveryRefused } from '../../agent/errors.ts'
-import { type Delivery, deliveryOf, tellsOf } from '../../agent/rules/obligations.ts'
+import { bounceOf, type Delivery, deliveryOf, type Refusal, refusalOf } from '../../agent/rules/obligations.ts'
 import { acceptedFrom, firstBehind, keyOf, rankOf, wasAccepted } from '../../agent/state/courier.ts'
 import type { Header } from '../../log/envelope.ts'
 import { damageIn } from '../agent/damage.ts'
@@ -47,13 +47,17 @@ export async function deliver(
       else {
         // Told before anything later is delivered: the target's number alone would make it look accepted.
         const again = wasAccepted(source.state!, owed, event.revision)
-        const bounced = { ...refused, told: tellsOf(event), again }
-        await settle(source, target, { upTo: event.revision, accepted, bounced }, retry)
+        await settle(
+          source,
+          target,
+          { upTo: event.revision, accepted, bounced: [bounceOf(event, refused)], again },
+          retry,
+        )
         upTo = -1
       }
     }
   }
-  if (upTo >= 0) await settle(source, target, { upTo, accepted, bounced: null }, retry)
+  if (upTo >= 0) await settle(source, target, { upTo, accepted, bounced: [], again: false }, retry)
 }
 
 /** Reads the target anew; gives why it never can be, where that is so. */
@@ -84,7 +88,7 @@ async function refusal(
     return null
   } catch (error) {
     if (!(error instanceof DeliveryRefused) || error.code === 'OUT_OF_ORDER') throw error
-    return { reason: error.message, ...(error.code === 'BOUNCED' && 'runId' in command && { stays: true }) }
+    return refusalOf(error, command)
   }
 }
 
@@ -109,42 +113,24 @@ function askingOf({ origin }: Delivery, { correlationId, commandId, trace }: Hea
   }
 }
 
-interface Refusal {
-  readonly reason: string
-  /** Of a message: the target takes other things. */
-  readonly stays?: true
-}
-
-interface Refused extends Refusal {
-  /** The agent is to be told. */
-  readonly told: boolean
-  /** The target had accepted it before it lost its end. */
+interface Done {
+  readonly upTo: number
+  readonly accepted: number
+  readonly bounced: SettleDelivery['bounced']
+  /** The target had accepted what it refuses now, before it lost its end. */
   readonly again: boolean
 }
 
-async function settle(
-  source: AgentMailbox,
-  target: AgentMailbox,
-  done: { readonly upTo: number; readonly accepted: number; readonly bounced: Refused | null },
-  retry: Retry,
-): Promise<void> {
-  const { upTo, bounced } = done
-  const again = bounced?.again === true
+async function settle(source: AgentMailbox, target: AgentMailbox, done: Done, retry: Retry): Promise<void> {
+  const { upTo, bounced, again } = done
   const command: SettleDelivery = {
     kind: 'delivered',
     target: target.stream,
     upTo,
     accepted: done.accepted < 0 ? null : done.accepted,
-    bounced: bounced === null ? [] : [bouncedAt(upTo, bounced)],
+    bounced,
     ...(again ? { again } : {}),
   }
   const asking = { by: COURIER, commandId: `${again ? 'refused' : 'delivered'}:${target.stream}@${upTo}` }
   await source.submit(command, asking, { fact: true, retry })
 }
-
-const bouncedAt = (revision: number, { reason, told, stays }: Refused) => ({
-  revision,
-  reason,
-  told,
-  ...(stays && { stays }),
-})

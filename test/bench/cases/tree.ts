@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { openSqliteLog } from '../../../adapters/log-sqlite/open.ts'
-import { costBy, Projections, treeOf } from '../../../projections/index.ts'
+import { costBy, Projections, showTree } from '../../../projections/index.ts'
 import { liveFile } from '../../../projections/store/pointer.ts'
 import { MemoryBlobs } from '../../support/harness.ts'
 import { type Plan, treeSpec } from '../../support/tree/plans.ts'
@@ -31,7 +31,7 @@ export const tree: Case = {
     await projections.caughtUpTo(await log.headCursor(), AbortSignal.timeout(60_000))
     const shown = () =>
       projections.read(async (db) => {
-        const [root] = await treeOf(db, ROOT)
+        const [root] = (await showTree(db, ROOT)).tree
         const lineage = await db.selectFrom('agent_lineage').selectAll().where('run_id', '=', ROOT).execute()
         const totals = await db.selectFrom('agent_lineage_totals').selectAll().where('run_id', '=', ROOT).execute()
         const bill = await costBy(db, 'role', { runId: ROOT })

@@ -8,7 +8,7 @@ import { external } from './tales-external.ts'
 import { blobs, coder, files, results, secrets } from './tales-files.ts'
 import { erased, forks } from './tales-forks.ts'
 import { losses } from './tales-losses.ts'
-import { messages } from './tales-messages.ts'
+import { bounces, messages } from './tales-messages.ts'
 import { models } from './tales-models.ts'
 import { approvals, doubts, late, people, permissions, restores, revoked, voided } from './tales-people.ts'
 import { reuse } from './tales-reuse.ts'
@@ -20,6 +20,7 @@ export const HISTORIES: Readonly<Record<string, () => Promise<RecordingLog>>> = 
   ...{
     approvals,
     blobs,
+    bounces,
     budgets,
     coder,
     contexts,

@@ -52,3 +52,20 @@ export async function messages(): Promise<RecordingLog> {
   await book.into(log)
   return log
 }
+
+/** A parent writes to a child that is not born yet: the message bounces, and the child takes the later one and hears its topic. */
+export async function bounces(): Promise<RecordingLog> {
+  const a = child(0)
+  const root: Says = [[delegate('a', 0), send(a, {}, 1)], [use('publish', { topic: 'news', payload: 'noon' })]]
+  const hears: Says = [[use('subscribe', { topic: 'news' })], [send('user:ann', { expectReply: true })]]
+  const book = new Recorded()
+  const agents = started(telling(root, { a: hears }), TOGETHER, book)
+  toRest(agents, 'root')
+  agents.deliver('root', `agent-${a}`, 'next')
+  toRest(agents, a)
+  bringAll(agents)
+  agents.settle()
+  const log = new RecordingLog()
+  await book.into(log)
+  return log
+}

@@ -5,10 +5,11 @@ import { agentStream, childAgentId } from '../../../domain/log/ids.ts'
 import type { EventLog, ModelOutcome, ModelRequest } from '../../../domain/ports.ts'
 import { testModel } from '../harness.ts'
 import { Agents } from '../tree/agents.ts'
+import type { Boundary } from '../tree/dying-log.ts'
 import { says, use } from '../tree/planned-model.ts'
-import { modelOf, type Plan, treeSpec } from '../tree/plans.ts'
+import { modelOf, type Plan, treeSpec, worldSpec } from '../tree/plans.ts'
 import { Recorded } from '../tree/recorded.ts'
-import { type Boundary, ROOT, TreeWorld, worldSpec } from '../tree/world.ts'
+import { ROOT, TreeWorld } from '../tree/world.ts'
 import { RecordingLog } from './recording.ts'
 
 // Trees of agents: births and ends, budgets, what people ask of a tree, losses, and what becomes known late.

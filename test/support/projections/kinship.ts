@@ -48,7 +48,9 @@ export function kinship(actor: Actor, tape: Tape): unknown {
     case 8:
       return actor.write('resume_forwarded', { childId })
     default: {
-      const bounced = tape.pick(2) === 0 ? [] : [{ revision: tape.pick(9), reason: 'there is no such agent' }]
+      const how = tape.pick(4)
+      const reason = how < 3 ? { reason: 'there is no such agent' } : { reason: 'sent too early', stays: true }
+      const bounced = how < 2 ? [] : [{ revision: tape.pick(9), ...reason }]
       return actor.write('delivered', { target: agentStream(childId), upTo: 9, accepted: null, bounced })
     }
   }

@@ -4,7 +4,7 @@ import { decide } from '../../../domain/agent/decisions/decide.ts'
 import { owed } from '../../../domain/agent/decisions/owed.ts'
 import { DeliveryRefused } from '../../../domain/agent/errors.ts'
 import type { AgentEvent } from '../../../domain/agent/events/events.ts'
-import { deliveryOf, tellsOf } from '../../../domain/agent/rules/obligations.ts'
+import { bounceOf, deliveryOf, refusalOf } from '../../../domain/agent/rules/obligations.ts'
 import { rankOf, targetsOf, undelivered } from '../../../domain/agent/state/courier.ts'
 import { Transcript } from '../../../domain/agent/state/messages.ts'
 import { type AgentState, activityOf, callsOf, isFinished } from '../../../domain/agent/state/state.ts'
@@ -195,8 +195,7 @@ export class Agents {
       if (error.code === 'OUT_OF_ORDER' && how !== 'skips') throw error
       if (error.code === 'OUT_OF_ORDER' || how !== 'next') return
       const accepted = owes.accepted < 0 ? null : owes.accepted
-      const stays = error.code === 'BOUNCED' && ({ stays: true } as const)
-      const bounced = [{ revision: event.revision, reason: error.message, told: tellsOf(event), ...stays }]
+      const bounced = [bounceOf(event, refusalOf(error, command))]
       this.submit(source, { kind: 'delivered', ...done, accepted, bounced })
     }
   }

@@ -47,6 +47,25 @@ export function treeSpec(more: Record<string, unknown> = {}, delegation: Record<
   })
 }
 
+const HANDY = { ...HAND, phases: [{ name: 'work', allowedTools: ['look', 'send'] }] }
+
+/** Of a run whose agents look, and send what cannot be taken back. */
+export function worldSpec(more: Record<string, unknown> = {}, delegation: Record<string, unknown> = {}): AgentSpec {
+  const spec = treeSpec(
+    {
+      tools: [
+        ...controlTools(null),
+        delegateToAgent.spec,
+        toolSpec('look', { effect: 'pure' }),
+        toolSpec('send', { effect: 'irreversible' }),
+      ],
+      ...more,
+    },
+    delegation,
+  )
+  return { ...spec, delegation: { ...spec.delegation!, roles: { coder: HANDY } } }
+}
+
 const use = (name: string, input: object, id: string): Block => ({ type: 'tool_use', id, name, input: input as never })
 
 /** The model that carries out a plan: each agent finds its own part by the path in its task. It may be asked again. */

@@ -1,6 +1,4 @@
 import { MemoryLog } from '../../../adapters/log-memory/log.ts'
-import { delegateToAgent } from '../../../domain/agent/control/delegate-to-agent.ts'
-import { controlTools } from '../../../domain/agent/control/registry.ts'
 import type { UserCommand } from '../../../domain/agent/decisions/commands.ts'
 import type { AgentSpec } from '../../../domain/agent/definition/spec.ts'
 import { CommandRejected } from '../../../domain/agent/errors.ts'
@@ -8,36 +6,26 @@ import type { AgentEvent } from '../../../domain/agent/events/events.ts'
 import { totals } from '../../../domain/agent/state/account.ts'
 import { undelivered } from '../../../domain/agent/state/courier.ts'
 import { callsOf } from '../../../domain/agent/state/state.ts'
-import { LogError } from '../../../domain/log/errors.ts'
 import { idOf } from '../../../domain/log/owner.ts'
 import type { EventLog, ModelOutcome, ModelRequest, Tool } from '../../../domain/ports.ts'
 import { history } from '../../../domain/runtime/agent/history/history.ts'
 import { agentAt } from '../../../domain/runtime/agent/history/replay.ts'
 import { acceptLoss } from '../../../domain/runtime/agent/losses.ts'
-import type { CrashPoint, Lease, RuntimePorts } from '../../../domain/runtime/ports.ts'
+import type { RuntimePorts } from '../../../domain/runtime/ports.ts'
 import type { DriveEnd } from '../../../domain/runtime/types.ts'
 import { MemoryBlobs, seededRandom, toolSpec, USER } from '../harness.ts'
 import { NO_SECRETS } from '../no-secrets.ts'
 import { NEVER, Process } from '../process.ts'
 import { VirtualClock } from '../virtual-clock.ts'
+import { type Boundary, dyingLog } from './dying-log.ts'
 import { answerOf } from './planned-model.ts'
-import { HAND, type Plan, treeSpec } from './plans.ts'
-
-/** A boundary of a tree's work: a point of the runtime, and the append that it stands before or after. */
-export interface Boundary {
-  readonly name: CrashPoint
-  readonly stream: string
-  readonly types: readonly string[]
-}
+import { type Plan, worldSpec } from './plans.ts'
+import { ProcessLeases } from './process-leases.ts'
 
 /** Says at which boundaries the process dies. `nth`: counted from 1 over all processes. */
 export type Dies = (boundary: Boundary, nth: number, process: Process) => boolean
 
 export const ROOT = 'root'
-
-async function* living<T>(process: Process, pages: AsyncIterable<T>): AsyncGenerator<T> {
-  for await (const page of pages) yield await process.living(async () => page)
-}
 
 /** A tree of agents with a scripted model in processes that die, over one log. */
 export class TreeWorld {
@@ -52,7 +40,7 @@ export class TreeWorld {
   /** Called at each boundary, such as to have a person cancel. */
   onBoundary: (boundary: Boundary) => void = () => undefined
   /** What the model says. */
-  answer: (request: ModelRequest) => ModelOutcome = (request) => answerOf(this.plan, request)
+  answer: (request: ModelRequest) => ModelOutcome | Promise<ModelOutcome> = (request) => answerOf(this.plan, request)
   /** The stream that cannot be read; blank: none. */
   damaged = { stream: '' }
   agentsAtOnce = 5
@@ -60,15 +48,14 @@ export class TreeWorld {
   modelMs = 100
   /** Processes that drive at once. */
   workers = 1
-  /** Leases of those processes, by name: they pass when their holder dies or is {@link suspend}ed. */
-  private readonly leases = new Map<string, { readonly process: Process; readonly lost: AbortController }>()
+  readonly leases = new ProcessLeases()
   /** Processes that have driven each agent. */
   readonly drivers = new Map<string, Set<number>>()
   deaths = 0
   doubts = 0
   private readonly plan: Plan
   private dies: Dies
-  private readonly spec: AgentSpec
+  readonly spec: AgentSpec
   private processes = 0
   private asked = 0
   private readonly working = new Map<string, Process>()
@@ -112,56 +99,15 @@ export class TreeWorld {
     return true
   }
 
-  /** The leases of a process pass, as those of one that is stopped do. */
-  suspend(process: Process): void {
-    for (const [name, one] of this.leases) {
-      if (one.process !== process) continue
-      this.leases.delete(name)
-      one.lost.abort(new Error('it has passed'))
-    }
-  }
-
-  private async lease(process: Process, name: string): Promise<Lease | null> {
-    const held = this.leases.get(name)
-    if (held !== undefined && !held.process.dead && held.process !== process) return null
-    const own = { process, lost: new AbortController() }
-    this.leases.set(name, own)
-    return {
-      lost: own.lost.signal,
-      release: async () => {
-        if (this.leases.get(name) === own) this.leases.delete(name)
-      },
-    }
-  }
-
   private ports(process: Process, number: number): RuntimePorts {
     const tools = new Map(this.tools(process).map((tool) => [tool.spec.name, tool]))
     const { log, clock } = this
     return {
-      log: {
-        logId: log.logId,
-        erases: log.erases,
-        floor: () => log.floor(),
-        append: async (...args) => {
-          const [stream, , batch] = args
-          const types = batch.map(({ header }) => header.type)
-          for (const { header } of batch) if (header.type === 'driver_claimed') this.claimed(stream, number)
-          if (this.pass(process, { name: 'before_append', stream, types })) return NEVER
-          const done = await process.living(() => log.append(...args))
-          return this.pass(process, { name: 'after_append', stream, types }) ? NEVER : done
-        },
-        head: (stream) => process.living(() => log.head(stream)),
-        read: (...args) => {
-          if (args[0] === this.damaged.stream) throw new LogError('LOG_CORRUPT', `${args[0]} is damaged`)
-          return living(process, log.read(...args))
-        },
-        readAll: (...args) => log.readAll(...args),
-        subscribe: (...args) => log.subscribe(...args),
-        cursor: (event) => log.cursor(event),
-        headCursor: () => log.headCursor(),
-        streams: (prefix) => log.streams(prefix),
-        close: () => log.close(),
-      },
+      log: dyingLog(log, process, {
+        appends: (stream, types) => types.includes('driver_claimed') && this.claimed(stream, number),
+        passes: (boundary) => this.pass(process, boundary),
+        isDamaged: (stream) => stream === this.damaged.stream,
+      }),
       blobs: this.blobs,
       clock: {
         now: () => clock.now(),
@@ -174,7 +120,7 @@ export class TreeWorld {
       requestLimitMs: 2 ** 40,
       agentsAtOnce: this.agentsAtOnce,
       ...(this.workers > 1 && {
-        lease: (name) => process.living(() => this.lease(process, name)),
+        lease: (name) => process.living(() => this.leases.take(process, name)),
       }),
       provider: () => ({
         id: 'test',
@@ -342,22 +288,4 @@ export class TreeWorld {
       }
     })
   }
-}
-
-const HANDY = { ...HAND, phases: [{ name: 'work', allowedTools: ['look', 'send'] }] }
-
-export function worldSpec(more: Record<string, unknown> = {}, delegation: Record<string, unknown> = {}): AgentSpec {
-  const spec = treeSpec(
-    {
-      tools: [
-        ...controlTools(null),
-        delegateToAgent.spec,
-        toolSpec('look', { effect: 'pure' }),
-        toolSpec('send', { effect: 'irreversible' }),
-      ],
-      ...more,
-    },
-    delegation,
-  )
-  return { ...spec, delegation: { ...spec.delegation!, roles: { coder: HANDY } } }
 }
