@@ -11,8 +11,8 @@ const KEPT_PAGES = 256
 /** Bytes of bodies that are gathered at most before clients are given them. */
 const GATHERED_BYTES = 1024 * 1024
 /** For each client but the first the next events are gathered this long, ms: many are sent fewer and larger parts. */
-const REST_MS = 2.5
-const LONGEST_REST_MS = 250
+const REST_MS = 5
+const LONGEST_REST_MS = 500
 
 /** A client that waits for news. */
 export interface Watcher {

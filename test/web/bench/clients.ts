@@ -64,7 +64,13 @@ export async function watchingClients(server: BenchServer, data: string, quick: 
   const alone = middle((round) => round.alone.turns)
   const figures = (name: string, of: 'one' | 'all'): Figure[] => {
     const note = `floor: the same ${RUNS} runs without clients`
-    const speeds = { ours: rate(middle((round) => round[of].turns), 'turns'), floor: rate(alone, 'turns') }
+    const speeds = {
+      ours: rate(
+        middle((round) => round[of].turns),
+        'turns',
+      ),
+      floor: rate(alone, 'turns'),
+    }
     const cost = 100 * (1 - middle((round) => round[of].turns / round.alone.turns))
     const cpu = { ours: ms(middle((round) => round[of].cpu)), floor: ms(middle((round) => round.alone.cpu)) }
     const more = 100 * (middle((round) => round[of].cpu / round.alone.cpu) - 1)
