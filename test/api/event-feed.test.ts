@@ -60,6 +60,7 @@ function world() {
 /** A client: what it took, and how far it has come. */
 function client(feed: EventFeed, after: Cursor | null, asked: AskedEvents = ALL) {
   const over = new AbortController()
+  onTestFinished(() => over.abort())
   const pages = feed.follow(after, over.signal)
   const ids: string[] = []
   const pieces: unknown[] = []
@@ -184,6 +185,7 @@ it('gives a client that has read a part of what is gathered the rest of it', asy
   void late.next()
   await settle()
   events.push(...(await append('agent-a', [{}])))
+  await settle()
   rested()
   await settle()
   expect(late.ids).toEqual(ids(events))
