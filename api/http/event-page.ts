@@ -25,10 +25,15 @@ export async function* eventPage(
       }
       if (revision > from) yield ','
       const before = sent
-      for await (const piece of brief ? views.brief(event) : views.json(event)) {
-        sent += piece.length
-        yield piece
-      }
+      if (brief) {
+        const text = JSON.stringify(await views.brief(event))
+        sent += text.length
+        yield text
+      } else
+        for await (const piece of views.json(event)) {
+          sent += piece.length
+          yield piece
+        }
       // The part that is cut had to be read all the same.
       sent = Math.max(sent, before + body.size / 16)
     }

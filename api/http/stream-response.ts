@@ -29,26 +29,30 @@ export interface StreamOptions {
  * whose consumer has left is released.
  */
 export function streamResponse(source: AsyncIterator<Piece> | Iterator<Piece>, options: StreamOptions): Response {
-  let pending: Promise<IteratorResult<Piece>> | null = null
   const over = new AbortController()
+  let said = 0
   const close = () => {
     over.abort()
     options.onClose?.()
     // No consumer is left to hear of a failure.
     Promise.resolve(source.return?.()).catch(() => undefined)
   }
+  const { status = 200, format, headers, heartbeat } = options
   const stream = new ReadableStream<Uint8Array>(
     {
+      start(controller) {
+        if (heartbeat) void beat(controller, heartbeat, () => said, over.signal)
+      },
       async pull(controller) {
         try {
-          pending ??= Promise.resolve(source.next())
-          const got = await (options.heartbeat ? orHeartbeat(pending, options.heartbeat, over.signal) : pending)
-          if (typeof got === 'string') return controller.enqueue(utf8.encode(got))
-          pending = null
+          const got = await source.next()
+          if (over.signal.aborted) return
+          if (heartbeat) said = heartbeat.clock.now()
           if (!got.done) return controller.enqueue(bytesOf(got.value))
           close()
           controller.close()
         } catch (error) {
+          if (over.signal.aborted) return
           close()
           controller.error(error)
         }
@@ -57,29 +61,26 @@ export function streamResponse(source: AsyncIterator<Piece> | Iterator<Piece>, o
     },
     { highWaterMark: 0 },
   )
-  const { status = 200, format, headers } = options
   return new Response(stream, { status, headers: { ...HEADERS[format], ...headers } })
 }
 
 const bytesOf = (piece: Piece) => (typeof piece === 'string' ? utf8.encode(piece) : piece)
 
-/** The next piece, or the heartbeat's text where it takes too long. */
-async function orHeartbeat(
-  pending: Promise<IteratorResult<Piece>>,
-  heartbeat: NonNullable<StreamOptions['heartbeat']>,
+/** Speaks after each silence, while the consumer has taken what was said before. */
+async function beat(
+  controller: ReadableStreamDefaultController<Uint8Array>,
+  { ms, text, clock }: NonNullable<StreamOptions['heartbeat']>,
+  lastSaid: () => number,
   over: AbortSignal,
-): Promise<IteratorResult<Piece> | string> {
-  const rest = new AbortController()
-  const stop = () => rest.abort()
-  over.addEventListener('abort', stop, { once: true })
-  const silence = heartbeat.clock
-    .sleep(heartbeat.ms, rest.signal)
-    .then(heartbeat.text, () => new Promise<never>(() => {}))
-  try {
-    return await Promise.race([pending, silence])
-  } finally {
-    rest.abort()
-    over.removeEventListener('abort', stop)
+): Promise<void> {
+  let last = clock.now()
+  while (!over.aborted) {
+    const silent = clock.now() - Math.max(last, lastSaid())
+    await clock.sleep(Math.max(1, ms - silent), over).catch(() => undefined)
+    if (over.aborted) return
+    if (clock.now() - Math.max(last, lastSaid()) < ms) continue
+    last = clock.now()
+    if (controller.desiredSize === 0) controller.enqueue(utf8.encode(text()))
   }
 }
 

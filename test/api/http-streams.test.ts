@@ -120,8 +120,9 @@ describe('the event stream', () => {
     const log: EventLog = Object.assign(Object.create(real), {
       cursor: (event: never) => real.cursor(event),
       read: (...args: Parameters<EventLog['read']>) => real.read(...args),
-      async *subscribe(...args: Parameters<EventLog['subscribe']>) {
-        for await (const page of real.subscribe(...args)) {
+      headCursor: () => real.headCursor(),
+      async *readAll(...args: Parameters<EventLog['readAll']>) {
+        for await (const page of real.readAll(...args)) {
           for (const event of page) {
             taken++
             yield [event]

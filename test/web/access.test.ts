@@ -1,12 +1,10 @@
-import { createRequire } from 'node:module'
-import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { useBrowser } from '../support/browser/pages.ts'
 import { type Served, serve } from '../support/browser/served.ts'
+import { violations } from '../support/browser/violations.ts'
 
 // The rules of axe on every screen, in both themes.
 
-const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 const browser = useBrowser()
 let served: Served
 let [asks, done, question, paper] = ['', '', '', '']
@@ -29,24 +27,6 @@ beforeAll(async () => {
   paper = (await served.ask<{ documentId: string }>('POST', '/v1/documents', body)).documentId
 })
 afterAll(() => served.close())
-
-interface Violation {
-  id: string
-  nodes: { html: string; failureSummary?: string }[]
-}
-
-async function violations(page: Page): Promise<string[]> {
-  // Through the debugger: the page's own policy lets no text be run.
-  const { readFileSync } = await import('node:fs')
-  await page.evaluate(readFileSync(axe, 'utf8'))
-  const found = await page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }
-    return (await axe.run()).violations
-  })
-  return found.map(
-    ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(' | ')}`,
-  )
-}
 
 const screens: [string, () => string, string][] = [
   ['the list', () => '/', '.run-row'],

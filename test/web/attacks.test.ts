@@ -48,15 +48,16 @@ async function opened(): Promise<Page> {
   return page
 }
 
-function tried(page: Page, attack: Attack[1], url: string): Promise<unknown> {
+/** `patience`: after so many ms an attack that has got nothing has failed. */
+function tried(page: Page, attack: Attack[1], url: string, patience = 2_000): Promise<unknown> {
   return page
     .evaluate(
-      ([text, target, run]) => {
+      ([text, target, run, limit]) => {
         const act = new Function(`return (${text})`)() as (url: string, id: string) => unknown
-        const timer = new Promise((resolve) => setTimeout(() => resolve(''), 2_000))
+        const timer = new Promise((resolve) => setTimeout(() => resolve(''), Number(limit)))
         return Promise.race([Promise.resolve(act(target!, run!)).catch(() => ''), timer])
       },
-      [attack.toString(), url, id],
+      [attack.toString(), url, id, String(patience)],
     )
     .catch(() => '')
 }
@@ -76,7 +77,7 @@ describe('a page of another port of this host', () => {
       // biome-ignore lint/suspicious/noDocumentCookie: as such a page does it
       document.cookie = 'own=1'
     })
-    expect(await tried(page, attack, evil)).toBeTruthy()
+    expect(await tried(page, attack, evil, 60_000)).toBeTruthy()
   })
 
   it.each(WRITES)('changes nothing by %s', async (_, attack) => {
@@ -86,11 +87,13 @@ describe('a page of another port of this host', () => {
       return run.revision
     }
     const before = await standing()
-    const sent: string[] = []
+    const [sent, ended]: [string[], string[]] = [[], []]
     page.on('request', (request) => sent.push(request.url()))
+    for (const end of ['requestfinished', 'requestfailed'] as const)
+      page.on(end as 'requestfinished', (request) => ended.push(request.url()))
     await tried(page, attack, served.url)
-    await expect.poll(() => sent.filter((url) => url.startsWith(served.url)).length).toBeGreaterThan(0)
-    await page.waitForTimeout(150)
+    const toUs = (urls: readonly string[]) => urls.filter((url) => url.startsWith(served.url)).length
+    await expect.poll(() => toUs(sent) > 0 && toUs(sent) === toUs(ended)).toBe(true)
     expect(await standing()).toBe(before)
     // The person's own page works as before.
     await page.goto(served.url)

@@ -139,7 +139,8 @@ it('the policy stops what a page would run or load all the same', async () => {
       told.push('refused')
     }
     await fetch('http://127.0.0.1:9/').catch(() => told.push('refused'))
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    while (['img-src', 'connect-src'].some((one) => !told.includes(one)))
+      await new Promise((resolve) => requestAnimationFrame(resolve))
     return told
   })
   expect(stopped).toEqual(expect.arrayContaining(['require-trusted-types-for', 'img-src', 'connect-src']))

@@ -75,6 +75,23 @@ describe('the numbers', () => {
   })
 })
 
+it('count how recoveries ended', async () => {
+  // Its first turn is its last one.
+  await served.driven('finish in the last turn', { limits: { maxTurns: 1 } })
+  await served.driven('fail in the last turn', { limits: { maxTurns: 1 } })
+  await served.driven('finish in another last turn', { limits: { maxTurns: 1 } })
+  const page = await browser.page()
+  const found = troubles(page)
+  await served.open(page, '/numbers?tab=runs')
+  const tile = (name: string) => page.locator('.tile', { has: page.getByText(name, { exact: true }) }).locator('dd')
+  await expect.poll(() => tile('Recoveries begun').innerText()).toBe('3')
+  expect([await tile('Recoveries succeeded').innerText(), await tile('Recoveries failed').innerText()]).toEqual([
+    '2',
+    '1',
+  ])
+  expect(found).toEqual([])
+})
+
 it('days without anything are shown too, the last ones where there are many', () => {
   const cost = (day: string) => ({
     name: day,

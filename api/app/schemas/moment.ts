@@ -1,18 +1,7 @@
 import { z } from 'zod'
-
-const MINUTE = 60_000
-const SPANS: Readonly<Record<string, number>> = { m: MINUTE, h: 60 * MINUTE, d: 1440 * MINUTE, w: 10_080 * MINUTE }
+import { momentOf } from '../moment-of.ts'
 
 export const MOMENT = 'expected a time such as 2026-11-23 or 2026-11-23T08:00:00Z, or how long ago: 30m, 12h, 2d, 1w'
-
-/** The time that a text names, ISO 8601 in UTC, or null. A day begins at 0:00 UTC; `2d`: so long before `now`, ms. */
-export function momentOf(text: string, now: number): string | null {
-  const [, count, unit = ''] = /^(\d{1,6})([mhdw])$/.exec(text) ?? []
-  if (count !== undefined) return new Date(now - Number(count) * SPANS[unit]!).toISOString()
-  if (!/^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/.test(text)) return null
-  const at = Date.parse(text)
-  return Number.isNaN(at) ? null : new Date(at).toISOString()
-}
 
 /** A time as requests name it, as ISO 8601 in UTC. */
 export const Moment = z

@@ -1,15 +1,16 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { formatCursor } from '../../../domain/log/cursor.ts'
 import { agentStream } from '../../../domain/log/ids.ts'
-import { checkedCursor, isPerson, wanted } from '../../app/events/filter.ts'
-import { EventViews } from '../../app/events/view.ts'
+import { EventFeed } from '../../app/events/feed.ts'
+import { askedEvents } from '../../app/events/feed-page.ts'
+import { checkedCursor, isPerson } from '../../app/events/filter.ts'
 import { given } from '../../app/runs/given.ts'
 import { mustBeRun, runOfAgent } from '../../app/runs/known.ts'
 import { CursorText, EventTypes, Id } from '../../app/schemas/common.ts'
 import { EventView } from '../../app/schemas/events.ts'
 import type { Services } from '../../app/services.ts'
 import { newApp, RunId, refusals } from '../new-app.ts'
-import { type Piece, type StreamOptions, sse, sseLines, streamResponse } from '../stream-response.ts'
+import { type Piece, type StreamOptions, sse, streamResponse } from '../stream-response.ts'
 
 const stream = (description: string) => ({
   200: {
@@ -59,6 +60,8 @@ export function streamRoutes(s: Services, heartbeatMs: number) {
     clock: s.clock,
   })
 
+  const feed = new EventFeed(s)
+
   return newApp()
     .openapi(events, async (c) => {
       const q = c.req.valid('query')
@@ -69,33 +72,24 @@ export function streamRoutes(s: Services, heartbeatMs: number) {
       let after = await checkedCursor(s.log, asked['last-event-id'] ?? q.after)
       if (after === null && q.from === 'head') after = await s.log.headCursor()
       const filter = given({ run: q.run, agent: q.agent, types: q.type && new Set(q.type) })
+      const wanted = askedEvents({ format: ndjson ? 'ndjson' : 'sse', brief: q.brief === 'true' }, filter)
       const over = new AbortController()
-      const views = new EventViews(s.log, s.blobs)
       // A consumer that filters much still moves on: where it stands is told with each heartbeat.
-      let seen = after && formatCursor(after)
+      let seen = after
       async function* pieces(): AsyncGenerator<Piece> {
         if (!ndjson) yield ': events\n\n'
-        const pages = q.follow === 'true' ? s.log.subscribe(after, over.signal) : s.log.readAll(after)
-        for await (const page of pages) {
-          for (const event of page) {
+        for await (const page of q.follow === 'true' ? feed.follow(after, over.signal) : feed.read(after)) {
+          for await (const piece of page.pieces(wanted)) {
             if (over.signal.aborted) return
-            if (wanted(event, filter)) {
-              const cursor = formatCursor(s.log.cursor(event))
-              let before = ndjson ? '' : sseLines({ id: cursor, event: event.header.type })
-              for await (const piece of q.brief === 'true' ? views.brief(event) : views.json(event)) {
-                if (before !== '') yield `${before}data: `
-                before = ''
-                yield piece
-              }
-              seen = cursor
-              yield ndjson ? '\n' : '\n\n'
-            } else seen = formatCursor(s.log.cursor(event))
+            yield piece
           }
+          seen = page.end
         }
       }
+      const beat = () => (ndjson ? '\n' : seen === null ? ': still here\n\n' : sse({ id: formatCursor(seen) }))
       return streamResponse(pieces(), {
         format: ndjson ? 'ndjson' : 'sse',
-        heartbeat: heartbeat(() => (ndjson ? '\n' : seen === null ? ': still here\n\n' : sse({ id: seen }))),
+        heartbeat: heartbeat(beat),
         onClose: () => over.abort(),
       })
     })

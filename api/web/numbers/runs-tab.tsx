@@ -1,3 +1,4 @@
+import { momentOf } from '../../app/moment-of.ts'
 import type { Cost } from '../../app/schemas/cost.ts'
 import type { Numbers } from '../../app/schemas/numbers.ts'
 import { ResultTable } from '../audit/ask/result-table.tsx'
@@ -8,7 +9,9 @@ import { Chart } from './chart.tsx'
 import { Tile, times, type Which } from './cost-tab.tsx'
 import { daysOf } from './days.ts'
 
-const MOST = '1000'
+const MOST = 1_000
+/** The column of a recovery's phase. */
+const PHASE = 4
 
 /** How runs ended, and the recoveries among them. */
 export function RunsTab({ numbers, cost, which }: { numbers: Numbers; cost: Cost; which: Which }) {
@@ -50,21 +53,31 @@ export function RunsTab({ numbers, cost, which }: { numbers: Numbers; cost: Cost
   )
 }
 
-/** From the events of the log: tables do not keep how a recovery went. */
-function Recoveries({ which: { run } }: { which: Which }) {
+/** From the events of the log: tables do not keep how a recovery went. How many began and how they ended, then each one. */
+function Recoveries({ which: { run, since } }: { which: Which }) {
   const found = useLoaded(`recoveries ${run}`, async () => {
     const { questions } = await take(api.v1.sql.questions.$get({}))
     const { sql } = questions.find(({ name }) => name === 'recoveries')!
-    return take(api.v1.sql.$post({ json: { sql, limit: Number(MOST) } }))
+    return take(api.v1.sql.$post({ json: { sql, limit: MOST } }))
   })
   return (
     <Loaded of={found}>
       {({ rows, ...answer }) => {
-        const ours = run === undefined ? rows : rows.filter((row) => row[1] === run)
+        const from = since === undefined ? '' : (momentOf(since, Date.now()) ?? '')
+        const ours = rows.filter(([at, of]) => (run === undefined || of === run) && String(at) >= from)
+        const count = (phase: string) =>
+          `${ours.filter((row) => row[PHASE] === phase).length}${answer.more ? ' or more' : ''}`
         return ours.length === 0 ? (
           <p class="quiet">No agent has come to its last turns.</p>
         ) : (
-          <ResultTable label="Recoveries" answer={{ ...answer, rows: ours }} />
+          <>
+            <dl class="tiles">
+              <Tile name="Recoveries begun" value={count('final_warning')} more="" />
+              <Tile name="Recoveries succeeded" value={count('succeeded')} more="" />
+              <Tile name="Recoveries failed" value={count('failed')} more="" />
+            </dl>
+            <ResultTable label="Recoveries" answer={{ ...answer, rows: ours }} />
+          </>
         )
       }}
     </Loaded>

@@ -1,4 +1,6 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -6,7 +8,6 @@ import { loadConfig } from '../../../api/app/config.ts'
 import { openServices } from '../../../api/open-services.ts'
 import { type LocalBackend, localBackend } from '../../../api/owner/local.ts'
 import type { AgentBackend } from '../../../domain/ports/external.ts'
-import type { EventLog } from '../../../domain/ports.ts'
 import { giveSign, workspaces, writeScript } from '../../api/script.ts'
 
 export interface Served {
@@ -23,7 +24,7 @@ export interface Served {
   driven(task: string, more?: Record<string, unknown>): Promise<string>
   /** Opens the page as a person does who follows a link. */
   open(page: Page, path?: string): Promise<void>
-  /** Streams of events that are open now. */
+  /** Connections to the stream of events that are open now. */
   streams(): number
   /** `keep`: the data folder is the caller's. */
   close(options?: { keep?: boolean }): Promise<void>
@@ -50,27 +51,18 @@ export async function serve(
   mkdirSync(data, { recursive: true, mode: 0o700 })
   const model = writeScript(root)
   const config = loadConfig({ flags: { data, port: options.port ?? 0, model, by: 'ada' }, env: {} })
-  const opened = await openServices(config, 'owner', { autoDrive: true }, { agents: options.agents ?? [] })
-  let streams = 0
-  const subscribe: EventLog['subscribe'] = async function* (...args) {
-    streams++
-    try {
-      yield* opened.log.subscribe(...args)
-    } finally {
-      streams--
-    }
-  }
-  const log = new Proxy(opened.log, {
-    get(target, name) {
-      if (name === 'subscribe') return subscribe
-      const member: unknown = Reflect.get(target, name)
-      return typeof member === 'function' ? member.bind(target) : member
-    },
-  })
-  const services = { ...opened, log }
+  const services = await openServices(config, 'owner', { autoDrive: true }, { agents: options.agents ?? [] })
   const faults: unknown[] = []
   const backend = await localBackend(services, { config, env: {}, tcp: true, onFault: (error) => faults.push(error) })
   const url = backend.url!
+  let streams = 0
+  const counted = (message: unknown) => {
+    const { request, response } = message as { request: IncomingMessage; response: ServerResponse }
+    if (request.socket.localPort !== Number(new URL(url).port) || !request.url!.startsWith('/v1/events')) return
+    streams++
+    response.once('close', () => streams--)
+  }
+  subscribe('http.server.request.start', counted)
   const ask: Served['ask'] = async (method, path, body) => {
     const headers = body === undefined ? {} : { 'content-type': 'application/json' }
     const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
@@ -100,6 +92,7 @@ export async function serve(
     },
     async close({ keep = false } = {}) {
       await backend.close()
+      unsubscribe('http.server.request.start', counted)
       if (!keep) rmSync(root, { recursive: true, force: true })
       if (faults.length > 0) throw new Error(`the server met faults: ${faults.map(String).join('; ')}`)
     },

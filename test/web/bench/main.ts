@@ -12,18 +12,23 @@ import { startServer } from './start-server.ts'
 
 // The goals of the page, in a real browser, with the server in a process of its own.
 
+const PARTS = ['page', 'clients'] as const
+
 const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     output: { type: 'string', short: 'o', default: 'table' },
     folder: { type: 'string' },
+    only: { type: 'string' },
     help: { type: 'boolean', short: 'h', default: false },
   },
 })
-if (values.help || (values.output !== 'table' && values.output !== 'json')) {
+const known = values.only === undefined || PARTS.some((part) => part === values.only)
+if (values.help || !known || (values.output !== 'table' && values.output !== 'json')) {
   process.stderr.write(
-    'npm run bench:web -- [--quick] [-o table|json] [--folder DIR]\n' +
-      'Measures the goals of the page in Chromium. --quick: 300 runs and a run of 2,100 events. DIR: where files are written.\n',
+    `npm run bench:web -- [--quick] [--only ${PARTS.join('|')}] [-o table|json] [--folder DIR]\n` +
+      'Measures the goals of the page in Chromium, and what clients that watch cost. --quick: 300 runs and a run of 2,100\n' +
+      'events. DIR: where files are written.\n',
   )
   process.exit(2)
 }
@@ -32,8 +37,21 @@ const [RUNS, TURNS] = values.quick ? [300, 300] : [10_000, 14_300]
 const folder = mkdtempSync(join(values.folder ?? tmpdir(), 'keepup-bench-web-'))
 const data = join(folder, 'data')
 const say = (text: string) => process.stderr.write(`${text}\n`)
-const browser = await startBrowser()
+const figures: Figure[] = []
+// Each is told as it comes: where a later part fails, these were measured all the same.
+const add = (...found: Figure[]) => {
+  figures.push(...found)
+  for (const { name, ours } of found) say(`${name}: ${ours}`)
+}
 try {
+  if (values.only !== 'clients') await lookAtPage()
+  if (values.only !== 'page') await watch()
+  process.stdout.write(values.output === 'json' ? asJson(figures) : asTable(figures))
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+
+async function lookAtPage(): Promise<void> {
   say(`makes ${RUNS} runs, and one of ${TURNS} turns`)
   const embedded = await openEmbedded(data)
   let left = RUNS
@@ -44,29 +62,28 @@ try {
   const long = await embedded.run(TURNS)
   await embedded.shown()
   await embedded.close()
-  const figures: Figure[] = []
-  // Each is told as it comes: where a later part fails, these were measured all the same.
-  const add = (...found: Figure[]) => {
-    figures.push(...found)
-    for (const { name, ours } of found) say(`${name}: ${ours}`)
+  const browser = await startBrowser()
+  try {
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    const cold = await startServer(data)
+    add(await firstView(page, await cold.ask<string>({ ask: 'link' })))
+    add(await runsList(page, RUNS + 1))
+    add(await tabs(context, cold))
+    await cold.ask({ ask: 'close' })
+    const again = await startServer(data)
+    await page.goto(await again.ask<string>({ ask: 'link' }))
+    await page.locator('.run-row').first().waitFor()
+    add(...(await longRun(page, again.url, long)))
+    await again.ask({ ask: 'close' })
+  } finally {
+    await browser.close()
   }
-  const context = await browser.newContext()
-  const page = await context.newPage()
-  const cold = await startServer(data)
-  add(await firstView(page, await cold.ask<string>({ ask: 'link' })))
-  add(await runsList(page, RUNS + 1))
-  add(await tabs(context, cold))
-  await cold.ask({ ask: 'close' })
-  const again = await startServer(data)
-  await page.goto(await again.ask<string>({ ask: 'link' }))
-  await page.locator('.run-row').first().waitFor()
-  add(...(await longRun(page, again.url, long)))
-  await context.close()
+}
+
+async function watch(): Promise<void> {
   say('watches runs at work')
-  add(...(await watchingClients(again, data, values.quick)))
-  await again.ask({ ask: 'close' })
-  process.stdout.write(values.output === 'json' ? asJson(figures) : asTable(figures))
-} finally {
-  await browser.close()
-  rmSync(folder, { recursive: true, force: true })
+  const server = await startServer(data)
+  add(...(await watchingClients(server, data, values.quick)))
+  await server.ask({ ask: 'close' })
 }

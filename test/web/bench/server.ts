@@ -25,7 +25,9 @@ async function answer(message: ToServer): Promise<unknown> {
       const turns = runs.map(
         async (id) => (await served.ask<{ run: { turn: number } }>('GET', `/v1/runs/${id}`)).run.turn,
       )
-      return { at: performance.now(), turns: (await Promise.all(turns)).reduce((sum, n) => sum + n, 0) }
+      const sum = (await Promise.all(turns)).reduce((all, n) => all + n, 0)
+      const { user, system } = process.cpuUsage()
+      return { at: performance.now(), cpu: (user + system) / 1000, turns: sum }
     }
     case 'close':
       for (const id of runs) await served.ask('POST', `/v1/runs/${id}/cancel`, {})

@@ -1,0 +1,137 @@
+import { type Cursor, formatCursor } from '../../../domain/log/cursor.ts'
+import type { RecordedEvent } from '../../../domain/log/envelope.ts'
+import { type EventFilter, wanted } from './filter.ts'
+import type { EventViews, Piece } from './view.ts'
+
+/** How events are sent. `brief`: long texts are cut. */
+export interface EventForm {
+  readonly format: 'sse' | 'ndjson'
+  readonly brief: boolean
+}
+
+/** What a client is sent. Two that ask for the same have the same `key`. */
+export interface AskedEvents extends EventForm {
+  readonly filter: EventFilter
+  readonly key: string
+}
+
+export function askedEvents(form: EventForm, filter: EventFilter): AskedEvents {
+  const types = filter.types && [...filter.types].sort()
+  const key = JSON.stringify([form.format, form.brief, filter.run, filter.agent, types, filter.turn])
+  return { ...form, filter, key }
+}
+
+/** Bytes of bodies in a page; a larger body has a page of its own. */
+const PAGE_BYTES = 128 * 1024
+const NOTHING = new Uint8Array(0)
+const utf8 = new TextEncoder()
+
+/**
+ * Neighbours of the log, and the bytes in which they are sent: made at the first request, once for all clients that ask for
+ * the same. At least one event.
+ */
+export class FeedPage {
+  readonly events: readonly RecordedEvent[]
+  readonly end: Cursor
+  /** Bytes of what is kept here. */
+  bytes: number
+  readonly #views: EventViews
+  /** Of single events, by place and form: those of one run, say, are a part of all. */
+  readonly #messages = new Map<string, Promise<Uint8Array>>()
+  readonly #chunks = new Map<string, Promise<Uint8Array>>()
+
+  constructor(events: readonly RecordedEvent[], end: Cursor, views: EventViews) {
+    this.events = events
+    this.end = end
+    this.bytes = sum(events.map(({ header }) => header.body.size))
+    this.#views = views
+  }
+
+  /** What of it comes after a position; null where nothing does. */
+  after(position: number): FeedPage | null {
+    if (position < this.events[0]!.position) return this
+    const later = this.events.filter((event) => event.position > position)
+    return later.length === 0 ? null : new FeedPage(later, this.end, this.#views)
+  }
+
+  /**
+   * What a client is sent of it: one piece, or none where it asks for no event of it. A large body goes out in parts.
+   * Rejects with `BLOB_MISSING`.
+   */
+  async *pieces(asked: AskedEvents): AsyncGenerator<Piece> {
+    const [first] = this.events
+    if (!asked.brief && this.bytes > PAGE_BYTES) {
+      if (!wanted(first!, asked.filter)) return
+      const [before, after] = around(first!, formatCursor(this.end), asked.format)
+      yield before
+      yield* this.#views.json(first!)
+      yield after
+      return
+    }
+    const chunk = await this.#chunk(asked)
+    if (chunk.length > 0) yield chunk
+  }
+
+  #chunk(asked: AskedEvents): Promise<Uint8Array> {
+    const known = this.#chunks.get(asked.key)
+    if (known !== undefined) return known
+    const chunk = this.#made(asked)
+    this.#chunks.set(asked.key, chunk)
+    return chunk
+  }
+
+  async #made(asked: AskedEvents): Promise<Uint8Array> {
+    const parts: Uint8Array[] = []
+    for (const event of this.events) if (wanted(event, asked.filter)) parts.push(await this.#message(event, asked))
+    if (parts.length < 2) return parts[0] ?? NOTHING
+    const chunk = Buffer.concat(parts)
+    this.bytes += chunk.length
+    return chunk
+  }
+
+  #message(event: RecordedEvent, { format, brief }: EventForm): Promise<Uint8Array> {
+    const key = `${event.position} ${format} ${brief}`
+    const known = this.#messages.get(key)
+    if (known !== undefined) return known
+    const message = this.#encoded(event, { format, brief })
+    this.#messages.set(key, message)
+    return message
+  }
+
+  async #encoded(event: RecordedEvent, { format, brief }: EventForm): Promise<Uint8Array> {
+    const view = brief ? await this.#views.brief(event) : await this.#views.view(event)
+    const [before, after] = around(event, view.cursor, format)
+    const message = utf8.encode(before + JSON.stringify(view) + after)
+    this.bytes += message.length
+    return message
+  }
+}
+
+/** What stands before and after an event's JSON on the wire. */
+function around({ header }: RecordedEvent, cursor: string, format: EventForm['format']): readonly [string, string] {
+  return format === 'ndjson' ? ['', '\n'] : [`id: ${cursor}\nevent: ${header.type}\ndata: `, '\n\n']
+}
+
+/** The events of one page of the log in pages whose bytes fit into memory many times. */
+export function* feedPages(
+  events: readonly RecordedEvent[],
+  cursor: (event: RecordedEvent) => Cursor,
+  views: EventViews,
+): Generator<FeedPage> {
+  let page: RecordedEvent[] = []
+  let bytes = 0
+  const made = () => new FeedPage(page, cursor(page.at(-1)!), views)
+  for (const event of events) {
+    const { size } = event.header.body
+    if (page.length > 0 && bytes + size > PAGE_BYTES) {
+      yield made()
+      page = []
+      bytes = 0
+    }
+    page.push(event)
+    bytes += size
+  }
+  if (page.length > 0) yield made()
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, n) => all + n, 0)
