@@ -13,7 +13,9 @@ const FILES = [
   'rules/plan.ts',
 ]
 const TESTS = [
-  'test/runtime/tree-permissions.test.ts',
+  ...['domain/policy', 'domain/planned-calls', 'domain/permissions', 'runtime/tree-permissions'].map(
+    (name) => `test/${name}.test.ts`,
+  ),
   ...['3-policy-check', '5.1-completion', '5.2-recovery', '5.3-approvals', '5.3-tools', '5.10-errors'],
   ...['5.12-hostile-model', '5.12-permissions', '5.12-security', '7-roles'],
 ].map((name) => (name.endsWith('.ts') ? name : `test/behaviour/${name}.test.ts`))

@@ -45,6 +45,8 @@ export function offerOf(server: string, listed: readonly McpTool[], settings: Mc
 }
 
 function offeredTool(server: string, tool: McpTool, settings: McpServer): OfferedTool {
+  if (tool.execution?.taskSupport === 'required')
+    throw new Error('it runs only as a task of the protocol, which keepup does not start')
   const parsed = ToolSpec.safeParse({
     name: `${server}:${tool.name.replaceAll(/[./ ]/g, '_')}`,
     description: descriptionOf(tool),

@@ -3,12 +3,16 @@ import type { MemoryScope, Place } from '../../domain/memory/fact.ts'
 import { PREFIX, queryWords, ranked } from '../../domain/memory/rank.ts'
 import { placeWord } from '../../domain/memory/words.ts'
 import type { Database } from '../schema/database.ts'
+import { memoryTables } from '../schema/memory-tables.ts'
 import type { Row } from '../schema/tables.ts'
 
 export type MemoryRow = Row<'memories'>
 
 /** A fact that can be found. */
 export type FoundRow = MemoryRow & { readonly text: string; readonly words: string }
+
+/** Without the index, which PostgreSQL keeps in a column of the table. */
+const COLUMNS = Object.keys(memoryTables.memories.columns) as (keyof MemoryRow)[]
 
 /** Facts with all words of a query that are ranked: the latest ones. */
 const CANDIDATES = 200
@@ -28,7 +32,7 @@ export function listMemories(
   db: Kysely<Database>,
   { scope, place, runId, forgotten, after, limit }: MemoryFilter & { after?: number | undefined; limit: number },
 ): Promise<MemoryRow[]> {
-  let query = db.selectFrom('memories').selectAll().orderBy('started', 'desc').limit(limit)
+  let query = db.selectFrom('memories').select(COLUMNS).orderBy('started', 'desc').limit(limit)
   if (scope !== undefined) query = query.where('scope', '=', scope)
   if (place !== undefined) query = query.where('place', '=', place)
   if (runId !== undefined) query = query.where('run_id', '=', runId)
@@ -39,7 +43,7 @@ export function listMemories(
 
 /** One fact; undefined: there is none. */
 export const showMemory = (db: Kysely<Database>, id: string): Promise<MemoryRow | undefined> =>
-  db.selectFrom('memories').selectAll().where('id', '=', id).executeTakeFirst()
+  db.selectFrom('memories').select(COLUMNS).where('id', '=', id).executeTakeFirst()
 
 /** How many facts of a place can be found. */
 export async function countMemories(db: Kysely<Database>, { scope, place }: Place): Promise<number> {
@@ -69,16 +73,22 @@ export async function searchMemories(
   if (words.length === 0) return found(db, where === null ? null : holding(db, where, [], limit), limit)
   const whole = await found(db, holding(db, where, words, CANDIDATES), CANDIDATES)
   if (whole.length >= limit || words.length === 1) return ranked(whole, words).slice(0, limit)
-  const some = await Promise.all(words.map((word) => found(db, holding(db, where, [word], OF_A_WORD), OF_A_WORD)))
-  const candidates = new Map([...whole, ...some.flat()].map((row) => [row.id, row]))
+  // One question for all words: behind a server each question costs a way there and back.
+  const [first, ...others] = words.map((word) =>
+    db.selectFrom(facts(db, holding(db, where, [word], OF_A_WORD), OF_A_WORD).as('of_word')).select(COLUMNS),
+  )
+  const some = (await others.reduce((all, one) => all.unionAll(one), first!).execute()) as FoundRow[]
+  const candidates = new Map([...whole, ...some].map((row) => [row.id, row]))
   return ranked([...candidates.values()], words).slice(0, limit)
 }
 
 /** The latest facts that the index gives; null: of all that can be found. */
-async function found(db: Kysely<Database>, condition: RawBuilder<boolean> | null, limit: number): Promise<FoundRow[]> {
-  let query = db.selectFrom('memories').selectAll().where('words', 'is not', null)
-  if (condition !== null) query = query.where(condition)
-  return (await query.orderBy('started', 'desc').limit(limit).execute()) as FoundRow[]
+const found = async (db: Kysely<Database>, condition: RawBuilder<boolean> | null, limit: number) =>
+  (await facts(db, condition, limit).execute()) as FoundRow[]
+
+function facts(db: Kysely<Database>, condition: RawBuilder<boolean> | null, limit: number) {
+  const query = db.selectFrom('memories').select(COLUMNS).where('words', 'is not', null)
+  return (condition === null ? query : query.where(condition)).orderBy('started', 'desc').limit(limit)
 }
 
 /**

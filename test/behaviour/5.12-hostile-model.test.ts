@@ -12,10 +12,14 @@ const EFFECTS = {
   look: 'pure',
   write_file: 'reconcilable',
   run_command: 'irreversible',
+  create_document: 'idempotent',
+  edit_document: 'reconcilable',
   'srv:get': 'pure',
   'srv:put': 'idempotent',
 } as const
 const NAMES = Object.keys(EFFECTS)
+/** Tools that ask a person in interactive mode, whatever the policy says. */
+const SENSITIVE = ['write_file', 'run_command', 'create_document', 'edit_document']
 const PATTERNS = [...NAMES, 'file_write', 'srv:*', '*']
 const CONTROL = ['complete_task', 'advance_phase', 'set_context', 'request_permission']
 
@@ -95,8 +99,7 @@ function forbidden(events: readonly AgentEvent[], id: string, given: Plan): stri
   const { allowedTools, deniedTools, requiresApproval, mode } = given.policy
   const refused = covers(deniedTools, name) || !covers(allowedTools, name) || !covers(inPhase, name)
   if (refused && !permitted(before, events, answer, name, phase, index!)) return 'policy'
-  const asks =
-    covers(requiresApproval, name) || (mode === 'interactive' && ['write_file', 'run_command'].includes(name))
+  const asks = covers(requiresApproval, name) || (mode === 'interactive' && SENSITIVE.includes(name))
   return asks && !approved(events, id) ? 'approval' : null
 }
 

@@ -11,9 +11,9 @@ import { median, timed } from '../measure.ts'
 
 // One search among 100,000 facts of three places, in words of all frequencies. Floor: a search in the index alone. CPU of all threads.
 
-const FACTS = 100_000
+export const FACTS = 100_000
 const WORDS = 5_000
-const PLACES = [
+export const PLACES = [
   { scope: 'global', place: '' },
   { scope: 'workspace', place: '/work' },
   { scope: 'run', place: 'r1' },
@@ -21,7 +21,17 @@ const PLACES = [
 
 /** Words as a text has them: few of them are frequent. */
 const word = (n: number) => `w${Math.floor((((n * 7919) % 10_007) ** 3 / 10_007 ** 3) * WORDS).toString(36)}x`
+/** Queries of words that few facts have, that many have, and that none has. */
+export const QUERIES = ['w1x', 'w0x w1x', 'w2x w3x w4x w5x', 'wabx wacx', 'w10x wzzx w0x', 'nothing at all']
+
 const text = (fact: number) => Array.from({ length: 15 }, (_, k) => word(fact * 31 + k * 17)).join(' ')
+
+/** The columns of one fact. */
+export function fact(n: number) {
+  const where = PLACES[n % 10 === 0 ? 1 : n % 1_000 === 1 ? 2 : 0]
+  const said = text(n)
+  return { ...where, id: `${where.scope}-${n}`, said, placed: placeWord(where), words: wordsOf(said).join(' ') }
+}
 
 export const memory: Case = {
   name: 'memory',
@@ -34,10 +44,9 @@ export const memory: Case = {
     const bare = index.prepare(
       `select rowid from memory_words where memory_words match ? order by rowid desc limit 500`,
     )
-    const queries = ['w1x', 'w0x w1x', 'w2x w3x w4x w5x', 'wabx wacx', 'w10x wzzx w0x', 'nothing at all']
     const [ours, floor]: [number[], number[]] = [[], []]
     for (let round = 0; round <= bench.rounds; round++) {
-      for (const query of queries) {
+      for (const query of QUERIES) {
         const took = await timed(() => searchMemories(reader.db, PLACES, query, 10))
         const alone = await timed(() =>
           bare.all(
@@ -84,9 +93,8 @@ function fill(file: string): void {
     values (?, ?, ?, ?, ?, ?, ?, '${at}', 'model:a', '${at}', 'model:a', 0)`)
   db.exec('begin')
   for (let n = 0; n < FACTS; n++) {
-    const where = PLACES[n % 10 === 0 ? 1 : n % 1_000 === 1 ? 2 : 0]
-    const said = text(n)
-    insert.run(`${where.scope}-${n}`, where.scope, where.place, said, placeWord(where), wordsOf(said).join(' '), n + 1)
+    const { id, scope, place, said, placed, words } = fact(n)
+    insert.run(id, scope, place, said, placed, words, n + 1)
   }
   db.exec('commit')
   db.close()

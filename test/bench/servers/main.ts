@@ -3,11 +3,12 @@ import { found } from '../../support/postgres-server.ts'
 import { asJson, asTable } from '../table.ts'
 import { manyStreams, oneStream } from './appends.ts'
 import { openPlace } from './place.ts'
+import { recall } from './recall.ts'
 import { cpuOfTables, longLog } from './tables.ts'
 
 // The goals of DESIGN for EventStoreDB and PostgreSQL, beside the bare client's figures in the same run.
 
-const CASES = { 'one-stream': oneStream, 'many-streams': manyStreams, tables: cpuOfTables, long: longLog }
+const CASES = { 'one-stream': oneStream, 'many-streams': manyStreams, tables: cpuOfTables, recall, long: longLog }
 
 const { values } = parseArgs({
   options: {

@@ -57,9 +57,13 @@ export function damageContract(kit: TablesKit): void {
       log.events.splice(2, 0, lost!)
       bad.user('user_input', { text: 'later' })
       expect(await projector.release('agent-bad')).toBe(true)
+      // The events that the tables have not reached are left to the next batch, which would count them again.
+      expect((await dump()).inputs).toHaveLength(2)
       await projector.catchUp()
+      // The lost event was never counted as read.
+      const { position: _, ...rebuilt } = await folded(log, kit)
+      expect(await dump()).toMatchObject(rebuilt)
       expect((await dump()).inputs).toHaveLength(3)
-      expect((await dump()).parked).toEqual([])
     })
 
     it('parks a stream of a kind without row rules', async () => {

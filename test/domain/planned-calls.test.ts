@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest'
+import type { RequestedCall } from '../../domain/agent/events/content.ts'
+import { planCalls } from '../../domain/agent/rules/plan.ts'
+import { Decider } from '../support/decider.ts'
+import { tool } from '../support/story.ts'
+
+// What becomes of each call of an answer before anything of it runs (CONTRACTS 3): every word of the plan.
+
+const TOOLS = [
+  tool('look'),
+  tool('copy', { effect: 'reconcilable', paths: { from: 'read', to: 'write' } }),
+  tool('run_command', { effect: 'irreversible', paths: { cwd: 'read' } }),
+]
+const state = (spec: Record<string, unknown> = {}) => new Decider({ policy: { mode: 'batch' }, ...spec }, TOOLS).state
+
+const asks = (name: string, args: object | null = {}, more: object = {}): RequestedCall => ({
+  ...{ block: 0, providerId: 'p', name, arguments: args as RequestedCall['arguments'] },
+  ...more,
+})
+const plan = (one: RequestedCall, paths = {}, of = state()) => planCalls(of, [one], [paths], null)[0]!
+
+test('a call that may run is planned with its places and its effect, and nothing else', () => {
+  expect(plan(asks('copy', { from: 'a', to: 'b' }), { from: 'x/a', to: 'x/b' })).toEqual({
+    ...{ block: 0, toolName: 'copy', argumentsHash: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    ...{ reads: ['x/a'], writes: ['x/b'], effect: 'reconcilable' },
+  })
+})
+
+test('a tool that there is not is named as the model named it, where a name is left of it', () => {
+  expect(plan(asks('noth\u0000ing'))).toMatchObject({ toolName: 'unknown', askedName: 'noth ing', effect: 'pure' })
+  expect(plan(asks('\u0000'))).not.toHaveProperty('askedName')
+})
+
+test.each<[RequestedCall, string]>([
+  [asks('look', null), 'the arguments are not a JSON object, or a key stands twice in one'],
+  [asks('look', null, { beyond: 'the arguments are too large' }), 'the arguments are too large'],
+  [asks('look', { a: null, b: { c: 'x\u0000' } }), 'b.c: contains a NUL character'],
+  [asks('look', { a: [1, { b: '\ud800' }] }), 'a.1.b: contains half of a surrogate pair'],
+  [asks('look', { a: { constructor: 1 } }), 'a.constructor: this key is not allowed'],
+  [asks('look', { 'a\u0000': 1 }), 'a key: contains a NUL character'],
+])('%j is refused with its place', (call, message) => {
+  expect(plan(call).refused).toEqual({ code: 'INVALID_ARGUMENTS', message })
+})
+
+test('null, numbers and lists are no flaw of arguments', () => {
+  expect(plan(asks('look', { a: null, b: 1, c: [null, true] }))).not.toHaveProperty('refused')
+})
+
+test('after the final warning the refusal names the tool that completes the run', () => {
+  const agent = new Decider({ limits: { maxTurns: 1, wallClockMs: null } }, TOOLS)
+  agent.take({ kind: 'proceed' }, agent.claim('d'))
+  expect(agent.state.machine.status).toBe('RECOVERY')
+  expect(plan(asks('look'), {}, agent.state).refused).toEqual({
+    ...{ code: 'PERMISSION_DENIED', rule: 'recovery' },
+    message: 'after the final warning only complete_task may be called',
+  })
+})
+
+const ROLE = {
+  ...{ name: 'r', profile: 'p', goal: 'g', qualityGates: [], maxReactLoop: 9 },
+  phases: [{ name: 'p', allowedTools: ['*'] }],
+  idempotentCommands: [
+    ['make', 'check'],
+    ['npm', 'run', 'lint'],
+  ],
+}
+
+test.each([
+  ['npm test', '', 'idempotent'],
+  ['npm test --watch', '', 'irreversible'],
+  ['make check', '', 'idempotent'],
+  ['make check all', '', 'idempotent'],
+  ['make', '', 'irreversible'],
+  ['npm run lint', '', 'idempotent'],
+  ['npm run', '', 'irreversible'],
+  ['rm -r .', '', 'irreversible'],
+  ['npm test', 'elsewhere', 'irreversible'],
+  ['npm test; rm -r .', '', 'irreversible'],
+])('the command %j in %j is %s', (command, cwd, effect) => {
+  const of = state({ role: ROLE, testCommand: ['npm', 'test'] })
+  expect(plan(asks('run_command', { command }), { cwd }, of).effect).toBe(effect)
+  const { effect: without } = plan(asks('run_command', { command }), { cwd })
+  expect(without).toBe('irreversible')
+})
+
+test('the secrets to which the arguments refer are named, and no other', () => {
+  const [one, two] = ['a', 'b'].map((letter) => ({ name: letter, reference: `secret:ku_${letter.repeat(26)}` }))
+  const of = state({ secrets: [one, two] })
+  expect(plan(asks('look', { deep: [`x ${two!.reference}`] }), {}, of).secrets).toEqual([two])
+  expect(plan(asks('nothing', { deep: two!.reference }), {}, of)).not.toHaveProperty('secrets')
+})
+
+test('arguments have the same hash in any order of their keys, and another one in another run', () => {
+  const of = { ...state(), argumentsSalt: 'aa' }
+  const hash = (args: object, salted = of) => plan(asks('look', args), {}, salted).argumentsHash
+  expect(hash({ a: 1, b: 2 })).toBe(hash({ b: 2, a: 1 }))
+  const args = { a: 1 }
+  expect(hash(args)).not.toBe(hash(args, { ...of, argumentsSalt: 'bb' }))
+})
