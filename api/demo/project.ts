@@ -11,7 +11,7 @@ export const TASK = 'A test of this project fails. Find out why, fix the code, a
 /** The script that stands in for a model. */
 export const demoScript = (): string => place('script.json')
 
-/** The script of an agent with a team. */
+/** The script of an architect with a team. */
 export const teamScript = (): string => place('team.json')
 
 /** The script of the architect who writes a document. */

@@ -8,15 +8,13 @@ import { treeLines } from '../cli/tree-text.ts'
 import { teamScript } from './project.ts'
 import { startConfined } from './start.ts'
 
-/** An agent without a role, which leads a team: two agents side by side, and a third one that fails and is tried again. */
+/** An architect with a team: two agents side by side, and a third one that fails and is tried again. */
 export async function playTeam(ctx: Context, client: Client, workspace: string): Promise<boolean> {
   const note = (text: string) => ctx.note(`  ${text}`)
-  ctx.line(`\n${ctx.paint('bold', 'An agent and its team')}`)
-  note(
-    'A scripted model plays them all. Each agent has a log of its own, and at most the rights of the one that started it.',
-  )
+  ctx.line(`\n${ctx.paint('bold', 'An architect and a team')}`)
+  note('A scripted model plays them all. Each agent has a log of its own, and at most the rights of the architect.')
   const runId = await startConfined(ctx, {
-    ...{ task: 'Refunds need a test, and the rounding a word.', workspace },
+    ...{ task: 'Refunds need a test, and the rounding a word.', role: 'architect', workspace },
     ...{ model: `scripted:${teamScript()}`, policy: { mode: 'batch' } },
   })
   const watch = { runId, ...FROM_BIRTH, onEvent: (event: EventView) => tell(note, runId, event), onText: () => {} }
@@ -33,10 +31,10 @@ export async function playTeam(ctx: Context, client: Client, workspace: string):
   return end === 'done' && ok
 }
 
-/** The delegations of the leading agent, and what became of them. */
+/** The delegations of the architect, and what became of them. */
 function tell(note: (text: string) => void, runId: string, { agentId, type, payload }: EventView): void {
   if (agentId !== runId) return
-  if (type === 'child_delegated') note(`it asks a ${payload?.role}: ${payload?.task}`)
+  if (type === 'child_delegated') note(`the architect asks a ${payload?.role}: ${payload?.task}`)
   if (type !== 'tool_call_end' || payload?.toolName !== 'delegate_to_agent') return
   const error = payload.error as { message: string } | undefined
   const { summary } = (payload.result ?? {}) as { summary?: string }

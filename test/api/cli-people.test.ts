@@ -212,7 +212,7 @@ describe('what people are told', { timeout: 120_000 }, () => {
       /stays in (\S+); the project lies in (\S+), which/.exec(err) ?? []
     rmSync(project, { recursive: true })
     expect([code, data]).toEqual([0, folder.data])
-    // The second act: one agent of the team fails, and is tried again.
+    // The second act: one of the architect's agents fails, and is tried again.
     expect(err).toMatch(
       /failed: the agent ended with NO_COMPLETION[\s\S]* asks a reviewer: [\s\S]*the answer: The test covers/,
     )

@@ -60,17 +60,10 @@ export const delegateToAgent = controlTool({
   },
 })
 
-/**
- * Tools that the agent's policy lets it use in some phase of its role: what it can come to use by itself, without a person. The
- * phase in which it delegates does not count, for it may leave that phase.
- */
-export const permitted = ({ policy, role, tools }: Pick<AgentState['spec'], 'policy' | 'role' | 'tools'>) =>
+/** Tools that the agent's policy lets it use in some phase. */
+export const permitted = ({ policy, tools }: Pick<AgentState['spec'], 'policy' | 'tools'>) =>
   tools.filter(
-    ({ name, control }) =>
-      !control &&
-      covers(policy.allowedTools, name) &&
-      !covers(policy.deniedTools, name) &&
-      (role === null || role.phases.some(({ allowedTools }) => covers(allowedTools, name))),
+    ({ name, control }) => !control && covers(policy.allowedTools, name) && !covers(policy.deniedTools, name),
   )
 
 const namesTool = ({ spec }: AgentState, pattern: string) => permitted(spec).some(({ name }) => matches(pattern, name))

@@ -12,8 +12,8 @@ import { patternsOf } from './delegation.ts'
 type Parent = AgentSpec & { readonly delegation: NonNullable<AgentSpec['delegation']> }
 
 /**
- * The child's whole spec. Its rights are a part of the parent's: the tools that the parent may use in some phase and the
- * constraints name, under the same denials, approvals and sandbox. It has the limits of its role and the budget of its grant. It inherits no
+ * The child's whole spec. Its rights are a part of the parent's: the tools that the parent may use and the constraints name,
+ * under the same denials, approvals and sandbox. It has the limits of its role and the budget of its grant. It inherits no
  * context, no instructions and no approvals. Null: the parent has no such role.
  */
 export function childSpec(

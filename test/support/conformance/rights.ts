@@ -5,14 +5,8 @@ const sandbox = 'test/agents/mcp-sandbox.test.ts'
 const servers = 'MCP servers'
 const served = 'keepup mcp'
 
-/** What children, the servers of tools, and the clients of keepup's own server may reach. */
+/** What the servers of tools, and the clients of keepup's own server may reach. */
 export const RIGHTS: readonly Rule[] = [
-  {
-    rule: 'rights of children',
-    says: 'a child has no tool that the role of its parent lacks',
-    test: law('tree-rights'),
-    fault: fault('agent/control/delegate-to-agent.ts', '(role === null ||', '(role !== undefined ||'),
-  },
   {
     rule: servers,
     says: 'a server in the sandbox sees nothing of what keepup hides',
