@@ -5,9 +5,6 @@ import type { BodyOf, Failure } from '../events/events.ts'
 
 // The messages between parent and child (CONTRACTS 4).
 
-/** The constraints that name tools. */
-export const patternsOf = (constraints: readonly string[]): readonly string[] => constraints.filter(isPattern)
-
 /** The first input of a child: all that it knows of its parent's purpose. */
 export function taskText({ task, constraints, expectedOutput }: BodyOf<'child_delegated'>): string {
   const rules = constraints.filter((constraint) => !isPattern(constraint)).map((rule) => `- ${rule}`)
