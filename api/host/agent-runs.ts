@@ -15,7 +15,7 @@ import { AgentGateway } from '../../domain/runtime/external/gateway.ts'
 import { type ExternalLogPorts, StreamExternalLog } from '../../domain/runtime/external/stream-log.ts'
 import { Agents } from '../app/agents/agents.ts'
 import { type AgentLease, withLease } from '../app/agents/leases.ts'
-import { holdFiles } from './agent-files.ts'
+import { holdFiles, shareFiles } from './agent-files.ts'
 import { openBoundary } from './boundary.ts'
 import { hiddenFrom } from './hidden.ts'
 import type { Host } from './open-host.ts'
@@ -79,10 +79,13 @@ export function agentRuns(
       return { log, hide: (text) => secrets.text(text), hideValue }
     },
     price: (model) => priceOf(host, model),
-    async gateway({ env = {} }) {
+    async share(folder, about) {
+      return shareFiles(folder, host.config.data, await openBoundary(host.vault, host.knownSecrets, about))
+    },
+    async gateway({ env = {} }, about = PLAIN) {
       // A variable that is set for an agent may hold a secret.
       const given = Object.values(env).filter((value) => typeof value === 'string' && unhidable(value) === null)
-      const boundary = await openBoundary(host.vault, [...host.knownSecrets, ...given], PLAIN)
+      const boundary = await openBoundary(host.vault, [...host.knownSecrets, ...given], about)
       const { secrets } = boundary
       const log = new StreamExternalLog({ ...ports, beforeAppend: () => secrets.keep() })
       const hiding = { value: secrets.json, pieces: () => secrets.stream() }

@@ -3,6 +3,7 @@ import type { Origin } from '../agent/events/tree.ts'
 import type { Delivery } from '../agent/rules/obligations.ts'
 import { acceptedFrom, type Courier, placeOf, rankOf, settled } from '../agent/state/courier.ts'
 import { NO_AMOUNTS, NO_REPORT } from '../agent/state/family.ts'
+import { NOT_TERMINATED } from './errors.ts'
 import type { ExternalEvent } from './events.ts'
 import type { Outcome } from './outcome.ts'
 import type { ExternalState } from './state.ts'
@@ -82,7 +83,9 @@ function reportOf({ usage, request: { budget }, driver }: ExternalState, outcome
   const output = own?.outputTokens ?? 0
   const nanoDollars = own?.cost?.scope === 'run' ? own.cost.nanos : 0
   const spent = { ...NO_REPORT.spent, input, output, cacheRead, nanoDollars, agents: 1 }
-  const started = driver !== null && (outcome.outcome !== 'failed' || outcome.exit !== null)
+  // What has no exit was never started, unless it would not end.
+  const unstarted = outcome.outcome === 'failed' && outcome.exit === null && outcome.error.message !== NOT_TERMINATED
+  const started = driver !== null && !unstarted
   const seen = outcome.outcome === 'exited' || !started
   const open = (told: boolean, most: number | null | undefined, used: number) =>
     (told && seen) || !started ? 0 : Math.max(0, (most ?? 0) - used)

@@ -28,7 +28,7 @@ export function resultOf({ message, artifacts, nextSteps, unmetGates }: End): Js
 }
 
 /** Codes that mean the same of a run and of a call. */
-const SHARED: ReadonlySet<string> = new Set<ToolErrorCode>(['CANCELLED', 'BUDGET_EXCEEDED'])
+const SHARED: ReadonlySet<string> = new Set<ToolErrorCode>(['CANCELLED', 'BUDGET_EXCEEDED', 'UNKNOWN_OUTCOME'])
 
 /** A child that failed is a failed call. The rule is the code of the child's own end. */
 export function failureOf({ code = 'EXECUTION_FAILED', message, partialOutput }: End): Failure {
