@@ -65,7 +65,7 @@ function started(e: Of<'external_started'>): Change[] {
       run_id: e.runId,
       parent_agent_id: parent?.agentId ?? null,
       parent_tool_call_id: parent?.toolCallId ?? null,
-      role: '',
+      role: parent?.role ?? '',
       status: 'active',
       depth: parent?.depth ?? (isRoot ? 0 : -1),
       created_at: e.time,

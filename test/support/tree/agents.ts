@@ -185,7 +185,7 @@ export class Agents {
     const command = deliveryOf(state, event, to)!
     const done = { target, upTo: event.revision }
     try {
-      const written = this.submit(idOf(target), command)
+      const written = this.accept(target, command)
       if (how === 'again' && written.length > 0)
         throw new Error(`${event.type} was accepted twice, or after it had bounced`)
       if (how === 'again' || how === 'forgets') return
@@ -198,6 +198,11 @@ export class Agents {
       const bounced = [{ revision: event.revision, reason: error.message, told: tellsOf(event) }]
       this.submit(source, { kind: 'delivered', ...done, accepted, bounced })
     }
+  }
+
+  /** Records a delivery in its target's stream. */
+  protected accept(target: string, command: Command): readonly unknown[] {
+    return this.submit(idOf(target), command)
   }
 
   /** Nothing is left to do but to wait for the end of a cancel, or for an answer: the time comes to the next one. */
