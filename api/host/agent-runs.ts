@@ -24,7 +24,7 @@ import type { Tables } from './table-answers.ts'
 const PLAIN: Pick<AgentSpec, 'secrets' | 'policy'> = { secrets: [], policy: Policy.parse({}) }
 
 /** The backends of this host: command lines that are known here, programs of the settings, and what the program brings. */
-function backendsOf({ config, agents = [] }: Host): readonly AgentBackend[] {
+export function backendsOf({ config, agents = [] }: Pick<Host, 'config' | 'agents'>): readonly AgentBackend[] {
   const { confinement } = config.agents
   const options = {
     workspace: process.cwd(),
@@ -47,7 +47,7 @@ function backendsOf({ config, agents = [] }: Host): readonly AgentBackend[] {
 }
 
 /** The price of a model by the name that its agent knows it by: of the settings, or of the catalogue. */
-function priceOf({ models }: Host, model: string): Price | null {
+export function priceOf({ models }: Pick<Host, 'models'>, model: string): Price | null {
   const name = model.slice(model.lastIndexOf('/') + 1)
   const known = models.known().find(({ id }) => id === model || id === name || id.slice(id.indexOf(':') + 1) === name)
   return known?.price ?? null

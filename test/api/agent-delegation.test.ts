@@ -1,0 +1,181 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { z } from 'zod'
+import { type KeepUpOptions, openKeepUp } from '../../api/index.ts'
+import { ALL_RIGHTS, NO_RIGHTS } from '../../domain/external/delegation.ts'
+import { AgentError, CANCELLED } from '../../domain/external/errors.ts'
+import type { AgentBackend, AgentCompletion, AgentRunRequest, BackendRun } from '../../domain/ports/external.ts'
+import { freshFolders } from '../support/folders.ts'
+
+// Delegation to other agents as a program sees it (CONTRACTS 13): the settings give a role to a kind, the policy grants it.
+
+const DONE: AgentCompletion = { status: { code: 0, signal: null }, success: true, finalText: 'It is written.' }
+const USAGE = { scope: 'run', inputTokens: 100, cachedInputTokens: 40, outputTokens: 20, model: 'm' } as const
+const MODE = 'backend.other.mode'
+
+/** Another agent that does what the test says, and what it was started with. */
+function otherAgent(work: (run: BackendRun) => Promise<AgentCompletion> = async () => DONE) {
+  const starts: AgentRunRequest[] = []
+  const backend: AgentBackend = {
+    kind: 'other',
+    capabilities: ['agent_api.run', 'agent_api.events', 'agent_api.config.model.v1', MODE],
+    extensions: { [MODE]: z.enum(['read', 'all']) },
+    levels: [
+      { grants: { ...NO_RIGHTS, read: true }, extensions: { [MODE]: 'read' } as never },
+      { grants: ALL_RIGHTS, extensions: { [MODE]: 'all' } as never },
+    ],
+    reportsCost: true,
+    async start(request, run) {
+      starts.push(request)
+      await run.emit({
+        events: [{ kind: 'TextOutput', text: 'I look.' }],
+        usage: { ...USAGE, cost: { nanos: 5_000, scope: 'run' } },
+      })
+      return work(run)
+    },
+  }
+  return { backend, starts }
+}
+
+const finish = (summary: string) => ({ calls: [{ tool: 'complete_task', arguments: { summary } }] })
+const delegate = { calls: [{ tool: 'delegate_to_agent', arguments: { role: 'coder', task: 'code it' } }] }
+const scripts = {
+  lead: { script: 1, turns: [delegate, finish('The lead is done.')] },
+} satisfies KeepUpOptions['scripts']
+
+async function opened(agents: AgentBackend[], settings: object = { roles: { coder: { kind: 'other' } } }) {
+  const { data, ws, remove } = freshFolders()
+  mkdirSync(data, { recursive: true })
+  writeFileSync(join(data, 'keepup.json'), JSON.stringify({ agents: settings }))
+  const keepup = await openKeepUp({ data, scripts, agents })
+  onTestFinished(async () => {
+    await keepup.close()
+    remove()
+  })
+  const lead = (policy: object = {}, more: object = {}) =>
+    keepup.start({
+      ...{ task: 'lead', model: 'scripted:lead', workspace: ws },
+      policy: { mode: 'batch', sandboxed: false, backends: ['other'], ...policy },
+      ...more,
+    })
+  const events = async () =>
+    (await Array.fromAsync(keepup.services.log.readAll(null))).flat().map(({ header, body }) => ({
+      ...header,
+      body: JSON.parse(new TextDecoder().decode(body!)),
+    }))
+  const ended = async () =>
+    (await events()).find(({ type, body }) => type === 'tool_call_end' && body.toolName === 'delegate_to_agent')?.body
+  return { keepup, ws, lead, events, ended }
+}
+
+it('a role that is given to another agent is started once, and its end is the result of the call', async () => {
+  const { backend, starts } = otherAgent()
+  const { keepup, ws, lead, events, ended } = await opened([backend])
+  const { runId } = await lead()
+  expect(await keepup.drive(runId)).toEqual({ end: 'done' })
+  expect(starts).toEqual([
+    expect.objectContaining({
+      workingDir: ws,
+      extensions: { [MODE]: 'all' },
+      prompt: expect.stringMatching(/code it$/),
+    }),
+  ])
+  expect(await ended()).toMatchObject({ success: true, result: { summary: 'It is written.' } })
+  const all = await events()
+  const child = all.find(({ type }) => type === 'child_ended')!.body
+  expect(child.report.spent).toMatchObject({ input: 60, cacheRead: 40, output: 20, nanoDollars: 5_000, agents: 1 })
+  const types = all.filter(({ stream }) => stream === `external-${child.childId}`).map(({ type }) => type)
+  const once = ['external_started', 'process_start', 'external_ended', 'delivered']
+  expect(types.filter((type) => once.includes(type))).toEqual(once)
+  console.log(JSON.stringify(await keepup.run(runId)))
+  expect((await keepup.verify(runId)).ok).toBe(true)
+})
+
+it('what its rights cannot be mapped to is refused with a code, and nothing is started', async () => {
+  const { backend, starts } = otherAgent()
+  const { keepup, lead, events, ended } = await opened([backend])
+  await keepup.drive((await lead({ sandboxed: true, deniedTools: ['read_file', 'run_command'] })).runId)
+  expect((await ended())?.error).toMatchObject({ code: 'PERMISSION_DENIED', rule: 'backend_rights' })
+  expect([starts, (await events()).filter(({ stream }) => stream.startsWith('external-'))]).toEqual([[], []])
+})
+
+it('an agent whose writes are approved one by one may only read through another agent', async () => {
+  const { backend, starts } = otherAgent()
+  const { keepup, lead } = await opened([backend])
+  await keepup.drive((await lead({ requiresApproval: ['write_file', 'run_command'] })).runId)
+  expect(starts.map(({ extensions }) => extensions)).toEqual([{ [MODE]: 'read' }])
+})
+
+it('without a grant of the policy the role is keepup’s own agent', async () => {
+  const { backend, starts } = otherAgent()
+  const { keepup, lead, events } = await opened([backend])
+  await keepup.drive((await lead({ backends: undefined })).runId)
+  expect(starts).toEqual([])
+  expect(
+    (await events()).filter(({ type }) => type === 'child_delegated').every(({ body }) => body.backend === undefined),
+  ).toBe(true)
+})
+
+it('a grant of a kind that no role is given to is refused, and so is money that nothing counts', async () => {
+  const { backend } = otherAgent()
+  const { lead } = await opened([{ ...backend, reportsCost: false }])
+  await expect(lead({ backends: ['codex'] })).rejects.toMatchObject({ code: 'UNKNOWN_AGENT' })
+  await expect(lead({}, { budget: { nanoDollars: 1_000_000 } })).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
+})
+
+it('a cancel of the run reaches the other agent, whose end is waited for', async () => {
+  const asked = Promise.withResolvers<void>()
+  const { backend } = otherAgent(async ({ signal }) => {
+    asked.resolve()
+    await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    throw new AgentError('Backend', CANCELLED, { exit: { code: null, signal: 'SIGTERM' } })
+  })
+  const { keepup, lead, events, ended } = await opened([backend])
+  const { runId } = await lead()
+  const driven = keepup.drive(runId)
+  await asked.promise
+  await keepup.submit(runId, { kind: 'cancel', reason: 'enough' })
+  await driven
+  const all = await events()
+  expect(all.find(({ type }) => type === 'external_ended')?.body).toMatchObject({ outcome: 'cancelled' })
+  expect(
+    all.find(({ type, stream }) => type === 'cancel_requested' && stream.startsWith('external-'))?.body,
+  ).toMatchObject({
+    reason: 'enough',
+    origin: { stream: `agent-${runId}` },
+  })
+  expect((await ended())?.error).toMatchObject({ code: 'CANCELLED' })
+})
+
+it('an agent over its budget is ended, and the call says so', async () => {
+  const { backend } = otherAgent(async ({ signal }) => {
+    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    throw new AgentError('Backend', CANCELLED, { exit: { code: null, signal: 'SIGTERM' } })
+  })
+  const emits = {
+    ...backend,
+    start: ((_, run) =>
+      backend.start(_, {
+        ...run,
+        emit: (told) => run.emit({ ...told, ...(told.usage && { usage: { ...told.usage, outputTokens: 900_000 } }) }),
+      })) as AgentBackend['start'],
+  }
+  const { keepup, lead, ended } = await opened([emits])
+  await keepup.drive((await lead({}, { budget: { tokens: 200_000 } })).runId)
+  expect((await ended())?.error).toMatchObject({ code: 'BUDGET_EXCEEDED' })
+})
+
+it('an agent that cannot be started is a failed call, and is not tried again', async () => {
+  const { backend, starts } = otherAgent(async () => {
+    throw new AgentError('Backend', 'the program was not found')
+  })
+  const { keepup, lead, ended } = await opened([backend])
+  const { runId } = await lead()
+  expect(await keepup.drive(runId)).toEqual({ end: 'done' })
+  expect((await ended())?.error).toMatchObject({
+    code: 'EXECUTION_FAILED',
+    message: expect.stringContaining('not found'),
+  })
+  expect(starts).toHaveLength(1)
+})
