@@ -1,5 +1,6 @@
 import { AGENTS } from './support/conformance/agents.ts'
 import { ENDING } from './support/conformance/ending.ts'
+import { QUESTIONS } from './support/conformance/questions.ts'
 import { RECORDING } from './support/conformance/recording.ts'
 import { REPEATING } from './support/conformance/repeating.ts'
 import type { Row } from './support/conformance/row.ts'
@@ -13,4 +14,4 @@ export const ROWS: readonly Row[] = [...ENDING, ...RECORDING, ...REPEATING, ...S
 
 export { LAWS } from './support/conformance/laws.ts'
 /** Rules that no MUST and no law names by itself. */
-export const RULES: readonly Rule[] = [...OTHERS, ...AGENTS, ...SPAWN, ...SPAWNER]
+export const RULES: readonly Rule[] = [...OTHERS, ...AGENTS, ...SPAWN, ...SPAWNER, ...QUESTIONS]

@@ -124,6 +124,12 @@ export const ConfigSchema = z.strictObject({
     )
     .nullable()
     .default(null),
+  /** On servers: the connection string of a login of PostgreSQL that may only read the published views; it asks questions in SQL. */
+  auditPostgres: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'expected postgres://user:password@host:port/database')
+    .nullable()
+    .default(null),
   /** How long a process of several may give no sign of life before another one takes over what it drives. */
   leaseMs: int(z.int().min(200).max(600_000)).default(10_000),
   /** How long the process that owns the data folder may give no sign of life: one that is merely busy gives some. */

@@ -8,11 +8,13 @@ import { Drivers } from './drives/drivers.ts'
 import { LiveHub } from './live/hub.ts'
 import type { Losses } from './losses/losses.ts'
 import type { KnownModels } from './models.ts'
+import { PlanPersistence, type PlanStore } from './plans/plan-persistence.ts'
 import { Problem } from './problem.ts'
 import type { ReadModel } from './read-model.ts'
 import { readiness } from './readiness.ts'
 import { createStarts, type PrepareServices } from './runs/prepare-start.ts'
 import type { Files, Services, WorkSubscription } from './services.ts'
+import type { SqlAuditor } from './sql/auditor.ts'
 
 /** The services of a host that puts the runtime behind the API. */
 export interface KeepUpPorts {
@@ -34,10 +36,14 @@ export interface KeepUpPorts {
   sizes(runIds: readonly string[]): Promise<ReadonlyMap<string, number>>
   /** A model request as its provider gets it; absent where the host cannot tell. */
   wire?: NonNullable<Services['wire']>
+  /** Where plans are kept as files; absent where they are not. */
+  readonly planFiles?: PlanStore
   /** Absent where no other agents are run. */
   readonly agents?: Agents
   /** Absent where the host cannot tell of its models. */
   models?(): KnownModels
+  /** Absent where no questions in SQL can be asked. */
+  readonly auditor?: SqlAuditor
   readonly readOnly?: boolean
   readonly workSubscription?: WorkSubscription
   /** Names this process among several that drive; absent where it is alone. */
@@ -56,6 +62,12 @@ const NEEDED: readonly (keyof KeepUpPorts)[] = [
   ...(['vault', 'clock', 'random', 'prepare', 'backup', 'sizes', 'onFault', 'close'] as const),
 ]
 
+const NO_AUDITOR: SqlAuditor = {
+  dialect: 'sqlite',
+  ask: () => Promise.reject(new Problem('SQL_UNAVAILABLE', 'this program brought no tables that can be asked in SQL')),
+  close: async () => {},
+}
+
 const NO_LOSSES: Losses = { open: null, look: async () => null, accept: async () => null }
 
 /** Builds the services of the API over the ports of a host. Throws a TypeError that names the ports that are missing. */
@@ -66,10 +78,12 @@ export function createKeepUp(ports: KeepUpPorts): Services {
   const live = new LiveHub()
   const runtime = ports.runtime(live)
   const drivers = new Drivers(runtime, live, (agentId, error) => ports.onFault(agentId, error), ports.concurrency)
+  const plans = new PlanPersistence(ports.read, ports.planFiles ?? null, (runId, error) => ports.onFault(runId, error))
+  drivers.onEvent((header) => plans.heard(header))
   let closed: Promise<void> | null = null
   const { log, blobs, read, files, documents, memories, vault, clock, random } = ports
   return {
-    ...{ runtime, log, blobs, read, files, documents, memories, vault, clock, random, live, drivers },
+    ...{ runtime, log, blobs, read, files, documents, memories, vault, clock, random, live, drivers, plans },
     starts: createStarts(ports.prepare),
     roles: () => ports.prepare.roles(),
     // Those of a role are all that there are: a control tool is for roles only.
@@ -83,6 +97,7 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     sizes: (runIds) => ports.sizes(runIds),
     wire: ports.wire ?? null,
     agents: ports.agents ?? null,
+    auditor: ports.auditor ?? NO_AUDITOR,
     readOnly: ports.readOnly ?? false,
     workSubscription: ports.workSubscription ?? null,
     holder: ports.holder ?? null,
@@ -90,7 +105,8 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     ready: readiness(ports),
     autoDrive: ports.autoDrive ?? false,
     close() {
-      closed ??= Promise.all([drivers.stop(), ports.agents?.close()])
+      closed ??= Promise.all([drivers.stop(), ports.agents?.close(), ports.auditor?.close()])
+        .then(() => plans.settled())
         .then(() => documents.close())
         .then(() => ports.close())
       return closed

@@ -9,6 +9,7 @@ import type { Cost, CostBy } from './schemas/cost.ts'
 import type { DocumentSummary } from './schemas/documents.ts'
 import type { Memory } from './schemas/memories.ts'
 import type { MessageView } from './schemas/messages.ts'
+import type { Numbers } from './schemas/numbers.ts'
 import type * as schemas from './schemas/runs.ts'
 import type { Parked, Projections } from './schemas/system.ts'
 
@@ -100,6 +101,14 @@ export interface ReadModel {
     since?: string
     runId?: string
   }): Promise<Shown<Pick<z.infer<typeof Cost>, 'rows' | 'total'>>>
+  /** Calls, times, decisions and budgets; of all runs or of one, those that ended at or after `since` (ISO 8601). */
+  numbers(query: { since?: string; runId?: string }): Promise<Shown<Omit<Numbers, 'position'>>>
+  /** Streams in order of their names, after one of them. */
+  streams(query: {
+    after?: string
+    prefix?: string
+    limit: number
+  }): Promise<Shown<readonly { stream: string; runId: string; revision: number }[]>>
   /** In order of their steps; `whole`: with all that {@link checkpoint} gives. */
   checkpoints(
     agentId: string,

@@ -9,11 +9,13 @@ import type { Drivers } from './drives/drivers.ts'
 import type { LiveHub } from './live/hub.ts'
 import type { Losses } from './losses/losses.ts'
 import type { KnownModels } from './models.ts'
+import type { PlanPersistence } from './plans/plan-persistence.ts'
 import type { ReadModel } from './read-model.ts'
 import type { Readiness } from './readiness.ts'
 import type { KnownRoles } from './roles.ts'
 import type { FileBlame } from './schemas/files.ts'
 import type { StartRun } from './schemas/start.ts'
+import type { SqlAuditor } from './sql/auditor.ts'
 import type { KnownTools } from './tools.ts'
 
 /** A point of an agent's history whose files are asked for. */
@@ -29,6 +31,8 @@ export interface RestoreRequest {
   readonly dryRun: boolean
   /** Refuse where the files are not this tree any more, as a dry run showed them. */
   readonly expected?: string
+  /** Awaited before the first file is touched; where it rejects none is. */
+  readonly begins?: (intent: { readonly tree: string; readonly replaces: string }) => Promise<void>
 }
 
 export interface RestoredFiles {
@@ -115,10 +119,13 @@ export interface Services {
   readonly files: Files
   readonly documents: DocumentGateway
   readonly memories: Memories
+  readonly plans: PlanPersistence
   readonly live: LiveHub
   readonly drivers: Drivers
   /** Runs of other agents; null: this host has none. */
   readonly agents: Agents | null
+  /** Questions in SQL. */
+  readonly auditor: SqlAuditor
   readonly vault: Vault
   readonly clock: Clock
   readonly random: Random

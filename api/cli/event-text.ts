@@ -109,6 +109,15 @@ const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
   approval_expired: () => '',
   approval_voided: (p) => plain(p.reason),
   standing_approval: (p) => parts((p.tools as string[] | undefined)?.join(', '), p.reason),
+  permission_granted: (p) => parts(`${plain(p.tool)} (${plain(p.scope)}, until ${plain(p.until)})`, p.reason),
+  restore_requested: (p) => parts(p.step === undefined ? `tree ${plain(p.tree)}` : `step ${plain(p.step)}`, p.reason),
+  restore_ended: (p) => (p.error ? failureOf(p) : plain(p.outcome)),
+  tasks_updated: (p) =>
+    [(p.set as { id: string; status: string }[] | undefined)?.map(({ id, status }) => `${id} ${status}`), p.removed]
+      .flat()
+      .filter(Boolean)
+      .join(', '),
+  permission_ended: (p) => `${plain(p.permission)}: ${plain(p.why)}`,
   context_compressed: compressed,
   context_expanded: (p) => turnsOf(p.turns),
   summary_failed: (p) => `attempt ${plain(p.attempt)}: ${failureOf(p)}`,

@@ -16,7 +16,9 @@ import { mcpCommand } from './commands/mcp.ts'
 import { memoryCommand } from './commands/memory.ts'
 import { messagesCommand } from './commands/messages.ts'
 import { modelsCommands } from './commands/models.ts'
+import { numbersCommand } from './commands/numbers.ts'
 import { openCommand } from './commands/open.ts'
+import { planCommand } from './commands/plan.ts'
 import { policyCommand } from './commands/policy.ts'
 import { proveCommands } from './commands/prove.ts'
 import { releaseCommand } from './commands/release.ts'
@@ -75,8 +77,10 @@ function programOf(io: CliIo, done: (code: number) => void): Command {
   memoryCommand(program, kit)
   messagesCommand(program, kit)
   costCommand(program, kit)
+  numbersCommand(program, kit)
   requestCommand(program, kit)
   contextCommands(program, kit)
+  planCommand(program, kit)
   modelsCommands(program, kit)
   proveCommands(program, kit)
   releaseCommand(program, kit)

@@ -1,4 +1,5 @@
 import { type Message, requestedCalls, textOf } from '../../domain/agent/events/content.ts'
+import { progressOf } from '../../domain/agent/state/tasks.ts'
 import type { AgentPoint } from '../app/runs/point.ts'
 import { plain } from './event-text.ts'
 import { cut, oneLine } from './output/text.ts'
@@ -45,6 +46,8 @@ export function stateLines(at: AgentPoint): string[] {
     ['turn, step', `${at.turn}, ${at.step}`],
     ['phase', sopPhase],
     ['gates held', at.gatesPassed.join(', ')],
+    ['permitted', at.permissions.map(({ tool, scope, until }) => `${tool} (${scope}, until ${until})`).join(', ')],
+    ['tasks', at.tasks.length === 0 ? '' : progressOf(at.tasks)],
     ['variables', variables.join(', ')],
     ['open calls', waits.join(', ')],
     ['created', at.pendingCreates.join(', ')],

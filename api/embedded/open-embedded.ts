@@ -27,6 +27,7 @@ import type { Tables } from '../host/table-answers.ts'
 import { backupFolder } from './backup.ts'
 import { LiveTables } from './live-tables.ts'
 import { lossAtStart, markAhead, markedBy, refuseForeignTables, seenLogId, tellEnd } from './loss-at-start.ts'
+import { ProcessAuditor } from './sql/process-auditor.ts'
 
 /** The embedded default: everything in one data folder. See `OpenServices`. */
 export async function openEmbedded(
@@ -100,6 +101,7 @@ export async function openEmbedded(
         const stored = await usage.sizes(runIds)
         return new Map((await log.sizes(runIds)).map(({ runId, bytes }) => [runId, bytes + (stored.get(runId) ?? 0)]))
       },
+      auditor: new ProcessAuditor(config.data),
       readOnly: mode === 'reader',
       autoDrive,
       close: () => opened.closeAll(),

@@ -1,5 +1,6 @@
 import { loroDocuments } from '../../adapters/documents-loro/documents.ts'
 import { parseXml } from '../../adapters/documents-xml/parse.ts'
+import { PlanFiles } from '../../adapters/plans-file/plan-files.ts'
 import { documentTools } from '../../adapters/tools-documents/document-tools.ts'
 import { RunLocks } from '../../adapters/workspace/run-locks.ts'
 import { HealthThresholds } from '../../domain/agent/definition/routing.ts'
@@ -29,6 +30,7 @@ import { mustBeWhole } from './losses/gate.ts'
 import { type LossServices, lossesOf } from './losses/losses-of-log.ts'
 import { memoryIndexOf } from './memory-index.ts'
 import type { Host } from './open-host.ts'
+import { paths } from './paths.ts'
 import { readModelOf } from './projected-read-model.ts'
 import { systemRandom } from './random.ts'
 import { DEFAULT_MODEL, prepareServices } from './start-services.ts'
@@ -37,7 +39,10 @@ import { workspaceFilesOf } from './workspace-files.ts'
 
 /** Where a composition keeps what is recorded, and what is particular to it. */
 export interface Kept
-  extends Pick<KeepUpPorts, 'backup' | 'sizes' | 'close' | 'readOnly' | 'autoDrive' | 'workSubscription' | 'holder'> {
+  extends Pick<
+    KeepUpPorts,
+    'auditor' | 'backup' | 'sizes' | 'close' | 'readOnly' | 'autoDrive' | 'workSubscription' | 'holder'
+  > {
   readonly log: EventLog
   readonly blobs: BlobStore
   /** Absent where the blobs of a writer that died need no sweep. */
@@ -150,6 +155,7 @@ export function compose(host: Host, kept: Kept): Services {
     files: clearing(workspaceFilesOf(files), cache),
     documents,
     memories,
+    ...(kept.readOnly !== true && { planFiles: new PlanFiles(paths(config.data).plans) }),
     vault,
     clock,
     random: systemRandom,

@@ -5,7 +5,7 @@ import { noRoom } from '../app/no-room.ts'
 import { Problem } from '../app/problem.ts'
 import { paths } from './paths.ts'
 
-const FOLDERS = ['log', 'blobs', 'tables', 'vault', 'versions.git', 'versions-index', 'locks', 'processes']
+const FOLDERS = ['log', 'blobs', 'tables', 'vault', 'versions.git', 'versions-index', 'locks', 'processes', 'plans']
 const FILES = ['token', 'owner.path', 'vault.check', 'snapshots.db', 'request-cache.db', 'backups.jsonl']
 
 /**

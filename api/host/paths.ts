@@ -14,5 +14,7 @@ export const paths = (data: string) => ({
   vault: join(data, 'vault'),
   vaultMark: vaultMark(data),
   versions: join(data, 'versions.git'),
+  /** Copies of plans for people; they come back from the log. */
+  plans: join(data, 'plans'),
   backups: join(data, 'backups.jsonl'),
 })

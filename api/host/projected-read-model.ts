@@ -1,4 +1,4 @@
-import { formatCursor } from '../../domain/log/cursor.ts'
+import { type Cursor, formatCursor } from '../../domain/log/cursor.ts'
 import { agentStream } from '../../domain/log/ids.ts'
 import type { BlobStore, EventLog } from '../../domain/ports.ts'
 import { streamOfAgent } from '../../domain/runtime/stream-of-agent.ts'
@@ -21,7 +21,9 @@ import {
   listParked,
   listQuestions,
   listRuns,
+  listStreams,
   nextDue,
+  numbersOf,
   type OpenCall,
   showRun,
   showTree,
@@ -202,6 +204,16 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
           total: costRow(total),
         }),
       ),
+    numbers: (which) =>
+      ask(
+        (db) => numbersOf(db, which),
+        (found) => found,
+      ),
+    streams: (which) =>
+      ask(
+        (db) => listStreams(db, which),
+        (found) => found,
+      ),
     async checkpoints(agentId, { after, limit, whole = false }) {
       const place = await placeOf(after)
       return ask(
@@ -248,9 +260,11 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
         parked: await listParked(db),
         orphans: await listOrphans(db),
       }))
+      const behind = await eventsAfterPosition(log, position)
       return {
         position: position && formatCursor(position),
         head: formatCursor(await log.headCursor()),
+        behind,
         parked: data.parked.map(parkedRow),
         orphans: data.orphans,
       }
@@ -265,6 +279,16 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
     },
     release: (stream) => tables.release(stream),
   }
+}
+
+/** Of events that the tables do not show yet, so many are counted. */
+const MOST_COUNTED = 10_000
+
+/** How many events the log has after a position, {@link MOST_COUNTED} at most. */
+async function eventsAfterPosition(log: EventLog, position: Cursor | null): Promise<number> {
+  let count = 0
+  for await (const page of log.readAll(position, { limit: MOST_COUNTED, bodies: false })) count += page.length
+  return count
 }
 
 const dueFilter = (which: { readonly asked: boolean } | undefined) => ({ driveRequested: which?.asked ?? false })

@@ -74,7 +74,7 @@ export function workspaceFilesOf(sources: FileSources): Files {
       )
       return { path: real, text }
     },
-    async restore(agentId, { to, dryRun, expected }) {
+    async restore(agentId, { to, dryRun, expected, begins }) {
       const at = 'tree' in to ? null : to
       const { spec, tree: recorded } = await treeAt({ agentId, at })
       const tree = 'tree' in to ? to.tree : recorded
@@ -89,7 +89,9 @@ export function workspaceFilesOf(sources: FileSources): Files {
         if (expected !== undefined && expected !== now) {
           throw new Problem('FILES_CHANGED', 'files changed since they were looked at; look again')
         }
-        return { tree, changes, replaced: dryRun ? now : (await versions.restore(tree)).replaced }
+        if (dryRun) return { tree, changes, replaced: now }
+        await begins?.({ tree, replaces: now })
+        return { tree, changes, replaced: (await versions.restore(tree)).replaced }
       } finally {
         lock.release()
       }

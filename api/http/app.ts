@@ -18,16 +18,20 @@ import { documentHistoryRoutes } from './routes/document-history.ts'
 import { bodyLimitOf, documentRoutes, readsItsBody } from './routes/documents.ts'
 import { fileRoutes } from './routes/files.ts'
 import { historyRoutes } from './routes/history.ts'
+import { logRoutes } from './routes/log.ts'
 import { lossRoutes } from './routes/losses.ts'
 import { memoryRoutes } from './routes/memories.ts'
 import { messageRoutes } from './routes/messages.ts'
 import { modelRoutes } from './routes/models.ts'
+import { numbersRoutes } from './routes/numbers.ts'
+import { planRoutes } from './routes/plan.ts'
 import { policyCheckRoutes } from './routes/policy-check.ts'
 import { recordRoutes } from './routes/records.ts'
 import { requestRoutes } from './routes/requests.ts'
 import { resultRoutes } from './routes/results.ts'
 import { runRoutes } from './routes/runs.ts'
 import { sessionRoutes } from './routes/sessions.ts'
+import { sqlRoutes } from './routes/sql.ts'
 import { streamRoutes } from './routes/streams.ts'
 import { systemRoutes } from './routes/system.ts'
 import { WebSessions } from './sessions/web-sessions.ts'
@@ -114,7 +118,11 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', resultRoutes(s))
     .route('/', requestRoutes(s))
     .route('/', contextRoutes(s))
+    .route('/', planRoutes(s))
     .route('/', costRoutes(s))
+    .route('/', numbersRoutes(s))
+    .route('/', sqlRoutes(s))
+    .route('/', logRoutes(s))
     .route('/', definitionRoutes(s))
     .route('/', modelRoutes(s))
     .route('/', agentRoutes(s))

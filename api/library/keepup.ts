@@ -1,7 +1,5 @@
-import { isAbsolute, resolve } from 'node:path'
 import type { z } from 'zod'
 import { UserCommand } from '../../domain/agent/decisions/commands.ts'
-import type { SecurityPolicy, ToolExecutionContext } from '../../domain/agent/definition/spec.ts'
 import type { Comparison } from '../../domain/agent/rules/compare-histories.ts'
 import type { AgentRunHandle, AgentRunRequest, ExternalRuns } from '../../domain/ports/external.ts'
 import { Callback } from '../../domain/runtime/agent/callback.ts'
@@ -16,11 +14,13 @@ import { agentsOf } from '../app/agents/agents.ts'
 import type { Config } from '../app/config.ts'
 import { work } from '../app/drives/work.ts'
 import type { KnownModels } from '../app/models.ts'
+import { planView } from '../app/plans/plan-view.ts'
 import { Problem } from '../app/problem.ts'
 import type { ApprovalRow, RunRow } from '../app/read-model.ts'
 import { checkRuns } from '../app/runs/check-policy.ts'
 import type { Ended } from '../app/runs/ended.ts'
 import { forkRun } from '../app/runs/fork-run.ts'
+import { given } from '../app/runs/given.ts'
 import { record } from '../app/runs/record-command.ts'
 import type { RequestOptions } from '../app/runs/request-options.ts'
 import { actorOf } from '../app/runs/request-options.ts'
@@ -28,12 +28,16 @@ import { startRun } from '../app/runs/start-run.ts'
 import { verifyRun } from '../app/runs/verify-run.ts'
 import { By } from '../app/schemas/common.ts'
 import type { EventView } from '../app/schemas/events.ts'
+import { type Numbers as NumbersFound, NumbersQuery } from '../app/schemas/numbers.ts'
+import type { PlanView } from '../app/schemas/plan.ts'
 import { CheckPolicy, type PolicyChecked } from '../app/schemas/policy-check.ts'
 import { RunQuery } from '../app/schemas/run-query.ts'
 import type { StartedRun } from '../app/schemas/runs.ts'
 import { ForkBody, type RunTree as Tree, type VerifiedRun as Verified } from '../app/schemas/runs.ts'
-import { OWN_AGENT, StartRun, type StartRunInput } from '../app/schemas/start.ts'
+import { type SqlAnswer, SqlQuestion } from '../app/schemas/sql.ts'
+import { OWN_AGENT, StartRun } from '../app/schemas/start.ts'
 import type { Services } from '../app/services.ts'
+import { askSql } from '../app/sql/ask.ts'
 import { told } from '../app/told.ts'
 import { type AgentState, agentStateOf } from './agent-state.ts'
 import type { Checkpoint } from './checkpoint.ts'
@@ -43,22 +47,9 @@ import { type ApprovalsWanted, approvalsOf, type RunsWanted, runsOf } from './li
 import { type KeptMemories, memoriesOf } from './memories.ts'
 import { messageBusOf, type RuntimeMessageBus } from './message-bus.ts'
 import { runOwnAgent } from './own-agent.ts'
-import { policyOf } from './policy.ts'
-import { type ErrorRecoveryPolicy, retryOf } from './retry.ts'
 import type { Saying } from './saying.ts'
 import { contextStoreOf, externalRunsOf } from './spawning.ts'
-
-/**
- * The request that starts a run: the body of `POST /v1/runs`, and the interfaces of seed 000 section 5 as they stand there.
- * `policy`, or `execution` and `security`. `workspace` may be relative to the current folder.
- */
-export interface StartOptions extends Omit<StartRunInput, 'retry'> {
-  readonly execution?: Partial<ToolExecutionContext>
-  readonly security?: Partial<SecurityPolicy>
-  readonly retry?: Partial<ErrorRecoveryPolicy>
-  /** The same key and request again finds the run that it started, also after a restart. */
-  readonly key?: string
-}
+import { requestOf, type StartOptions } from './start-options.ts'
 
 export type RunTree = z.infer<typeof Tree>
 export type VerifiedRun = z.infer<typeof Verified>
@@ -142,8 +133,14 @@ export interface KeepUp extends AsyncDisposable {
   readonly memories: KeptMemories
   /** Messages between the agents of a run and people. */
   readonly messages: RuntimeMessageBus
+  /** The tasks that an agent keeps (absent: the root), and every version of the plans of a run. Rejects with RUN_UNKNOWN. */
+  plan(runId: string, agentId?: string): Promise<PlanView>
   /** Documents that people and agents edit together. */
   readonly documents: DocumentsApi
+  /** Calls of tools and models, how they failed and how long they took, routing, recoveries and budgets. */
+  numbers(which?: z.input<typeof NumbersQuery>): Promise<NumbersFound>
+  /** One SELECT over the tables and the log; nothing can be written. `limit` rows (1000), `timeoutMs` (10 s). */
+  sql(text: string, bounds?: Omit<z.input<typeof SqlQuestion>, 'sql'>): Promise<SqlAnswer>
   /** Everything else: the queries, the log itself. */
   readonly services: Services
   /** Lets what is at work end (`KEEPUP_DRAIN_MS` at most), which another process may go on from; gives the folder free. */
@@ -158,20 +155,6 @@ function parsed<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
   if (success) return data
   const issues = issuesOf(error)
   throw new Problem('INVALID_REQUEST', issuesText(issues), issues)
-}
-
-function requestOf({ key: _, execution, security, retry, ...rest }: StartOptions): unknown {
-  if (rest.policy && (execution || security)) {
-    throw new Problem('INVALID_REQUEST', 'give either policy, or execution and security')
-  }
-  return {
-    ...rest,
-    ...(rest.workspace !== undefined && !isAbsolute(rest.workspace) && { workspace: resolve(rest.workspace) }),
-    ...(retry && { retry: retryOf(retry) }),
-    ...((execution || security) && { policy: policyOf(execution, security) }),
-    // Another agent begins at once: nothing else drives it.
-    ...((rest.agent === undefined || rest.agent === OWN_AGENT) && { drive: rest.drive ?? false }),
-  }
 }
 
 /** The library's face over put-together services. `by`: who asks where a call does not say; `close` ends all. */
@@ -193,8 +176,20 @@ export function keepUpOf(
       await services.read.caughtUp()
       return checkRuns(services, parsed(CheckPolicy, asked))
     },
+    async numbers(which = {}) {
+      const { since, run } = parsed(NumbersQuery, which)
+      await services.read.caughtUp()
+      const { position, value } = await services.read.numbers(given({ since, runId: run }))
+      return { position, ...value }
+    },
+    async sql(text, bounds = {}) {
+      const asked = parsed(SqlQuestion, { ...bounds, sql: text })
+      await services.read.caughtUp()
+      return askSql(services, asked)
+    },
     memories: memoriesOf(services, parsed, asker),
     messages: messageBusOf(services, { asker, parsed, ending: ending.signal }),
+    plan: (runId, agentId) => planView(services, runId, agentId),
     documents: documentsOf(services, { asker, parsed, ending: ending.signal }),
     async start(options) {
       const asked = parsed(StartRun, requestOf(options))

@@ -24,6 +24,7 @@ import { schemasOf } from './schemas.ts'
 import { settleNowAndThen } from './settle-agents.ts'
 import { sharedByCalls } from './shared-calls.ts'
 import { SharedTables } from './shared-tables.ts'
+import { PostgresAuditor } from './sql-auditor.ts'
 import { lossOnServers, tablesBesideLoss } from './tables-beside-loss.ts'
 
 /** Connections to PostgreSQL of one process, at most. */
@@ -99,6 +100,7 @@ export async function openOnServers(
         limitOf: (model) => host.models.limit(model),
         warn,
       })),
+      auditor: new PostgresAuditor(config),
       blobs,
       clock,
       workSubscription,

@@ -1,11 +1,16 @@
 import pg from 'pg'
 import type { ServersConfig } from '../app/config.ts'
 
-/** The passwords of the two servers, as they stand in the settings and as the clients read them: no run may show them. */
-export function passwordsOf({ eventstore, postgres }: Pick<ServersConfig, 'eventstore' | 'postgres'>): string[] {
-  const { password } = new pg.Client({ connectionString: postgres })
-  const written = [eventstore, postgres].flatMap(passwordsIn)
-  return [...new Set([...written, ...(password ? [password] : [])])]
+/** The passwords of the servers, as they stand in the settings and as the clients read them: no run may show them. */
+export function passwordsOf({
+  eventstore,
+  postgres,
+  auditPostgres = null,
+}: Pick<ServersConfig, 'eventstore' | 'postgres'> & Partial<Pick<ServersConfig, 'auditPostgres'>>): string[] {
+  const logins = [postgres, ...(auditPostgres === null ? [] : [auditPostgres])]
+  const read = logins.flatMap((connectionString) => new pg.Client({ connectionString }).password ?? [])
+  const written = [eventstore, ...logins].flatMap(passwordsIn)
+  return [...new Set([...written, ...read])]
 }
 
 /** Before the last `@` of what names user and host, and in the query. */

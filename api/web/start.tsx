@@ -2,14 +2,19 @@ import './styles/base.css'
 import './styles/layout.css'
 import './styles/run.css'
 import './styles/views.css'
+import './styles/audit.css'
 import { render } from 'preact'
 import { InboxScreen } from './actions/inbox-screen.tsx'
 import { StartScreen } from './actions/start-screen.tsx'
+import { AuditScreen } from './audit/audit-screen.tsx'
 import { startFeed } from './client/feed.ts'
 import { exchangeCode, refusal, session } from './client/session.ts'
 import { CompareScreen } from './compare/compare-screen.tsx'
 import { DocumentScreen } from './documents/document-screen.tsx'
 import { DocumentsScreen } from './documents/documents-screen.tsx'
+import { ExportedScreen } from './exported/exported-screen.tsx'
+import { takeDrops } from './exported/opened.ts'
+import { NumbersScreen } from './numbers/numbers-screen.tsx'
 import { followLink, path } from './page/router.ts'
 import { Notice, Shell } from './page/shell.tsx'
 import { SignIn } from './page/sign-in.tsx'
@@ -27,12 +32,22 @@ function Screen() {
   if (path.value === '/documents') return <DocumentsScreen />
   if (path.value === '/compare') return <CompareScreen />
   if (path.value === '/start') return <StartScreen />
+  if (path.value === '/numbers') return <NumbersScreen />
+  if (path.value === '/audit') return <AuditScreen />
+  if (path.value === '/exported') return <ExportedScreen />
   return <Notice title="There is no such page" />
 }
 
 const Page = () =>
   session.value === null ? (
-    <SignIn />
+    // An export needs no server.
+    path.value === '/exported' ? (
+      <main id="content">
+        <ExportedScreen />
+      </main>
+    ) : (
+      <SignIn />
+    )
   ) : (
     <Shell>
       <Screen />
@@ -43,6 +58,7 @@ await exchangeCode().catch(() => {
   refusal.value = 'the server does not answer; look whether "keepup serve" is running'
 })
 document.addEventListener('click', followLink)
+takeDrops()
 if (session.value !== null) {
   startFeed()
   followWaiting()

@@ -1,4 +1,4 @@
-import type { UserCommand } from '../agent/decisions/commands.ts'
+import type { PersonCommand } from '../agent/decisions/commands.ts'
 import type { AgentSpec, Budget } from '../agent/definition/spec.ts'
 import type { Message } from '../agent/events/content.ts'
 import type { BodyOf } from '../agent/events/events.ts'
@@ -143,7 +143,7 @@ export interface AgentServices {
    * Records a command; drives nothing. Rejects with CommandRejected (412 where the
    * agent is no longer at the expected revision), ContentionError or LogError.
    */
-  execute(agentId: string, command: UserCommand, request: Request): Promise<Executed>
+  execute(agentId: string, command: PersonCommand, request: Request): Promise<Executed>
   /**
    * The bodies that an erasure of these would empty, in order, and the revision that the agent is at. Records nothing;
    * rejects as the erasure itself does, with CommandRejected or LogError.

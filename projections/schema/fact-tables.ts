@@ -152,4 +152,72 @@ export const factTables = {
     owner: 'agent_id',
     indexes: [['by']],
   },
+  restores: {
+    columns: {
+      agent_id: 'text!',
+      /** Of the request. */
+      revision: 'integer!',
+      run_id: 'text!',
+      step: 'integer',
+      /** The version that was put back, and the one that holds the files as they were. */
+      tree: 'text',
+      replaces: 'text',
+      by: 'text!',
+      claimed: 'integer!',
+      reason: 'text',
+      requested_at: 'text!',
+      /** restored, failed, interrupted; null: it has not ended. */
+      outcome: 'text',
+      code: 'text',
+      message: 'text',
+      ended_at: 'text',
+    },
+    key: ['agent_id', 'revision'],
+    kind: 'agent',
+    owner: 'agent_id',
+    indexes: [['run_id'], ['by']],
+  },
+  tasks: {
+    columns: {
+      agent_id: 'text!',
+      task_id: 'text!',
+      run_id: 'text!',
+      /** Revision of its last change. */
+      revision: 'integer!',
+      title: 'text',
+      /** pending, in_progress, completed, cancelled, removed. */
+      status: 'text!',
+      /** A JSON list of ids. */
+      dependencies: 'text',
+      updated_at: 'text!',
+    },
+    key: ['agent_id', 'task_id'],
+    kind: 'agent',
+    owner: 'agent_id',
+    indexes: [['run_id']],
+  },
+  permissions: {
+    columns: {
+      agent_id: 'text!',
+      /** The call that asked for it; `approvals` has who decided on that call, and why. */
+      tool_call_id: 'text!',
+      run_id: 'text!',
+      turn: 'integer!',
+      tool: 'text',
+      /** call, phase, run. */
+      scope: 'text',
+      phase: 'text',
+      until: 'text',
+      reason: 'text',
+      granted_at: 'text',
+      granted_revision: 'integer',
+      ended_at: 'text',
+      /** expired, used, phase. */
+      ended_by: 'text',
+    },
+    key: ['agent_id', 'tool_call_id'],
+    kind: 'agent',
+    owner: 'agent_id',
+    indexes: [['run_id']],
+  },
 } as const satisfies Record<string, TableSpec>

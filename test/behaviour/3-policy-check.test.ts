@@ -59,6 +59,7 @@ describe('another policy over recorded calls', () => {
     ])
     expect(await check({ role: role(['look', 'put']) })).toEqual([])
     expect(await check({ role: role([]) })).toHaveLength(3)
+    expect(await check({ policy: { ...batch, deniedTools: ['complete_task'] } })).toEqual([])
   })
 
   test('what was refused then is found again under the same policy, and nothing is performed', async () => {

@@ -33,14 +33,7 @@ test('every version that was ever recorded is brought up to the current one', ()
 const UNWRITTEN = [
   // Obligations of a stream that has lost its end before (the law of losses of trees), and children of the first day.
   ...[
-    ...[
-      'agent_started',
-      'budget_received',
-      'cancel_requested',
-      'child_artifact',
-      'child_ended',
-      'child_requested_budget',
-    ],
+    ...['agent_started', 'budget_received', 'cancel_requested', 'child_artifact', 'child_requested_budget'],
     ...['child_usage', 'paused', 'resumed'],
   ].map((type) => `${type}.origin.losses`),
   'agent_started.parent.ancestors: absent',
@@ -65,6 +58,7 @@ const UNWRITTEN = [
   'forked.changes.limits.wallClockMs',
   // Only what is refused names a rule.
   'late_outcome.error.rule',
+  'restore_ended.error.rule',
   'summary_failed.error.rule',
   'tool_call_retry.error.rule',
   'workspace_versioned.unversioned.rule',

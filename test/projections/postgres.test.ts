@@ -7,6 +7,7 @@ import { dueContract } from '../contracts/projections/due.ts'
 import { externalContract } from '../contracts/projections/external.ts'
 import { lawsContract } from '../contracts/projections/laws.ts'
 import { memoriesContract } from '../contracts/projections/memories.ts'
+import { numbersContract } from '../contracts/projections/numbers.ts'
 import { projectorContract } from '../contracts/projections/projector.ts'
 import { queriesContract } from '../contracts/projections/queries.ts'
 import { refusedContract } from '../contracts/projections/refused.ts'
@@ -33,6 +34,7 @@ describeWithSharedPostgres('tables in PostgreSQL', (server) => {
   queriesContract(kit)
   runFilterContract(kit)
   costContract(kit)
+  numbersContract(kit)
   checkpointsContract(kit)
   dueContract(kit)
   waitingContract(kit)

@@ -1,4 +1,5 @@
 import { costContract } from '../contracts/projections/cost.ts'
+import { numbersContract } from '../contracts/projections/numbers.ts'
 import { queriesContract } from '../contracts/projections/queries.ts'
 import { runFilterContract } from '../contracts/projections/run-filter.ts'
 import { waitingContract } from '../contracts/projections/waiting.ts'
@@ -7,4 +8,5 @@ import { sqliteKit } from '../support/projections/kit.ts'
 queriesContract(sqliteKit)
 runFilterContract(sqliteKit)
 costContract(sqliteKit)
+numbersContract(sqliteKit)
 waitingContract(sqliteKit)

@@ -134,11 +134,17 @@ export const testModel = {
  * `readsHistory` say so: histories were recorded before it, and told again they are the same to the byte.
  */
 export function testSpec(
-  { readsOn = false, readsHistory = false, ...more }: Record<string, unknown> = {},
+  {
+    readsOn = false,
+    readsHistory = false,
+    asksPermission = false,
+    listsTasks = false,
+    ...more
+  }: Record<string, unknown> = {},
   tools: readonly Tool[] = [],
 ): AgentSpec {
   const role = (more.role ?? null) as AgentSpec['role']
-  const given = { readsOn, readsHistory }
+  const given = { readsOn, readsHistory, asksPermission, listsTasks }
   const control = controlTools(role).filter(({ name }) => LATER[name] === undefined || given[LATER[name]] === true)
   return AgentSpec.parse({
     role,
@@ -159,9 +165,11 @@ export function testSpec(
   })
 }
 
-const LATER: Readonly<Record<string, 'readsOn' | 'readsHistory'>> = {
+const LATER: Readonly<Record<string, 'readsOn' | 'readsHistory' | 'asksPermission' | 'listsTasks'>> = {
   read_result: 'readsOn',
   read_history: 'readsHistory',
+  request_permission: 'asksPermission',
+  update_tasks: 'listsTasks',
 }
 
 export interface Harness {

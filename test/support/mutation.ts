@@ -38,11 +38,18 @@ export function mutationPlugin() {
 /** How some tests end with a mutation in place. `output` is what they said. */
 export async function runMutated(
   mutation: Mutation | null,
-  file: string,
+  file: string | readonly string[],
   name?: string,
 ): Promise<{ passed: boolean; output: string }> {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs')
-  const args = [vitest, 'run', file, '--reporter=dot', '--bail=1', ...(name === undefined ? [] : ['-t', name])]
+  const args = [
+    vitest,
+    'run',
+    ...[file].flat(),
+    '--reporter=dot',
+    '--bail=1',
+    ...(name === undefined ? [] : ['-t', name]),
+  ]
   // A fixed seed, so that what catches a fault today catches it tomorrow.
   const env = { ...process.env, FC_SEED: '20260118', PATH: `${dirname(process.execPath)}:${process.env.PATH}` }
   const child = spawn(process.execPath, args, {

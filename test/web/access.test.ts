@@ -19,6 +19,7 @@ beforeAll(async () => {
     contextVariables: { a: 1 },
   })
   question = await served.driven('ask me')
+  await served.driven('finish with a budget', { budget: { tokens: 1_000_000 } })
   const body = {
     title: 'Plan',
     format: 'markdown',
@@ -75,6 +76,18 @@ const screens: [string, () => string, string][] = [
     () => `/documents/${paper}?tab=${tab}`,
     '.detail h2, .detail .blame, .detail button:text("Verify")',
   ]),
+  ...['cost', 'calls', 'routing', 'runs', 'budgets'].map((tab): [string, () => string, string] => [
+    `the numbers ${tab}`,
+    () => `/numbers?tab=${tab}`,
+    '.data-table',
+  ]),
+  ['no numbers', () => '/numbers?run=none', '.notice, .fault'],
+  ['the questions', () => '/audit?question=approvals', '.questions'],
+  ['the proof', () => '/audit?tab=proof', 'form.row'],
+  ['the tables', () => '/audit?tab=tables', '.facts'],
+  ['the log', () => '/audit?tab=log', '.streams'],
+  ['a stream', () => `/audit?tab=log&stream=agent-${done}`, '.event .said bdi:not(:empty)'],
+  ['no exported run', () => '/exported', '.notice'],
   ['a place that is none', () => '/nowhere', '.notice'],
 ]
 
@@ -92,6 +105,24 @@ describe.each(['light', 'dark'] as const)('in the %s theme', (theme) => {
     }
     expect(found.filter(([, all]) => all.length > 0)).toEqual([])
   })
+})
+
+it.each(['light', 'dark'] as const)('no dialog and no answer breaks a rule of axe in the %s theme', async (theme) => {
+  const page = await browser.page()
+  await page.emulateMedia({ colorScheme: theme })
+  await served.open(page, '/audit?question=standing_approvals')
+  await page.getByRole('button', { name: 'Ask (Ctrl Enter)' }).click()
+  await page.locator('.data-table').waitFor()
+  const found = [await violations(page)]
+  await page.locator('h1').first().click()
+  for (const key of ['?', 'y', 'Control+k']) {
+    await page.keyboard.press(key)
+    await page.locator('dialog[open]').waitFor()
+    found.push(await violations(page))
+    await page.keyboard.press('Escape')
+    await page.locator('dialog[open]').waitFor({ state: 'detached' })
+  }
+  expect(found.flat()).toEqual([])
 })
 
 it('a browser without a session is told what to do, within the rules', async () => {

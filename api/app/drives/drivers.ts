@@ -39,6 +39,7 @@ export class Drivers {
   readonly #stop = new AbortController()
   readonly #places: Semaphore
   readonly #onWaiting = new Set<() => void>()
+  readonly #onEvent = new Set<(header: SealedEvent['header']) => void>()
 
   /** `concurrency`: drives at once; the others wait for their turn, and count as driven meanwhile. */
   constructor(
@@ -87,6 +88,11 @@ export class Drivers {
     return () => void this.#onWaiting.delete(listener)
   }
 
+  /** Calls the listener with the header of each event that a drive of this process has recorded. */
+  onEvent(listener: (header: SealedEvent['header']) => void): void {
+    this.#onEvent.add(listener)
+  }
+
   /** Agents whose last drive here could not go on. */
   faulted(): ReadonlySet<string> {
     return new Set([...this.#ends].flatMap(([agentId, { end }]) => (end === 'fault' ? [agentId] : [])))
@@ -124,6 +130,7 @@ export class Drivers {
     if (this.#drain.signal.aborted) return { end: 'interrupted' }
     const onEvent = ({ header }: SealedEvent) => {
       if (header.type === 'driver_claimed') claimed.resolve()
+      for (const listener of this.#onEvent) listener(header)
     }
     return this.#runtime.drive(agentId, { signal: this.#stop.signal, drain: this.#drain.signal, onEvent, waits })
   }

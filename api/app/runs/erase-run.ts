@@ -27,6 +27,8 @@ export async function eraseRun(s: Services, runId: string, asked: AskedErasure) 
     const command = { kind: 'erase' as const, ...what }
     done.push(await record(s, { agentId, command, actor: actorOf('user', by), options: own, drive: 'no' }))
   }
+  // The copies of plans in the data folder are emptied too.
+  await s.plans.keep(runId)
   return done[0]!
 }
 

@@ -40,6 +40,8 @@ export function pointOf({ state: s, head, messages, facts }: AgentAt): AgentPoin
       nanoDollars,
     },
     gatesPassed: s.gatesPassed,
+    permissions: (s.permissions ?? []).map(({ until, ...one }) => ({ ...one, until: new Date(until).toISOString() })),
+    tasks: [...(s.tasks?.tasks ?? [])],
     tree: s.tree,
     spec: s.spec,
   }

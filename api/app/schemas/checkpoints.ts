@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { PermissionScope } from '../../../domain/agent/events/permissions.ts'
+import { Task } from '../../../domain/agent/events/tasks.ts'
 import { AnyJson, Next, Position } from './common.ts'
 import { MachineState } from './runs.ts'
 
@@ -27,6 +29,14 @@ export const CheckpointEntry = z.strictObject({
   revision: z.int(),
   turn: count,
   timestamp: z.string(),
+})
+
+const Permission = z.strictObject({
+  id: z.string().meta({ description: 'The call that asked for it' }),
+  tool: z.string(),
+  scope: PermissionScope,
+  until: z.string(),
+  phase: z.string().nullable(),
 })
 
 /** The values of a checkpoint beside its place (seed 000, 5.5; 003: `pendingCreates`). */
@@ -77,6 +87,8 @@ export const AgentAtPoint = CheckpointEntry.extend(content)
     paused: z.boolean(),
     error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
     gatesPassed: z.array(z.string()).readonly(),
+    permissions: z.array(Permission).readonly().meta({ description: 'What people have permitted beyond the policy' }),
+    tasks: z.array(Task).readonly().meta({ description: 'The task graph, in the order in which tasks were added' }),
     tree: z.string().nullable().meta({ description: 'Version of the files; null: no workspace, or none kept' }),
     spec: AnyJson.meta({ description: 'What is in force: policy, limits, recovery, budget, role, models, tools' }),
   })

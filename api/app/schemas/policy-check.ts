@@ -23,7 +23,7 @@ const Call = z.strictObject({
   turn: z.int(),
   toolCallId: z.string(),
   toolName: z.string(),
-  would: z.enum(['refuse', 'ask']),
+  would: z.enum(['refuse', 'ask', 'permit']),
   code: z.string().nullable().meta({ description: 'With which the call would have failed; null: it is asked' }),
   rule: z.string().nullable(),
   reason: z.string(),

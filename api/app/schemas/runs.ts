@@ -13,7 +13,6 @@ const AcceptedLosses = z
   .array(AcceptedLoss)
   .readonly()
   .meta({ description: 'Losses of the log that persons have accepted and that concern this run' })
-const Tree = z.string().regex(/^[0-9a-f]{64}$/, { error: 'expected the id of a tree: 64 hexadecimal digits' })
 
 /** Use of one agent, or the sum over a tree: tokens, calls, and money, null where a call had no known price. */
 export const Bill = z
@@ -219,16 +218,6 @@ export const Erased = Recorded.extend({
     .array(z.strictObject({ agentId: z.string(), revision: count, type: z.string(), turn: count, size: count }))
     .optional(),
 }).meta({ id: 'Erased' })
-/** A step (0: before the run), or a tree that an earlier restore kept. `dryRun`: only tell what would change. */
-export const RestoreBody = z
-  .strictObject({
-    step: count.optional(),
-    tree: Tree.optional(),
-    dryRun: z.boolean().default(false),
-    expected: Tree.optional().meta({ description: 'Only if the files are still those that a dry run showed' }),
-  })
-  .refine((b) => (b.step === undefined) !== (b.tree === undefined), { error: 'give either step or tree' })
-  .meta({ id: 'Restore' })
 
 export const ForkBody = z
   .strictObject({

@@ -47,6 +47,10 @@ export const Projections = z
   .strictObject({
     position: z.string().nullable(),
     head: z.string().nullable(),
+    behind: z
+      .int()
+      .nonnegative()
+      .meta({ description: 'Events that the tables did not show when this was asked; 10000: that many or more' }),
     parked: z.array(Parked).readonly(),
     orphans: z
       .array(z.strictObject({ agentId: z.string(), runId: z.string(), parentId: z.string() }))

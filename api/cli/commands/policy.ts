@@ -48,7 +48,7 @@ async function check(ctx: Context, file: string | undefined, { runs, role }: Che
     ctx.list(checked.found, [
       { title: 'CALL', of: (one) => one.toolCallId },
       { title: 'TOOL', of: (one) => one.toolName },
-      { title: 'WOULD', of: (one) => (one.would === 'ask' ? 'ask' : (one.code ?? 'refuse')) },
+      { title: 'WOULD', of: (one) => (one.would === 'refuse' ? (one.code ?? 'refuse') : one.would) },
       { title: 'RECORDED', of: ({ recorded }) => `${recorded.end ?? 'open'}${recorded.asked ? ', asked' : ''}` },
       { title: 'WHY', of: (one) => one.reason, flexible: true },
     ])

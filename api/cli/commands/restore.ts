@@ -11,6 +11,7 @@ interface RestoreOptions {
   tree?: string
   dryRun?: boolean
   yes?: boolean
+  reason?: string
 }
 
 type Change = { path: string; change: 'added' | 'modified' | 'deleted' }
@@ -42,7 +43,12 @@ async function restore(ctx: Context, run: string, text: string | undefined, o: R
   const id = await ctx.runId(run, 'write')
   const client = await ctx.client('write')
   const ask = (more: { dryRun: boolean; expected?: string }) =>
-    take(client.v1.runs[':id'].restore.$post({ param: { id }, json: { ...version, ...more } }))
+    take(
+      client.v1.runs[':id'].restore.$post({
+        param: { id },
+        json: { ...version, ...more, by: ctx.by, ...(o.reason === undefined ? {} : { reason: o.reason }) },
+      }),
+    )
   const found = await ask({ dryRun: true })
   const changes = [...found.changes]
   if (changes.length === 0) {
@@ -74,6 +80,7 @@ export function restoreCommand(program: Command, kit: Kit): void {
     .argument('[step]', 'a step; 0: before the run')
     .option('--tree <id>', 'the files that an earlier restore kept, in place of a step')
     .option('--dry-run', 'only show what would change')
+    .option('--reason <text>', 'recorded with the restore')
     .option('--yes', 'do not ask; needed where there is no terminal')
     .action(kit.action<RestoreOptions>((ctx, [run, step], options) => restore(ctx, run!, step, options)))
 }

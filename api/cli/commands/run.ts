@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { isAbsolute, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
@@ -16,6 +15,7 @@ import { driveToEnd, FROM_BIRTH, resuming } from '../drive.ts'
 import { EXIT, UsageError } from '../exit.ts'
 import { followAgent } from '../follow-agent.ts'
 import { choice, jsonOrText, type Kit, likeIt, modelId, money, names, readAll, some, whole } from './kit.ts'
+import { knowledgeFrom, routingFrom } from './run-files.ts'
 
 interface RunOptions {
   role?: string
@@ -40,6 +40,7 @@ interface RunOptions {
   budgetUsd?: number
   instructions?: string
   knowledge?: string[]
+  routing?: string
   contextStrategy?: 'summarize' | 'truncate' | 'hybrid'
   contextTokens?: number
   contextThreshold?: number
@@ -89,15 +90,6 @@ function argv(text: string): string[] {
   return found as string[]
 }
 
-/** The text of a file, which the run is given as knowledge. */
-function knowledgeFrom(path: string, cwd: string): { kind: 'file'; name: string; text: string } {
-  try {
-    return { kind: 'file', name: path, text: readFileSync(resolve(cwd, path), 'utf8') }
-  } catch (error) {
-    throw new UsageError(`--knowledge ${path}: cannot be read: ${(error as Error).message}`)
-  }
-}
-
 /** A limit of the tree asks for one; without any, the setting decides. */
 function delegation({ delegate, maxDepth, maxAgents }: RunOptions): StartRunInput['delegation'] {
   if (delegate === false) return false
@@ -132,6 +124,7 @@ export function startRequest(
       preserveLastN: o.keepInputs,
     }),
     knowledge: o.knowledge?.map((path) => knowledgeFrom(path, cwd)),
+    routing: o.routing === undefined ? undefined : routingFrom(o.routing, cwd),
     tools: o.tools,
     workspace: o.workspace === false ? undefined : resolve(cwd, o.workspace ?? '.'),
     testCommand: o.testCommand === undefined ? undefined : argv(o.testCommand),
@@ -190,6 +183,7 @@ export function runCommand(program: Command, kit: Kit): void {
       `the procedure to follow: ${Object.keys(ROLES).join(', ')}, or one of "roles list" (default: none)`,
     )
     .option('--model <id>', 'the model to ask for')
+    .option('--routing <file>', 'rules that choose the models of this run, as JSON: "routing" of the settings')
     .option('-w, --workspace <folder>', 'the folder to work in (default: the current one)')
     .option('--no-workspace', 'without a folder')
     .option(

@@ -17,6 +17,7 @@ import { oneLine } from '../output/text.ts'
 import { bytes, dollars, inDoubt } from '../output/units.ts'
 import { listedAs, statusOf } from '../run-status.ts'
 import { alone, choice, type Kit, whole } from './kit.ts'
+import { taskLines } from './plan.ts'
 
 const SHOWN = 100
 const PAGE = 500
@@ -167,13 +168,21 @@ async function show(ctx: Context, run: string): Promise<number> {
   const id = await ctx.runId(run, 'read')
   const found = (await take((await ctx.client('read')).v1.runs[':id'].$get({ param: { id } }))) as Detail
   const detail = { ...found, run: (await told(ctx))(found.run) }
-  ctx.show(detail, () => runLines(detail))
+  const tasks = ctx.format === 'table' && !found.run.ungoverned ? await tasksOf(ctx, id) : []
+  ctx.show(detail, () => [...runLines(detail), ...taskLines(tasks)])
   // The tables may show a state that is long past.
   const next =
     ctx.format !== 'table' ? [] : detail.parked.length > 0 ? parkedLines(ctx, detail) : nextLines(ctx, detail)
   if (next.length > 0) ctx.note('next:')
   for (const line of next) ctx.note(line)
   return EXIT.done
+}
+
+/** The tasks of the root agent; none where its stream cannot be read. */
+async function tasksOf(ctx: Context, id: string) {
+  const client = await ctx.client('read')
+  const answer = await client.v1.runs[':id'].plan.$get({ param: { id }, query: {} })
+  return answer.ok ? (await take(Promise.resolve(answer))).tasks : []
 }
 
 const WAITS_FOR = { approval: 'an approval', doubt: 'what became of it', input: 'an answer' }

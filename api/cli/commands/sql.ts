@@ -1,6 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Command } from 'commander'
 import { onServers } from '../../app/config.ts'
+import { cellOf } from '../../app/sql/auditor.ts'
+import { filled, savedQuestions } from '../../app/sql/saved.ts'
+import { question } from '../../embedded/sql/statement.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { CliError, EXIT, UsageError } from '../exit.ts'
@@ -23,6 +26,8 @@ All that there is: select name from sqlite_schema. What was erased is null. agen
 usage_cost and total_cost are dollars with a point; nano_dollars and total_nano_dollars are exact, to be added up.
 
 Examples:
+  keepup sql --saved approvals
+  keepup sql --saved file --set path=src/index.ts
   keepup sql "select event_type, count(*) from events group by 1"
   keepup sql -o jsonl "select step, usage_cost from checkpoints where thread_id = 'RUN' order by step"
 
@@ -32,34 +37,11 @@ On servers ask with psql, in the schema of the namespace; JSON is read as payloa
 
 type Row = Record<string, string | number | null>
 
-/** A statement that only reads. Refuses everything else, and more than one statement. */
-function statement(ctx: Context, db: DatabaseSync, text: string) {
-  const one = text.replace(/[\s;]+$/, '')
-  const refused = (why: string) =>
-    new UsageError(`${why}\nonly one SELECT is run; "${ctx.command('sql', '--help')}" names the tables`)
-  if (!/^(?:\s|--.*\n|\/\*[\s\S]*?\*\/)*(?:select|with|values)\b/i.test(one)) throw refused('this is no SELECT')
-  try {
-    // Nothing but one query can stand in a FROM.
-    db.prepare(`select * from (\n${one}\n)`)
-    return db.prepare(one)
-  } catch (error) {
-    throw refused((error as Error).message)
-  }
-}
-
 const plain = (row: Record<string, unknown>): Row =>
-  Object.fromEntries(Object.entries(row).map(([name, value]) => [name, shown(value)]))
-
-/** Bytes as hex; a whole number that JSON would round as text. */
-function shown(value: unknown): Row[string] {
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('hex')
-  if (typeof value !== 'bigint') return value as Row[string]
-  return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
-}
+  Object.fromEntries(Object.entries(row).map(([name, value]) => [name, cellOf(value)]))
 
 /** The rows of a query; what it meets on the way is its own failure. */
 function* rowsOf(query: StatementSync): Generator<Row> {
-  query.setReadBigInts(true)
   try {
     for (const row of query.iterate()) yield plain(row)
   } catch (error) {
@@ -67,8 +49,62 @@ function* rowsOf(query: StatementSync): Generator<Row> {
   }
 }
 
-async function sql(ctx: Context, text: string): Promise<number> {
+interface SqlOptions {
+  saved?: string
+  list?: boolean
+  set?: Record<string, string>
+}
+
+const dialectOf = (ctx: Context) => (onServers(ctx.config) ? 'postgres' : 'sqlite')
+
+function listSaved(ctx: Context): number {
+  const questions = savedQuestions(dialectOf(ctx))
+  ctx.list(
+    questions.map(({ name, title, inputs, sql }) => ({
+      name,
+      title,
+      set: inputs.map((input) => input.name).join(' '),
+      sql,
+    })),
+    [
+      { title: 'NAME', of: (q) => q.name },
+      { title: 'QUESTION', of: (q) => q.title, flexible: true },
+      { title: 'SET', of: (q) => q.set },
+    ],
+  )
+  return EXIT.done
+}
+
+/** The text of a saved question, with its inputs. */
+function savedText(ctx: Context, { saved, set = {} }: SqlOptions): string {
+  const found = savedQuestions(dialectOf(ctx)).find(({ name }) => name === saved)
+  const all = ctx.command('sql', '--list')
+  if (found === undefined) throw new UsageError(`there is no saved question "${saved}"; "${all}" lists them`)
+  const lacking = found.inputs.find(({ name }) => !set[name])
+  if (lacking !== undefined)
+    throw new UsageError(`"${found.name}" asks about a ${lacking.label.toLowerCase()}: --set ${lacking.name}=VALUE`)
+  const surplus = Object.keys(set).find((name) => !found.inputs.some((input) => input.name === name))
+  if (surplus !== undefined)
+    throw new UsageError(`"${found.name}" has no ${surplus} to set; "${all}" names what it has`)
+  return filled(found, set)
+}
+
+/** The one question of a text. */
+function asked(ctx: Context, db: DatabaseSync, text: string): StatementSync {
+  try {
+    return question(db, text)
+  } catch (error) {
+    const help = ctx.command('sql', '--help')
+    throw new UsageError(`${(error as Error).message}\nonly one SELECT is run; "${help}" names the tables`)
+  }
+}
+
+async function sql(ctx: Context, given: string | undefined, options: SqlOptions): Promise<number> {
   const { namespace } = ctx.config
+  if (options.list) return listSaved(ctx)
+  if ((given === undefined) === (options.saved === undefined))
+    throw new UsageError('give a SELECT, or the name of a saved question with --saved')
+  const text = given ?? savedText(ctx, options)
   if (onServers(ctx.config))
     throw new CliError(
       `the tables are in PostgreSQL, in the schema ${namespace}: PGOPTIONS='-c search_path=${namespace}' psql "$KEEPUP_POSTGRES"; ` +
@@ -80,7 +116,7 @@ async function sql(ctx: Context, text: string): Promise<number> {
   const { openSql } = await import('../../embedded/audit.ts')
   const { db, close } = openSql(ctx.config.data)
   try {
-    const query = statement(ctx, db, text)
+    const query = asked(ctx, db, text)
     if (ctx.format === 'jsonl') {
       for (const row of rowsOf(query)) await ctx.flow(`${JSON.stringify(row)}\n`)
       return EXIT.done
@@ -94,11 +130,21 @@ async function sql(ctx: Context, text: string): Promise<number> {
   }
 }
 
+/** `name=value`, collected. */
+function pair(text: string, before: Record<string, string> = {}): Record<string, string> {
+  const at = text.indexOf('=')
+  if (at < 1) throw new UsageError(`--set: expected NAME=VALUE, not "${text}"`)
+  return { ...before, [text.slice(0, at)]: text.slice(at + 1) }
+}
+
 export function sqlCommand(program: Command, kit: Kit): void {
   program
     .command('sql')
     .description('ask the tables and the log in SQL; nothing can be written')
-    .argument('<select>')
+    .argument('[select]')
+    .option('--saved <name>', 'a question that auditors ask, by its name')
+    .option('--set <name=value>', 'what a saved question asks about', pair)
+    .option('--list', 'the saved questions')
     .addHelpText('after', COLUMNS.replaceAll('keepup sql', `${kit.io.program} sql`))
-    .action(kit.action((ctx, [text]) => sql(ctx, text!)))
+    .action(kit.action<SqlOptions>((ctx, [text], options) => sql(ctx, text, options)))
 }

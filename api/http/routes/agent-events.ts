@@ -4,15 +4,15 @@ import { idOf } from '../../../domain/log/owner.ts'
 import { firstOf } from '../../../domain/runtime/agent/history/history.ts'
 import { outlineOf } from '../../../domain/runtime/agent/history/outline.ts'
 import { streamOfAgent } from '../../../domain/runtime/stream-of-agent.ts'
-import { EventViews } from '../../app/events/view.ts'
 import { runOfAgent } from '../../app/runs/known.ts'
 import { briefPointOf } from '../../app/runs/point.ts'
 import { AgentBriefAtPoint } from '../../app/schemas/checkpoints.ts'
 import { PointQuery } from '../../app/schemas/common.ts'
 import { AgentEventPage, AgentEventsQuery, AgentId, OutlineQuery, OutlineView } from '../../app/schemas/outline.ts'
 import type { Services } from '../../app/services.ts'
+import { eventPage } from '../event-page.ts'
 import { json, newApp, refusals } from '../new-app.ts'
-import { type Piece, streamResponse } from '../stream-response.ts'
+import { streamResponse } from '../stream-response.ts'
 import { atOf } from './history.ts'
 
 const outline = createRoute({
@@ -41,9 +41,6 @@ const brief = createRoute({
   request: { params: AgentId, query: PointQuery },
   responses: { 200: json(AgentBriefAtPoint, 'The state'), ...refusals },
 })
-
-/** A page ends with the event that brings it over so many characters. */
-const PAGE = 4 * 1024 * 1024
 
 /** An agent's own events by their place in its stream: any part of a long history without what comes before it. */
 export function agentEventRoutes(s: Services) {
@@ -83,32 +80,6 @@ export function agentEventRoutes(s: Services) {
       const { id } = c.req.valid('param')
       const { from = 0, limit, brief } = c.req.valid('query')
       const { stream } = await placeOf(id)
-      const views = new EventViews(s.log, s.blobs)
-      async function* pieces(): AsyncGenerator<Piece> {
-        let sent = 0
-        let next: number | null = null
-        yield '{"events":['
-        // One more, to tell whether any follows.
-        for await (const page of s.log.read(stream, { from, limit: limit + 1 })) {
-          for (const event of page) {
-            const { revision, body } = event.header
-            if (sent > PAGE || revision >= from + limit) {
-              next = revision
-              break
-            }
-            if (revision > from) yield ','
-            const before = sent
-            for await (const piece of brief === 'true' ? views.brief(event) : views.json(event)) {
-              sent += piece.length
-              yield piece
-            }
-            // The part that is cut had to be read all the same.
-            sent = Math.max(sent, before + body.size / 16)
-          }
-          if (next !== null) break
-        }
-        yield `],"next":${next}}`
-      }
-      return streamResponse(pieces(), { format: 'json' }) as never
+      return streamResponse(eventPage(s, stream, { from, limit, brief: brief === 'true' }), { format: 'json' }) as never
     })
 }

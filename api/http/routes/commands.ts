@@ -3,12 +3,12 @@ import type { UserCommand } from '../../../domain/agent/decisions/commands.ts'
 import { agentsOf } from '../../app/runs/agents-of.ts'
 import { erasableOfRun, eraseRun } from '../../app/runs/erase-run.ts'
 import { given } from '../../app/runs/given.ts'
-import { mustBeRun } from '../../app/runs/known.ts'
-import { mustWrite, record } from '../../app/runs/record-command.ts'
-import type { RequestOptions } from '../../app/runs/request-options.ts'
-import { actorOf } from '../../app/runs/request-options.ts'
+import { record } from '../../app/runs/record-command.ts'
+import { actorOf, type RequestOptions } from '../../app/runs/request-options.ts'
+import { restoreFiles } from '../../app/runs/restore-files.ts'
 import { Recorded } from '../../app/schemas/common.ts'
-import { CancelBody, EraseBody, Erased, InputBody, PauseBody, RestoreBody, ResumeBody } from '../../app/schemas/runs.ts'
+import { RestoreBody } from '../../app/schemas/restore.ts'
+import { CancelBody, EraseBody, Erased, InputBody, PauseBody, ResumeBody } from '../../app/schemas/runs.ts'
 import { Restored } from '../../app/schemas/system.ts'
 import type { Services } from '../../app/services.ts'
 import { CommandHeaders, optionsOf } from '../headers.ts'
@@ -101,12 +101,16 @@ export function commandRoutes(s: Services) {
       return c.json({ ...done, dryRun }, 200, etag(done))
     })
     .openapi(restore, async (c) => {
-      mustWrite(s)
       const { id } = c.req.valid('param')
-      await mustBeRun(s, id)
-      const { step, tree, dryRun, expected } = c.req.valid('json')
+      const { step, tree, dryRun, expected, by, reason } = c.req.valid('json')
       const to = tree === undefined ? { step: step ?? 0 } : { tree }
-      const done = await s.files.restore(id, { to, dryRun, ...(expected === undefined ? {} : { expected }) })
+      const done = await restoreFiles(s, id, {
+        to,
+        dryRun,
+        by,
+        reason,
+        ...(expected === undefined ? {} : { expected }),
+      })
       return c.json({ runId: id, dryRun, ...done, changes: [...done.changes] }, 200)
     })
 }

@@ -130,7 +130,10 @@ export function systemRoutes(s: Services) {
       const found = { ready: log === null && tables === null, log: state(log), tables: state(tables), parked }
       return found.ready ? c.json(found, 200) : c.json(found, 503)
     })
-    .openapi(projections, async (c) => c.json(await status(), 200))
+    .openapi(projections, async (c) => {
+      const { behind } = await s.read.status()
+      return c.json({ ...(await status()), behind }, 200)
+    })
     .openapi(rebuild, async (c) => {
       mustWrite(s)
       const { accept = false } = c.req.valid('json')

@@ -17,6 +17,8 @@ export const nameOf = (event: Pick<KeyboardEvent, 'key' | 'shiftKey'>): string =
 addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
   if (writes(event.target) && event.key !== 'Escape') return
+  // What stands behind a dialog hears no keys.
+  if (document.querySelector('dialog[open]') !== null) return
   const name = nameOf(event)
   for (const layer of layers.toReversed()) {
     const act = layer.current[name]

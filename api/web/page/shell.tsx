@@ -1,15 +1,23 @@
 import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
 import { connection } from '../client/feed.ts'
 import { person } from '../client/session.ts'
+import { CopyAs } from '../habits/copy-as.tsx'
+import { Help } from '../habits/help.tsx'
+import { Palette } from '../habits/palette.tsx'
+import { nextZone, zoneName } from '../habits/time-zone.ts'
+import { useKeys } from './keys.ts'
 import { go, path } from './router.ts'
 import { nextTheme, theme } from './theme.ts'
 import { waitingForPeople } from './waiting-count.ts'
 
-const SCREENS = [
+export const SCREENS = [
   ['/', 'Runs'],
   ['/inbox', 'Inbox'],
   ['/documents', 'Documents'],
   ['/compare', 'Compare'],
+  ['/numbers', 'Numbers'],
+  ['/audit', 'Audit'],
   ['/start', 'Start'],
 ] as const
 
@@ -18,6 +26,18 @@ const CONNECTION = { connecting: 'connecting …', connected: 'live', lost: 'not
 /** What stands around every screen. */
 export function Shell({ children }: { children: ComponentChildren }) {
   const asks = waitingForPeople.value
+  const [open, setOpen] = useState<'palette' | 'help' | 'copy' | null>(null)
+  const close = () => setOpen(null)
+  useKeys({ '?': () => setOpen('help'), y: () => setOpen('copy') })
+  useEffect(() => {
+    const hear = (event: KeyboardEvent) => {
+      if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 'k' || event.altKey || event.shiftKey) return
+      event.preventDefault()
+      setOpen('palette')
+    }
+    addEventListener('keydown', hear)
+    return () => removeEventListener('keydown', hear)
+  }, [])
   return (
     <>
       <a class="skip" href="#content">
@@ -39,11 +59,26 @@ export function Shell({ children }: { children: ComponentChildren }) {
           {CONNECTION[connection.value]}
         </span>
         <span class="quiet person">{person()}</span>
+        <button type="button" class="plain" onClick={() => setOpen('palette')} aria-keyshortcuts="Control+K">
+          Find
+        </button>
+        <button type="button" class="plain" onClick={() => setOpen('copy')} aria-keyshortcuts="y">
+          Copy as
+        </button>
+        <button type="button" class="plain" onClick={() => setOpen('help')} aria-label="Help" aria-keyshortcuts="?">
+          ?
+        </button>
+        <button type="button" class="plain" onClick={nextZone} aria-label={`Times: ${zoneName()}. Change it`}>
+          {zoneName()}
+        </button>
         <button type="button" class="plain" onClick={nextTheme} aria-label={`Theme: ${theme.value}. Change it`}>
           {theme.value}
         </button>
       </header>
       <main id="content">{children}</main>
+      {open === 'palette' && <Palette onClose={close} open={setOpen} />}
+      {open === 'help' && <Help onClose={close} />}
+      {open === 'copy' && <CopyAs onClose={close} />}
     </>
   )
 }

@@ -8,6 +8,10 @@ export function SignIn() {
       {refusal.value !== null && <p role="alert">{refusal.value}</p>}
       <p>This browser has no session with this server, or it has ended. On the computer of the server, type:</p>
       <pre>keepup open</pre>
+      <p>
+        An exported run can be viewed without a session: drop its file on this page, or{' '}
+        <a href="/exported">choose it</a>.
+      </p>
       <p class="quiet">The link works once, within a minute. A session lasts twelve hours.</p>
     </main>
   )

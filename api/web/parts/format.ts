@@ -1,3 +1,5 @@
+import { zoned, zoneName } from '../habits/time-zone.ts'
+
 /** A length of time as people read it: `420 ms`, `3.1 s`, `4 min 5 s`, `2 h 3 min`. */
 export function span(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`
@@ -24,9 +26,9 @@ export const short = (id: string): string => (id.length > 12 ? `${id.slice(0, 12
 /** `1 event`, `2 events`. */
 export const count = (n: number, noun: string): string => `${n.toLocaleString('en')} ${noun}${n === 1 ? '' : 's'}`
 
-/** An instant in the person's own time zone, to the second; its full form goes into a title. */
-export const clock = (ms: number): string => new Date(ms).toLocaleTimeString('en-GB')
+/** An instant in the time zone that the person chose, to the second; its full form goes into a title. */
+export const clock = (ms: number): string => new Date(ms).toLocaleTimeString('en-GB', zoned())
 export const instant = (at: string | number): string => {
   const date = new Date(at)
-  return `${date.toLocaleString('sv-SE')} (${date.toISOString()})`
+  return `${date.toLocaleString('sv-SE', zoned())} ${zoneName()} (${date.toISOString()})`
 }

@@ -4,8 +4,11 @@ import { told } from '../client/api.ts'
 
 export type Loading<T> = { readonly value: T } | { readonly fault: string } | null
 
-/** What a question answers, asked again where its key changes; null while it is under way. */
-export function useLoaded<T>(key: string, ask: () => Promise<T>): Loading<T> {
+/**
+ * What a question answers, asked again where its key or round changes; null while it is under way. In another round of one key
+ * the answer before stays until the next one is there.
+ */
+export function useLoaded<T>(key: string, ask: () => Promise<T>, round = 0): Loading<T> {
   const [found, setFound] = useState<{ key: string; loading: Loading<T> }>({ key: '', loading: null })
   useEffect(() => {
     let over = false
@@ -17,7 +20,7 @@ export function useLoaded<T>(key: string, ask: () => Promise<T>): Loading<T> {
     return () => {
       over = true
     }
-  }, [key])
+  }, [key, round])
   return found.key === key ? found.loading : null
 }
 

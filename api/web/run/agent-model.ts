@@ -23,7 +23,9 @@ export class AgentModel {
 
   constructor(agentId: string) {
     this.agentId = agentId
-    this.events = new EventCache(agentId)
+    this.events = new EventCache((query) =>
+      take(api.v1.agents[':id'].events.$get({ param: { id: agentId }, query: query as never })),
+    )
     void this.read()
   }
 

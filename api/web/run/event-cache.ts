@@ -1,6 +1,5 @@
 import { signal } from '@preact/signals'
 import type { EventView } from '../../app/schemas/events.ts'
-import { api, take } from '../client/api.ts'
 
 /** Events that are asked for at once. */
 const PAGE = 50
@@ -11,9 +10,16 @@ const AT_ONCE = 3
 /** A person who drags passes over pages: only what stays in view so long is asked for, ms. */
 const PATIENCE = 40
 
-/** Brief views of an agent's events, loaded page by page around what is looked at. */
+/** Reads brief views of events from a revision on. `next`: the revision after them; null: none follows yet. */
+export type ReadEvents = (query: {
+  readonly from: string
+  readonly limit: string
+  readonly brief: string
+}) => Promise<{ readonly events: readonly EventView[]; readonly next: number | null }>
+
+/** Brief views of the events of a stream, loaded page by page around what is looked at. */
 export class EventCache {
-  readonly #agentId: string
+  readonly #read: ReadEvents
   readonly #pages = new Map<number, Map<number, EventView>>()
   readonly #asked = new Set<number>()
   /** Pages by the part of the screen that shows them. */
@@ -22,8 +28,8 @@ export class EventCache {
   /** Changes whenever events have come. */
   readonly version = signal(0)
 
-  constructor(agentId: string) {
-    this.#agentId = agentId
+  constructor(read: ReadEvents) {
+    this.#read = read
   }
 
   get(revision: number): EventView | undefined {
@@ -58,14 +64,8 @@ export class EventCache {
     try {
       const found = new Map(this.#pages.get(page))
       for (let from: number | null = page * PAGE; from !== null && from < (page + 1) * PAGE; ) {
-        const query: Record<'from' | 'limit' | 'brief', string> = {
-          from: String(from),
-          limit: String((page + 1) * PAGE - from),
-          brief: 'true',
-        }
-        const answer: { events: EventView[]; next: number | null } = await take(
-          api.v1.agents[':id'].events.$get({ param: { id: this.#agentId }, query: query as never }),
-        )
+        const limit = String((page + 1) * PAGE - from)
+        const answer: Awaited<ReturnType<ReadEvents>> = await this.#read({ from: String(from), limit, brief: 'true' })
         for (const event of answer.events) found.set(event.revision, event)
         from = answer.next
       }

@@ -67,10 +67,12 @@ interface Definition<Input> {
   readonly needsRole?: true
   /** Phases that have other tools only. */
   readonly needsTools?: true
+  /** Why each call waits for a person's decision, whatever the policy says. No standing approval answers it. */
+  readonly approval?: string
   /** The argument that holds the name of the value beside it: what a secret's name says is a secret is redacted. */
   readonly named?: { readonly name: string; readonly value: string }
-  /** Why the state refuses the call before it starts, or null. */
-  refusal?(state: AgentState, input: Input): string | null
+  /** Why the state refuses the call before it starts, or null. `mayCall`: whether the agent may call a tool now. */
+  refusal?(state: AgentState, input: Input, mayCall: (tool: ToolSpec) => boolean): string | null
   /** The facts to be established before the decision. */
   examine?(state: AgentState, call: Call, input: Input): Examination
   decide(state: AgentState, call: Call, input: Input, findings: Findings): ControlDecision

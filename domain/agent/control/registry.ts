@@ -11,10 +11,12 @@ import { readHistory } from './read-history.ts'
 import { readResult } from './read-result.ts'
 import { recall } from './recall.ts'
 import { remember } from './remember.ts'
+import { requestPermission } from './request-permission.ts'
 import { respond } from './respond.ts'
 import { sendMessage } from './send-message.ts'
 import { setContext } from './set-context.ts'
 import { subscribe } from './subscribe.ts'
+import { updateTasks } from './update-tasks.ts'
 
 /** All control tools, in the order in which they are offered. A new one is a file of this folder and an entry here. */
 export const CONTROL_TOOLS: readonly ControlTool[] = [
@@ -24,6 +26,8 @@ export const CONTROL_TOOLS: readonly ControlTool[] = [
   askUser,
   readResult,
   readHistory,
+  requestPermission,
+  updateTasks,
 ]
 
 /** The tools of the memory, which agents have where their host has one. */

@@ -213,6 +213,14 @@ export type OutcomeCommand =
       readonly changed: readonly string[]
     }
 
+/** A person puts files of a version back: recorded before the first file is touched. */
+export type RequestRestore = { readonly kind: 'restore' } & BodyOf<'restore_requested'>
+/** The end of that, once. */
+export type EndRestore = { readonly kind: 'restore_ended' } & BodyOf<'restore_ended'>
+
+/** What the runtime records in the name of a person. */
+export type PersonCommand = UserCommand | RequestRestore | EndRestore
+
 /** A shadow tree, or why there is none. */
 export type Version = { readonly tree: string } | { readonly unversioned: Failure }
 
@@ -226,6 +234,8 @@ export type Command =
   | Delivery
   | SettleDelivery
   | LoseChild
+  | RequestRestore
+  | EndRestore
 
 /** Obligations of this stream were delivered, or bounced. */
 export type SettleDelivery = { readonly kind: 'delivered' } & Settled

@@ -14,6 +14,7 @@ import { lateAnswer } from './decide-late.ts'
 import { decideToolFact } from './decide-tools.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
 import { endRun, endTurn } from './endings.ts'
+import { endPermissions, endUsed } from './permissions.ts'
 import { loseAttempt, proceed } from './proceed.ts'
 import { decideLeave, leaveRecord, withRecord } from './record.ts'
 import type { FailureOfRecord } from './record-commands.ts'
@@ -87,6 +88,10 @@ function modelAnswered(d: DecisionBuilder, fact: Fact<'model_answered'>): void {
   const calls = stopReason === 'refusal' ? [] : requestedCalls(content)
   const { reused } = fact
   const cutOff = cut ?? (stopReason === 'max_tokens' ? 'limit' : null)
+  endPermissions(d)
+  const planned = planCalls(d.state, calls, fact.paths, cutOff).map((call, index) =>
+    withRecord(call, reused?.calls[index] ?? null),
+  )
   d.emit(
     'model_call_end',
     {
@@ -99,15 +104,14 @@ function modelAnswered(d: DecisionBuilder, fact: Fact<'model_answered'>): void {
       durationMs: fact.durationMs,
       servedBy,
       ...(requestId === undefined ? {} : { requestId }),
-      calls: planCalls(d.state, calls, fact.paths, cutOff).map((call, index) =>
-        withRecord(call, reused?.calls[index] ?? null),
-      ),
+      calls: planned,
       ...(cut === undefined ? {} : { cut }),
       ...(fact.cached === undefined ? {} : { cached: fact.cached }),
       ...(reused === undefined ? {} : { reused: { ...reused.place, usage: reused.usage } }),
     },
     { actor: { kind: 'model', id: open.model } },
   )
+  endUsed(d, planned)
 }
 
 /** A delay gets a random tenth at most, so that runs which were held together do not come back together. */

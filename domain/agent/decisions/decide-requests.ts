@@ -2,7 +2,7 @@ import type { Actor } from '../../log/envelope.ts'
 import { echo } from '../../shared/issues.ts'
 import { CommandRejected } from '../errors.ts'
 import type { TurnRange } from '../events/segment.ts'
-import { matches } from '../rules/policy.ts'
+import { needsApproval } from '../rules/policy.ts'
 import { isHidden } from '../state/compression.ts'
 import { undecided } from '../state/loss-rules.ts'
 import { type Call, callsOf, isFinished } from '../state/state.ts'
@@ -13,6 +13,7 @@ import type { DecisionBuilder } from './decision-builder.ts'
 import { endCall, failCall } from './endings.ts'
 import { forwardPause, forwardResume } from './forwarding.ts'
 import { decideLostCall, releaseLoss } from './losses.ts'
+import { refuseStanding } from './permissions.ts'
 import { settleCancel } from './proceed.ts'
 
 // Requests of people. They are only recorded; a driver takes the steps that follow.
@@ -66,13 +67,13 @@ export function decideRequest(d: DecisionBuilder, command: Request): void {
       return
     }
     case 'standing_approval': {
+      refuseStanding(command.tools)
       const reason = command.reason === undefined ? {} : { reason: command.reason }
       d.emit('standing_approval', { tools: command.tools, ...reason })
       for (const call of callsOf(d.state)) {
         const { stage, toolName } = call
         if (stage.at !== 'approval' || d.context.now >= stage.expiresAt) continue
-        if (command.tools.some((pattern) => matches(pattern, toolName)))
-          emitDecided(d, call, 'approved', command.reason)
+        if (needsApproval(d.state, toolName) === null) emitDecided(d, call, 'approved', command.reason)
       }
       return
     }

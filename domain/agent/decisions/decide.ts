@@ -17,8 +17,10 @@ import { decideOutcome } from './decide-outcomes.ts'
 import { approver, decideRequest } from './decide-requests.ts'
 import { DecisionBuilder } from './decision-builder.ts'
 import { endRun } from './endings.ts'
+import { refuseStanding } from './permissions.ts'
 import { settleOpen } from './proceed.ts'
 import { report } from './reports.ts'
+import { endRestore, requestRestore } from './restores.ts'
 
 export type Decision = StreamDecision<AgentState, AgentEvent>
 
@@ -64,6 +66,7 @@ export function decide(
   if (command.kind === 'start') {
     if (state !== null) throw exists(identity)
     admit(command.spec)
+    refuseStanding(command.approve ?? [])
     d.emit('agent_started', {
       spec: command.spec,
       depth: command.birth?.depth ?? 0,
@@ -88,6 +91,11 @@ export function decide(
     const { kind: _, ...body } = command
     if ('target' in body) decideDelivered(d, body)
     else decideChildLost(d, body)
+    return decided(d, state)
+  }
+  if (command.kind === 'restore' || command.kind === 'restore_ended') {
+    if (command.kind === 'restore') requestRestore(d, command)
+    else endRestore(d, command)
     return decided(d, state)
   }
   if (FACTS.has(command.kind)) return decided(brought(state, identity, command as OutcomeCommand, context), state)

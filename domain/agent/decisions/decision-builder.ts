@@ -40,6 +40,7 @@ const PERSON_EVENTS: ReadonlySet<EventType> = new Set<EventType>([
   'lost_call_decided',
   'loss_released',
   'context_expanded',
+  'restore_requested',
   'residue',
   'erased',
 ])

@@ -9,6 +9,7 @@ import type { DecisionBuilder } from './decision-builder.ts'
 import { failCall } from './endings.ts'
 import { leaveChild } from './forwarding.ts'
 import { heldByLoss } from './losses.ts'
+import { withdrawn } from './permissions.ts'
 import { beginsFromRecord } from './record.ts'
 
 // Decisions that follow without a command for the tool calls of a turn.
@@ -83,14 +84,15 @@ function inDoubt(d: DecisionBuilder, call: Call): void {
 function begin(d: DecisionBuilder, call: Call): void {
   const { toolName, index, argumentsRef, argumentsHash, effect } = call
   const about = { toolCallId: call.id }
-  if (heldByLoss(d, call) || beginsFromRecord(d, call)) return
+  if (heldByLoss(d, call) || beginsFromRecord(d, call) || withdrawn(d, call)) return
   if (call.stage.at !== 'planned') {
     d.emit('tool_call_intent', { attempt: call.attempt + (call.stage.at === 'resolved' ? 1 : 0) }, about)
     return
   }
   const reason = needsApproval(d.state, toolName)
+  const permitted = call.permission === undefined ? {} : { permission: call.permission }
   const start = { toolName, index, argumentsRef, argumentsHash, attempt: 1, effect, intent: reason === null }
-  d.emit('tool_call_start', start, about)
+  d.emit('tool_call_start', { ...start, ...permitted }, about)
   if (reason !== null) askApproval(d, call, reason)
 }
 

@@ -27,6 +27,7 @@ import { loseSummary, makeRoom } from './compress.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
 import { endRun, endTurn } from './endings.ts'
 import { forwardCancel } from './forwarding.ts'
+import { endPermissions } from './permissions.ts'
 import { MAX_LOST, proceedCalls, settleOpenCalls } from './proceed-calls.ts'
 
 // Orchestrator: the steps that follow from the state by themselves, until an effect is owed or the agent waits for a person
@@ -53,6 +54,7 @@ function step(d: DecisionBuilder): boolean {
 
 function beginTurn(d: DecisionBuilder): boolean {
   if (d.state.paused) return false
+  endPermissions(d)
   const routed = resolve(d)
   const hurried = recoveryOf(d.state.machine) !== null || limitReached(d.state, d.context.now) !== null
   const room = makeRoom(d, modelInfo(d.state, routed.resolved), hurried)

@@ -70,6 +70,8 @@ export const PlannedCall = z.strictObject({
     .optional(),
   /** The event of the record that its outcome is taken from, as long as the record is followed. */
   recorded: z.strictObject({ stream: z.string().min(1), revision: count }).optional(),
+  /** The permission that lifts the policy's refusal of it: the call that had asked for it. */
+  permission: text.optional(),
 })
 export type PlannedCall = z.infer<typeof PlannedCall>
 

@@ -7,6 +7,7 @@ import { Effect, ToolMeaning } from '../definition/tools.ts'
 import { CUTS } from './answer-bounds.ts'
 import { Block, Usage } from './content.ts'
 import { contextEvents } from './context.ts'
+import { endEvents } from './ends.ts'
 import {
   ArgumentsRef,
   Artifact,
@@ -26,8 +27,11 @@ import {
 import { drive, forked } from './forked.ts'
 import { lossEvents } from './loss.ts'
 import { messageEvents } from './messages.ts'
+import { permissionEvents } from './permissions.ts'
+import { restoreEvents } from './restores.ts'
 import { Place, ReusedAnswer, reuseEvents } from './reuse.ts'
 import { CutSegment } from './segment.ts'
+import { taskEvents } from './tasks.ts'
 import { born, treeEvents } from './tree.ts'
 
 // These names and shapes are the storage format. A change of a shape is a new version and an upcaster, never an edit.
@@ -128,6 +132,8 @@ export const bodies = {
     intent: z.boolean(),
     /** Its outcome is taken from the record. */
     reused: z.literal(true).optional(),
+    /** The permission that lifts the policy's refusal of it: the call that had asked for it. */
+    permission: text.optional(),
   }),
   /** The intent of a call that had to wait for an approval. */
   tool_call_intent: z.strictObject({ attempt: z.int().positive() }),
@@ -216,42 +222,7 @@ export const bodies = {
   artifact_registered: z.strictObject({ artifact: Artifact }),
   gate_checked: z.strictObject({ gate: text, after: text, passed: z.boolean(), evidence: text }),
   phase_advanced: z.strictObject({ from: text, to: text, summary: text }),
-  recovery: z.discriminatedUnion('phase', [
-    z.strictObject({
-      phase: z.literal('final_warning'),
-      reason: z.enum(['turns', 'wall_clock', 'budget']),
-      maxTurns: z.int(),
-      graceTurns: z.int(),
-      deadlineMs: z.int(),
-      warning: text,
-    }),
-    z.strictObject({ phase: z.literal('succeeded') }),
-    z.strictObject({ phase: z.literal('failed'), reason: text }),
-  ]),
-  completion: z.strictObject({
-    summary: text,
-    artifacts: z.array(text),
-    nextSteps: text.optional(),
-    unmetGates: z.array(text),
-    unreadInput: count,
-  }),
-  /** `recoverable`: a model attempt failed; else the run ended in ERROR with this code. */
-  error: z.strictObject({
-    error: text,
-    code: text,
-    recoverable: z.boolean(),
-    attempt: z.int().positive().optional(),
-    delayMs: count.optional(),
-    /** Every model that may serve has failed: the run waits for one to come back, and its time stands still. */
-    outage: z.literal(true).optional(),
-    /** The provider asked for the wait: the run's time stands still meanwhile. */
-    limited: z.literal(true).optional(),
-    partialOutput: text.optional(),
-    /** Gates of the role that a run which ended in ERROR had not passed. */
-    unmetGates: z.array(text).optional(),
-    /** The failed attempt was taken from the record. */
-    reused: Place.optional(),
-  }),
+  ...endEvents,
   step_requested: z.strictObject({}),
   /** A request under an Idempotency-Key that found nothing to do: made again it must still do nothing. */
   request_noted: z.strictObject({ request: text }),
@@ -260,6 +231,9 @@ export const bodies = {
   ...messageEvents,
   ...lossEvents,
   ...reuseEvents,
+  ...permissionEvents,
+  ...taskEvents,
+  ...restoreEvents,
   /** A resume found files changed since the last step. */
   workspace_drifted: z.strictObject({ expected: text, found: text, changed: z.array(text) }),
   ...erasureEvents,

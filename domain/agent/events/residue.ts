@@ -95,6 +95,10 @@ const residues: Residues = {
   knowledge_added: ({ items }) => ({
     items: items.map(({ source: { kind }, hash }) => ({ source: { kind, name: ERASED }, hash })),
   }),
+  restore_requested: ({ reason: _, ...rest }) => rest,
+  restore_ended: ({ error, ...rest }) => ({ ...rest, ...failure({ error }) }),
+  tasks_updated: ({ set, removed }) => ({ set: set.map((task) => ({ ...task, title: ERASED })), removed }),
+  permission_granted: (body) => ({ ...body, reason: ERASED }),
   workspace_drifted: (body) => ({ ...body, changed: [] }),
 }
 

@@ -31,7 +31,6 @@ export const KNOWN_NAMES: readonly string[] = [
   'publish',
   'subscribe',
   'respond',
-  'request_permission',
   'remember',
   'recall',
   'forget',

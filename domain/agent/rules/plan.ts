@@ -12,9 +12,11 @@ import type { ResolvedPaths } from '../events/event-parts.ts'
 import type { Failure, PlannedCall } from '../events/events.ts'
 import { failureKey } from '../state/evolve-calls.ts'
 import { TOO_MANY_CALLS } from '../state/failures.ts'
+import { type Permission, withoutPermission } from '../state/permissions.ts'
 import { type AgentState, recoveryOf } from '../state/state.ts'
 import { commandInRoot, sameCommand } from './command-line.ts'
-import { denial } from './policy.ts'
+import { permissionFor } from './permissions.ts'
+import { denial, refusedByPolicy } from './policy.ts'
 
 // The tool execution contract (seed 000, 5.3 and 5.12; CONTRACTS 3): every requested call is judged, in the order
 // turn as a whole → known → well formed → schema → policy → duplicate of a failed call. What follows (approval, secrets,
@@ -33,6 +35,8 @@ export function planCalls(
   paths: readonly ResolvedPaths[],
   cut: CutOff | null,
 ): PlannedCall[] {
+  // One call takes up a permission for one call.
+  let judging = state
   return calls.map((call, index) => {
     const tool = toolNamed(state.spec.tools, call.name)
     const args = call.arguments ?? {}
@@ -42,8 +46,11 @@ export function planCalls(
       unknownTool(state, call, tool) ??
       malformed(call, resolved) ??
       breaksSchema(state, tool as ToolSpec, args) ??
-      denial(state, tool as ToolSpec) ??
+      denial(judging, tool as ToolSpec) ??
       duplicate(state, tool as ToolSpec, args)
+    const permission = refused === null ? permissionOf(judging, tool as ToolSpec) : undefined
+    if (permission?.scope === 'call')
+      judging = { ...judging, permissions: withoutPermission(judging.permissions, permission.id) }
     const places = touched(tool, resolved)
     const asked = askedName(call.name)
     const secrets = refused === null ? secretsIn(state, args) : []
@@ -56,9 +63,14 @@ export function planCalls(
       effect: tool === undefined ? 'pure' : effectOf(state, tool, args, places.reads),
       ...(refused === null ? {} : { refused }),
       ...(secrets.length === 0 ? {} : { secrets }),
+      ...(permission === undefined ? {} : { permission: permission.id }),
     }
   })
 }
+
+/** The permission without which the policy would refuse the tool; undefined: the tool needs none. */
+const permissionOf = (state: AgentState, tool: ToolSpec): Permission | undefined =>
+  refusedByPolicy(state, tool) === null ? undefined : permissionFor(state, tool.name)
 
 /** The run's secrets to which arguments refer. */
 function secretsIn(state: AgentState, args: JsonObject): NonNullable<PlannedCall['secrets']> {
@@ -170,7 +182,7 @@ function breaksSchema(state: AgentState, tool: ToolSpec, args: JsonObject): Fail
   }
   const parsed = schema.safeParse(args)
   if (!parsed.success) return invalid(firstIssue(parsed.error, 'arguments'))
-  const refusal = control?.refusal?.(state, parsed.data) ?? null
+  const refusal = control?.refusal?.(state, parsed.data, (one) => denial(state, one) === null) ?? null
   return refusal === null ? null : invalid(refusal)
 }
 

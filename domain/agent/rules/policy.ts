@@ -6,13 +6,18 @@ import type { Failure } from '../events/events.ts'
 import { controlKind } from '../state/controls.ts'
 import { phaseTools, toolsOfPhase } from '../state/phases.ts'
 import { type AgentState, recoveryOf } from '../state/state.ts'
+import { permissionFor } from './permissions.ts'
 
 export { canonicalTool, matches }
 
 // PolicyEngine: which tools an agent is offered, and which calls need a person (seed 000, 5.3 and 5.12).
 
-/** Why a tool may not be called now, or null. Deny beats allow; an allowlist does not take control tools away. */
-export function denial(state: AgentState, tool: ToolSpec): Failure | null {
+/** Why a tool may not be called now, or null. A person's permission lifts what the policy refuses. */
+export const denial = (state: AgentState, tool: ToolSpec): Failure | null =>
+  permissionFor(state, tool.name) === undefined ? refusedByPolicy(state, tool) : null
+
+/** Why the policy by itself refuses a tool now, or null. Deny beats allow; an allowlist does not take control tools away. */
+export function refusedByPolicy(state: AgentState, tool: ToolSpec): Failure | null {
   if (tool.control === 'completes') return null
   const { policy } = state.spec
   const denied = (rule: string, message: string): Failure => ({ code: 'PERMISSION_DENIED', rule, message })
@@ -52,6 +57,8 @@ const SENSITIVE: readonly string[] = ['write_file', 'run_command', 'create_docum
 /** Why a call of this tool needs a person's approval, or null. A standing approval answers it beforehand. */
 export function needsApproval(state: AgentState, toolName: string): string | null {
   const kind = controlKind(state, toolName)
+  const own = kind === false ? undefined : controlToolNamed(toolName)?.approval
+  if (own !== undefined) return own
   if (kind === 'completes' || covers(state.standing, toolName)) return null
   const { policy } = state.spec
   const patterns = policy.requiresApproval.filter((pattern) => pattern !== '*' || kind === false)

@@ -5,6 +5,7 @@ import type { ModelRequest } from '../../shared/model-call.ts'
 import { type ToolSpec, wireName } from '../definition/tools.ts'
 import type { Purpose } from '../events/event-parts.ts'
 import type { Segment } from '../events/segment.ts'
+import type { Task } from '../events/tasks.ts'
 import { type RecordedText, segmentsOf } from '../state/compression.ts'
 import type { AgentState, Prompt, Toolset } from '../state/state.ts'
 import { textsOf } from './knowledge.ts'
@@ -27,13 +28,15 @@ export interface RequestInputs {
     readonly hash: string
     readonly texts: readonly { readonly name: string; readonly text: string }[]
   }
+  /** The task graph; absent: none. `changes`: the hash of all that made it. */
+  readonly tasks?: { readonly changes: string; readonly tasks: readonly Task[] }
   /** Root of the bodies that the messages come from. */
   readonly messages: Root
 }
 
 /** The inputs of a request in this state. Throws where no prompt and no tools are recorded. `segments`: of a summary. */
 export function requestInputs(
-  { prompt, toolset, spec, specHash, messages, compression }: AgentState,
+  { prompt, toolset, spec, specHash, messages, compression, tasks: graph }: AgentState,
   call: Pick<RequestInputs, 'purpose' | 'model' | 'maxOutputTokens'>,
   segments: readonly Segment[] = compression.summarizing?.segments ?? [],
 ): RequestInputs {
@@ -49,16 +52,21 @@ export function requestInputs(
     knowledge === null || knowledge.items.length === 0
       ? {}
       : { knowledge: { ...knowledge, texts: textsOf(spec, knowledge.items) } }
-  return { ...asked, ...facts, segments: segmentsOf(compression, messages.count), ...summed, ...known }
+  const listed =
+    graph === undefined || graph.tasks.length === 0
+      ? {}
+      : { tasks: { changes: graph.changes.hash, tasks: graph.tasks } }
+  return { ...asked, ...facts, segments: segmentsOf(compression, messages.count), ...summed, ...known, ...listed }
 }
 
 /** SHA-256 over all inputs as one value; facts stand in it by their hashes. `rendered`: root of the messages' text. */
 export function inputsHash(given: RequestInputs, rendered: string): string {
-  const { prompt, toolset, defined, summary, knowledge, ...inputs } = given
+  const { prompt, toolset, defined, summary, knowledge, tasks, ...inputs } = given
   const facts = {
     ...{ prompt: prompt.hash, toolset: toolset.hash, defined: defined.hash },
     ...(summary === undefined ? {} : { summary: summary.hash }),
     ...(knowledge === undefined ? {} : { knowledge: knowledge.hash }),
+    ...(tasks === undefined ? {} : { tasks: tasks.changes }),
   }
   return sha256(canonicalBytes({ ...inputs, ...facts, rendered }))
 }

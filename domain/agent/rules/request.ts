@@ -12,6 +12,7 @@ import { knowledgeFor, textsOf } from './knowledge.ts'
 import { offeredTools } from './policy.ts'
 import { systemPrompt } from './prompt.ts'
 import { parametersOf, type RequestInputs, wireTools } from './request-inputs.ts'
+import { tasksText } from './tasks.ts'
 
 export { inputsHash, type RequestInputs, requestInputs } from './request-inputs.ts'
 
@@ -28,14 +29,16 @@ export interface RequestFacts {
 
 const known = new WeakMap<object, Map<string, RequestFacts>>()
 
-/** The prompt and tools of the coming request; computed once per spec, phase and model. */
+/** The prompt and tools of the coming request; computed once per spec, phase, model and permissions. */
 export function requestFacts(state: AgentState, model: ModelInfo): RequestFacts {
   const ofSpec = known.get(state.spec) ?? new Map<string, RequestFacts>()
   known.set(state.spec, ofSpec)
-  const key = `${model.id}|${state.phase}|${recoveryOf(state.machine) !== null}`
+  const permitted = (state.permissions ?? []).map(({ tool }) => tool).join()
+  const key = `${model.id}|${state.phase}|${recoveryOf(state.machine) !== null}|${permitted}`
   const facts = ofSpec.get(key) ?? factsOf(state, model)
   ofSpec.set(key, facts)
-  return facts
+  const { tasks = [] } = state.tasks ?? {}
+  return tasks.length === 0 ? facts : { ...facts, bytes: facts.bytes + byteLength(tasksText(tasks)) }
 }
 
 function factsOf(state: AgentState, model: ModelInfo): RequestFacts {
@@ -63,16 +66,24 @@ export type Assembler = (inputs: RequestInputs, messages: readonly Message[]) =>
 
 /** The version of requests that show the messages as they are. A change of what an assembler makes is a new version. */
 export const ASSEMBLER = 1
-/** The version of all other requests. */
+/** The version of all others without tasks. */
 export const COMPRESSING_ASSEMBLER = 2
+/** The version of requests that show the tasks. */
+export const LISTING_ASSEMBLER = 3
 
-const ASSEMBLERS: Readonly<Record<number, Assembler>> = { 1: assembleWhole, 2: assembleCompressed }
+const ASSEMBLERS: Readonly<Record<number, Assembler>> = {
+  1: assembleWhole,
+  2: assembleCompressed,
+  3: assembleWithTasks,
+}
 
 /** The version with which this program assembles a request of these inputs. */
-export const assemblerFor = ({ purpose, segments, knowledge }: RequestInputs): number =>
-  purpose === 'turn' && knowledge === undefined && segments.every(({ kind }) => kind === 'keep')
+export const assemblerFor = ({ purpose, segments, knowledge, tasks }: RequestInputs): number => {
+  if (tasks !== undefined) return LISTING_ASSEMBLER
+  return purpose === 'turn' && knowledge === undefined && segments.every(({ kind }) => kind === 'keep')
     ? ASSEMBLER
     : COMPRESSING_ASSEMBLER
+}
 
 /** The assembler of this version, of this or an earlier build; undefined: this build does not have it. */
 export const assemblerOf = (version: number): Assembler | undefined => ASSEMBLERS[version]
@@ -82,4 +93,12 @@ function assembleWhole(inputs: RequestInputs, messages: readonly Message[]): Mod
   const { segments } = inputs
   if (segments.some(({ kind }) => kind !== 'keep')) return null
   return { ...parametersOf(inputs), messages: segments.flatMap(({ from, to }) => messages.slice(from, to)) }
+}
+
+/** Version 3: as version 2, and the tasks come last, so that a provider's cache of all that is before them stays valid. */
+function assembleWithTasks(inputs: RequestInputs, messages: readonly Message[]): ModelRequest | null {
+  const request = assembleCompressed(inputs, messages)
+  if (request === null || inputs.tasks === undefined) return request
+  const listed = { role: 'system', content: tasksText(inputs.tasks.tasks) } as const
+  return { ...request, messages: [...request.messages, listed] }
 }

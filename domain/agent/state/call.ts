@@ -55,6 +55,8 @@ export interface Call {
   readonly recorded?: Place
   /** It was begun to take that outcome, and is not performed. */
   readonly reused?: true
+  /** The permission that lifts the policy's refusal of it. */
+  readonly permission?: string
   /** `tool_call_start` is in the log. */
   readonly started: boolean
   readonly attempt: number

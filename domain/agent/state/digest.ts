@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { compressionWithoutText } from './compression.ts'
 import { type AgentState, activityOf, BLANK, type Machine } from './state.ts'
+import { graphWithoutText } from './tasks.ts'
 
 // The digest is part of the storage format: a change of what is covered below, other than a new member, raises FOLD.
 
@@ -38,6 +39,7 @@ const WITHOUT_TEXT: { readonly [K in keyof AgentState]?: (value: NonNullable<Age
   compression: compressionWithoutText,
   machine: machineWithoutText,
   prompt: ({ system: _, ...prompt }) => prompt,
+  tasks: graphWithoutText,
 }
 
 const COVERED = (Object.keys(BLANK) as (keyof AgentState)[]).filter((name) => !NOT_COVERED.has(name)).sort()

@@ -39,6 +39,9 @@ export const NO_CONSEQUENCE: ReadonlySet<EventType> = new Set<EventType>([
   'message_published',
   'message_distributed',
   'reuse_ended',
+  'permission_ended',
+  'restore_requested',
+  'restore_ended',
 ])
 
 /** Bookkeeping that may still arrive when the agent has finished (DESIGN, Flow: Finished). */
@@ -58,4 +61,6 @@ export const AFTER_THE_END: ReadonlySet<EventType> = new Set<EventType>([
   'child_ended',
   'child_usage',
   'child_artifact',
+  'restore_requested',
+  'restore_ended',
 ])

@@ -49,6 +49,7 @@ export function openedCalls(state: AgentState, event: EventOf<'model_call_end'>)
     writes: planned.writes,
     refused: planned.refused ?? null,
     ...(planned.recorded === undefined ? {} : { recorded: planned.recorded }),
+    ...(planned.permission === undefined ? {} : { permission: planned.permission }),
     started: false,
     attempt: 0,
     lost: 0,

@@ -50,6 +50,8 @@ export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: 
     forgivenAt: event.revision,
     // Standing approvals of the source are not inherited: the person who forks gives new ones.
     standing: [],
+    restoring: null,
+    ...(reuse === undefined ? { permissions: [] } : {}),
     commands: [event.commandId],
   }
 }

@@ -7,6 +7,7 @@ import { AFTER_THE_END, NO_CONSEQUENCE, STARTS_WORK } from './event-kinds.ts'
 import { evolveCall, toolChanged, withoutAbandoned } from './evolve-calls.ts'
 import { compressed, expandedBy, knowledgeAdded, summaryFailed } from './evolve-context.ts'
 import { evolveFork } from './evolve-fork.ts'
+import { addWarning, recovered } from './evolve-recovery.ts'
 import { evolveTree, familyAfter, waitForReply } from './evolve-tree.ts'
 import {
   answered,
@@ -24,9 +25,12 @@ import { changedFiles, versioned } from './evolve-versions.ts'
 import { ImpossibleEvent } from './impossible.ts'
 import { addLostCalls, lossAccepted, lossReleased, lostCallDecided, withUndecided } from './loss-rules.ts'
 import { SHOWN_BYTES } from './messages.ts'
+import { granted, withoutPermission } from './permissions.ts'
 import { gateKey, initialPhase } from './phases.ts'
+import { restoreBegun, restoreEnded } from './restore-rules.ts'
 import { reuseAfter, sizeInRecord } from './reuse-rules.ts'
-import { type AgentState, activityOf, BLANK, isFinished, REMEMBERED, turnIsOpen } from './state.ts'
+import { type AgentState, BLANK, isFinished, REMEMBERED, turnIsOpen } from './state.ts'
+import { NO_TASKS, updatedTasks } from './tasks.ts'
 import { advanceClock } from './work-clock.ts'
 
 /**
@@ -164,6 +168,20 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
       return endTurn(state, event, append)
     case 'standing_approval':
       return { ...state, standing: [...new Set([...state.standing, ...event.body.tools])], ...forgiven(event) }
+    case 'permission_granted':
+      return { ...state, permissions: granted(state.permissions, event), ...forgiven(event) }
+    case 'permission_ended':
+      return { ...state, permissions: withoutPermission(state.permissions, event.body.permission) }
+    case 'restore_requested':
+      return restoreBegun(state, event)
+    case 'restore_ended':
+      return restoreEnded(state, event)
+    case 'tasks_updated':
+      return {
+        ...state,
+        tasks: updatedTasks(state.tasks ?? NO_TASKS, event, append),
+        context: grown(state, event.size),
+      }
     case 'context_compressed':
       return compressed(state, event)
     case 'context_expanded':
@@ -207,7 +225,8 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'workspace_drifted':
       return { ...state, tree: event.body.found, ...forgiven(event) }
     case 'loss_accepted':
-      return lossAccepted(state, event)
+      // The lost part may have held the end of a permission.
+      return { ...lossAccepted(state, event), permissions: [] }
     case 'lost_call_decided':
       return lostCallDecided(state, event, append)
     case 'loss_released':
@@ -219,8 +238,10 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'subscription_added':
     case 'message_published':
     case 'message_distributed':
-    case 'reuse_ended':
       return state
+    case 'reuse_ended':
+      // They were given to the run of the record; the person who made the fork gives new ones.
+      return { ...state, permissions: [] }
     default:
       return evolveTree(state, event)
   }
@@ -255,28 +276,6 @@ function keptGates(state: AgentState, event: EventOf<'phase_advanced'>): readonl
       .map((gate) => gateKey(gate.after, gate.check)),
   )
   return state.gatesPassed.filter((gate) => !lapsed.has(gate))
-}
-
-function recovered(state: AgentState, event: EventOf<'recovery'>): AgentState {
-  const { body } = event
-  if (body.phase !== 'final_warning') return state
-  if (state.machine.status === 'RECOVERY') throw new ImpossibleEvent(event, 'the final warning was given')
-  const recovery = {
-    reason: body.reason,
-    warningTurn: event.turn,
-    deadlineAt: state.clock.workedMs + body.deadlineMs,
-    pendingWarning: event.bodyHash,
-  }
-  const machine = { status: 'RECOVERY', recovery, activity: activityOf(state.machine) } as const
-  return { ...state, context: grown(state, event.size), machine }
-}
-
-/** The warning is the last message that a turn begins with. */
-function addWarning(state: AgentState, append: AppendRoot): AgentState {
-  const { machine, messages } = state
-  if (machine.status !== 'RECOVERY' || machine.recovery.pendingWarning === null) return state
-  const recovery = { ...machine.recovery, pendingWarning: null }
-  return { ...state, messages: append(messages, machine.recovery.pendingWarning), machine: { ...machine, recovery } }
 }
 
 function ended(state: AgentState, event: EventOf<'error'>): AgentState {

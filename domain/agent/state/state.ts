@@ -9,7 +9,10 @@ import { type Courier, NO_OBLIGATIONS } from './courier.ts'
 import { type Family, NO_FAMILY } from './family.ts'
 import type { Loss } from './loss.ts'
 import { type Activity, type Machine, openCalls, type Recovery } from './machine.ts'
+import type { Permission } from './permissions.ts'
+import type { Restoring } from './restores.ts'
 import type { Reuse } from './reuse.ts'
+import { NO_TASKS, type TaskGraph } from './tasks.ts'
 
 // The folded state of one agent: plain JSON, whose size depends on the open turn and not on the length of the run.
 // Messages, context variables and events are represented by rolling roots.
@@ -135,6 +138,12 @@ export interface AgentState {
   /** Types of the artifacts registered so far, sorted. */
   readonly artifactTypes: readonly string[]
   readonly standing: readonly string[]
+  /** What people have permitted beyond the policy. Absent in states of earlier builds. */
+  readonly permissions?: readonly Permission[]
+  /** Absent in states of earlier builds. */
+  readonly tasks?: TaskGraph
+  /** Null: no restore of files is open. Absent in states of earlier builds. */
+  readonly restoring?: Restoring | null
   readonly lastText: string
   /** The outermost request that set the agent going, and that of the input that no turn has read. */
   readonly correlation: string
@@ -215,6 +224,9 @@ export const BLANK: Omit<AgentState, 'spec'> = {
   follows: 0,
   artifactTypes: [],
   standing: [],
+  permissions: [],
+  tasks: NO_TASKS,
+  restoring: null,
   lastText: '',
   correlation: '',
   unreadCorrelation: null,

@@ -1,4 +1,4 @@
-import type { OutcomeCommand } from '../../agent/decisions/commands.ts'
+import type { EndRestore, OutcomeCommand } from '../../agent/decisions/commands.ts'
 import { type Owed, owed } from '../../agent/decisions/owed.ts'
 import { type AgentState, type Call, callsOf, isFinished } from '../../agent/state/state.ts'
 import { effectId } from '../../log/ids.ts'
@@ -8,10 +8,11 @@ import { outcomeRetry, type Retry } from '../retry.ts'
 import type { WorkspaceOrder } from '../tree/workspace-order.ts'
 import { type AgentEnd, endOf, isAtWork } from './look.ts'
 import type { AgentMailbox } from './mailbox.ts'
+import { finishRestore } from './perform/finish-restore.ts'
 import { performModel } from './perform/perform-model.ts'
 import { brokenOff, performTool } from './perform/perform-tool.ts'
 import { ReusedOutcomes } from './perform/reuse.ts'
-import { driftSince, treeNow } from './perform/version-workspace.ts'
+import { driftFound, treeNow } from './perform/version-workspace.ts'
 
 type OwedTool = Extract<Owed, { kind: 'tool' }>
 
@@ -65,7 +66,7 @@ export class Driver {
     try {
       await this.env.reap()
       await this.claim()
-      await this.reportDrift()
+      await this.lookAtFiles()
       await this.submit({ kind: 'proceed' }, `proceed:${this.id}:${this.epoch}`)
       const end = await this.loop(signal)
       await this.stop()
@@ -99,21 +100,12 @@ export class Driver {
     await this.ports.crashPoint?.('after_claim')
   }
 
-  private async reportDrift(): Promise<void> {
-    const { workspace } = this.env
-    const { tree, unversioned } = this.state
-    // Where a version is owed, what has changed is what it is owed for.
-    if (!this.tree.looksForDrift || unversioned !== null || isFinished(this.state)) return
-    // The driver before may have died while it put recorded files back.
-    if (workspace === null || tree === null || callsOf(this.state).some(({ reused }) => reused)) return
-    const drift = await driftSince(workspace, tree).catch((error: Error) => {
-      this.ports.warn?.(this.state.agentId, `whether files have changed since is not known: ${error.message}`)
-      return null
-    })
-    if (drift === null) return
-    const { found } = drift
-    const changed = drift.changes.slice(0, MAX_DRIFT).map((change) => this.env.secrets.text(change.path))
-    await this.submit({ kind: 'drift_found', expected: tree, found, changed }, `drift:${found}:${this.epoch}`)
+  /** What became of the files since the last driver. */
+  private async lookAtFiles(): Promise<void> {
+    const restored = await finishRestore(this.ports, this.env, this.state)
+    if (restored !== null) await this.submit(restored, `restore:${restored.restore}`)
+    const drift = this.tree.looksForDrift ? await driftFound(this.ports, this.env, this.state) : null
+    if (drift !== null) await this.submit(drift, `drift:${drift.found}:${this.epoch}`)
   }
 
   private async loop(signal: AbortSignal): Promise<AgentEnd> {
@@ -268,7 +260,7 @@ export class Driver {
   }
 
   /** Saves an outcome under the retry policy, with what its references stand for. */
-  private async submit(fact: OutcomeCommand, commandId: string): Promise<void> {
+  private async submit(fact: OutcomeCommand | EndRestore, commandId: string): Promise<void> {
     const retry = this.retrying('the outcome')
     await retry.repeat(async () => {
       await this.env.secrets.keep()
@@ -297,4 +289,3 @@ export class Driver {
 }
 
 const NEVER = new AbortController().signal
-const MAX_DRIFT = 100

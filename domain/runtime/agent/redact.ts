@@ -1,4 +1,4 @@
-import type { UserCommand } from '../../agent/decisions/commands.ts'
+import type { PersonCommand, UserCommand } from '../../agent/decisions/commands.ts'
 import type { RejectionCode } from '../../agent/error-codes.ts'
 import { CommandRejected } from '../../agent/errors.ts'
 import { type Block, readCalls } from '../../agent/events/content.ts'
@@ -16,7 +16,9 @@ import { redactLarge } from './redact-large.ts'
  * The words of a person, without secrets. Rejects with SECRET_IN_SPEC or SECRET_IN_REQUEST where one stands in what must
  * stay as it is.
  */
-export function redactRequest(secrets: SecretBoundary, command: UserCommand): UserCommand {
+export function redactRequest(secrets: SecretBoundary, command: UserCommand): UserCommand
+export function redactRequest(secrets: SecretBoundary, command: PersonCommand): PersonCommand
+export function redactRequest(secrets: SecretBoundary, command: PersonCommand): PersonCommand {
   switch (command.kind) {
     case 'input':
       return { ...command, text: secrets.text(command.text) }
@@ -56,8 +58,14 @@ export function redactRequest(secrets: SecretBoundary, command: UserCommand): Us
     case 'pause':
     case 'release_loss':
     case 'cancel':
+    case 'restore':
     case 'decide_approval':
       return { ...command, ...reasonOf(secrets, command) }
+    case 'restore_ended': {
+      const { error, ...rest } = command
+      if (error === undefined) return command
+      return { ...rest, error: { code: secrets.text(error.code), message: secrets.text(error.message) } }
+    }
     default:
       return command
   }

@@ -1,5 +1,5 @@
 import { agent } from '../../agent/decisions/aggregate.ts'
-import type { UserCommand } from '../../agent/decisions/commands.ts'
+import type { PersonCommand } from '../../agent/decisions/commands.ts'
 import type { AgentSpec } from '../../agent/definition/spec.ts'
 import { Policy } from '../../agent/definition/spec.ts'
 import { CommandRejected } from '../../agent/errors.ts'
@@ -60,7 +60,7 @@ export class Runtime implements AgentServices {
     return runIdOf(this.ports.clock.now(), this.ports.random.bytes(8))
   }
 
-  async execute(agentId: string, command: UserCommand, request: Request): Promise<Executed> {
+  async execute(agentId: string, command: PersonCommand, request: Request): Promise<Executed> {
     const { expected } = request
     await this.ports.mustBeWhole?.(agentId)
     const retry = requestRetry(this.ports)
@@ -194,7 +194,7 @@ export class Runtime implements AgentServices {
   }
 
   /** The boundary of the agent's own secrets, or of a new one's; of all that are known where it cannot be told any more. */
-  private async boundary(mailbox: AgentMailbox, command: UserCommand | null): Promise<SecretBoundary> {
+  private async boundary(mailbox: AgentMailbox, command: PersonCommand | null): Promise<SecretBoundary> {
     if (command?.kind === 'start') return this.ports.secrets(command.spec)
     // Erasures and forks read for themselves what they need of it: what cannot be read must not stand in their way.
     const alone = command === null || command.kind === 'erase'

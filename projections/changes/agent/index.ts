@@ -16,7 +16,10 @@ import { contextVariables, gateChecks, modelRoutes, phases, workspaceVersions } 
 import { inputs } from './inputs.ts'
 import { messageReceipts, messages } from './messages.ts'
 import { modelCalls } from './model-calls.ts'
+import { permissions } from './permissions.ts'
+import { restores } from './restores.ts'
 import { runs } from './runs.ts'
+import { tasks } from './tasks.ts'
 import { toolCalls } from './tool-calls.ts'
 import { touchedFiles } from './touched-files.ts'
 import { artifactRegistrations, bounces, budgetChanges, children } from './tree.ts'
@@ -37,6 +40,9 @@ const tables: readonly ((event: ProjectedEvent) => Change[])[] = [
   artifactRows,
   approvals,
   standingApprovals,
+  permissions,
+  tasks,
+  restores,
   children,
   budgetChanges,
   artifactRegistrations,

@@ -90,7 +90,7 @@ export const ENDING: readonly Row[] = [
     says: 'every tool call passes the PolicyEngine',
     test: behaviour('5.3-tools'),
     name: '5.3.2',
-    fault: fault('agent/rules/plan.ts', '      denial(state, tool as ToolSpec) ??\n', ''),
+    fault: fault('agent/rules/plan.ts', '      denial(judging, tool as ToolSpec) ??\n', ''),
   },
   {
     must: '5.3.3',

@@ -3,6 +3,7 @@ import { KEEPING } from './keeping.ts'
 import { MESSAGES } from './messages.ts'
 import { ROUTING } from './routing.ts'
 import { behaviour, fault } from './row.ts'
+import { WORK } from './work.ts'
 
 /** A rule that no MUST and no law names by itself, with a fault that its tests must catch. */
 export interface Rule {
@@ -23,6 +24,7 @@ export const RULES: readonly Rule[] = [
     test: behaviour('3-policy-check'),
     fault: fault('agent/rules/policy-check.ts', 'judged.every((one)', '[].some((one)'),
   },
+  ...WORK,
   ...ROUTING,
   ...MESSAGES,
   {

@@ -1,7 +1,7 @@
 import { World } from '../world.ts'
 import { PLANS } from './plans.ts'
 import { RecordingLog } from './recording.ts'
-import { contexts } from './tales-contexts.ts'
+import { contexts, tasks } from './tales-contexts.ts'
 import { documents } from './tales-documents.ts'
 import { ends, outages } from './tales-ends.ts'
 import { external } from './tales-external.ts'
@@ -10,7 +10,7 @@ import { erased, forks } from './tales-forks.ts'
 import { losses } from './tales-losses.ts'
 import { messages } from './tales-messages.ts'
 import { models } from './tales-models.ts'
-import { approvals, doubts, late, people, voided } from './tales-people.ts'
+import { approvals, doubts, late, people, permissions, restores, voided } from './tales-people.ts'
 import { reuse } from './tales-reuse.ts'
 import { budgets, lateusage, lostbirths, plainstops, stops, trees, unread } from './tales-trees.ts'
 
@@ -38,11 +38,14 @@ export const HISTORIES: Readonly<Record<string, () => Promise<RecordingLog>>> = 
     models,
     outages,
     people,
+    permissions,
     plainstops,
+    restores,
     results,
     reuse,
     secrets,
     stops,
+    tasks,
     trees,
     unread,
     voided,

@@ -20,7 +20,10 @@ const refined = ({ zodSchema, jsonSchema }: { zodSchema: object; jsonSchema: obj
  * Optional members that types have gained since their shape was recorded: what was stored before them is still of that shape.
  * Each is a path of members; `[]` stands for the items of an array.
  */
-export const GAINED: Readonly<Record<string, readonly string[]>> = {}
+export const GAINED: Readonly<Record<string, readonly string[]>> = {
+  'model_call_end@1': ['calls.[].permission'],
+  'tool_call_start@1': ['permission'],
+}
 
 interface Schema {
   properties?: Record<string, Schema>

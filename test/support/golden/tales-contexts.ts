@@ -78,3 +78,31 @@ export async function contexts() {
   }
   return run.log
 }
+
+/** A task graph that grows, is worked through, and stays in sight while its context is compressed. */
+export async function tasks() {
+  const look = tool('look', {}, ({ n }) => `look ${n} ${'x'.repeat(2_000)}`)
+  const updates = (tasks: object[], remove: string[] = []) => calls(call('update_tasks', { tasks, remove }))
+  const two = [
+    { id: 'read', title: 'read the code', status: 'in_progress' },
+    { id: 'mend', title: 'mend it', dependencies: ['read'] },
+  ]
+  const says = [
+    updates(two),
+    ...Array.from({ length: 8 }, (_, n) => (request: ModelRequest) => ({
+      ...calls(call('look', { n })),
+      usage: used(request),
+    })),
+    updates([
+      { id: 'read', status: 'completed' },
+      { id: 'tell', title: 'tell of it' },
+    ]),
+    updates([{ id: 'mend', status: 'cancelled' }], ['tell']),
+    updates([{ id: 'read', dependencies: ['mend'] }]),
+    completes(),
+  ]
+  const context = { compressionStrategy: 'truncate', preserveLastN: 1 }
+  const run = await tale({ says, tools: [look], spec: { models, context, listsTasks: true } })
+  await run.drive()
+  return run.log
+}

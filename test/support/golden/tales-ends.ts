@@ -1,4 +1,3 @@
-import { controlTools } from '../../../domain/agent/control/registry.ts'
 import { ModelError } from '../../../domain/agent/errors.ts'
 import { CUTS } from '../../../domain/agent/events/answer-bounds.ts'
 import { call, calls, completes, says, testModel, testSpec } from '../harness.ts'
@@ -84,6 +83,6 @@ export async function outages() {
   await run.tell({ kind: 'input', text: 'Go.' }, {}, never)
   await run.driveOther(never)
   const workspace = { path: '/w', tree: 't0' }
-  await run.start(testSpec({ role: OF_A_USER, tools: controlTools(OF_A_USER), workspace }), null)
+  await run.start(testSpec({ role: OF_A_USER, readsOn: true, readsHistory: true, workspace }), null)
   return run.log
 }

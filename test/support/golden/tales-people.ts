@@ -2,7 +2,7 @@ import type { ToolMeaning } from '../../../domain/agent/definition/tools.ts'
 import { ToolChanged } from '../../../domain/agent/errors.ts'
 import { call, calls, completes, testModel, testSpec } from '../harness.ts'
 import { tool } from '../story.ts'
-import { tale } from './tale.ts'
+import { ANN, tale } from './tale.ts'
 
 // People and drivers: approvals, doubts, what comes late, pauses and steps.
 
@@ -52,6 +52,34 @@ export async function voided() {
   const run = await tale({ says, tools, spec: { policy: { requiresApproval: ['send', 'drop', 'put'] } } })
   for (let end = await run.drive(); end.end === 'waiting' && end.for === 'approval'; end = await run.drive())
     await run.tell({ kind: 'decide_approval', toolCallId: end.toolCallIds[0]!, decision: 'approved' })
+  return run.log
+}
+
+/** Permissions: granted for a call, for a phase and for the run, rejected, used up, over. */
+export async function permissions() {
+  const put = tool('put', { effect: 'idempotent' })
+  const asks = (scope: string, until = '2h') =>
+    calls(call('request_permission', { tool: 'put', scope, until, reason: `for the ${scope}` }))
+  const puts = (n: number) => calls(call('put', { n }))
+  const phases = ['one', 'two'].map((name) => ({ name, allowedTools: ['look'] }))
+  const role = { name: 'r', profile: 'p', goal: 'g', phases, qualityGates: [], maxReactLoop: 20 }
+  const advances = calls(call('advance_phase', { summary: 's' }))
+  const later = () => {
+    run.clock.time += 300_000
+    return calls(call('look'))
+  }
+  const says = [
+    ...[asks('call'), puts(1), asks('phase'), puts(2), advances, asks('run', '5m'), puts(3), later],
+    ...[asks('run'), completes()],
+  ]
+  const policy = { mode: 'batch', deniedTools: ['put'] }
+  const run = await tale({ says, tools: [put, tool('look')], spec: { role, policy, asksPermission: true } })
+  for (const turn of [1, 3, 6, 9]) {
+    await run.drive()
+    const decision = turn === 9 ? 'rejected' : 'approved'
+    await run.tell({ kind: 'decide_approval', toolCallId: run.call(turn), decision, reason: 'looked at it' })
+  }
+  await run.drive()
   return run.log
 }
 
@@ -165,4 +193,24 @@ export async function until(happened: () => boolean): Promise<void> {
     if (turns > 100_000) throw new Error('a golden history waits for what does not happen')
     await null
   }
+}
+
+/** Files that people put back: done, failed, lost on the way, and of a run that has ended. */
+export async function restores() {
+  const run = await tale({ says: [calls(call('ask_user', { question: 'Good?' })), completes()] })
+  await run.drive()
+  const asks = (more: object = {}) =>
+    run.runtime.execute(run.runId, { kind: 'restore', tree: 't1', replaces: 't2', ...more }, { by: ANN })
+  const ends = async (restore: number, more: object = { outcome: 'restored' }) =>
+    run.runtime.execute(run.runId, { kind: 'restore_ended', restore, ...more } as never, { by: ANN })
+  await ends((await asks({ step: 1, reason: 'the test was right' })).revision)
+  await ends((await asks()).revision, {
+    outcome: 'failed',
+    error: { code: 'CONFLICT', message: 'a file is in the way' },
+  })
+  await asks()
+  await run.tell({ kind: 'input', text: 'Good.' })
+  await run.drive()
+  await ends((await asks({ step: 0 })).revision)
+  return run.log
 }

@@ -31,7 +31,7 @@ export async function checkPolicy(stores: Stores, agentId: string, other: OtherR
       if (event.type === 'tool_call_start' && state !== null) {
         calls += 1
         const { toolName } = event.body
-        const verdict = verdictOn(state, toolName, other)
+        const verdict = verdictOn(state, event.body, other)
         const about = { agentId, turn: event.turn, toolCallId: id, toolName }
         if (verdict !== null) found.set(id, { ...about, ...verdict, recorded: { asked: false, end: null } })
       }

@@ -1,4 +1,5 @@
 import type { Version } from '../../../agent/decisions/commands.ts'
+import { type AgentState, callsOf, isFinished } from '../../../agent/state/state.ts'
 import type { Workspace } from '../../../ports.ts'
 import { TimeLimitError } from '../../errors.ts'
 import type { Environment, RuntimePorts } from '../../ports.ts'
@@ -21,8 +22,27 @@ export async function treeNow(ports: RuntimePorts, env: Environment): Promise<Ve
   }
 }
 
-/** The changes in the workspace since a tree; null: none. Rejects where that cannot be learnt in time. */
-export async function driftSince({ versions }: Workspace, tree: string) {
+/** Paths of a drift that are recorded at most. */
+const MAX_DRIFT = 100
+
+/** The fact that files have changed since the last version; null: they have not, or that cannot be learnt in time. */
+export async function driftFound(ports: RuntimePorts, { workspace, secrets }: Environment, state: AgentState) {
+  const { tree, unversioned } = state
+  // Where a version is owed, what has changed is what it is owed for.
+  if (unversioned !== null || isFinished(state)) return null
+  // The driver before may have died while it put recorded files back.
+  if (workspace === null || tree === null || callsOf(state).some(({ reused }) => reused)) return null
+  const drift = await driftSince(workspace, tree).catch((error: Error) => {
+    ports.warn?.(state.agentId, `whether files have changed since is not known: ${error.message}`)
+    return null
+  })
+  if (drift === null) return null
+  const changed = drift.changes.slice(0, MAX_DRIFT).map((change) => secrets.text(change.path))
+  return { kind: 'drift_found', expected: tree, found: drift.found, changed } as const
+}
+
+/** The changes of the workspace since a tree; null: none. Rejects where that cannot be learnt in time. */
+async function driftSince({ versions }: Workspace, tree: string) {
   const found = await versions.snapshot()
   if (found === tree) return null
   // Where the files of that step are lost it cannot be said which have changed.

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { RoutingConfig } from '../../../domain/agent/definition/routing.ts'
+import { firstIssue } from '../../../domain/shared/issues.ts'
+import { UsageError } from '../exit.ts'
+
+// Files that "run" takes for one run.
+
+function read(option: string, path: string, cwd: string): string {
+  try {
+    return readFileSync(resolve(cwd, path), 'utf8')
+  } catch (error) {
+    throw new UsageError(`${option} ${path}: cannot be read: ${(error as Error).message}`)
+  }
+}
+
+/** The text of a file, which the run is given as knowledge. */
+export const knowledgeFrom = (path: string, cwd: string): { kind: 'file'; name: string; text: string } => ({
+  kind: 'file',
+  name: path,
+  text: read('--knowledge', path, cwd),
+})
+
+/** Routing rules from a file: the value of `routing` as the settings have it, alone or under that name. */
+export function routingFrom(path: string, cwd: string): RoutingConfig {
+  const given = parsed(path, read('--routing', path, cwd))
+  const named = typeof given === 'object' && given !== null && Object.keys(given).join() === 'routing'
+  const found = RoutingConfig.safeParse(named ? (given as { routing: unknown }).routing : given)
+  if (found.success) return found.data
+  throw new UsageError(`--routing ${path}: ${firstIssue(found.error, 'routing')}`)
+}
+
+function parsed(path: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new UsageError(`--routing ${path}: not JSON: ${(error as Error).message}`)
+  }
+}

@@ -1,0 +1,38 @@
+import { EventViews } from '../app/events/view.ts'
+import type { Services } from '../app/services.ts'
+import type { Piece } from './stream-response.ts'
+
+/** A page ends with the event that brings it over so many characters. */
+const PAGE = 4 * 1024 * 1024
+
+/** Events of a stream from a revision on, as the JSON of an `AgentEventPage`. `brief`: long texts are cut. */
+export async function* eventPage(
+  s: Pick<Services, 'log' | 'blobs'>,
+  stream: string,
+  { from, limit, brief }: { readonly from: number; readonly limit: number; readonly brief: boolean },
+): AsyncGenerator<Piece> {
+  const views = new EventViews(s.log, s.blobs)
+  yield '{"events":['
+  let sent = 0
+  let next: number | null = null
+  // One more, to tell whether any follows.
+  for await (const page of s.log.read(stream, { from, limit: limit + 1 })) {
+    for (const event of page) {
+      const { revision, body } = event.header
+      if (sent > PAGE || revision >= from + limit) {
+        next = revision
+        break
+      }
+      if (revision > from) yield ','
+      const before = sent
+      for await (const piece of brief ? views.brief(event) : views.json(event)) {
+        sent += piece.length
+        yield piece
+      }
+      // The part that is cut had to be read all the same.
+      sent = Math.max(sent, before + body.size / 16)
+    }
+    if (next !== null) break
+  }
+  yield `],"next":${next}}`
+}

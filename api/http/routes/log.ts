@@ -1,0 +1,46 @@
+import { createRoute } from '@hono/zod-openapi'
+import { notFound } from '../../app/problem.ts'
+import { given } from '../../app/runs/given.ts'
+import { AgentEventPage, AgentEventsQuery } from '../../app/schemas/outline.ts'
+import { StreamList, StreamParam, StreamsQuery } from '../../app/schemas/streams.ts'
+import type { Services } from '../../app/services.ts'
+import { current } from '../current.ts'
+import { eventPage } from '../event-page.ts'
+import { json, newApp, refusals } from '../new-app.ts'
+import { streamResponse } from '../stream-response.ts'
+
+const list = createRoute({
+  method: 'get',
+  path: '/v1/streams',
+  operationId: 'listStreams',
+  summary: 'The streams of the log, in order of their names',
+  request: { query: StreamsQuery },
+  responses: { 200: json(StreamList, 'A page of streams'), ...refusals },
+})
+
+const events = createRoute({
+  method: 'get',
+  path: '/v1/streams/{stream}/events',
+  operationId: 'listStreamEvents',
+  summary: 'The events of any stream from a revision on',
+  request: { params: StreamParam, query: AgentEventsQuery },
+  responses: { 200: json(AgentEventPage, 'A page of events'), ...refusals },
+})
+
+/** The log stream by stream, whatever kind each one is. */
+export function logRoutes(s: Services) {
+  return newApp()
+    .openapi(list, async (c) => {
+      const { after, prefix, limit } = c.req.valid('query')
+      await current(c, s)
+      const { position, value } = await s.read.streams(given({ after, prefix, limit: limit + 1 }))
+      const streams = value.slice(0, limit)
+      return c.json({ position, streams, next: value.length > limit ? streams.at(-1)!.stream : null }, 200)
+    })
+    .openapi(events, async (c) => {
+      const { stream } = c.req.valid('param')
+      const { from = 0, limit, brief } = c.req.valid('query')
+      if ((await s.log.head(stream)) === null) throw notFound('stream', stream, 'GET /v1/streams lists them')
+      return streamResponse(eventPage(s, stream, { from, limit, brief: brief === 'true' }), { format: 'json' }) as never
+    })
+}

@@ -1,0 +1,33 @@
+import { isAbsolute, resolve } from 'node:path'
+import type { SecurityPolicy, ToolExecutionContext } from '../../domain/agent/definition/spec.ts'
+import { Problem } from '../app/problem.ts'
+import { OWN_AGENT, type StartRunInput } from '../app/schemas/start.ts'
+import { policyOf } from './policy.ts'
+import { type ErrorRecoveryPolicy, retryOf } from './retry.ts'
+
+/**
+ * The request that starts a run: the body of `POST /v1/runs`, and the interfaces of seed 000 section 5 as they stand there.
+ * `policy`, or `execution` and `security`. `workspace` may be relative to the current folder.
+ */
+export interface StartOptions extends Omit<StartRunInput, 'retry'> {
+  readonly execution?: Partial<ToolExecutionContext>
+  readonly security?: Partial<SecurityPolicy>
+  readonly retry?: Partial<ErrorRecoveryPolicy>
+  /** The same key and request again finds the run that it started, also after a restart. */
+  readonly key?: string
+}
+
+/** The request of HTTP that starts the same run. Throws INVALID_REQUEST where two options contradict each other. */
+export function requestOf({ key: _, execution, security, retry, ...rest }: StartOptions): unknown {
+  if (rest.policy && (execution || security)) {
+    throw new Problem('INVALID_REQUEST', 'give either policy, or execution and security')
+  }
+  return {
+    ...rest,
+    ...(rest.workspace !== undefined && !isAbsolute(rest.workspace) && { workspace: resolve(rest.workspace) }),
+    ...(retry && { retry: retryOf(retry) }),
+    ...((execution || security) && { policy: policyOf(execution, security) }),
+    // Another agent begins at once: nothing else drives it.
+    ...((rest.agent === undefined || rest.agent === OWN_AGENT) && { drive: rest.drive ?? false }),
+  }
+}

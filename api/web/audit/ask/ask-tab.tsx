@@ -1,0 +1,187 @@
+import { useState } from 'preact/hooks'
+import type { SavedQuestion, SqlAnswer } from '../../../app/schemas/sql.ts'
+import { filled } from '../../../app/sql/saved.ts'
+import { api, take, told } from '../../client/api.ts'
+import { query, setQuery } from '../../page/router.ts'
+import { count, span } from '../../parts/format.ts'
+import { Loaded, useLoaded } from '../../parts/loaded.tsx'
+import { shown } from '../../parts/shown.ts'
+import { ResultTable } from './result-table.tsx'
+
+const ROWS = [100, 1_000, 10_000] as const
+const SECONDS = [2, 10, 30] as const
+
+/** Saved questions and a person's own; the text stands in the address, so that a question can be shared. */
+export function AskTab() {
+  const found = useLoaded('questions', () => take(api.v1.sql.questions.$get({})))
+  return (
+    <Loaded of={found}>
+      {({ questions }) => (
+        <div class="panes two">
+          <section class="pane">
+            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
+            <div class="scroll" tabIndex={0}>
+              <h2>Questions of auditors</h2>
+              <ul class="questions">
+                {questions.map((question) => (
+                  <Saved key={question.name} question={question} />
+                ))}
+              </ul>
+            </div>
+          </section>
+          <section class="pane">
+            <Editor questions={questions} />
+          </section>
+        </div>
+      )}
+    </Loaded>
+  )
+}
+
+function Saved({ question }: { question: SavedQuestion }) {
+  const { name, title } = question
+  const isChosen = query.value.get('question') === name
+  const { sql: _, ...values } = Object.fromEntries(query.value)
+  return (
+    <li>
+      <button
+        type="button"
+        class="plain"
+        aria-current={isChosen || undefined}
+        onClick={() => setQuery({ question: name, sql: filled(question, values) })}
+      >
+        {title}
+      </button>
+    </li>
+  )
+}
+
+/** Where a text that differs from that of its saved question came from is not told any more. */
+const chosen = (questions: readonly SavedQuestion[]) =>
+  questions.find(({ name }) => name === query.value.get('question'))
+
+interface Asked {
+  readonly text: string
+  readonly ms: number
+  readonly answer?: SqlAnswer
+  readonly fault?: string
+}
+
+function Editor({ questions }: { questions: readonly SavedQuestion[] }) {
+  const question = chosen(questions)
+  const text = query.value.get('sql') ?? question?.sql ?? ''
+  const [asked, setAsked] = useState<Asked | null>(null)
+  const [works, setWorks] = useState(false)
+  const [limit, setLimit] = useState<number>(1_000)
+  const [seconds, setSeconds] = useState<number>(10)
+  const lacking = question?.inputs.filter(({ name }) => text.includes(`:${name}`)) ?? []
+  const ask = async () => {
+    if (text.trim() === '' || works) return
+    setWorks(true)
+    const begin = performance.now()
+    const ms = () => performance.now() - begin
+    try {
+      const answer = await take(api.v1.sql.$post({ json: { sql: text, limit, timeoutMs: seconds * 1000 } }))
+      setAsked({ text, ms: ms(), answer })
+    } catch (error) {
+      setAsked({ text, ms: ms(), fault: told(error) })
+    }
+    setWorks(false)
+  }
+  return (
+    <>
+      <form
+        class="ask-sql"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void ask()
+        }}
+      >
+        <textarea
+          class="mono"
+          aria-label="One SELECT over the tables and the log"
+          placeholder="select status, count(*) from runs group by 1"
+          spellcheck={false}
+          value={text}
+          onInput={(event) => setQuery({ sql: event.currentTarget.value })}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
+            event.preventDefault()
+            void ask()
+          }}
+        />
+        {lacking.map(({ name, label, example }) => (
+          <label key={name}>
+            {label}{' '}
+            <input
+              class="mono"
+              placeholder={example}
+              onChange={(event) => setQuery({ sql: filled(question!, { [name]: event.currentTarget.value.trim() }) })}
+            />
+          </label>
+        ))}
+        <p class="row">
+          <button type="submit" class="main" disabled={works || text.trim() === '' || lacking.length > 0}>
+            {works ? 'asking …' : 'Ask (Ctrl Enter)'}
+          </button>
+          <Choice label="Rows at most" value={limit} of={ROWS} onChange={setLimit} />
+          <Choice label="Seconds at most" value={seconds} of={SECONDS} onChange={setSeconds} />
+        </p>
+      </form>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
+      <div class="scroll" tabIndex={0}>
+        <Outcome asked={asked} />
+      </div>
+    </>
+  )
+}
+
+interface ChoiceProps {
+  readonly label: string
+  readonly value: number
+  readonly of: readonly number[]
+  readonly onChange: (value: number) => void
+}
+
+const Choice = ({ label, value, of, onChange }: ChoiceProps) => (
+  <label>
+    {label}{' '}
+    <select value={value} onChange={(event) => onChange(Number((event.target as HTMLSelectElement).value))}>
+      {of.map((one) => (
+        <option key={one} value={one}>
+          {one.toLocaleString('en')}
+        </option>
+      ))}
+    </select>
+  </label>
+)
+
+function Outcome({ asked }: { asked: Asked | null }) {
+  if (asked === null)
+    return (
+      <p class="quiet">
+        Choose a question, or write one. Only SELECTs are run, with a limit of time and rows; nothing can be changed.
+        The names of the tables: <code>keepup sql --help</code>.
+      </p>
+    )
+  const { answer, fault, ms, text } = asked
+  if (fault !== undefined || answer === undefined)
+    return (
+      <p class="fault" role="alert">
+        {shown(fault ?? '')}
+      </p>
+    )
+  return (
+    <>
+      <p role="status" class="quiet">
+        {count(answer.rows.length, 'row')} in {span(ms)}
+        {answer.more && '; there are more: allow more rows, or ask for less'}
+      </p>
+      {answer.rows.length === 0 ? (
+        <p>Nothing is like this.</p>
+      ) : (
+        <ResultTable key={text} label="Answer" answer={answer} />
+      )}
+    </>
+  )
+}

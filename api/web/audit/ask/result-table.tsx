@@ -1,0 +1,35 @@
+import type { SqlAnswer, SqlCell } from '../../../app/sql/auditor.ts'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { shown } from '../../parts/shown.ts'
+
+/** Where the value of a column leads to; null: nowhere. */
+function target(name: string, value: string, row: (name: string) => SqlCell): string | null {
+  const at = row('revision')
+  const place = typeof at === 'number' ? `?at=${at}` : ''
+  const id = encodeURIComponent(value)
+  if (name === 'run_id' || name === 'forked_from') return `/runs/${id}`
+  if ((name === 'agent_id' || name === 'thread_id') && !value.startsWith('user:')) {
+    const run = row('run_id')
+    return typeof run === 'string' ? `/runs/${encodeURIComponent(run)}?agent=${id}${place.replace('?', '&')}` : null
+  }
+  if (name === 'document_id') return `/documents/${id}`
+  if (name === 'stream') return `/audit?tab=log&stream=${id}${place.replace('?', '&')}`
+  return null
+}
+
+/** The rows of an answer, in which what has a screen of its own leads there. */
+export function ResultTable({ label, answer }: { label: string; answer: Pick<SqlAnswer, 'columns' | 'rows'> }) {
+  const columns = answer.columns.map((name): Column => {
+    const show: Column['show'] = (cell, cells) => {
+      if (typeof cell !== 'string') return undefined
+      const to = target(name, cell, (other) => cells[answer.columns.indexOf(other)] ?? null)
+      return to === null ? undefined : (
+        <a class="mono" href={to}>
+          {shown(cell)}
+        </a>
+      )
+    }
+    return { name, show }
+  })
+  return <DataTable label={label} columns={columns} rows={answer.rows} />
+}

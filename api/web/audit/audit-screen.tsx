@@ -1,0 +1,28 @@
+import { query, setQuery } from '../page/router.ts'
+import { Tabs } from '../parts/tabs.tsx'
+import { AskTab } from './ask/ask-tab.tsx'
+import { LogTab } from './log/log-tab.tsx'
+import { ProofTab } from './proof/proof-tab.tsx'
+import { TablesTab } from './tables/tables-tab.tsx'
+
+const TABS = [
+  ['ask', 'Questions'],
+  ['proof', 'Proof'],
+  ['tables', 'Tables'],
+  ['log', 'Log'],
+] as const
+
+/** What auditors ask: questions in SQL, the proof, the state of the tables, and the log itself. */
+export function AuditScreen() {
+  const tab = query.value.get('tab') ?? 'ask'
+  return (
+    <div class="screen audit">
+      <div class="bar">
+        <h1>Audit</h1>
+      </div>
+      <Tabs label="Audit" tabs={TABS} at={tab} onChange={(name) => setQuery({ tab: name === 'ask' ? null : name })}>
+        {tab === 'proof' ? <ProofTab /> : tab === 'tables' ? <TablesTab /> : tab === 'log' ? <LogTab /> : <AskTab />}
+      </Tabs>
+    </div>
+  )
+}

@@ -1,0 +1,123 @@
+import { signal } from '@preact/signals'
+import type { EventView } from '../../../app/schemas/events.ts'
+import { api, refusalOf, send, take, told } from '../../client/api.ts'
+import { EventCache } from '../../run/event-cache.ts'
+
+/** Events of the whole log that are kept; the oldest go first while a person only watches. */
+const MOST = 20_000
+/** Events that are read at once from the log. */
+const PART = 1_000
+
+/** One stream: all of it, and what comes. */
+export class StreamModel {
+  readonly stream: string
+  readonly events: EventCache
+  readonly length = signal(0)
+  readonly fault = signal('')
+
+  constructor(stream: string) {
+    this.stream = stream
+    this.events = new EventCache((query) =>
+      take(api.v1.streams[':stream'].events.$get({ param: { stream }, query: query as never })),
+    )
+    void this.read()
+  }
+
+  /** Looks up how long the stream is by now. */
+  async read(): Promise<void> {
+    try {
+      const query = { prefix: this.stream, limit: '1' }
+      const { streams } = await take(api.v1.streams.$get({ query: query as never }))
+      const found = streams.find(({ stream }) => stream === this.stream)
+      if (found === undefined)
+        this.fault.value = 'There is no such stream; without a name this page lists those that there are.'
+      else {
+        this.length.value = Math.max(this.length.value, found.revision + 1)
+        this.fault.value = ''
+      }
+    } catch (error) {
+      this.fault.value = told(error)
+    }
+  }
+
+  hear(event: EventView): void {
+    if (event.stream !== this.stream || event.revision < this.length.value) return
+    if (event.revision > this.length.value) return void this.read()
+    this.events.put(event)
+    this.length.value = event.revision + 1
+  }
+}
+
+/** The whole log: from now on, or from its beginning, page by page. */
+export class LogModel {
+  readonly events = signal<readonly EventView[]>([])
+  readonly fault = signal('')
+  /** How the events begin: at the log's beginning, or when this page began to listen. */
+  readonly from = signal<'start' | 'now'>('now')
+  /** There may be more to read before what is heard. */
+  readonly isBehind = signal(false)
+  readonly #heard = new Set<string>()
+
+  hear(event: EventView): void {
+    if (this.isBehind.value || this.#heard.has(event.id)) return
+    this.#add([event])
+  }
+
+  /** Reads on from the last event, from the beginning where that was not read yet. */
+  async read(): Promise<void> {
+    if (this.from.value === 'now') {
+      this.from.value = 'start'
+      this.isBehind.value = true
+      this.events.value = []
+      this.#heard.clear()
+    }
+    const after = this.events.value.at(-1)?.cursor
+    const over = new AbortController()
+    try {
+      const query = new URLSearchParams({ brief: 'true', follow: 'false', ...(after === undefined ? {} : { after }) })
+      const answer = await send(`/v1/events?${query}`, {
+        headers: { accept: 'application/x-ndjson' },
+        signal: over.signal,
+      })
+      if (!answer.ok || answer.body === null) throw await refusalOf(answer)
+      const part: EventView[] = []
+      for await (const line of lines(answer.body)) {
+        part.push(JSON.parse(line) as EventView)
+        if (part.length === PART) break
+      }
+      over.abort()
+      this.#add(part)
+      this.isBehind.value = part.length === PART
+      this.fault.value = ''
+    } catch (error) {
+      this.fault.value = told(error)
+    }
+  }
+
+  /** What was missed while there was no connection is read where the whole log is shown; else the hub goes on by itself. */
+  catchUp(): void {
+    if (this.from.value === 'start' && !this.isBehind.value) void this.read()
+  }
+
+  #add(more: readonly EventView[]): void {
+    const fresh = more.filter(({ id }) => !this.#heard.has(id))
+    for (const { id } of fresh) this.#heard.add(id)
+    const all = [...this.events.value, ...fresh]
+    for (const { id } of all.splice(0, this.from.value === 'now' ? Math.max(0, all.length - MOST) : 0))
+      this.#heard.delete(id)
+    this.events.value = all
+  }
+}
+
+async function* lines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader()
+  let rest = ''
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) break
+    const parts = (rest + value).split('\n')
+    rest = parts.pop()!
+    for (const part of parts) if (part.trim() !== '') yield part
+  }
+  if (rest.trim() !== '') yield rest
+}

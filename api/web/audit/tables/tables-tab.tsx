@@ -1,0 +1,168 @@
+import { useEffect, useState } from 'preact/hooks'
+import { api, take, told } from '../../client/api.ts'
+import { listen } from '../../client/feed.ts'
+import { DataTable } from '../../parts/data-table.tsx'
+import { count } from '../../parts/format.ts'
+import { Loaded, useLoaded } from '../../parts/loaded.tsx'
+import { shown } from '../../parts/shown.ts'
+
+/** Looked up so often while the log grows, ms. */
+const PAUSE = 2_000
+/** More events than these are not counted. */
+const MOST_COUNTED = 10_000
+
+/** How far the tables are, what they cannot read, and how to make them anew. */
+export function TablesTab() {
+  const [round, setRound] = useState(0)
+  const again = () => setRound((n) => n + 1)
+  useEffect(() => {
+    let timer = 0
+    const soon = () => {
+      if (timer !== 0) return
+      timer = window.setTimeout(() => {
+        timer = 0
+        again()
+      }, PAUSE)
+    }
+    const leave = listen({ event: soon, connected: soon })
+    return () => {
+      leave()
+      clearTimeout(timer)
+    }
+  }, [])
+  const found = useLoaded('projections', () => take(api.v1.projections.$get({})), round)
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
+    <div class="scroll" tabIndex={0}>
+      <Loaded of={found}>
+        {({ position, head, behind, parked }) => (
+          <>
+            <dl class="facts">
+              <dt>tables show</dt>
+              <dd class="mono">{position ?? 'nothing yet'}</dd>
+              <dt>log ends at</dt>
+              <dd class="mono">{head ?? 'nothing yet'}</dd>
+              <dt>lag</dt>
+              <dd>
+                {behind === 0
+                  ? 'none'
+                  : `${count(behind, 'event')}${behind === MOST_COUNTED ? ' or more' : ''} when asked`}
+                {position === head ? '; by now the tables show all of the log' : ''}
+              </dd>
+              <dt>parked streams</dt>
+              <dd>{parked.length === 0 ? 'none: the tables read every stream' : parked.length}</dd>
+            </dl>
+            {parked.length > 0 && <Parked parked={parked} again={again} />}
+          </>
+        )}
+      </Loaded>
+      <Rebuild again={again} />
+    </div>
+  )
+}
+
+type Projections = Awaited<ReturnType<typeof projections>>
+const projections = () => take(api.v1.projections.$get({}))
+
+function Parked({ parked, again }: { parked: Projections['parked']; again: () => void }) {
+  const [said, setSaid] = useState('')
+  const release = async () => {
+    try {
+      const { released } = await take(api.v1.projections.release.$post({ json: { all: true } }))
+      setSaid(`${count(released, 'stream')} released`)
+    } catch (error) {
+      setSaid(told(error))
+    }
+    again()
+  }
+  return (
+    <>
+      <DataTable
+        label="Parked streams"
+        columns={[
+          {
+            name: 'stream',
+            show: (cell) => (
+              <a href={`/audit?tab=log&stream=${encodeURIComponent(String(cell))}`}>{shown(String(cell))}</a>
+            ),
+          },
+          { name: 'revision' },
+          { name: 'code' },
+          { name: 'error' },
+        ]}
+        rows={parked.map((one) => [one.stream, one.revision, one.code, one.error])}
+      />
+      <p class="row">
+        <button type="button" onClick={() => void release()}>
+          Read them again
+        </button>
+        <span role="status">{shown(said)}</span>
+      </p>
+    </>
+  )
+}
+
+type Rebuilt = { readonly ok: boolean; readonly text: string; readonly differences: readonly string[] }
+
+function Rebuild({ again }: { again: () => void }) {
+  const [asked, setAsked] = useState(false)
+  const [works, setWorks] = useState(false)
+  const [said, setSaid] = useState<Rebuilt | null>(null)
+  const rebuild = async () => {
+    setAsked(false)
+    setWorks(true)
+    try {
+      const { events, equal, switched, differences } = await take(
+        api.v1.projections.rebuild.$post({ json: { accept: false } }),
+      )
+      const verdict = equal === null ? 'there was nothing to compare with' : equal ? 'they are equal' : 'they differ'
+      const use = switched
+        ? 'The new ones are in use'
+        : 'The old ones stay in use: keepup rebuild --accept takes the new ones'
+      setSaid({
+        ok: equal !== false,
+        text: `Made anew from ${count(events, 'event')}: ${verdict}. ${use}.`,
+        differences,
+      })
+    } catch (error) {
+      setSaid({ ok: false, text: told(error), differences: [] })
+    }
+    setWorks(false)
+    again()
+  }
+  return (
+    <>
+      <h2>Make the tables anew</h2>
+      <p class="quiet">
+        New tables are computed from the log beside the present ones and compared with them. Readers do not wait; where
+        both are equal, the new ones take their place.
+      </p>
+      <p class="row">
+        {asked ? (
+          <>
+            <button type="button" class="main" onClick={() => void rebuild()}>
+              Yes, read the whole log again
+            </button>
+            <button type="button" onClick={() => setAsked(false)}>
+              No
+            </button>
+          </>
+        ) : (
+          <button type="button" disabled={works} onClick={() => setAsked(true)}>
+            {works ? 'Rebuilding …' : 'Rebuild'}
+          </button>
+        )}
+      </p>
+      {said !== null && (
+        <div role="status">
+          <p class={said.ok ? 'good' : 'bad'}>{shown(said.text)}</p>
+          {said.differences.map((one) => (
+            <p key={one} class="bad">
+              {shown(one)}
+            </p>
+          ))}
+        </div>
+      )}
+    </>
+  )
+}

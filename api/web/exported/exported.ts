@@ -1,0 +1,161 @@
+import { canonicalHeader } from '../../../domain/log/canonical.ts'
+import type { Header } from '../../../domain/log/envelope.ts'
+import type { JsonObject } from '../../../domain/log/json.ts'
+
+/** An event of an export, as its line has it. `body`: base64 of the sealed bytes; null: erased. */
+interface Line {
+  readonly header: Header
+  readonly hash: string
+  readonly id: string
+  readonly body: string | null
+  readonly erased?: true
+}
+
+interface Head {
+  readonly export: number
+  readonly logId: string
+  readonly runId: string
+  readonly streams: readonly { readonly stream: string; readonly revision: number; readonly hash: string }[]
+}
+
+/** An exported run, of which nothing left this computer. */
+export interface Exported {
+  readonly name: string
+  readonly head: Head
+  readonly lines: readonly Line[]
+}
+
+/** This is no file that `keepup export` has written. */
+export class NoExport extends Error {
+  override readonly name = 'NoExport'
+}
+
+const PART = '{"attachment":'
+const VERSION = 1
+
+function parsed(text: string, number: number): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new NoExport(`line ${number} is no JSON`)
+  }
+}
+
+/** Reads an export line by line; long results, which lie in lines of their own, are passed over. Rejects with {@link NoExport}. */
+export async function readExport(name: string, texts: AsyncIterable<string>): Promise<Exported> {
+  let head: Head | null = null
+  const lines: Line[] = []
+  let number = 0
+  for await (const text of texts) {
+    number++
+    if (text.trim() === '' || (head !== null && text.startsWith(PART))) continue
+    const value = parsed(text, number) as Partial<Head & Line> | null
+    if (head === null) {
+      if (value?.export !== VERSION || typeof value.runId !== 'string' || !Array.isArray(value.streams))
+        throw new NoExport(
+          `its first line is none of an export of version ${VERSION}; make one with: keepup export RUN > run.ndjson`,
+        )
+      head = value as Head
+    } else {
+      const { header, hash, body } = value ?? {}
+      const isEvent =
+        typeof header?.stream === 'string' && typeof hash === 'string' && (body === null || typeof body === 'string')
+      if (!isEvent || typeof header.type !== 'string' || !Number.isInteger(header.revision))
+        throw new NoExport(`line ${number} is no event`)
+      lines.push(value as Line)
+    }
+  }
+  if (head === null) throw new NoExport('it is empty')
+  return { name, head, lines }
+}
+
+/** The lines of a file, as it is read. */
+export async function* linesOf(file: Blob): AsyncGenerator<string> {
+  const reader = file
+    .stream()
+    .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
+    .getReader()
+  let rest = ''
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) break
+    const parts = (rest + value).split('\n')
+    rest = parts.pop()!
+    yield* parts
+  }
+  yield rest
+}
+
+const bytesOf = (base64: string): Uint8Array<ArrayBuffer> => Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))
+const fromHex = (hex: string): Uint8Array =>
+  Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
+const toHex = (bytes: ArrayBuffer): string =>
+  [...new Uint8Array(bytes)].map((n) => n.toString(16).padStart(2, '0')).join('')
+
+/** What an event says, beside it the arguments of a call, which stand in the model's answer; null: erased, or no JSON. */
+export function bodyOf(lines: readonly Line[], line: Line): JsonObject | null {
+  const body = decoded(line)
+  const ref = body?.argumentsRef as { readonly revision: number; readonly block: number } | undefined
+  if (body === null || ref === undefined) return body
+  const answer = lines.find(({ header: h }) => h.stream === line.header.stream && h.revision === ref.revision)
+  const content = answer === undefined ? null : decoded(answer)?.content
+  const block = (Array.isArray(content) ? content[ref.block] : null) as JsonObject | null | undefined
+  return { ...body, arguments: block?.input ?? block?.input_text ?? null }
+}
+
+function decoded({ body, header }: Line): JsonObject | null {
+  if (body === null || header.body.cipher !== undefined) return null
+  try {
+    return JSON.parse(new TextDecoder().decode(bytesOf(body))) as JsonObject
+  } catch {
+    return null
+  }
+}
+
+/** What checking an export has found so far. */
+export interface Checked {
+  readonly events: number
+  readonly problems: readonly string[]
+}
+
+const MOST_PROBLEMS = 100
+
+/**
+ * Checks each body against the hash in its header, each header's place in the chain, and the ends that the first line names. Null: this
+ * browser has no means for it here.
+ */
+export async function checkExport(
+  { head, lines }: Exported,
+  onProgress: (checked: Checked) => void,
+  signal: AbortSignal,
+): Promise<Checked | null> {
+  const { subtle } = globalThis.crypto
+  if (subtle === undefined) return null
+  const sha = async (...parts: Uint8Array[]) =>
+    toHex(await subtle.digest('SHA-256', await new Blob(parts as BlobPart[]).arrayBuffer()))
+  const ends = new Map<string, { revision: number; hash: string }>()
+  const problems: string[] = []
+  let events = 0
+  const utf8 = new TextEncoder()
+  for (const { header, hash, body } of lines) {
+    if (signal.aborted) break
+    const before = ends.get(header.stream)
+    const place = `${header.stream}@${header.revision}`
+    if (header.revision !== (before?.revision ?? -1) + 1) problems.push(`${place}: events before it are missing`)
+    const chained = await sha(fromHex(before?.hash ?? '0'.repeat(64)), utf8.encode(canonicalHeader(header)))
+    if (chained !== hash) problems.push(`${place}: its hash is not that of its header and the event before`)
+    if (body !== null && (await sha(fromHex(header.body.salt), bytesOf(body))) !== header.body.hash)
+      problems.push(`${place}: its body is not the one that was sealed`)
+    ends.set(header.stream, { revision: header.revision, hash })
+    events++
+    if (events % 500 === 0) onProgress({ events, problems })
+    if (problems.length > MOST_PROBLEMS) break
+  }
+  if (!signal.aborted)
+    for (const { stream, revision, hash } of head.streams) {
+      const end = ends.get(stream)
+      if (end?.revision !== revision || end.hash !== hash)
+        problems.push(`${stream}: it does not end where the first line says`)
+    }
+  return { events, problems }
+}

@@ -1,0 +1,33 @@
+import { signal } from '@preact/signals'
+import { go, path } from '../page/router.ts'
+import { type Exported, linesOf, readExport } from './exported.ts'
+
+/** The export that this page shows; it is gone when the page is. */
+export const opened = signal<Exported | null>(null)
+/** Why a file could not be opened. */
+export const notOpened = signal('')
+
+/** Opens a file of `keepup export` on its own screen. */
+export async function openExport(file: File): Promise<void> {
+  notOpened.value = ''
+  opened.value = null
+  if (path.value !== '/exported') go('/exported')
+  try {
+    opened.value = await readExport(file.name, linesOf(file))
+  } catch (error) {
+    notOpened.value = `${file.name} is no exported run: ${(error as Error).message}`
+  }
+}
+
+/** A file that is dropped anywhere on the page is opened here, and the browser goes nowhere. */
+export function takeDrops(): void {
+  addEventListener('dragover', (event) => {
+    if (event.dataTransfer?.types.includes('Files')) event.preventDefault()
+  })
+  addEventListener('drop', (event) => {
+    const file = event.dataTransfer?.files[0]
+    if (file === undefined) return
+    event.preventDefault()
+    void openExport(file)
+  })
+}

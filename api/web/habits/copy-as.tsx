@@ -1,0 +1,43 @@
+import { useState } from 'preact/hooks'
+import { Dialog } from './dialog.tsx'
+import { waysTo } from './ways.ts'
+
+/** The view as a command, as a request and as a link, to be copied. */
+export function CopyAs({ onClose }: { onClose: () => void }) {
+  const { keepup, curl } = waysTo(new URL(location.href))
+  return (
+    <Dialog title="Copy this view" onClose={onClose}>
+      {keepup !== null && <Way name="keepup" text={keepup} />}
+      <Way name="curl" text={curl} />
+      <Way name="link" text={location.href} />
+      <p>
+        <button type="button" onClick={onClose}>
+          Close
+        </button>
+      </p>
+    </Dialog>
+  )
+}
+
+function Way({ name, text }: { name: string; text: string }) {
+  const [said, setSaid] = useState('')
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text)
+      setSaid('copied')
+    } catch {
+      // Without a secure origin, or the right, the browser copies nothing by itself.
+      setSaid('select the text and copy it')
+    }
+  }
+  return (
+    <div class="way">
+      <button type="button" class="main" onClick={() => void copy()}>
+        Copy as {name}
+      </button>{' '}
+      <span role="status">{said}</span>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
+      <pre tabIndex={0}>{text}</pre>
+    </div>
+  )
+}

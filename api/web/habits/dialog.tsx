@@ -1,0 +1,37 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+
+interface DialogProps {
+  readonly title: string
+  readonly onClose: () => void
+  readonly children: ComponentChildren
+}
+
+/** A dialog of the browser: it keeps the focus, and gives it back. */
+export function Dialog({ title, onClose, children }: DialogProps) {
+  const box = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    const dialog = box.current
+    dialog?.showModal()
+    return () => {
+      // Its event would come later, and close what was opened in its place.
+      dialog?.addEventListener('close', (event) => event.stopImmediatePropagation(), { capture: true })
+      dialog?.close()
+    }
+  }, [])
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it, as every dialog of the browser
+    <dialog
+      ref={box}
+      class="dialog"
+      aria-label={title}
+      onClose={onClose}
+      onClick={(event) => event.target === box.current && onClose()}
+    >
+      <div class="dialog-body">
+        <h1>{title}</h1>
+        {children}
+      </div>
+    </dialog>
+  )
+}

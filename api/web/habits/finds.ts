@@ -1,0 +1,74 @@
+import { api, take } from '../client/api.ts'
+import { go } from '../page/router.ts'
+import { nextTheme } from '../page/theme.ts'
+import { zone, zonesLike } from './time-zone.ts'
+
+/** Something that the palette offers. */
+export interface Find {
+  readonly title: string
+  readonly more?: string
+  readonly act: () => void
+}
+
+/** What the palette opens beside screens. */
+export type Open = (what: 'help' | 'copy' | null) => void
+
+const SCREENS: readonly (readonly [title: string, to: string])[] = [
+  ['Runs', '/'],
+  ['Runs that wait for a person', '/?waiting=people'],
+  ['Runs that failed', '/?status=failed'],
+  ['Inbox: approvals and questions', '/inbox'],
+  ['Documents', '/documents'],
+  ['Compare two runs', '/compare'],
+  ['Start a run', '/start'],
+  ['Numbers: cost and tokens', '/numbers'],
+  ['Numbers: calls and times', '/numbers?tab=calls'],
+  ['Numbers: routing and health', '/numbers?tab=routing'],
+  ['Numbers: runs and recoveries', '/numbers?tab=runs'],
+  ['Numbers: budgets', '/numbers?tab=budgets'],
+  ['Audit: questions in SQL', '/audit'],
+  ['Audit: verify', '/audit?tab=proof'],
+  ['Audit: tables', '/audit?tab=tables'],
+  ['Audit: the log as it grows', '/audit?tab=log'],
+  ['View an exported run', '/exported'],
+]
+
+const RUNS = '8'
+
+/** What stands here already and is like a text. */
+export function findsOf(text: string, open: Open): readonly Find[] {
+  const finds: Find[] = [
+    ...SCREENS.map(([title, to]) => ({ title, act: () => go(to) })),
+    { title: 'Copy this view as keepup, curl or link', more: 'y', act: () => open('copy') },
+    { title: 'Keys', more: '?', act: () => open('help') },
+    { title: 'Change the theme', act: nextTheme },
+    { title: 'Times of this computer', act: () => (zone.value = null) },
+  ]
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
+  const found = finds.filter(({ title }) => words.every((word) => title.toLowerCase().includes(word)))
+  if (words.length === 0) return found
+  const asked = words.filter((word) => !['time', 'times', 'zone'].includes(word)).join(' ')
+  const zones = asked === '' ? [] : zonesLike(asked, 5)
+  return [...found, ...zones.map((name) => ({ title: `Times in ${name}`, act: () => (zone.value = name) }))]
+}
+
+/** Runs whose id begins with a text, or that hold it. */
+export async function runsLike(text: string): Promise<readonly Find[]> {
+  const asked = text.trim()
+  if (asked.length < 2) return []
+  const query = { text: asked, limit: RUNS }
+  const { runs } = await take(api.v1.runs.$get({ query: query as never }))
+  const found = runs.map(({ runId, task, status }) => ({ runId, task, status }))
+  if (/^[0-9a-z]{4,}$/.test(asked) && !found.some(({ runId }) => runId === asked)) {
+    const answer = await api.v1.runs[':id'].$get({ param: { id: asked } })
+    if (answer.ok) {
+      const { run } = (await answer.json()) as { run: { runId: string; task: string | null; status: string } }
+      found.unshift(run as (typeof found)[number])
+    }
+  }
+  return found.map(({ runId, task, status }) => ({
+    title: task ?? runId,
+    more: `${status} ${runId}`,
+    act: () => go(`/runs/${runId}`),
+  }))
+}

@@ -1,0 +1,100 @@
+/** How what a screen shows is had elsewhere. */
+export interface Ways {
+  /** A command line; null: no command shows it. */
+  readonly keepup: string | null
+  readonly curl: string
+}
+
+/** A word of a command line, whatever it holds. */
+export const quoted = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+
+const TOKEN = '"Authorization: Bearer $(cat ~/.local/share/keepup/token)"'
+
+/** The options of a command that stand in the address under the same names. */
+const options = (query: URLSearchParams, names: readonly string[]): string =>
+  names.flatMap((name) => (query.get(name) ? [` --${name} ${quoted(query.get(name)!)}`] : [])).join('')
+
+function part(query: URLSearchParams, names: readonly string[]): string {
+  const kept = new URLSearchParams(names.flatMap((name) => (query.get(name) ? [[name, query.get(name)!]] : [])))
+  return kept.size === 0 ? '' : `?${kept}`
+}
+
+const RUNS = ['status', 'role', 'model', 'over', 'since', 'until', 'text'] as const
+
+/** The same as an address shows, as a command of keepup and as a request. */
+export function waysTo({ pathname, searchParams: query, origin }: URL): Ways {
+  const get = (path: string) => `curl -H ${TOKEN} ${quoted(origin + path)}`
+  const [, kind, encoded] = /^\/(runs|documents)\/([^/]+)$/.exec(pathname) ?? []
+  const id = encoded === undefined ? '' : decodeURIComponent(encoded)
+  if (kind === 'runs') return ofRun(id, query, get)
+  if (kind === 'documents') return { keepup: `keepup docs show ${quoted(id)}`, curl: get(`/v1/documents/${encoded}`) }
+  switch (pathname) {
+    case '/inbox':
+      return { keepup: 'keepup approvals', curl: get('/v1/approvals') }
+    case '/documents':
+      return { keepup: 'keepup docs list', curl: get('/v1/documents') }
+    case '/compare':
+      return ofComparison(query, get)
+    case '/numbers': {
+      const which = new URLSearchParams(query)
+      if (!which.has('since')) which.set('since', '30d')
+      if (which.get('since') === 'all') which.delete('since')
+      const isCost = (query.get('tab') ?? 'cost') === 'cost'
+      const command = isCost ? 'keepup cost --by day' : 'keepup numbers'
+      const path = isCost ? '/v1/cost?by=day' : '/v1/numbers'
+      const more = part(which, ['since', 'run'])
+      return {
+        keepup: command + options(which, ['since', 'run']),
+        curl: get(path + (isCost ? more.replace('?', '&') : more)),
+      }
+    }
+    case '/audit':
+      return ofAudit(query, get, origin)
+    default:
+      return {
+        keepup: `keepup runs list${options(query, RUNS)}`,
+        curl: get(`/v1/runs${part(query, [...RUNS, 'waiting'])}`),
+      }
+  }
+}
+
+type Get = (path: string) => string
+
+function ofRun(id: string, query: URLSearchParams, get: Get): Ways {
+  const [at, agent, path] = [query.get('at'), query.get('agent'), `/v1/runs/${encodeURIComponent(id)}`]
+  if (at === null && agent === null) return { keepup: `keepup runs show ${quoted(id)}`, curl: get(path) }
+  const which = new URLSearchParams({ ...(at === null ? {} : { event: at }), ...(agent === null ? {} : { agent }) })
+  const said = [at === null ? '' : ` --event ${quoted(at)}`, agent === null ? '' : ` --agent ${quoted(agent)}`].join('')
+  return { keepup: `keepup replay ${quoted(id)}${said}`, curl: get(`${path}/state?${which}`) }
+}
+
+function ofComparison(query: URLSearchParams, get: Get): Ways {
+  const [a, b] = [query.get('a') ?? 'RUN', query.get('b') ?? 'OTHER']
+  const [, agent] = /^(.+):\d+$/.exec(a) ?? []
+  if (agent === undefined)
+    return {
+      keepup: `keepup diff ${quoted(a)} ${quoted(b)}`,
+      curl: get(`/v1/runs/${encodeURIComponent(a)}/compare?with=${encodeURIComponent(b)}`),
+    }
+  return {
+    keepup: `keepup diff ${quoted(agent)} ${quoted(a)} ${quoted(b)}`,
+    curl: get(`/v1/runs/${encodeURIComponent(agent)}/diff?${new URLSearchParams({ a, b })}`),
+  }
+}
+
+function ofAudit(query: URLSearchParams, get: Get, origin: string): Ways {
+  const [tab, run, stream, sql] = ['tab', 'run', 'stream', 'sql'].map((name) => query.get(name))
+  if (tab === 'proof')
+    return run
+      ? { keepup: `keepup verify ${quoted(run)}`, curl: get(`/v1/runs/${encodeURIComponent(run)}/verify`) }
+      : { keepup: 'keepup verify RUN', curl: get('/v1/runs/RUN/verify') }
+  if (tab === 'tables') return { keepup: 'keepup doctor', curl: get('/v1/projections') }
+  if (tab === 'log')
+    return stream
+      ? { keepup: null, curl: get(`/v1/streams/${encodeURIComponent(stream)}/events`) }
+      : { keepup: 'keepup tail', curl: get('/v1/events?from=head').replace('curl', 'curl -N') }
+  const text = sql ?? 'select 1'
+  const post = `curl -H ${TOKEN} -H 'Content-Type: application/json' ${quoted(`${origin}/v1/sql`)}`
+  return { keepup: `keepup sql ${quoted(text)}`, curl: `${post} -d ${quoted(JSON.stringify({ sql: text }))}` }
+}

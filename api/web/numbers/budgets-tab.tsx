@@ -1,0 +1,74 @@
+import type { Numbers } from '../../app/schemas/numbers.ts'
+import { dollars } from '../../cli/output/units.ts'
+import { DataTable } from '../parts/data-table.tsx'
+import { short } from '../parts/format.ts'
+
+type Budget = Numbers['budgets'][number]
+
+/** The part of a budget that is spent or reserved; the greater one of money and tokens. */
+const used = ({
+  tokens,
+  spentTokens,
+  reservedTokens,
+  nanoDollars,
+  spentNanoDollars,
+  reservedNanoDollars,
+}: Budget): number =>
+  Math.max(
+    tokens ? (spentTokens + reservedTokens) / tokens : 0,
+    nanoDollars ? (spentNanoDollars + reservedNanoDollars) / nanoDollars : 0,
+  )
+
+const money = (cell: unknown) => (cell === null ? undefined : dollars(Number(cell)))
+
+/** Of runs with a budget: what is spent, reserved and left. */
+export function BudgetsTab({ numbers: { budgets } }: { numbers: Numbers }) {
+  if (budgets.length === 0)
+    return (
+      <p class="quiet">
+        No run of this time has a budget. Give one with <code>keepup run --budget-usd 2</code>.
+      </p>
+    )
+  return (
+    <DataTable
+      label="Budgets"
+      columns={[
+        {
+          name: 'run_id',
+          title: 'run',
+          show: (cell) => (
+            <a class="mono" href={`/runs/${cell}`}>
+              {short(String(cell))}
+            </a>
+          ),
+        },
+        { name: 'status' },
+        {
+          name: 'used',
+          show: (cell) => (
+            <span class="meter">
+              <meter min={0} max={100} high={90} value={Number(cell)} aria-label={`${cell} % used`} /> {String(cell)} %
+            </span>
+          ),
+        },
+        { name: 'nano_dollars', title: 'money', show: money },
+        { name: 'spent_nano_dollars', title: 'spent', show: money },
+        { name: 'reserved_nano_dollars', title: 'reserved', show: money },
+        { name: 'tokens' },
+        { name: 'spent_tokens', title: 'spent' },
+        { name: 'reserved_tokens', title: 'reserved' },
+      ]}
+      rows={budgets.map((one) => [
+        one.runId,
+        one.status,
+        Math.round(100 * used(one)),
+        one.nanoDollars,
+        one.spentNanoDollars,
+        one.reservedNanoDollars,
+        one.tokens,
+        one.spentTokens,
+        one.reservedTokens,
+      ])}
+    />
+  )
+}

@@ -1,0 +1,134 @@
+import type { z } from 'zod'
+import type { Cost, CostBy } from '../../app/schemas/cost.ts'
+import type { Numbers, NumbersQuery } from '../../app/schemas/numbers.ts'
+import { dollars } from '../../cli/output/units.ts'
+import { api, take } from '../client/api.ts'
+import { DataTable } from '../parts/data-table.tsx'
+import { Loaded, useLoaded } from '../parts/loaded.tsx'
+import { Chart } from './chart.tsx'
+import { daysOf } from './days.ts'
+
+export type Which = z.input<typeof NumbersQuery>
+
+interface Props {
+  readonly numbers: Numbers
+  readonly cost: Cost
+  readonly which: Which
+}
+
+const PARTS: readonly (readonly [CostBy, string, string])[] = [
+  ['model', 'By model', 'model'],
+  ['role', 'By role', 'role'],
+  ['tool', 'By tool (a turn counts in full for each tool that it called)', 'tool'],
+]
+
+/** A number with three digits, for an axis. */
+export const short = (n: number): string =>
+  Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 }).format(n)
+
+export const times = (days: readonly { readonly day: string }[]) => days.map(({ day }) => Date.parse(day) / 1000)
+
+/** What model calls cost, and the tokens that they took. */
+export function CostTab({ numbers, cost, which }: Props) {
+  const days = daysOf(cost, numbers)
+  const { total } = cost
+  return (
+    <>
+      <dl class="tiles">
+        <Tile
+          name="Cost"
+          value={dollars(total.nanoDollars)}
+          more={total.inDoubtNanoDollars > 0 ? `${dollars(total.inDoubtNanoDollars)} in doubt` : ''}
+        />
+        <Tile
+          name="Model calls"
+          value={total.modelCalls.toLocaleString('en')}
+          more={total.unpricedCalls > 0 ? `${total.unpricedCalls} of unknown price` : ''}
+        />
+        <Tile
+          name="Tokens in"
+          value={short(total.inputTokens + total.cacheReadTokens + total.cacheWriteTokens)}
+          more={`${short(total.cacheReadTokens)} from the cache`}
+        />
+        <Tile name="Tokens out" value={short(total.outputTokens)} more="" />
+      </dl>
+      <div class="charts">
+        <Chart
+          title="Cost by day (UTC)"
+          times={times(days)}
+          series={[{ label: 'dollars', tone: 'a', bars: true, values: days.map((day) => day.nanoDollars / 1e9) }]}
+          format={(value) => `$${short(value)}`}
+        />
+        <Chart
+          title="Tokens by day (UTC)"
+          times={times(days)}
+          series={[
+            { label: 'in', tone: 'a', values: days.map((day) => day.inputTokens) },
+            { label: 'out', tone: 'b', values: days.map((day) => day.outputTokens) },
+          ]}
+          format={short}
+        />
+      </div>
+      <h2>By day</h2>
+      <DataTable
+        label="Cost by day"
+        columns={[
+          { name: 'day' },
+          { name: 'nano_dollars', title: 'cost', show: (cell) => dollars(Number(cell)) },
+          { name: 'input_tokens', title: 'tokens in' },
+          { name: 'output_tokens', title: 'tokens out' },
+        ]}
+        rows={days.toReversed().map((day) => [day.day, day.nanoDollars, day.inputTokens, day.outputTokens])}
+      />
+      {PARTS.map(([by, title, name]) => (
+        <Part key={by} by={by} title={title} name={name} which={which} />
+      ))}
+    </>
+  )
+}
+
+export const Tile = ({ name, value, more }: { name: string; value: string; more: string }) => (
+  <div class="tile">
+    <dt>{name}</dt>
+    <dd>
+      {value} <span class="quiet">{more}</span>
+    </dd>
+  </div>
+)
+
+function Part({ by, title, name, which }: { by: CostBy; title: string; name: string; which: Which }) {
+  const found = useLoaded(`${by} ${JSON.stringify(which)}`, () => take(api.v1.cost.$get({ query: { ...which, by } })))
+  return (
+    <>
+      <h2>{title}</h2>
+      <Loaded of={found}>
+        {({ rows }) => (
+          <DataTable
+            label={`Cost by ${by}`}
+            columns={[
+              {
+                name,
+                ...(by === 'tool' || by === 'role' ? { show: (cell) => (cell === '' ? '(none)' : undefined) } : {}),
+              },
+              { name: 'nano_dollars', title: 'cost', show: (cell) => dollars(Number(cell)) },
+              { name: 'calls' },
+              { name: 'input_tokens', title: 'tokens in' },
+              { name: 'cache_read_tokens', title: 'from cache' },
+              { name: 'output_tokens', title: 'tokens out' },
+              { name: 'unpriced', title: 'unknown price' },
+            ]}
+            rows={rows.map((row) => [
+              row.name,
+              row.nanoDollars,
+              row.modelCalls,
+              row.inputTokens + row.cacheReadTokens + row.cacheWriteTokens,
+              row.cacheReadTokens,
+              row.outputTokens,
+              row.unpricedCalls,
+            ])}
+          />
+        )}
+      </Loaded>
+    </>
+  )
+}

@@ -1,0 +1,52 @@
+import type { Cost } from '../../app/schemas/cost.ts'
+import type { Measured, Numbers } from '../../app/schemas/numbers.ts'
+
+/** What one day (UTC) brought. */
+export interface Day {
+  readonly day: string
+  readonly nanoDollars: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly started: number
+  readonly completed: number
+  readonly failed: number
+  readonly models: Measured | null
+  readonly tools: Measured | null
+}
+
+/** The days between the first and the last one that brought anything, none left out; the last ones where there are too many. */
+export function daysOf(
+  cost: Pick<Cost, 'rows'>,
+  numbers: Pick<Numbers, 'modelDays' | 'toolDays' | 'runDays'>,
+  most = 400,
+): Day[] {
+  const bills = new Map(cost.rows.map((row) => [row.name, row]))
+  const models = new Map(numbers.modelDays.map((row) => [row.name, row]))
+  const tools = new Map(numbers.toolDays.map((row) => [row.name, row]))
+  const runs = new Map(numbers.runDays.map((row) => [row.day, row]))
+  const known = [bills, models, tools, runs]
+    .flatMap((all) => [...all.keys()])
+    .filter((day) => /^\d{4}-\d\d-\d\d$/.test(day))
+  known.sort()
+  const [first, last] = [Date.parse(known[0] ?? ''), Date.parse(known.at(-1) ?? '')]
+  if (Number.isNaN(first)) return []
+  const days: Day[] = []
+  for (let at = Math.max(first, last - (most - 1) * DAY); at <= last; at += DAY) {
+    const day = new Date(at).toISOString().slice(0, 10)
+    const bill = bills.get(day)
+    days.push({
+      day,
+      nanoDollars: bill?.nanoDollars ?? 0,
+      inputTokens: (bill?.inputTokens ?? 0) + (bill?.cacheReadTokens ?? 0) + (bill?.cacheWriteTokens ?? 0),
+      outputTokens: bill?.outputTokens ?? 0,
+      started: runs.get(day)?.started ?? 0,
+      completed: runs.get(day)?.completed ?? 0,
+      failed: runs.get(day)?.failed ?? 0,
+      models: models.get(day) ?? null,
+      tools: tools.get(day) ?? null,
+    })
+  }
+  return days
+}
+
+const DAY = 86_400_000

@@ -1,0 +1,119 @@
+import { useEffect, useState } from 'preact/hooks'
+import { api, take } from '../client/api.ts'
+import { listen } from '../client/feed.ts'
+import { query, setQuery } from '../page/router.ts'
+import { Notice } from '../page/shell.tsx'
+import { Loaded, useLoaded } from '../parts/loaded.tsx'
+import { Tabs } from '../parts/tabs.tsx'
+import { BudgetsTab } from './budgets-tab.tsx'
+import { CallsTab } from './calls-tab.tsx'
+import { CostTab } from './cost-tab.tsx'
+import { RoutingTab } from './routing-tab.tsx'
+import { RunsTab } from './runs-tab.tsx'
+
+const SPANS = [
+  ['1d', 'the last day'],
+  ['1w', 'the last week'],
+  ['30d', 'the last 30 days'],
+  ['', 'all time'],
+] as const
+
+const TABS = [
+  ['cost', 'Cost and tokens'],
+  ['calls', 'Calls and times'],
+  ['routing', 'Routing and health'],
+  ['runs', 'Runs and recoveries'],
+  ['budgets', 'Budgets'],
+] as const
+
+/** While runs go on, figures are looked up again at most so often, ms. */
+const PAUSE = 5_000
+
+/** What it all cost, how it went, and how long it took. */
+export function NumbersScreen() {
+  const tab = query.value.get('tab') ?? 'cost'
+  const [since, run] = [query.value.get('since') ?? '30d', query.value.get('run') ?? '']
+  const which = { ...(since === 'all' ? {} : { since }), ...(run === '' ? {} : { run }) }
+  const [round, setRound] = useState(0)
+  useEffect(() => {
+    let timer = 0
+    const leave = listen({
+      event: () => {
+        if (timer !== 0) return
+        timer = window.setTimeout(() => {
+          timer = 0
+          setRound((n) => n + 1)
+        }, PAUSE)
+      },
+      connected: () => setRound((n) => n + 1),
+    })
+    return () => {
+      leave()
+      clearTimeout(timer)
+    }
+  }, [])
+  const found = useLoaded(`${JSON.stringify(which)}`, () => take(api.v1.numbers.$get({ query: which })), round)
+  const days = useLoaded(
+    `${JSON.stringify(which)}`,
+    () => take(api.v1.cost.$get({ query: { ...which, by: 'day' } })),
+    round,
+  )
+  return (
+    <div class="screen">
+      <div class="bar">
+        <h1>Numbers</h1>
+        <search class="filters">
+          <label>
+            Of
+            <select
+              value={since === 'all' ? '' : since}
+              onChange={(event) => setQuery({ since: (event.target as HTMLSelectElement).value || 'all' })}
+            >
+              {SPANS.map(([value, text]) => (
+                <option key={value} value={value}>
+                  {text}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label>
+            Run
+            <input
+              class="mono"
+              value={run}
+              placeholder="all runs"
+              onChange={(event) => setQuery({ run: (event.target as HTMLInputElement).value.trim() })}
+            />
+          </label>
+        </search>
+      </div>
+      <Tabs label="Numbers" tabs={TABS} at={tab} onChange={(name) => setQuery({ tab: name })}>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
+        <div class="scroll numbers" tabIndex={0}>
+          <Loaded of={found}>
+            {(numbers) => (
+              <Loaded of={days}>
+                {(cost) => {
+                  if (cost.total.modelCalls === 0 && numbers.tools.length === 0 && numbers.runDays.length === 0)
+                    return <Empty />
+                  if (tab === 'calls') return <CallsTab numbers={numbers} cost={cost} />
+                  if (tab === 'routing') return <RoutingTab numbers={numbers} />
+                  if (tab === 'runs') return <RunsTab numbers={numbers} cost={cost} which={which} />
+                  if (tab === 'budgets') return <BudgetsTab numbers={numbers} />
+                  return <CostTab numbers={numbers} cost={cost} which={which} />
+                }}
+              </Loaded>
+            )}
+          </Loaded>
+        </div>
+      </Tabs>
+    </div>
+  )
+}
+
+const Empty = () => (
+  <Notice title="There is nothing to count">
+    <p>No model and no tool was called in this time. Choose a longer one, take the run away, or start a run:</p>
+    <pre>keepup run --role coder "Make the failing test pass"</pre>
+  </Notice>
+)

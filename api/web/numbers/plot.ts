@@ -1,0 +1,81 @@
+import uPlot from 'uplot'
+import 'uplot/dist/uPlot.min.css'
+
+/** A line or the bars of a chart. `tone`: a colour of the page's style. */
+export interface Series {
+  readonly label: string
+  readonly tone: string
+  readonly values: readonly (number | null)[]
+  readonly bars?: boolean
+}
+
+export interface PlotOptions {
+  /** Seconds since the epoch. */
+  readonly times: readonly number[]
+  readonly series: readonly Series[]
+  /** A value of the upright axis as text. */
+  readonly format: (value: number) => string
+}
+
+const HEIGHT = 150
+/** Left and right of the days, s. */
+const MARGIN = 0.7 * 86_400
+/** Days that are named below a chart, at most. */
+const NAMED = 8
+
+const every = (times: readonly number[]): number[] =>
+  times.filter((_, i) => (times.length - 1 - i) % Math.ceil(times.length / NAMED) === 0)
+
+const dayOf = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(5, 10)
+
+/** Draws a chart into a box as wide as the box, and again when its width or the theme changes. Returns what ends it. */
+export function draw(box: HTMLElement, { times, series, format }: PlotOptions): () => void {
+  const colour = (name: string) => getComputedStyle(box).getPropertyValue(`--chart-${name}`).trim()
+  let plot: uPlot | null = null
+  const make = () => {
+    plot?.destroy()
+    const [text, grid] = [colour('text'), colour('grid')]
+    const axis = { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1 } }
+    plot = new uPlot(
+      {
+        width: Math.max(200, box.clientWidth),
+        height: HEIGHT,
+        legend: { show: false },
+        cursor: { show: false },
+        scales: {
+          x: { time: false, range: () => [(times[0] ?? 0) - MARGIN, (times.at(-1) ?? 0) + MARGIN] },
+          y: { range: (_, __, most) => [0, most > 0 ? 1.1 * most : 1] },
+        },
+        axes: [
+          { ...axis, splits: () => every(times), values: (_, splits) => splits.map(dayOf) },
+          { ...axis, size: 64, values: (_, splits) => splits.map(format) },
+        ],
+        series: [
+          {},
+          ...series.map(({ label, tone, bars }) => ({
+            label,
+            stroke: colour(tone),
+            width: 1.5,
+            ...(bars ? { fill: colour(tone), paths: uPlot.paths.bars!({ size: [0.6, 40], align: 0 }) } : {}),
+            points: { show: !bars },
+          })),
+        ],
+      },
+      [times, ...series.map(({ values }) => values)] as uPlot.AlignedData,
+      box,
+    )
+  }
+  make()
+  const sizes = new ResizeObserver(() => plot?.setSize({ width: Math.max(200, box.clientWidth), height: HEIGHT }))
+  sizes.observe(box)
+  const themes = new MutationObserver(make)
+  themes.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme'] })
+  const system = matchMedia('(prefers-color-scheme: dark)')
+  system.addEventListener('change', make)
+  return () => {
+    sizes.disconnect()
+    themes.disconnect()
+    system.removeEventListener('change', make)
+    plot?.destroy()
+  }
+}

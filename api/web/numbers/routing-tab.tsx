@@ -1,0 +1,72 @@
+import type { Numbers } from '../../app/schemas/numbers.ts'
+import { api, take } from '../client/api.ts'
+import { DataTable } from '../parts/data-table.tsx'
+import { span } from '../parts/format.ts'
+import { Loaded, useLoaded } from '../parts/loaded.tsx'
+import { shown } from '../parts/shown.ts'
+
+/** What the router decided, and how the models do. */
+export function RoutingTab({ numbers }: { numbers: Numbers }) {
+  const found = useLoaded('models', () => take(api.v1.models.$get({})))
+  const ask = (name: string) => numbers.models.find((row) => row.name === name)
+  return (
+    <>
+      <h2>Decisions of the router</h2>
+      <DataTable
+        label="Decisions of the router"
+        columns={[
+          { name: 'requested' },
+          {
+            name: 'resolved',
+            show: (cell, row) => (cell !== row[0] ? <strong>{shown(String(cell))}</strong> : undefined),
+          },
+          { name: 'policy' },
+          { name: 'purpose' },
+          { name: 'decisions' },
+        ]}
+        rows={numbers.routes.map((row) => [row.requested, row.resolved, row.policy, row.purpose, row.count])}
+      />
+      <h2>Health of the models, as this process has seen them</h2>
+      <Loaded of={found}>
+        {({ models, choice }) => (
+          <>
+            <p>
+              A run that names no model would have <span class="mono">{shown(choice.resolved)}</span>:{' '}
+              {shown(choice.reason)}
+            </p>
+            <DataTable
+              label="Health of the models"
+              columns={[
+                { name: 'model' },
+                {
+                  name: 'health',
+                  show: (cell) => (cell === 'healthy' ? undefined : <strong>{shown(String(cell))}</strong>),
+                },
+                { name: 'recent', title: 'calls seen' },
+                { name: 'errors' },
+                { name: 'timeouts' },
+                {
+                  name: 'median_ms',
+                  title: 'median',
+                  show: (cell) => (cell === null ? undefined : span(Number(cell))),
+                },
+                { name: 'attempts' },
+                { name: 'failed' },
+              ]}
+              rows={models.map(({ id, figures }) => [
+                id,
+                figures?.health ?? 'not seen',
+                figures?.calls ?? 0,
+                figures?.errors ?? 0,
+                figures?.timeouts ?? 0,
+                figures?.medianMs ?? null,
+                ask(id)?.calls ?? 0,
+                ask(id)?.failed ?? 0,
+              ])}
+            />
+          </>
+        )}
+      </Loaded>
+    </>
+  )
+}

@@ -1,0 +1,48 @@
+import { controlToolNamed } from '../control/registry.ts'
+import { CommandRejected } from '../errors.ts'
+import type { PlannedCall } from '../events/events.ts'
+import { endedPermissions } from '../rules/permissions.ts'
+import { type Call, callsOf } from '../state/state.ts'
+import type { DecisionBuilder } from './decision-builder.ts'
+import { failCall } from './endings.ts'
+
+// The ends of permissions are facts, so that the fold needs no clock.
+
+/**
+ * Throws SPEC_REFUSED where one of these tools asks a person each time: no standing approval may answer it. `*` and prefixes do
+ * not cover such tools.
+ */
+export function refuseStanding(tools: readonly string[]): void {
+  const own = tools.find((name) => controlToolNamed(name)?.approval !== undefined)
+  if (own === undefined) return
+  throw new CommandRejected(
+    'SPEC_REFUSED',
+    `approve: ${own} asks a person each time; leave it out, and decide on each request`,
+  )
+}
+
+/** Ends the permissions whose time or phase is over. */
+export function endPermissions(d: DecisionBuilder): void {
+  for (const ended of endedPermissions(d.state, d.context.now)) d.emit('permission_ended', ended)
+}
+
+/** Ends the permissions for one call that the calls of this answer take up. */
+export function endUsed(d: DecisionBuilder, planned: readonly PlannedCall[]): void {
+  for (const [index, { permission }] of planned.entries()) {
+    const used = d.state.permissions?.find(({ id, scope }) => id === permission && scope === 'call')
+    if (used === undefined) continue
+    d.emit('permission_ended', { permission: used.id, why: 'used' }, { toolCallId: callsOf(d.state)[index]!.id })
+  }
+}
+
+/**
+ * Refuses a call that a permission of the record lets run, where the record was left before the call began; false: it may
+ * begin. The permission was given to another run.
+ */
+export function withdrawn(d: DecisionBuilder, call: Call): boolean {
+  const left = d.state.reuse?.left ?? null
+  if (call.permission === undefined || left === null || left < call.argumentsRef.revision) return false
+  const message = `the permission for ${call.toolName} was given to the run of the record; ask for one of this run`
+  failCall(d, call, { code: 'PERMISSION_DENIED', rule: 'permission_of_record', message })
+  return true
+}

@@ -1,0 +1,87 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { filled, savedQuestions } from '../../../api/app/sql/saved.ts'
+import { PostgresAuditor } from '../../../api/servers/sql-auditor.ts'
+import { describeWithSharedPostgres } from '../../support/postgres.ts'
+import { numbers, rebuilding } from '../../support/projections/rebuilding.ts'
+import { tell } from '../../support/projections/tell.ts'
+
+const LIMITS = { rows: 100, ms: 5_000 }
+
+describeWithSharedPostgres('questions in SQL on PostgreSQL', (server) => {
+  const { open, schemas } = rebuilding(server)
+
+  /** Tables of a story, and a login that may only read their views. */
+  async function asked() {
+    const { log } = tell(numbers.slice(0, 120))
+    const namespace = schemas.fresh()
+    const { home, close } = await open(log, namespace)
+    const { role } = await home.grantAuditors()
+    const login = `${namespace}_asker`
+    await schemas.pool().query(`create role ${login} login password 'asks' in role ${role}`)
+    const auditPostgres = server().url.replace('//keepup@', `//${login}:asks@`)
+    const auditor = new PostgresAuditor({ auditPostgres, namespace })
+    onTestFinished(async () => {
+      await auditor.close()
+      await close()
+    })
+    return { auditor, namespace, login }
+  }
+
+  it('answers every saved question and counts rows, exactly', async () => {
+    const { auditor } = await asked()
+    for (const question of savedQuestions('postgres')) {
+      const found = await auditor.ask(filled(question, { run: 'r', path: "it's" }), LIMITS)
+      expect([question.name, found.columns.length > 3]).toEqual([question.name, true])
+    }
+    const events = await auditor.ask('select event_type, count(*) as n from events group by 1 order by 2 desc', LIMITS)
+    expect(events.rows[0]![1]).toBeGreaterThan(1)
+    const cells = await auditor.ask(
+      "select 9007199254740993 as big, true as t, null as n, 1.5 as x, '{}'::json as j",
+      LIMITS,
+    )
+    expect(cells.rows).toEqual([['9007199254740993', 1, null, 1.5, '{}']])
+    const cut = await auditor.ask('select generate_series(1, 1000) as n;', { rows: 5, ms: 1_000 })
+    expect([cut.rows.length, cut.more]).toEqual([5, true])
+  })
+
+  it('refuses what writes, what reaches beyond the views, and what takes too long', async () => {
+    const { auditor, namespace } = await asked()
+    const code = (text: string, limits = LIMITS) =>
+      auditor.ask(text, limits).then(
+        () => 'answered',
+        (error) => error.code,
+      )
+    const texts = [
+      'delete from runs',
+      'select 1; delete from runs',
+      'with x as (delete from runs returning 1) select * from x',
+      'select 1) as a; drop schema public; --',
+      `select * from ${namespace}_control.live`,
+      `select * from ${namespace}_1.runs`,
+      'select * from pg_authid',
+      "select pg_read_file('/etc/passwd')",
+      'select 1 into temp x',
+    ]
+    for (const text of texts) expect([text, await code(text)]).toEqual([text, 'SQL_REFUSED'])
+    expect(await code("select set_config('role', 'postgres', false)")).toMatch(/^SQL_/)
+    const endless = 'with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n'
+    expect(await code(endless, { rows: 1, ms: 200 })).toBe('SQL_LIMIT')
+    expect(await code("select set_config('statement_timeout', '0', true), pg_sleep(60)", { rows: 1, ms: 200 })).toBe(
+      'SQL_LIMIT',
+    )
+    expect(await code("select repeat('x', 200000000)")).toBe('SQL_LIMIT')
+    expect(await code('select 1')).toBe('answered')
+  })
+
+  it('refuses a login that may do more, and says how to make one', async () => {
+    const { namespace } = await asked()
+    const auditor = new PostgresAuditor({ auditPostgres: server().url, namespace })
+    onTestFinished(() => auditor.close())
+    await expect(auditor.ask('select 1', LIMITS)).rejects.toMatchObject({
+      code: 'SQL_UNAVAILABLE',
+      message: expect.stringMatching(/may do more.*keepup auditors/s),
+    })
+    const none = new PostgresAuditor({ auditPostgres: null, namespace })
+    await expect(none.ask('select 1', LIMITS)).rejects.toThrow('KEEPUP_AUDIT_POSTGRES')
+  })
+})

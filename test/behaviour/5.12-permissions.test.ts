@@ -1,0 +1,172 @@
+import { describe, expect, test } from 'vitest'
+import { Policy } from '../../domain/agent/definition/spec.ts'
+import { checkPolicy } from '../../domain/runtime/agent/history/check-policy.ts'
+import { call, calls, completes, USER } from '../support/harness.ts'
+import { given, type Said, tool } from '../support/story.ts'
+
+// Given a policy that refuses a tool, when the agent asks a person for it, then the tool may be called as far as permitted.
+
+const put = () => tool('put', { effect: 'idempotent' })
+const puts = (n = 1) => calls(call('put', { n }))
+const asks = (more: object = {}) =>
+  calls(call('request_permission', { tool: 'put', scope: 'run', until: '2h', reason: 'to save the work', ...more }))
+const denied = { mode: 'batch', deniedTools: ['put'] }
+const ROLE = {
+  ...{ name: 'r', profile: 'p', goal: 'g', qualityGates: [], maxReactLoop: 20 },
+  phases: ['one', 'two'].map((name) => ({ name, allowedTools: ['look'] })),
+}
+
+async function asked(says: readonly Said[], spec: Record<string, unknown> = {}) {
+  const tools = [put(), tool('look')]
+  const run = await given({ says, tools, spec: { policy: denied, asksPermission: true, ...spec } })
+  const decide = async (turn: number, decision: 'approved' | 'rejected', reason?: string) => {
+    const why = reason === undefined ? {} : { reason }
+    await run.say({ kind: 'decide_approval', toolCallId: run.call(turn), decision, ...why })
+    return run.drive()
+  }
+  return { ...run, put: tools[0]!, decide, end: await run.drive() }
+}
+
+describe('request_permission (CONTRACTS 3)', () => {
+  test('the request waits for a person as an approval does, whatever mode and standing approvals say', async () => {
+    const run = await asked([asks(), completes()])
+    expect(run.end).toEqual({ end: 'waiting', for: 'approval', toolCallIds: [run.call(1)] })
+    await run.say({ kind: 'standing_approval', tools: ['*'] })
+    expect(await run.drive()).toMatchObject({ for: 'approval' })
+    await expect(run.say({ kind: 'standing_approval', tools: ['request_permission'] })).rejects.toThrow(/each time/)
+    const [requested] = await run.of('approval_requested')
+    expect(requested?.body).toMatchObject({ toolName: 'request_permission', reason: expect.stringMatching(/refuses/) })
+  })
+
+  test('granted, the refused tool runs, is offered, and each call names its permission', async () => {
+    const run = await asked([puts(), asks(), puts(2), completes()])
+    expect(await run.decide(2, 'approved', 'for today')).toEqual({ end: 'done' })
+    expect(await run.ends()).toEqual([
+      'put: PERMISSION_DENIED',
+      'request_permission: ok',
+      'put: ok',
+      'complete_task: ok',
+    ])
+    expect(run.put.ran).toEqual([{ n: 2 }])
+    expect([run.offered(0), run.offered(2)].map((names) => names.includes('put'))).toEqual([false, true])
+    const [granted] = await run.of('permission_granted')
+    expect(granted).toMatchObject({
+      toolCallId: run.call(2),
+      body: { tool: 'put', scope: 'run', reason: 'to save the work' },
+    })
+    const [decided] = await run.of('approval_decided')
+    expect(decided).toMatchObject({ actor: { kind: 'approver', id: USER.id }, body: { reason: 'for today' } })
+    const starts = await run.of('tool_call_start')
+    expect(starts.map(({ body }) => body.permission)).toEqual([undefined, undefined, run.call(2), undefined])
+  })
+
+  test('rejected or expired, nothing is lifted', async () => {
+    const rejected = await asked([asks(), puts(), completes()])
+    await rejected.decide(1, 'rejected', 'not on Fridays')
+    expect(await rejected.ends()).toContain('put: PERMISSION_DENIED')
+    expect(await rejected.message()).toContain('not on Fridays')
+    const late = await asked([asks(), puts(), completes()])
+    late.clock.time += 86_400_000
+    await late.drive()
+    expect(await late.ends()).toEqual([
+      'request_permission: APPROVAL_EXPIRED',
+      'put: PERMISSION_DENIED',
+      'complete_task: ok',
+    ])
+    expect([...rejected.put.ran, ...late.put.ran]).toEqual([])
+  })
+
+  test('for one call: the next one uses it up, also beside another of the same turn', async () => {
+    const two = calls(call('put', { n: 1 }, 'a'), call('put', { n: 2 }, 'b'))
+    const run = await asked([asks({ scope: 'call' }), two, puts(3), completes()])
+    await run.decide(1, 'approved')
+    expect(run.put.ran).toEqual([{ n: 1 }])
+    expect((await run.of('permission_ended')).map(({ body, toolCallId }) => [body, toolCallId])).toEqual([
+      [{ permission: run.call(1), why: 'used' }, run.call(2)],
+    ])
+  })
+
+  test('for a phase: it ends where the phase is left', async () => {
+    const says = [
+      asks({ scope: 'phase' }),
+      puts(1),
+      calls(call('advance_phase', { summary: 's' })),
+      puts(2),
+      completes(),
+    ]
+    const run = await asked(says, { role: ROLE, policy: { mode: 'batch' } })
+    await run.decide(1, 'approved')
+    expect(run.put.ran).toEqual([{ n: 1 }])
+    expect((await run.of('permission_ended')).map(({ body }) => body.why)).toEqual(['phase'])
+  })
+
+  test('its time ends it, also while the model is answering', async () => {
+    const run = await asked([asks({ until: '10m' }), puts(1), (_, __) => slow(), completes()])
+    const slow = () => {
+      run.clock.time += 600_000
+      return puts(2)
+    }
+    await run.decide(1, 'approved')
+    expect(run.put.ran).toEqual([{ n: 1 }])
+    expect((await run.of('permission_ended')).map(({ body }) => body.why)).toEqual(['expired'])
+  })
+
+  test('calls of the permitted tool still ask for approval, and one at a time where turns are single steps', async () => {
+    const twice = calls(call('put', { n: 1 }, 'a'), call('put', { n: 2 }, 'b'))
+    const policy = { mode: 'interactive', deniedTools: ['put'], requiresApproval: ['put'] }
+    const run = await asked([asks(), twice, puts(), completes()], { policy })
+    expect(await run.decide(1, 'approved')).toMatchObject({ for: 'approval', toolCallIds: [run.call(3)] })
+    expect(run.put.ran).toEqual([])
+    expect((await run.ends()).slice(1)).toEqual(['put: SINGLE_STEP_VIOLATION', 'put: SINGLE_STEP_VIOLATION'])
+  })
+
+  test('recovery lifts no refusal, and completion stays as it is', async () => {
+    const run = await asked([asks(), puts(), completes()], { limits: { maxTurns: 4, wallClockMs: null } })
+    expect(await run.decide(1, 'approved')).toMatchObject({ end: 'error', code: 'RECOVERY_FAILED' })
+    expect(run.put.ran).toEqual([])
+  })
+
+  test.each([
+    [{ tool: 'look' }, /may call look/],
+    [{ tool: 'nothing' }, /no tool "nothing"/],
+    [{ tool: '*' }, /name one tool/],
+    [{ scope: 'phase' }, /no phases/],
+    [{ until: 'tomorrow' }, /until: expected/],
+    [{ until: '2020-01-01T00:00:00Z' }, /until: expected/],
+    [{ until: '101d' }, /until: expected/],
+    [{ reason: ' ' }, /reason/],
+  ])('%j is refused by name, and no person is asked', async (more, why) => {
+    const run = await asked([asks(more), completes()])
+    expect(await run.ends()).toEqual(['request_permission: INVALID_ARGUMENTS', 'complete_task: ok'])
+    expect(await run.message()).toMatch(why)
+    expect(await run.of('approval_requested')).toEqual([])
+  })
+
+  test('a fork inherits none', async () => {
+    const run = await asked([asks(), calls(call('look')), puts(), completes()])
+    await run.decide(1, 'approved')
+    const fork = await run.runtime.fork(run.runId, { step: 2 }, {}, { by: USER })
+    expect((await run.runtime.at(run.runId, { step: 2 })).state.permissions).toHaveLength(1)
+    expect((await run.runtime.at(fork.runId, null)).state.permissions).toEqual([])
+  })
+
+  test('a check of the policy names the permission by which a call ran', async () => {
+    const run = await asked([asks({ scope: 'call' }), puts(), completes()])
+    await run.decide(1, 'approved')
+    const { found } = await checkPolicy(run.ports, run.runId, {})
+    expect(found).toMatchObject([
+      { toolName: 'request_permission', would: 'ask' },
+      { toolName: 'put', would: 'permit' },
+    ])
+    expect(found[1]?.reason).toContain(run.call(1))
+    const free = await checkPolicy(run.ports, run.runId, { policy: Policy.parse({ mode: 'batch' }) })
+    expect(free.found.map(({ toolName }) => toolName)).toEqual(['request_permission'])
+  })
+
+  test('a policy may deny the tool itself', async () => {
+    const run = await asked([asks(), completes()], {
+      policy: { ...denied, deniedTools: ['put', 'request_permission'] },
+    })
+    expect(await run.ends()).toEqual(['request_permission: PERMISSION_DENIED', 'complete_task: ok'])
+  })
+})

@@ -1,0 +1,96 @@
+import { behaviour, fault } from './row.ts'
+import type { Rule } from './rules.ts'
+
+/** Permissions, tasks, plans, restores and what is shown of long contexts. */
+export const WORK: readonly Rule[] = [
+  {
+    rule: 'a permission that a person has given',
+    says: 'one for a call is used up by the next call',
+    test: behaviour('5.12-permissions'),
+    name: 'for one call',
+    fault: fault('agent/rules/plan.ts', "permission?.scope === 'call'", 'permission === null'),
+  },
+  {
+    rule: 'a permission that a person has given',
+    says: 'its time ends it',
+    test: behaviour('5.12-permissions'),
+    name: 'its time ends it',
+    fault: fault('agent/rules/permissions.ts', 'now >= until && ', 'now < 0 && '),
+  },
+  {
+    rule: 'a permission that a person has given',
+    says: 'no standing approval answers the request for one',
+    test: behaviour('5.12-permissions'),
+    name: 'whatever mode and standing approvals say',
+    fault: fault('agent/rules/policy.ts', 'if (own !== undefined) return own', ''),
+  },
+  {
+    rule: 'tasks',
+    says: 'a task graph has no cycle',
+    test: behaviour('9-tasks'),
+    fault: fault(
+      'agent/state/tasks.ts',
+      'if (way.includes(id)) return',
+      'if (way.includes(id)) return null as never; if (false) return',
+    ),
+  },
+  {
+    rule: 'tasks',
+    says: 'each request shows them, also where its context is compressed',
+    test: behaviour('9-tasks'),
+    name: 'survives compression',
+    fault: fault(
+      'agent/rules/request.ts',
+      'messages: [...request.messages, listed]',
+      'messages: [...request.messages]',
+    ),
+  },
+  {
+    rule: 'plans',
+    says: 'a file of a plan is written again where it is missing or was changed',
+    test: 'test/api/plan.test.ts',
+    name: 'missing or was changed',
+    fault: { file: 'adapters/plans-file/plan-files.ts', search: '=== text) return', replace: '!== null) return' },
+  },
+  {
+    rule: 'plans',
+    says: 'an erasure empties the files of plans',
+    test: 'test/api/plan.test.ts',
+    name: 'empties the files',
+    fault: { file: 'api/app/runs/erase-run.ts', search: 'await s.plans.keep(runId)', replace: '' },
+  },
+  {
+    rule: 'restores',
+    says: 'the request is recorded before the first file is touched',
+    test: 'test/api/restore.test.ts',
+    name: 'no file is touched',
+    fault: {
+      file: 'api/host/workspace-files.ts',
+      search: 'await begins?.({ tree, replaces: now })',
+      replace: 'void begins?.({ tree, replaces: now }).catch(() => {})',
+    },
+  },
+  {
+    rule: 'restores',
+    says: 'a driver finishes one whose process was lost',
+    test: 'test/api/restore.test.ts',
+    name: 'finished by the next driver',
+    fault: fault('runtime/agent/perform/finish-restore.ts', 'await workspace.versions.restore(restoring.tree)', ''),
+  },
+  {
+    rule: 'context',
+    says: 'a model makes the summary where the strategy asks for one',
+    test: behaviour('5.11-context'),
+    fault: fault('agent/decisions/compress.ts', 'compression.failed < MOST_FAILED', 'compression.failed < 0'),
+  },
+  {
+    rule: 'context',
+    says: 'people see what is hidden and bring it back',
+    test: 'test/api/context.test.ts',
+    fault: fault(
+      'agent/decisions/compress.ts',
+      'const asked = compression.expanding\n',
+      'const asked = compression.expanding.slice(9)\n',
+    ),
+  },
+]
