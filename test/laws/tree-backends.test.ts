@@ -27,6 +27,7 @@ const move = fc.oneof(
   fc.record({ does: fc.constant('deliver' as const), pick: fc.nat(99), how: fc.constantFrom(...HOW) }),
   fc.record({ does: fc.constant('other' as const), pick: fc.nat(9), how: fc.constantFrom(...OTHER) }),
 )
+type Move = typeof move extends fc.Arbitrary<infer T> ? T : never
 const schedules = fc.array(move, { minLength: 5, maxLength: 90, size: 'max' })
 
 const given = { kind: 'other', capabilities: [], levels: [{ grants: { ...NO_RIGHTS, outside: true }, extensions: {} }] }
@@ -38,7 +39,7 @@ const spec = (tokens: number | null) =>
   })
 const FREE = { ...HAND, phases: [{ name: 'work', allowedTools: ['*'] }] }
 
-function play(plan: Plan, schedule: readonly fc.infer<typeof move>[], tokens: number | null, cancelAt: number | null) {
+function play(plan: Plan, schedule: readonly Move[], tokens: number | null, cancelAt: number | null) {
   const agents = new Mixed(modelOf(plan))
   agents.submit(ROOT, { kind: 'start', spec: spec(tokens), task: 'do it' })
   schedule.forEach(({ does, pick, how }, n) => {

@@ -206,7 +206,7 @@ export class Agents {
   }
 
   /** Nothing is left to do but to wait for the end of a cancel, or for an answer: the time comes to the next one. */
-  private passesDeadline(): boolean {
+  protected passesDeadline(): boolean {
     const open = [...this.streams.values()].flatMap(({ state }) => {
       if (isFinished(state)) return []
       const replies = callsOf(state).flatMap(({ stage }) => (stage.at === 'reply' ? [stage.until] : []))
