@@ -28,9 +28,9 @@ for (const path of [
   'api/docs',
   ...Object.values(bin),
   'api/demo/architect.json',
-  'api/demo/team.json',
   'api/demo/project',
   'api/demo/script.json',
+  'api/demo/team.json',
   'api/web/dist',
 ]) {
   cpSync(join(root, path), join(dist, path), { recursive: true })

@@ -8,8 +8,9 @@ import './node-version.ts'
 // tool `delegate_to_agent`.
 
 export { ClaudeCodeProvider, type ClaudeCodeProviderOptions } from '../adapters/agents-cli/claude-code-provider.ts'
+export type { CompleteTaskInput } from '../domain/agent/control/complete-task.ts'
 export type { DelegateToAgentInput } from '../domain/agent/control/delegate-to-agent.ts'
-export type { CompleteTaskInput, UserCommand } from '../domain/agent/decisions/commands.ts'
+export type { UserCommand } from '../domain/agent/decisions/commands.ts'
 export type {
   HealthFigures,
   HealthThresholds,
@@ -49,6 +50,7 @@ export { MemoryError, type MemoryErrorCode } from '../domain/memory/errors.ts'
 export type * from '../domain/ports/external.ts'
 export type * from '../domain/ports/spawn.ts'
 export type * from '../domain/ports.ts'
+export type { PermittedCall } from '../domain/runtime/agent/history/permitted-calls.ts'
 export type { RebuiltRequest } from '../domain/runtime/agent/history/rebuild-request.ts'
 export type { RecordedDecision } from '../domain/runtime/agent/history/routing-decisions.ts'
 export { ModelHealth } from '../domain/runtime/agent/model-health.ts'

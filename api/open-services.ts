@@ -1,10 +1,10 @@
-import { onServers } from './app/config.ts'
 import type { OpenServices } from './owner/connect.ts'
 
 // The composition root. Concrete adapters are known to api/host, api/embedded and api/servers only.
 
 /** Opens a data folder with the embedded adapters, or what is on servers where the settings name them. */
 export const openServices = (async (config, mode, { autoDrive }, own) => {
+  const { onServers } = await import('./app/config.ts')
   if (onServers(config)) {
     const { openOnServers } = await import('./servers/open-on-servers.ts')
     return openOnServers(config, mode, autoDrive, own)

@@ -7,7 +7,7 @@ export function cut(text: string, length: number): string {
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length)
 }
 
-/** The actor of an event as text: `user:<id>`, `approver:<id>`, `driver:<id>` … (CONTRACTS 6). */
+/** The actor of an event as text: `user:<id>`, `approver:<id>`, `driver:<id>` …. */
 export const actorText = (actor: Actor): string => `${actor.kind}:${actor.id}`
 
 /** Milliseconds since the epoch of an ISO 8601 time; null where the text is not a time. */

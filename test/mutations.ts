@@ -11,7 +11,7 @@ interface Case {
 }
 
 const cases: Case[] = [
-  ...ROWS.flatMap((row) => ('fault' in row ? [{ ...row, what: `${row.must} ${row.says}` }] : [])),
+  ...ROWS.map((row) => ({ ...row, what: `${row.must} ${row.says}` })),
   ...LAWS.map((row) => ({ ...row, what: `law ${row.law}: ${row.says}` })),
   ...RULES.map((row) => ({ ...row, what: `${row.rule}: ${row.says}` })),
 ].filter(({ what }) => process.argv.slice(2).every((word) => what.includes(word)))

@@ -13,9 +13,10 @@ const FILES = [
   'rules/plan.ts',
 ]
 const TESTS = [
+  'test/runtime/tree-permissions.test.ts',
   ...['3-policy-check', '5.1-completion', '5.2-recovery', '5.3-approvals', '5.3-tools', '5.10-errors'],
   ...['5.12-hostile-model', '5.12-permissions', '5.12-security', '7-roles'],
-].map((name) => `test/behaviour/${name}.test.ts`)
+].map((name) => (name.endsWith('.ts') ? name : `test/behaviour/${name}.test.ts`))
 
 /** What is replaced on a line, and by what. */
 const CHANGES: readonly (readonly [RegExp, string])[] = [

@@ -1,28 +1,8 @@
-import { client, type McpServer, methods, type StopReason } from '@agentclientprotocol/sdk'
-import type { AgentRunRequest } from '../../domain/external/request.ts'
-import type { AgentBackend, AgentCompletion, BackendRun, BackendState, Mapped } from '../../domain/ports/external.ts'
+import type { AgentBackend, BackendState } from '../../domain/ports/external.ts'
 import { notAllowed } from '../agents-process/environment.ts'
 import { findAgent } from '../agents-process/find-agent.ts'
-import { type HarnessOptions, runAgent } from '../agents-process/harness.ts'
-import type { AgentProcess } from '../agents-process/process.ts'
-import { type AskPermission, decidePermission } from './permission.ts'
-import { openSession, refused } from './session.ts'
-import { acpStream } from './stream.ts'
-import { UpdateMapping } from './updates.ts'
-
-/** An agent that speaks the Agent Client Protocol, version 1, on its standard streams. */
-export interface AcpAgent {
-  /** Default: `acp`. Each of several agents has a kind of its own. */
-  readonly kind?: string
-  readonly program: string
-  readonly args: readonly string[]
-  /** Names of variables of ours that it is given. */
-  readonly passes?: readonly string[]
-  /** Servers whose tools it is offered. */
-  readonly mcpServers?: readonly McpServer[]
-  /** Decides what it asks leave for. Absent: a person does, as with every approval. */
-  readonly ask?: AskPermission
-}
+import type { HarnessOptions } from '../agents-process/harness.ts'
+import type { AcpAgent } from './agent.ts'
 
 /**
  * The members of the protocol. An agent that lacks one of the last two ends a run that asks for it as
@@ -42,8 +22,6 @@ const CAPABILITIES = [
   'agent_api.session.resume.v1',
   'agent_api.exec.add_dirs.v1',
 ]
-/** How long an agent that has answered may take to leave by itself. In ms. */
-const LEAVE_MS = 5_000
 
 /** A backend that drives an agent over the Agent Client Protocol. */
 export function createAcpBackend(agent: AcpAgent, options: HarnessOptions): AgentBackend {
@@ -56,7 +34,8 @@ export function createAcpBackend(agent: AcpAgent, options: HarnessOptions): Agen
       const dirs = extensions['agent_api.exec.add_dirs.v1']?.dirs ?? []
       return notAllowed(options.allowed ?? {}, env, [workingDir ?? options.workspace, ...dirs])
     },
-    start: (request, run) => start(agent, options, request, run),
+    // The protocol's library is loaded where an agent is started.
+    start: async (request, run) => (await import('./turn.ts')).runTurn(agent, options, request, run),
     inspect: async () => inspect(agent, options),
   }
 }
@@ -68,115 +47,5 @@ function inspect({ program }: AcpAgent, options: HarnessOptions): BackendState {
     return { installed: true, version: null }
   } catch (error) {
     return { installed: false, version: null, problem: (error as Error).message }
-  }
-}
-
-async function start(
-  agent: AcpAgent,
-  options: HarnessOptions,
-  request: AgentRunRequest,
-  run: BackendRun,
-): Promise<AgentCompletion> {
-  const turn = new Turn(agent, options, request, run)
-  const { program, args, passes = [] } = agent
-  const exit = await runAgent(options, { program, args, passes, stdin: true }, request, run, (process_) =>
-    turn.hold(process_),
-  )
-  // The end of an agent that stays after its last answer is ours, and says nothing of its work.
-  const status = turn.dismissed ? { code: 0, signal: null } : exit
-  const done = turn.stopReason === 'end_turn'
-  if (!done && status.code === 0) {
-    const why = turn.stopReason === null ? 'without an answer' : `with "${turn.stopReason}"`
-    await run.emit({ events: [{ kind: 'Error', message: `the agent ended its turn ${why}` }] })
-  }
-  return { status, success: done && status.code === 0, finalText: done ? turn.updates.finalText : null }
-}
-
-/** One prompt and its answer. */
-class Turn {
-  readonly updates = new UpdateMapping()
-  stopReason: StopReason | null = null
-  dismissed = false
-  readonly #agent: AcpAgent
-  readonly #options: HarnessOptions
-  readonly #request: AgentRunRequest
-  readonly #run: BackendRun
-  #ready: Promise<void> = Promise.resolve()
-  /** The history of a session that is loaded is no event of this run. */
-  #heard = false
-
-  constructor(agent: AcpAgent, options: HarnessOptions, request: AgentRunRequest, run: BackendRun) {
-    this.#agent = agent
-    this.#options = options
-    this.#request = request
-    this.#run = run
-  }
-
-  async hold(process_: AgentProcess): Promise<void> {
-    const { stream, over, drain } = acpStream(
-      process_,
-      (mapped) => this.#emit(mapped),
-      () => this.#ready,
-    )
-    const connection = this.#client().connect(stream)
-    try {
-      const { agent } = connection
-      const sessionId = await openSession(agent, this.#request, this.#options.workspace, this.#agent.mcpServers ?? [])
-      this.#heard = true
-      this.#emit({ sessionId, events: [{ kind: 'Status', message: 'session started' }] })
-      const answer = await agent
-        .request(methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text: this.#request.prompt }] })
-        .catch(refused('session/prompt'))
-      this.stopReason = answer.stopReason
-      const usage = this.updates.usage(answer._meta)
-      this.#emit({ events: [{ kind: 'Status', message: 'done' }], ...(usage !== null && { usage }) })
-    } catch (fault) {
-      // An agent that has gone tells by its exit status what there is to tell.
-      if (!over()) throw fault
-    } finally {
-      connection.close()
-    }
-    await this.#leave(process_, drain)
-    await this.#ready
-  }
-
-  #client() {
-    return client({ name: 'keepup' })
-      .onNotification('session/update', ({ params }) => {
-        if (this.#heard) this.#emit({ events: this.updates.map(params.update) })
-      })
-      .onRequest('session/request_permission', async ({ params }) => {
-        this.#emit({ events: this.updates.tool(params.toolCall) })
-        const ask = this.#agent.ask ?? this.#run.ask
-        const { response, allowed } = await decidePermission(params, this.#request, ask)
-        const message =
-          allowed === null ? 'permission not decided' : allowed ? 'permission granted' : 'permission rejected'
-        this.#emit({ events: [{ kind: 'Status', message, data: { id: params.toolCall.toolCallId } }] })
-        return response
-      })
-  }
-
-  #emit(mapped: Mapped): void {
-    if (mapped.events?.length === 0) return
-    const ready = this.#run.emit(mapped)
-    if (ready === undefined) return
-    this.#ready = ready
-    // A sink that fails is told where it is waited for.
-    ready.catch(() => undefined)
-  }
-
-  /** Ends the agent's input, which asks it to leave; one that stays is ended. */
-  async #leave(process_: AgentProcess, drain: () => Promise<void>): Promise<void> {
-    process_.stdin?.end()
-    const patience = setTimeout(() => {
-      this.dismissed = true
-      process_.end()
-    }, this.#options.graceMs ?? LEAVE_MS)
-    try {
-      await drain()
-      await process_.exited
-    } finally {
-      clearTimeout(patience)
-    }
   }
 }

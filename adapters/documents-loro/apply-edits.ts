@@ -13,8 +13,10 @@ const AT_ONCE = 100
 export function* applyEdits(edits: readonly Edit[], index: BlockIndex): Generator<undefined, void> {
   for (const [n, edit] of edits.entries()) {
     if (n % AT_ONCE === AT_ONCE - 1) yield
-    if (edit.kind === 'replace') replace(index.text(edit.spanId), edit.runs)
-    else if (edit.kind === 'delete') index.list.delete(index.position(edit.blockId), 1)
+    if (edit.kind === 'replace') {
+      index.changing(edit.spanId)
+      replace(index.text(edit.spanId), edit.runs)
+    } else if (edit.kind === 'delete') index.list.delete(index.position(edit.blockId), 1)
     else yield* insert(index, edit.after === null ? 0 : index.position(edit.after) + 1, edit.blocks)
   }
 }

@@ -1,5 +1,5 @@
-import { decodeImportBlobMeta, type LoroText } from 'loro-crdt'
-import type { AuthoredPart, OperationRange } from '../../domain/ports.ts'
+import type { LoroText } from 'loro-crdt'
+import type { AuthoredPart } from '../../domain/ports.ts'
 
 /** Which operation wrote each part of a text. Characters of one change stand together. */
 export function authoredParts(text: LoroText): readonly AuthoredPart[] {
@@ -18,11 +18,4 @@ export function authoredParts(text: LoroText): readonly AuthoredPart[] {
     } else parts.push({ text: char, peer: id.peer, counter: id.counter, chars: 1 })
   }
   return parts
-}
-
-/** The operations that an update contains. */
-export function operationsOf(update: Uint8Array): readonly OperationRange[] {
-  const meta = decodeImportBlobMeta(update, false)
-  const starts = meta.partialStartVersionVector.toJSON()
-  return [...meta.partialEndVersionVector.toJSON()].map(([peer, to]) => ({ peer, from: starts.get(peer) ?? 0, to }))
 }

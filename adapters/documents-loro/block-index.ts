@@ -1,8 +1,9 @@
-import type { ContainerID, LoroDoc, LoroEventBatch, LoroMap, LoroMovableList, LoroText } from 'loro-crdt'
+import type { Container, ContainerID, LoroDoc, LoroEventBatch, LoroMap, LoroMovableList, LoroText } from 'loro-crdt'
 import { parseCellId } from '../../domain/document/model/span-id.ts'
 import type { SpanView } from '../../domain/document/model/view.ts'
+import type { ReadBlock } from '../../domain/ports.ts'
 import { asMap, blocksOf } from './layout.ts'
-import { blockSpan, cellText, textOf, typeOf } from './read-block.ts'
+import { blockSpan, cellText, readBlock, textOf, typeOf } from './read-block.ts'
 
 /**
  * Finds the blocks of a replica by id without reading all of them each time. New blocks and ids are noted as they come;
@@ -13,6 +14,8 @@ export class BlockIndex {
   readonly #doc: LoroDoc
   /** Null: not read yet. Several containers of one id are copies, or blocks that are gone. */
   #containers: Map<string, Set<ContainerID>> | null = null
+  /** Blocks as they were read last and are still; reading one anew crosses into WebAssembly many times. */
+  #blocks = new Map<ContainerID, ReadBlock>()
 
   constructor(doc: LoroDoc) {
     this.#doc = doc
@@ -49,6 +52,26 @@ export class BlockIndex {
     return path[1]
   }
 
+  /** Every element of the list. A block that has not changed is the same object as before. */
+  blocks(): ReadBlock[] {
+    const before = this.#blocks
+    this.#blocks = new Map()
+    return this.list.toArray().map((value): ReadBlock => {
+      const map = asMap(value)
+      if (map === null) return { type: 'unreadable', id: null }
+      const block = before.get(map.id) ?? readBlock(map)
+      this.#blocks.set(map.id, block)
+      return block
+    })
+  }
+
+  /** Notes that the text of a block or table cell is being changed here. */
+  changing(spanId: string): void {
+    const blocks = this.#live(spanId)
+    for (const block of blocks.length > 0 ? blocks : this.#live(parseCellId(spanId)?.blockId ?? ''))
+      this.#blocks.delete(block.id)
+  }
+
   /** Notes a block that was put into the list. */
   inserted(block: LoroMap): void {
     if (this.#containers !== null) note(this.#containers, block)
@@ -59,7 +82,7 @@ export class BlockIndex {
    * is asked to: that costs.
    */
   importing<T>(work: () => T, see?: (batch: LoroEventBatch) => void): T {
-    if (this.#containers === null && see === undefined) return work()
+    if (this.#containers === null && this.#blocks.size === 0 && see === undefined) return work()
     const stop = this.#doc.subscribe((batch) => {
       this.#follow(batch)
       see?.(batch)
@@ -88,7 +111,14 @@ export class BlockIndex {
     return containers
   }
 
+  /** Forgets the block that a changed container is, or is a part of. */
+  #forget(target: ContainerID): void {
+    let part: Container | undefined = this.#doc.getContainerById(target)
+    while (part !== undefined && !this.#blocks.delete(part.id)) part = part.parent()
+  }
+
   #follow({ events }: LoroEventBatch): void {
+    for (const { target } of events) this.#forget(target)
     if (this.#containers === null) return
     for (const { path, diff, target } of events) {
       if (path[0] !== 'blocks') continue

@@ -8,9 +8,7 @@ import { atOnce } from '../../domain/shared/steps.ts'
 import { applyEdits } from './apply-edits.ts'
 import { authoredParts } from './authorship.ts'
 import { relationTo } from './frontiers.ts'
-import { asMap } from './layout.ts'
 import { describedFault, GATEWAY_PEER, MALFORMED, MISSING_DEPENDENCIES, type Refused } from './person-update.ts'
-import { readBlock } from './read-block.ts'
 import { type Replica, reason } from './replica.ts'
 import { wordsSince } from './words.ts'
 
@@ -41,12 +39,8 @@ export class LoroDocument implements OpenDocument {
   blocks(): readonly ReadBlock[] {
     const { index } = this.#free()
     const seen = new Map<string, number>()
-    const read = index.list.toArray().map((value): ReadBlock => {
-      const map = asMap(value)
-      const block: ReadBlock = map === null ? { type: 'unreadable', id: null } : readBlock(map)
-      if (block.id !== null) seen.set(block.id, (seen.get(block.id) ?? 0) + 1)
-      return block
-    })
+    const read = index.blocks()
+    for (const { id } of read) if (id !== null) seen.set(id, (seen.get(id) ?? 0) + 1)
     // An id that two blocks bear names neither.
     return read.map((block) => ((seen.get(block.id ?? '') ?? 0) > 1 ? { type: 'unreadable', id: block.id } : block))
   }

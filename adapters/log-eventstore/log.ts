@@ -15,7 +15,7 @@ import type { StreamReader } from './read.ts'
 import { isOwnName } from './strays.ts'
 
 /**
- * An EventLog in the streams `<namespace>.*` of an EventStoreDB (DESIGN, Event log). Open it with `openEventStoreLog`.
+ * An EventLog in the streams `<namespace>.*` of an EventStoreDB. Open it with `openEventStoreLog`.
  * Streams are independent: the floor is 0.
  */
 export class EventStoreLog implements EventLog {

@@ -34,7 +34,7 @@ interface Owner {
   readonly identity: (logId: string) => SealedEvent
 }
 
-/** The embedded default: an EventLog in one SQLite file (DESIGN, Event log). Open it with `openSqliteLog`. */
+/** The embedded default: an EventLog in one SQLite file. Open it with `openSqliteLog`. */
 export class SqliteLog implements EventLog {
   readonly logId: string
   readonly erases = true

@@ -41,8 +41,8 @@ export type Outcome =
   | { readonly id: number; readonly position: number }
   | { readonly id: number; readonly failure: Failure }
 
-/** `accept`: a person accepts that the log has lost its end, so appends are taken; `accepted`: that is recorded. */
-export type ToWriter = AppendMessage | 'accept' | 'accepted' | 'close'
+/** The appends of one tick in their order: a message costs the same whatever it holds. `accept`: a person accepts that the log has lost its end, so appends are taken; `accepted`: that is recorded. */
+export type ToWriter = readonly AppendMessage[] | 'accept' | 'accepted' | 'close'
 
 /**
  * `ready`: the time of the log's last event, ms, and how it ends. `failed`: the writer could not open the log and ends.

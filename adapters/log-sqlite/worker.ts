@@ -45,9 +45,9 @@ function serve(open: DatabaseSync, writer: Writer, checkpoints: Checkpoints): vo
       const jobs: Job[] = []
       let bytes = 0
       for (; typeof message === 'object'; message = next()) {
-        jobs.push(toJob(message))
-        bytes += message.bodies.length
-        if (jobs.length === MAX_JOBS || bytes >= MAX_BYTES) break
+        jobs.push(...message.map(toJob))
+        bytes += message.reduce((sum, { bodies }) => sum + bodies.length, 0)
+        if (jobs.length >= MAX_JOBS || bytes >= MAX_BYTES) break
       }
       if (jobs.length > 0) {
         say({ done: marked.commit(jobs) })

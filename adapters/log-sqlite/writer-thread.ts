@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import type { SealedEvent } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type { LogEnd } from './end.ts'
-import { type FromWriter, fromFailure, type Outcome, type ToWriter, toMessage } from './protocol.ts'
+import { type AppendMessage, type FromWriter, fromFailure, type Outcome, type ToWriter, toMessage } from './protocol.ts'
 import type { Acknowledged } from './tail.ts'
 
 /** Starts the writer's thread on a folder. */
@@ -41,6 +41,8 @@ export class WriterThread {
   readonly #spawn: Spawn
   readonly #news: WriterNews
   readonly #pending = new Map<number, Pending>()
+  /** Appends of this tick, not sent yet. */
+  #unsent: AppendMessage[] = []
   #worker: Worker | null = null
   #nextId = 1
 
@@ -69,21 +71,21 @@ export class WriterThread {
     })
   }
 
-  /** Hands over in this tick: two calls are written in their order. */
+  /** Hands over at the end of this tick: two calls are written in their order. */
   append(stream: string, expected: number, batch: readonly SealedEvent[], erases: boolean) {
     return new Promise<{ position: number }>((resolve, reject) => {
       const id = this.#nextId++
       const worker = this.#worker ?? this.#begin()
-      const message = toMessage(id, stream, expected, batch)
       this.#pending.set(id, { stream, batch, erases, resolve, reject })
       worker.ref()
-      worker.postMessage(message satisfies ToWriter, [message.bodies.buffer])
+      if (this.#unsent.push(toMessage(id, stream, expected, batch)) === 1) process.nextTick(() => this.#send())
     })
   }
 
   /** Lets appends through although the log has lost its end; its mark stays. */
   accept(): void {
     const worker = this.#worker ?? this.#begin()
+    this.#send()
     worker.postMessage('accept' satisfies ToWriter)
   }
 
@@ -96,6 +98,7 @@ export class WriterThread {
         if (message === 'accepted') resolve()
       })
       worker.once('exit', () => reject(lost(this.#folder)))
+      this.#send()
       worker.postMessage('accepted' satisfies ToWriter)
     })
   }
@@ -106,8 +109,19 @@ export class WriterThread {
     if (!worker) return
     const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
     worker.ref()
+    this.#send()
     worker.postMessage('close' satisfies ToWriter)
     await ended
+  }
+
+  #send(): void {
+    const appends = this.#unsent
+    this.#unsent = []
+    // Those of a thread that died in this tick have been answered.
+    if (appends.length > 0) {
+      const buffers = appends.map(({ bodies }) => bodies.buffer)
+      this.#worker?.postMessage(appends satisfies ToWriter, buffers)
+    }
   }
 
   #begin(): Worker {
@@ -128,6 +142,7 @@ export class WriterThread {
       this.#worker = null
       const pending = [...this.#pending.values()]
       this.#pending.clear()
+      this.#unsent = []
       for (const { reject } of pending) reject(reason ?? lost(this.#folder))
       this.#news.unknown()
     })

@@ -5,6 +5,7 @@ import { type Access, exchange, NO_TIMEOUT_MS } from '../models/exchange.ts'
 import { boundedFetch } from '../models/fetch.ts'
 import { readAnswer } from '../models/read-answer.ts'
 import { Answer } from './answer.ts'
+import { isOfficial } from './official.ts'
 import { toParams } from './request.ts'
 
 /**
@@ -50,7 +51,3 @@ const withHint = (error: unknown): unknown =>
     : error
 
 const OPENAI_URL = 'https://api.openai.com/v1'
-
-/** Whether a base URL leads to OpenAI's own servers. */
-export const isOfficial = (baseUrl: string): boolean =>
-  URL.canParse(baseUrl) && /(^|\.)openai\.(com|azure\.com)$/.test(new URL(baseUrl).hostname)

@@ -4,8 +4,7 @@ import { ModelError } from '../../domain/agent/errors.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import type { ModelProvider, ModelRequest } from '../../domain/ports.ts'
 import { issueText } from '../../domain/shared/issues.ts'
-import { anthropicProvider } from '../model-anthropic/provider.ts'
-import { isOfficial, openaiProvider } from '../model-openai/provider.ts'
+import { isOfficial } from '../model-openai/official.ts'
 import { loadScript } from '../model-scripted/load.ts'
 import { scriptedProvider } from '../model-scripted/provider.ts'
 import { parseScript, type ScriptInput } from '../model-scripted/script.ts'
@@ -19,6 +18,7 @@ import {
   type RateLimits,
   splitModelId,
 } from './catalog.ts'
+import { lateProvider } from './late-provider.ts'
 import { type WireRequest, wireRequest } from './wire.ts'
 
 /** The sources of the models. */
@@ -86,13 +86,17 @@ export function createModels(options: ModelsOptions): Models {
       const baseUrl = checkedUrl(read('OPENAI_BASE_URL'), 'OPENAI_BASE_URL')
       const apiKey = checkedKey(read('OPENAI_API_KEY'), 'OPENAI_API_KEY')
       if (!apiKey && !baseUrl) throw missing('OPENAI_API_KEY', 'or OPENAI_BASE_URL for a server that wants no key')
-      return openaiProvider({ apiKey, ...(baseUrl ? { baseUrl } : {}) })
+      const access = { apiKey, ...(baseUrl ? { baseUrl } : {}) }
+      return lateProvider(provider, async () => (await import('../model-openai/provider.ts')).openaiProvider(access))
     }
     const baseUrl = checkedUrl(read('ANTHROPIC_BASE_URL'), 'ANTHROPIC_BASE_URL')
     const apiKey = checkedKey(read('ANTHROPIC_API_KEY'), 'ANTHROPIC_API_KEY')
     const authToken = apiKey ? null : checkedKey(read('ANTHROPIC_AUTH_TOKEN'), 'ANTHROPIC_AUTH_TOKEN')
     if (!apiKey && !authToken) throw missing('ANTHROPIC_API_KEY', 'or choose another model, such as scripted:<file>')
-    return anthropicProvider({ apiKey, ...(authToken ? { authToken } : {}), ...(baseUrl ? { baseUrl } : {}) })
+    const access = { apiKey, ...(authToken ? { authToken } : {}), ...(baseUrl ? { baseUrl } : {}) }
+    return lateProvider(provider, async () =>
+      (await import('../model-anthropic/provider.ts')).anthropicProvider(access),
+    )
   }
 
   const keys = () =>

@@ -6,7 +6,7 @@ import type { Snapshot, SnapshotStore } from '../../domain/ports.ts'
 import { ensurePrivate } from '../files/private.ts'
 
 /**
- * Folded states in a SQLite file. The file is a cache: it is not synced, and it is replaced where it cannot be read. Every
+ * SQLiteCheckpointer (seed 003): folded states in a SQLite file. The file is a cache: it is not synced, and it is replaced where it cannot be read. Every
  * reader checks a snapshot against the log's digests. A closed store returns no snapshots.
  */
 export class SqliteSnapshots implements SnapshotStore {

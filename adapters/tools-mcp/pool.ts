@@ -1,4 +1,4 @@
-import { type McpOptions, type McpServers as Opened, openMcpServers } from './mcp-tools.ts'
+import type { McpOptions, McpServers as Opened } from './mcp-tools.ts'
 import type { McpServers as Settings } from './settings.ts'
 
 /**
@@ -95,12 +95,15 @@ export class McpPool {
       entry.faults.push(text)
       warn?.(text)
     }
-    const opened = openMcpServers({
-      ...options,
-      settings: { [server]: settings[server]! },
-      cwd,
-      warn: (text) => tell(text),
-    })
+    // The protocol's client is loaded where there is a server.
+    const opened = import('./mcp-tools.ts').then(({ openMcpServers }) =>
+      openMcpServers({
+        ...options,
+        settings: { [server]: settings[server]! },
+        cwd,
+        warn: (text) => tell(text),
+      }),
+    )
     const entry: Entry = { opened, faults: [], users: 0, idle: null }
     return entry
   }

@@ -12,7 +12,7 @@ const NEVER_CONNECTED = new Set([
 ])
 const BROKEN = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ERR_STREAM_PREMATURE_CLOSE', 'UND_ERR_SOCKET'])
 
-/** A failed request as a tool's failure (CONTRACTS 8): a connection that fails or breaks is transient, all else is not. */
+/** A failed request as a tool's failure: a connection that fails or breaks is transient, all else is not. */
 export function requestFailure(error: unknown, host: string): ToolError {
   if (error instanceof ToolError) return error
   const { code = '', message } = causeOf(error)

@@ -7,7 +7,7 @@ import { WorkspaceError } from './error.ts'
 export type WorkspaceLock = Held
 
 /**
- * Locks a workspace by its real path for one run (CONTRACTS 5). The lock is an open `BEGIN EXCLUSIVE` on its own database in
+ * Locks a workspace by its real path for one run. The lock is an open `BEGIN EXCLUSIVE` on its own database in
  * the data folder, so it ends with the process in any case. `runId`: the run that holds it, named in the error of others.
  * Throws WorkspaceError WORKSPACE_BUSY where another run or process holds it.
  */

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import type { MemoryScope, Place } from '../../domain/memory/fact.ts'
-import type { RunFilter } from '../../projections/index.ts'
+import type { PlaceOfAgent, RunFilter } from '../../projections/index.ts'
 import type { EventFilter } from './events/filter.ts'
 import type { Approval, ArtifactView, Ask } from './schemas/approvals.ts'
 import type { Checkpoint, CheckpointEntry, CheckpointList } from './schemas/checkpoints.ts'
@@ -63,6 +63,8 @@ export interface ReadModel {
   ): Promise<Shown<{ run: RunRow; tree: readonly AgentRow[]; cancelling: boolean; asked: boolean } | null>>
   /** The agents of a run, each followed by those below it; null: there is no such run. */
   tree(runId: string): Promise<Shown<TreeRow | null>>
+  /** Where the agents of a run stood when the log had a position; without those that were not born by then. */
+  placesAt(runId: string, position: number): Promise<readonly PlaceOfAgent[]>
   /** The last revision that the tables have seen of each of a run's agents, the root first. */
   heads(runId: string): Promise<Shown<ReadonlyMap<string, number>>>
   /** In the order in which they were asked for. */

@@ -9,8 +9,8 @@ const text = (value: unknown): string =>
   oneLine(typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value))
 
 /**
- * What a person follows a run of another agent by, as it goes to the terminal: its words as they are, everything else on a line
- * of its own. One instance per run, since words may end in the middle of a line.
+ * Shows a run of another agent at the terminal: its words as they are, everything else on a line of its own. One
+ * instance per run, because words may end in the middle of a line.
  */
 export class AgentLines {
   readonly #paint: Paint
@@ -34,7 +34,7 @@ export class AgentLines {
     return ''
   }
 
-  /** What ends a line that was begun. */
+  /** The text that ends a line that was begun. */
   end(): string {
     return this.#midLine ? this.#line('') : ''
   }

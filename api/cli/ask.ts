@@ -42,7 +42,7 @@ export async function pendingApprovals(client: Client, limit = 500) {
 export const asks = (approval: { toolName: string; reason: string; expiresAt: string }): string =>
   `${approval.toolName} asks: ${approval.reason} (until ${approval.expiresAt}; then it counts as refused)`
 
-/** What a person should see before deciding, on stderr; gives the hash that the decision is bound to. */
+/** Shows a person on stderr the call to decide on. Returns the hash that the decision is bound to. */
 export async function showApproval(ctx: Context, toolCallId: string): Promise<string> {
   const { approval, preview } = await approvalOf(ctx, toolCallId)
   ctx.note(`\n${asks(approval)}`)

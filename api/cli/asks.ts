@@ -12,7 +12,7 @@ const WIDTH = 200
 export const byWhom = ({ agentPath }: Pick<AskRow, 'agentPath'>): string =>
   agentPath.length < 2 ? '' : oneLine(agentPath.map(({ role }) => role ?? 'agent').join(' › '))
 
-/** What a run asks of a person, with what it is about and the commands that answer it. */
+/** The questions of a run to a person, each with its subject and the commands that answer it. */
 export function askLines(ctx: Context, ask: AskRow): string[] {
   const call = ask.toolCallId ?? ''
   const said = oneLine(ask.text)
@@ -76,7 +76,7 @@ export function goOn(ctx: Context, { run, missingTools, workersDrive }: Omit<Goi
   return `it goes on in the program that has its tools; this one does not have ${missingTools.map(oneLine).join(', ')}`
 }
 
-/** What a person can do next about a run: answer what it asks, then go on; nothing where it has ended or is driven. */
+/** The next commands for a run: answers to its questions, then `resume`; none where it has ended or is driven. */
 export function nextLines(ctx: Context, going: Going): string[] {
   const { run, asks } = going
   if (hasEnded(run.status)) return []

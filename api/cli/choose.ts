@@ -3,7 +3,7 @@ import { UsageError } from './exit.ts'
 import { prompt } from './prompt.ts'
 import { asking } from './question.ts'
 
-/** What may be typed, the first of them shown; what it does, in words; and what it stands for. */
+/** One choice: the words that may be typed (the first is shown), their meaning as a text, and the value. */
 export interface Choice<T> {
   readonly keys: readonly [string, ...string[]]
   readonly does: string

@@ -5,7 +5,7 @@ import type { App } from '../http/app.ts'
 import { LAGS } from '../http/current.ts'
 import type { Backend } from '../owner/backend.ts'
 
-/** What the API refused. `code` is stable. */
+/** A refusal of the API. `code` is stable. */
 export class Refused extends Error {
   override readonly name = 'Refused'
   readonly code: string

@@ -45,7 +45,7 @@ const OWNERS = 20
 const repeatable = ({ method, headers }: Request): boolean =>
   method === 'GET' || method === 'PUT' || headers.has('idempotency-key')
 
-/** What every command gets: settings, output, and the way to the runtime. */
+/** The context of every command: settings, output, and the way to the runtime. */
 export class Context {
   readonly config: Config
   readonly io: CliIo
@@ -67,7 +67,7 @@ export class Context {
     })
   }
 
-  /** Who asks: as said, or the OS user. */
+  /** The name of the asking person: that of `--by` or of the settings, else the user of the operating system. */
   get by(): string {
     if (this.config.by !== null) return this.config.by
     try {

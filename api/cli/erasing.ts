@@ -9,20 +9,20 @@ import { bytes } from './output/units.ts'
 const SHOWN = 200
 const NOTHING = 'nothing was left to erase'
 
-/** What emptying events leaves where it is. `folder`: the data folder's, where it is known. */
+/** The copies that an erasure of events does not reach, as a text. `folder`: the data folder, where it is known. */
 export const filesStay = (folder = 'the data folder'): string =>
   `Not erased: the workspace itself, the versions of its files, and backups. Versions go all at once: stop keepup, then
 delete versions.git and versions-index in ${folder}; what is restored or forked afterwards has no files.`
 
 interface Erasing {
   readonly runId: string
-  /** What is asked for, without the question whether. */
+  /** The erasure that is asked for, without `dryRun`. */
   readonly json: Omit<z.input<typeof EraseBody>, 'dryRun'>
   readonly dryRun: boolean | undefined
   readonly yes: boolean | undefined
 }
 
-/** What would be emptied, as lines. */
+/** The bodies that would be emptied, as lines. */
 function doomedLines({ runId, agentId: rootId, bodies = [] }: z.output<typeof Erased>): string[] {
   const sum = bodies.reduce((all, { size }) => all + size, 0)
   return [

@@ -76,10 +76,23 @@ function outcome(p: Payload): string {
   return parts(p.outcome, exit, p.finalText ?? (p.error as Payload | undefined)?.message ?? p.reason)
 }
 
+/** Two kinds of stream have events of this name: a child reports to its parent, and another agent says what it took. */
+function used(p: Payload): string {
+  const { spent } = (p.report ?? {}) as { spent?: Record<string, number> }
+  if (spent === undefined) return `${plain(p.inputTokens ?? '?')} tokens in, ${plain(p.outputTokens ?? '?')} out`
+  return `${spent.input} tokens in, ${spent.output} out, ${dollars(spent.nanoDollars ?? null)}`
+}
+
+/** The tools that a model is offered from here on. */
+function offered(p: Payload): string {
+  const names = (Array.isArray(p.offered) ? p.offered : []).map(plain)
+  return `${names.length} offered: ${names.join(', ')}`
+}
+
 const differing = (members: unknown): string =>
   Array.isArray(members) && members.length > 0 ? ` (${members.map(plain).join(', ')})` : ''
 
-/** The one thing of each type's payload that a reader looks for. What is not named here is shown as it is. */
+/** The one thing of each type's payload that a reader looks for. A type that is not named here is shown as JSON. */
 const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
   agent_started: started,
   forked: (p) => parts(`from ${plain(p.stream)}@${plain(p.revision)}`, (p.workspace as Payload | null)?.path),
@@ -87,6 +100,8 @@ const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
   user_input: (p) => plain(p.text),
   turn_start: (p) => (p.unread ? `reads ${p.unread === 1 ? 'an input' : `${plain(p.unread)} inputs`}` : ''),
   model_routed: (p) => `${plain(p.resolved)}: ${plain(p.reason)}`,
+  prompt_set: (p) => plain(p.system),
+  tools_changed: offered,
   model_call_start: (p) => `${plain(p.model)}, attempt ${plain(p.attempt)}`,
   model_call_end: answered,
   reuse_ended: (p) => `leaves the record: ${plain(p.reason)}${differing(p.differs)}`,
@@ -118,12 +133,17 @@ const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
       .filter(Boolean)
       .join(', '),
   permission_ended: (p) => `${plain(p.permission)}: ${plain(p.why)}`,
+  permission_revoked: (p) => parts(p.permission, p.reason),
   context_compressed: compressed,
   context_expanded: (p) => turnsOf(p.turns),
   summary_failed: (p) => `attempt ${plain(p.attempt)}: ${failureOf(p)}`,
   knowledge_added: (p) => sources(p.items),
   context_set: (p) => `${plain(p.key)} = ${plain(p.value)}`,
   gate_checked: (p) => `${plain(p.gate)} ${p.passed === true ? 'holds' : 'does not hold'}: ${plain(p.evidence)}`,
+  child_delegated: (p) => `${plain(p.childId)}, ${plain(p.role)}: ${plain(p.task)}`,
+  child_ended: (p) => parts(p.childId, p.status, p.code),
+  child_unreached: (p) => `${plain(p.childId)}: ${plain(p.reason)}`,
+  end_reported: (p) => parts(p.status, p.code, p.message),
   phase_advanced: (p) => `${plain(p.from)} → ${plain(p.to)}: ${plain(p.summary)}`,
   recovery: (p) => parts(p.phase, p.reason),
   completion: (p) => plain(p.summary),
@@ -136,17 +156,17 @@ const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
   process_start: (p) => `epoch ${plain(p.epoch)}`,
   agent_events: agentEvents,
   session_known: (p) => plain(p.sessionId),
-  usage_reported: (p) => `${plain(p.inputTokens ?? '?')} tokens in, ${plain(p.outputTokens ?? '?')} out`,
+  usage_reported: used,
   external_ended: outcome,
   outcome_learned: outcome,
   residue: (p) => revisions(p.bodies),
   erased: (p) => `${revisions(p.bodies)}: ${plain(p.reason)}`,
 }
 
-/** What is shown of an event whose stored body must not be believed. */
+/** Stands for an event whose stored body must not be believed. */
 export const ALTERED = '(altered: the stored body is not the one that was sealed)'
 
-/** What an event says, on one line; people are named. Erased bodies say so. */
+/** The substance of an event on one line, with the name of the person who caused it. An erased body says so. */
 export function substance(event: EventView): string {
   if (event.altered) return ALTERED
   const { kind, id } = event.actor as { kind: string; id?: string }

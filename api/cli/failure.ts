@@ -67,7 +67,7 @@ function asTyped({ message, errors }: Refused): string {
   return errors.map((one) => (one.path === '' ? one.message : `${option(one.path)}: ${one.message}`)).join('; ')
 }
 
-/** What is said of a failure. */
+/** The text of a failure. */
 export function explain(error: unknown): Failure {
   const failure = (message: string, code: string, exitCode: number = EXIT.failed): Failure => ({
     ...{ message, code, exitCode },

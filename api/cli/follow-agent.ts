@@ -94,7 +94,7 @@ async function cancel(ctx: Context, runId: string): Promise<void> {
   }
 }
 
-/** What this process runs ends with it; what another one runs is not ours to end. */
+/** Leaves a run: one that this process performs ends with it, and one of another process goes on. */
 async function terminate(ctx: Context): Promise<void> {
   const backend = await ctx.backend('write')
   if (backend.kind === 'remote') process.exit(EXIT.interrupted)

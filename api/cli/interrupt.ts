@@ -1,4 +1,4 @@
-/** What signals mean while a run is driven: the first Ctrl-C asks for a pause, the second ends this process. */
+/** The signals while a run is driven: the first Ctrl-C asks for a pause, the second ends this process. */
 export interface Interrupts {
   readonly count: () => number
   /** From now on signals do what they do to any process, or what another one who listens makes of them. */

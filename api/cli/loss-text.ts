@@ -9,7 +9,7 @@ import { dollars } from './output/units.ts'
 export type LossReport = Awaited<ReturnType<typeof lossReport>>
 type Loss = NonNullable<LossReport['loss']>
 
-/** What the log has lost. `all`: every stream and position is held against what was seen of it. */
+/** The loss of the log as a text. `all`: each stream and position was compared with the last one that was seen. */
 export async function lossReport(ctx: Context, all: boolean) {
   const client = await ctx.client('read')
   return take(client.v1.losses.$get({ query: { all: all ? 'true' : 'false' } }))

@@ -10,7 +10,7 @@ const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...str
 /** Not the user's own PATH, on which `npx` puts programs of the folder that an agent works in. */
 const PATH = '/usr/local/bin:/usr/bin:/bin:/snap/bin:/run/current-system/sw/bin'
 
-/** What a browser needs of its user's environment. */
+/** The variables of its user's environment that a browser needs. */
 const PASSED = /^(?:HOME|USER|LANG|LC_\w+|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|XDG_\w+|DBUS_SESSION_BUS_ADDRESS)$/
 
 /** Starts the browser of this host; false: there is none, or no screen to show it on. */

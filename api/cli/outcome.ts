@@ -64,7 +64,7 @@ export async function report(ctx: Context, runId: string, end: Ended, summary: s
   return exitOf(end)
 }
 
-/** What becomes of a run that could not go on: `serve` tries it again without being asked. */
+/** The advice for a run that could not go on: `serve` tries it again without being asked. */
 async function afterFault(ctx: Context, runId: string, code: string): Promise<string[]> {
   // Its message says where the run goes on.
   if (code === 'TOOLS_MISSING') return []

@@ -34,7 +34,7 @@ function warned({ turn, payload }: EventView): string {
   return `${line}: no turn is left for the work itself${limit}; ${RAISE[String(reason)] ?? 'raise the limit'}`
 }
 
-/** What a person follows a run by: one line for an event, or null where it says nothing new. */
+/** One line for a person who follows a run; null: the event says nothing new. */
 export function eventLine(event: EventView, paint: Paint): string | null {
   const p = event.payload ?? {}
   const failure = p.error as { code?: string; message?: string } | undefined

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]
 
-/** What may follow a command: its own commands and its options, those of the whole program among them. */
+/** The words that may follow a command: its own commands, its options, and those of the whole program. */
 interface Place {
   /** The words that lead there, without the program's. */
   readonly path: readonly string[]

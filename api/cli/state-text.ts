@@ -17,7 +17,7 @@ export function messageText(m: Message): string {
   return cut(oneLine(`assistant: ${[textOf(m.content), ...calls].filter(Boolean).join(' ')}`), WIDTH)
 }
 
-/** What the messages and files beside it say in other words. */
+/** Members that the messages and files beside the state show in another form. */
 const SAID = /^\/(?:pendingToolCalls|completedToolResults|pendingCreates|tree)(?:\/|$)/
 
 /** Whether a difference says something to people. */

@@ -31,7 +31,7 @@ const failure = (error: unknown): string => {
   return `${code}: ${message}`
 }
 
-/** What was in force; the whole of it is in the event. */
+/** The chief parts of the definition in force; the event holds all of it. */
 function started({ spec: given }: Payload): string[] {
   const spec = given as AgentSpec
   const rows: [string, string | undefined][] = [
@@ -65,7 +65,7 @@ function answered(p: Payload): string[] {
   ]
 }
 
-/** What each type says, in full; what is not named here is shown as it is. The first line stands beside the time. */
+/** The full text of each type; a type that is not named here is shown as JSON. The first line stands beside the time. */
 const SAID: Readonly<Record<string, (p: Payload, event: EventView) => string[]>> = {
   agent_started: started,
   resumed: () => ['resumed'],

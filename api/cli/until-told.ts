@@ -36,6 +36,6 @@ export async function untilTold(
   }
 }
 
-/** Who this process is among those that drive: the ids of its drivers begin so, in the log too. */
+/** The name of this process among those that drive, as an addition to a sentence. The ids of its drivers begin with it. */
 export const identified = ({ holder }: Pick<Services, 'holder'>): string =>
   holder === null ? '' : `, as driver ${holder}, process ${process.pid} on ${hostname()}`

@@ -39,7 +39,7 @@ export async function playDocument(ctx: Context, client: Client): Promise<boolea
   }
 }
 
-/** What became of an edit of the architect. */
+/** Reports the outcome of an edit of the architect. */
 function tell(note: (text: string) => void, { type, payload }: EventView): void {
   if (type !== 'tool_call_end' || payload?.toolName !== 'edit_document') return
   const error = payload.error as { code: string; message: string } | undefined
@@ -71,7 +71,7 @@ async function editAsPerson(ctx: Context, client: Client, note: (text: string) =
   note(`${PERSON} writes first: "${text}" (${answer.status}), then approves`)
 }
 
-/** Who wrote which words, and the proof. */
+/** Shows the writer of each part of the text, and the proof. */
 async function tellDocument(ctx: Context, client: Client): Promise<boolean> {
   const param = { id: await theDocument(client) }
   const { spans, sources } = await take(client.v1.documents[':id'].blame.$get({ param, query: {} }))

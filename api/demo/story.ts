@@ -4,7 +4,7 @@ import { dollars, inDoubt } from '../cli/output/units.ts'
 
 const checkpointsShown = 6
 
-/** What the log can tell of a finished run: its files, checkpoints, bill, a replay to the middle, and the proof. */
+/** The story of a finished run from the log: its files, checkpoints, bill, a replay to the middle, and the proof. */
 export async function tellStory(ctx: Context, client: Client, runId: string): Promise<boolean> {
   const heading = (text: string) => ctx.line(`\n${ctx.paint('bold', text)}`)
   const { run } = await take(client.v1.runs[':id'].$get({ param: { id: runId } }))

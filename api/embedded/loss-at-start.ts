@@ -8,7 +8,7 @@ import { type Loss, lossText } from '../app/losses/loss.ts'
 import type { Tell } from '../app/told.ts'
 import { findLoss } from '../host/losses/find.ts'
 
-/** What the log's mark has seen, where the log does not hold it. */
+/** The events that the log's mark has seen and the log does not hold. */
 export const markAhead = ({ end }: SqliteLog) =>
   end.state === 'short' ? { position: end.mark.position, hash: end.mark.hash } : null
 

@@ -128,7 +128,7 @@ const lostVault = (data: string): string =>
   `there is no vault in ${data} that its runs belong to: what secrets in them stood for is lost. Where a backup holds it, ` +
   'put back the folder "vault" and "vault.check" before you go on; a new one is begun'
 
-/** What a process that was killed has stored for an event that never came to be. */
+/** Removes blobs that a killed process stored for an event that was never recorded. */
 async function sweep(stores: Parameters<typeof sweepBlobs>[0], tell: Tell): Promise<void> {
   const removed = await sweepBlobs(stores, tell)
   if (removed > 0) tell(`removed ${removed} stored bodies that no event names`)

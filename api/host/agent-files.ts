@@ -9,7 +9,7 @@ import type { Stores } from '../../domain/runtime/stream/ports.ts'
 import type { At } from '../../domain/runtime/types.ts'
 import type { Boundary } from './boundary.ts'
 
-/** Holds a working folder for one run of another agent, as a run of keepup's own agent holds its own (CONTRACTS 5). */
+/** Holds a working folder for one run of another agent, as a run of keepup's own agent holds its own. */
 export async function holdFiles(path: string, dataFolder: string, { versions }: Boundary): Promise<HeldFiles> {
   const workspace = await openWorkspace(path, { dataFolder, secrets: versions })
   const lock = lockWorkspace(workspace.path, dataFolder, null)

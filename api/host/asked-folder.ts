@@ -17,7 +17,7 @@ export async function asFolder<T>(folder: string, work: () => Promise<T> | T): P
 }
 const LONGEST = 200
 
-/** What is in it, by name; nothing where it is missing. Rejects as {@link asFolder} does. */
+/** The names in the folder; none where it is missing. Rejects as {@link asFolder} does. */
 export const entriesOf = (folder: string): Promise<string[]> =>
   asFolder(folder, () => (existsSync(folder) ? readdir(folder) : []))
 

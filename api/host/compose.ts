@@ -133,10 +133,10 @@ export function compose(host: Host, kept: Kept): Services {
     ...{ health, limiter, ...(cache && { cache }) },
     hasTool: (name) => named.has(name) || mcp.serverOf(name) !== null,
     secrets: async (spec) => (await boundary(spec)).secrets,
-    environment: async (spec, about) =>
-      openEnvironment(config, locks, spec, about, named, mcp, await boundary(spec), (text) =>
-        warn(about.agentId, text),
-      ),
+    environment: async (spec, about) => {
+      const parts = { config, locks, tools: named, mcp, boundary: await boundary(spec) }
+      return openEnvironment({ ...parts, warn: (text) => warn(about.agentId, text) }, spec, about)
+    },
     ...(host.crashPoint && { crashPoint: host.crashPoint }),
   }
   const read = readModelOf(tables, {
@@ -175,7 +175,7 @@ export function compose(host: Host, kept: Kept): Services {
   })
 }
 
-/** A restore clears the request cache: answers that were given to other files are asked for anew (CONTRACTS 9). */
+/** A restore clears the request cache: answers that were given to other files are asked for anew. */
 const clearing = (files: Files, cache: RequestCache | undefined): Files => ({
   ...files,
   async restore(agentId, asked) {

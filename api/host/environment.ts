@@ -11,16 +11,22 @@ import type { Boundary } from './boundary.ts'
 import { type HostFiles, hiddenFrom, refuseSecretsIn } from './hidden.ts'
 import { DriveTools } from './outside-tools.ts'
 
-/** What an agent works in: the folder of its run, which no other run has meanwhile, its tools, and commands as its policy says. */
+/** The parts of the host that an environment is made of. */
+interface HostParts {
+  readonly config: HostFiles
+  readonly locks: RunLocks
+  /** The host's own tools, by name. */
+  readonly tools: ReadonlyMap<string, Tool>
+  readonly mcp: McpPool
+  readonly boundary: Boundary
+  warn(text: string): void
+}
+
+/** Opens an agent's environment: the folder of its run, locked against other runs, its tools, and its policy's sandbox. */
 export async function openEnvironment(
-  config: HostFiles,
-  locks: RunLocks,
+  { config, locks, tools, mcp, boundary, warn }: HostParts,
   spec: AgentSpec,
-  { runId, driverId }: { runId: string; driverId: string },
-  tools: ReadonlyMap<string, Tool>,
-  mcp: McpPool,
-  boundary: Boundary,
-  warn: (text: string) => void,
+  { runId, driverId }: { readonly runId: string; readonly driverId: string },
 ): Promise<Environment> {
   const dataFolder = config.data
   const path = spec.workspace?.path

@@ -36,8 +36,8 @@ function pathIn(line: string): string[] {
 }
 
 /**
- * What commands in a workspace must not see: the data folder, its backups, the configuration file, the vault's key, and other data folders
- * beside any of these.
+ * The paths that commands in a workspace must not see: the data folder, its backups, the configuration file, the vault's key,
+ * and other data folders beside any of these.
  */
 export async function hiddenFrom(config: HostFiles, workspace: string): Promise<string[]> {
   const known = [config.data, ...backupsOf(config.data), ...(config.file === undefined ? [] : [config.file])]

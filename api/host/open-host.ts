@@ -17,7 +17,7 @@ import { mcpPool, secretOf, secretsOfTools } from './outside-tools.ts'
 import { paths } from './paths.ts'
 import { vaultKeys } from './vault-keys.ts'
 
-/** What a program brings beside its settings. */
+/** The parts that a program brings beside its settings. */
 export interface Own {
   readonly tools?: readonly Tool[]
   readonly scripts?: Readonly<Record<string, ScriptInput>>
@@ -29,7 +29,7 @@ export interface Own {
   readonly crashPoint?: NonNullable<RuntimePorts['crashPoint']>
 }
 
-/** What belongs to this host, wherever log and tables are: its secrets, models, tools, and a cache. */
+/** The parts that belong to this host, wherever log and tables are: its secrets, models, tools, and a cache. */
 export interface Host extends Pick<Own, 'crashPoint' | 'agents'> {
   readonly mcp: McpPool
   readonly config: Config
@@ -42,7 +42,7 @@ export interface Host extends Pick<Own, 'crashPoint' | 'agents'> {
   readonly tell: Tell
 }
 
-/** What is closed at the end, the last first, all of it: what fails is told when the rest is closed. */
+/** Closes everything that was opened, the last first. A failure is reported after the rest has been closed. */
 export class Opened {
   readonly #closers: (() => Promise<void> | void)[] = []
 

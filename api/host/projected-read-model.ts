@@ -25,6 +25,7 @@ import {
   nextDue,
   numbersOf,
   type OpenCall,
+  placesAt,
   showRun,
   showTree,
   usageAt,
@@ -128,6 +129,8 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
           },
       ),
     tree: (runId) => ask((db) => showTree(db, runId), treeRow),
+    placesAt: async (runId, position) =>
+      placesAt(log, (await tables.read((db) => eventStarts(db, runId, position))).data, position),
     heads: (runId) =>
       ask(
         (db) => agentHeads(db, runId),

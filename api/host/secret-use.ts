@@ -4,10 +4,11 @@ import { unavailable } from '../../domain/agent/secrets/redactor.ts'
 import type { Vault } from '../../domain/ports.ts'
 
 /**
- * What references in tools' arguments stand for, for one run, by what the vault holds now: one that was recorded with a
- * name at the start for what the name holds, one of a text without a name for that text. One of a text in which a value
- * stands that has or had a name is resolved only where the name was given to the run and still holds it: else anyone who has
- * seen a reference could use the secret, also after it was removed. The result throws ToolError SECRET_UNAVAILABLE.
+ * Resolves the references in tools' arguments for one run, by the values that the vault holds now. A reference that was
+ * recorded with a name at the start stands for the value of that name; a reference to a text without a name stands for the
+ * text. A text may hold a value that has or had a name: its reference is resolved only where the run was given the name, and
+ * the name still has that value. Otherwise a person who has seen a reference could use the secret, even after its removal.
+ * The result throws ToolError SECRET_UNAVAILABLE.
  */
 export async function secretsFor(
   vault: Vault,

@@ -23,7 +23,7 @@ export const DEFAULT_MODEL = 'claude-sonnet-5-5'
 /** The part of a host that preparing a run needs. */
 export type PreparingHost = Pick<Host, 'config' | 'models' | 'vault' | 'tools' | 'mcp' | 'knownSecrets' | 'agents'>
 
-/** What preparing a run asks of the host. */
+/** The parts of the host that preparing a run needs. */
 export function prepareServices(host: PreparingHost): PrepareServices {
   const { config, models, vault, tools, mcp, knownSecrets } = host
   return {

@@ -17,7 +17,7 @@ export function folderOf({ path }: { readonly path: string }, then = 'to fork it
   if (path !== ERASED) return path
   throw new Problem('WORKSPACE_ERASED', `where this run worked was erased; ${then}`)
 }
-/** What opening the files of a run needs of what it was started with. */
+/** The part of a run's definition that opening its files needs. */
 type Worked = Pick<AgentSpec, 'secrets' | 'policy'> & {
   readonly workspace: { readonly path: string } | null
   /** False: the path is as it was asked for, and may lead through links. */

@@ -2,7 +2,8 @@ import { HTTPException } from 'hono/http-exception'
 import { KeyedMutex } from '../../domain/runtime/concurrency.ts'
 import { asProblem, Problem } from '../app/problem.ts'
 import type { Services } from '../app/services.ts'
-import { documentGuard, hostGuard, jsonGuard, sizeGuard, tokenGuard } from './guards.ts'
+import { declaredGuard } from './declared-guard.ts'
+import { hostGuard, jsonGuard, sizeGuard, tokenGuard } from './guards.ts'
 import { newApp } from './new-app.ts'
 import { pageFiles } from './page/page-files.ts'
 import { answerHeaders } from './page/page-headers.ts'
@@ -24,6 +25,7 @@ import { memoryRoutes } from './routes/memories.ts'
 import { messageRoutes } from './routes/messages.ts'
 import { modelRoutes } from './routes/models.ts'
 import { numbersRoutes } from './routes/numbers.ts'
+import { permissionRoutes } from './routes/permissions.ts'
 import { planRoutes } from './routes/plan.ts'
 import { policyCheckRoutes } from './routes/policy-check.ts'
 import { recordRoutes } from './routes/records.ts'
@@ -103,7 +105,7 @@ export function createApp(s: Services, options: AppOptions) {
     sizeGuard(options.maxBodyBytes, bodyLimitOf),
     jsonGuard(readsItsBody),
   )
-  root.use(documentGuard(() => document()))
+  root.use(declaredGuard(() => root.openAPIRegistry.definitions))
   root.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' })
   root.openAPIRegistry.registerComponent('securitySchemes', 'code', { type: 'http', scheme: 'keepup-code' })
   const app = root
@@ -118,6 +120,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', resultRoutes(s))
     .route('/', requestRoutes(s))
     .route('/', contextRoutes(s))
+    .route('/', permissionRoutes(s))
     .route('/', planRoutes(s))
     .route('/', costRoutes(s))
     .route('/', numbersRoutes(s))

@@ -1,5 +1,4 @@
 import type { MiddlewareHandler } from 'hono'
-import { matchedRoutes } from 'hono/route'
 import { jsonFault } from '../../domain/log/json-fault.ts'
 import { echo } from '../../domain/shared/issues.ts'
 import { Problem } from '../app/problem.ts'
@@ -130,65 +129,6 @@ export function jsonGuard(reads: (path: string) => boolean = () => false): Middl
         throw new Problem<HttpCode>('INVALID_JSON', repeats === undefined ? broken : twice)
       }
     }
-    await next()
-  }
-}
-
-interface Operations {
-  readonly paths?: object
-}
-interface Known {
-  readonly query: readonly string[]
-  readonly header: readonly string[]
-  readonly wantsBody: boolean
-}
-type Operation = {
-  readonly parameters?: readonly { readonly in: string; readonly name: string }[]
-  readonly requestBody?: { readonly required?: boolean }
-}
-
-/** Headers that make a request mean something else: a route that would pass over one has to refuse it. */
-const MEANING = ['if-match', 'idempotency-key']
-
-/**
- * Refuses what the API's own document does not have: query parameters, and headers of those that matter, that a route does
- * not know, lest a slip of the pen be silent, and requests without the body that it requires.
- */
-export function documentGuard(document: () => Operations): MiddlewareHandler {
-  let routes: Map<string, Known> | null = null
-  const load = () => {
-    const paths = Object.entries((document().paths ?? {}) as Record<string, Record<string, Operation>>)
-    return new Map(
-      paths.flatMap(([path, methods]) =>
-        Object.entries(methods).map(([method, { parameters = [], requestBody }]) => {
-          const names = (where: string) => parameters.filter((p) => p.in === where).map((p) => p.name)
-          const known = { query: names('query'), header: names('header'), wantsBody: requestBody?.required === true }
-          return [`${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`, known] as const
-        }),
-      ),
-    )
-  }
-  return async (c, next) => {
-    const asked = Object.keys(c.req.query())
-    const reads = c.req.method === 'GET'
-    const meant = reads ? [] : MEANING.filter((name) => c.req.header(name) !== undefined)
-    const bodiless = !reads && c.req.raw.body === null
-    if (asked.length + meant.length === 0 && !bodiless) return next()
-    routes ??= load()
-    const path = matchedRoutes(c).at(-1)?.path ?? ''
-    const known = routes.get(`${c.req.method} ${path}`)
-    if (known === undefined) return next()
-    const unknown = asked.find((name) => !known.query.includes(name))
-    if (unknown !== undefined) {
-      const there = known.query.length ? `known are ${known.query.join(', ')}` : 'this route takes none'
-      throw new Problem('INVALID_REQUEST', `unknown query parameter "${echo(unknown)}"; ${there}`)
-    }
-    const surplus = meant.find((name) => !known.header.includes(name))
-    if (surplus !== undefined) {
-      throw new Problem('INVALID_REQUEST', `header ${surplus}: header not supported here; leave it out`)
-    }
-    if (bodiless && known.wantsBody)
-      throw new Problem<HttpCode>('INVALID_JSON', 'the body is missing; send a JSON object')
     await next()
   }
 }

@@ -4,6 +4,7 @@ import type { Comparison } from '../../domain/agent/rules/compare-histories.ts'
 import type { AgentRunHandle, AgentRunRequest, ExternalRuns } from '../../domain/ports/external.ts'
 import { Callback } from '../../domain/runtime/agent/callback.ts'
 import { compareRuns } from '../../domain/runtime/agent/history/compare.ts'
+import type { PermittedCall } from '../../domain/runtime/agent/history/permitted-calls.ts'
 import type { RebuiltRequest } from '../../domain/runtime/agent/history/rebuild-request.ts'
 import type { RecordedDecision } from '../../domain/runtime/agent/history/routing-decisions.ts'
 import { KeyedMutex } from '../../domain/runtime/concurrency.ts'
@@ -100,6 +101,8 @@ export interface KeepUp extends AsyncDisposable {
   models(): KnownModels
   /** Why a turn had its model: the router's decisions, one before each model call (seed 000, 5.7). */
   routing(agentId: string, turn: number): Promise<readonly RecordedDecision[]>
+  /** The calls of a turn that its policy refuses and a person's permission let through. */
+  permitted(agentId: string, turn: number): Promise<readonly PermittedCall[]>
   /** Checks the chain, the bodies and the digests of every agent of a run, or of one. */
   verify(runId: string, only?: { readonly agent?: string }): Promise<VerifiedRun>
   /**
@@ -229,7 +232,7 @@ export function keepUpOf(
     contextStore: (name, said) => contextStoreOf(services, name, actorOf('user', asker(said))),
     async say(agentId, command, { by: said, key } = {}) {
       const checked = parsed(UserCommand, command)
-      const kind = ['decide_approval', 'resolve_doubt', 'standing_approval'].includes(checked.kind)
+      const kind = ['decide_approval', 'resolve_doubt', 'revoke_permission', 'standing_approval'].includes(checked.kind)
         ? 'approver'
         : 'user'
       const actor = { kind, id: asker(said), claimed: true } as const
@@ -258,6 +261,7 @@ export function keepUpOf(
     requests: (agentId, turn) => services.runtime.requests(agentId, turn),
     models: () => services.models(),
     routing: (agentId, turn) => services.runtime.routing(agentId, turn),
+    permitted: (agentId, turn) => services.runtime.permitted(agentId, turn),
     verify: (runId, { agent } = {}) => verifyRun(services, runId, agent),
     reused: (runId) => services.runtime.reused(runId),
     compare: (runId, other) => compareRuns(services, runId, other),

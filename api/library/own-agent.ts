@@ -1,11 +1,11 @@
-import type { AgentEvent, AgentEventBody } from '../../domain/external/agent-event.ts'
+import type { AgentEventBody } from '../../domain/external/agent-event.ts'
 import { boundFinalText } from '../../domain/external/bounds.ts'
 import { AgentError, CANCELLED } from '../../domain/external/errors.ts'
 import { type AgentRunRequest, checkRequest } from '../../domain/external/request.ts'
 import type { Actor } from '../../domain/log/envelope.ts'
 import { agentStream } from '../../domain/log/ids.ts'
 import type { AgentCompletion, AgentRunHandle } from '../../domain/ports/external.ts'
-import { EventReader, type EventSource } from '../../domain/runtime/external/event-reader.ts'
+import { RunHandle } from '../../domain/runtime/external/run-handle.ts'
 import { OWN_CAPABILITIES } from '../app/agents/own-capabilities.ts'
 import { EventViews } from '../app/events/view.ts'
 import { asProblem } from '../app/problem.ts'
@@ -23,7 +23,7 @@ const GOES_ON: ReadonlySet<string> = new Set(['approval_decided', 'tool_call_res
 const READ = 32
 
 /**
- * Runs keepup's own agent through the Universal Agent API (CONTRACTS 13). It has no external stream: its events are those of
+ * Runs keepup's own agent through the Universal Agent API. It has no external stream: its events are those of
  * its run. DONE is exit code 0, ERROR is 1. Rejects with an AgentError as `AgentGateway.run` does.
  */
 export async function runOwnAgent(s: Services, asked: AgentRunRequest, by: string): Promise<AgentRunHandle> {
@@ -44,41 +44,27 @@ export async function runOwnAgent(s: Services, asked: AgentRunRequest, by: strin
 }
 
 /** A run of keepup's own agent as a handle. Consumers read its events from the log. */
-class OwnRun implements AgentRunHandle, EventSource {
+class OwnRun extends RunHandle {
   readonly agentId: string
   readonly agentKind = OWN_AGENT
-  readonly events: AsyncIterable<AgentEvent> = { [Symbol.asyncIterator]: () => new EventReader(this) }
-  readonly completion: Promise<AgentCompletion>
-  ended: EventSource['ended'] = null
   readonly #services: Services
   readonly #over = new AbortController()
-  readonly #readers = new Set<EventReader>()
-  readonly #settle = Promise.withResolvers<AgentCompletion>()
   /** The revisions of the stored events that say something, with the index of the first agent event of each. */
   readonly #index: { readonly first: number; readonly revision: number }[] = []
   #count = 0
-  #result: AgentCompletion | AgentError | null = null
   #why: string | null = null
   #summary = ''
-  #change = Promise.withResolvers<void>()
 
   constructor(s: Services, runId: string, timeoutMs: number | undefined) {
+    super()
     this.#services = s
     this.agentId = runId
-    this.completion = this.#settle.promise
-    this.completion.catch(() => undefined)
     void this.#watch()
     if (timeoutMs !== undefined) void this.#limit(timeoutMs)
   }
 
   cancel(reason?: string, by?: Actor): void {
-    this.#end(CANCELLED, reason, by)
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.cancel()
-    for (const reader of [...this.#readers]) await reader.return()
-    await this.completion.catch(() => undefined)
+    this.#cancel(CANCELLED, reason, by)
   }
 
   async read(from: number): Promise<readonly AgentEventBody[]> {
@@ -95,26 +81,7 @@ class OwnRun implements AgentRunHandle, EventSource {
     return found
   }
 
-  changed(): Promise<void> {
-    return this.#change.promise
-  }
-
-  wake(): void {
-    const { resolve } = this.#change
-    this.#change = Promise.withResolvers<void>()
-    resolve()
-  }
-
-  hold(reader: EventReader): void {
-    this.#readers.add(reader)
-  }
-
-  release(reader: EventReader): void {
-    this.#readers.delete(reader)
-    this.#trySettle()
-  }
-
-  #end(why: string, reason: string | undefined, by: Actor = actorOf('user', undefined)): void {
+  #cancel(why: string, reason: string | undefined, by: Actor = actorOf('user', undefined)): void {
     if (this.#why !== null || this.ended !== null) return
     this.#why = why
     const command = { kind: 'cancel', deadlineMs: 10_000, ...(reason !== undefined && { reason }) } as const
@@ -125,7 +92,7 @@ class OwnRun implements AgentRunHandle, EventSource {
 
   async #limit(timeoutMs: number): Promise<void> {
     await this.#services.clock.sleep(timeoutMs, this.#over.signal).catch(() => undefined)
-    if (!this.#over.signal.aborted) this.#end(`timed out after ${timeoutMs} ms`, 'timed out')
+    if (!this.#over.signal.aborted) this.#cancel(`timed out after ${timeoutMs} ms`, 'timed out')
   }
 
   async #watch(): Promise<void> {
@@ -146,10 +113,7 @@ class OwnRun implements AgentRunHandle, EventSource {
       failure = result = new AgentError('Backend', `the run could not be read: ${(cause as Error).message}`, { cause })
     }
     this.#over.abort()
-    this.ended = { failure }
-    this.#result = result
-    this.wake()
-    this.#trySettle()
+    this.end(result, failure)
   }
 
   async #outcome(): Promise<AgentCompletion | AgentError> {
@@ -160,11 +124,5 @@ class OwnRun implements AgentRunHandle, EventSource {
     if (machine.status === 'ERROR' && machine.code === 'CANCELLED')
       return new AgentError('Backend', this.#why ?? CANCELLED)
     return { status: { code: 1, signal: null }, success: false, finalText: null }
-  }
-
-  #trySettle(): void {
-    if (this.#result === null || this.#readers.size > 0) return
-    if (this.#result instanceof AgentError) this.#settle.reject(this.#result)
-    else this.#settle.resolve(this.#result)
   }
 }

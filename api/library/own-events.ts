@@ -6,7 +6,7 @@ import type { EventView } from '../app/schemas/events.ts'
 type Payload = Readonly<Record<string, unknown>>
 
 /**
- * The events of the Universal Agent API (CONTRACTS 13) for one of keepup's own agent, within its bounds; none: it says nothing
+ * The events of the Universal Agent API for one of keepup's own agent, within its bounds; none: it says nothing
  * there. The same event always gives the same.
  */
 export const ownEvents = (view: EventView): AgentEventBody[] => mapped(view).flatMap(boundEvent)

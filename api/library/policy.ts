@@ -1,5 +1,5 @@
 import type { Policy, SecurityPolicy, ToolExecutionContext } from '../../domain/agent/definition/spec.ts'
-import { matches } from '../../domain/agent/rules/policy.ts'
+import { matches } from '../../domain/agent/definition/tool-patterns.ts'
 import { Problem } from '../app/problem.ts'
 
 /** Tools that both lists allow. Patterns only: `*`, `server:*`, or a name. */

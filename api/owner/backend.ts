@@ -1,6 +1,6 @@
 type OwnerCode = 'OWNER_SILENT' | 'OWNER_GONE' | 'NOTHING_YET'
 
-/** What could not be had of the process that owns the data folder; the message says what to do. */
+/** A failure to reach the process that owns the data folder; the message says what to do. */
 export class OwnerError extends Error {
   override readonly name = 'OwnerError'
   readonly code: OwnerCode

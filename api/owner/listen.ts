@@ -35,7 +35,7 @@ function listen(fetch: Fetch, where: ListenOptions): Promise<Listening> {
   })
 }
 
-/** What to do where an address cannot be listened on, by the system's code. */
+/** The advice where an address cannot be listened on, by the system's code. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another process listens there: end it, or name another port with --port (0: any)',
   EACCES: 'this user may not listen there: name a port from 1024 on with --port',

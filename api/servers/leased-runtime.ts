@@ -53,13 +53,13 @@ export class LeasedRuntime extends Runtime {
     }
     void listen().catch((error: Error) => {
       if (this.#options.closed.aborted) return
-      // What is driven finds out at its next append; the next drive listens anew.
+      // A drive at work finds out at its next append; the next drive listens anew.
       this.#hearing = null
       warn?.('log', `what other processes record is heard late: ${error.message}`)
     })
   }
 }
 
-/** What the driver of this process writes it knows already. */
+/** False for events of drivers: one of this process knows them already. Claims of other processes count. */
 const isForeign = ({ header }: RecordedEvent): boolean =>
   header.driver === undefined || header.type === 'driver_claimed'

@@ -15,13 +15,13 @@ export interface TablesLook {
   readonly parked: number
   /** Agents that no process drives. */
   readonly orphans: number
-  /** What is amiss with them, which the next process mends that moves them; null: nothing. */
+  /** Their fault, which the next process mends that moves them; null: none. */
   readonly damage: string | null
   /** They show what the log does not hold. */
   readonly ahead: boolean
 }
 
-/** What can be learnt of the servers of a deployment, without making anything there; an Error where one cannot be used. */
+/** The findings about the servers of a deployment, without making anything there; an Error where one cannot be used. */
 export interface ServersLook {
   /** `log` null: there is none yet. `made`: a worker has listened; `refused`: why this user may not. */
   readonly eventstore:

@@ -56,7 +56,7 @@ async function mustBeFree(url: string, namespace: string): Promise<void> {
   }
 }
 
-/** What a schema of a deployment holds in any case; of that of the views the look at the tables tells. */
+/** Tables that every schema of a deployment has; the check of the tables reports on the schema of the views. */
 const MARKS = { _blobs: 'blobs', _leases: 'leases' } as const
 
 const isOfOthers = ({ holds }: { readonly holds: readonly string[] }, mark: string | undefined): boolean =>

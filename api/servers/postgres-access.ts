@@ -8,7 +8,7 @@ const SETTING = 'KEEPUP_POSTGRES'
 /** The operator is told after so long that PostgreSQL is waited for, ms. */
 const TOLD_AFTER_MS = 1_500
 
-/** What is known of a connection string, and may be shown; null: it is none. */
+/** The parts of a connection string that may be shown; null: it is none. */
 function placeOf(url: string) {
   // A socket's folder stands in `host`, and then nothing where a host would.
   const whole = url.replace('@/', '@localhost/')
@@ -26,7 +26,7 @@ function placeOf(url: string) {
 
 type Place = NonNullable<ReturnType<typeof placeOf>>
 
-/** What to do about what the client or the server says, by its code: an SQLSTATE, or one of the system. */
+/** The advice for an error of the client or of the server, by its code: an SQLSTATE, or one of the system. */
 const TO_DO: readonly (readonly [RegExp, (place: Place) => string])[] = [
   [/^28/, ({ user }) => `see the user (${user}) and the password in ${SETTING}, and pg_hba.conf of the server`],
   [/^3D000$/, ({ database }) => `make the database (createdb ${database}), or name another one in ${SETTING}`],

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import { schemasOf } from './schemas.ts'
 
-/** What the user of PostgreSQL may do with what a deployment has there. */
+/** The rights of the user of PostgreSQL on the schemas of a deployment. */
 export interface Rights {
   /** False: a standby, or set to be read-only. */
   readonly takesWrites: boolean

@@ -15,7 +15,7 @@ interface Options {
 }
 
 /**
- * What the processes of a deployment share about calls of models: the limits of a provider's key, and the request cache.
+ * The state that the processes of a deployment share about calls of models: the limits of a provider's key, and the cache.
  * Where their tables cannot be made, this process keeps the limits by itself and stores no answers, and says so.
  */
 export async function sharedByCalls({

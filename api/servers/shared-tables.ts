@@ -38,7 +38,7 @@ export interface SharedTablesOptions extends LeaseOptions {
 const PROJECTOR = '.projector'
 /** How often a process that only reads looks how far the tables are, ms: at first, and at last. */
 const LOOK_MS = [10, 250] as const
-/** What stopped one projector may stop the next: it is not tried more often than this, ms. */
+/** The longest pause before the next projector, in ms: the cause that stopped one may stop the next. */
 const LONGEST_PAUSE_MS = 30_000
 /** Tables that were dropped or altered come back by themselves: answers wait for that, ms. */
 const BACK_WITHIN_MS = 30_000

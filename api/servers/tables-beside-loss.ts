@@ -18,7 +18,7 @@ interface Stores {
   readonly blobs: BlobStore
 }
 
-/** What the log does not hold of what the tables have seen; null: nothing, or there are no tables that tell. */
+/** The events that the tables have seen and the log does not hold; null: none, or there are no tables that tell. */
 export async function lossOnServers({ home, log }: Pick<Stores, 'home' | 'log'>): Promise<Loss | null> {
   if ((await home.live()) === null) return null
   try {

@@ -14,6 +14,7 @@ import { DocumentScreen } from './documents/document-screen.tsx'
 import { DocumentsScreen } from './documents/documents-screen.tsx'
 import { ExportedScreen } from './exported/exported-screen.tsx'
 import { takeDrops } from './exported/opened.ts'
+import { rememberZone } from './habits/time-zone.ts'
 import { NumbersScreen } from './numbers/numbers-screen.tsx'
 import { followLink, path } from './page/router.ts'
 import { Notice, Shell } from './page/shell.tsx'
@@ -54,6 +55,7 @@ const Page = () =>
     </Shell>
   )
 
+rememberZone()
 await exchangeCode().catch(() => {
   refusal.value = 'the server does not answer; look whether "keepup serve" is running'
 })

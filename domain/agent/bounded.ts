@@ -2,7 +2,7 @@ import { wellFormed } from '../log/well-formed.ts'
 
 const utf8 = new TextEncoder()
 
-/** The part of one result that a model is shown, in UTF-8 bytes (CONTRACTS 9). */
+/** The part of one result that a model is shown, in UTF-8 bytes. */
 export const RESULT_BYTES = 30_720
 
 /** UTF-8 bytes as well-formed text; what is no UTF-8 becomes U+FFFD. */

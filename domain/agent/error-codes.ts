@@ -1,4 +1,4 @@
-/** Codes of a tool call's failure (CONTRACTS 3). */
+/** Codes of a tool call's failure. */
 export const TOOL_ERROR_CODES = [
   'RESOURCE_NOT_FOUND',
   'INVALID_ARGUMENTS',
@@ -57,6 +57,7 @@ export const REJECTION_CODES = [
   'MESSAGE_TOO_LARGE',
   'MODEL_UNKNOWN',
   'NOTHING_HIDDEN',
+  'PERMISSION_NOT_IN_FORCE',
   'NOT_ERASABLE',
   'NOT_ROOT',
   'NO_LOSS_TO_RELEASE',

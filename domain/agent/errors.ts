@@ -44,7 +44,7 @@ export type ModelErrorCode =
   | 'SCRIPT_INVALID'
   | 'SCRIPT_EXHAUSTED'
 
-/** A failed attempt of a model call. Transient ones are retried, permanent ones end the run (CONTRACTS 7). */
+/** A failed attempt of a model call. Transient ones are retried, permanent ones end the run. */
 export class ModelError extends Error implements ModelFailure {
   override readonly name = 'ModelError'
   readonly code: ModelErrorCode
@@ -72,14 +72,17 @@ export class CommandRejected extends Error {
   }
 }
 
+type DeliveryRefusal = 'BOUNCED' | 'GONE' | 'OUT_OF_ORDER'
+
 /**
- * The delivery of a courier is not taken. BOUNCED: it never will be, and the source is told so; OUT_OF_ORDER: something of
- * the same source comes first. It is no answer to a person's request.
+ * The delivery of a courier is not taken. BOUNCED: it never will be; GONE: nor will any other, because the target has
+ * finished or does not exist. The source records both. OUT_OF_ORDER: something of the same source comes first. It is no
+ * answer to a person's request.
  */
 export class DeliveryRefused extends Error {
   override readonly name = 'DeliveryRefused'
-  readonly code: 'BOUNCED' | 'OUT_OF_ORDER'
-  constructor(code: 'BOUNCED' | 'OUT_OF_ORDER', message: string) {
+  readonly code: DeliveryRefusal
+  constructor(code: DeliveryRefusal, message: string) {
     super(message)
     this.code = code
   }

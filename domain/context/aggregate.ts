@@ -2,9 +2,10 @@ import { canonicalBytes } from '../log/canonical.ts'
 import type { Json } from '../log/json.ts'
 import { saltBody } from '../log/seal.ts'
 import type { Aggregate, Decision, Place, StreamContext } from '../stream/aggregate.ts'
-import { bodyFault, checkKnown, decode, decodeKept } from './codec.ts'
+import { UNDRIVEN } from '../stream/undriven.ts'
+import { reading } from './codec.ts'
 import { ContextError, notFound } from './errors.ts'
-import { type BodyOf, type ContextEvent, type ContextEventType, versions } from './events.ts'
+import type { BodyOf, ContextEvent, ContextEventType } from './events.ts'
 import { type ContextState, digest, evolve, FOLD } from './state.ts'
 import { entry } from './table.ts'
 import { MAX_VARIABLES, refOf } from './variable.ts'
@@ -22,18 +23,11 @@ export const contextStream = (store: string): string => `context-${store}`
 export const context: Aggregate<ContextState, ContextEvent, ContextCommand> = {
   kind: 'context',
   fold: FOLD,
-  versions,
-  decode,
-  decodeKept,
-  checkKnown,
-  fault: ({ type, body }) => bodyFault(type, body),
+  ...reading,
   evolve,
   decide,
-  wakeAt: () => null,
   digest,
-  // Setting a variable again changes nothing that matters: no request has to be remembered.
-  commands: () => [],
-  remembered: Number.POSITIVE_INFINITY,
+  ...UNDRIVEN,
   reject: (code, message) => new ContextError(code, message),
   erasing: { says: (type) => type === 'variable_set', residue, ending },
 }

@@ -20,6 +20,6 @@ export class ContextError extends Error {
   }
 }
 
-/** The error for a key that is not set (CONTRACTS 14). */
+/** The error for a key that is not set. */
 export const notFound = (key: string): ContextError =>
   new ContextError('VARIABLE_NOT_FOUND', `Variable not found: ${key}`)

@@ -69,7 +69,7 @@ export const refOf = (key: string, value: Json): VariableRef => ({
   bytes: byteLength(textOf(value)),
 })
 
-/** Tokens of a summary where the caller names no other number (CONTRACTS 14). */
+/** Tokens of a summary where the caller names no other number. */
 export const SUMMARY_TOKENS = 500
 /** About how many UTF-8 bytes a token stands for. */
 const TOKEN_BYTES = 4

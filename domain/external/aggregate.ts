@@ -1,11 +1,11 @@
 import { CommandRejected } from '../agent/errors.ts'
 import type { Aggregate } from '../stream/aggregate.ts'
-import { bodyFault, checkKnown, decode, decodeKept } from './codec.ts'
+import { reading } from './codec.ts'
 import type { ExternalCommand, ExternalContext } from './commands.ts'
 import { decide } from './decide.ts'
 import { digest, FOLD } from './digest.ts'
 import { erasing } from './erasing.ts'
-import { type ExternalEvent, versions } from './events.ts'
+import type { ExternalEvent } from './events.ts'
 import { evolve, REMEMBERED } from './evolve.ts'
 import { wakeAt } from './owed.ts'
 import type { ExternalState } from './state.ts'
@@ -14,11 +14,7 @@ import type { ExternalState } from './state.ts'
 export const external: Aggregate<ExternalState, ExternalEvent, ExternalCommand, ExternalContext> = {
   kind: 'external',
   fold: FOLD,
-  versions,
-  decode,
-  decodeKept,
-  checkKnown,
-  fault: ({ type, body }) => bodyFault(type, body),
+  ...reading,
   evolve,
   decide,
   wakeAt,
@@ -27,5 +23,4 @@ export const external: Aggregate<ExternalState, ExternalEvent, ExternalCommand, 
   remembered: REMEMBERED,
   reject: (code, message) => new CommandRejected(code, message),
   erasing,
-  readers: new Set(['driver_claimed']),
 }

@@ -1,7 +1,7 @@
 import { byteLength } from '../agent/bounded.ts'
 import type { AgentEventBody } from './agent-event.ts'
 
-/** A batch of agent events is one stored event; it is full at the first of these (DESIGN, External runs). */
+/** A batch of agent events is one stored event; it is full at the first of these. */
 export const BATCH = { events: 256, bytes: 64 * 1024, ms: 50 } as const
 
 /** Gathers agent events into batches. Times are ms of any one clock. An event that is larger than a batch stands alone. */

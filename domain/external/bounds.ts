@@ -3,7 +3,7 @@ import type { Json } from '../log/json.ts'
 import { wellFormed } from '../log/well-formed.ts'
 import type { AgentEventBody } from './agent-event.ts'
 
-/** Bounds of an event, in UTF-8 bytes (CONTRACTS 13). `data` is measured as JSON. */
+/** Bounds of an event, in UTF-8 bytes. `data` is measured as JSON. */
 export const BOUNDS = { channel: 128, text: 65_536, message: 4_096, data: 65_536, finalText: 65_536 } as const
 
 const TRUNCATED = '…(truncated)'

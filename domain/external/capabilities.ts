@@ -3,7 +3,7 @@ import { AgentError } from './errors.ts'
 /** The kind of an agent. */
 export const AGENT_KIND = /^[a-z][a-z0-9_]*$/
 
-/** The capabilities that mean the same for every backend. Capability and extension ids are one namespace (CONTRACTS 13). */
+/** The capabilities that mean the same for every backend. Capability and extension ids are one namespace. */
 export const CORE_CAPABILITIES = [
   'agent_api.run',
   'agent_api.events',

@@ -2,8 +2,7 @@ import { agentOf, runOf } from '../log/owner.ts'
 import { codecOf } from '../stream/codec.ts'
 import { bodies, type ExternalEvent, versions } from './events.ts'
 
-export const { decode, decodeKept, checkKnown, bodyFault } = codecOf<ExternalEvent>({ bodies, versions }, (header) => ({
-  turn: header.turn,
-  agentId: agentOf(header),
-  runId: runOf(header),
-}))
+export const { reading, bodyFault } = codecOf<ExternalEvent>(
+  { bodies, versions, claim: 'driver_claimed' },
+  (header) => ({ turn: header.turn, agentId: agentOf(header), runId: runOf(header) }),
+)

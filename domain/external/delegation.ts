@@ -1,8 +1,8 @@
 import type { AgentSpec, Rights } from '../agent/definition/spec.ts'
-import { covers } from '../agent/definition/tool-patterns.ts'
+import { asksInMode, covers } from '../agent/definition/tool-patterns.ts'
 import type { Extensions } from './extensions.ts'
 
-// Delegation to another agent (CONTRACTS 13): our policy cannot see what it does, so that a child's rights must become
+// Delegation to another agent: our policy cannot see what it does, so that a child's rights must become
 // options of its backend beforehand, or the call is refused.
 
 export type { Rights }
@@ -18,16 +18,13 @@ export interface RightsLevel {
 
 const RIGHTS = ['read', 'write', 'commands', 'outside'] as const satisfies readonly (keyof Rights)[]
 
-/** Tools that interactive mode always asks for (CONTRACTS 3). */
-const SENSITIVE = ['write_file', 'run_command']
-
 /** The rights that a child's spec gives in some phase without a person's approval of single calls. */
 export function rightsOf({ policy, role }: Pick<AgentSpec, 'policy' | 'role'>): Rights {
-  const asks = policy.mode === 'interactive' ? [...policy.requiresApproval, ...SENSITIVE] : policy.requiresApproval
+  const asks = (tool: string) => covers(policy.requiresApproval, tool) || asksInMode(policy.mode, tool)
   // Phases order the work of a role, and another agent has none: it may what the role may in one of them.
   const inSome = (tool: string) => role === null || role.phases.some((phase) => covers(phase.allowedTools, tool))
   const may = (tool: string) =>
-    covers(policy.allowedTools, tool) && !covers(policy.deniedTools, tool) && !covers(asks, tool) && inSome(tool)
+    covers(policy.allowedTools, tool) && !covers(policy.deniedTools, tool) && !asks(tool) && inSome(tool)
   return { read: may('read_file'), write: may('write_file'), commands: may('run_command'), outside: !policy.sandboxed }
 }
 

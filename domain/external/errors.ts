@@ -1,6 +1,6 @@
 import type { ExitStatus } from './exit-status.ts'
 
-/** The errors of the Universal Agent API (CONTRACTS 13). */
+/** The errors of the Universal Agent API. */
 export type AgentErrorCode =
   | 'UnknownBackend' // no backend of this kind is registered
   | 'UnsupportedCapability' // the backend does not advertise what the request asks for, or lost it while it ran
@@ -21,7 +21,7 @@ export class AgentError extends Error {
   }
 }
 
-/** The message of a run that ended because its end was asked for (CONTRACTS 13). */
+/** The message of a run that ended because its end was asked for. */
 export const CANCELLED = 'cancelled'
-/** The message of a run whose process was alive 5 s after SIGKILL (CONTRACTS 13). */
+/** The message of a run whose process was alive 5 s after SIGKILL. */
 export const NOT_TERMINATED = 'failed to terminate'

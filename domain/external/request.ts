@@ -38,7 +38,7 @@ export interface Advertised {
 }
 
 /**
- * The request in its checked form. The order of checks is CONTRACTS 13: prompt not blank, unknown keys (the error names the
+ * The request in its checked form. The order of checks is a contract: prompt not blank, unknown keys (the error names the
  * lexicographically smallest), value types, contradictions. Throws AgentError `InvalidRequest`, or `UnsupportedCapability`
  * for an extension that the backend does not advertise. No error repeats a value.
  */

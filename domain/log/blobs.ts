@@ -1,6 +1,6 @@
 import type { SaltedBody } from './seal.ts'
 
-/** A body over this many bytes lies in the blob store (DESIGN, Blobs). */
+/** A body over this many bytes lies in the blob store. */
 export const MAX_INLINE_BODY = 64 * 1024
 
 /** The most bytes of inline bodies in an append that a careful caller makes. */

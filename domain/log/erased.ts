@@ -3,7 +3,7 @@ import { LogError } from './errors.ts'
 
 // Like chain.ts without zod, for a writer's thread.
 
-/** The type of the fact that bodies were emptied (CONTRACTS 6; DESIGN, Erasure). */
+/** The type of the fact that bodies were emptied. */
 export const ERASED_FACT = 'erased'
 
 /** The content of an `erased` fact: the erased bodies of its own stream, and the reason. */

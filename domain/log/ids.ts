@@ -28,7 +28,7 @@ export function runIdOf(nowMs: number, entropy: Uint8Array): string {
   return base32(bytes)
 }
 
-/** A tool call's id: stable under replay, because it derives from agent, turn and index (CONTRACTS: 5.9.1). */
+/** A tool call's id: stable under replay, because it derives from agent, turn and index. */
 export function toolCallId(agentId: string, turn: number, index: number): string {
   return `${agentId}.t${turn}.c${index}`
 }

@@ -2,7 +2,7 @@ const FLAW = /\0|\p{Surrogate}/u
 
 /**
  * The same JSON value with NUL characters and halves of surrogate pairs replaced by U+FFFD, in keys too: such text does
- * not come back from every store as it went in (DESIGN, Text). What is well formed is returned as it is, not copied.
+ * not come back from every store as it went in. What is well formed is returned as it is, not copied.
  */
 export function wellFormed<T>(value: T): T {
   return replaced(value) as T

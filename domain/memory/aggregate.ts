@@ -1,27 +1,21 @@
 import type { Header } from '../log/envelope.ts'
 import type { Aggregate } from '../stream/aggregate.ts'
-import { bodyFault, checkKnown, decode, decodeKept } from './codec.ts'
+import { UNDRIVEN } from '../stream/undriven.ts'
+import { reading } from './codec.ts'
 import { decide, type MemoryCommand, type MemoryContext } from './decide.ts'
 import { MemoryError } from './errors.ts'
-import { type BodyOf, type MemoryEvent, versions } from './events.ts'
+import type { BodyOf, MemoryEvent } from './events.ts'
 import { digestOf, evolve, FOLD, type MemoryState } from './state.ts'
 
 /** A fact that agents and people keep beyond a conversation, as one kind of stream: `memory-<scope>-<id>`. */
 export const memory: Aggregate<MemoryState, MemoryEvent, MemoryCommand, MemoryContext> = {
   kind: 'memory',
   fold: FOLD,
-  versions,
-  decode,
-  decodeKept,
-  checkKnown,
-  fault: ({ type, body }) => bodyFault(type, body),
+  ...reading,
   evolve,
   decide,
-  wakeAt: () => null,
   digest: digestOf,
-  // A stream is a few events long: a repeated request is found by the command ids in its headers.
-  commands: () => [],
-  remembered: Number.POSITIVE_INFINITY,
+  ...UNDRIVEN,
   reject: (code, message) => new MemoryError(code, message),
   erasing: { says: (type) => SAYS.has(type), residue, ending },
 }

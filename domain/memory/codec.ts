@@ -1,6 +1,6 @@
 import { codecOf } from '../stream/codec.ts'
 import { bodies, type MemoryEvent, versions } from './events.ts'
 
-export const { decode, decodeKept, checkKnown, bodyFault } = codecOf<MemoryEvent>({ bodies, versions }, ({ runId }) =>
+export const { reading, decodeKept, bodyFault } = codecOf<MemoryEvent>({ bodies, versions }, ({ runId }) =>
   runId === undefined ? {} : { runId },
 )

@@ -67,7 +67,7 @@ export interface RuntimePorts extends StreamPorts {
   /** Agents of a run at work at once (5): one that waits for people or for other agents is not at work. */
   readonly agentsAtOnce?: number
   /**
-   * The right to drive `name`, an agent, a run or a slot of it, where several processes drive (DESIGN, Owner); null: another
+   * The right to drive `name`, an agent, a run or a slot of it, where several processes drive; null: another
    * one has it. Absent: this process alone drives.
    */
   lease?(name: string): Promise<Lease | null>

@@ -60,14 +60,14 @@ async function addAttached(
 ): Promise<void> {
   if (aggregate === undefined)
     throw new LogError('UNKNOWN_EVENT', `streams such as ${stream} are not known here; use the keepup that wrote it`)
-  const { attaching, readers } = aggregate
+  const { attaching, claim } = aggregate
   for await (const page of stores.log.read(stream)) {
     for (const event of page) {
       const { header, erased } = event
       aggregate.checkKnown(header)
-      if (erased || !(attaching?.has(header.type) || readers?.has(header.type))) continue
+      if (erased || !(attaching?.has(header.type) || header.type === claim)) continue
       const bytes = await bodyOf(stores, event)
-      if (readers?.has(header.type)) aggregate.decode(header, bytes)
+      if (header.type === claim) aggregate.decode(header, bytes)
       const attachment = aggregate.attachment?.(header, bytes)
       if (attachment !== undefined) named.add(attachment.hash)
     }

@@ -6,6 +6,7 @@ import type { PointFacts } from '../agent/state/point-details.ts'
 import type { AgentState } from '../agent/state/state.ts'
 import type { Actor, SealedEvent } from '../log/envelope.ts'
 import type { Head } from '../ports.ts'
+import type { PermittedCall } from './agent/history/permitted-calls.ts'
 import type { RebuiltRequest } from './agent/history/rebuild-request.ts'
 import type { RecordedDecision } from './agent/history/routing-decisions.ts'
 import type { ErasableBody, ErasureChoice } from './erasure/types.ts'
@@ -140,8 +141,8 @@ export interface DriveOptions {
 /** The operations of the runtime: everything that api offers goes through these. */
 export interface AgentServices {
   /**
-   * Records a command; drives nothing. Rejects with CommandRejected (412 where the
-   * agent is no longer at the expected revision), ContentionError or LogError.
+   * Records a command; drives nothing. Rejects with CommandRejected (REVISION_CHANGED where the agent is no longer at the
+   * expected revision), ContentionError or LogError.
    */
   execute(agentId: string, command: PersonCommand, request: Request): Promise<Executed>
   /**
@@ -154,7 +155,7 @@ export interface AgentServices {
   /**
    * Drives the run of the agent: claims the root and the agents below it, performs what is owed, and brings what they owe
    * each other, until the run ends or each of its agents waits. Rejects, having recorded nothing of the agent that it is
-   * about, with CommandRejected: `TOOLS_MISSING`, 409, where an agent has tools that are not here, else RUN_UNKNOWN.
+   * about, with CommandRejected: TOOLS_MISSING where an agent has tools that are not here, else RUN_UNKNOWN.
    */
   drive(agentId: string, options: DriveOptions): Promise<DriveEnd>
   /** Rejects, before a fork of the agent is made, as a {@link drive} of the fork would. */
@@ -173,4 +174,6 @@ export interface AgentServices {
   requests(agentId: string, turn: number): Promise<RebuiltRequest[]>
   /** Which models the turn was routed to, and why (seed 000, 5.7.2). Rejects with POINT_UNKNOWN. */
   routing(agentId: string, turn: number): Promise<RecordedDecision[]>
+  /** The calls of a turn that ran by a person's permission. */
+  permitted(agentId: string, turn: number): Promise<PermittedCall[]>
 }

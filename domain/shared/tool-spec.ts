@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Milliseconds } from './time-span.ts'
 
 /**
- * How safe a second run is (CONTRACTS 3). `pure` and `idempotent` run again under the same call id; `reconcilable` has
+ * How safe a second run is. `pure` and `idempotent` run again under the same call id; `reconcilable` has
  * a probe; `irreversible` is never run twice without a person.
  */
 export const Effect = z.enum(['pure', 'idempotent', 'reconcilable', 'irreversible'])

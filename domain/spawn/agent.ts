@@ -2,7 +2,7 @@ import type { VariableRef } from '../context/variable.ts'
 import { SpawnError } from './errors.ts'
 import { NO_TOKENS, plus, type TokenUsage } from './token-usage.ts'
 
-// Spawn-and-wait by the names of seed 004; CONTRACTS 14.
+// Spawn-and-wait by the names of seed 004.
 
 /** The destination of a result: the caller gets it, the parent's merge gets it, or the store alone holds it. */
 export type OnComplete = 'return' | 'merge' | 'store'

@@ -22,7 +22,7 @@ export interface Merged {
   readonly votes?: { readonly won: number; readonly of: number }
 }
 
-/** A summary has at most so many characters (CONTRACTS 14). */
+/** A summary has at most so many characters. */
 export const SUMMARY_CHARACTERS = 2_000
 const CUT = '…'
 

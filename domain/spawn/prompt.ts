@@ -15,7 +15,7 @@ export interface PromptParts {
   readonly functions?: readonly Pick<FunctionSpec, 'name' | 'description'>[]
 }
 
-/** The whole prompt, byte for byte as CONTRACTS 14 says. */
+/** The whole prompt. Its words are a contract: providers and tests compare them byte for byte. */
 export function buildPrompt({ prompt, context, parentId, functions = [] }: PromptParts): string {
   const parts = [prompt]
   if (context !== undefined) {

@@ -17,7 +17,7 @@ const STATUSES: readonly unknown[] = [429, 529]
 const NETWORK =
   /^(?:ECONN(?:RESET|REFUSED|ABORTED)|ENET(?:DOWN|UNREACH|RESET)|EHOST(?:DOWN|UNREACH)|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EPIPE|UND_ERR_(?:SOCKET|CONNECT_TIMEOUT|HEADERS_TIMEOUT|BODY_TIMEOUT))$/
 
-/** Did the attempt fail for a reason that passes: network errors, time limits, 429 and 529 (CONTRACTS 14)? */
+/** Did the attempt fail for a reason that passes: network errors, time limits, 429 and 529? */
 export function isTransient(error: unknown): boolean {
   if (error instanceof ProviderError)
     return error.network || error.code === 'TIMED_OUT' || STATUSES.includes(error.status)

@@ -100,7 +100,10 @@ export interface Aggregate<State, Event extends StreamEvent, Command, Context ex
   readonly fold: number
   /** Current version of each type of event. */
   readonly versions: Readonly<Record<string, number>>
-  /** A stored event as the fold sees it, in its current version. Throws LogError UNKNOWN_EVENT, LOG_NEWER or LOG_CORRUPT. */
+  /**
+   * A stored event in its current version. Throws LogError UNKNOWN_EVENT for a type or version that this program does not
+   * know, LOG_NEWER where a newer program wrote the stream, and LOG_CORRUPT where the body is not JSON.
+   */
   decode(header: Header, body: Uint8Array): Event
   /** An event whose body was erased, from what was kept of it. Throws as {@link decode} does. */
   decodeKept(header: Header, kept: { readonly version: number; readonly body: unknown }): Event
@@ -130,8 +133,8 @@ export interface Aggregate<State, Event extends StreamEvent, Command, Context ex
   inherited?(event: Event): Inherited | null
   /** The stream of the same owner that an event brings into being; null: none. */
   bears?(header: Header): string | null
-  /** Types of events whose body says which programs may read what follows: decoding one throws LOG_NEWER. */
-  readonly readers?: ReadonlySet<string>
+  /** The type by which a driver claims a stream. Decoding a claim of a newer program throws LOG_NEWER. */
+  readonly claim?: string | undefined
   /** Types of events that may name an attachment, and the one that a stored event names. */
   readonly attaching?: ReadonlySet<string>
   attachment?(header: Header, body: Uint8Array): Attachment | undefined
@@ -142,7 +145,7 @@ export interface Aggregate<State, Event extends StreamEvent, Command, Context ex
   ): readonly { readonly hash: string; readonly bytes: Uint8Array }[]
 }
 
-/** An aggregate of whatever kind, where only its events are read. */
+/** An aggregate of any kind, where only its events are read. */
 export type AnyAggregate = Aggregate<unknown, StreamEvent, unknown>
 
 /** The part of an aggregate that reading a history needs. */

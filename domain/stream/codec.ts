@@ -3,7 +3,7 @@ import { FORMAT, type Header, READER } from '../log/envelope.ts'
 import { LogError } from '../log/errors.ts'
 import { instantOf } from '../shared/instant.ts'
 import { firstIssue } from '../shared/issues.ts'
-import type { StreamEvent } from './aggregate.ts'
+import type { Aggregate, StreamEvent } from './aggregate.ts'
 
 /** Turns the body of one version into that of the next. Pure. */
 export type Upcaster = (body: unknown) => unknown
@@ -17,19 +17,25 @@ export interface StoredTypes {
   readonly bodies: Readonly<Record<string, z.ZodType>>
   readonly versions: Readonly<Record<string, number>>
   readonly upcasters?: Upcasters
+  /** The type by which a driver claims a stream. Its body, a {@link Claim}, says which programs can read on. */
+  readonly claim?: string
 }
 
+/** The members of a claim's body that decide whether this program can read on. */
+interface Claim {
+  readonly minReader: number
+  readonly build: string
+}
+
+/** The members of an aggregate that its codec brings. */
+export type Reading<Event extends StreamEvent> = Pick<
+  Aggregate<unknown, Event, unknown>,
+  'versions' | 'decode' | 'decodeKept' | 'checkKnown' | 'fault' | 'claim'
+>
+
 /** How stored events of one kind of stream are read. */
-export interface Codec<Event extends StreamEvent> {
-  /**
-   * A stored event in its current version. Throws LogError `UNKNOWN_EVENT` for a type or version that this program does not
-   * know, `LOG_NEWER` where a newer program wrote the stream, and `LOG_CORRUPT` where the body is not JSON.
-   */
-  decode(header: Header, body: Uint8Array): Event
-  /** An event whose body was erased, from what was kept of it. Throws as {@link decode} does. */
-  decodeKept(header: Header, kept: { readonly version: number; readonly body: unknown }): Event
-  /** Throws as {@link decode} does where the header alone says that this program cannot read the event. */
-  checkKnown(header: Header): void
+export interface Codec<Event extends StreamEvent> extends Pick<Reading<Event>, 'decode' | 'decodeKept' | 'checkKnown'> {
+  readonly reading: Reading<Event>
   /** Brings a body of an old version up to the current one. Throws `UNKNOWN_EVENT`. */
   upcast(type: Event['type'], version: number, body: unknown): unknown
   /** Why a body has not the current shape of its type, or null. A writer seals no such body, and a proof does not pass it. */
@@ -40,7 +46,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** The codec of a kind of stream. `own`: members that its events have beside the common ones. */
 export function codecOf<Event extends StreamEvent>(
-  { bodies, versions, upcasters = {} }: StoredTypes,
+  { bodies, versions, upcasters = {}, claim }: StoredTypes,
   own: (header: Header) => object = () => ({}),
 ): Codec<Event> {
   const isKnown = (type: string) => Object.hasOwn(bodies, type)
@@ -66,21 +72,19 @@ export function codecOf<Event extends StreamEvent>(
     if (!isKnown(header.type)) throw unknownType(header)
     return { ...common(header), body: upcast(header.type, version, body), ...own(header) } as unknown as Event
   }
-  return {
-    decode(header, bytes) {
-      checkReadable(header)
-      const event = decodeKept(header, { version: header.version, body: parse(header, bytes) })
-      checkReader(header, event)
-      return event
-    },
-    decodeKept,
-    checkKnown,
-    upcast,
-    bodyFault(type, body) {
-      const parsed = bodies[type]!.safeParse(body)
-      return parsed.success ? null : firstIssue(parsed.error, 'body')
-    },
+  const decode: Codec<Event>['decode'] = (header, bytes) => {
+    checkReadable(header)
+    const event = decodeKept(header, { version: header.version, body: parse(header, bytes) })
+    if (header.type === claim) checkReader(header, event.body as Claim)
+    return event
   }
+  const bodyFault = (type: string, body: unknown) => {
+    const parsed = bodies[type]!.safeParse(body)
+    return parsed.success ? null : firstIssue(parsed.error, 'body')
+  }
+  const fault = ({ type, body }: Event) => bodyFault(type, body)
+  const reading = { versions, decode, decodeKept, checkKnown, fault, claim }
+  return { reading, decode, decodeKept, checkKnown, upcast, bodyFault }
 }
 
 const common = (header: Header) => ({
@@ -102,23 +106,26 @@ function checkReadable(header: Header): void {
     throw new LogError('LOG_NEWER', `${at} is in format ${header.format}, this keepup reads ${FORMAT}; use a newer one`)
   }
   if (header.minReader !== undefined && header.minReader > READER) {
-    throw new LogError('LOG_NEWER', `${header.stream} was begun by a newer keepup, which it needs; use that one`)
+    throw new LogError('LOG_NEWER', `${header.stream} needs the newer keepup that began it; use that one`)
   }
   if (header.body.cipher !== undefined) {
-    throw new LogError('UNKNOWN_EVENT', `the body of ${at} is enciphered, which this keepup cannot read`)
+    throw new LogError(
+      'UNKNOWN_EVENT',
+      `the body of ${at} is encrypted, which this keepup cannot read; use the one that wrote it`,
+    )
   }
 }
 
-/** A claim says which programs can read the events of its writer. */
-function checkReader({ stream }: Header, { type, body }: StreamEvent): void {
-  if (type !== 'driver_claimed') return
-  const { minReader, build } = body as { readonly minReader: number; readonly build: string }
+function checkReader({ stream }: Header, { minReader, build }: Claim): void {
   if (minReader <= READER) return
   throw new LogError('LOG_NEWER', `${stream} is driven by a newer keepup (${build}); use that one`)
 }
 
 const unknownType = ({ type, stream, revision }: Header) =>
-  new LogError('UNKNOWN_EVENT', `"${type}" at ${stream}@${revision} is not known; a newer keepup wrote it`)
+  new LogError(
+    'UNKNOWN_EVENT',
+    `"${type}" at ${stream}@${revision} is not known; a newer keepup wrote it, use that one`,
+  )
 
 const newerVersion = (type: string, version: number, current: number) =>
   new LogError('UNKNOWN_EVENT', `${type} version ${version} is newer than this program's ${current}`)

@@ -2,6 +2,8 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Database } from '../schema/database.ts'
 import { history } from '../schema/views.ts'
 
+// CheckpointManager (seed 000, 5.5): lists checkpoints and finds one; a fold of the log makes its state.
+
 /** A checkpoint as its row shows it. `agent_id` is the source's where a fork inherited it. */
 export interface CheckpointRow {
   readonly id: string

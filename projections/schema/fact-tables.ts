@@ -36,7 +36,7 @@ export const factTables = {
     kind: 'agent',
     owner: 'agent_id',
   },
-  /** One small row per tool outcome and turn end; the seed's `checkpoints` is computed from it (CONTRACTS 5). */
+  /** One small row per tool outcome and turn end; the seed's `checkpoints` is computed from it. */
   checkpoint_rows: {
     columns: {
       agent_id: 'text!',
@@ -212,7 +212,7 @@ export const factTables = {
       granted_at: 'text',
       granted_revision: 'integer',
       ended_at: 'text',
-      /** expired, used, phase. */
+      /** expired, used, phase, revoked. */
       ended_by: 'text',
     },
     key: ['agent_id', 'tool_call_id'],

@@ -6,8 +6,8 @@ import { callsAt, dollars, history } from './views.ts'
 // asks the log for and another keeps in a table.
 
 /**
- * `events`: the seed's columns and those that it lacks. An event of a person's action has the agent `user:<id>` and turn 0 (CONTRACTS
- * 6); `thread_id` stays the agent's. `payload`: SQL of the body's JSON text, null where it was erased.
+ * `events`: the seed's columns and those that it lacks. An event of a person's action has the agent `user:<id>` and turn 0;
+ * `thread_id` stays the agent's. `payload`: SQL of the body's JSON text, null where it was erased.
  */
 export const eventsSelect = (source: string, payload: string) => `
   select position as id, agent_id as thread_id, type as event_type, timestamp, ${payload} as payload,

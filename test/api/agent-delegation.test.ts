@@ -88,7 +88,6 @@ it('a role that is given to another agent is started once, and its end is the re
   const types = all.filter(({ stream }) => stream === `external-${child.childId}`).map(({ type }) => type)
   const once = ['external_started', 'process_start', 'external_ended', 'delivered']
   expect(types.filter((type) => once.includes(type))).toEqual(once)
-  console.log(JSON.stringify(await keepup.run(runId)))
   expect((await keepup.verify(runId)).ok).toBe(true)
 })
 
@@ -135,7 +134,7 @@ it('a cancel of the run reaches the other agent, whose end is waited for', async
   const { runId } = await lead()
   const driven = keepup.drive(runId)
   await asked.promise
-  await keepup.submit(runId, { kind: 'cancel', reason: 'enough' })
+  await keepup.services.runtime.execute(runId, { kind: 'cancel', reason: 'enough' }, { by: { kind: 'user', id: 'ada' } })
   await driven
   const all = await events()
   expect(all.find(({ type }) => type === 'external_ended')?.body).toMatchObject({ outcome: 'cancelled' })

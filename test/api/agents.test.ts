@@ -104,7 +104,8 @@ test.skipIf(skipWithoutBubblewrap)('where the settings confine agents, they do n
   onTestFinished(() => rmSync(place, { recursive: true, force: true }))
   const [data, workspace, kept] = ['data', 'work', 'kept'].map((name) => join(place, name)) as [string, string, string]
   for (const folder of [data, workspace, kept]) mkdirSync(folder, { mode: 0o700 })
-  const program = join(place, 'bin-agent')
+  // In a folder that the sandbox shows, wherever the tests run.
+  const program = join(kept, 'bin-agent')
   const script = `#!/bin/sh\nls '${data}' > seen; echo x > '${kept}/mine'; echo x > '${place}/not-mine'\n`
   writeFileSync(program, script, { mode: 0o755 })
   const acp = { other: { command: [program] } }

@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { calledAs } from '../../api/cli/called-as.ts'
 import { runCli } from '../../api/cli/program.ts'
 import { openServices } from '../../api/open-services.ts'
 import { entryFor } from '../support/faults/cli.ts'
+import { ENTRY, PROGRAM } from '../support/program.ts'
 import { workspaces, writeScript } from './script.ts'
 
 /** A command line in this process: the same code as in one of its own, but for start and end. */
@@ -30,8 +30,8 @@ export async function inProcess(
   return { code, out: out.join(''), err: err.join('') }
 }
 
-/** The command, as it is installed. */
-export const entry = fileURLToPath(new URL('../../api/cli/keepup.js', import.meta.url))
+/** The file of the command. */
+export const entry = PROGRAM
 
 export interface Running {
   readonly process: ChildProcess
@@ -112,7 +112,7 @@ export function cliFolder() {
   return {
     root,
     /** How this command line calls itself: by its path, for no "keepup" is on its PATH. */
-    program: calledAs({ env, cwd: root, file: entry, node: process.execPath }),
+    program: calledAs({ env, cwd: root, file: ENTRY, node: process.execPath }),
     data,
     env,
     workspace,

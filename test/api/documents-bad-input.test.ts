@@ -1,69 +1,24 @@
 import { LoroMap } from 'loro-crdt'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { decode } from '../../domain/document/stream/codec.ts'
 import type { DocumentEvent } from '../../domain/document/stream/events.ts'
 import { bodyOf as eventBody } from '../../domain/runtime/stream/bodies.ts'
 import { Person } from '../support/documents/person.ts'
 import { longestTurn } from '../support/turns.ts'
-import { bodyOf, openWorld } from './http-support.ts'
+import { type Block, insert, nested, openDocuments, remove } from './documents-support.ts'
+import { bodyOf } from './http-support.ts'
 
 // Each refusal of CONTRACTS 12 over HTTP: its answer, that nothing is applied, that it is recorded, and that no other request
 // waits long meanwhile.
 
-const world = await openWorld({ heartbeatMs: 60_000 })
+const documents = await openDocuments()
+const { world, ask, view, create, post, shared, other, request, replace } = documents
+const { hello, divider, code, table, cell } = documents
 afterAll(() => world.close())
-const { ask } = world
 
 /** CPU time for which a request may keep all others waiting, ms. */
 const MOST = 200
 const MIB = 1024 * 1024
-
-interface Block {
-  readonly id: string
-  readonly hash: string
-  readonly rows?: readonly (readonly { readonly span_id: string; readonly hash: string }[])[]
-}
-interface View {
-  readonly documentId: string
-  readonly frontier: string
-  readonly root: string
-  readonly blocks: readonly Block[]
-}
-const MARKUP = '<p>Hello</p><hr><pre><code>x</code></pre><table><tr><td>c</td></tr></table><p>World</p>'
-const create = async (content = MARKUP) => {
-  const body = { title: 'Plan', format: 'html', content, by: 'ada' }
-  const { documentId } = await bodyOf<View>(await ask('POST', '/v1/documents', { body }))
-  return view(documentId)
-}
-const view = async (id: string) => bodyOf<View>(await ask('GET', `/v1/documents/${id}`))
-const post = (id: string, raw: string | Uint8Array<ArrayBuffer>) =>
-  ask('POST', `/v1/documents/${id}/envelopes?by=model`, { raw })
-
-let shared: View
-let other: View
-beforeAll(async () => {
-  shared = await create()
-  other = await create()
-})
-
-/** A request on the shared document that would be applied, but for `more`. */
-const request = (ops_xml: string, more: object = {}, spans: readonly Block[] = [hello()]) => ({
-  doc_frontier: shared.frontier,
-  client_request_id: `r${++requests}`,
-  ops_xml,
-  preconditions: spans.map(({ id, hash }) => ({ span_id: id, if_match_context_hash: hash })),
-  ...more,
-})
-let requests = 0
-const [hello, divider, code, table] = [0, 1, 2, 3].map((n) => () => shared.blocks[n]!) as [
-  ...[() => Block, () => Block, () => Block, () => Block],
-]
-const cell = () => ({ id: table().rows![0]![0]!.span_id, hash: table().rows![0]![0]!.hash })
-const replace = (content: string, { id }: Block = hello()) =>
-  `<replace_spans><span span_id="${id}">${content}</span></replace_spans>`
-const insert = (content: string, after = 'start') => `<insert_blocks after="${after}">${content}</insert_blocks>`
-const remove = ({ id }: Block) => `<delete_blocks><span span_id="${id}"/></delete_blocks>`
-const nested = (depth: number, tag: string, inner = 'x') => `<${tag}>`.repeat(depth) + inner + `</${tag}>`.repeat(depth)
 
 type Body = () => object | string | Uint8Array<ArrayBuffer>
 type Row = readonly [what: string, status: number, code: string, body: Body]
@@ -191,7 +146,7 @@ const eventsAfter = async (id: string, revision: number) => {
 }
 const headOf = async (id: string) => (await world.services.log.head(`document-${id}`))!.revision
 
-/** Sends a body to the shared document; what was answered and recorded, and that nothing else has come of it. */
+/** Sends a body to the shared document. Checks the answer, the record, and that nothing else has changed. */
 async function refusalOf(body: ReturnType<Body>, id = shared.documentId) {
   const raw = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body)
   const before = { ...(await view(id)), revision: await headOf(id) }

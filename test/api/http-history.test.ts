@@ -53,6 +53,8 @@ it('gives the state at one point, and the difference of two', async () => {
   const diff = await bodyOf(await ask('GET', `/v1/runs/${id}/diff?a=0&b=${id}:2`))
   expect(diff.messages).toMatchObject({ common: 0, onlyA: [], onlyB: [{ role: 'user' }, {}, {}] })
   expect(diff.files).toMatchObject({ changes: [{ path: 'hello.txt', change: 'added' }] })
+  const onlyFiles = await bodyOf(await ask('GET', `/v1/runs/${id}/diff?a=0&b=${id}:2&only=files`))
+  expect(onlyFiles).toMatchObject({ state: [], messages: { onlyA: [], onlyB: [] }, files: diff.files })
   expect((await ask('GET', `/v1/runs/${id}/diff?a=0&b=x`)).status).toBe(400)
 })
 

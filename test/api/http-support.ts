@@ -88,7 +88,7 @@ export async function openWorld(options: { autoDrive?: boolean; heartbeatMs?: nu
 export const bodyOf = async <T = Record<string, unknown>>(response: Response): Promise<T> =>
   (await response.json()) as T
 
-/** What the log holds: all of it, or an agent's own events. */
+/** The events of the log: all of them, or an agent's own. */
 export async function eventsIn({ log }: Services, agentId?: string): Promise<RecordedEvent[]> {
   const all: RecordedEvent[] = []
   const pages = agentId === undefined ? log.readAll(null) : log.read(agentStream(agentId))

@@ -15,7 +15,7 @@ import { ProjectionError } from '../../projections/errors.ts'
 
 const DOMAIN = join(import.meta.dirname, '../../domain')
 
-/** What a refused pattern is refused with. */
+/** The error that refuses a pattern. */
 function patternError(): unknown {
   try {
     return compilePattern('(')

@@ -16,7 +16,7 @@ const fail = (error: unknown): never => {
   throw error
 }
 
-/** What many sweeps write, while the clock goes on by five minutes each. */
+/** The lines that many sweeps write, while the clock goes on by five minutes each. */
 async function writtenBySweeps(onNote: (text: string) => void): Promise<string[]> {
   const before = await eventsIn(services)
   const over = new AbortController()

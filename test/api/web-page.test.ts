@@ -5,6 +5,7 @@ import { SseParser } from '../../api/web/client/sse-parser.ts'
 import { ago, span } from '../../api/web/parts/format.ts'
 import { shown } from '../../api/web/parts/shown.ts'
 import { after, Outline, placeOf } from '../../api/web/run/outline.ts'
+import { linkToCall, writerOf, writerOfCall } from '../../api/web/run/writers.ts'
 import { askOf, filtersIn, moved, peopleFirst } from '../../api/web/runs/filters.ts'
 
 // What the page knows and decides without a browser.
@@ -97,6 +98,35 @@ describe('an outline', () => {
       ...[7, 7, 5, 6, 0, 7, 13, 18, 'end'],
       ...[null, null, null, null, null],
     ])
+  })
+
+  it('tells the last event up to a place that wrote something, as a look at every event before it does', () => {
+    const outline = new Outline()
+    outline.add(partOf(rowsOf(4), 0))
+    const wrote = { turn: ['turn_start'], step: ['tool_call_end', 'turn_end'], money: ['model_call_end'] } as const
+    const what = fc.constantFrom('turn', 'step', 'money')
+    fc.assert(
+      fc.property(what, fc.nat(outline.length - 1), (name, place) => {
+        const expected = outline.types.findLastIndex((type, at) => at <= place && wrote[name].includes(type as never))
+        expect(writerOf(outline, name, place)).toBe(expected < 0 ? null : expected)
+      }),
+      seed,
+    )
+    expect([writerOf(outline, 'phase', 20), writerOf(outline, 'error', 20)]).toEqual([0, null])
+  })
+
+  it('finds the event that ended a call, or asked for it, and no later one', () => {
+    const outline = new Outline()
+    outline.add(partOf(rowsOf(3), 0))
+    expect([3, 4, 5, 18].map((place) => writerOfCall(outline, 'a.t1.c0', place))).toEqual([null, 4, 5, 5])
+    expect(['a.t2.c0', 'a.t2.c1', 'a.t9.c0', 'a'].map((id) => writerOfCall(outline, id, 18))).toEqual([
+      11,
+      null,
+      null,
+      null,
+    ])
+    expect(linkToCall('a', 'a.t2.c0')).toBe('/runs/a?call=a.t2.c0')
+    expect(linkToCall('a', 'b.t2.c0')).toBe('/runs/a?call=b.t2.c0&agent=b')
   })
 
   it('counts numbers up to a value', () => {

@@ -19,7 +19,7 @@ const made = async () => {
 const exchange = (code: string, more: Record<string, string> = {}) =>
   send('POST', '/v1/session', { authorization: `Keepup-Code ${code}`, origin: ORIGIN, ...more })
 
-/** What the page of a browser with a session sends. */
+/** The headers that the page of a browser with a session sends. */
 async function session() {
   const answer = await exchange(await made())
   const { key } = await bodyOf<{ key: string }>(answer)

@@ -28,3 +28,34 @@ describe.each(['README.md', ...docs])('%s', (paper) => {
     expect(called.filter((name) => !commands.has(name))).toEqual([])
   })
 })
+
+it('the README finds each component of the specification: a file that it names for one speaks of it', () => {
+  const table = /\| component of the specification[^\n]*\n[^\n]*\n((?:\|.*\n)+)/.exec(
+    readFileSync(join(root, 'README.md'), 'utf8'),
+  )![1]!
+  const rows = table
+    .trim()
+    .split('\n')
+    .map((row) => row.split('|').map((cell) => cell.trim()))
+  expect(rows.length).toBeGreaterThan(14)
+  const missing = rows.flatMap(([, components = '', places = '']) => {
+    const paths = [...places.matchAll(/`(\w+\/[\w./-]+)`/g)].map(([, path]) => join(root, path!))
+    const text = paths
+      .flatMap(filesOf)
+      .map((path) => readFileSync(path, 'utf8'))
+      .join('\n')
+    const names = components
+      .replaceAll(/\([^)]*\)/g, '')
+      .split(',')
+      .map((name) => name.trim())
+    return paths.length === 0 ? [] : names.filter((name) => !text.includes(name))
+  })
+  expect(missing).toEqual([])
+})
+
+const filesOf = (path: string): string[] =>
+  path.endsWith('/')
+    ? readdirSync(path, { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith('.ts'))
+        .map((name) => join(path, name))
+    : [path]

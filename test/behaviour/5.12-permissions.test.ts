@@ -163,6 +163,67 @@ describe('request_permission (CONTRACTS 3)', () => {
     expect(free.found.map(({ toolName }) => toolName)).toEqual(['request_permission'])
   })
 
+  describe('taken back by a person', () => {
+    const back = (toolCallId: string) => ({ kind: 'revoke_permission' as const, toolCallId, reason: 'enough' })
+
+    test('later calls are refused again, and the record says who took it back and why', async () => {
+      const asking = calls(call('ask_user', { question: 'Go on?' }))
+      const run = await asked([asks(), puts(1), asking, puts(2), completes()])
+      await run.decide(1, 'approved')
+      await run.say(back(run.call(1)))
+      await run.say({ kind: 'input', text: 'Go on.' })
+      expect(await run.drive()).toEqual({ end: 'done' })
+      expect(run.put.ran).toEqual([{ n: 1 }])
+      expect(await run.of('permission_revoked')).toMatchObject([
+        {
+          actor: { kind: 'approver', id: USER.id },
+          body: { permission: run.call(1), reason: 'enough' },
+        },
+      ])
+      await expect(run.say(back(run.call(1)))).rejects.toMatchObject({ code: 'RUN_FINISHED' })
+    })
+
+    test('one that is not in force is refused by name', async () => {
+      const run = await asked([asks(), completes()])
+      await expect(run.say(back(run.call(1)))).rejects.toMatchObject({ code: 'PERMISSION_NOT_IN_FORCE' })
+      expect(await run.of('permission_revoked')).toEqual([])
+    })
+
+    test('a call that waits for its approval does not run by it', async () => {
+      const policy = { ...denied, requiresApproval: ['put'] }
+      const run = await asked([asks(), puts(1), completes()], { policy })
+      expect(await run.decide(1, 'approved')).toMatchObject({ for: 'approval', toolCallIds: [run.call(2)] })
+      await run.say(back(run.call(1)))
+      const late = run.say({ kind: 'decide_approval', toolCallId: run.call(2), decision: 'approved' })
+      await expect(late).rejects.toMatchObject({ code: 'APPROVAL_NOT_PENDING' })
+      expect(await run.drive()).toEqual({ end: 'done' })
+      expect(await run.ends()).toContain('put: PERMISSION_DENIED')
+      expect(run.put.ran).toEqual([])
+    })
+  })
+
+  test('its time ends it for a call too that waits for its approval', async () => {
+    const policy = { ...denied, requiresApproval: ['put'] }
+    const run = await asked([asks({ until: '10m' }), puts(1), completes()], { policy })
+    await run.decide(1, 'approved')
+    run.clock.time += 600_000
+    expect(await run.decide(2, 'approved')).toEqual({ end: 'done' })
+    expect(await run.ends()).toContain('put: PERMISSION_DENIED')
+    expect(run.put.ran).toEqual([])
+  })
+
+  test('a call names its permission, who gave it and why', async () => {
+    const run = await asked([asks(), puts(1), completes()])
+    await run.decide(1, 'approved')
+    expect(await run.runtime.permitted(run.runId, 2)).toMatchObject([
+      {
+        ...{ toolCallId: run.call(2), toolName: 'put', permission: run.call(1) },
+        granted: { tool: 'put', scope: 'run', reason: 'to save the work', by: USER.id },
+      },
+    ])
+    expect(await run.runtime.permitted(run.runId, 1)).toEqual([])
+  })
+
   test('a policy may deny the tool itself', async () => {
     const run = await asked([asks(), completes()], {
       policy: { ...denied, deniedTools: ['put', 'request_permission'] },

@@ -17,7 +17,7 @@ const share = fc.double({ min: 0, max: 1, noNaN: true })
 const plan = fc.record({
   tokens: fc.option(fc.integer({ min: 300, max: 60_000 })),
   microDollars: fc.option(fc.integer({ min: 1_000, max: 400_000 })),
-  /** What a call takes of what was reserved for it, and what the tool says in bytes, turn by turn. */
+  /** Turn by turn: the share of its reservation that a call takes, and the bytes of the tool's result. */
   turns: fc.array(fc.record({ input: share, output: share, says: fc.integer({ min: 0, max: 3_000 }) }), {
     minLength: 1,
     maxLength: 8,

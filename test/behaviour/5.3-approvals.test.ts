@@ -193,7 +193,7 @@ describe('a tool that has changed while its approval was open (5.12.2)', () => {
     expect(await run.ends()).toEqual(['send: ok', 'complete_task: ok'])
   })
 
-  test('ends the call where the tool does not take its arguments any more; the model is told of the tool as it is', async () => {
+  test('ends the call where the tool no longer takes its arguments, and shows the model the new tool', async () => {
     const strict = { type: 'object', properties: { m: { type: 'number' } }, required: ['m'] }
     const run = await changed(redefined('Sends m.', strict))
     await run.drive()

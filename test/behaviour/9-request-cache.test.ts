@@ -134,7 +134,7 @@ const SAID: Readonly<Record<string, Said>> = {
   },
 }
 
-/** What may differ: the bill, the time, and what makes every run another one. */
+/** Members that may differ: the bill, the time, and the identity of the run. */
 function withoutBill({ type, body, turn }: AgentEvent): unknown {
   const text = JSON.stringify(body, (key, value) => (OF_THE_BILL.has(key) ? undefined : value))
   return { type, turn, body: text.replaceAll(/[0-9a-z]{16,}/g, '#') }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Figure } from './figure.ts'
 import { type LongRun, runBesideFloor } from './long-run.ts'
 
-/** What the cases share: a folder for their files, and one long run that several of them look at. */
+/** The parts that the cases share: a folder for their files, and one long run that several of them read. */
 export class Bench {
   readonly quick: boolean
   readonly folder: string

@@ -3,7 +3,7 @@ export interface Figure {
   readonly name: string
   readonly ours: string
   readonly floor: string
-  /** What the goal is about, in its unit. */
+  /** The subject of the goal, in its unit. */
   readonly value: number
   /** Null: nothing is promised. */
   readonly goal: Goal | null

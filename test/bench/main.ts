@@ -4,6 +4,7 @@ import { agents } from './cases/agents.ts'
 import { contexts } from './cases/contexts.ts'
 import { decisions } from './cases/decisions.ts'
 import { fold } from './cases/fold.ts'
+import { growing } from './cases/growth.ts'
 import { many } from './cases/many.ts'
 import { memory } from './cases/memory.ts'
 import { size } from './cases/size.ts'
@@ -11,17 +12,32 @@ import { state } from './cases/state.ts'
 import { tables } from './cases/tables.ts'
 import { tree } from './cases/tree.ts'
 import { turns } from './cases/turns.ts'
+import { isMet } from './figure.ts'
 import { asJson, asTable } from './table.ts'
 
 // Every goal of DESIGN for the embedded default, beside its floor measured in the same run.
 
-const CASES: readonly Case[] = [turns, size, state, fold, tables, tree, many, contexts, decisions, agents, memory]
+const CASES: readonly Case[] = [
+  turns,
+  growing,
+  size,
+  state,
+  fold,
+  tables,
+  tree,
+  many,
+  contexts,
+  decisions,
+  agents,
+  memory,
+]
 const NAMES = CASES.map((one) => one.name).join(', ')
 
 const { values } = parseArgs({
   options: {
     only: { type: 'string', multiple: true },
     quick: { type: 'boolean', default: false },
+    growth: { type: 'boolean', default: false },
     output: { type: 'string', short: 'o', default: 'table' },
     folder: { type: 'string' },
     help: { type: 'boolean', short: 'h', default: false },
@@ -29,9 +45,12 @@ const { values } = parseArgs({
 })
 
 function usage(problem: string): never {
-  process.stderr.write(`${problem}\nnpm run bench -- [--only NAME]… [--quick] [-o table|json] [--folder DIR]\n`)
   process.stderr.write(
-    `NAME is one of: ${NAMES}. DIR: where files are written; its disk decides what an fsync costs.\n`,
+    `${problem}\nnpm run bench -- [--only NAME]… [--quick] [--growth] [-o table|json] [--folder DIR]\n`,
+  )
+  process.stderr.write(
+    `NAME is one of: ${NAMES}. DIR: where files are written; its disk decides what an fsync costs.\n` +
+      '--growth: only what grows faster than the run; exit code 1 where something does. Times alone fail nothing.\n',
   )
   process.exit(2)
 }
@@ -41,16 +60,18 @@ if (values.output !== 'table' && values.output !== 'json') usage(`-o ${values.ou
 const unknown = values.only?.find((name) => !CASES.some((one) => one.name === name))
 if (unknown !== undefined) usage(`--only ${unknown}: there is no such case`)
 
+const only = values.growth ? [growing.name] : values.only
 const bench = new Bench(values)
 try {
   const figures = []
   for (const one of CASES) {
-    if (values.only !== undefined && !values.only.includes(one.name)) continue
+    if (only !== undefined && !only.includes(one.name)) continue
     const from = performance.now()
     figures.push(...(await one.run(bench)))
     process.stderr.write(`${one.name}: ${((performance.now() - from) / 1000).toFixed(1)} s\n`)
   }
   process.stdout.write(values.output === 'json' ? asJson(figures) : asTable(figures))
+  if (values.growth && figures.some((one) => isMet(one) === false)) process.exitCode = 1
 } finally {
   bench.clear()
 }

@@ -29,7 +29,7 @@ export async function paired(rounds: number, ours: () => unknown, floor: () => u
   return pairs
 }
 
-/** What rounds of ours and the floor took. */
+/** The cost of rounds of ours and of the floor. */
 export class Pairs {
   readonly ours: Took[] = []
   readonly floor: Took[] = []

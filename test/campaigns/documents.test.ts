@@ -71,7 +71,7 @@ async function campaign(hosts: readonly Host[]): Promise<void> {
   }
 }
 
-/** What was acknowledged is in the stream once, and nothing is in it twice. */
+/** Every acknowledged request is in the stream once, and no request is in it twice. */
 async function nothingLost(agents: readonly AgentTold[], all: readonly Entry[]): Promise<void> {
   const nameOf = ({ by, clientRequestId }: Entry) => `${by.id} ${clientRequestId}`
   const applied = all.filter(({ kind }) => kind === 'applied').map(nameOf)

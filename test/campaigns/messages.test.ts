@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { EXIT } from '../../api/cli/exit.ts'
 import { type KeepUp, openKeepUp } from '../../api/index.ts'
 import { childAgentId, toolCallId } from '../../domain/log/ids.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
@@ -13,12 +14,16 @@ import { expectDelivered } from '../support/tree/traffic.ts'
 
 const WHOLE = process.env.MESSAGES_CAMPAIGN === 'whole'
 /** Children of the root; in each turn one sends so many messages. */
-const [CHILDREN, TURNS, PER_TURN, KILLS] = WHOLE ? [19, 7, 8, 40] : [4, 3, 4, 4]
+const [CHILDREN, TURNS, PER_TURN, KILLS] = WHOLE ? [19, 6, 10, 40] : [4, 3, 4, 4]
 /** A process dies after so many points at which it can be killed, at most. */
 const POINTS = WHOLE ? 500 : 60
 
 const call = (tool: string, args: JsonObject) => ({ tool, arguments: args })
 const DONE = { calls: [call('complete_task', { summary: 'said all' })] }
+/** Waits for a person, so that every agent is there before the first message and after the last one. */
+const gate = (tool: string) => ({
+  calls: [call('request_permission', { tool, scope: 'call', until: '1d', reason: 'all' })],
+})
 
 /** What each child says: messages to others, to its parent, to an agent that does not exist, and to a topic that all hear. */
 function script(runId: string, draw: (below: number) => number): object {
@@ -33,7 +38,12 @@ function script(runId: string, draw: (below: number) => number): object {
       return call('send_message', { to: others[draw(others.length)]!, payload: `${n}.${turn}.${nth}` })
     }
     const turn = (t: number) => ({ calls: Array.from({ length: PER_TURN }, (_, nth) => message(t, nth)) })
-    return [...Array.from({ length: TURNS }, (_, t) => turn(t)), ...Array.from({ length: 20 }, () => DONE)]
+    return [
+      gate('create_document'),
+      ...Array.from({ length: TURNS }, (_, t) => turn(t)),
+      gate('edit_document'),
+      ...Array.from({ length: 20 }, () => DONE),
+    ]
   }
   const delegations = names.map((task) => call('delegate_to_agent', { role: 'researcher', task }))
   return {
@@ -42,6 +52,16 @@ function script(runId: string, draw: (below: number) => number): object {
     turns: [{ calls: delegations }, ...Array.from({ length: 20 }, () => DONE)],
     parts: names.map((task, n) => ({ name: task, when: { firstInputContains: task }, turns: says(n) })),
   }
+}
+
+/** A person opens all gates that agents wait at, once all of them do. */
+async function openGates(open: () => Promise<KeepUp>, runId: string): Promise<number> {
+  const keepup = await open()
+  const gates = await Array.fromAsync(keepup.approvals({ run: runId }))
+  for (const { agentId, toolCallId } of gates)
+    await keepup.say(agentId, { kind: 'decide_approval', toolCallId, decision: 'approved' })
+  await keepup.close()
+  return gates.length
 }
 
 async function streamsOf({ services: { log }, tree }: KeepUp, runId: string) {
@@ -79,14 +99,21 @@ test(`agents talk under kills: each message arrives once and in order, or bounce
   writeFileSync(file, JSON.stringify(script(runId, draw)))
 
   let kills = 0
+  const gates: number[] = []
   for (let n = 0; n < KILLS; n++) {
     const KEEPUP_CRASH_AT = `*:${1 + draw(POINTS)}`
     const { signal, code, err } = await program(place, ['resume', runId], { env: { KEEPUP_CRASH_AT } })
-    if (signal !== 'SIGKILL') expect(code, err).toBe(0)
-    else kills += 1
+    if (signal === 'SIGKILL') kills += 1
+    else if (code === EXIT.waiting) gates.push(await openGates(open, runId))
+    else expect(code, err).toBe(EXIT.done)
   }
-  const last = await program(place, ['resume', runId])
-  expect(last.code, last.err).toBe(0)
+  for (let code: number | null = null; code !== EXIT.done; ) {
+    const last = await program(place, ['resume', runId])
+    code = last.code
+    if (code === EXIT.waiting) gates.push(await openGates(open, runId))
+    else expect(code, last.err).toBe(EXIT.done)
+  }
+  expect(gates).toEqual([CHILDREN, CHILDREN])
   expect(kills).toBeGreaterThan(KILLS / 2)
 
   const ended = await open()
@@ -94,6 +121,8 @@ test(`agents talk under kills: each message arrives once and in order, or bounce
   const streams = await streamsOf(ended, runId)
   expect(streams.size).toBe(CHILDREN + 1)
   const { sent, bounced } = expectDelivered(streams)
+  // All others were at work from the first message to the last one.
+  expect(bounced).toEqual({ 'there is no such agent': CHILDREN })
   const spoken = CHILDREN * (TURNS * PER_TURN - 2)
   // The publications come on top: they go to all that hear them by then.
   expect(sent).toBeGreaterThanOrEqual(spoken)
@@ -105,5 +134,5 @@ test(`agents talk under kills: each message arrives once and in order, or bounce
     expect(JSON.stringify(kept).length, agentId).toBeLessThan(16 * 1024)
   }
   expect((await ended.verify(runId)).ok).toBe(true)
-  console.log(`${sent} messages between ${streams.size} agents, ${bounced} bounced, ${kills} kills`)
+  console.log(`${sent} messages between ${streams.size} agents, ${JSON.stringify(bounced)} bounced, ${kills} kills`)
 })

@@ -5,7 +5,7 @@ const hash = 'ab'.repeat(32)
 const bytes = new Uint8Array(100_000).map((_, index) => index % 251)
 const code = (name: string) => expect.objectContaining({ code: name })
 
-/** What every BlobStore promises. `open`: an empty one. */
+/** The promises of every BlobStore. `open`: an empty one. */
 export function blobStoreContract(open: () => Promise<BlobStore>): void {
   test('bytes come back, twice the same address is fine, runs are apart', async () => {
     const blobs = await open()

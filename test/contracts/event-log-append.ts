@@ -4,7 +4,7 @@ import { StreamVerifier } from '../../domain/log/verify.ts'
 import { collect, NEW, Sealer, tipOf } from '../support/sealing.ts'
 import { asSealed, code, type EventLogFactory, opened } from './event-log-factory.ts'
 
-/** What every EventLog promises of appends: conflicts, order, resends, the trap of ids, refusals. */
+/** The promises of every EventLog about appends: conflicts, order, resends, the trap of ids, refusals. */
 export function appendContract(factory: EventLogFactory): void {
   const stream = 'agent-a1'
   const open = () => opened(factory)

@@ -12,7 +12,7 @@ async function take(pages: AsyncIterable<readonly RecordedEvent[]>, count: numbe
   return events
 }
 
-/** What every EventLog promises of reads and cursors. */
+/** The promises of every EventLog about reads and cursors. */
 export function readContract(factory: EventLogFactory): void {
   const stream = 'agent-a1'
   const open = () => opened(factory)

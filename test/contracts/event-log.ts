@@ -7,7 +7,7 @@ import { appendContract } from './event-log-append.ts'
 import { code, type EventLogFactory, opened } from './event-log-factory.ts'
 import { readContract } from './event-log-read.ts'
 
-/** What every EventLog promises. Run it once for each adapter. */
+/** The promises of every EventLog. Run it once for each adapter. */
 export function eventLogContract(factory: EventLogFactory): void {
   const stream = 'agent-a1'
   const open = () => opened(factory)

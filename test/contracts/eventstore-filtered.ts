@@ -17,7 +17,7 @@ import { patched } from '../../adapters/log-eventstore/inner.ts'
 const event = (): EventData => binaryEvent({ type: 'noted', data: new Uint8Array(3) })
 const ids = (events: readonly { id: string }[]) => events.map(({ id }) => id)
 
-/** What the search for a log's last event relies on. Run on the stand-in, and on a real server, which is the judge. */
+/** The behaviour that the search for a log's last event relies on. Run on the stand-in, and on a real server, which is the judge. */
 export function filteredContract(name: string, url: () => string): void {
   let made: EventStoreDBClient | null = null
   const client = () => (made ??= patched(EventStoreDBClient.connectionString(url())))
@@ -33,7 +33,7 @@ export function filteredContract(name: string, url: () => string): void {
     return { stream, events, end: position! }
   }
 
-  /** What a subscription after a position has given when it says that it has caught up. */
+  /** The events that a subscription after a position has given by the time that it has caught up. */
   const upToNow = (prefix: string, fromPosition: Position) =>
     new Promise<string[]>((resolve, reject) => {
       const seen: string[] = []

@@ -27,7 +27,7 @@ const event = (type = 'noted', size = 3, id: string = randomUUID()): BinaryEvent
 })
 const ids = (events: readonly { id: string }[]) => events.map(({ id }) => id)
 
-/** What a promise came to, without prose. Undefined becomes null. */
+/** The outcome of a promise, without prose. Undefined becomes null. */
 async function told(work: Promise<unknown>): Promise<unknown> {
   try {
     return await work

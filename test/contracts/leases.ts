@@ -8,7 +8,7 @@ export interface LeasesFactory {
   advance(ms: number): Promise<void>
 }
 
-/** What every Leases promises. */
+/** The promises of every Leases. */
 export function leasesContract({ open, advance }: LeasesFactory): void {
   test('one driver holds an agent, and may renew; others hold others', async () => {
     const leases = await open()

@@ -5,7 +5,7 @@ import type { RateLimiter } from '../../domain/ports.ts'
 /** A limiter whose limit of a model is told by the given function. */
 export type OpenLimiter = (limitOf: (model: string) => SharedLimit) => Promise<RateLimiter>
 
-/** What every limiter holds. */
+/** The promises of every limiter. */
 export function rateLimiterContract(open: OpenLimiter): void {
   const free = (model: string): SharedLimit => ({ key: model, perMinute: null })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { RequestCache } from '../../domain/ports.ts'
 
-/** What every request cache holds. `pass`: lets so many ms go by. */
+/** The promises of every request cache. `pass`: lets so many ms go by. */
 export function requestCacheContract(
   open: () => Promise<{ cache: RequestCache; again(): Promise<RequestCache>; pass(ms: number): Promise<void> }>,
 ): void {

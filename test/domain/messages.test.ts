@@ -8,7 +8,6 @@ import type { Agents, Stream } from '../support/tree/agents.ts'
 import {
   bringAll,
   child,
-  DONE,
   delegate,
   driveTo,
   started,
@@ -131,6 +130,33 @@ test('given an agent that hears the most topics, when it subscribes to one more,
   const codes = (id: string) => ends(agents, id, 'subscribe').filter((end) => typeof end !== 'string')
   const ofChild = [...agents.streams.keys()].find((id) => id !== 'root')!
   for (const id of ['root', ofChild]) expect(codes(id)).toMatchObject([{ code: 'CONFLICT' }])
+})
+
+test('given a subscriber, when a message that was sent before its birth bounces, then it still hears its topic', () => {
+  const hears = [use('subscribe', { topic: 'news' })]
+  const asks = [use('send_message', { to: 'user:ada', payload: 'more?', expectReply: true })]
+  const first = [delegate('a', 0), use('send_message', { to: child(0), payload: 'too early' }, 1)]
+  const agents = started(telling([first], { a: [hears, asks] }), TOGETHER)
+  toRest(agents, 'root')
+  const target = `agent-${child(0)}`
+  agents.deliver('root', target, 'next')
+  toRest(agents, child(0))
+  agents.deliver(child(0), 'agent-root', 'next')
+  expect(agents.of('root').state.bus.subscribers).toEqual({ news: [child(0)] })
+  agents.deliver('root', target, 'next')
+  const { bus } = agents.of('root').state
+  const [told] = agents.of('root').events.flatMap(({ type, body }) => (type === 'delivered' ? body.bounced : []))
+  expect(told).toEqual({ revision: expect.any(Number), reason: expect.stringMatching(/sent before/), stays: true })
+  expect(bus.subscribers).toEqual({ news: [child(0)] })
+  agents.settle()
+})
+
+test('given a subscriber that has finished, when a publication bounces, then it hears no topic any more', () => {
+  const hears = [use('subscribe', { topic: 'news' })]
+  const news = [use('publish', { topic: 'news', payload: 1 })]
+  const agents = started(telling([[delegate('a', 0)], news], { a: [hears] }), TOGETHER)
+  agents.settle()
+  expect(agents.of('root').state.bus.subscribers).toEqual({})
 })
 
 test('given a stream that has lost a message, when another one is sent, then its id tells the loss, so that no lost message had it', () => {

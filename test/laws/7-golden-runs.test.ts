@@ -56,7 +56,7 @@ const ADAPTERS: readonly { name: string; erases: boolean; open(): Promise<EventL
   },
 ]
 
-/** What was told, where this program still goes by the versions of then. */
+/** The recorded answers, where this program still has the versions of then. */
 function comparable({ versions }: Recorded['told'], { agents, rows }: Pick<Recorded['told'], 'agents' | 'rows'>) {
   const folded = versions.fold === MEANINGS.fold
   const assembled = versions.assembler === MEANINGS.assembler

@@ -37,6 +37,8 @@ const UNWRITTEN = [
     ...['child_usage', 'paused', 'resumed'],
   ].map((type) => `${type}.origin.losses`),
   'agent_started.parent.ancestors: absent',
+  // A message that bounced while its recipient goes on.
+  'delivered.bounced[].stays',
   // Documents, runs of other agents and the other streams without an agent.
   'header.actor.kind: gateway',
   'header.agentId: absent',

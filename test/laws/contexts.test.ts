@@ -32,7 +32,7 @@ const planArbitrary = fc.record({
   }),
   /** Which summaries fail. */
   failing: fc.array(fc.boolean(), { minLength: 1, maxLength: 4 }),
-  /** What the provider counts of three bytes. */
+  /** The tokens that the provider counts for three bytes. */
   tokens: fc.constantFrom(0.6, 1, 1.3),
 })
 type Plan = typeof planArbitrary extends fc.Arbitrary<infer T> ? T : never

@@ -15,7 +15,7 @@ import { play, ROOT, roughSchedules, schedules } from '../support/tree/walk.ts'
 
 // Laws of trees of agents: any order, repetition and loss of deliveries gives one tree; its books agree.
 
-/** What must not depend on the schedule: how each agent ended, what its model read, and what it and its children took. */
+/** The facts that must not depend on the schedule: each agent's end, the input of its model, and the use of it and its children. */
 const told = (agents: Agents) =>
   Object.fromEntries(
     [...agents.streams].sort().map(([id, { state, transcript }]) => {

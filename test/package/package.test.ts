@@ -113,7 +113,7 @@ describe('the published package', () => {
     const { runs } = {
       runs: JSON.parse(keepup('runs', 'list', '-o', 'json', '--data', own).stdout) as { status: string }[],
     }
-    expect(runs.map((run) => run.status)).toEqual(['completed', 'completed'])
+    expect(runs.map((run) => run.status)).toEqual(['completed', 'completed', 'completed'])
     // A person's own runs are not mixed with it.
     expect(existsSync(join(folders.data, 'keepup'))).toBe(false)
     rmSync(dirname(own), { recursive: true })

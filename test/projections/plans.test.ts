@@ -38,7 +38,7 @@ const FILL = [
   'analyze',
 ]
 
-/** What the database says of how it would answer the queries of a question. */
+/** The database's own plans for the queries of a question. */
 async function plansOf(db: Kysely<Database>, explain: string, question: (db: Kysely<Database>) => Promise<unknown>) {
   const asked: RootOperationNode[] = []
   const watched = db.withPlugin({

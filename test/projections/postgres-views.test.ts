@@ -114,7 +114,7 @@ describeWithSharedPostgres('the seed’s tables in PostgreSQL', (server) => {
   }
 
   it('checkpoints: the seed’s columns, and in them what domain and queries say', async () => {
-    const counts = await compared(Array.from({ length: 3000 }, (_, i) => (i * 7919 + (i >> 3) * 31) % 1000))
+    const counts = await compared(Array.from({ length: 4500 }, (_, i) => (i * 7919 + (i >> 3) * 31) % 1000))
     expect(Math.min(...Object.values(counts)), JSON.stringify(counts)).toBeGreaterThan(5)
   })
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { ModelError, ToolError } from '../../domain/agent/errors.ts'
 import { call, calls, completes, harness, says, testSpec, toolSpec, USER } from '../support/harness.ts'
 import { NO_SECRETS } from '../support/no-secrets.ts'
@@ -39,6 +39,18 @@ test('a run from task to completion, with its chain and digests proved', async (
     { role: 'assistant', content: [call('echo', { a: 1 })] },
     expect.objectContaining({ role: 'tool', content: '{"a":1}', isError: false }),
   ])
+})
+
+test('no effect is broken off whose outcome is recorded', async () => {
+  const aborts = vi.spyOn(AbortController.prototype, 'abort')
+  try {
+    const h = harness((_, n) => (n < 4 ? calls(call('echo', { n })) : completes()), { tools: [echo] })
+    const runId = await h.start(testSpec({}, [echo]))
+    expect(await h.drive(runId)).toEqual({ end: 'done' })
+    expect(aborts.mock.calls.filter(([reason]) => reason instanceof ToolError)).toEqual([])
+  } finally {
+    aborts.mockRestore()
+  }
 })
 
 test('a steady turn takes two appends', async () => {

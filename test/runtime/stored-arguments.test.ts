@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { MAX_ARGUMENT_VALUES } from '../../domain/agent/events/answer-bounds.ts'
 import { callArguments, requestedCalls } from '../../domain/agent/events/content.ts'
 import { performTool } from '../../domain/runtime/agent/perform/perform-tool.ts'
+import type { ToolAttempt } from '../../domain/runtime/agent/perform/tool-attempt.ts'
 import { tool } from '../support/story.ts'
 
 const block = (input_text: string) => ({ type: 'tool_use', id: 'a', name: 'look', input_text })
@@ -26,8 +27,10 @@ describe('the arguments of a stored call', () => {
     const state = { spec: { tools: [look.spec] } }
     const answer = { body: { content: [block('{"path":')], calls: [{ block: 0 }] } }
     const call = { id: 'a.t1.c0', toolName: 'look', index: 0, attempt: 1, effect, stage: { at: 'running', probe } }
-    const given = [ports, { secrets, tool: () => look }, state, answer, call, new AbortController().signal] as unknown
-    expect(await performTool(...(given as Parameters<typeof performTool>))).toMatchObject(end)
+    const { signal } = new AbortController()
+    const env = { secrets, tool: () => look }
+    const attempt = { ports, env, state, call, answer, told: { messages: [], turns: [] }, signal }
+    expect(await performTool(attempt as unknown as ToolAttempt)).toMatchObject(end)
     expect(look.ran).toEqual([])
   })
 })

@@ -57,7 +57,7 @@ const TABLE: readonly Bad[] = [
   },
   {
     ...{ name: 'an agent for which the budget has no room', input: task, code: 'BUDGET_EXCEEDED', text: 'no room' },
-    spec: [{ budget: { tokens: 9_000, nanoDollars: null } }],
+    spec: [{ budget: { tokens: 12_000, nanoDollars: null } }],
   },
 ]
 

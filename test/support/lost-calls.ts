@@ -36,7 +36,7 @@ function callOf(events: readonly AgentEvent[], id: string): LostCall {
 }
 
 /**
- * What may have happened in the lost part of a walk and is not settled: holds each irreversible intent after the loss
+ * The calls that may have happened in the lost part of a walk and are not settled: each irreversible intent after the loss
  * against it, by name and arguments, without a look at the state.
  */
 export class LostEffects {

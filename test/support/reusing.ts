@@ -30,7 +30,7 @@ export async function reusing(run: Run, at: At, options: ForkOptions = {}, runti
   return { runId, end, drive, of, state, left: async () => (await of('reuse_ended')).map(({ body }) => body) }
 }
 
-/** What a run has come to, without ids, hashes, times and money. */
+/** The result of a run, without ids, hashes, times and money. */
 export function come({ state, messages }: { state: AgentState; messages: readonly unknown[] }, ids: readonly string[]) {
   const { machine, phase, turn, gatesPassed, artifactTypes, textOnly, modelFailures, violations, lastText, tree } =
     state

@@ -40,7 +40,7 @@ export async function webServer(
   return { port, url: `http://${host}:${port}`, asked, headers, connections: () => connections }
 }
 
-/** What a tool gets in these tests: no workspace and no commands. */
+/** The context of a tool in these tests: no workspace and no commands. */
 export const toolContext = (more: Partial<ToolContext> = {}): ToolContext => ({
   runId: 'r',
   agentId: 'a',

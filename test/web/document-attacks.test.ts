@@ -50,7 +50,7 @@ test(`${COUNT} payloads leave nothing that a browser runs, loads or may not find
   expect(all.length).toBeGreaterThanOrEqual(Math.min(COUNT, 10_000))
   for (const { name, into, every } of WAYS) {
     const tried = all.filter((_, n) => n % every === 0)
-    /** What came out, with the first payload that it came from. */
+    /** Each result, with the first payload that produced it. */
     const out = new Map<string, string>()
     let refused = 0
     // The browser judges what came out of the payloads before, while the next ones are put in.

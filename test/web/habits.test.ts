@@ -60,9 +60,11 @@ describe('the palette', () => {
     await page.keyboard.press('Home')
     expect(page.url()).toBe(before)
     await page.keyboard.press('Escape')
-    await dialog.waitFor({ state: 'detached' })
+    // The next key comes before the browser tells that the dialog has closed.
     await page.keyboard.press('?')
     await dialog.waitFor()
+    await page.evaluate(() => new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(seen))))
+    expect(await dialog.isVisible()).toBe(true)
   })
 })
 

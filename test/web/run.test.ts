@@ -14,7 +14,7 @@ const at = (page: Page) => new URL(page.url()).searchParams.get('at')
 const tab = (page: Page, name: string) => page.getByRole('tab', { name, exact: true }).click()
 
 interface Events {
-  events: { type: string; revision: number; turn: number }[]
+  events: { type: string; revision: number; turn: number; toolCallId?: string }[]
 }
 const eventsOf = async (id: string) => (await served.ask<Events>('GET', `/v1/runs/${id}/events?limit=500`)).events
 
@@ -46,16 +46,30 @@ describe('a run', () => {
     const workspace = served.workspace()
     const more = { workspace, approve: ['write_file'], contextVariables: { ticket: 42 } }
     const id = await served.driven('write hello', more)
-    const end = (await eventsOf(id)).find(({ type }) => type === 'tool_call_end')!
+    const events = await eventsOf(id)
+    const end = events.find(({ type }) => type === 'tool_call_end')!
     await served.open(page, `/runs/${id}?at=${end.revision}`)
     const detail = page.locator('.detail')
     await expect.poll(() => detail.innerText()).toMatch(/Input of write_file[\s\S]*hello\.txt[\s\S]*Output/)
     await tab(page, 'State')
     await expect.poll(() => detail.innerText()).toMatch(/After event \d+[\s\S]*OBSERVATION|TOOL_WAIT/)
     expect(await detail.innerText()).toContain('ticket')
-    await page.getByRole('button', { name: 'Who wrote this?' }).click()
-    await expect.poll(() => at(page)).toBe('0')
-    await page.goBack()
+    const wrote = async (what: string) => {
+      await page.goto(`${served.url}/runs/${id}?at=${end.revision}&tab=state`)
+      await page.getByRole('button', { name: `Who wrote this? ${what}` }).click()
+      await expect.poll(() => new URL(page.url()).searchParams.get('tab')).toBe(null)
+      return Number(at(page))
+    }
+    const lastOf = (type: string) =>
+      events.findLast((event) => event.type === type && event.revision <= end.revision)!.revision
+    expect(await wrote('ticket')).toBe(0)
+    expect(await wrote('phase')).toBe(0)
+    expect(await wrote('turn')).toBe(lastOf('turn_start'))
+    expect(await wrote('money')).toBe(lastOf('model_call_end'))
+    expect(await wrote('step')).toBe(end.revision)
+    expect(await wrote(end.toolCallId!)).toBe(end.revision)
+    await page.goto(`${served.url}/runs/${id}?call=${end.toolCallId}`)
+    await expect.poll(() => at(page)).toBe(String(end.revision))
     await page.goto(`${served.url}/runs/${id}?at=${end.revision}&tab=diff`)
     await expect.poll(() => detail.innerText()).toContain('+hello')
     await tab(page, 'Raw')

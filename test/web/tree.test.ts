@@ -50,6 +50,26 @@ describe('a run of several agents', () => {
     expect(found).toEqual([])
   })
 
+  it('shows which agents lived at the position, and leads to the last event of another one by then', async () => {
+    const page = await browser.page()
+    const found = troubles(page)
+    await served.open(page, `/runs/${ROOT}?at=0`)
+    const agents = page.locator('.agents button')
+    await expect.poll(() => agents.nth(1).innerText()).toContain('not yet born here')
+    expect(await agents.nth(0).innerText()).toContain('active · turn 0, step 0')
+    // When the last one is born, those above it wait for it; one that is looked at shows its last event by then.
+    await page.goto(`${served.url}/runs/${ROOT}?agent=${ids[2]}&at=0`)
+    await expect.poll(() => agents.nth(1).innerText()).toMatch(/active · turn 1, step \d+/)
+    expect(await agents.nth(2).innerText()).toContain('active · turn 0, step 0')
+    await agents.nth(1).click()
+    await expect.poll(() => new URL(page.url()).searchParams.get('agent')).toBe(ids[1])
+    expect(Number(new URL(page.url()).searchParams.get('at'))).toBeGreaterThan(0)
+    await expect.poll(() => agents.nth(2).innerText()).toContain('not yet born here')
+    await page.getByRole('button', { name: 'to the end' }).click()
+    await expect.poll(() => agents.nth(2).innerText()).toContain('waits: approval')
+    expect(found).toEqual([])
+  })
+
   it('leads from an approval to the agent that asks, through those above it', async () => {
     const page = await browser.page()
     await served.open(page, '/inbox')

@@ -4,7 +4,7 @@ import type { AgentRunRequest } from '../../../domain/ports/external.ts'
 import { Problem } from '../problem.ts'
 
 /**
- * The values that requests over the network may give an agent (CONTRACTS 13): the settings `agents.env` and
+ * The values that requests over the network may give an agent: the settings `agents.env` and
  * `agents.folders`.
  */
 export interface AgentsAllowed {

@@ -1,7 +1,8 @@
-import { externalStream } from '../../../domain/log/ids.ts'
+import { agentStream } from '../../../domain/log/ids.ts'
+import { streamOfAgent } from '../../../domain/runtime/stream-of-agent.ts'
 import type { FilePoint, Services } from '../services.ts'
 
-/** The differences between two points of runs of other agents: their files, since nothing else of them is known. */
+/** The differences between two points of runs in their files alone; of other agents nothing else is known. `revision`: their last. */
 export async function filesDiffer(
   { log, files }: Pick<Services, 'log' | 'files'>,
   a: FilePoint,
@@ -10,7 +11,7 @@ export async function filesDiffer(
 ) {
   const place = async ({ agentId }: FilePoint) => ({
     agentId,
-    revision: (await log.head(externalStream(agentId)))?.revision ?? 0,
+    revision: (await log.head((await streamOfAgent(log, agentId)) ?? agentStream(agentId)))?.revision ?? 0,
   })
   const found = await files.diff(a, b, maxBytes)
   return {

@@ -1,4 +1,4 @@
-/** The capabilities of keepup's own agent in the Universal Agent API (CONTRACTS 13). */
+/** The capabilities of keepup's own agent in the Universal Agent API. */
 export const OWN_CAPABILITIES = [
   'agent_api.run',
   'agent_api.events',

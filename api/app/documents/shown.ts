@@ -9,9 +9,20 @@ import type { DocumentAt } from '../../../domain/runtime/document/types.ts'
 import type { DocumentView } from '../schemas/documents.ts'
 
 /** A document as JSON: its blocks, each with what a precondition on it states. */
-export const documentView = ({ blocks, ...at }: DocumentAt): DocumentView => ({ ...at, blocks: blocks.map(blockView) })
+export const documentView = ({ blocks, ...at }: DocumentAt): DocumentView => ({ ...at, blocks: blocks.map(keptView) })
 
-function blockView(block: ReadBlock): DocumentView['blocks'][number] {
+type BlockView = DocumentView['blocks'][number]
+
+/** An open document gives a block that has not changed as the same object: its hashes are those of the last time. */
+const views = new WeakMap<ReadBlock, BlockView>()
+
+function keptView(block: ReadBlock): BlockView {
+  const view = views.get(block) ?? blockView(block)
+  views.set(block, view)
+  return view
+}
+
+function blockView(block: ReadBlock): BlockView {
   if (block.type === 'unreadable') return block
   const hash = contextHash(block.id, blockText(block))
   if (block.type !== 'table') return { ...block, hash } as never

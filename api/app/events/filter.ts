@@ -23,7 +23,7 @@ export interface EventFilter {
 const PERSON = 'user:'
 export const isPerson = (agent: string): boolean => agent.startsWith(PERSON)
 
-/** The agent and the turn that an event shows: what people do is theirs, outside of turns (CONTRACTS 6). */
+/** The agent and the turn that an event shows: what people do is theirs, outside of turns. */
 export function shownBy(header: RecordedEvent['header']): { agentId: string; turn: number } {
   const { actor, turn } = header
   const person = actor.kind === 'user' || actor.kind === 'approver'

@@ -20,8 +20,11 @@ const PART = 64 * 1024
 /** A view as its event is sent: JSON on one line, in pieces. */
 export type Piece = string | Uint8Array
 
+/** Those who watch a log are given the same events: what they are all sent is made once. It goes when the event does. */
+const briefs = new WeakMap<RecordedEvent, Promise<string>>()
+
 /**
- * Turns stored events into what consumers see (CONTRACTS 6): people as `user:<id>` in turn 0, and the arguments of a
+ * Turns stored events into what consumers see: people as `user:<id>` in turn 0, and the arguments of a
  * call, which are stored once, in the model's answer. A tool that does not exist has the name that the model wrote. One
  * instance per reader.
  */
@@ -62,7 +65,13 @@ export class EventViews {
 
   /** {@link view} as JSON, with long texts cut. */
   async *brief(event: RecordedEvent): AsyncGenerator<Piece> {
-    yield JSON.stringify(briefOf(await this.view(event)))
+    const known = briefs.get(event) ?? this.#briefOf(event)
+    if (!briefs.has(event)) briefs.set(event, known)
+    yield await known
+  }
+
+  async #briefOf(event: RecordedEvent): Promise<string> {
+    return JSON.stringify(briefOf(await this.view(event)))
   }
 
   /** All of a view but what the event says. */

@@ -23,7 +23,10 @@ export type News =
 
 const MAX_WAITING = 2000
 
-/** Hands news to the listeners of a run. A slow listener loses text, never the end of a drive, and costs no memory. */
+/**
+ * RuntimeEventBus, its ephemeral half: what is recorded comes from the log's subscriptions.
+ * Hands news to the listeners of a run. A slow listener loses text, never the end of a drive, and costs no memory.
+ */
 export class LiveHub implements LiveFeed {
   readonly #listeners = new Map<string, Set<Listener>>()
 

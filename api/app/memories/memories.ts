@@ -16,7 +16,7 @@ import type {
 } from '../schemas/memories.ts'
 import type { Services } from '../services.ts'
 
-// The operations of people on the facts that agents have saved (CONTRACTS 9).
+// The operations of people on the facts that agents have saved.
 
 /** Facts, the latest first, or those that a search finds, the best first. The tables must be caught up. */
 export async function listMemories(s: Services, query: MemoryQuery): Promise<MemoryList> {

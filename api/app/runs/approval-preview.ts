@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { requestPermission } from '../../../domain/agent/control/request-permission.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
 import type { DocumentGateway } from '../../../domain/runtime/document/gateway.ts'
 import type { ApprovalRow } from '../read-model.ts'
@@ -9,7 +10,7 @@ import { patchOf } from './patch.ts'
 
 /** The view for a person before the decision. */
 export interface Preview {
-  readonly kind: 'diff' | 'command' | 'arguments'
+  readonly kind: 'diff' | 'command' | 'permission' | 'arguments'
   readonly text: string
 }
 
@@ -21,9 +22,8 @@ export interface PreviewPorts {
 }
 
 /**
- * The diff that `write_file`, `edit_document` or `create_document` would make, the command that `run_command` would run, else
- * the arguments. Characters that
- * cannot be seen stand in it as ‹U+200B›, because they could hide what is approved.
+ * The diff that `write_file`, `edit_document` or `create_document` would make, the command that `run_command` would run, what
+ * `request_permission` asks for, else the arguments. Characters that cannot be seen stand in it as ‹U+200B›, because they could hide what is approved.
  */
 export async function previewOf(approval: Asked, at: PreviewPorts): Promise<Preview> {
   const { kind, text } = await preview(approval, at)
@@ -45,7 +45,28 @@ async function preview(approval: Asked, { files, documents }: PreviewPorts): Pro
     const leads = samePath(path || '.', args.cwd) ? '' : `, which leads to ${path || 'the workspace itself'}`
     return { kind: 'command', text: `${args.command}\n(in ${args.cwd}${leads})` }
   }
+  const permission = approval.toolName === requestPermission.spec.name ? permissionText(args) : null
+  if (permission !== null) return { kind: 'permission', text: permission }
   return { kind: 'arguments', text: JSON.stringify(approval.arguments, null, 2) }
+}
+
+const FAR: Readonly<Record<string, string>> = {
+  call: 'one call',
+  phase: 'the rest of this phase',
+  run: 'the rest of this run',
+}
+
+/** Each value on a line of its own, so that none can pass for another one. */
+function permissionText({ tool, scope, until, reason }: JsonObject): string | null {
+  if (![tool, scope, until, reason].every((value) => typeof value === 'string')) return null
+  const line = (value: unknown) => String(value).replace(/\s+/g, ' ').trim()
+  const span = /^\d+[a-z]+$/i.test(line(until)) ? ' after the decision' : ''
+  return [
+    `tool    ${line(tool)}`,
+    `for     ${FAR[String(scope)] ?? line(scope)}`,
+    `until   ${line(until)}${span}`,
+    `reason  ${line(reason)}`,
+  ].join('\n')
 }
 
 const samePath = (real: string, said: string) => real === posix.normalize(said).replace(/(?<=.)\/$/, '')

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { AgentAt, AgentBrief } from '../../../domain/runtime/types.ts'
 import type { AgentAtPoint, AgentBriefAtPoint } from '../schemas/checkpoints.ts'
+import { permissionsOf } from './permissions-of.ts'
 
 export type AgentPoint = z.infer<typeof AgentAtPoint>
 
@@ -40,7 +41,7 @@ export function pointOf({ state: s, head, messages, facts }: AgentAt): AgentPoin
       nanoDollars,
     },
     gatesPassed: s.gatesPassed,
-    permissions: (s.permissions ?? []).map(({ until, ...one }) => ({ ...one, until: new Date(until).toISOString() })),
+    permissions: permissionsOf(s),
     tasks: [...(s.tasks?.tasks ?? [])],
     tree: s.tree,
     spec: s.spec,

@@ -29,7 +29,7 @@ interface Asked {
 }
 
 /**
- * How a run delegates (CONTRACTS 4), or null where it does not: it was not asked for, or its policy denies it. Its children
+ * How a run delegates, or null where it does not: it was not asked for, or its policy denies it. Its children
  * have the roles as they are now; one whose gates run commands needs a workspace.
  */
 export function delegationOf({ roles }: KnownRoles, asked: Asked): Delegation | null {

@@ -14,8 +14,8 @@ import {
   RecoveryConfig,
   runsCommands,
 } from '../../../domain/agent/definition/spec.ts'
+import { matches } from '../../../domain/agent/definition/tool-patterns.ts'
 import type { ToolSpec } from '../../../domain/agent/definition/tools.ts'
-import { matches } from '../../../domain/agent/rules/policy.ts'
 import { Problem, type ProblemCode } from '../problem.ts'
 import type { KnownRole, KnownRoles } from '../roles.ts'
 import type { StartRun } from '../schemas/start.ts'

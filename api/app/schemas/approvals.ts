@@ -37,7 +37,7 @@ export const ApprovalDetail = z
   .strictObject({
     position: Position,
     approval: Approval,
-    preview: z.strictObject({ kind: z.enum(['diff', 'command', 'arguments']), text: z.string() }),
+    preview: z.strictObject({ kind: z.enum(['diff', 'command', 'permission', 'arguments']), text: z.string() }),
   })
   .meta({ id: 'ApprovalDetail' })
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { PermissionScope } from '../../../domain/agent/events/permissions.ts'
 import { Task } from '../../../domain/agent/events/tasks.ts'
 import { AnyJson, Next, Position } from './common.ts'
+import { Permission } from './permissions.ts'
 import { MachineState } from './runs.ts'
 
 const count = z.int().nonnegative()
@@ -29,14 +29,6 @@ export const CheckpointEntry = z.strictObject({
   revision: z.int(),
   turn: count,
   timestamp: z.string(),
-})
-
-const Permission = z.strictObject({
-  id: z.string().meta({ description: 'The call that asked for it' }),
-  tool: z.string(),
-  scope: PermissionScope,
-  until: z.string(),
-  phase: z.string().nullable(),
 })
 
 /** The values of a checkpoint beside its place (seed 000, 5.5; 003: `pendingCreates`). */

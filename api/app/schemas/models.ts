@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { HealthFigures } from '../../../domain/agent/definition/routing.ts'
 import { ModelInfo } from '../../../domain/agent/definition/spec.ts'
 import { bodies } from '../../../domain/agent/events/events.ts'
+import { PermissionScope } from '../../../domain/agent/events/permissions.ts'
 
 /** A decision of the router: seed 000, 5.7, with purpose, rule and the figures that it used. */
 export const RoutingDecision = bodies.model_routed.meta({ id: 'ModelRoutingDecision' })
@@ -19,12 +20,31 @@ export const Models = z
   .meta({ id: 'Models' })
 export type Models = z.infer<typeof Models>
 
+const PermittedCall = z.strictObject({
+  toolCallId: z.string(),
+  toolName: z.string(),
+  permission: z.string().meta({ description: 'The call that had asked for the permission' }),
+  granted: z
+    .strictObject({
+      tool: z.string(),
+      scope: PermissionScope,
+      until: z.string(),
+      reason: z.string(),
+      by: z.string().nullable(),
+    })
+    .nullable()
+    .meta({ description: 'null: erased' }),
+})
+
 export const RoutingDecisions = z
   .strictObject({
     runId: z.string(),
     agentId: z.string(),
     turn: z.int(),
     decisions: z.array(z.strictObject({ revision: z.int(), timestamp: z.string(), decision: RoutingDecision })),
+    permitted: z
+      .array(PermittedCall)
+      .meta({ description: 'Calls that the policy refuses and a permission let through' }),
   })
   .meta({ id: 'RoutingDecisions' })
 export type RoutingDecisions = z.infer<typeof RoutingDecisions>

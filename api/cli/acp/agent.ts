@@ -24,7 +24,7 @@ const modes = (currentModeId: Mode): SessionModeState => ({ currentModeId, avail
 
 const PAGE = '500'
 
-/** What every session of this agent begins with. */
+/** The options with which every session of this agent begins. */
 export interface AcpDefaults extends Omit<SessionOptions, 'cwd'> {
   readonly mode: Mode
 }
@@ -133,7 +133,7 @@ function servers(ctx: Context, asked: readonly { readonly name: string }[]): voi
   ctx.note(`the editor's MCP servers are not used (${names}); name those that runs are to have in the settings`)
 }
 
-/** What the runtime refuses is told to the editor's person; any other fault tells no more than that. */
+/** The error for the editor: a refusal of the runtime with its message, any other fault without one. */
 async function answered<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act()

@@ -9,7 +9,7 @@ import { conversation, detailOf, keyOf, runsOf } from './chain.ts'
 import { askPermission } from './permissions.ts'
 import { RunUpdates } from './updates.ts'
 
-/** What the runs of a session are started with. */
+/** The options with which the runs of a session are started. */
 export interface SessionOptions {
   readonly cwd: string
   readonly role?: string

@@ -43,7 +43,7 @@ function turnRange(text: string): { from: number; to: number } {
   return { from: from!, to: to! }
 }
 
-/** What the model is shown of a long run, and how to show it more. */
+/** `context` and `expand`: the part of a long run that the model is shown, and how to show more of it. */
 export function contextCommands(program: Command, kit: Kit): void {
   program
     .command('context')

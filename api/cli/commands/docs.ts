@@ -92,7 +92,7 @@ async function show(ctx: Context, prefix: string, o: ShowOptions): Promise<numbe
   return EXIT.done
 }
 
-/** What is exported is written as it is, not for a terminal; `-o` has no part in it. */
+/** Writes an export as it is, not for a terminal; `-o` does not change it. */
 async function exportTo(ctx: Context, prefix: string, o: ShowOptions): Promise<number> {
   const response = await asked(ctx, await documentId(ctx, prefix), o)
   const bytes = new Uint8Array(await response.arrayBuffer())

@@ -1,14 +1,14 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { parseDollars } from '../../../domain/agent/rules/money.ts'
-import { unknownVariables } from '../../app/config.ts'
-import type { CliIo, GlobalOptions } from '../context.ts'
-import { Context } from '../context.ts'
+import type { CliIo, Context, GlobalOptions } from '../context.ts'
 import { UsageError } from '../exit.ts'
 
 /** Registers commands: each action gets a context, which is left again whatever happens, and gives an exit code. */
 export interface Kit {
   readonly io: CliIo
+  /** The commands that may have been meant by a word. */
+  readonly likeIt: (word: string) => string[]
   /** Wraps an action. `flags`: options of the command that are settings too. */
   action<O extends object = Record<string, never>>(
     act: (ctx: Context, args: string[], options: O) => Promise<number>,
@@ -16,15 +16,20 @@ export interface Kit {
   ): (...args: unknown[]) => Promise<void>
 }
 
-export function kitOf(io: CliIo, done: (code: number) => void): Kit {
+export function kitOf(io: CliIo, likeIt: Kit['likeIt'], done: (code: number) => void): Kit {
   return {
     io,
+    likeIt,
     action:
       (act, flags = []) =>
       async (...all) => {
         const command = all.at(-1) as Command
         const options = command.optsWithGlobals() as GlobalOptions & Record<string, unknown>
         const settings = Object.fromEntries(flags.map((f) => [f, options[f]]))
+        const [{ Context }, { unknownVariables }] = await Promise.all([
+          import('../context.ts'),
+          import('../../app/config.ts'),
+        ])
         const ctx = new Context(io, options, settings)
         for (const name of unknownVariables(io.env)) ctx.note(`${name} is no setting and is passed over`)
         const args = all
@@ -54,16 +59,8 @@ export function alone(command: Command): Command {
   })
 }
 
-/** The commands that may have been meant, also those of groups whose name was left out. */
-export function likeIt(program: Command, word: string): string[] {
-  return program.commands.flatMap((group) => [
-    ...(alike(word, group.name()) ? [group.name()] : []),
-    ...group.commands.filter((c) => alike(word, c.name())).map((c) => `${group.name()} ${c.name()}`),
-  ])
-}
-
 /** Whether one word is the other with a letter missing, added, changed or out of place, or with its end cut off. */
-function alike(a: string, b: string): boolean {
+export function alike(a: string, b: string): boolean {
   const letters = (word: string) => [...word].sort().join('')
   const without = (word: string) => [...word].map((_, i) => word.slice(0, i) + word.slice(i + 1))
   const changed = a.length === b.length && [...a].filter((letter, i) => letter !== b[i]).length === 1

@@ -3,11 +3,13 @@ import type { Models, RoutingDecisions } from '../../app/schemas/models.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit.ts'
+import { oneLine } from '../output/text.ts'
 import { dollars } from '../output/units.ts'
 import { type Kit, whole } from './kit.ts'
 
 type Model = Models['models'][number]
 type Decision = RoutingDecisions['decisions'][number]['decision']
+type Permitted = RoutingDecisions['permitted'][number]
 type Figures = NonNullable<Model['figures']>
 
 const healthOf = ({ health, breach }: Figures): string => (breach === undefined ? health : `${health} (${breach})`)
@@ -60,18 +62,26 @@ function told(decision: Decision): string[] {
   ]
 }
 
+function permittedLine({ toolCallId, toolName, permission, granted }: Permitted): string {
+  const what = `${oneLine(toolName)} (${toolCallId}) ran by permission ${permission}`
+  if (granted === null) return `${what}, whose words are erased`
+  const { scope, until, reason, by } = granted
+  return `${what}, given by ${oneLine(by ?? 'a person')} for this ${scope} until ${until}: ${oneLine(reason)}`
+}
+
 async function explain(ctx: Context, run: string, o: { turn: number; agent?: string }): Promise<number> {
   const id = await ctx.runId(run, 'read')
   const client = await ctx.client('read')
   const query = o.agent === undefined ? {} : { agent: o.agent }
   const param = { id, turn: String(o.turn) }
   const found = (await take(client.v1.runs[':id'].turns[':turn'].routing.$get({ param, query }))) as RoutingDecisions
-  ctx.show(found, () =>
-    found.decisions.flatMap(({ revision, decision }) => {
+  ctx.show(found, () => [
+    ...found.decisions.flatMap(({ revision, decision }) => {
       const [first, ...rest] = told(decision)
       return [`@${revision} ${first}`, ...rest]
     }),
-  )
+    ...found.permitted.map(permittedLine),
+  ])
   return EXIT.done
 }
 
@@ -82,7 +92,9 @@ export function modelsCommands(program: Command, kit: Kit): void {
     .action(kit.action((ctx) => list(ctx)))
   program
     .command('explain')
-    .description('why a turn had its model: the rule, the models that it allows, and why each was refused')
+    .description(
+      'why a turn had its model: the rule, the models that it allows, and why each was refused; and permissions of its calls',
+    )
     .argument('<run>')
     .requiredOption('--turn <n>', 'of this turn', whole('--turn', 1))
     .option('--agent <id>', 'of this agent (default: the root agent)')

@@ -21,7 +21,7 @@ import { runPages } from '../pages.ts'
 import { pointOf } from './history.ts'
 import { type Kit, modelId, money, some, whole } from './kit.ts'
 
-/** What the log says of a file or of a stream that is not as it was written. */
+/** The message for a file or a stream of the log that is not as it was written. */
 const DAMAGE = new Set(['LOG_CORRUPT', 'LOG_FOREIGN', 'LOG_NEWER'])
 
 /** The report on a damaged log, which verification exists to find; null for any other failure. */
@@ -30,7 +30,7 @@ function damage(error: unknown): string | null {
   return known && DAMAGE.has(error.code) ? error.message : null
 }
 
-/** What a rebuild came to, by whether the tables were equal; null: there was nothing to compare with. */
+/** The result of a rebuild as a text, by whether the tables were equal; null: there was nothing to compare with. */
 const COMPARED = {
   true: 'the tables are equal',
   false: 'the tables are NOT equal',

@@ -14,7 +14,7 @@ import { take } from '../client.ts'
 import { driveToEnd, FROM_BIRTH, resuming } from '../drive.ts'
 import { EXIT, UsageError } from '../exit.ts'
 import { followAgent } from '../follow-agent.ts'
-import { choice, jsonOrText, type Kit, likeIt, modelId, money, names, readAll, some, whole } from './kit.ts'
+import { choice, jsonOrText, type Kit, modelId, money, names, readAll, some, whole } from './kit.ts'
 import { knowledgeFrom, routingFrom } from './run-files.ts'
 
 interface RunOptions {
@@ -156,9 +156,9 @@ function notOurOwn(workspace: string): void {
 const CLONE = fileURLToPath(new URL('../../..', import.meta.url))
 
 /** One word that is a command, or nearly one, is no task: the run would cost money and do nothing that was meant. */
-function noCommand(program: Command, task: string): void {
+function noCommand(program: Command, { likeIt }: Kit, task: string): void {
   if (/\s/.test(task)) return
-  const near = likeIt(program, task)
+  const near = likeIt(task)
   const meant = near.includes(task) ? [task] : near
   if (meant.length === 0) return
   throw new UsageError(
@@ -271,7 +271,7 @@ export function runCommand(program: Command, kit: Kit): void {
       kit.action<RunOptions>(async (ctx, [given], options) => {
         const task = given === '-' ? (await readAll(ctx.io.stdin)).trim() : given
         if (task !== undefined && task.trim() === '') throw new UsageError('the task is empty')
-        if (given !== undefined && given !== '-') noCommand(program, given)
+        if (given !== undefined && given !== '-') noCommand(program, kit, given)
         const json = startRequest(task, options, { cwd: ctx.io.cwd, env: ctx.io.env, by: ctx.by })
         const { key, drive } = options
         if (json.workspace !== undefined && options.workspace === undefined) notOurOwn(json.workspace)

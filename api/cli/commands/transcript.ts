@@ -10,7 +10,7 @@ import { flowWhole } from '../whole-result.ts'
 import { seen } from './history.ts'
 import type { Kit } from './kit.ts'
 
-/** What the model was told before everything else, or why that cannot be told any more. */
+/** The system prompt of the model, or why it cannot be shown any more. */
 async function systemPrompt(ctx: Context, id: string, { agentId, turn }: EventView) {
   const param = { id, turn: String(turn) }
   try {

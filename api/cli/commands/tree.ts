@@ -13,7 +13,7 @@ type Tree = z.infer<typeof RunTree>
 
 const ended = ({ agents }: Tree): boolean => agents.every(({ status }) => hasEnded(status))
 
-/** What a person sees of a tree; where it is the same, nothing is shown again. */
+/** The visible part of a tree: where it has not changed, nothing is shown again. */
 function lines(ctx: Context, tree: Tree): string[] {
   const { stdout } = ctx.io
   return treeLines(tree, stdout.isTTY ? (stdout.columns ?? null) : null)

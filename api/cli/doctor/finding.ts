@@ -1,6 +1,6 @@
 import { counted } from '../../../projections/text.ts'
 
-/** What was found out about one thing. `todo` says what to do where it is not `ok`. */
+/** The result of one check. `todo` says what to do where the state is not `ok`. */
 export interface Finding {
   readonly check: string
   readonly state: 'ok' | 'warning' | 'broken'

@@ -69,7 +69,7 @@ function checkDurability(unsafe: readonly Unsafe[]): Finding[] {
   })
 }
 
-/** What this user lacks; `made`: the deployment is there, so blobs and leases were. */
+/** The rights that this user lacks; `made`: the deployment exists, and so do its blobs and leases. */
 function checkRights({ takesWrites, lacking, foreign, leases, blobs }: Rights, made: boolean): Finding[] {
   const owner = 'let the user of KEEPUP_POSTGRES own what keepup has made there'
   const findings: Finding[] = []
@@ -98,7 +98,7 @@ function checkRights({ takesWrites, lacking, foreign, leases, blobs }: Rights, m
 const some = (names: readonly string[]) =>
   names.length > 3 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : names.join(', ')
 
-/** What is amiss with the tables. */
+/** The faults of the tables. */
 function checkShared({ damage, ahead, position }: TablesLook): Finding[] {
   if (damage !== null) {
     const todo = 'whatever needs them next makes them anew of the log, as "rebuild" does; find out who has changed them'

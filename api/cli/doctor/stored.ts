@@ -61,7 +61,7 @@ function checkDatabases(data: string): Finding[] {
   ]
 }
 
-/** What SQLite says against a file; null: nothing, or there is none. */
+/** The fault that SQLite finds in a file; null: none, or there is no file. */
 function sqliteFault(path: string): string | null {
   if (!existsSync(path)) return null
   if (statSync(path).size === 0) return 'it is empty'

@@ -3,7 +3,7 @@ import { cells, cut, oneLine, pad } from './text.ts'
 export interface Column<T> {
   readonly title: string
   readonly of: (row: T) => string | number | null
-  /** What leads to the cell; its spaces are kept. */
+  /** The text before the cell; its spaces are kept. */
   readonly indent?: (row: T) => string
   readonly side?: 'left' | 'right'
   /** May be cut where the terminal is too narrow. */

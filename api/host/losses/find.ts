@@ -10,7 +10,7 @@ import { type Answer, callsOpenAfter, costAfter, type Database, seenHeads } from
 import { type Loss, type LostStream, lossId, type Seen } from '../../app/losses/loss.ts'
 import { stillUnrecorded } from './unreadable.ts'
 
-/** What is asked about the end of a log. */
+/** A question about the end of a log. */
 export interface Witnesses {
   readonly log: EventLog
   /** The last event that the mark names, where the log does not hold it. */
@@ -43,7 +43,7 @@ export async function holds(log: EventLog, cursor: Cursor): Promise<boolean> {
 }
 
 /**
- * What the log has lost and no person has accepted; null: nothing. Without `full` two reads tell, unless something is amiss;
+ * The loss of the log that no person has accepted; null: none. Without `full` two reads tell, unless something is amiss;
  * with it every stream is held against the tables, and gaps are looked for.
  */
 export async function findLoss(witnesses: Witnesses, full = false): Promise<Loss | null> {

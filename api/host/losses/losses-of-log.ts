@@ -6,7 +6,7 @@ import { findLoss, type Witnesses } from './find.ts'
 import type { HeadRead, LossGate } from './gate.ts'
 import { recordAcceptance } from './record-acceptance.ts'
 
-/** What the place where things are kept brings: how its log takes an acceptance, and what follows for its tables. */
+/** The part of the store in an acceptance: how its log records it, and what follows for its tables. */
 export interface LossServices extends Witnesses {
   /** Reads the head of one stream as the tables saw it, without waiting for other queries; `read` where absent. */
   readonly seenHead?: HeadRead

@@ -7,12 +7,12 @@ import type { Loss, Unreadable } from '../../app/losses/loss.ts'
 import type { Acceptance } from '../../app/losses/losses.ts'
 import { lastOf } from './last.ts'
 
-/** What ends a stream for good, so that its state need not be folded: nothing of such a run can be repeated. */
+/** Types that end a stream for good. Its state need not be folded, because no call of such a run can be repeated. */
 const LAST: ReadonlySet<string> = new Set(['completion', 'residue', 'erased'])
 
 /**
- * Records that a person accepts a loss: in each shortened stream, and in `log-meta` what no stream can record. What was recorded
- * before a crash is found again and not repeated.
+ * Records that a person accepts a loss: in each shortened stream, and in `log-meta` the part that no stream can record.
+ * A part that was recorded before a crash is found again and not repeated.
  */
 export async function recordAcceptance(
   ports: RuntimePorts,

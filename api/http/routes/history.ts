@@ -57,12 +57,21 @@ const point = z
   .refine(isPlain, PLAIN)
   .openapi({ description: 'A step of this run, or <agent>:<step>' })
 
+const DiffQuery = z.strictObject({
+  a: point,
+  b: point,
+  only: z
+    .enum(['files'])
+    .optional()
+    .openapi({ description: 'files: state and messages are not compared, which is quick' }),
+})
+
 const diff = createRoute({
   method: 'get',
   path: '/v1/runs/{id}/diff',
   operationId: 'compareRunStates',
   summary: 'What differs between two steps, of one run or of two',
-  request: { params: RunId, query: z.strictObject({ a: point, b: point }) },
+  request: { params: RunId, query: DiffQuery },
   responses: { 200: json(Difference, 'The difference'), ...refusals },
 })
 
@@ -172,8 +181,8 @@ export function historyRoutes(s: Services, underway: KeyedMutex) {
       const { id } = c.req.valid('param')
       const q = c.req.valid('query')
       const [a, b] = [parsePoint(id, q.a), parsePoint(id, q.b)]
-      if ((await isUngoverned(s, a.agentId)) && (await isUngoverned(s, b.agentId)))
-        return c.json(await filesDiffer(s, a, b, MAX_PATCH), 200)
+      const onlyFiles = q.only === 'files' || ((await isUngoverned(s, a.agentId)) && (await isUngoverned(s, b.agentId)))
+      if (onlyFiles) return c.json(await filesDiffer(s, a, b, MAX_PATCH), 200)
       for (const { agentId } of [a, b]) await mustGovern(s, agentId, 'a comparison with an own agent')
       const [atA, atB] = await Promise.all([s.runtime.at(a.agentId, a.at), s.runtime.at(b.agentId, b.at)])
       const files = await s.files.diff(a, b, MAX_PATCH)

@@ -16,7 +16,8 @@ const explain = createRoute({
   method: 'get',
   path: '/v1/runs/{id}/turns/{turn}/routing',
   operationId: 'getRouting',
-  summary: 'Why a turn had its model: the rule that matched, the models that it allows, and why each was refused',
+  summary:
+    'Why a turn had its model: the rule that matched, the models that it allows, why each was refused; and which permissions let its calls through',
   request: {
     params: z.object({ id: Id, turn: Digits.pipe(z.int().positive()) }),
     query: z.strictObject({ agent: Id.optional() }),
@@ -33,6 +34,7 @@ export function modelRoutes(s: Services) {
       const agentId = c.req.valid('query').agent ?? id
       const found = await s.runtime.routing(agentId, turn)
       const decisions = found.map(({ at, ...rest }) => ({ ...rest, timestamp: new Date(at).toISOString() }))
-      return c.json({ runId: id, agentId, turn, decisions }, 200)
+      const permitted = await s.runtime.permitted(agentId, turn)
+      return c.json({ runId: id, agentId, turn, decisions, permitted }, 200)
     })
 }

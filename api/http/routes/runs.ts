@@ -5,10 +5,12 @@ import type { RunRow } from '../../app/read-model.ts'
 import { hasEnded } from '../../app/runs/ended.ts'
 import { given } from '../../app/runs/given.ts'
 import { startRun } from '../../app/runs/start-run.ts'
+import { treeAt } from '../../app/runs/tree-at.ts'
 import { unread } from '../../app/runs/unread.ts'
 import { RunQuery } from '../../app/schemas/run-query.ts'
 import { type Run, RunDetail, RunList, RunTree, Started } from '../../app/schemas/runs.ts'
 import { StartRun } from '../../app/schemas/start.ts'
+import { TreeAt, TreeAtQuery } from '../../app/schemas/tree-at.ts'
 import type { Services } from '../../app/services.ts'
 import { current } from '../current.ts'
 import { optionsOf, StartHeaders } from '../headers.ts'
@@ -54,6 +56,15 @@ const tree = createRoute({
   description: 'To follow it, read it again after events of the run: GET /v1/events?run={id}&from=head.',
   request: { params: RunId },
   responses: { 200: json(RunTree, 'The tree'), ...refusals },
+})
+
+const past = createRoute({
+  method: 'get',
+  path: '/v1/runs/{id}/tree/at',
+  operationId: 'getRunTreeAt',
+  summary: 'The agents of a run as they were when an event was appended: which there were, and their status and turn',
+  request: { params: RunId, query: TreeAtQuery },
+  responses: { 200: json(TreeAt, 'The agents that were born by then'), ...refusals },
 })
 
 export function runRoutes(s: Services) {
@@ -117,5 +128,11 @@ export function runRoutes(s: Services) {
       const { position, value } = await s.read.tree(id)
       if (!value) throw await unread(s, id)
       return c.json({ position, runId: id, ...value }, 200)
+    })
+    .openapi(past, async (c) => {
+      await current(c, s)
+      const { id } = c.req.valid('param')
+      const { agent = id, event } = c.req.valid('query')
+      return c.json(await treeAt(s, id, agent, event), 200)
     })
 }

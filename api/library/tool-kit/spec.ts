@@ -5,7 +5,7 @@ import { issuesOf } from '../../../domain/shared/issues.ts'
 
 /**
  * The faults of an own tool before its first run, a sentence each; empty: nothing. Its name is
- * `server:tool` (CONTRACTS 3), its parameters are a JSON Schema of an object, and it has a probe exactly where it says
+ * `server:tool`, its parameters are a JSON Schema of an object, and it has a probe exactly where it says
  * that it can be asked.
  */
 export function specFaults(tool: Tool): string[] {

@@ -18,6 +18,17 @@ interface ApprovalCardProps {
   readonly keys: boolean
 }
 
+const question = (isOpen: boolean, kind: string): string => {
+  if (kind === 'permission') return isOpen ? 'Permit' : 'Asked for'
+  return isOpen ? 'Allow' : 'Asked'
+}
+
+/** The tool that a permission is asked for, else the tool that is called. */
+function subjectOf({ toolName, arguments: args }: { readonly toolName: string; readonly arguments: unknown }): string {
+  const asked = toolName === 'request_permission' ? (args as { tool?: unknown } | null)?.tool : undefined
+  return typeof asked === 'string' ? asked : toolName
+}
+
 /** A call that waits for a person: what it would do, why it asks, and the decision, which is for exactly what is shown. */
 export function ApprovalCard({ toolCallId, runId, keys }: ApprovalCardProps) {
   const reason = useRef<HTMLInputElement>(null)
@@ -50,7 +61,7 @@ export function ApprovalCard({ toolCallId, runId, keys }: ApprovalCardProps) {
         {({ approval, preview }) => (
           <>
             <h2>
-              {isOpen ? 'Allow' : 'Asked'} <bdi class="mono">{shown(approval.toolName)}</bdi>?
+              {question(isOpen, preview.kind)} <bdi class="mono">{shown(subjectOf(approval))}</bdi>?
             </h2>
             <p class="quiet">
               <bdi>{shown(approval.reason)}</bdi> · asked {ago(approval.requestedAt, Date.now())} ago, by{' '}

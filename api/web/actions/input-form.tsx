@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { api, asOne, take } from '../client/api.ts'
 import { person } from '../client/session.ts'
 import { run } from './command.ts'
@@ -12,7 +12,8 @@ interface InputFormProps {
 /** Says something to a run. Enter sends, Shift and Enter begin a new line. */
 export function InputForm({ runId, label = 'Say to the run', onDone }: InputFormProps) {
   const box = useRef<HTMLTextAreaElement>(null)
-  useEffect(() => (onDone === undefined ? undefined : box.current?.focus()), [])
+  // Before the next key comes: a page that is still to be painted would hear it otherwise.
+  useLayoutEffect(() => (onDone === undefined ? undefined : box.current?.focus()), [])
   const send = async (event: Event) => {
     event.preventDefault()
     const text = box.current?.value.trim() ?? ''

@@ -9,6 +9,7 @@ import { PatchView } from '../parts/patch-view.tsx'
 import { shown } from '../parts/shown.ts'
 import { Foreign } from '../parts/text.tsx'
 import { textDiff } from '../parts/text-diff.ts'
+import { linkToCall } from '../run/writers.ts'
 import { Blocks } from './blocks.tsx'
 
 interface At {
@@ -126,7 +127,9 @@ export function EntryChange({ documentId, revision: until, entry }: At & { entry
         {toolCallId !== undefined && (
           <>
             <dt>call</dt>
-            <dd class="mono">{toolCallId}</dd>
+            <dd class="mono">
+              {runId === undefined ? toolCallId : <a href={linkToCall(runId, toolCallId)}>{toolCallId}</a>}
+            </dd>
           </>
         )}
       </dl>

@@ -20,11 +20,17 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     }
   }, [])
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it, as every dialog of the browser
     <dialog
       ref={box}
       class="dialog"
       aria-label={title}
+      // The event of the closing comes a task later: a key that is heard before it would find the dialog shown and closed.
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return
+        event.preventDefault()
+        box.current?.close()
+        onClose()
+      }}
       onClose={onClose}
       onClick={(event) => event.target === box.current && onClose()}
     >

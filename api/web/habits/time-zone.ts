@@ -11,15 +11,18 @@ const isZone = (name: string): boolean => {
   }
 }
 
-const kept = localStorage.getItem(PLACE)
-
 /** The zone of the times that the page shows; null: that of this computer. */
-export const zone = signal<string | null>(kept !== null && isZone(kept) ? kept : null)
+export const zone = signal<string | null>(null)
 
-effect(() => {
-  if (zone.value === null) localStorage.removeItem(PLACE)
-  else localStorage.setItem(PLACE, zone.value)
-})
+/** Takes up the zone that this browser was told last, and keeps the next one. */
+export function rememberZone(): void {
+  const kept = localStorage.getItem(PLACE)
+  if (kept !== null && isZone(kept)) zone.value = kept
+  effect(() => {
+    if (zone.value === null) localStorage.removeItem(PLACE)
+    else localStorage.setItem(PLACE, zone.value)
+  })
+}
 
 /** For the formats of the browser. */
 export const zoned = (): { timeZone?: string } => (zone.value === null ? {} : { timeZone: zone.value })

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 /** What keys do, by their names: `j`, `Shift+ArrowRight`. False: the key was not meant for it. */
 export type Keys = Readonly<Record<string, (event: KeyboardEvent) => unknown>>
@@ -32,7 +32,7 @@ addEventListener('keydown', (event) => {
 export function useKeys(keys: Keys): void {
   const layer = useRef(keys)
   layer.current = keys
-  useEffect(() => {
+  useLayoutEffect(() => {
     layers.push(layer)
     return () => void layers.splice(layers.indexOf(layer), 1)
   }, [])

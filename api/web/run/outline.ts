@@ -29,6 +29,8 @@ export class Outline {
   /** Revisions of what a person reads as a conversation. */
   readonly spoken: number[] = []
   readonly work: Work[] = []
+  /** Revisions by the type of their event, in order. */
+  readonly #ofType = new Map<string, number[]>()
   readonly #open = new Map<string, number>()
   #firstStep = 0
 
@@ -59,6 +61,20 @@ export class Outline {
     return nearest(this.turnAt, turn - (this.turns[this.turnAt[0] ?? 0] ?? 1))
   }
 
+  /** Revisions of a type, in order. */
+  ofType(type: string): readonly number[] {
+    return this.#ofType.get(type) ?? []
+  }
+
+  /** The last revision up to `to` (inclusive) of one of these types; null: there is none. */
+  lastOf(types: readonly string[], to: number): number | null {
+    const found = types.flatMap((type) => {
+      const places = this.ofType(type)
+      return places[after(places, to) - 1] ?? []
+    })
+    return found.length === 0 ? null : Math.max(...found)
+  }
+
   /** The place after a move from another one, by steps or turns. It stays within the history. */
   moved(from: number, by: number, what: 'event' | 'step' | 'turn'): number {
     const last = Math.max(0, this.length - 1)
@@ -78,6 +94,9 @@ export class Outline {
     this.sizes.push(size)
     this.turns.push(Math.max(before, turn))
     this.steps.push(STEPS.has(type) ? step + 1 : step)
+    const alike = this.#ofType.get(type)
+    if (alike === undefined) this.#ofType.set(type, [revision])
+    else alike.push(revision)
     if (STEPS.has(type)) this.stepAt.push(revision)
     if (type === 'turn_start') this.turnAt.push(revision)
     if (SPOKEN.has(type)) this.spoken.push(revision)

@@ -5,7 +5,7 @@ import type { RunDetail, RunTree } from '../../app/schemas/runs.ts'
 import { api, take, told } from '../client/api.ts'
 import type { News } from '../client/feed-hub.ts'
 import { AgentModel } from './agent-model.ts'
-import { StateCache } from './state-cache.ts'
+import { type States, statesOf, type Trees, treesOf } from './told-at.ts'
 
 export type Detail = z.infer<typeof RunDetail>
 export type Tree = z.infer<typeof RunTree>
@@ -20,7 +20,8 @@ export class RunModel {
   readonly tree = signal<Tree | null>(null)
   readonly fault = signal('')
   readonly #agents = new Map<string, AgentModel>()
-  readonly #states = new Map<string, StateCache>()
+  readonly #states = new Map<string, States>()
+  readonly #trees = new Map<string, Trees>()
   #timer = 0
 
   constructor(runId: string) {
@@ -34,9 +35,16 @@ export class RunModel {
     return known
   }
 
-  states(agentId: string): StateCache {
-    const known = this.#states.get(agentId) ?? new StateCache(agentId)
+  states(agentId: string): States {
+    const known = this.#states.get(agentId) ?? statesOf(agentId)
     this.#states.set(agentId, known)
+    return known
+  }
+
+  /** All agents as they were at the events of one of them. */
+  trees(agentId: string): Trees {
+    const known = this.#trees.get(agentId) ?? treesOf(this.runId, agentId)
+    this.#trees.set(agentId, known)
     return known
   }
 

@@ -9,10 +9,11 @@ import { shown } from '../parts/shown.ts'
 import { StatusMark } from '../runs/status-mark.tsx'
 import { Scrubber } from '../scrubber/scrubber.tsx'
 import { DetailPane } from './detail/detail-pane.tsx'
-import { placeIn } from './position.ts'
+import { at, placeIn } from './position.ts'
 import { type Detail, RunModel } from './run-model.ts'
 import { TimelinePane } from './timeline/timeline-pane.tsx'
 import { TreePane } from './tree/tree-pane.tsx'
+import { useCall } from './use-call.ts'
 
 /** A run: its agents and turns, its events, and what one of them was about, all at one position. */
 export function RunScreen({ runId }: { runId: string }) {
@@ -36,6 +37,12 @@ export function RunScreen({ runId }: { runId: string }) {
   const place = placeIn(agent.length.value)
   const states = model.states(agentId)
   const governed = model.governs(agentId)
+  useCall(agent)
+  const trees = model.trees(agentId)
+  const isPast = at.value !== null && agent.length.value > 0 && (model.tree.value?.agents.length ?? 0) > 1
+  useEffect(() => {
+    if (isPast) trees.show(place)
+  }, [trees, place, isPast])
   useEffect(() => {
     if (agent.length.value > 0 && governed === true) states.show(place)
   }, [states, place, agent.length.value > 0, governed])
@@ -45,7 +52,9 @@ export function RunScreen({ runId }: { runId: string }) {
         <p role="alert">{model.fault.value}</p>
       </Notice>
     )
-  const faults = [model.fault.value, agent.fault.value, states.fault.value].filter((one) => one !== '')
+  const faults = [model.fault.value, agent.fault.value, states.fault.value, trees.fault.value].filter(
+    (one) => one !== '',
+  )
   return (
     <div class="screen run">
       <RunHead detail={detail} runId={runId} />
@@ -57,7 +66,7 @@ export function RunScreen({ runId }: { runId: string }) {
       {detail !== null && <RunAsks detail={detail} />}
       <Scrubber agent={agent} place={place} />
       <div class="panes">
-        <TreePane tree={model.tree.value} agent={agent} place={place} />
+        <TreePane tree={model.tree.value} then={isPast ? trees.current.value : null} agent={agent} place={place} />
         <TimelinePane agent={agent} place={place} />
         <DetailPane runId={runId} agent={agent} place={place} states={states} governed={governed !== false} />
       </div>

@@ -17,7 +17,7 @@ const schema = z.strictObject({
   artifacts: z.array(InlineArtifact).optional().describe('Plans, reports or diagrams made in this phase.'),
 })
 
-/** Artifacts are registered first; then the gates of every phase left or jumped over must hold (CONTRACTS 10). */
+/** Artifacts are registered first; then the gates of every phase left or jumped over must hold. */
 export const advancePhase = controlTool({
   name: 'advance_phase',
   description:

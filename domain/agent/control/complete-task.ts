@@ -13,8 +13,9 @@ const schema = z.strictObject({
     .describe('Paths of files that the work produced, relative to the workspace.'),
   nextSteps: nonBlank.optional().describe('What should be done next, if anything.'),
 })
+export type CompleteTaskInput = z.input<typeof schema>
 
-/** The only way to DONE. Recovery asks for no gate and leaves input unread (CONTRACTS 1, 2). */
+/** The only way to DONE. Recovery asks for no gate and leaves input unread. */
 export const completeTask = controlTool({
   name: 'complete_task',
   description: 'Ends the task with its result. The only way to finish. Must be the only call of its turn.',

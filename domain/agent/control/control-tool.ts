@@ -6,7 +6,6 @@ import type { ControlKind, ToolSpec } from '../definition/tools.ts'
 import type { ToolErrorCode } from '../error-codes.ts'
 import type { Artifact, BodyOf, EventType, Failure } from '../events/events.ts'
 import type { Call } from '../state/call.ts'
-
 import type { AgentState } from '../state/state.ts'
 
 // Control tools steer their own agent. They touch nothing outside the log and have no effect until their decision is
@@ -55,6 +54,9 @@ export interface ControlDecision {
   readonly completion?: BodyOf<'completion'>
 }
 
+/** Whether an agent may call a tool now, may ask a person for it, or neither. */
+export type Right = 'call' | 'ask' | 'none'
+
 interface Definition<Input> {
   readonly name: string
   readonly description: string
@@ -71,8 +73,8 @@ interface Definition<Input> {
   readonly approval?: string
   /** The argument that holds the name of the value beside it: what a secret's name says is a secret is redacted. */
   readonly named?: { readonly name: string; readonly value: string }
-  /** Why the state refuses the call before it starts, or null. `mayCall`: whether the agent may call a tool now. */
-  refusal?(state: AgentState, input: Input, mayCall: (tool: ToolSpec) => boolean): string | null
+  /** Why the state refuses the call before it starts, or null. */
+  refusal?(state: AgentState, input: Input, rightTo: (tool: ToolSpec) => Right): string | null
   /** The facts to be established before the decision. */
   examine?(state: AgentState, call: Call, input: Input): Examination
   decide(state: AgentState, call: Call, input: Input, findings: Findings): ControlDecision

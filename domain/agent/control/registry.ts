@@ -43,6 +43,9 @@ const BY_NAME: ReadonlyMap<string, ControlTool> = new Map(
   [...CONTROL_TOOLS, ...ON_REQUEST].map((tool) => [tool.spec.name, tool]),
 )
 
+/** The names of all control tools. */
+export const CONTROL_NAMES: readonly string[] = [...BY_NAME.keys()]
+
 /** Whether an agent has the control tool of this name only where its spec says so. */
 export const isOnRequest = (name: string): boolean => ON_REQUEST.some(({ spec }) => spec.name === name)
 

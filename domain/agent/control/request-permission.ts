@@ -5,7 +5,7 @@ import { matches } from '../definition/tool-patterns.ts'
 import type { ToolSpec } from '../definition/tools.ts'
 import { PermissionScope } from '../events/permissions.ts'
 import type { AgentState } from '../state/state.ts'
-import { controlTool, nonBlank } from './control-tool.ts'
+import { controlTool, nonBlank, type Right } from './control-tool.ts'
 
 const schema = z.strictObject({
   tool: nonBlank.describe('The tool that you need and may not call: its name, or "server:*".'),
@@ -48,12 +48,15 @@ export const requestPermission = controlTool({
 function refusalOf(
   state: AgentState,
   { tool, scope, until }: Input,
-  mayCall: (tool: ToolSpec) => boolean,
+  rightTo: (tool: ToolSpec) => Right,
 ): string | null {
   const meant = state.spec.tools.filter(({ name }) => matches(tool, name))
   if (tool === '*') return 'tool: name one tool, or the tools of one server as "server:*"'
   if (meant.length === 0) return `tool: this run has no tool "${tool}"`
-  if (meant.every(mayCall)) return `tool: you may call ${tool} as it is`
+  const rights = meant.map(rightTo)
+  if (rights.every((right) => right === 'call')) return `tool: you may call ${tool} as it is`
+  if (!rights.includes('ask'))
+    return `tool: the agent that started you has not given you ${tool}, and you have at most its rights; do without it, or say so in your result`
   if (scope === 'phase' && state.spec.role === null) return 'scope: this run has no phases; use "call" or "run"'
   if (instantAfter(until, state.at) === null)
     return 'until: expected a span such as "30m", "2h" or "1d", or an instant to come such as "2026-01-31T18:00:00Z", within 100 days'

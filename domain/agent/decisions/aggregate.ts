@@ -4,8 +4,8 @@ import { idOf } from '../../log/owner.ts'
 import type { Aggregate, Place } from '../../stream/aggregate.ts'
 import { CommandRejected } from '../errors.ts'
 import { ATTACHING, attachmentIn, attachmentOf } from '../events/attachment.ts'
-import { bodyFault, checkKnown, decode, decodeKept } from '../events/codec.ts'
-import { type AgentEvent, versions } from '../events/events.ts'
+import { reading } from '../events/codec.ts'
+import type { AgentEvent } from '../events/events.ts'
 import { residueOf, says } from '../events/residue.ts'
 import { digestOf, FOLD } from '../state/digest.ts'
 import { evolve } from '../state/evolve.ts'
@@ -20,11 +20,7 @@ import { wakeAt } from './wake-at.ts'
 export const agent: Aggregate<AgentState, AgentEvent, Command, DecisionContext> = {
   kind: 'agent',
   fold: FOLD,
-  versions,
-  decode,
-  decodeKept,
-  checkKnown,
-  fault: ({ type, body }) => bodyFault(type, body),
+  ...reading,
   evolve,
   decide: (state, place, command, context) => decide(state, identityOf(state, place, command), command, context),
   wakeAt,
@@ -36,7 +32,6 @@ export const agent: Aggregate<AgentState, AgentEvent, Command, DecisionContext> 
   inherited: (event) => (event.type === 'forked' ? event.body : null),
   bears: ({ type, toolCallId }) =>
     type === 'child_delegated' && toolCallId !== undefined ? agentStream(childAgentId(toolCallId)) : null,
-  readers: new Set(['driver_claimed']),
   attaching: ATTACHING,
   attachment: attachmentIn,
   attached,

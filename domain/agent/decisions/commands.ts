@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { JsonObject } from '../../log/json.ts'
 import type { ModelOutcome } from '../../shared/model-call.ts'
 import { Milliseconds } from '../../shared/time-span.ts'
 import type { ToolResult } from '../../shared/tool-call.ts'
@@ -7,7 +6,7 @@ import type { Findings } from '../control/control-tool.ts'
 import { AgentSpec } from '../definition/spec.ts'
 import type { ToolMeaning } from '../definition/tools.ts'
 import type { ResolvedPaths } from '../events/event-parts.ts'
-import type { Attachment, BodyOf, EventType, Failure } from '../events/events.ts'
+import type { Attachment, BodyOf, Failure } from '../events/events.ts'
 import { MessageType } from '../events/messages.ts'
 import type { Place } from '../events/reuse.ts'
 import { TurnRange } from '../events/segment.ts'
@@ -78,6 +77,13 @@ export const DecideApproval = z.strictObject({
   argumentsHash: z.string().optional(),
   reason: z.string().optional(),
 })
+/** Takes a permission back that the call had asked for. */
+export const RevokePermission = z.strictObject({
+  kind: z.literal('revoke_permission'),
+  toolCallId: z.string().min(1),
+  reason: z.string().optional(),
+})
+export type RevokePermission = z.output<typeof RevokePermission>
 /** A person's decision on a call whose outcome is unknown. */
 export const ResolveDoubt = z.strictObject({
   kind: z.literal('resolve_doubt'),
@@ -122,6 +128,7 @@ export const UserCommand = z.discriminatedUnion('kind', [
   Step,
   Cancel,
   DecideApproval,
+  RevokePermission,
   ResolveDoubt,
   ReleaseLoss,
   StandingApproval,
@@ -242,7 +249,7 @@ export type SettleDelivery = { readonly kind: 'delivered' } & Settled
 
 /** `told`: the agent's model hears of it. */
 export type Settled = Omit<BodyOf<'delivered'>, 'bounced'> & {
-  readonly bounced: readonly { readonly revision: number; readonly reason: string; readonly told: boolean }[]
+  readonly bounced: readonly (BodyOf<'delivered'>['bounced'][number] & { readonly told: boolean })[]
 }
 
 /** The stream of a child cannot be read. */
@@ -274,12 +281,3 @@ export interface AcceptLoss {
   readonly kind: 'accept_loss'
   readonly loss: BodyOf<'loss_accepted'>
 }
-
-/** The arguments of `complete_task` (seed 000, 5.1). */
-export interface CompleteTaskInput {
-  summary: string
-  artifacts?: string[]
-  nextSteps?: string
-}
-
-export type { JsonObject }

@@ -15,39 +15,40 @@ import { endCall, failCall } from './endings.ts'
 import { forwardPause, forwardResume, leaveChild } from './forwarding.ts'
 import { settleCancel } from './proceed.ts'
 
-// Deliveries of the courier, and their acknowledgements to the source (DESIGN, Flow: Between streams). What was
+// Deliveries of the courier, and their acknowledgements to the source. What was
 // accepted before decides nothing. A delivery that can never be accepted bounces; one that comes too early is refused.
 
 type Of<K extends Delivery['kind']> = Extract<Delivery, { kind: K }>
 
 const bounce = (reason: string) => new DeliveryRefused('BOUNCED', reason)
+const gone = (reason: string) => new DeliveryRefused('GONE', reason)
 
 export function decideDelivery(d: DecisionBuilder, state: AgentState | null, delivery: Delivery): void {
   if (state === null) {
-    if (delivery.kind !== 'deliver_birth') throw bounce('there is no such agent')
+    if (delivery.kind !== 'deliver_birth') throw gone('there is no such agent')
     return beBorn(d, delivery)
   }
   if (!isNew(state, delivery)) return
+  if (isFinished(state) && !AT_ANY_TIME.has(delivery.kind)) throw gone('the agent has finished')
   const refusal = whyNever(state, delivery)
   if (refusal !== null) throw bounce(refusal)
   accept(d, delivery)
   if (d.state.cancel !== null) settleCancel(d)
 }
 
-/** From a child these are taken after the end too: what a child has used is on the bill of all above it. */
-const AFTER_THE_END: ReadonlySet<Delivery['kind']> = new Set<Delivery['kind']>([
-  ...(['deliver_end', 'deliver_usage', 'deliver_artifact'] as const),
+/** After the end too: what a child has used is on the bill of all above it, and no agent is born twice. */
+const AT_ANY_TIME: ReadonlySet<Delivery['kind']> = new Set<Delivery['kind']>([
+  ...(['deliver_birth', 'deliver_end', 'deliver_usage', 'deliver_artifact'] as const),
 ])
 const OF_PARENT: ReadonlySet<Delivery['kind']> = new Set<Delivery['kind']>([
   ...(['deliver_grant', 'deliver_cancel', 'deliver_pause', 'deliver_resume'] as const),
 ])
 
-/** Why a delivery can never be accepted, or null. */
+/** Why an agent never accepts a delivery, though it takes others, or null. */
 function whyNever(state: AgentState, delivery: Delivery): string | null {
   const sender = senderOf(delivery)
   const { kind } = delivery
   if (kind === 'deliver_birth') return `an agent ${echo(state.agentId)} exists already`
-  if (isFinished(state) && !AFTER_THE_END.has(kind)) return 'the agent has finished'
   if ('runId' in delivery) return whyNoMessage(state, delivery)
   if (OF_PARENT.has(kind)) return state.parent?.agentId === sender ? null : `${echo(sender)} is not its parent`
   const open = state.family.children[sender] !== undefined
@@ -128,7 +129,7 @@ export function decideDelivered(d: DecisionBuilder, body: Settled): void {
   const revisions = new Map(body.bounced.map(({ revision, reason }) => [revision, reason]))
   const unborn = Object.entries(d.state.family.children).filter(([, { since }]) => revisions.has(since))
   const asks = passedOn(d, (request) => revisions.has(request))
-  d.emit('delivered', { ...body, bounced: body.bounced.map(({ revision, reason }) => ({ revision, reason })) })
+  d.emit('delivered', { ...body, bounced: body.bounced.map(({ told: _, ...one }) => one) })
   tellBounces(d, body)
   passOn(d, asks, NO_AMOUNTS)
   for (const [childId, { since }] of unborn) {

@@ -4,7 +4,7 @@ import { lostAttemptOf } from '../state/evolve-turns.ts'
 import type { OutcomeCommand } from './commands.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
 
-// Outcomes that arrive after their call was abandoned or their run has ended (DESIGN, Flow: Finished).
+// Outcomes that arrive after their call was abandoned or their run has ended.
 
 /** A fact of a run that has ended. */
 export function decideLate(d: DecisionBuilder, fact: OutcomeCommand): void {

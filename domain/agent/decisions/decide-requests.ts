@@ -13,7 +13,7 @@ import type { DecisionBuilder } from './decision-builder.ts'
 import { endCall, failCall } from './endings.ts'
 import { forwardPause, forwardResume } from './forwarding.ts'
 import { decideLostCall, releaseLoss } from './losses.ts'
-import { refuseStanding } from './permissions.ts'
+import { refuseStanding, revokePermission } from './permissions.ts'
 import { settleCancel } from './proceed.ts'
 
 // Requests of people. They are only recorded; a driver takes the steps that follow.
@@ -81,6 +81,8 @@ export function decideRequest(d: DecisionBuilder, command: Request): void {
       return expandContext(d, command.turns)
     case 'decide_approval':
       return decideApproval(d, command)
+    case 'revoke_permission':
+      return revokePermission(d, command)
     case 'resolve_doubt': {
       const lost = undecided(d.state).find(({ id }) => id === command.toolCallId)
       return lost === undefined ? resolveDoubt(d, command) : decideLostCall(d, lost, command)

@@ -31,25 +31,28 @@ export interface Identity {
   readonly revision: number
 }
 
-const FACTS: ReadonlySet<Command['kind']> = new Set<Command['kind']>([
-  'claim',
-  'proceed',
-  'model_answered',
-  'model_failed',
-  'model_held',
-  'tool_succeeded',
-  'tool_failed',
-  'tool_in_doubt',
-  'tool_changed',
-  'tool_reused',
-  'reuse_left',
-  'versioned',
-  'drift_found',
-])
+/** A kind that is missing here, or that no outcome has, does not compile. */
+const OUTCOMES: Readonly<Record<OutcomeCommand['kind'], true>> = {
+  claim: true,
+  proceed: true,
+  model_answered: true,
+  model_failed: true,
+  model_held: true,
+  tool_succeeded: true,
+  tool_failed: true,
+  tool_in_doubt: true,
+  tool_changed: true,
+  tool_reused: true,
+  reuse_left: true,
+  versioned: true,
+  drift_found: true,
+}
+
+const isOutcome = (command: Command): command is OutcomeCommand => Object.hasOwn(OUTCOMES, command.kind)
 
 /**
- * Decides a command: pure, given the context. People's commands may be refused (`CommandRejected`); context never are, they
- * are found recorded, or out of date, and then decide nothing.
+ * Decides a command: pure, given the context. A person's request may be refused with `CommandRejected`. An outcome never is:
+ * one that is recorded already, or that comes too late, adds nothing.
  */
 export function decide(
   state: AgentState | null,
@@ -98,8 +101,8 @@ export function decide(
     else endRestore(d, command)
     return decided(d, state)
   }
-  if (FACTS.has(command.kind)) return decided(brought(state, identity, command as OutcomeCommand, context), state)
-  decideRequest(d, command as never)
+  if (isOutcome(command)) return decided(afterOutcome(state, identity, command, context), state)
+  decideRequest(d, command)
   // An acknowledged request keeps its answer: repeated, it must not do what was not needed at first.
   if (d.drafts.length === 0 && isKeyed(context.commandId)) d.emit('request_noted', { request: command.kind })
   return decided(d, state)
@@ -112,19 +115,19 @@ function decided(d: DecisionBuilder, before: AgentState): Decision {
 }
 
 /**
- * Decides the consequences of a fact. Where they cannot be decided the run ends by name: the next drive would bring the
- * same fact, paid for anew, to the same fault.
+ * Decides the consequences of an outcome. Where they cannot be decided the run ends with INTERNAL_ERROR: the next drive would
+ * pay for the same outcome again, and meet the same fault.
  */
-function brought(
+function afterOutcome(
   state: AgentState,
   identity: Identity,
-  fact: OutcomeCommand,
+  outcome: OutcomeCommand,
   context: DecisionContext,
 ): DecisionBuilder {
   const d = new DecisionBuilder(state, identity, context)
   try {
-    if (isFinished(state)) decideLate(d, fact)
-    else decideOutcome(d, fact)
+    if (isFinished(state)) decideLate(d, outcome)
+    else decideOutcome(d, outcome)
     return d
   } catch (fault) {
     const ending = new DecisionBuilder(state, identity, context)

@@ -34,6 +34,7 @@ const PERSON_EVENTS: ReadonlySet<EventType> = new Set<EventType>([
   'request_noted',
   'cancel_requested',
   'approval_decided',
+  'permission_revoked',
   'standing_approval',
   'tool_call_resolved',
   'loss_accepted',
@@ -107,7 +108,7 @@ export class DecisionBuilder {
       throw new LogError('APPEND_INVALID', `${type} is not of its shape, so nothing was recorded: ${fault}`)
     const asked = about.actor ?? context.by
     const actor = PEOPLE.has(asked.kind) && !PERSON_EVENTS.has(type) ? RUNTIME : asked
-    // Of people's events too; the view shows theirs in turn 0 (CONTRACTS 6).
+    // Of people's events too; the view shows theirs in turn 0.
     const turn = about.turn ?? (this.current && turnIsOpen(this.current) ? this.current.turn : 0)
     const claim = type === 'driver_claimed' ? (body as BodyOf<'driver_claimed'>) : null
     const owner = context.driver && { id: context.driver.id, epoch: context.driver.epoch }

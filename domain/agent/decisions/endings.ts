@@ -8,7 +8,7 @@ import type { DecisionBuilder } from './decision-builder.ts'
 
 // How turns, calls and runs end. Every turn_start has its turn_end, every call its one tool_call_end.
 
-/** Codes with which a run ends in ERROR: those of CONTRACTS 1, and one of our own. */
+/** Codes with which a run ends in ERROR. */
 export type EndCode =
   | 'NO_COMPLETION'
   | 'RECOVERY_FAILED'
@@ -96,7 +96,7 @@ export function startRefused(d: DecisionBuilder, call: Call): void {
   )
 }
 
-/** Codes that end a recovery without being its failure (CONTRACTS 2). */
+/** Codes that end a recovery without being its failure. */
 const BEYOND_RECOVERY: ReadonlySet<EndCode> = new Set<EndCode>(['RECOVERY_FAILED', 'CANCELLED', 'MODEL_FAILED'])
 
 /** The turn to which the end of a run belongs: the one that it ends in or right after; 0 for a run that waits for input. */
@@ -115,7 +115,9 @@ export function endRun(d: DecisionBuilder, cause: EndCode, why: string): void {
   if (recovering) d.emit('recovery', { phase: 'failed', reason: error }, { turn })
   const unmetGates = openGates(d.state).map((gate) => gate.check)
   const ending = {
-    ...{ error, code, recoverable: false },
+    error,
+    code,
+    recoverable: false,
     ...(partial === '' ? {} : { partialOutput: partial }),
     ...(unmetGates.length === 0 ? {} : { unmetGates }),
   }

@@ -1,8 +1,11 @@
+import type { Actor } from '../../log/envelope.ts'
+import { echo } from '../../shared/issues.ts'
 import { controlToolNamed } from '../control/registry.ts'
 import { CommandRejected } from '../errors.ts'
 import type { PlannedCall } from '../events/events.ts'
 import { endedPermissions } from '../rules/permissions.ts'
 import { type Call, callsOf } from '../state/state.ts'
+import type { RevokePermission } from './commands.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
 import { failCall } from './endings.ts'
 
@@ -23,7 +26,31 @@ export function refuseStanding(tools: readonly string[]): void {
 
 /** Ends the permissions whose time or phase is over. */
 export function endPermissions(d: DecisionBuilder): void {
-  for (const ended of endedPermissions(d.state, d.context.now)) d.emit('permission_ended', ended)
+  for (const ended of endedPermissions(d.state, d.context.now)) {
+    d.emit('permission_ended', ended)
+    refuseWaiting(d, ended.permission, ended.why)
+  }
+}
+
+/** A person takes a permission back. Calls that are at work finish. Throws PERMISSION_NOT_IN_FORCE. */
+export function revokePermission(d: DecisionBuilder, { toolCallId, reason }: RevokePermission): void {
+  if (d.state.permissions?.some(({ id }) => id === toolCallId) !== true)
+    throw new CommandRejected(
+      'PERMISSION_NOT_IN_FORCE',
+      `${echo(toolCallId)} has no permission in force; it may have ended, or was never granted`,
+    )
+  const actor: Actor = { ...d.context.by, kind: 'approver' }
+  d.emit('permission_revoked', { permission: toolCallId, ...(reason === undefined ? {} : { reason }) }, { actor })
+  refuseWaiting(d, toolCallId, 'revoked')
+}
+
+/** Refuses the calls that have taken up a permission which has ended, and have not begun. */
+function refuseWaiting(d: DecisionBuilder, permission: string, why: string): void {
+  for (const call of callsOf(d.state)) {
+    if (call.permission !== permission || !['planned', 'approval', 'approved'].includes(call.stage.at)) continue
+    const message = `the permission for ${call.toolName} has ended (${why}) before the call began; ask for another one`
+    failCall(d, call, { code: 'PERMISSION_DENIED', rule: 'permission_ended', message })
+  }
 }
 
 /** Ends the permissions for one call that the calls of this answer take up. */

@@ -9,15 +9,16 @@ import type { DecisionBuilder } from './decision-builder.ts'
 import { failCall } from './endings.ts'
 import { leaveChild } from './forwarding.ts'
 import { heldByLoss } from './losses.ts'
-import { withdrawn } from './permissions.ts'
+import { endPermissions, withdrawn } from './permissions.ts'
 import { beginsFromRecord } from './record.ts'
 
 // Decisions that follow without a command for the tool calls of a turn.
 
 /** One round over the open calls; says whether anything was emitted. */
-export function proceedCalls(d: DecisionBuilder, calls: readonly Call[]): boolean {
+export function proceedCalls(d: DecisionBuilder): boolean {
   const before = d.drafts.length
-  for (const call of calls) settleOne(d, call)
+  endPermissions(d)
+  for (const call of callsOf(d.state)) settleOne(d, call)
   if (!d.state.paused) {
     for (const call of startable(d.state, callsOf(d.state))) begin(d, call)
   }
@@ -60,7 +61,7 @@ const NO_ANSWER = `no answer came within ${REQUEST_MS / 1_000} s; one that still
 /** After so many lost drivers a call is not started again by itself: a person decides, and a control tool fails. */
 export const MAX_LOST = 5
 
-/** The driver died between intent and outcome (CONTRACTS 5): never a silent second run of what cannot be repeated. */
+/** The driver died between intent and outcome: never a silent second run of what cannot be repeated. */
 function inDoubt(d: DecisionBuilder, call: Call): void {
   const about = { toolCallId: call.id }
   const control = !call.reused && controlKind(d.state, call.toolName) !== false

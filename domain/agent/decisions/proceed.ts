@@ -46,7 +46,7 @@ function step(d: DecisionBuilder): boolean {
     case 'THINKING':
       return think(d, activity)
     case 'TOOL_WAIT':
-      return failedByGrace(d) || proceedCalls(d, activity.calls)
+      return failedByGrace(d) || proceedCalls(d)
     case 'OBSERVATION':
       return observe(d, activity)
   }
@@ -212,7 +212,7 @@ export function endAfterTurn(state: AgentState, activity: Observation, now: numb
   return { code: 'MODEL_FAILED', why: `${why}; fork the run to go on` }
 }
 
-/** Only a malformed completion may be corrected, and only while turns and grace time last (CONTRACTS 2). */
+/** Only a malformed completion may be corrected, and only while turns and grace time last. */
 function endAfterWarning(
   state: AgentState,
   { outcome, calls }: Observation,
@@ -253,14 +253,14 @@ export function settleOpen(
   force: boolean,
 ): boolean {
   const settled = settleOpenCalls(d, code, message, force) && (force || d.state.unversioned === null)
-  return settled && settleModel(d)
+  if (settled) settleModel(d)
+  return settled
 }
 
-function settleModel(d: DecisionBuilder): boolean {
+function settleModel(d: DecisionBuilder): void {
   const activity = activityOf(d.state.machine)
   if (activity?.status === 'THINKING' && activity.model.at === 'calling') loseAttempt(d, activity.model)
   loseSummary(d)
-  return true
 }
 
 /**

@@ -4,7 +4,7 @@ import { Milliseconds } from '../../shared/time-span.ts'
 import { GATE_MS, GATES, ROLES } from './roles.ts'
 import { Limits, RoleDefinition } from './spec.ts'
 
-// A user's role as its file describes it (seed 000 section 7; CONTRACTS 10). The members of the seed's RoleDefinition keep
+// A user's role as its file describes it (seed 000 section 7). The members of the seed's RoleDefinition keep
 // their names; the others are what a role may set beside them.
 
 const builtIn = z.strictObject({

@@ -58,7 +58,7 @@ export const ARCHITECT_SOP: RoleDefinition = {
   maxReactLoop: 12,
 }
 
-/** CONTRACTS 4 names its phases and its limit; seed 000 only its name. */
+/** Seed 000 gives only its name; its phases and its limit are ours. */
 export const ANALYST_SOP: RoleDefinition = {
   name: 'Analyst',
   profile: 'Technical Analyst',

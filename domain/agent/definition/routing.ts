@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-// The configuration of the ModelRouter (seed 000, 5.7; CONTRACTS 7). A run records the rules that it was started with.
+// The configuration of the ModelRouter (seed 000, 5.7). A run records the rules that it was started with.
 
 /** The purpose of a model call. */
 export const Purpose = z.enum(['turn', 'summary'])

@@ -183,7 +183,7 @@ export type GivenSecret = z.infer<typeof GivenSecret>
 export const DELEGABLE = ['researcher', 'coder', 'reviewer', 'analyst'] as const
 export type DelegableRole = (typeof DELEGABLE)[number]
 
-/** The limits of a run's tree (CONTRACTS 4), as a start names them. */
+/** The limits of a run's tree, as a start names them. */
 export const TreeLimits = z.strictObject({
   maxDepth: z.int().nonnegative().max(10).default(3),
   agents: z.int().positive().max(100).default(100),

@@ -4,7 +4,7 @@ import { upcasters } from './upcasters.ts'
 
 export const isEventType = (type: string): type is EventType => Object.hasOwn(bodies, type)
 
-export const { decode, decodeKept, checkKnown, upcast, bodyFault } = codecOf<AgentEvent>(
-  { bodies, versions, upcasters },
+export const { reading, decode, decodeKept, upcast, bodyFault } = codecOf<AgentEvent>(
+  { bodies, versions, upcasters, claim: 'driver_claimed' },
   ({ turn, agentId, runId, body: { size } }) => ({ turn, agentId, runId, size }),
 )

@@ -7,7 +7,7 @@ import { MAX_ARGUMENT_BYTES, MAX_ARGUMENT_DEPTH, MAX_ARGUMENT_VALUES } from './a
 
 export { Block, type Message, Usage } from '../../shared/content.ts'
 
-/** A tool call as the model asked for it (CONTRACTS: our id, the provider's beside it). */
+/** A tool call as the model asked for it. */
 export interface RequestedCall {
   /** Index of the block in the content. */
   readonly block: number

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Instant, Json, text } from './event-parts.ts'
 import { Origin } from './tree.ts'
 
-// Events of messages between the agents of a run (CONTRACTS 4). Each is an obligation, which a courier brings to the other
+// Events of messages between the agents of a run. Each is an obligation, which a courier brings to the other
 // stream, or the copy there. These names and shapes are the storage format.
 
 const name = z.string().min(1)

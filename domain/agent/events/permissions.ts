@@ -21,4 +21,6 @@ export const permissionEvents = {
   }),
   /** `permission`: the call that had asked for it. */
   permission_ended: z.strictObject({ permission: z.string().min(1), why: z.enum(['expired', 'used', 'phase']) }),
+  /** The actor has taken the permission back. */
+  permission_revoked: z.strictObject({ permission: z.string().min(1), reason: text.optional() }),
 } as const

@@ -79,7 +79,7 @@ const residues: Residues = {
   child_artifact: ({ artifact: { id, type }, ...rest }) => ({ ...rest, artifact: { id, type } }),
   cancel_forwarded: ({ reason: _, ...rest }) => rest,
   pause_forwarded: ({ reason: _, ...rest }) => rest,
-  delivered: (body) => ({ ...body, bounced: body.bounced.map(({ revision }) => ({ revision, reason: ERASED })) }),
+  delivered: (body) => ({ ...body, bounced: body.bounced.map((one) => ({ ...one, reason: ERASED })) }),
   message_sent: ({ topic: _, refused, ...rest }) => ({
     ...{ ...rest, payload: ERASED },
     ...(refused === undefined ? {} : { refused: ERASED }),
@@ -99,6 +99,7 @@ const residues: Residues = {
   restore_ended: ({ error, ...rest }) => ({ ...rest, ...failure({ error }) }),
   tasks_updated: ({ set, removed }) => ({ set: set.map((task) => ({ ...task, title: ERASED })), removed }),
   permission_granted: (body) => ({ ...body, reason: ERASED }),
+  permission_revoked: ({ reason: _, ...rest }) => rest,
   workspace_drifted: (body) => ({ ...body, changed: [] }),
 }
 

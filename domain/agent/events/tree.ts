@@ -117,13 +117,14 @@ export const treeEvents = {
   /**
    * Obligations to `target` up to this revision are settled. `accepted`: the rank of the last one that the target has
    * recorded, which is its revision in a stream that has lost nothing; null: none. `bounced`: those that it refused for good.
-   * `again`: the target had lost what it had accepted, and refused it when it was brought again.
+   * `stays`, of a message: the target goes on and takes other things; absent: it has finished, or does not exist. `again`: the target had
+   * lost what it had accepted, and refused it when it was brought again.
    */
   delivered: z.strictObject({
     target: name,
     upTo: count,
     accepted: count.nullable(),
-    bounced: z.array(z.strictObject({ revision: count, reason: text })),
+    bounced: z.array(z.strictObject({ revision: count, reason: text, stays: z.literal(true).optional() })),
     again: z.literal(true).optional(),
   }),
 } as const

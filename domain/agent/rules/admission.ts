@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import { echo } from '../../shared/issues.ts'
 import { byteLength } from '../bounded.ts'
-import { CONTROL_TOOLS } from '../control/registry.ts'
+import { CONTROL_NAMES, CONTROL_TOOLS } from '../control/registry.ts'
 import { GATES } from '../definition/roles.ts'
 import { type AgentSpec, type RoleDefinition, VARIABLE_NAME } from '../definition/spec.ts'
+import { canonicalTool } from '../definition/tool-patterns.ts'
 import { UNKNOWN_TOOL, wireName } from '../definition/tools.ts'
 import { CommandRejected } from '../errors.ts'
 import { compilePattern } from '../secrets/pattern.ts'
 import { contextLimit } from './compression.ts'
-import { canonicalTool } from './policy.ts'
 
-// The checks at the start of a run, before anything is recorded (CONTRACTS 1, 3, 4, 10).
+// The checks at the start of a run, before anything is recorded.
 
 /** Names a role or policy may use although this agent is not given the tool. */
 export const KNOWN_NAMES: readonly string[] = [
@@ -25,15 +25,7 @@ export const KNOWN_NAMES: readonly string[] = [
   'read_document',
   'create_document',
   'edit_document',
-  ...CONTROL_TOOLS.map(({ spec }) => spec.name),
-  'delegate_to_agent',
-  'send_message',
-  'publish',
-  'subscribe',
-  'respond',
-  'remember',
-  'recall',
-  'forget',
+  ...CONTROL_NAMES,
 ]
 
 /** Names of the tools that complete a run. */

@@ -5,7 +5,7 @@ import { matches } from '../definition/tool-patterns.ts'
 import type { ToolSpec } from '../definition/tools.ts'
 import type { BodyOf } from '../events/events.ts'
 
-// The spec that a child is started with (CONTRACTS 4): never a right that its parent lacks.
+// The spec that a child is started with: never a right that its parent lacks.
 
 /** A spec of which it is known that its agent delegates. */
 type Parent = AgentSpec & { readonly delegation: NonNullable<AgentSpec['delegation']> }

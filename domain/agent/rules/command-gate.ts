@@ -13,7 +13,7 @@ export interface GateCommandEnd {
 /** The part of a command's output that an event keeps as evidence, in bytes. */
 const EVIDENCE_BYTES = 4_096
 
-/** Whether a command gate holds, and by what evidence (CONTRACTS 10): exit code 0, with the command's output. */
+/** Whether a command gate holds, and by what evidence: exit code 0, with the command's output. */
 export function commandGateVerdict(
   { argv, timeoutMs }: { readonly argv: readonly string[]; readonly timeoutMs: number },
   end: GateCommandEnd,

@@ -10,7 +10,7 @@ const SPECIAL = new Set('|&;<>()$`*?[]{}#~\n\r!'.split(''))
 
 /**
  * The argv of a shell command that is one simple command of plain words, quoted as POSIX sh allows; null for anything
- * that a shell would expand, redirect, chain or run in part. Gates compare it with an argv (CONTRACTS 10), so null is the
+ * that a shell would expand, redirect, chain or run in part. Gates compare it with an argv, so null is the
  * answer wherever there is a doubt.
  */
 export function parseCommand(command: string): string[] | null {

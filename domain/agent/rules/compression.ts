@@ -6,7 +6,7 @@ import { isHidden, joined } from '../state/compression.ts'
 import { hiddenMessage, shownAs } from './compressed-request.ts'
 import type { RequestInputs } from './request-inputs.ts'
 
-// The kept parts of a context that has grown too long (seed 000, 5.11; CONTRACTS 9). Turns are hidden as a whole, so that
+// The kept parts of a context that has grown too long (seed 000, 5.11). Turns are hidden as a whole, so that
 // no call is ever separated from its result; messages of users may stay alone.
 
 /** Turns whose calls and results stay whole. */

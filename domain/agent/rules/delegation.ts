@@ -3,7 +3,7 @@ import { isPattern } from '../control/delegate-to-agent.ts'
 import type { ToolErrorCode } from '../error-codes.ts'
 import type { BodyOf, Failure } from '../events/events.ts'
 
-// The messages between parent and child (CONTRACTS 4).
+// The messages between parent and child.
 
 /** The first input of a child: all that it knows of its parent's purpose. */
 export function taskText({ task, constraints, expectedOutput }: BodyOf<'child_delegated'>): string {

@@ -1,6 +1,6 @@
 import type { HealthFigures, HealthThresholds } from '../definition/routing.ts'
 
-// The rolling health of one model: a circuit breaker over its last calls (CONTRACTS 7). Pure; times in ms since the epoch.
+// The rolling health of one model: a circuit breaker over its last calls. Pure; times in ms since the epoch.
 
 /** How a call ended. An answer's duration counts for the median. */
 export interface Observation {

@@ -12,7 +12,7 @@ import type { AgentState } from '../state/state.ts'
 import { childSpec } from './child-spec.ts'
 import { taskText } from './delegation.ts'
 
-// The pure half of the courier (DESIGN, Flow: Between streams): the command that an obligation is in its target.
+// The pure half of the courier: the command that an obligation is in its target.
 
 /** The child's identity. `depth`: 1 below the root. */
 export interface ChildBirth {

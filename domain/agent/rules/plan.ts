@@ -15,10 +15,9 @@ import { TOO_MANY_CALLS } from '../state/failures.ts'
 import { type Permission, withoutPermission } from '../state/permissions.ts'
 import { type AgentState, recoveryOf } from '../state/state.ts'
 import { commandInRoot, sameCommand } from './command-line.ts'
-import { permissionFor } from './permissions.ts'
-import { denial, refusedByPolicy } from './policy.ts'
+import { denial, liftedBy, refusedByPolicy, rightTo } from './policy.ts'
 
-// The tool execution contract (seed 000, 5.3 and 5.12; CONTRACTS 3): every requested call is judged, in the order
+// The tool execution contract (seed 000, 5.3 and 5.12): every requested call is judged, in the order
 // turn as a whole → known → well formed → schema → policy → duplicate of a failed call. What follows (approval, secrets,
 // run) has events of its own.
 
@@ -69,8 +68,10 @@ export function planCalls(
 }
 
 /** The permission without which the policy would refuse the tool; undefined: the tool needs none. */
-const permissionOf = (state: AgentState, tool: ToolSpec): Permission | undefined =>
-  refusedByPolicy(state, tool) === null ? undefined : permissionFor(state, tool.name)
+function permissionOf(state: AgentState, tool: ToolSpec): Permission | undefined {
+  const refused = refusedByPolicy(state, tool)
+  return refused === null ? undefined : liftedBy(state, tool, refused)
+}
 
 /** The run's secrets to which arguments refer. */
 function secretsIn(state: AgentState, args: JsonObject): NonNullable<PlannedCall['secrets']> {
@@ -182,7 +183,7 @@ function breaksSchema(state: AgentState, tool: ToolSpec, args: JsonObject): Fail
   }
   const parsed = schema.safeParse(args)
   if (!parsed.success) return invalid(firstIssue(parsed.error, 'arguments'))
-  const refusal = control?.refusal?.(state, parsed.data, (one) => denial(state, one) === null) ?? null
+  const refusal = control?.refusal?.(state, parsed.data, (one) => rightTo(state, one)) ?? null
   return refusal === null ? null : invalid(refusal)
 }
 

@@ -1,10 +1,9 @@
 import type { Policy, RoleDefinition } from '../definition/spec.ts'
 import { toolNamed } from '../definition/tools.ts'
 import { type AgentState, callsOf } from '../state/state.ts'
-import { permissionFor } from './permissions.ts'
-import { needsApproval, refusedByPolicy } from './policy.ts'
+import { liftedBy, needsApproval, refusedByPolicy } from './policy.ts'
 
-// Another policy or role applied to a recorded call: what it would have said, had it been in force (CONTRACTS 3).
+// Another policy or role applied to a recorded call: what it would have said, had it been in force.
 
 /** A recorded call. `permission`: what lifted the policy's refusal of it then. */
 export interface CheckedCall {
@@ -40,7 +39,7 @@ export function verdictOn(state: AgentState, call: CheckedCall, other: OtherRule
   const phases = phasesOf(state, spec.role)
   const judged = phases.map((phase) => refusedByPolicy({ ...state, spec, phase }, tool))
   const refused = judged.every((one) => one !== null) ? judged[0] : null
-  const permission = call.permission ?? permissionFor(state, tool.name)?.id
+  const permission = call.permission ?? (refused ? liftedBy(state, tool, refused)?.id : undefined)
   if (refused && permission === undefined)
     return { would: 'refuse', code: refused.code, rule: refused.rule ?? null, reason: refused.message }
   if (spec.policy.mode === 'interactive' && callsOf(state).length > 1) {

@@ -1,20 +1,39 @@
+import type { Right } from '../control/control-tool.ts'
 import { controlToolNamed } from '../control/registry.ts'
 import type { Policy } from '../definition/spec.ts'
-import { canonicalTool, covers, matches } from '../definition/tool-patterns.ts'
+import { asksInMode, canonicalTool, covers, matches } from '../definition/tool-patterns.ts'
 import type { ToolSpec } from '../definition/tools.ts'
 import type { Failure } from '../events/events.ts'
 import { controlKind } from '../state/controls.ts'
+import type { Permission } from '../state/permissions.ts'
 import { phaseTools, toolsOfPhase } from '../state/phases.ts'
 import { type AgentState, recoveryOf } from '../state/state.ts'
 import { permissionFor } from './permissions.ts'
 
-export { canonicalTool, matches }
-
 // PolicyEngine: which tools an agent is offered, and which calls need a person (seed 000, 5.3 and 5.12).
 
-/** Why a tool may not be called now, or null. A person's permission lifts what the policy refuses. */
-export const denial = (state: AgentState, tool: ToolSpec): Failure | null =>
-  permissionFor(state, tool.name) === undefined ? refusedByPolicy(state, tool) : null
+/** Why a tool may not be called now, or null. */
+export function denial(state: AgentState, tool: ToolSpec): Failure | null {
+  const refused = refusedByPolicy(state, tool)
+  return refused === null || liftedBy(state, tool, refused) !== undefined ? null : refused
+}
+
+/** The permission that lifts this refusal of the policy; undefined: none does. */
+export const liftedBy = (state: AgentState, tool: ToolSpec, refused: Failure): Permission | undefined =>
+  mayLift(state, refused) ? permissionFor(state, tool.name) : undefined
+
+/**
+ * Whether a person may lift a refusal. The policy of a child states what its parent may do, and a child has at most its
+ * parent's rights (CONTRACTS 3): of its refusals only those of its phase can be lifted.
+ */
+const mayLift = ({ parent }: AgentState, { rule }: Failure): boolean => parent === null || rule === 'phase'
+
+/** Whether an agent may call a tool now, may ask a person for it, or neither. */
+export function rightTo(state: AgentState, tool: ToolSpec): Right {
+  const refused = denial(state, tool)
+  if (refused === null) return 'call'
+  return mayLift(state, refused) ? 'ask' : 'none'
+}
 
 /** Why the policy by itself refuses a tool now, or null. Deny beats allow; an allowlist does not take control tools away. */
 export function refusedByPolicy(state: AgentState, tool: ToolSpec): Failure | null {
@@ -45,14 +64,11 @@ function deniedByName(policy: Policy, tool: ToolSpec): boolean {
     : covers(policy.deniedTools, tool.name)
 }
 
-/** The tools offered to the model now; in recovery exactly the one that completes the run (CONTRACTS 2). */
+/** The tools offered to the model now; in recovery exactly the one that completes the run. */
 export function offeredTools(state: AgentState): readonly ToolSpec[] {
   if (recoveryOf(state.machine) !== null) return state.spec.tools.filter(({ control }) => control === 'completes')
   return state.spec.tools.filter((tool) => denial(state, tool) === null)
 }
-
-/** They change what other people work with, and nothing takes them back by itself. */
-const SENSITIVE: readonly string[] = ['write_file', 'run_command', 'create_document', 'edit_document']
 
 /** Why a call of this tool needs a person's approval, or null. A standing approval answers it beforehand. */
 export function needsApproval(state: AgentState, toolName: string): string | null {
@@ -65,7 +81,7 @@ export function needsApproval(state: AgentState, toolName: string): string | nul
   if (covers(patterns, toolName)) {
     return `the policy asks for approval of ${toolName}`
   }
-  if (policy.mode === 'interactive' && SENSITIVE.includes(toolName)) {
+  if (asksInMode(policy.mode, toolName)) {
     return `${toolName} needs approval in interactive mode`
   }
   return null

@@ -2,7 +2,7 @@ import type { Recovery } from '../state/state.ts'
 import { type AgentState, recoveryOf } from '../state/state.ts'
 import { workedAt } from '../state/work-clock.ts'
 
-// RecoveryEngine: one warning, then completion or ERROR (seed 000, 5.2; CONTRACTS 2).
+// RecoveryEngine (GracefulRecoveryEngine in seed 003): one warning, then completion or ERROR (seed 000, 5.2).
 
 /** The turn that must be the warning turn at the latest. */
 export const warningTurn = (state: AgentState): number =>

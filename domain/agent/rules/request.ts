@@ -16,7 +16,7 @@ import { tasksText } from './tasks.ts'
 
 export { inputsHash, type RequestInputs, requestInputs } from './request-inputs.ts'
 
-// A model request is not stored: it is assembled again from the log on demand (DESIGN, CONTRACTS 7). Prompt and tool list
+// A model request is not stored: it is assembled again from the log on demand. Prompt and tool list
 // are facts, recorded before the first request that has them.
 
 /** The parts of the coming request of the run's turns, and its size without messages, in bytes. */

@@ -1,7 +1,7 @@
 import type { ErrorRecoveryPolicy } from '../definition/spec.ts'
 import type { Call } from '../state/state.ts'
 
-// Retries (seed 000, 5.10; CONTRACTS 8).
+// Retries (seed 000, 5.10).
 
 /**
  * The signature of a failure: tool, code, and the message with numbers, ids, quoted times and white space evened out.

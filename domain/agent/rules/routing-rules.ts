@@ -15,7 +15,7 @@ import { budgetLeft, estimateInput, room } from './budget.ts'
 import { requestFacts } from './request.ts'
 import { riskOf } from './risk.ts'
 
-// The first rule that matches chooses among its models that are capable, affordable and healthy (CONTRACTS 7).
+// The first rule that matches chooses among its models that are capable, affordable and healthy.
 
 /** The facts that the rules of a run are decided on. */
 export interface RuleFacts {

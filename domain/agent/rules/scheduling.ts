@@ -1,7 +1,7 @@
 import type { ToolSpec } from '../definition/tools.ts'
 import type { AgentState, Call } from '../state/state.ts'
 
-// ToolScheduler: which of a turn's calls may run beside each other (seed 000, 5.3; CONTRACTS 3).
+// ToolScheduler: which of a turn's calls may run beside each other (seed 000, 5.3).
 
 const within = (path: string, folder: string) =>
   path === folder || folder === '.' || folder === '' || path.startsWith(`${folder}/`)

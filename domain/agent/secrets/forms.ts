@@ -17,7 +17,7 @@ const MIN_EMBEDDED = 8
 
 /**
  * The texts under which a value may appear: plain, base64 and base64url (whole, and inside a longer encoded text at each
- * of the three alignments), hex, URL-escaped and JSON-escaped (CONTRACTS 3, Secrets).
+ * of the three alignments), hex, URL-escaped and JSON-escaped.
  */
 export function formsOf(secret: string): string[] {
   const value = secret.toWellFormed()

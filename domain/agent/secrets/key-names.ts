@@ -1,6 +1,6 @@
 import { endOfString } from '../../log/json-size.ts'
 
-/** CONTRACTS 3, Secrets: the closed list, compared without case, `_` and `-`. */
+/** The closed list of key names that say that their value is a secret, compared without case, `_` and `-`. */
 const SECRET_KEYS: ReadonlySet<string> = new Set([
   'password',
   'passwd',

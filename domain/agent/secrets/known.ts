@@ -19,46 +19,65 @@ interface Node {
   length: number
 }
 
-/** Aho–Corasick over UTF-16 units. */
-export function knownTexts(texts: readonly string[]): KnownTexts {
-  const nodes: Node[] = [{ next: new Map(), depth: 0, fail: 0, length: 0 }]
-  for (const text of texts) insert(nodes, text)
-  linkFailures(nodes)
-  // Most characters begin none of the texts: 256 of them told apart by their low bits are passed over without a look.
-  const begins = new Uint8Array(256)
-  for (const unit of nodes[0]?.next.keys() ?? []) begins[unit & 255] = 1
+/** So many texts are looked for one by one faster than the automaton passes over a text that has none of them. */
+const FEW = 64
 
-  const step = (state: number, unit: number): number => {
-    let at = state
-    for (;;) {
-      const node = nodes[at] as Node
-      const next = node.next.get(unit)
-      if (next !== undefined) return next
-      if (at === 0) return 0
-      at = node.fail
-    }
+/** Aho–Corasick over UTF-16 units, made when it is first needed. */
+export function knownTexts(texts: readonly string[]): KnownTexts {
+  let made: Automaton | null = null
+  const automaton = (): Automaton => {
+    made ??= new Automaton(texts)
+    return made
   }
-  const matches = (text: string, most: number): Span[] => {
+  const none = (text: string) => texts.length <= FEW && !texts.some((one) => text.includes(one))
+  return {
+    find: (text, most = Number.POSITIVE_INFINITY) => (none(text) ? [] : joinSpans(automaton().matches(text, most))),
+    pending: (text) => automaton().pending(text),
+  }
+}
+
+class Automaton {
+  readonly #nodes: Node[] = [{ next: new Map(), depth: 0, fail: 0, length: 0 }]
+  /** Most characters begin none of the texts: 256 of them told apart by their low bits are passed over without a look. */
+  readonly #begins = new Uint8Array(256)
+
+  constructor(texts: readonly string[]) {
+    for (const text of texts) insert(this.#nodes, text)
+    linkFailures(this.#nodes)
+    for (const unit of this.#nodes[0]?.next.keys() ?? []) this.#begins[unit & 255] = 1
+  }
+
+  /** Over `most`: the whole text. */
+  matches(text: string, most: number): Span[] {
     const found: Span[] = []
     let state = 0
     for (let i = 0; i < text.length; i++) {
       const unit = text.charCodeAt(i)
-      if (state === 0 && begins[unit & 255] === 0) continue
-      state = step(state, unit)
-      const { length } = nodes[state] as Node
+      if (state === 0 && this.#begins[unit & 255] === 0) continue
+      state = this.#step(state, unit)
+      const { length } = this.#nodes[state] as Node
       if (length === 0) continue
       if (found.length === most) return [{ start: 0, end: text.length }]
       found.push({ start: i + 1 - length, end: i + 1 })
     }
     return found
   }
-  return {
-    find: (text, most = Number.POSITIVE_INFINITY) => joinSpans(matches(text, most)),
-    pending: (text) => {
-      let state = 0
-      for (let i = 0; i < text.length; i++) state = step(state, text.charCodeAt(i))
-      return (nodes[state] as Node).depth
-    },
+
+  pending(text: string): number {
+    let state = 0
+    for (let i = 0; i < text.length; i++) state = this.#step(state, text.charCodeAt(i))
+    return (this.#nodes[state] as Node).depth
+  }
+
+  #step(state: number, unit: number): number {
+    let at = state
+    for (;;) {
+      const node = this.#nodes[at] as Node
+      const next = node.next.get(unit)
+      if (next !== undefined) return next
+      if (at === 0) return 0
+      at = node.fail
+    }
   }
 }
 

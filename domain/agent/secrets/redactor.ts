@@ -11,7 +11,7 @@ import { compilePattern } from './pattern.ts'
 import { pieces, REFERENCE_BEGINS, references } from './pieces.ts'
 import { findShapes, pendingShape } from './shapes.ts'
 
-// CONTRACTS 3, Secrets. A reference stands for exactly the text that it replaced (a base64 form has its own), so that
+// A reference stands for exactly the text that it replaced (a base64 form has its own), so that
 // resolving it gives back the same bytes; references are never looked into, so that redacting twice is redacting once.
 
 const MAX_DEPTH = 1_000

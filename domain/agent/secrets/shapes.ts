@@ -2,14 +2,16 @@ import type { Span } from './spans.ts'
 
 // Every expression starts only where its own characters cannot have begun earlier (look-behind), or is bounded, so that
 // no text makes it try again and again: linear. `secret` names the group to hide where not the whole match is one.
-// `marks`: texts of which one is in every match; looking for them first is many times faster. None: matched at once.
-const SHAPES: readonly { readonly marks: readonly string[]; readonly shape: RegExp }[] = [
+// `marks`: texts of which one is in every match; looking for them first is many times faster. A shape in any case has
+// `mark`, which is in every match in lower case.
+type Shape = { readonly shape: RegExp } & ({ readonly marks: readonly string[] } | { readonly mark: string })
+const SHAPES: readonly Shape[] = [
   {
     marks: ['AKIA', 'ASIA', 'ABIA', 'ACCA'],
     shape: /(?<![A-Za-z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])/dg,
   },
   {
-    marks: [],
+    mark: 'aws',
     shape: /aws_?secret_?access_?key["']?\s{0,8}[:=]\s{0,8}["']?(?<secret>[A-Za-z0-9/+=]{40})(?![A-Za-z0-9/+=])/dgi,
   },
   { marks: ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'], shape: /(?<![A-Za-z0-9])gh[pousr]_[A-Za-z0-9]{36,255}/dg },
@@ -24,7 +26,7 @@ const SHAPES: readonly { readonly marks: readonly string[]; readonly shape: RegE
   { marks: ['sk-'], shape: /(?<![A-Za-z0-9])sk-[A-Za-z0-9]{32,255}/dg },
   { marks: ['.eyJ'], shape: /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/dg },
   {
-    marks: [],
+    mark: 'bearer',
     shape: /(?<![A-Za-z0-9])bearer\s{1,8}(?<secret>(?=[A-Za-z._~+/=-]{0,512}[0-9])[A-Za-z0-9._~+/=-]{8,})/dgi,
   },
   { marks: ['://'], shape: /(?<=:\/\/)[^\s/:@"'<>]{1,256}:(?<secret>[^\s/@"'<>]{3,256})@/dg },
@@ -40,8 +42,10 @@ const SHORTEST = 9
 export function findShapes(text: string, most = Number.POSITIVE_INFINITY): Span[] {
   if (text.length < SHORTEST) return []
   const found = text.includes('-----') ? privateKeys(text) : []
-  for (const { marks, shape } of SHAPES) {
-    if (marks.length > 0 && !marks.some((mark) => text.includes(mark))) continue
+  const lower = text.toLowerCase()
+  for (const one of SHAPES) {
+    if (!('mark' in one ? lower.includes(one.mark) : one.marks.some((mark) => text.includes(mark)))) continue
+    const { shape } = one
     for (const match of text.matchAll(shape)) {
       const [start, end] = match.indices?.groups?.secret ?? match.indices?.[0] ?? [0, 0]
       found.push({ start, end })

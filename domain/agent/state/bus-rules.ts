@@ -5,7 +5,7 @@ import { byteLength, RESULT_BYTES } from '../bounded.ts'
 import { isPerson } from '../events/messages.ts'
 import type { AgentState } from './state.ts'
 
-// RuntimeMessageBus, its rules (CONTRACTS 4): what a message may be, and what its recipient reads.
+// RuntimeMessageBus, its rules: what a message may be, and what its recipient reads.
 
 /** The longest payload as JSON text, in UTF-8 bytes: the recipient reads all of it. */
 export const MESSAGE_BYTES = RESULT_BYTES

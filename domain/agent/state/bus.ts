@@ -8,7 +8,7 @@ import { type Machine, openCalls } from './machine.ts'
 // The agent's view of the messages of its run: requests that it owes an answer, and the subscribers of each topic: in the root
 // all, in another agent itself.
 
-/** A request has no answer after so long, ms (CONTRACTS 4). */
+/** A request has no answer after so long, ms. */
 export const REQUEST_MS = 30_000
 /** An agent owes at most so many answers. */
 export const MAX_REQUESTS = 100
@@ -70,7 +70,7 @@ export function busAfter(bus: Bus, event: AgentEvent): Bus {
     case 'subscription_added':
       return subscribed(bus, event.body.topic, event.body.agentId)
     case 'delivered':
-      return event.body.bounced.length === 0 ? bus : withoutSubscriber(bus, idOf(event.body.target))
+      return event.body.bounced.some(({ stays }) => !stays) ? withoutSubscriber(bus, idOf(event.body.target)) : bus
     default:
       return bus
   }
@@ -87,7 +87,7 @@ function requested(bus: Bus, { body, at }: EventOf<'message_received'>): Bus {
   return { ...bus, requests: [...open, { id: body.id, from: body.from, until: at + REQUEST_MS }] }
 }
 
-/** An agent that takes nothing more has ended. */
+/** An agent that takes nothing more hears nothing more. */
 function withoutSubscriber(bus: Bus, agentId: string): Bus {
   if (topicsOf(bus, agentId) === 0) return bus
   const rest = Object.entries(bus.subscribers).map(([topic, agents]) => [topic, agents.filter((id) => id !== agentId)])

@@ -4,7 +4,7 @@ import { isPerson } from '../events/messages.ts'
 import type { Origin } from '../events/tree.ts'
 import { ImpossibleEvent } from './impossible.ts'
 
-// Between streams (DESIGN, Flow): certain events of a stream are obligations to another one. The state keeps which are to
+// Between streams: certain events of a stream are obligations to another one. The state keeps which are to
 // be delivered, and what was accepted, in a few numbers per stream.
 
 /** Obligations to one stream. They are undelivered while `from` is not after `last`. */

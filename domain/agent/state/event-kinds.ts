@@ -40,11 +40,12 @@ export const NO_CONSEQUENCE: ReadonlySet<EventType> = new Set<EventType>([
   'message_distributed',
   'reuse_ended',
   'permission_ended',
+  'permission_revoked',
   'restore_requested',
   'restore_ended',
 ])
 
-/** Bookkeeping that may still arrive when the agent has finished (DESIGN, Flow: Finished). */
+/** Bookkeeping that may still arrive when the agent has finished. */
 export const AFTER_THE_END: ReadonlySet<EventType> = new Set<EventType>([
   'late_outcome',
   'model_late',

@@ -212,8 +212,8 @@ function whatEnded(
 }
 
 /**
- * Judges a turn's calls when all have ended, in call order, so that the order in which results arrived changes nothing
- * (DESIGN, Flow): the results join the messages, failures are remembered, changes forget them. `left`: what stands among
+ * Judges a turn's calls when all have ended, in call order, so that the order in which results arrived changes
+ * nothing: the results join the messages, failures are remembered, changes forget them. `left`: what stands among
  * the messages for a call that has no result.
  */
 export function settleCalls(

@@ -171,6 +171,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'permission_granted':
       return { ...state, permissions: granted(state.permissions, event), ...forgiven(event) }
     case 'permission_ended':
+    case 'permission_revoked':
       return { ...state, permissions: withoutPermission(state.permissions, event.body.permission) }
     case 'restore_requested':
       return restoreBegun(state, event)
@@ -256,7 +257,7 @@ const unread = (state: AgentState, event: AgentEvent, append: AppendRoot): Agent
   unreadRoot: append(state.unreadRoot, event.bodyHash),
 })
 
-/** After this change failed calls may succeed, also those of the open turn (CONTRACTS 8). */
+/** After this change failed calls may succeed, also those of the open turn. */
 const forgiven = ({ revision }: AgentEvent) => ({ failedCalls: [], forgivenAt: revision })
 
 /** The call's outcome has arrived late, or a person has decided it. */

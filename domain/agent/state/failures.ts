@@ -11,7 +11,7 @@ const violations: ReadonlySet<string> = new Set<ToolErrorCode>([
 /** The rule by which calls are refused where an answer asked for more of them than are taken. */
 export const TOO_MANY_CALLS = 'too_many_calls'
 
-/** A breach of the rules that is fed back; five turns of them in a row end the run (CONTRACTS 1). */
+/** A breach of the rules that is fed back; five turns of them in a row end the run. */
 export function isViolation(refusal: Failure): boolean {
   return violations.has(refusal.code) || refusal.rule === 'unknown_tool' || refusal.rule === TOO_MANY_CALLS
 }
@@ -32,7 +32,7 @@ const notFailures: ReadonlySet<string> = new Set<ToolErrorCode>([
 ])
 
 /**
- * Does this end make the same call a duplicate of a failed one (CONTRACTS 8)? Denials and people's refusals never count,
+ * Does this end make the same call a duplicate of a failed one? Denials and people's refusals never count,
  * and a call that completes the run or delegates may always be tried again: a new agent may do better.
  */
 export function countsAsFailure(kind: ControlKind | false, code: string | null): boolean {

@@ -212,7 +212,7 @@ const shownBlocks = ({ content, calls }: Answer): readonly Block[] =>
 /** A result takes at most about so many bytes among the messages. Tools that cut by themselves stay below it. */
 export const SHOWN_BYTES = RESULT_BYTES + 1_024
 
-/** Text that is too long for the model is shown as head, tail and size (CONTRACTS 9); the log has the whole. */
+/** Text that is too long for the model is shown as head, tail and size; the log has the whole. */
 function shown(text: string, hint: (head: string) => string): string {
   if (text.length * 3 <= SHOWN_BYTES || byteLength(text.replace(ESCAPES, '_')) <= SHOWN_BYTES) return text
   return headAndTail(text, RESULT_BYTES, hint)

@@ -29,7 +29,7 @@ function works(state: AgentState): boolean {
 
 /**
  * Counts the time up to an event. Only the current driver's own events move the clock, so that the hours between a
- * driver's death and the next claim never count (CONTRACTS 2; DESIGN, Flow).
+ * driver's death and the next claim never count.
  */
 export function advanceClock(before: AgentState, after: AgentState, event: AgentEvent): WorkClock {
   const { clock } = after

@@ -1,9 +1,10 @@
 import type { Header } from '../../log/envelope.ts'
 import type { Aggregate } from '../../stream/aggregate.ts'
+import { UNDRIVEN } from '../../stream/undriven.ts'
 import { DocumentError } from '../errors.ts'
-import { bodyFault, checkKnown, decode, decodeKept } from './codec.ts'
+import { reading } from './codec.ts'
 import { type DocumentCommand, type DocumentContext, decideWith } from './decide.ts'
-import { type BodyOf, type DocumentEvent, versions } from './events.ts'
+import type { BodyOf, DocumentEvent } from './events.ts'
 import { type DocumentState, digestOf, evolve, FOLD, noDocument } from './state.ts'
 
 export type DocumentAggregate = Aggregate<DocumentState, DocumentEvent, DocumentCommand, DocumentContext>
@@ -16,16 +17,9 @@ export const REFUSED_STREAM = 'gateway-refused'
 
 const shared = {
   fold: FOLD,
-  versions,
-  decode,
-  decodeKept,
-  checkKnown,
-  fault: ({ type, body }) => bodyFault(type, body),
-  wakeAt: () => null,
+  ...reading,
   digest: digestOf,
-  // The gateway finds the answer to a repeated request by the command id in the headers: no state has to remember it.
-  commands: () => [],
-  remembered: Number.POSITIVE_INFINITY,
+  ...UNDRIVEN,
   reject: (code, message) => new DocumentError(code, message),
   erasing: { says: (type) => type === 'envelope_received', residue, ending },
 } satisfies Partial<DocumentAggregate>

@@ -1,7 +1,6 @@
 import { codecOf } from '../../stream/codec.ts'
 import { bodies, type DocumentEvent, versions } from './events.ts'
 
-export const { decode, decodeKept, checkKnown, bodyFault } = codecOf<DocumentEvent>(
-  { bodies, versions },
-  ({ runId }) => (runId === undefined ? {} : { runId }),
+export const { reading, decode, decodeKept, bodyFault } = codecOf<DocumentEvent>({ bodies, versions }, ({ runId }) =>
+  runId === undefined ? {} : { runId },
 )

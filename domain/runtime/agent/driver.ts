@@ -6,6 +6,7 @@ import { Alarm } from '../alarm.ts'
 import type { Environment, RuntimePorts } from '../ports.ts'
 import { outcomeRetry, type Retry } from '../retry.ts'
 import type { WorkspaceOrder } from '../tree/workspace-order.ts'
+import { EffectsAtWork } from './effects-at-work.ts'
 import { type AgentEnd, endOf, isAtWork } from './look.ts'
 import type { AgentMailbox } from './mailbox.ts'
 import { finishRestore } from './perform/finish-restore.ts'
@@ -32,7 +33,7 @@ export class Driver {
   private readonly tree: InTree
   private readonly record: ReusedOutcomes
   private epoch = 0
-  private readonly atWork = new Map<string, { controller: AbortController; ended: Promise<void> }>()
+  private readonly atWork = new EffectsAtWork(() => this.alarm.poke())
   private stopping = false
   /** Aborts when the driver stops: little time is left to save outcomes. */
   private readonly hurry = new AbortController()
@@ -84,8 +85,7 @@ export class Driver {
   private async stop(): Promise<void> {
     this.stopping = true
     this.hurry.abort(new Error('the driver has stopped'))
-    for (const { controller } of this.atWork.values()) controller.abort(brokenOff(this.state))
-    await Promise.all([...this.atWork.values()].map(({ ended }) => ended))
+    await this.atWork.stop(() => brokenOff(this.state))
   }
 
   private async claim(): Promise<void> {
@@ -153,9 +153,7 @@ export class Driver {
       if (effect.kind === 'wake') due = Math.min(due, effect.at)
       else wanted.add(effect.id)
     }
-    for (const [id, { controller }] of this.atWork) {
-      if (!wanted.has(id)) controller.abort(brokenOff(state))
-    }
+    this.atWork.keepOnly(wanted, () => brokenOff(state))
     for (const effect of list) {
       if (effect.kind === 'wake' || this.atWork.has(effect.id)) continue
       if (effect.kind === 'tool' && effect.notBefore > now) due = Math.min(due, effect.notBefore)
@@ -165,16 +163,11 @@ export class Driver {
   }
 
   private start(effect: Exclude<Owed, { kind: 'wake' }>): void {
-    const controller = new AbortController()
-    const ended = this.perform(effect, controller.signal)
-      .catch((error: unknown) => {
+    this.atWork.start(effect.id, (signal) =>
+      this.perform(effect, signal).catch((error: unknown) => {
         this.failure ??= error
-      })
-      .finally(() => {
-        this.atWork.delete(effect.id)
-        this.alarm.poke()
-      })
-    this.atWork.set(effect.id, { controller, ended })
+      }),
+    )
   }
 
   private async perform(effect: Exclude<Owed, { kind: 'wake' }>, signal: AbortSignal): Promise<void> {
@@ -210,7 +203,7 @@ export class Driver {
     if (answer === null || call === undefined) throw new Error(`${id} has no arguments in the log`)
     const fact = call.reused
       ? await this.record.tool(this.state, answer, call)
-      : await performTool(this.ports, this.env, this.state, answer, call, told, signal)
+      : await performTool({ ports: this.ports, env: this.env, state: this.state, call, answer, told, signal })
     await this.ports.crashPoint?.('after_tool')
     // A call that may run again, or that has a probe, is left to the next driver.
     if (this.stopping && signal.aborted && fact.kind === 'tool_failed' && kind !== 'irreversible') return
@@ -261,6 +254,7 @@ export class Driver {
 
   /** Saves an outcome under the retry policy, with what its references stand for. */
   private async submit(fact: OutcomeCommand | EndRestore, commandId: string): Promise<void> {
+    this.atWork.outcome(commandId)
     const retry = this.retrying('the outcome')
     await retry.repeat(async () => {
       await this.env.secrets.keep()

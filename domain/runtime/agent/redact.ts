@@ -10,7 +10,7 @@ import type { SecretBoundary } from '../ports.ts'
 import { inSteps, type YieldToEventLoop } from '../yield-to-event-loop.ts'
 import { redactLarge } from './redact-large.ts'
 
-// Where what comes from outside becomes a command, secrets become references (CONTRACTS 3, Secrets).
+// Where what comes from outside becomes a command, secrets become references.
 
 /**
  * The words of a person, without secrets. Rejects with SECRET_IN_SPEC or SECRET_IN_REQUEST where one stands in what must
@@ -60,6 +60,7 @@ export function redactRequest(secrets: SecretBoundary, command: PersonCommand): 
     case 'cancel':
     case 'restore':
     case 'decide_approval':
+    case 'revoke_permission':
       return { ...command, ...reasonOf(secrets, command) }
     case 'restore_ended': {
       const { error, ...rest } = command

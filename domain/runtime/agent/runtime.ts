@@ -30,6 +30,7 @@ import type {
 import { askingOf } from './asking.ts'
 import { forkOf } from './fork.ts'
 import { briefAt } from './history/brief.ts'
+import { type PermittedCall, permittedCalls } from './history/permitted-calls.ts'
 import { type RebuiltRequest, rebuildRequests } from './history/rebuild-request.ts'
 import { agentAt } from './history/replay.ts'
 import { reusedRecord } from './history/reused.ts'
@@ -179,6 +180,10 @@ export class Runtime implements AgentServices {
 
   routing(agentId: string, turn: number): Promise<RecordedDecision[]> {
     return routingDecisions(this.given, agentId, turn)
+  }
+
+  permitted(agentId: string, turn: number): Promise<PermittedCall[]> {
+    return permittedCalls(this.given, agentId, turn)
   }
 
   requests(agentId: string, turn: number): Promise<RebuiltRequest[]> {

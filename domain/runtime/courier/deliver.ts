@@ -43,12 +43,12 @@ export async function deliver(
       const to = { stream: source.stream, target: target.stream, after: accepted, hash: recorded.hash }
       const command = source.letterOf(event, to)
       if (command === null) continue
-      const reason = broken ?? (await refusal(ports, target, command, recorded.header, retry))
-      if (reason === null) [accepted, upTo] = [rankOf(command.origin), event.revision]
+      const refused = broken ?? (await refusal(ports, target, command, recorded.header, retry))
+      if (refused === null) [accepted, upTo] = [rankOf(command.origin), event.revision]
       else {
         // Told before anything later is delivered: the target's number alone would make it look accepted.
         const again = wasAccepted(source.state!, owed, event.revision)
-        const bounced = { reason, told: source.tells(event), again }
+        const bounced = { ...refused, told: source.tells(event), again }
         await settle(source, target, { upTo: event.revision, accepted, bounced }, retry)
         upTo = -1
       }
@@ -58,13 +58,13 @@ export async function deliver(
 }
 
 /** Reads the target anew; gives why it never can be, where that is so. */
-async function refreshed(target: Correspondent): Promise<string | null> {
+async function refreshed(target: Correspondent): Promise<Refusal | null> {
   try {
     await target.refresh()
     return null
   } catch (error) {
     if (damageIn(error) === null) throw error
-    return `its stream cannot be read: ${(error as Error).message}`
+    return { reason: `its stream cannot be read: ${(error as Error).message}` }
   }
 }
 
@@ -75,15 +75,17 @@ async function refusal(
   command: Delivery,
   header: Header,
   retry: Retry,
-): Promise<string | null> {
-  if (await isBornOtherwise(ports, target, command))
-    return `there is an agent ${target.agentId} already, of a delegation that this log has lost; look at it before you start another one`
+): Promise<Refusal | null> {
+  if (await isBornOtherwise(ports, target, command)) {
+    const reason = `there is an agent ${target.agentId} already, of a delegation that this log has lost; look at it before you start another one`
+    return { reason }
+  }
   try {
     await target.submit(command, askingOf(command, header), { fact: true, retry })
     return null
   } catch (error) {
-    if (error instanceof DeliveryRefused && error.code === 'BOUNCED') return error.message
-    throw error
+    if (!(error instanceof DeliveryRefused) || error.code === 'OUT_OF_ORDER') throw error
+    return { reason: error.message, ...(error.code === 'BOUNCED' && 'runId' in command && { stays: true }) }
   }
 }
 
@@ -108,8 +110,13 @@ function askingOf({ origin }: Delivery, { correlationId, commandId, trace }: Hea
   }
 }
 
-interface Refused {
+interface Refusal {
   readonly reason: string
+  /** Of a message: the target takes other things. */
+  readonly stays?: true
+}
+
+interface Refused extends Refusal {
   /** The agent is to be told. */
   readonly told: boolean
   /** The target had accepted it before it lost its end. */
@@ -129,9 +136,16 @@ async function settle(
     target: target.stream,
     upTo,
     accepted: done.accepted < 0 ? null : done.accepted,
-    bounced: bounced === null ? [] : [{ revision: upTo, reason: bounced.reason, told: bounced.told }],
+    bounced: bounced === null ? [] : [bouncedAt(upTo, bounced)],
     ...(again ? { again } : {}),
   }
   const asking = { by: COURIER, commandId: `${again ? 'refused' : 'delivered'}:${target.stream}@${upTo}` }
   await source.submit(command, asking, { fact: true, retry })
 }
+
+const bouncedAt = (revision: number, { reason, told, stays }: Refused) => ({
+  revision,
+  reason,
+  told,
+  ...(stays && { stays }),
+})

@@ -8,7 +8,7 @@ import type { Clock } from '../../ports.ts'
 import { type AgentCall, callerOf, forTool, refusedBy } from './agent-call.ts'
 import type { DocumentGateway } from './gateway.ts'
 
-// Seed 000, 5.8: an agent's edit is an envelope, and a conflict is rebased and sent again (CONTRACTS 12, Rebase).
+// Seed 000, 5.8: an agent's edit is an envelope, and a conflict is rebased and sent again.
 
 /** An edit as the model asks for it. `retryOf`: the id of the request that met the conflict which this one answers. */
 export interface AgentEdit extends Omit<AiEnvelopeRequest, 'client_request_id'> {

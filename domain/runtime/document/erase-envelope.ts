@@ -12,7 +12,7 @@ export interface EnvelopeErasure {
 }
 
 /**
- * Empties the body of a request for ever (CONTRACTS 12). The words that it wrote stay in the document, whose updates contain
+ * Empties the body of a request for ever. The words that it wrote stay in the document, whose updates contain
  * them. Rejects with `NOT_ERASABLE` for an event that is no request, `EVENT_UNKNOWN`, `CONTENT_REFUSED` where the reason
  * holds a secret, and `ERASE_IMPOSSIBLE` on an event store, which cannot empty an event.
  */

@@ -33,7 +33,10 @@ export interface CreationKey {
   readonly commandId: string
 }
 
-/** The only way to change documents: requests of agents and updates of people, each judged, recorded and then applied. */
+/**
+ * AI Gateway (seed 000): the only way to change documents. It judges each request of an agent and each update of a person,
+ * records it, and then applies it.
+ */
 export class DocumentGateway {
   readonly #ports: DocumentPorts
   readonly #cache: ReplicaCache
@@ -77,7 +80,7 @@ export class DocumentGateway {
     return (await this.#ports.log.head(documentStream(documentId))) !== null
   }
 
-  /** Answers an AI envelope (CONTRACTS 12). `body`: the parsed JSON, or a `RawBody` that is none. */
+  /** Answers an AI envelope. `body`: the parsed JSON, or a `RawBody` that is none. */
   async envelope(documentId: string, body: unknown, caller: Caller): Promise<Answer> {
     const desk = (await this.exists(documentId)) ? this.#desk(documentId) : this.#refused
     return desk.envelope(documentId, body, caller)
@@ -94,7 +97,7 @@ export class DocumentGateway {
     return previewEnvelope(this.#ports, this.#cache, documentId, body)
   }
 
-  /** The next step after a conflict of the request, by the document as it is now (CONTRACTS 12). */
+  /** The next step after a conflict of the request, by the document as it is now. */
   async rebase(documentId: string, request: AiEnvelopeRequest): Promise<Rebase> {
     await this.#mustExist(documentId)
     return this.#desk(documentId).look((replica) => rebase(request, replica))

@@ -5,7 +5,7 @@ import type { Caller, DocumentPorts } from './types.ts'
 
 /**
  * Whether one of some texts holds a secret: one that this host knows, or one of the run behind the request. A document is
- * read by everyone who may open it and nothing in it can be taken back, so no secret may enter it (CONTRACTS 3, Secrets).
+ * read by everyone who may open it and nothing in it can be taken back, so no secret may enter it.
  */
 export async function holdsSecret(
   ports: Pick<DocumentPorts, 'holdsSecret'>,

@@ -18,7 +18,7 @@ export interface GatewayOptions {
   hold?(folder: string): Promise<HeldFiles>
 }
 
-/** Runs any agent through one interface (seed 002; CONTRACTS 13). */
+/** Runs any agent through one interface (seed 002). */
 export class AgentGateway {
   readonly #options: GatewayOptions
   readonly #backends = new Map<string, AgentBackend>()

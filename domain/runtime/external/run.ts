@@ -1,4 +1,3 @@
-import type { AgentEvent } from '../../external/agent-event.ts'
 import { boundData, boundFinalText, boundMessage } from '../../external/bounds.ts'
 import { AgentError, CANCELLED } from '../../external/errors.ts'
 import type { Outcome } from '../../external/outcome.ts'
@@ -8,15 +7,14 @@ import { toolCallId } from '../../log/ids.ts'
 import type {
   AgentBackend,
   AgentCompletion,
-  AgentRunHandle,
   ExternalRunLog,
   HeldFiles,
   Hiding,
   PermissionAsked,
 } from '../../ports/external.ts'
 import type { Clock } from '../../ports.ts'
-import { EventReader, type EventSource } from './event-reader.ts'
 import { Recorder } from './recorder.ts'
+import { RunHandle } from './run-handle.ts'
 import { versionAfter } from './versions.ts'
 
 export interface RunOptions {
@@ -34,33 +32,23 @@ type Settled = { readonly outcome: Outcome; readonly value: AgentCompletion | Ag
 /** How often a run looks at what other processes have recorded about it. In ms. */
 const LOOK_MS = 1_000
 
-/** One run at work: what its backend tells is recorded, consumers read it from the log, and the completion settles once. */
-export class ExternalRun implements AgentRunHandle, EventSource {
+/** One run at work: it records the reports of its backend, and consumers read them from the log. */
+export class ExternalRun extends RunHandle {
   readonly agentId: string
   readonly agentKind: string
-  readonly events: AsyncIterable<AgentEvent> = { [Symbol.asyncIterator]: () => new EventReader(this) }
-  readonly completion: Promise<AgentCompletion>
-  ended: EventSource['ended'] = null
   readonly #options: RunOptions
   readonly #abort = new AbortController()
   readonly #recorder: Recorder
-  readonly #readers = new Set<EventReader>()
-  readonly #settle = Promise.withResolvers<AgentCompletion>()
-  #result: AgentCompletion | AgentError | null = null
-  #settled = false
-  #change = Promise.withResolvers<void>()
   #asked = 0
   /** The permissions that the agent waits for, by id. */
   readonly #questions = new Map<string, (decision: 'approved' | 'rejected' | null) => void>()
 
   constructor(options: RunOptions) {
+    super()
     const { log, clock, hiding } = options
     this.#options = options
     this.agentId = log.agentId
     this.agentKind = options.backend.kind
-    this.completion = this.#settle.promise
-    // A completion that is not awaited must not end the program.
-    this.completion.catch(() => undefined)
     this.#recorder = new Recorder({
       log,
       clock,
@@ -84,7 +72,7 @@ export class ExternalRun implements AgentRunHandle, EventSource {
   }
 
   cancel(reason?: string, by?: Actor): void {
-    if (this.#settled || this.#abort.signal.aborted) return
+    if (this.settled || this.#abort.signal.aborted) return
     const said = reason === undefined || reason === '' ? {} : { reason: this.#recorder.hideText(reason) }
     // A log that fails is told by the completion.
     if (this.ended === null)
@@ -92,33 +80,8 @@ export class ExternalRun implements AgentRunHandle, EventSource {
     this.#abort.abort(new AgentError('Backend', CANCELLED))
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.cancel()
-    for (const reader of [...this.#readers]) await reader.return()
-    await this.completion.catch(() => undefined)
-  }
-
   read(from: number) {
     return this.#options.log.read(from)
-  }
-
-  changed(): Promise<void> {
-    return this.#change.promise
-  }
-
-  wake(): void {
-    const { resolve } = this.#change
-    this.#change = Promise.withResolvers<void>()
-    resolve()
-  }
-
-  hold(reader: EventReader): void {
-    this.#readers.add(reader)
-  }
-
-  release(reader: EventReader): void {
-    this.#readers.delete(reader)
-    this.#trySettle()
   }
 
   /** Does what was asked of the run, by a person or by the rules. */
@@ -179,10 +142,7 @@ export class ExternalRun implements AgentRunHandle, EventSource {
       result = failure as AgentError
     }
     this.#options.files?.release()
-    this.ended = { failure }
-    this.#result = result
-    this.wake()
-    this.#trySettle()
+    this.end(result, failure)
   }
 
   async #outcome(): Promise<Settled> {
@@ -200,7 +160,7 @@ export class ExternalRun implements AgentRunHandle, EventSource {
     }
   }
 
-  /** A non-zero exit is a success with that status, an Error event and no final text (CONTRACTS 13). */
+  /** A non-zero exit is a success with that status, an Error event and no final text. */
   #exited({ status, success, finalText }: AgentCompletion): Settled {
     const zero = status.code === 0
     if (!zero) {
@@ -230,12 +190,5 @@ export class ExternalRun implements AgentRunHandle, EventSource {
       outcome: cancelled ? { outcome: 'cancelled', exit } : { outcome: 'failed', exit, error: { code, message } },
       value: new AgentError(code, message, exit === null ? {} : { exit }),
     }
-  }
-
-  #trySettle(): void {
-    if (this.#settled || this.#result === null || this.#readers.size > 0) return
-    this.#settled = true
-    if (this.#result instanceof AgentError) this.#settle.reject(this.#result)
-    else this.#settle.resolve(this.#result)
   }
 }

@@ -53,7 +53,7 @@ interface Running {
 }
 
 /**
- * Creates agents and runs each by one call of a provider (seed 004; CONTRACTS 14). The loop of an agent is inside the
+ * Creates agents and runs each by one call of a provider (seed 004). The loop of an agent is inside the
  * process that the provider starts.
  */
 export class AgentRuntime {

@@ -48,7 +48,7 @@ interface Node {
   loan: { readonly end: () => void; readonly back: Promise<void> } | null
 }
 
-/** Runs agents that have children, to a depth and so many at once (seed 004; CONTRACTS 14). */
+/** Runs agents that have children, to a depth and so many at once (seed 004). */
 export class RecursiveSpawner {
   readonly #options: RecursiveSpawnerOptions
   readonly #maxDepth: number

@@ -45,7 +45,7 @@ export class TreeDriver {
   private readonly leases: TreeLeases
   private readonly others: OtherAgents
   private driverId: string | null = null
-  /** The first of those that kept an agent from going on; the others go on. */
+  /** The first that kept an agent from going on; the others go on. */
   private fault: { readonly error: unknown } | null = null
   private overtaken: DriveEnd | null = null
   /** Agents of which all targets were asked in this drive. */
@@ -177,13 +177,12 @@ export class TreeDriver {
     const stops = this.overtaken !== null || this.stopped.aborted || member.faulted
     const owes = member.targets(this.compares(member)).length > 0
     if (owes && !stops && !member.delivering) this.begin(member, 'delivering', () => this.bring(member))
-    const { clock } = this.ports
-    if (!member.working && member.drives && member.isDue(clock)) {
+    if (!member.working && member.drives && member.isDue(this.ports.clock)) {
       member.moved = false
       member.wakeAt = Number.POSITIVE_INFINITY
       // What others may drive is read anew first.
       const idle = this.leases.shared && !stops ? null : idleEnd(state, this.ports)
-      if (idle !== null || stops) member.rests(idle ?? { end: 'interrupted' }, clock)
+      if (idle !== null || stops) member.rests(idle ?? { end: 'interrupted' }, this.ports.clock)
       else this.begin(member, 'working', () => this.takeTurn(member))
     }
     if (member.over && agentId !== this.runId) {

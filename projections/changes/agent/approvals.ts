@@ -2,7 +2,7 @@ import { actorText } from '../../text.ts'
 import { type Change, put, set } from '../change.ts'
 import type { ProjectedEvent } from './event.ts'
 
-/** Changes of `approvals`: what was asked, who decided, why (CONTRACTS 3). */
+/** Changes of `approvals`: what was asked, who decided, why. */
 export function approvals(e: ProjectedEvent): Change[] {
   const key = { agent_id: e.agentId, tool_call_id: e.toolCallId ?? '' }
   const birth = { run_id: e.runId, turn: e.turn }

@@ -11,7 +11,7 @@ function contentOf(args: JsonObject | null | undefined, item: number): string | 
 }
 
 /**
- * Changes of `artifact_rows`. Registering the same id again shows the newest; one of which nothing is left is in the
+ * ArtifactManager, its table: changes of `artifact_rows`. Registering the same id again shows the newest; one of which nothing is left is in the
  * events only.
  */
 export function artifactRows(e: ProjectedEvent): Change[] {

@@ -24,6 +24,9 @@ export function permissions(e: ProjectedEvent): Change[] {
     case 'permission_ended':
       if (e.body === null) return []
       return [set('permissions', key(e.body.permission), { ended_at: e.time, ended_by: e.body.why })]
+    case 'permission_revoked':
+      if (e.body === null) return []
+      return [set('permissions', key(e.body.permission), { ended_at: e.time, ended_by: 'revoked' })]
     default:
       return []
   }

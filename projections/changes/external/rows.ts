@@ -148,7 +148,7 @@ function permission(e: Of<'permission_requested' | 'permission_decided'>): Chang
   return put('approvals', key, decided, birth)
 }
 
-/** Lineage knows two ends; the code names the cause (CONTRACTS 13). */
+/** Lineage knows two ends; the code names the cause. */
 function resultOf(outcome: Outcome | null): { readonly status: string; readonly code: string | null } {
   switch (outcome?.outcome) {
     case 'exited':

@@ -9,7 +9,7 @@ import { checkRequest } from '../../../domain/external/request.ts'
 import type { Mapped } from '../../../domain/ports/external.ts'
 import { CLAUDE, CODEX, GEMINI, OPENCODE } from '../../support/external/samples.ts'
 
-/** What lines come to, as the harness maps them. */
+/** The events of lines, as the harness maps them. */
 function mapped(agent: CliAgent, lines: readonly (string | object)[]) {
   const mapping = agent.mapping()
   const told: Mapped[] = lines.map((line) => mapLine(typeof line === 'string' ? line : JSON.stringify(line), mapping))

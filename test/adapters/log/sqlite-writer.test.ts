@@ -41,6 +41,31 @@ test('appends that wait when the writer dies have an unknown outcome; sent again
   await log.append(stream, 1, sealer.batch(stream, tipOf(batch), [{}]))
 })
 
+test('appends of one tick cross to the writer in one message, in their order, before what is asked after them', async () => {
+  const sent: unknown[] = []
+  const spawn = (folder: string) => {
+    const worker = spawnWriter(folder)
+    const post = worker.postMessage.bind(worker)
+    worker.postMessage = (message, transfer) => {
+      sent.push(message)
+      post(message, transfer as never)
+    }
+    return worker
+  }
+  const log = await openSqliteLog({ folder: tempFolder(), mode: 'owner', clock: BEFORE, spawn })
+  // The log's identity has been written.
+  sent.length = 0
+  const sealer = new Sealer()
+  const first = sealer.batch('agent-a', NEW, [{}])
+  const other = sealer.batch('agent-b', NEW, [{}, {}])
+  const next = sealer.batch('agent-a', tipOf(first), [{}])
+  const appended = [log.append('agent-a', -1, first), log.append('agent-b', -1, other), log.append('agent-a', 0, next)]
+  const closed = log.close()
+  expect((await Promise.all(appended)).map(({ position }) => position)).toEqual([2, 4, 5])
+  await closed
+  expect(sent).toEqual([[expect.anything(), expect.anything(), expect.anything()], 'close'])
+})
+
 test('a subscription outlives the writer', async () => {
   let worker: Worker | undefined
   const spawn = (folder: string) => {

@@ -8,7 +8,7 @@ import { toolContext, webServer } from '../../support/web-server.ts'
 const OUTSIDE = '127.0.0.1'
 const INSIDE = '127.0.0.2'
 
-/** What a name server may answer at one time, the address in it that counts first. */
+/** The answers of a name server at one time, the address that counts first. */
 const answers = fc.constantFrom([OUTSIDE], [INSIDE], [OUTSIDE, INSIDE], [INSIDE, OUTSIDE], ['::ffff:127.0.0.2'], [])
 
 test('1,000 names that change their address between answers never lead to a refused one', {

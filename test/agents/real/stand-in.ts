@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text as readText } from 'node:stream/consumers'
 
-/** What the model is to say. `tool`: reads the note in the workspace. */
+/** The answer that the model gives. `tool`: it reads the note in the workspace. */
 export type Reply = 'text' | 'tool' | 'fail' | 'stall'
 
 export interface Asked {
@@ -19,7 +19,7 @@ export interface Wire {
   tool(res: ServerResponse, asked: Asked, file: string): void
 }
 
-/** What the note holds that the tool reads; its text in a request says that the tool was run. */
+/** The content of the note that the tool reads; its text in a request proves that the tool was run. */
 export const NOTE = 'the note says 4711'
 export const ANSWER = 'stand-in answer'
 export const REFUSAL = 'the stand-in refuses'

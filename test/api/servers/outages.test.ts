@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Readiness, Trouble } from '../../../api/app/readiness.ts'
 import { tellOutages } from '../../../api/servers/outages.ts'
 
-/** What is told while each look finds the next of these; the clock goes on as it is slept. */
+/** The messages while each look finds the next of these; the clock goes on as it is slept. */
 async function toldOf(looks: readonly Partial<Readiness>[]): Promise<string[]> {
   let now = 0
   let looked = 0

@@ -56,6 +56,47 @@ function growth(name: string, early: number, late: number, show: (n: number) => 
   }
 }
 
+/** CPU of a turn of a run with so many tools of MCP servers beside its own, in µs. */
+async function turnWithTools(count: number, turns: number): Promise<number> {
+  const parameters = {
+    type: 'object',
+    properties: Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`p${n}`, { type: 'string' }])),
+  }
+  const look = { spec: toolSpec('look'), run: async () => ({ content: 'x' }) }
+  const others = Array.from({ length: count }, (_, n) => ({
+    spec: toolSpec(`web:tool_${n}`, { parameters, description: 'Does one of many things. '.repeat(10) }),
+    run: look.run,
+  }))
+  const tools = [look, ...others]
+  let asked = 0
+  const h = harness(
+    () => {
+      h.requests.length = 0
+      return ++asked < turns ? calls(call('look', { n: asked }, `c${asked}`)) : completes()
+    },
+    { tools },
+  )
+  const runId = await h.start(testSpec({ limits: { maxTurns: turns + 10, wallClockMs: null } }, tools))
+  const from = process.cpuUsage()
+  const end = await h.drive(runId)
+  const { user, system } = process.cpuUsage(from)
+  if (end.end !== 'done') throw new Error(`the measured run did not complete: ${JSON.stringify(end)}`)
+  return (user + system) / turns
+}
+
+async function fiftyTools(turns: number): Promise<Figure> {
+  await turnWithTools(0, turns)
+  const [without, beside] = [await turnWithTools(0, turns), await turnWithTools(50, turns)]
+  return {
+    name: 'CPU that 50 MCP tools add to a turn',
+    ours: micros(beside),
+    floor: micros(without),
+    value: Math.max(0, beside - without) / 1000,
+    goal: most(5, ' ms'),
+    note: 'floor: without them',
+  }
+}
+
 export const contexts: Case = {
   name: 'contexts',
   async run(bench: Bench): Promise<Figure[]> {
@@ -67,6 +108,7 @@ export const contexts: Case = {
     return [
       growth('growth of CPU per turn, compressed', cpu(early), cpu(late), micros),
       growth('growth of the longest request, compressed', size(early), size(late), megabytes),
+      await fiftyTools(bench.quick ? 100 : 400),
     ]
   },
 }

@@ -10,7 +10,7 @@ import { median } from '../measure.ts'
 const run = promisify(execFile)
 const CHILD = fileURLToPath(new URL('./state-child.ts', import.meta.url))
 
-/** What a cold process says. Times in ms of CPU, the first from before the log is opened. */
+/** The figures of a cold process. Times in ms of CPU, the first from before the log is opened. */
 export interface Cold {
   readonly stateMs: number
   readonly wholeMs: number

@@ -148,7 +148,7 @@ export async function wholeGateway(
 
 const textsOf = ({ blocks }: DocumentAt) => new Map(blocks.map((block) => [block.id!, blockText(block as never)]))
 
-/** What the measured envelopes have stored, in bytes as they are before compression, and the updates before them. */
+/** The stored bytes of the measured envelopes before compression, and of the updates before them. */
 async function storedAfter({ log, blobs }: Awaited<ReturnType<typeof openPlace>>, revision: number) {
   const [earlier, updates]: [Uint8Array[], Uint8Array[]] = [[], []]
   const events: Unsealed[] = []

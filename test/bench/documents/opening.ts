@@ -4,7 +4,7 @@ import { type Figure, ms } from '../figure.ts'
 import { median, timed } from '../measure.ts'
 import { blockOf, GATEWAY } from './history.ts'
 
-/** What it takes until a span can be read, and until the replica is as it was before a discarded edit. */
+/** The cost until a span can be read, and until the replica is as it was before a discarded edit. */
 export async function opening(
   history: number,
   snapshot: Uint8Array,

@@ -12,7 +12,7 @@ export interface Append {
 export type ToFloor = { readonly each: readonly Append[] } | { readonly one: Append } | 'close'
 export type FromFloor = { readonly ms: number; readonly cpuMs: number } | { readonly done: number }
 
-/** What a measured stretch of work took. */
+/** The cost of a measured stretch of work. */
 export interface Took {
   readonly ms: number
   readonly cpuMs: number

@@ -3,7 +3,7 @@ import { costBy } from '../../../projections/queries/cost.ts'
 import { family } from '../../support/projections/family.ts'
 import { projected, type TablesKit } from '../../support/projections/kit.ts'
 
-/** What model calls cost, in every database. */
+/** The cost of model calls, in every database. */
 export function costContract(kit: TablesKit): void {
   describe(`costs (${kit.name})`, () => {
     it('are summed by model, role, day and tool, and every call once in all', async () => {

@@ -7,7 +7,7 @@ import { type Dump, folded, type TablesKit } from '../../support/projections/kit
 import { MemoryLog } from '../../support/projections/memory-log.ts'
 import { tell } from '../../support/projections/tell.ts'
 
-/** What people, models and tools have said, and what the erasure itself changes. */
+/** Columns with words of people, models and tools, and columns that the erasure itself changes. */
 const SAID: ReadonlySet<string> = new Set(
   (
     'preview erased created changed message summary next_steps error partial_output title path content hash size ' +

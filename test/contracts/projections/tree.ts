@@ -168,7 +168,7 @@ export function treeContract(kit: TablesKit): void {
   })
 }
 
-/** What `agent_budgets` should say of an agent. */
+/** The expected row of `agent_budgets` for an agent. */
 function booksOf(state: AgentState) {
   const [budget, own, taken, open, late] = [
     budgetOf(state),

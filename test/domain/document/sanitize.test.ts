@@ -27,7 +27,7 @@ const VALUES: Readonly<Record<string, RegExp>> = {
   'th rowspan': /^\d+$/,
 }
 
-/** What is in a tree that may not be. */
+/** The forbidden parts of a tree. */
 const leaks = (nodes: readonly Node[]): string[] =>
   nodes
     .filter(isElement)

@@ -9,7 +9,7 @@ function filtered(text: string, cuts: readonly number[] = []): string {
   return at.map((from, i) => filter.push(text.slice(from, at[i + 1]))).join('') + filter.end()
 }
 
-/** What {@link secretValuesInJson} finds in the text as a whole, replaced. */
+/** The whole text, with all that {@link secretValuesInJson} finds replaced. */
 function asWhole(text: string): string {
   let out = ''
   let from = 0

@@ -9,7 +9,7 @@ const POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; object-
 
 const BATCH = 500
 
-/** What a browser holds against an HTML. */
+/** The faults that a browser finds in an HTML. */
 export interface Judged {
   readonly html: string
   readonly faults: readonly string[]

@@ -29,7 +29,7 @@ export interface Served {
   close(options?: { keep?: boolean }): Promise<void>
 }
 
-/** What a page has loaded from elsewhere, thrown, or been refused by its policy; a test expects none. */
+/** The faults of a page: loads from elsewhere, exceptions, refusals by its policy. A test expects none. */
 export function troubles(page: Page): string[] {
   const found: string[] = []
   page.on('pageerror', (error) => found.push(`thrown: ${error.message}`))

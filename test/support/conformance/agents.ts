@@ -59,9 +59,9 @@ export const AGENTS: readonly Rule[] = [
     test: gateway,
     name: 'settles after the process has exited and the events have ended for the consumer',
     fault: fault(
-      'runtime/external/run.ts',
-      'if (this.#settled || this.#result === null || this.#readers.size > 0) return',
-      'if (this.#settled || this.#result === null) return',
+      'runtime/external/run-handle.ts',
+      'if (this.#settled || this.#end === null || this.#readers.size > 0) return',
+      'if (this.#settled || this.#end === null) return',
     ),
   },
   {
@@ -87,7 +87,7 @@ export const AGENTS: readonly Rule[] = [
     says: 'to drop the handle asks for the end of the process',
     test: gateway,
     name: 'asyncDispose of the handle cancels',
-    fault: fault('runtime/external/run.ts', '    this.cancel()\n    for (const reader', '    for (const reader'),
+    fault: fault('runtime/external/run-handle.ts', '    this.cancel()\n    for (const reader', '    for (const reader'),
   },
   {
     rule,
@@ -107,7 +107,7 @@ export const AGENTS: readonly Rule[] = [
     name: 'is a no-op once the completion has settled',
     fault: fault(
       'runtime/external/run.ts',
-      'if (this.#settled || this.#abort.signal.aborted) return',
+      'if (this.settled || this.#abort.signal.aborted) return',
       'if (this.#abort.signal.aborted) return',
     ),
   },
@@ -135,7 +135,7 @@ export const AGENTS: readonly Rule[] = [
   },
   {
     rule,
-    says: 'a permission is decided on what was looked at',
+    says: 'a permission is bound to the input that the person has seen',
     test: 'test/domain/external/decisions.test.ts',
     name: 'is decided once, on what was looked at',
     fault: fault(
@@ -177,7 +177,7 @@ export const AGENTS: readonly Rule[] = [
   },
   {
     rule,
-    says: 'what only an own agent can be asked is refused by name',
+    says: 'a request that only an own agent can serve is refused by name',
     test: http,
     name: 'what only an own agent can be asked answers with a named error',
     fault: {

@@ -7,7 +7,7 @@ const runtime = (name: string) => `test/runtime/${name}.test.ts`
 export const KEEPING: readonly Rule[] = [
   {
     rule: 'erasure',
-    says: 'what was erased while an append was on its way is in no snapshot',
+    says: 'no snapshot holds a body that was erased while an append was on its way',
     test: runtime('erased'),
     fault: fault('runtime/stream/mailbox.ts', 'state !== null && !this.stale', 'state !== null'),
   },
@@ -23,7 +23,7 @@ export const KEEPING: readonly Rule[] = [
   },
   {
     rule: 'late answers of models',
-    says: 'what a lost attempt really took takes the place of its estimate',
+    says: 'the true use of a lost attempt replaces its estimate',
     test: behaviour('5.9-late'),
     fault: fault('agent/state/evolve-turns.ts', 'spend(spend(state.spent, lost, -1), event.body)', 'state.spent'),
   },
@@ -46,7 +46,7 @@ export const KEEPING: readonly Rule[] = [
   },
   {
     rule: 'versions owed',
-    says: 'what ends while a version is taken is owed the next one',
+    says: 'a call that ends while a version is taken is owed the next version',
     test: runtime('version-workspace'),
     fault: fault(
       'agent/state/evolve-versions.ts',
@@ -76,7 +76,7 @@ export const KEEPING: readonly Rule[] = [
   },
   {
     rule: 'secrets',
-    says: 'what has a name is for the runs that were given it',
+    says: 'a named secret is for the runs that were given it',
     test: 'test/api/boundary.test.ts',
     fault: {
       file: 'api/host/secret-use.ts',
@@ -86,7 +86,7 @@ export const KEEPING: readonly Rule[] = [
   },
   {
     rule: 'secrets',
-    says: 'a run is told what it was given',
+    says: 'a run is told the names of its secrets',
     test: behaviour('5.12-security'),
     name: 'a run is told which secrets',
     fault: fault('agent/rules/prompt.ts', 'if (secrets.length > 0) {', 'if (secrets.length > 1) {'),
@@ -99,7 +99,7 @@ export const KEEPING: readonly Rule[] = [
   },
   {
     rule: 'erasure',
-    says: 'what the fold needs of erased bodies is kept',
+    says: 'the parts of erased bodies that the fold needs are kept',
     test: runtime('erase-many'),
     fault: fault('runtime/erasure/facts.ts', 'if (left.length > 0) facts.push', 'if (left.length > 9_999) facts.push'),
   },

@@ -212,7 +212,7 @@ export const LAWS: readonly Caught[] = [
   },
   {
     law: '8',
-    says: 'a message that is cut before what is secret in it is gone',
+    says: 'a message that is cut before its secrets are replaced',
     test: law('8-secrets'),
     name: 'in no byte',
     fault: fault(
@@ -234,7 +234,7 @@ export const LAWS: readonly Caught[] = [
   },
   {
     law: '9',
-    says: 'a model that is shown what is not stored',
+    says: 'a model that is shown a text that is not stored',
     test: law('9-replay'),
     name: 'what the model was sent',
     fault: fault(

@@ -1,11 +1,36 @@
-import { behaviour, DELEGATION, fault, law, type Row } from './row.ts'
+import { behaviour, fault, law, type Row } from './row.ts'
 
 /** Seed 000, 5.4 to 5.8: what is delegated, recorded, routed and changed. */
 export const RECORDING: readonly Row[] = [
-  { must: '5.4.1', says: 'children have an isolated context and a constrained registry', later: DELEGATION },
-  { must: '5.4.2', says: 'child usage rolls up', later: DELEGATION },
-  { must: '5.4.3', says: 'child artifacts are registered with the parent', later: DELEGATION },
-  { must: '5.4.4', says: 'depth does not exceed maxDepth', later: DELEGATION },
+  {
+    must: '5.4.1',
+    says: 'children have an isolated context and a constrained registry',
+    test: law('tree-rights'),
+    fault: fault('agent/rules/child-spec.ts', 'const may = permitted(parent)', 'const may = parent.tools'),
+  },
+  {
+    must: '5.4.2',
+    says: 'child usage rolls up',
+    test: law('tree'),
+    name: 'the totals of every agent are the sum over its subtree',
+    fault: fault('agent/state/family.ts', 'a.spent.input + sign * b.spent.input', 'a.spent.input'),
+  },
+  {
+    must: '5.4.3',
+    says: 'child artifacts are registered with the parent',
+    test: 'test/runtime/tree-artifacts.test.ts',
+    fault: fault(
+      'agent/decisions/decide-deliveries.ts',
+      "return d.emit('child_artifact', { origin, childId, artifact: delivery.artifact })",
+      'return',
+    ),
+  },
+  {
+    must: '5.4.4',
+    says: 'depth does not exceed maxDepth',
+    test: 'test/domain/tree-delegation.test.ts',
+    fault: fault('agent/control/delegate-to-agent.ts', "code: 'DEPTH_LIMIT'", "code: 'AGENT_LIMIT'"),
+  },
   {
     must: '5.5.1',
     says: 'a checkpoint after every tool result',
@@ -90,7 +115,7 @@ export const RECORDING: readonly Row[] = [
     says: 'the decision is in the log',
     test: behaviour('5.7-routing'),
     name: '5.7.2',
-    fault: fault('agent/rules/routing.ts', '    purpose,\n  })', "    purpose: 'summary',\n  })"),
+    fault: fault('agent/rules/routing.ts', '    reason,\n', '    reason: resolved,\n'),
   },
   {
     must: '5.7.3',

@@ -1,4 +1,4 @@
-import { behaviour, DELEGATION, fault, type Row } from './row.ts'
+import { behaviour, fault, type Row } from './row.ts'
 
 /** Seed 000, 5.9 to 5.12: replay, errors, context, security. */
 export const REPEATING: readonly Row[] = [
@@ -22,7 +22,7 @@ export const REPEATING: readonly Row[] = [
   },
   {
     must: '5.9.3',
-    says: 'what has side effects is not executed again without approval',
+    says: 'a call with side effects is not executed again without approval',
     test: behaviour('5.9-replay'),
     name: '5.9.3',
     fault: fault('agent/decisions/proceed-calls.ts', "(call.effect === 'irreversible' ||", '('),
@@ -68,7 +68,7 @@ export const REPEATING: readonly Row[] = [
   },
   {
     must: '5.11.2',
-    says: 'compression keeps what it must',
+    says: 'compression keeps the task and the last three turns whole',
     test: behaviour('5.11-context'),
     name: '5.11.2',
     fault: fault('agent/rules/compression.ts', 'Math.min(turn - WHOLE_TURNS, staysFrom)', 'Math.min(turn, staysFrom)'),
@@ -103,9 +103,14 @@ export const REPEATING: readonly Row[] = [
     says: 'sensitive tools need approval in interactive mode',
     test: behaviour('5.12-security'),
     name: '5.12.2',
-    fault: fault('agent/rules/policy.ts', "['write_file', 'run_command', ", "['run_command', "),
+    fault: fault('agent/definition/tool-patterns.ts', "['write_file', 'run_command', ", "['run_command', "),
   },
-  { must: '5.12.3', says: 'children do not inherit elevated permissions', later: DELEGATION },
+  {
+    must: '5.12.3',
+    says: 'children do not inherit elevated permissions',
+    test: 'test/runtime/tree-permissions.test.ts',
+    fault: fault('agent/rules/policy.ts', "parent === null || rule === 'phase'", 'parent === null || rule !== null'),
+  },
   {
     must: '5.12.4',
     says: 'tool inputs are sanitized before execution',

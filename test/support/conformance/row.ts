@@ -1,16 +1,14 @@
 import type { Mutation } from '../mutation.ts'
 
-/** One MUST of seed 000: who holds it, and a fault that its tests must catch; or why it comes later. */
-export type Row =
-  | {
-      readonly must: string
-      readonly says: string
-      readonly test: string
-      /** Part of the names of the tests meant; all of the file where absent. */
-      readonly name?: string
-      readonly fault: Mutation
-    }
-  | { readonly must: string; readonly says: string; readonly later: string }
+/** One MUST of seed 000: who holds it, and a fault that its tests must catch. */
+export interface Row {
+  readonly must: string
+  readonly says: string
+  readonly test: string
+  /** Part of the names of the tests meant; all of the file where absent. */
+  readonly name?: string
+  readonly fault: Mutation
+}
 
 export const behaviour = (name: string) => `test/behaviour/${name}.test.ts`
 export const law = (name: string) => `test/laws/${name}.test.ts`
@@ -19,4 +17,3 @@ export const fault = (file: string, search: string, replace: string): Mutation =
   search,
   replace,
 })
-export const DELEGATION = 'delegation comes with the agents of agents'

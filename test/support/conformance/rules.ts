@@ -20,7 +20,7 @@ const runtime = (name: string) => `test/runtime/${name}.test.ts`
 export const RULES: readonly Rule[] = [
   {
     rule: 'another policy over recorded calls',
-    says: 'it lists what it would have refused, call by call',
+    says: 'it lists each call that it would have refused',
     test: behaviour('3-policy-check'),
     fault: fault('agent/rules/policy-check.ts', 'judged.every((one)', '[].some((one)'),
   },
@@ -36,7 +36,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     rule: 'memory',
-    says: 'an agent forgets only what it reaches',
+    says: 'an agent forgets only facts that it reaches',
     test: 'test/api/memory.test.ts',
     name: 'nothing else',
     fault: fault('runtime/memory/memories.ts', 'if (places.some(', 'if (places.every(() => true) || places.some('),
@@ -62,7 +62,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     rule: 'forks',
-    says: 'what its source had spent is kept beside',
+    says: 'the spending of its source is kept apart',
     test: behaviour('5.9-forks'),
     fault: fault(
       'agent/state/evolve-fork.ts',
@@ -78,13 +78,13 @@ export const RULES: readonly Rule[] = [
   },
   {
     rule: 'bounded numbers',
-    says: 'tokens and prices are such that what a call takes can be counted',
+    says: 'tokens and prices have bounds within which every call can be counted',
     test: runtime('figures'),
     fault: fault('agent/definition/spec.ts', '.max(10_000_000_000_000)', ''),
   },
   {
     rule: 'bounded numbers',
-    says: 'what cannot be decided ends the run by name',
+    says: 'a decision that fails ends the run by name',
     test: runtime('figures'),
     fault: fault('agent/decisions/decide.ts', '      endByFault(ending, fault)\n', '      throw fault\n'),
   },
@@ -108,7 +108,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     rule: 'files of a lost agent',
-    says: 'who has lost it versions nothing',
+    says: 'a driver that has lost the agent versions nothing',
     test: behaviour('5.9-overtaken'),
     fault: fault(
       'agent/decisions/decide-outcomes.ts',
@@ -118,7 +118,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     rule: 'files of a lost agent',
-    says: 'nor does he tell of drift',
+    says: 'a driver that has lost the agent reports no drift',
     test: behaviour('5.9-overtaken'),
     fault: fault(
       'agent/decisions/decide-outcomes.ts',
@@ -134,19 +134,19 @@ export const RULES: readonly Rule[] = [
   },
   {
     rule: 'the place of the warning turn',
-    says: 'what is answered is read by it again',
+    says: 'its reserve counts each answer again as input',
     test: behaviour('5.2-budget'),
     fault: fault('agent/rules/budget.ts', 'final ? rate.output : rate.output + rate.input', 'rate.output'),
   },
   {
     rule: 'the place of the warning turn',
-    says: 'what tools say is read by it too',
+    says: 'its reserve counts the results of tools as input',
     test: behaviour('5.2-budget'),
     fault: fault('agent/rules/budget.ts', 'again * rate.input + results +', 'input * rate.input +'),
   },
   {
     rule: 'the place of the warning turn',
-    says: 'money is kept for what is written to a cache',
+    says: 'money is reserved for writes to a cache',
     test: behaviour('5.2-budget'),
     fault: fault('agent/rules/budget.ts', 'Math.max(price.input, price.cacheWrite)', 'price.input'),
   },
@@ -162,7 +162,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     rule: 'failed calls',
-    says: 'what came after a failure forgives it, in its turn too',
+    says: 'a later change forgives a failed call, in the same turn too',
     test: behaviour('5.10-errors'),
     fault: fault('agent/state/evolve-calls.ts', 'call.since < state.forgivenAt', 'state.forgivenAt > 9_999'),
   },
@@ -216,7 +216,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     rule: 'compared runs',
-    says: 'what a fork records anew is no difference',
+    says: 'a fact that a fork records anew is no difference',
     test: behaviour('5.9-compared-runs'),
     fault: fault('agent/rules/causal-history.ts', 'if (event.body.system !== prompt) ', ''),
   },
@@ -234,7 +234,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     rule: '5.9 recorded answers',
-    says: 'what is taken is not billed',
+    says: 'an outcome that is taken from the record is not billed',
     test: behaviour('5.9-recorded-answers'),
     fault: fault('runtime/agent/perform/reuse.ts', 'usage: NO_USAGE, ...named', 'usage, ...named'),
   },
@@ -256,7 +256,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     rule: '5.9 recorded answers',
-    says: 'what the memory has answered is not empty in the fork',
+    says: 'answers of the memory are not empty in the fork',
     test: behaviour('5.9-recorded-answers'),
     fault: fault('runtime/agent/perform/reuse.ts', 'asked.memory !== undefined || ', ''),
   },
@@ -284,7 +284,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     rule: 'books of trees',
-    says: 'the tables reserve what children may still take',
+    says: 'the tables reserve the amounts that children may still take',
     test: 'test/projections/tree.test.ts',
     fault: {
       file: 'projections/schema/budget-view.ts',

@@ -236,7 +236,7 @@ export const SPAWN: readonly Rule[] = [
   },
   {
     rule,
-    says: 'a durable store gives another process what was set',
+    says: 'a durable store gives another process the values that were set',
     test: store,
     name: 'gives another process the same',
     fault: fault(

@@ -25,6 +25,28 @@ export const WORK: readonly Rule[] = [
     fault: fault('agent/rules/policy.ts', 'if (own !== undefined) return own', ''),
   },
   {
+    rule: 'a permission that a person has given',
+    says: 'taken back, it lets no call begin that waits',
+    test: behaviour('5.12-permissions'),
+    name: 'does not run by it',
+    fault: fault(
+      'agent/decisions/permissions.ts',
+      'call.permission !== permission || ',
+      'call.permission !== null || ',
+    ),
+  },
+  {
+    rule: 'a tool that changes while its approval is open',
+    says: 'voids the approval',
+    test: behaviour('5.3-approvals'),
+    name: 'voids the approval',
+    fault: fault(
+      'agent/decisions/decide-tools.ts',
+      "const asks = call.stage.at === 'running' && ",
+      'const asks = d.state.turn < 0 && ',
+    ),
+  },
+  {
     rule: 'tasks',
     says: 'a task graph has no cycle',
     test: behaviour('9-tasks'),

@@ -134,5 +134,5 @@ export const counter: Aggregate<CounterState, CounterEvent, CounterCommand> = {
   },
 }
 
-/** What the counter owes: the bell, once for all promises that are open. */
+/** The effects that the counter owes: the bell, once for all promises that are open. */
 export const owedBells = ({ owed }: CounterState): number => owed.length

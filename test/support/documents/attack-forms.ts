@@ -145,7 +145,7 @@ const ADDRESSES: readonly string[] = [
   `<p>y<b><a title="t" href="${address}" target="_self">x</a></b></p>`,
 ])
 
-/** What one parser reads as a text or comment, and another as markup. */
+/** Texts that one parser reads as a text or comment, and another as markup. */
 const CONFUSIONS: readonly string[] = [
   '<noscript><p title="&lt;/noscript&gt;&lt;img src=q onerror=hit()&gt;">x</p></noscript>',
   '<textarea>&lt;/textarea&gt;&lt;img src=q onerror=hit()&gt;</textarea>',

@@ -21,7 +21,7 @@ export interface Scene {
   done(): void
 }
 
-/** What an agent was told about one of its requests. */
+/** The answer that an agent got to one of its requests. */
 export interface Acknowledged {
   readonly id: string
   readonly by: string

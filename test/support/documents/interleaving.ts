@@ -40,7 +40,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 )
 export const interleaving = fc.array(step, { minLength: 3, maxLength: 14 })
 
-/** What a document is after a plan, and what each request was answered with. */
+/** A document after a plan, and the answer to each request. */
 export interface Outcome {
   readonly answers: readonly number[]
   readonly revision: number

@@ -11,7 +11,7 @@ import { type Member, type Served, Switches } from './switches.ts'
 
 /**
  * A stand-in for an EventStoreDB 23.10 node: speaks its protocol from memory, and can be made to fail as real ones do.
- * What it holds survives {@link kill} and {@link start}.
+ * Its content survives {@link kill} and {@link start}.
  */
 export class StandIn implements Served {
   store: Store

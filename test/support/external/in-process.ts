@@ -23,7 +23,7 @@ export class Puppet {
   run: BackendRun | undefined
   #end = Promise.withResolvers<AgentCompletion>()
   readonly #begun = Promise.withResolvers<BackendRun>()
-  /** What it does when its end is asked for; absent: it exits at once. */
+  /** Its reaction when its end is asked for; absent: it exits at once. */
   onAbort: () => void = () =>
     this.fail(new AgentError('Backend', CANCELLED, { exit: { code: null, signal: 'SIGTERM' } }))
 

@@ -2,14 +2,11 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-
-const ENTRY = fileURLToPath(new URL('../../../api/cli/keepup.js', import.meta.url))
-const CRASHING = fileURLToPath(new URL('./crashing.ts', import.meta.url))
+import { CRASHING, PROGRAM } from '../program.ts'
 
 /** The program, or the one that ends where this environment says. */
 export const entryFor = (env: Readonly<Record<string, string>> = {}): string =>
-  env.KEEPUP_CRASH_AT === undefined ? ENTRY : CRASHING
+  env.KEEPUP_CRASH_AT === undefined ? PROGRAM : CRASHING
 
 /** A data folder, a workspace beside it and the home that the program sees. */
 export interface Place {
@@ -44,7 +41,7 @@ export const environment = (place: Place, env: Readonly<Record<string, string>> 
 })
 
 /** The command line of the program in a place. */
-export const commandLine = (place: Place, args: readonly string[], entry = ENTRY): [string, string[]] => [
+export const commandLine = (place: Place, args: readonly string[], entry = PROGRAM): [string, string[]] => [
   process.execPath,
   [entry, '--data', place.data, '--by', 'ada', ...args],
 ]

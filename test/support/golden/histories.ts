@@ -10,7 +10,7 @@ import { erased, forks } from './tales-forks.ts'
 import { losses } from './tales-losses.ts'
 import { messages } from './tales-messages.ts'
 import { models } from './tales-models.ts'
-import { approvals, doubts, late, people, permissions, restores, voided } from './tales-people.ts'
+import { approvals, doubts, late, people, permissions, restores, revoked, voided } from './tales-people.ts'
 import { reuse } from './tales-reuse.ts'
 import { budgets, lateusage, lostbirths, plainstops, stops, trees, unread } from './tales-trees.ts'
 
@@ -39,6 +39,7 @@ export const HISTORIES: Readonly<Record<string, () => Promise<RecordingLog>>> = 
     outages,
     people,
     permissions,
+    revoked,
     plainstops,
     restores,
     results,

@@ -83,6 +83,27 @@ export async function permissions() {
   return run.log
 }
 
+/** A permission that a person takes back: a call that waits for its approval does not begin by it. */
+export async function revoked() {
+  const put = tool('put', { effect: 'idempotent' })
+  const asks = { tool: 'put', scope: 'run', until: '2h', reason: 'to save' }
+  const asking = calls(call('request_permission', asks))
+  const says = [asking, calls(call('put', { n: 1 })), asking, calls(call('put', { n: 2 })), completes()]
+  const policy = { mode: 'batch', deniedTools: ['put'], requiresApproval: ['put'] }
+  const run = await tale({ says, tools: [put], spec: { policy, asksPermission: true } })
+  for (const [turn, why] of [
+    [1, { reason: 'enough' }],
+    [3, {}],
+  ] as const) {
+    await run.drive()
+    await run.tell({ kind: 'decide_approval', toolCallId: run.call(turn), decision: 'approved' })
+    await run.drive()
+    await run.tell({ kind: 'revoke_permission', toolCallId: run.call(turn), ...why })
+  }
+  await run.drive()
+  return run.log
+}
+
 /** Calls whose driver is lost: a person says three times what became of them, once of a run that has ended. */
 export async function doubts() {
   const send = tool('send', { effect: 'irreversible', timeLimitMs: 2 ** 30 }, hang)

@@ -24,7 +24,7 @@ export class QuickClock {
   }
 }
 
-/** What a call came to: a result, or an error. The tests say of which kind it is. */
+/** The outcome of a call: a result, or an error. The tests name its kind. */
 export interface Ended extends ToolResult {
   readonly content: never
   readonly message?: string

@@ -54,7 +54,7 @@ export function kinship(actor: Actor, tape: Tape): unknown {
   }
 }
 
-/** What an agent reports to its parent, asks it for, and is given. */
+/** The events between an agent and its parent: reports, requests and grants. */
 function withParent(actor: Actor, tape: Tape): unknown {
   switch (tape.pick(4)) {
     case 0:

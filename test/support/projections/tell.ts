@@ -61,6 +61,7 @@ function live(actor: Actor, tape: Tape, log: MemoryLog, erasures: boolean): unkn
   if (choice === 6) return actor.user('cancel_requested', { deadlineMs: 1000 })
   if (choice > 9 && choice < 18) return kinship(actor, tape)
   if (choice === 18) return aboutRequests(actor, tape)
+  if (choice === 19) return byPeople(actor, tape)
   if (choice === 9) return actor.loseEnd((['happened', 'run', 'abandon'] as const)[tape.pick(3)]!)
   if (actor.inTurn === 'model') return model(actor, tape)
   if (actor.inTurn === 'tools') return tools(actor, tape)
@@ -86,6 +87,32 @@ function aboutRequests(actor: Actor, tape: Tape): unknown {
         items: [{ source: { kind: 'file', name: 'rules.md' }, hash: 'a'.repeat(64), text: 'Be brief.' }],
       }),
     () => actor.write('reuse_ended', { reason: 'another question', differs: ['messages'] }),
+  ]
+  return facts[tape.pick(facts.length)]!()
+}
+
+/** Tasks, permissions and restores. */
+function byPeople(actor: Actor, tape: Tape): unknown {
+  const task = (id: string) => ({ id, title: `Do ${id}`, status: 'pending', dependencies: [] })
+  const permission = `${actor.id}.t1.c0`
+  const facts = [
+    () => actor.write('tasks_updated', { set: [task(`t${tape.pick(3)}`)], removed: [`t${3 + tape.pick(2)}`] }),
+    () =>
+      actor.write(
+        'permission_granted',
+        { tool: 'write_file', scope: 'run', until: '2026-01-02T00:00:00.000Z', reason: 'to mend it' },
+        { toolCallId: permission },
+      ),
+    () => actor.write('permission_ended', { permission, why: 'expired' }),
+    () => actor.user('permission_revoked', { permission }),
+    () => {
+      const tree = 'a'.repeat(40)
+      const { header } = actor.user('restore_requested', { tree, replaces: 'b'.repeat(40), step: 1 })
+      actor.write('restore_ended', {
+        restore: header.revision,
+        outcome: tape.pick(2) === 0 ? 'restored' : 'interrupted',
+      })
+    },
   ]
   return facts[tape.pick(facts.length)]!()
 }
@@ -149,6 +176,10 @@ function tools(actor: Actor, tape: Tape): unknown {
     if (choice === 2) actor.write('approval_expired', { argumentsHash: HASH }, of)
     else actor.user('approval_decided', { decision: choice === 0 ? 'approved' : 'rejected', argumentsHash: HASH }, of)
     call.status = 'running'
+    if (choice === 0 && tape.pick(4) === 0) {
+      const tool = { description: 'Another.', parameters: {}, effect: 'pure' }
+      actor.write('approval_voided', { attempt: 1, argumentsHash: HASH, reason: 'it has changed', tool }, of)
+    }
     if (choice === 0) actor.write('tool_call_intent', { attempt: 1 }, of)
     else end(actor, call, { code: choice === 1 ? 'APPROVAL_REJECTED' : 'APPROVAL_EXPIRED', message: 'no' })
     return

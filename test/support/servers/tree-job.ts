@@ -51,7 +51,7 @@ export async function startTree({ services }: Pick<KeepUp, 'services'>): Promise
   return runId
 }
 
-/** What is wrong with a tree that has ended: its agents, their ends, what they owe, and their books. */
+/** The faults of a tree that has ended: in its agents, their ends, their obligations and their books. */
 export async function faultsOfTree({ services }: Pick<KeepUp, 'services'>, runId: string): Promise<string[]> {
   const wrong: string[] = []
   const [births, starts] = [new Map<string, number>(), new Map<string, number>()]

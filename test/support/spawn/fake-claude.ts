@@ -14,7 +14,7 @@ const RESULT = {
   usage: { input_tokens: 100, output_tokens: 20 },
 }
 export const ends = (result: string, more: object = {}): Step => line({ ...RESULT, result, ...more })
-/** What the program prints where the model's service answers with an error. */
+/** The output of the program where the model's service answers with an error. */
 export const failsWith = (api_error_status: number | null, result: string): Step[] => [
   line({ ...RESULT, is_error: true, result, ...(api_error_status !== null && { api_error_status }) }),
   { do: 'exit', code: 1 },

@@ -195,7 +195,8 @@ export class Agents {
       if (error.code === 'OUT_OF_ORDER' && how !== 'skips') throw error
       if (error.code === 'OUT_OF_ORDER' || how !== 'next') return
       const accepted = owes.accepted < 0 ? null : owes.accepted
-      const bounced = [{ revision: event.revision, reason: error.message, told: tellsOf(event) }]
+      const stays = error.code === 'BOUNCED' && ({ stays: true } as const)
+      const bounced = [{ revision: event.revision, reason: error.message, told: tellsOf(event), ...stays }]
       this.submit(source, { kind: 'delivered', ...done, accepted, bounced })
     }
   }

@@ -55,8 +55,11 @@ function traffic(streams: ReadonlyMap<string, readonly Told[]>) {
   return { sent, received, bounced }
 }
 
+/** Of how many messages the reason is why they bounced. */
+type Bounced = Readonly<Record<string, number>>
+
 /** Each message was delivered once and in order per pair, or bounced with a reason. Gives how many of each there were. */
-export function expectDelivered(streams: ReadonlyMap<string, readonly Told[]>): { sent: number; bounced: number } {
+export function expectDelivered(streams: ReadonlyMap<string, readonly Told[]>): { sent: number; bounced: Bounced } {
   const { sent, received, bounced } = traffic(streams)
   let count = 0
   for (const [pair, ids] of sent) {
@@ -66,5 +69,6 @@ export function expectDelivered(streams: ReadonlyMap<string, readonly Told[]>): 
   }
   for (const pair of received.keys()) expect(sent.has(pair), pair).toBe(true)
   for (const reason of bounced.values()) expect(reason).not.toBe('')
-  return { sent: count, bounced: bounced.size }
+  const reasons = Object.groupBy(bounced.values(), (reason) => reason)
+  return { sent: count, bounced: Object.fromEntries(Object.entries(reasons).map(([why, all]) => [why, all!.length])) }
 }

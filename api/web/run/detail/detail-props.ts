@@ -1,10 +1,10 @@
 import type { AgentModel } from '../agent-model.ts'
-import type { StateCache } from '../state-cache.ts'
+import type { States } from '../told-at.ts'
 
 /** The position of a run that the tabs show. */
 export interface DetailProps {
   readonly runId: string
   readonly agent: AgentModel
   readonly place: number
-  readonly states: StateCache
+  readonly states: States
 }

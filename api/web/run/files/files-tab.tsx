@@ -41,7 +41,12 @@ export function FilesTab({ runId, agent, place }: DetailProps) {
 
 function Changed({ runId, agentId, step }: { runId: string; agentId: string; step: number }) {
   const found = useLoaded(`${agentId} ${step}`, () =>
-    take(api.v1.runs[':id'].diff.$get({ param: { id: runId }, query: { a: `${agentId}:0`, b: `${agentId}:${step}` } })),
+    take(
+      api.v1.runs[':id'].diff.$get({
+        param: { id: runId },
+        query: { a: `${agentId}:0`, b: `${agentId}:${step}`, only: 'files' },
+      }),
+    ),
   )
   return (
     <Loaded of={found}>

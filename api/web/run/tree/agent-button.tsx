@@ -1,3 +1,4 @@
+import type { AgentThen } from '../../../app/schemas/tree-at.ts'
 import { agentStatus } from '../../../cli/agent-status.ts'
 import { dollars } from '../../../cli/output/units.ts'
 import { setQuery } from '../../page/router.ts'
@@ -5,10 +6,18 @@ import { short } from '../../parts/format.ts'
 import { shown } from '../../parts/shown.ts'
 import type { Node } from '../run-model.ts'
 
-/** One of the agents of a run: its role, how it stands, and what it and those below it cost. */
-export function AgentButton({ node, chosen }: { node: Node; chosen: boolean }) {
+interface AgentButtonProps {
+  readonly node: Node
+  /** At the position of the page; null: that is the end. */
+  readonly then: AgentThen | 'unborn' | null
+  readonly chosen: boolean
+}
+
+/** One of the agents of a run: its role, and how it stands, with what it and those below it cost, or how it stood at the position. */
+export function AgentButton({ node, then, chosen }: AgentButtonProps) {
   const { agentId, depth, role, backend, ungoverned, waiting, own, total } = node
-  const asks = waiting.some((one) => one.for === 'approval' || one.for === 'doubt' || one.for === 'input')
+  const asks =
+    then === null && waiting.some((one) => one.for === 'approval' || one.for === 'doubt' || one.for === 'input')
   const money =
     own.nanoDollars === total.nanoDollars
       ? dollars(total.nanoDollars)
@@ -16,20 +25,30 @@ export function AgentButton({ node, chosen }: { node: Node; chosen: boolean }) {
   return (
     <button
       type="button"
-      class="plain"
+      class={then === 'unborn' ? 'plain future' : 'plain'}
       title={booksOf(node)}
       aria-current={chosen || undefined}
-      onClick={() => setQuery({ agent: depth === 0 ? null : agentId, at: null })}
+      onClick={() => setQuery({ agent: depth === 0 ? null : agentId, at: placeOf(then) })}
     >
       <span>
         <bdi>{shown(role ?? backend ?? short(agentId))}</bdi> {asks && <span class="badge">asks</span>}{' '}
         {ungoverned && <span class="badge">ungoverned</span>}
       </span>
-      <span class="quiet">
-        {agentStatus(node)} · {money}
-      </span>
+      <span class="quiet">{then === null ? `${agentStatus(node)} · ${money}` : standing(then)}</span>
     </button>
   )
+}
+
+/** Its last event by the position; the first one where it is born later. */
+const placeOf = (then: AgentButtonProps['then']): string | null =>
+  then === null ? null : then === 'unborn' ? '0' : String(then.revision)
+
+function standing(then: AgentThen | 'unborn'): string {
+  if (then === 'unborn') return 'not yet born here'
+  const { status, code, paused, turn, step } = then
+  const how = code === 'CANCELLED' ? 'cancelled' : code !== null ? `${status}, ${code}` : status
+  const place = step === null ? `turn ${turn}` : `turn ${turn}, step ${step}`
+  return `${how}${paused ? ', paused' : ''} · ${place}`
 }
 
 /** What an agent was given and has taken, for a title; empty where nothing limits it. */

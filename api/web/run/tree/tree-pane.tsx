@@ -1,3 +1,4 @@
+import type { TreeAt } from '../../../app/schemas/tree-at.ts'
 import { clock, short } from '../../parts/format.ts'
 import { shown } from '../../parts/shown.ts'
 import { VirtualList } from '../../parts/virtual-list.tsx'
@@ -9,8 +10,16 @@ import { AgentButton } from './agent-button.tsx'
 
 const ROW = 24
 
-/** The agents of a run, and the turns of the one that is looked at. */
-export function TreePane({ tree, agent, place }: { tree: Tree | null; agent: AgentModel; place: number }) {
+interface TreePaneProps {
+  readonly tree: Tree | null
+  /** The agents at the position; null: it is the end, or they are not known yet. */
+  readonly then: TreeAt | null
+  readonly agent: AgentModel
+  readonly place: number
+}
+
+/** The agents of a run, how each one stood at the position, and the turns of the one that is looked at. */
+export function TreePane({ tree, then, agent, place }: TreePaneProps) {
   const { turnAt, times } = agent.outline
   const current = after(turnAt, place) - 1
   return (
@@ -18,7 +27,11 @@ export function TreePane({ tree, agent, place }: { tree: Tree | null; agent: Age
       <ul class="agents">
         {(tree?.agents ?? []).map((node) => (
           <li key={node.agentId} style={{ paddingLeft: `${Math.max(0, node.depth) * 12}px` }}>
-            <AgentButton node={node} chosen={node.agentId === agent.agentId} />
+            <AgentButton
+              node={node}
+              then={then && (then.agents.find(({ agentId }) => agentId === node.agentId) ?? 'unborn')}
+              chosen={node.agentId === agent.agentId}
+            />
           </li>
         ))}
         {(tree?.recorded ?? []).map(({ agentId, runId, role, status, code }) => (

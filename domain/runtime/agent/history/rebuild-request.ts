@@ -21,7 +21,7 @@ export interface RebuiltRequest {
 
 /**
  * The requests of one turn's model calls, an entry per attempt, or of turn 0 those of its summaries, exactly as they were
- * sent (CONTRACTS 7: a request is not stored but rebuilt). Rejects with `REQUEST_NOT_REBUILDABLE` where another version
+ * sent. Rejects with `REQUEST_NOT_REBUILDABLE` where another version
  * of the assembler made it, or where what this build makes is not what was recorded, and with `POINT_UNKNOWN` where the
  * turn made no model call.
  */

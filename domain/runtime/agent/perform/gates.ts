@@ -7,7 +7,7 @@ import type { Environment } from '../../ports.ts'
 import { changesBetween } from '../history/changes.ts'
 import { runGateCommand } from './gate-command.ts'
 
-// Quality gates (seed 000 section 7; CONTRACTS 10): each is checked against the workspace, and says by what evidence.
+// Quality gates (seed 000 section 7): each is checked against the workspace, and says by what evidence.
 
 type Checked = Findings['gates'][number]
 type Verdict = { passed: boolean; evidence: string }

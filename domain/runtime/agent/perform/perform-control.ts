@@ -4,17 +4,17 @@ import type { AgentSpec } from '../../../agent/definition/spec.ts'
 import type { ToolSpec } from '../../../agent/definition/tools.ts'
 import { ToolError } from '../../../agent/errors.ts'
 import type { Artifact } from '../../../agent/events/events.ts'
-import type { AgentState, Call } from '../../../agent/state/state.ts'
+import type { Call } from '../../../agent/state/state.ts'
 import { sha256 } from '../../../log/ids.ts'
 import type { JsonObject } from '../../../log/json.ts'
 import type { ToolResult } from '../../../ports.ts'
-import type { Environment, RuntimePorts } from '../../ports.ts'
-import type { Stores } from '../../stream/ports.ts'
+import type { Environment } from '../../ports.ts'
 import { askMemory } from './ask-memory.ts'
 import { gateLimitMs } from './gate-command.ts'
 import { checkGate } from './gates.ts'
 import { readPart } from './read-part.ts'
-import { readTurns, type Told } from './read-turns.ts'
+import { readTurns } from './read-turns.ts'
+import type { ToolAttempt } from './tool-attempt.ts'
 
 interface Performed {
   readonly result: ToolResult
@@ -23,13 +23,8 @@ interface Performed {
 
 /** Establishes what a control tool needs for its decision; the decision itself is pure (domain/agent/control). */
 export async function performControl(
-  stores: Stores & Pick<RuntimePorts, 'memory'>,
-  env: Environment,
-  state: AgentState,
-  call: Call,
+  { ports, env, state, call, told, signal }: Omit<ToolAttempt, 'answer'>,
   args: JsonObject,
-  told: Told,
-  signal: AbortSignal,
 ): Promise<Performed> {
   const tool = controlToolNamed(call.toolName)
   if (tool === undefined) throw new ToolError('RESOURCE_NOT_FOUND', `there is no control tool "${call.toolName}"`)
@@ -41,8 +36,8 @@ export async function performControl(
   // One after the other: the command of a gate may change files that another gate looks at.
   for (const gate of gates) checked.push(await checkGate(env, state, gate, types, signal))
   const earlier = turns === undefined ? null : readTurns(told, turns)
-  const read = part === undefined ? { text: earlier } : await readPart(stores, state, part)
-  const kept = memory === undefined ? {} : { memory: await askMemory(stores, env, state, call, memory) }
+  const read = part === undefined ? { text: earlier } : await readPart(ports, state, part)
+  const kept = memory === undefined ? {} : { memory: await askMemory(ports, env, state, call, memory) }
   const findings = { artifacts, gates: checked, ...read, ...kept }
   return { result: { content: findings.text ?? 'examined' }, control: { input, findings } }
 }
@@ -51,7 +46,7 @@ export async function performControl(
 export const controlLimitMs = ({ timeLimitMs }: ToolSpec, { role }: AgentSpec): number =>
   (role?.qualityGates ?? []).reduce((sum, gate) => sum + (gate.argv === undefined ? 0 : gateLimitMs(gate)), timeLimitMs)
 
-/** Files that the call names: registered with their hash, or as claimed where there is no such file. */
+/** ArtifactManager: the files that the call names, registered with their hash, or as claimed where there is no such file. */
 async function namedArtifacts(env: Environment, call: Call, paths: readonly string[]): Promise<Artifact[]> {
   const artifacts: Artifact[] = []
   for (const [index, path] of paths.entries()) {

@@ -3,7 +3,6 @@ import { thrownByTool } from '../../../agent/decisions/thrown.ts'
 import { readerOf, readOnNote } from '../../../agent/definition/tools.ts'
 import { ToolChanged, ToolError } from '../../../agent/errors.ts'
 import { callArguments } from '../../../agent/events/content.ts'
-import type { EventOf } from '../../../agent/events/events.ts'
 import { toolResult } from '../../../agent/events/tool-result.ts'
 import { commandInRoot, sameCommand } from '../../../agent/rules/command-line.ts'
 import { takes } from '../../../agent/rules/plan.ts'
@@ -12,25 +11,17 @@ import type { AgentState, Call } from '../../../agent/state/state.ts'
 import { agentStream } from '../../../log/ids.ts'
 import type { JsonObject } from '../../../log/json.ts'
 import type { Tool, ToolContext, ToolFailure, ToolResult } from '../../../ports.ts'
-import type { Environment, RuntimePorts } from '../../ports.ts'
 import { limited } from '../../time-limit.ts'
 import { inSteps, type YieldToEventLoop, yielder } from '../../yield-to-event-loop.ts'
 import { redactedSandbox, redactResult, thenRefreshed } from '../redact.ts'
 import { ledElsewhere } from './paths.ts'
 import { controlLimitMs, performControl } from './perform-control.ts'
-import type { Told } from './read-turns.ts'
+import type { ToolAttempt } from './tool-attempt.ts'
 import { apart, withWhole } from './whole-result.ts'
 
-/** Performs one attempt of a tool call whose intent is in the log, and turns its end into a fact, redacted. */
-export async function performTool(
-  ports: RuntimePorts,
-  env: Environment,
-  state: AgentState,
-  answer: EventOf<'model_call_end'>,
-  call: Call,
-  told: Told,
-  signal: AbortSignal,
-): Promise<OutcomeCommand> {
+/** Performs an attempt whose intent is in the log. Returns its outcome, redacted. */
+export async function performTool(performed: ToolAttempt): Promise<OutcomeCommand> {
+  const { ports, env, state, call, answer, signal } = performed
   const about = { toolCallId: call.id, toolName: call.toolName, attempt: call.attempt }
   const block = answer.body.content[answer.body.calls[call.index]?.block ?? -1]
   const args = block ? callArguments(block) : null
@@ -55,7 +46,7 @@ export async function performTool(
   if (spec.control) {
     const limitMs = controlLimitMs(spec, state.spec)
     const ended = await limited(ports.clock, limitMs, signal, (own) =>
-      performControl(ports, env, state, call, args, told, own),
+      performControl({ ...performed, signal: own }, args),
     )
     if (ended.end === 'value') return { kind: 'tool_succeeded', ...about, durationMs: ended.durationMs, ...ended.value }
     return failed(ended.end === 'hung' ? timeout(limitMs) : thrownByTool(ended.error), ended.durationMs)
@@ -107,8 +98,9 @@ export async function performTool(
       `${call.toolName} had not ended ${ended.durationMs} ms after it began, and nothing tells whether it happened`,
     )
   }
-  if (ended.end === 'error' && ended.error instanceof ToolChanged) {
-    const { tool: changed, message } = ended.error
+  const change = ended.end === 'error' ? changeIn(ended.error) : null
+  if (change !== null) {
+    const { tool: changed, message } = change
     const fits = takes(changed.parameters, args)
     return {
       kind: 'tool_changed',
@@ -175,6 +167,15 @@ function testRun(
 ): { tested?: { exitCode: number | null } } {
   if (!sameCommand(commandInRoot(call.toolName, args, call.reads), spec.testCommand)) return {}
   return { tested: { exitCode: Number.isSafeInteger(detail?.exitCode) ? (detail?.exitCode as number) : null } }
+}
+
+/** A tool may throw what throws itself when it is looked at. */
+function changeIn(thrown: unknown): ToolChanged | null {
+  try {
+    return thrown instanceof ToolChanged ? thrown : null
+  } catch {
+    return null
+  }
 }
 
 const isToolError = (error: unknown) => error instanceof Error && error.name === 'ToolError'

@@ -4,7 +4,7 @@ import { sha256 } from '../../../log/ids.ts'
 import type { ModelOutcome, ModelRequest } from '../../../ports.ts'
 import type { RuntimePorts } from '../../ports.ts'
 
-// The request cache (CONTRACTS 9): the same request to the same model, byte for byte, has the answer of before.
+// The request cache: the same request to the same model, byte for byte, has the answer of before.
 
 type Ports = Pick<RuntimePorts, 'cache' | 'warn'>
 

@@ -10,7 +10,7 @@ import type { RuntimePorts, SecretBoundary } from '../../ports.ts'
 import { type YieldToEventLoop, yielder } from '../../yield-to-event-loop.ts'
 import { resultFilter } from '../redact.ts'
 
-/** A result of more bytes than this is stored beside its event (DESIGN, Large results). */
+/** A result of more bytes than this is stored beside its event. */
 const MAX_INLINE_RESULT = 64 * 1024
 /** The size of one piece of work, in bytes or characters. */
 const PART = 256 * 1024

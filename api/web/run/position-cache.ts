@@ -1,27 +1,26 @@
 import { signal } from '@preact/signals'
-import type { z } from 'zod'
-import type { AgentBriefAtPoint } from '../../app/schemas/checkpoints.ts'
-import { api, take, told } from '../client/api.ts'
-
-export type Brief = z.infer<typeof AgentBriefAtPoint>
+import { told } from '../client/api.ts'
 
 const MOST = 300
 
-/** Folded states by revision: the server folds, this page keeps what it was told. One question at a time; the last one wins. */
-export class StateCache {
-  readonly #agentId: string
-  readonly #known = new Map<number, Brief>()
+/**
+ * What the server tells of positions, by revision: it is asked once for each, and this page keeps what it was told. One question at a
+ * time; the last one wins.
+ */
+export class PositionCache<T> {
+  readonly #tell: (revision: number) => Promise<T>
+  readonly #known = new Map<number, T>()
   #asking = false
   #wanted: number | null = null
   readonly fault = signal('')
-  /** The state that was asked for last and is there. */
-  readonly current = signal<Brief | null>(null)
+  /** What was told last of a position that was asked for. */
+  readonly current = signal<T | null>(null)
 
-  constructor(agentId: string) {
-    this.#agentId = agentId
+  constructor(tell: (revision: number) => Promise<T>) {
+    this.#tell = tell
   }
 
-  /** Shows the state after an event as soon as it is there. */
+  /** Shows a position as soon as it is known. */
   show(revision: number): void {
     const known = this.#known.get(revision)
     if (known !== undefined) {
@@ -39,10 +38,7 @@ export class StateCache {
       const revision: number = this.#wanted
       this.#wanted = null
       try {
-        const query = { event: String(revision) }
-        const found: Brief = await take(
-          api.v1.agents[':id'].brief.$get({ param: { id: this.#agentId }, query: query as never }),
-        )
+        const found = await this.#tell(revision)
         this.#known.set(revision, found)
         if (this.#known.size > MOST) this.#known.delete(this.#known.keys().next().value as number)
         this.fault.value = ''

@@ -1,0 +1,81 @@
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { MiddlewareHandler } from 'hono'
+import { matchedRoutes } from 'hono/route'
+import { echo } from '../../domain/shared/issues.ts'
+import { Problem } from '../app/problem.ts'
+import type { HttpCode } from './status.ts'
+
+type Definitions = OpenAPIHono['openAPIRegistry']['definitions']
+
+/** What a route declares: names of query parameters and headers, and whether it requires a body. */
+export interface Declared {
+  readonly query: readonly string[]
+  readonly header: readonly string[]
+  readonly wantsBody: boolean
+}
+
+interface Schema {
+  readonly shape?: object
+  readonly def?: { readonly in?: Schema; readonly innerType?: Schema }
+}
+
+/** Names of an object's members, also where the schema checks or transforms the object. */
+function namesOf(schema: Schema | undefined): readonly string[] {
+  if (schema === undefined) return []
+  if (schema.shape !== undefined) return Object.keys(schema.shape)
+  const inner = schema.def?.in ?? schema.def?.innerType
+  if (inner === undefined) throw new Error('parameters of a route are declared as a zod object; declare these so too')
+  return namesOf(inner)
+}
+
+/**
+ * What each route declares, by `METHOD /path/:id`: what the API's document says of it, which takes far longer to make than a
+ * command has.
+ */
+export const declaredOf = (definitions: Definitions): ReadonlyMap<string, Declared> =>
+  new Map(
+    definitions.flatMap((one) => {
+      if (one.type !== 'route') return []
+      const { method, path, request } = one.route
+      const declared = {
+        query: namesOf(request?.query as Schema | undefined),
+        header: namesOf(request?.headers as Schema | undefined),
+        wantsBody: request?.body?.required === true,
+      }
+      return [[`${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`, declared] as const]
+    }),
+  )
+
+/** Headers that make a request mean something else: a route that would pass over one has to refuse it. */
+const MEANING = ['if-match', 'idempotency-key']
+
+/**
+ * Refuses what a route does not declare: query parameters, and headers of those that matter, lest a slip of the pen be
+ * silent, and requests without the body that it requires.
+ */
+export function declaredGuard(definitions: () => Definitions): MiddlewareHandler {
+  let routes: ReadonlyMap<string, Declared> | null = null
+  return async (c, next) => {
+    const asked = Object.keys(c.req.query())
+    const reads = c.req.method === 'GET'
+    const meant = reads ? [] : MEANING.filter((name) => c.req.header(name) !== undefined)
+    const bodiless = !reads && c.req.raw.body === null
+    if (asked.length + meant.length === 0 && !bodiless) return next()
+    routes ??= declaredOf(definitions())
+    const path = matchedRoutes(c).at(-1)?.path ?? ''
+    const known = routes.get(`${c.req.method} ${path}`)
+    if (known === undefined) return next()
+    const unknown = asked.find((name) => !known.query.includes(name))
+    if (unknown !== undefined) {
+      const there = known.query.length ? `known are ${known.query.join(', ')}` : 'this route takes none'
+      throw new Problem('INVALID_REQUEST', `unknown query parameter "${echo(unknown)}"; ${there}`)
+    }
+    const surplus = meant.find((name) => !known.header.includes(name))
+    if (surplus !== undefined) {
+      throw new Problem('INVALID_REQUEST', `header ${surplus}: header not supported here; leave it out`)
+    }
+    if (bodiless && known.wantsBody)
+      throw new Problem<HttpCode>('INVALID_JSON', 'the body is missing; send a JSON object')
+    await next()
+  }
+}

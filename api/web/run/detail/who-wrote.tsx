@@ -1,0 +1,27 @@
+import { setQuery } from '../../page/router.ts'
+import { shown } from '../../parts/shown.ts'
+
+interface WhoWroteProps {
+  readonly runId: string
+  /** The event that last wrote it; null: none is known. */
+  readonly writer: { readonly agentId: string; readonly revision: number } | null
+  /** Its name, for people who do not see what stands beside the button. */
+  readonly what: string
+}
+
+/** Leads from a value to the event that last wrote it. */
+export function WhoWrote({ runId, writer, what }: WhoWroteProps) {
+  if (writer === null) return null
+  const { agentId, revision } = writer
+  return (
+    <button
+      type="button"
+      class="link"
+      title={`Event ${revision} wrote it`}
+      aria-label={`Who wrote this? ${shown(what)}, #${revision}`}
+      onClick={() => setQuery({ agent: agentId === runId ? null : agentId, at: String(revision), tab: null })}
+    >
+      Who wrote this?
+    </button>
+  )
+}

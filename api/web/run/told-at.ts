@@ -1,0 +1,23 @@
+import type { z } from 'zod'
+import type { AgentBriefAtPoint } from '../../app/schemas/checkpoints.ts'
+import type { TreeAt } from '../../app/schemas/tree-at.ts'
+import { api, take } from '../client/api.ts'
+import { PositionCache } from './position-cache.ts'
+
+export type Brief = z.infer<typeof AgentBriefAtPoint>
+
+/** States of an agent by revision: the server folds. */
+export type States = PositionCache<Brief>
+export const statesOf = (agentId: string): States =>
+  new PositionCache((revision) => {
+    const query = { event: String(revision) }
+    return take(api.v1.agents[':id'].brief.$get({ param: { id: agentId }, query: query as never }))
+  })
+
+/** All agents of a run by the revision of one of them. */
+export type Trees = PositionCache<TreeAt>
+export const treesOf = (runId: string, agentId: string): Trees =>
+  new PositionCache((revision) => {
+    const query: Record<'agent' | 'event', string> = { agent: agentId, event: String(revision) }
+    return take(api.v1.runs[':id'].tree.at.$get({ param: { id: runId }, query: query as never }))
+  })

@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest'
+import type { EventView } from '../../api/app/schemas/events.ts'
+import { substance } from '../../api/cli/event-text.ts'
+
+const event = (type: string, payload: EventView['payload']): EventView =>
+  ({ type, payload, actor: { kind: 'driver', id: 'd' } }) as EventView
+
+const spent = { input: 120, output: 30, cacheRead: 0, cacheWrite: 0, nanoDollars: 4_200_000, agents: 0 }
+
+it.each([
+  ['a child reports what it took', 'usage_reported', { report: { spent } }, '120 tokens in, 30 out, $0.004200'],
+  ['another agent says what it took', 'usage_reported', { inputTokens: 7, outputTokens: 2 }, '7 tokens in, 2 out'],
+  ['another agent says nothing of its tokens', 'usage_reported', {}, '? tokens in, ? out'],
+  [
+    'tools are named',
+    'tools_changed',
+    { choice: 'any', offered: ['read_file', 'run_command'] },
+    '2 offered: read_file, run_command',
+  ],
+  ['a prompt is shown as text', 'prompt_set', { system: 'You are Coder.' }, 'You are Coder.'],
+  [
+    'a delegation names the child and its task',
+    'child_delegated',
+    { childId: 'c', role: 'coder', task: 'Fix it' },
+    'c, coder: Fix it',
+  ],
+  ['a type without a text of its own is shown as JSON', 'budget_received', { request: 3 }, '{"request":3}'],
+])('%s', (_, type, payload, text) => {
+  expect(substance(event(type, payload))).toBe(text)
+})
