@@ -81,7 +81,7 @@ export function prepareServices(host: PreparingHost): PrepareServices {
     context: config.context,
     knowledge: () => knownKnowledge(config.knowledge, dirname(config.file ?? join(config.data, 'keepup.json'))),
     delegation: config.delegation,
-    backends: givenBackends(host),
+    backends: () => givenBackends(host),
     build: VERSION,
   }
 }

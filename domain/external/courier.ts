@@ -45,7 +45,7 @@ type End = AgentBodyOf<'end_reported'>
 
 /** The end of a run as its parent records it. */
 function endOf(state: ExternalState, outcome: Outcome): End {
-  return { ...resultOf(state, outcome), artifacts: [], unmetGates: [], report: reportOf(state, outcome) }
+  return { ...resultOf(state, outcome), artifacts: [], unmetGates: [...state.gates], report: reportOf(state, outcome) }
 }
 
 function resultOf(

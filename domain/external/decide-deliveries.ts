@@ -44,7 +44,9 @@ function beBorn(d: DecisionBuilder, { origin, spec, birth, task, backend }: Of<'
     budget: spec.budget,
     ...(price === undefined ? {} : { price }),
   }
-  const of = { agentId: parent.agentId, toolCallId: parent.toolCallId, depth, role }
+  const gates = [...new Set(spec.role?.qualityGates.map(({ check }) => check))]
+  const unmet = gates.length === 0 ? {} : { gates }
+  const of = { agentId: parent.agentId, toolCallId: parent.toolCallId, depth, role, ...unmet }
   d.emit('external_started', { backend: kind, request, capabilities: [...capabilities], parent: of, origin }, { runId })
 }
 

@@ -18,15 +18,30 @@ export interface RightsLevel {
 
 const RIGHTS = ['read', 'write', 'commands', 'outside'] as const satisfies readonly (keyof Rights)[]
 
-/** The rights that a child's spec gives in some phase without a person's approval of single calls. */
-export function rightsOf({ policy, role }: Pick<AgentSpec, 'policy' | 'role'>): Rights {
+/** An agent's policy, and the phases that it may come to; null: nothing narrows them. */
+interface Holder {
+  readonly policy: AgentSpec['policy']
+  readonly role: { readonly phases: readonly { readonly allowedTools: readonly string[] }[] } | null
+}
+
+/** The rights that an agent has in some of these phases without a person's approval of single calls. */
+export function rightsOf({ policy, role }: Holder): Rights {
   const asks = (tool: string) => covers(policy.requiresApproval, tool) || asksInMode(policy.mode, tool)
-  // Phases order the work of a role, and another agent has none: it may what the role may in one of them.
+  // Phases order the work of a role and withhold nothing for good: a child comes to each of them by itself. Most roles think
+  // in their last one, so that what every phase allows would be nothing.
   const inSome = (tool: string) => role === null || role.phases.some((phase) => covers(phase.allowedTools, tool))
   const may = (tool: string) =>
     covers(policy.allowedTools, tool) && !covers(policy.deniedTools, tool) && !asks(tool) && inSome(tool)
   return { read: may('read_file'), write: may('write_file'), commands: may('run_command'), outside: !policy.sandboxed }
 }
+
+/** The rights that both have: a child has none that its parent lacks when it delegates. */
+export const shared = (a: Rights, b: Rights): Rights => ({
+  read: a.read && b.read,
+  write: a.write && b.write,
+  commands: a.commands && b.commands,
+  outside: a.outside && b.outside,
+})
 
 /**
  * The widest level that grants nothing beyond the rights; of equally wide ones the first. Null: every level grants more,

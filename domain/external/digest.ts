@@ -18,6 +18,7 @@ const INITIAL: Partial<ExternalState> = {
   usage: null,
   permissions: NO_PERMISSIONS,
   reportsTo: null,
+  gates: [],
   courier: NO_OBLIGATIONS,
 }
 

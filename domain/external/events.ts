@@ -37,7 +37,11 @@ export const bodies = {
     request: RecordedRequest,
     capabilities: z.array(text),
     parent: z
-      .strictObject({ agentId: text, toolCallId: text, depth: z.int().positive(), role: text.optional() })
+      .strictObject({
+        ...{ agentId: text, toolCallId: text, depth: z.int().positive(), role: text.optional() },
+        /** Quality gates of the role, which another agent passes none of. */
+        gates: z.array(text).min(1).optional(),
+      })
       .optional(),
     origin: Origin.optional(),
   }),

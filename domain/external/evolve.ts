@@ -27,6 +27,8 @@ export function evolve(state: ExternalState | null, event: ExternalEvent): Exter
   return { ...state, ...change(state, event), courier, at: event.at }
 }
 
+const NO_GATES: readonly string[] = []
+
 type Follower = Exclude<ExternalEvent, { type: 'external_started' | 'delivered' | 'residue' | 'erased' }>
 
 function change(state: ExternalState, event: Follower): Partial<ExternalState> {
@@ -95,7 +97,7 @@ function started(
   event: Extract<ExternalEvent, { type: 'external_started' }>,
 ): ExternalState {
   if (state !== null) throw new ImpossibleEvent(event, 'the run was started before')
-  const { origin } = event.body
+  const { origin, parent } = event.body
   return {
     agentId: event.agentId,
     runId: event.runId,
@@ -112,6 +114,7 @@ function started(
     usage: null,
     permissions: NO_PERMISSIONS,
     reportsTo: origin?.stream ?? null,
+    gates: parent?.gates ?? NO_GATES,
     courier: origin === undefined ? NO_OBLIGATIONS : { owed: {}, accepted: { [origin.stream]: rankOf(origin) } },
   }
 }

@@ -49,6 +49,8 @@ export interface ExternalState {
   readonly permissions: { readonly asked: number; readonly last: readonly Permission[] }
   /** The stream of the agent that delegated the run, which is owed its end; null: none is. */
   readonly reportsTo: string | null
+  /** Quality gates of its role, which nothing checks. */
+  readonly gates: readonly string[]
   readonly courier: Courier
 }
 

@@ -1,73 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
-import { z } from 'zod'
-import { type KeepUpOptions, openKeepUp } from '../../api/index.ts'
-import { ALL_RIGHTS, NO_RIGHTS } from '../../domain/external/delegation.ts'
+import { expect, it } from 'vitest'
 import { AgentError, CANCELLED } from '../../domain/external/errors.ts'
-import type { AgentBackend, AgentCompletion, AgentRunRequest, BackendRun } from '../../domain/ports/external.ts'
-import { freshFolders } from '../support/folders.ts'
+import type { AgentBackend } from '../../domain/ports/external.ts'
+import { finish, MODE, opened, otherAgent } from './agent-delegation-support.ts'
 
 // Delegation to other agents as a program sees it (CONTRACTS 13): the settings give a role to a kind, the policy grants it.
-
-const DONE: AgentCompletion = { status: { code: 0, signal: null }, success: true, finalText: 'It is written.' }
-const USAGE = { scope: 'run', inputTokens: 100, cachedInputTokens: 40, outputTokens: 20, model: 'm' } as const
-const MODE = 'backend.other.mode'
-
-/** Another agent that does what the test says, and what it was started with. */
-function otherAgent(work: (run: BackendRun) => Promise<AgentCompletion> = async () => DONE) {
-  const starts: AgentRunRequest[] = []
-  const backend: AgentBackend = {
-    kind: 'other',
-    capabilities: ['agent_api.run', 'agent_api.events', 'agent_api.config.model.v1', MODE],
-    extensions: { [MODE]: z.enum(['read', 'all']) },
-    levels: [
-      { grants: { ...NO_RIGHTS, read: true }, extensions: { [MODE]: 'read' } as never },
-      { grants: ALL_RIGHTS, extensions: { [MODE]: 'all' } as never },
-    ],
-    reportsCost: true,
-    async start(request, run) {
-      starts.push(request)
-      await run.emit({
-        events: [{ kind: 'TextOutput', text: 'I look.' }],
-        usage: { ...USAGE, cost: { nanos: 5_000, scope: 'run' } },
-      })
-      return work(run)
-    },
-  }
-  return { backend, starts }
-}
-
-const finish = (summary: string) => ({ calls: [{ tool: 'complete_task', arguments: { summary } }] })
-const delegate = { calls: [{ tool: 'delegate_to_agent', arguments: { role: 'coder', task: 'code it' } }] }
-const scripts = {
-  lead: { script: 1, turns: [delegate, finish('The lead is done.')] },
-} satisfies KeepUpOptions['scripts']
-
-async function opened(agents: AgentBackend[], settings: object = { roles: { coder: { kind: 'other' } } }) {
-  const { data, ws, remove } = freshFolders()
-  mkdirSync(data, { recursive: true })
-  writeFileSync(join(data, 'keepup.json'), JSON.stringify({ agents: settings }))
-  const keepup = await openKeepUp({ data, scripts, agents })
-  onTestFinished(async () => {
-    await keepup.close()
-    remove()
-  })
-  const lead = (policy: object = {}, more: object = {}) =>
-    keepup.start({
-      ...{ task: 'lead', model: 'scripted:lead', workspace: ws },
-      policy: { mode: 'batch', sandboxed: false, backends: ['other'], ...policy },
-      ...more,
-    })
-  const events = async () =>
-    (await Array.fromAsync(keepup.services.log.readAll(null))).flat().map(({ header, body }) => ({
-      ...header,
-      body: JSON.parse(new TextDecoder().decode(body!)),
-    }))
-  const ended = async () =>
-    (await events()).find(({ type, body }) => type === 'tool_call_end' && body.toolName === 'delegate_to_agent')?.body
-  return { keepup, ws, lead, events, ended }
-}
 
 it('a role that is given to another agent is started once, and its end is the result of the call', async () => {
   const { backend, starts } = otherAgent()
@@ -134,7 +70,7 @@ it('a cancel of the run reaches the other agent, whose end is waited for', async
   const { runId } = await lead()
   const driven = keepup.drive(runId)
   await asked.promise
-  await keepup.services.runtime.execute(runId, { kind: 'cancel', reason: 'enough' }, { by: { kind: 'user', id: 'ada' } })
+  await keepup.services.runtime.execute(runId, { kind: 'cancel', reason: 'enough', deadlineMs: 30_000 }, { by: { kind: 'user', id: 'ada' } })
   await driven
   const all = await events()
   expect(all.find(({ type }) => type === 'external_ended')?.body).toMatchObject({ outcome: 'cancelled' })
@@ -177,4 +113,33 @@ it('an agent that cannot be started is a failed call, and is not tried again', a
     message: expect.stringContaining('not found'),
   })
   expect(starts).toHaveLength(1)
+})
+
+it('in a pause no other agent is started, and one that is at work goes on to its end', async () => {
+  const [asked, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const { backend, starts } = otherAgent(async () => {
+    asked.resolve()
+    await go.promise
+    return { status: { code: 0, signal: null }, success: true, finalText: 'Done.' }
+  })
+  const part = (task: string) => ({ tool: 'delegate_to_agent', arguments: { role: 'coder', task } })
+  const two = { script: 1 as const, turns: [{ calls: [part('one'), part('two')] }, finish('Both are done.')] }
+  const { keepup, lead, events } = await opened([backend], { two })
+  const { runId } = await lead({}, { model: 'scripted:two' })
+  const driven = keepup.drive(runId)
+  await asked.promise
+  await keepup.services.runtime.execute(runId, { kind: 'pause' }, { by: { kind: 'user', id: 'ada' } })
+  go.resolve()
+  expect(await driven).toMatchObject({ end: 'waiting', for: 'pause' })
+  expect([starts.length, (await events()).filter(({ type }) => type === 'child_ended').length]).toEqual([1, 1])
+  await keepup.services.runtime.execute(runId, { kind: 'resume' }, { by: { kind: 'user', id: 'ada' } })
+  expect(await keepup.drive(runId)).toEqual({ end: 'done' })
+  expect(starts).toHaveLength(2)
+})
+
+it('the deadline of the run is that of the other agent', async () => {
+  const { backend, starts } = otherAgent()
+  const { keepup, lead } = await opened([backend])
+  await keepup.drive((await lead({}, { limits: { wallClockMs: 60_000 } })).runId)
+  expect(starts.map(({ timeoutMs }) => timeoutMs)).toEqual([60_000])
 })

@@ -25,7 +25,7 @@ interface Asked {
   readonly policy: Pick<Policy, 'deniedTools' | 'backends'>
   readonly workspace: object | null
   readonly budget?: StartRun['budget'] | undefined
-  readonly backends?: GivenBackends | undefined
+  readonly backends?: (() => GivenBackends) | undefined
 }
 
 /**
@@ -49,14 +49,12 @@ export function delegationOf({ roles }: KnownRoles, asked: Asked): Delegation | 
 
 /**
  * The roles that the run gives to other agents: those of the settings whose kind its policy grants. Throws `UNKNOWN_AGENT` for a
- * kind that no role is given to, `INVALID_REQUEST` for a budget of money that nothing could be held against.
+ * kind that no role is given to or that this host has not, `INVALID_REQUEST` for one that cannot be held to rights, and for a
+ * budget of money that nothing could be held against.
  */
-function granted({
-  policy: { backends: kinds = [] },
-  backends = {},
-  budget,
-}: Asked): NonNullable<Delegation['backends']> {
-  const given = Object.entries(backends)
+function granted({ policy: { backends: kinds = [] }, backends, budget }: Asked): NonNullable<Delegation['backends']> {
+  if (kinds.length === 0) return {}
+  const given = Object.entries(backends?.() ?? {})
   const unknown = kinds.find((kind) => !given.some(([, one]) => one.kind === kind))
   if (unknown !== undefined)
     throw new Problem(
@@ -64,6 +62,12 @@ function granted({
       `policy.backends: no role is given to "${echo(unknown)}"; name it for a role in "agents.roles" of keepup.json`,
     )
   const chosen = given.filter(([, { kind }]) => kinds.includes(kind))
+  const loose = chosen.find(([, { levels }]) => levels.length === 0)
+  if (loose !== undefined)
+    throw new Problem(
+      'INVALID_REQUEST',
+      `policy.backends: ${loose[1].kind} cannot be started with less than all rights, so that no role can be given to it; name another one in "agents.roles"`,
+    )
   const untold = chosen.find(([, { costs }]) => !costs)
   if (budget?.nanoDollars != null && untold !== undefined)
     throw new Problem(

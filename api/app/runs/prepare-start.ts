@@ -64,8 +64,8 @@ export interface PrepareServices {
   knowledge(): Promise<readonly Knowledge[]>
   /** The default of runs for their trees; null: they do not delegate. */
   readonly delegation: Exclude<StartRun['delegation'], false | undefined> | null
-  /** Roles that the settings give to other agents; absent: none. */
-  readonly backends?: GivenBackends | undefined
+  /** Roles that the settings give to other agents; absent: none. Throws `UNKNOWN_AGENT` for a kind that this host has not. */
+  readonly backends?: (() => GivenBackends) | undefined
   readonly build: string
 }
 

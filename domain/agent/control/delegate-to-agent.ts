@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { levelFor, rightsOf } from '../../external/delegation.ts'
+import { levelFor, rightsOf, shared } from '../../external/delegation.ts'
 import { childAgentId } from '../../log/ids.ts'
 import { type AgentSpec, DELEGABLE } from '../definition/spec.ts'
 import { covers, matches } from '../definition/tool-patterns.ts'
@@ -8,6 +8,7 @@ import type { Amounts, Grant } from '../events/tree.ts'
 import { free, shareOf } from '../state/account.ts'
 import type { Call } from '../state/call.ts'
 import { eachKind, type Kind, type Nullable } from '../state/family.ts'
+import { phaseTools } from '../state/phases.ts'
 import type { AgentState } from '../state/state.ts'
 import { controlTool, nonBlank } from './control-tool.ts'
 
@@ -52,7 +53,7 @@ export const delegateToAgent = controlTool({
     const error = depthFault(state)
     if (error !== null) return { events: [], end: { error } }
     const grant = grantFor(state, call)
-    const backend = backendFor(state.spec, input)
+    const backend = backendFor(state, input)
     if (backend === null) return { events: [], end: { error: unmapped(state.spec, input) } }
     const short = lacking(state, grant)
     if (short === null)
@@ -78,12 +79,15 @@ export function toolsWithin(spec: Pick<AgentSpec, 'policy' | 'tools'>, constrain
 type ChildBackend = BodyOf<'child_delegated'>['backend']
 
 /** The other agent that children of the role are, started with no right that the child has not; null: there is no such way. */
-function backendFor({ delegation, ...spec }: AgentSpec, { role, constraints = [] }: Input): ChildBackend | null {
+function backendFor(state: AgentState, { role, constraints = [] }: Input): ChildBackend | null {
+  const { delegation, ...spec } = state.spec
   const known = delegation?.backends?.[role]
   if (known === undefined) return undefined
   const allowedTools = toolsWithin(spec, constraints).map(({ name }) => name)
-  const rights = rightsOf({ policy: { ...spec.policy, allowedTools }, role: delegation?.roles[role] ?? null })
-  const level = levelFor(rights, known.levels)
+  const policy = { ...spec.policy, allowedTools }
+  const here = phaseTools(state)
+  const own = rightsOf({ policy, role: here === null ? null : { phases: [{ allowedTools: here }] } })
+  const level = levelFor(shared(own, rightsOf({ policy, role: delegation?.roles[role] ?? null })), known.levels)
   if (level === null) return null
   const model = known.model === undefined ? {} : { 'agent_api.config.model.v1': known.model }
   return { kind: known.kind, extensions: { ...level.extensions, ...model } }

@@ -8,6 +8,7 @@ import { LogError } from '../../log/errors.ts'
 import { agentStream, runIdOf } from '../../log/ids.ts'
 import { runOf } from '../../log/owner.ts'
 import { erasable, erase } from '../erasure/erase.ts'
+import { streamToErase } from '../erasure/stream-to-erase.ts'
 import { TimeLimitError } from '../errors.ts'
 import { limitedPorts } from '../limited-ports.ts'
 import type { RuntimePorts, SecretBoundary } from '../ports.ts'
@@ -76,7 +77,8 @@ export class Runtime implements AgentServices {
         return heard
       })
       if (said.kind === 'erase') {
-        const erased = await erase(this.ports, agent, agentStream(agentId), said, asking, {
+        const { aggregate, stream } = await streamToErase(this.ports.log, agentId)
+        const erased = await erase(this.ports, aggregate, stream, said, asking, {
           ...(expected === undefined ? {} : { expected }),
           forget: () => this.forgetWhatWasErased(),
         })
@@ -93,8 +95,9 @@ export class Runtime implements AgentServices {
     })
   }
 
-  erasable(agentId: string, which: ErasureChoice): ReturnType<AgentServices['erasable']> {
-    return erasable(this.ports, agent, agentStream(agentId), which)
+  async erasable(agentId: string, which: ErasureChoice): ReturnType<AgentServices['erasable']> {
+    const { aggregate, stream } = await streamToErase(this.ports.log, agentId)
+    return erasable(this.ports, aggregate, stream, which)
   }
 
   async drive(agentId: string, options: DriveOptions): Promise<DriveEnd> {

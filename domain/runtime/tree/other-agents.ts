@@ -13,6 +13,9 @@ import type { Member } from './member.ts'
 import { LOOK_MS, type TreeLeases } from './tree-leases.ts'
 import type { WorkspaceOrder } from './workspace-order.ts'
 
+/** The agent that has delegated, as it is now. */
+type Parent = Pick<Member, 'state'>
+
 interface Around {
   readonly mailboxes: Mailboxes
   readonly leases: TreeLeases
@@ -47,11 +50,13 @@ export class OtherAgents {
   }
 
   /** Looks after those of a member that were born, and after those that have ended and may not know that their parent knows. */
-  meet({ state }: Pick<Member, 'state'>): void {
+  meet(member: Parent): void {
     if (!this.#around.leases.holdsRun || this.#around.stopped.aborted) return
-    for (const childId of bornOf(state)) this.#attend(childId, state)
+    const { state } = member
+    // In a pause nothing is started; what is at work goes on, and its end is waited for.
+    if (!state.paused) for (const childId of bornOf(state)) this.#attend(childId, member)
     for (const stream of Object.keys(state.courier.accepted))
-      if (kindOf(stream) === 'external') this.#attend(idOf(stream), state)
+      if (kindOf(stream) === 'external') this.#attend(idOf(stream), member)
   }
 
   /** Something was recorded for one of them. */
@@ -59,7 +64,7 @@ export class OtherAgents {
     this.#ports.delegated?.at(childId)?.notice?.()
   }
 
-  #attend(childId: string, parent: AgentState): void {
+  #attend(childId: string, parent: Parent): void {
     if (this.#known.has(childId)) return
     this.#known.add(childId)
     const attended: Promise<void> = this.#seeThrough(childId, parent)
@@ -71,18 +76,19 @@ export class OtherAgents {
     this.#attended.add(attended)
   }
 
-  async #seeThrough(childId: string, parent: AgentState): Promise<void> {
+  async #seeThrough(childId: string, parent: Parent): Promise<void> {
     const { stopped, mailboxes } = this.#around
     const mailbox = new ExternalMailbox(childId, this.#ports)
     await mailbox.refresh()
     if (mailbox.state === null) return this.#lost(childId, parent)
     while (!isFinished(mailbox.state) && !stopped.aborted) {
+      if (parent.state.paused && mailbox.state.stage.at === 'requested') return void this.#known.delete(childId)
       await this.#work(mailbox, parent)
       await mailbox.refresh()
     }
     if (!isFinished(mailbox.state)) return
-    const retry = outcomeRetry(this.#ports, parent.agentId, `the end of ${childId}`, stopped)
-    await mailboxes.with(parent.agentId, (target) =>
+    const retry = outcomeRetry(this.#ports, parent.state.agentId, `the end of ${childId}`, stopped)
+    await mailboxes.with(parent.state.agentId, (target) =>
       retry.repeat(async () => {
         await this.#ports.crashPoint?.('before_delivery')
         await deliver(this.#ports, mailbox, target, retry)
@@ -91,7 +97,7 @@ export class OtherAgents {
   }
 
   /** Starts what was not started, and waits for the end of what is at work. */
-  async #work(mailbox: ExternalMailbox, parent: AgentState): Promise<void> {
+  async #work(mailbox: ExternalMailbox, parent: Parent): Promise<void> {
     const { delegated, clock } = this.#ports
     const { leases, order, stopped } = this.#around
     if (delegated === undefined)
@@ -101,11 +107,12 @@ export class OtherAgents {
     const handle = delegated.at(mailbox.agentId)
     if (handle !== undefined) return this.#ended(handle)
     if (mailbox.state!.stage.at !== 'requested') return pause(clock, stopped)
-    const worked = await leases.work(parent, () =>
+    const worked = await leases.work(parent.state, () =>
       order
         .alone(stopped, async () => {
           await mailbox.refresh()
-          if (mailbox.state!.stage.at === 'requested') await this.#start(delegated, mailbox.agentId, parent)
+          if (mailbox.state!.stage.at === 'requested' && !parent.state.paused)
+            await this.#start(delegated, mailbox.agentId, parent)
         })
         .catch((error: unknown) => {
           if (!stopped.aborted) throw error
@@ -114,9 +121,9 @@ export class OtherAgents {
     if (!worked) await pause(clock, stopped)
   }
 
-  async #start(delegated: DelegatedRuns, childId: string, parent: AgentState): Promise<void> {
+  async #start(delegated: DelegatedRuns, childId: string, parent: Parent): Promise<void> {
     try {
-      await this.#ended(await delegated.take(childId, parent.spec))
+      await this.#ended(await delegated.take(childId, parent.state.spec))
     } catch (error) {
       // The log says why it was not started, or that another process has.
       if (!(error instanceof AgentError) && (error as { code?: unknown }).code !== 'RUN_EXISTS') throw error
@@ -134,12 +141,12 @@ export class OtherAgents {
   }
 
   /** The call of a child whose stream does not exist fails. */
-  async #lost(childId: string, parent: AgentState): Promise<void> {
-    if (parent.family.children[childId]?.unreached !== false) return
+  async #lost(childId: string, parent: Parent): Promise<void> {
+    if (parent.state.family.children[childId]?.unreached !== false) return
     const asking = { by: { kind: 'system', id: 'runtime' }, commandId: `lost:${childId}` } as const
-    const retry = outcomeRetry(this.#ports, parent.agentId, 'the loss of an agent', this.#around.stopped)
+    const retry = outcomeRetry(this.#ports, parent.state.agentId, 'the loss of an agent', this.#around.stopped)
     const lost = { kind: 'child_lost', childId, reason: 'its stream does not exist' } as const
-    await this.#around.mailboxes.with(parent.agentId, (mailbox) =>
+    await this.#around.mailboxes.with(parent.state.agentId, (mailbox) =>
       retry.repeat(() => mailbox.submit(lost, asking, { fact: true, retry })),
     )
   }
