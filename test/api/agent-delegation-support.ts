@@ -41,7 +41,11 @@ const scripts = {
   lead: { script: 1, turns: [delegate, finish('The lead is done.')] },
 } satisfies KeepUpOptions['scripts']
 
-export async function opened(agents: AgentBackend[], more: KeepUpOptions['scripts'] = {}, settings: object = { roles: { coder: { kind: 'other' } } }) {
+export async function opened(
+  agents: AgentBackend[],
+  more: KeepUpOptions['scripts'] = {},
+  settings: object = { roles: { coder: { kind: 'other' } } },
+) {
   const { data, ws, remove } = freshFolders()
   mkdirSync(data, { recursive: true })
   writeFileSync(join(data, 'keepup.json'), JSON.stringify({ agents: settings }))
@@ -69,4 +73,3 @@ export async function opened(agents: AgentBackend[], more: KeepUpOptions['script
   }
   return { keepup, data, ws, lead, events, ended, sql }
 }
-

@@ -70,7 +70,11 @@ it('a cancel of the run reaches the other agent, whose end is waited for', async
   const { runId } = await lead()
   const driven = keepup.drive(runId)
   await asked.promise
-  await keepup.services.runtime.execute(runId, { kind: 'cancel', reason: 'enough', deadlineMs: 30_000 }, { by: { kind: 'user', id: 'ada' } })
+  await keepup.services.runtime.execute(
+    runId,
+    { kind: 'cancel', reason: 'enough', deadlineMs: 30_000 },
+    { by: { kind: 'user', id: 'ada' } },
+  )
   await driven
   const all = await events()
   expect(all.find(({ type }) => type === 'external_ended')?.body).toMatchObject({ outcome: 'cancelled' })

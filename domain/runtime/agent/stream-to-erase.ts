@@ -3,7 +3,7 @@ import { external } from '../../external/aggregate.ts'
 import { agentStream, externalStream } from '../../log/ids.ts'
 import type { EventLog } from '../../ports.ts'
 import { streamOfAgent } from '../stream-of-agent.ts'
-import type { Erasable } from './types.ts'
+import type { Erasable } from '../erasure/types.ts'
 
 /** The stream of an agent, keepup's own or another one, and what an erasure needs of its aggregate. */
 export async function streamToErase(
