@@ -39,6 +39,13 @@ test.each(all ? cases : cases.filter((_, n) => SAMPLE.includes(n)))('kill -9 at 
   const keepup = await openKeepUp({ data, scripts: DELEGATING.scripts })
   onTestFinished(() => keepup.close())
   const { runId } = await keepup.start(DELEGATING.start(work))
+  // A process that drives by itself finds the run: what the other agent owes counts as the run's.
+  const { read } = keepup.services
+  const due = async () => {
+    await read.caughtUp()
+    return (await read.due(Number.MAX_SAFE_INTEGER, { asked: false })).map((one) => one.runId)
+  }
+  await expect.poll(due).toContain(runId)
   const rest = await keepup.drive(runId)
   expect(rest).toEqual({ end: 'done' })
   const log = (await Array.fromAsync(keepup.services.log.readAll(null))).flat()

@@ -141,9 +141,22 @@ it('in a pause no other agent is started, and one that is at work goes on to its
   expect(starts).toHaveLength(2)
 })
 
-it('the deadline of the run is that of the other agent', async () => {
-  const { backend, starts } = otherAgent()
+it('the deadline of the run is that of the other agent, and the run is due by then', async () => {
+  const [asked, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const { backend, starts } = otherAgent(async () => {
+    asked.resolve()
+    await go.promise
+    return { status: { code: 0, signal: null }, success: true, finalText: 'Done.' }
+  })
   const { keepup, lead } = await opened([backend])
-  await keepup.drive((await lead({}, { limits: { wallClockMs: 60_000 } })).runId)
+  const { runId } = await lead({}, { limits: { wallClockMs: 60_000 } })
+  const driven = keepup.drive(runId)
+  await asked.promise
   expect(starts.map(({ timeoutMs }) => timeoutMs)).toEqual([60_000])
+  // Where this process is killed now, another one finds the run.
+  await keepup.services.read.caughtUp()
+  const due = await keepup.services.read.due(Number.MAX_SAFE_INTEGER, { asked: false })
+  expect(due.map((one) => one.runId)).toEqual([runId])
+  go.resolve()
+  expect(await driven).toEqual({ end: 'done' })
 })

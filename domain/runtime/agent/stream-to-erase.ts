@@ -2,8 +2,8 @@ import { agent } from '../../agent/decisions/aggregate.ts'
 import { external } from '../../external/aggregate.ts'
 import { agentStream, externalStream } from '../../log/ids.ts'
 import type { EventLog } from '../../ports.ts'
-import { streamOfAgent } from '../stream-of-agent.ts'
 import type { Erasable } from '../erasure/types.ts'
+import { streamOfAgent } from '../stream-of-agent.ts'
 
 /** The stream of an agent, keepup's own or another one, and what an erasure needs of its aggregate. */
 export async function streamToErase(

@@ -86,6 +86,17 @@ export const DELEGATED: readonly Rule[] = [
   },
   {
     rule,
+    says: 'what it owes counts as its run’s, which a process that drives by itself finds',
+    test: api,
+    name: 'the run is due by then',
+    fault: {
+      file: 'projections/queries/due.ts',
+      search: "eb('r.ungoverned', '=', 0)",
+      replace: "eb('r.ungoverned', '=', 2)",
+    },
+  },
+  {
+    rule,
     says: 'an erasure of the run reaches its stream',
     test: views,
     name: 'erasing the run empties what was said to the other agent and by it',
