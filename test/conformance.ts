@@ -1,4 +1,5 @@
 import { AGENTS } from './support/conformance/agents.ts'
+import { DELEGATED } from './support/conformance/delegated.ts'
 import { ENDING } from './support/conformance/ending.ts'
 import { QUESTIONS } from './support/conformance/questions.ts'
 import { RECORDING } from './support/conformance/recording.ts'
@@ -16,4 +17,7 @@ export const ROWS: readonly Row[] = [...ENDING, ...RECORDING, ...REPEATING, ...S
 
 export { LAWS } from './support/conformance/laws.ts'
 /** Rules that no MUST and no law names by itself. */
-export const RULES: readonly Rule[] = [...OTHERS, ...AGENTS, ...SPAWN, ...SPAWNER, ...QUESTIONS, ...TREES, ...RIGHTS]
+export const RULES: readonly Rule[] = [
+  ...[...OTHERS, ...AGENTS, ...DELEGATED, ...SPAWN, ...SPAWNER],
+  ...[...QUESTIONS, ...TREES, ...RIGHTS],
+]

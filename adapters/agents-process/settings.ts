@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path'
 import { z } from 'zod'
+import { DELEGABLE } from '../../domain/agent/definition/spec.ts'
 import { AGENT_KIND } from '../../domain/external/capabilities.ts'
 
 const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'expected the name of an environment variable' })
@@ -7,10 +8,11 @@ const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'expected
 /** The kinds that keepup brings: no program of the settings may be called so. */
 const OWN = ['keepup', 'claude_code', 'codex', 'gemini', 'opencode']
 
+const KIND = { error: 'expected a small letter, then small letters, digits and "_"' }
 const kind = z
   .string()
   .max(64)
-  .regex(AGENT_KIND, { error: 'expected a small letter, then small letters, digits and "_"' })
+  .regex(AGENT_KIND, KIND)
   .refine((name) => !OWN.includes(name), { error: `expected another name than ${OWN.join(', ')}` })
 
 /** Settings of other agents. */
@@ -26,6 +28,17 @@ export const AgentSettings = z.strictObject({
     })
     .nullable()
     .default(null),
+  /** Roles that agents delegate to another agent, in runs whose policy grants its kind (`policy.backends`). */
+  roles: z
+    .partialRecord(
+      z.enum(DELEGABLE),
+      z.strictObject({
+        kind: z.string().max(64).regex(AGENT_KIND, KIND),
+        /** The model that it is started with; absent: its own default. */
+        model: z.string().trim().min(1).max(256).optional(),
+      }),
+    )
+    .default({}),
   /** Programs that speak the Agent Client Protocol, by the kind under which they are asked for. */
   acp: z
     .record(

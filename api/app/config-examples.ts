@@ -17,6 +17,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   web: { search: { provider: 'searxng', url: 'https://search.example.org' } },
   agents: {
     folders: ['/srv/projects'],
+    roles: { coder: { kind: 'claude_code', model: 'claude-sonnet-5-5' } },
     acp: { gemini_acp: { command: ['gemini', '--acp'], env: ['GEMINI_API_KEY'] } },
   },
   mcp: { tracker: { command: ['npx', '-y', 'tracker-mcp'], secretEnv: { TRACKER_TOKEN: 'TRACKER_TOKEN' } } },

@@ -12,7 +12,7 @@ export function treeLines({ agents, recorded }: z.infer<typeof RunTree>, width: 
   const drawn = branches(agents)
   const rows = agents.map((agent, nth) => ({ agent, branch: drawn[nth]! }))
   const columns: Column<(typeof rows)[number]>[] = [
-    { title: 'AGENT', of: ({ agent }) => agent.role ?? 'agent', indent: ({ branch }) => branch },
+    { title: 'AGENT', of: ({ agent }) => nameOf(agent), indent: ({ branch }) => branch },
     { title: 'STATUS', of: ({ agent }) => agentStatus(agent) },
     { title: 'TURN', of: ({ agent }) => agent.turn, side: 'right' },
     { title: 'OWN', of: ({ agent }) => dollars(agent.own.nanoDollars), side: 'right' },
@@ -23,6 +23,9 @@ export function treeLines({ agents, recorded }: z.infer<typeof RunTree>, width: 
   ]
   return [...table(rows, columns, width), ...recorded.map(recordedLine)]
 }
+
+const nameOf = ({ role, backend, ungoverned }: Agent): string =>
+  ungoverned ? `${role ?? 'agent'} (${backend}, ungoverned)` : (role ?? 'agent')
 
 const books = ({ budget }: Agent, which: 'reserved' | 'uncertain'): string =>
   budget === null ? '?' : budget.nanoDollars[which] === 0 ? '' : dollars(budget.nanoDollars[which])

@@ -16,6 +16,12 @@ export async function holdFiles(path: string, dataFolder: string, { versions }: 
   return { snapshot: () => workspace.versions.snapshot(), release: () => lock.release() }
 }
 
+/** The files of a working folder that the run of its parent holds. */
+export async function shareFiles(path: string, dataFolder: string, { versions }: Boundary): Promise<HeldFiles> {
+  const workspace = await openWorkspace(path, { dataFolder, secrets: versions })
+  return { snapshot: () => workspace.versions.snapshot(), release: () => undefined }
+}
+
 /** Where a run of another agent worked, and the version of its files: step 0 before it, any later one after it. */
 export interface AgentFiles {
   readonly path: string | null

@@ -15,7 +15,7 @@ import { AgentGateway } from '../../domain/runtime/external/gateway.ts'
 import { type ExternalLogPorts, StreamExternalLog } from '../../domain/runtime/external/stream-log.ts'
 import { Agents } from '../app/agents/agents.ts'
 import { type AgentLease, withLease } from '../app/agents/leases.ts'
-import { holdFiles } from './agent-files.ts'
+import { holdFiles, shareFiles } from './agent-files.ts'
 import { openBoundary } from './boundary.ts'
 import { hiddenFrom } from './hidden.ts'
 import type { Host } from './open-host.ts'
@@ -24,7 +24,7 @@ import type { Tables } from './table-answers.ts'
 const PLAIN: Pick<AgentSpec, 'secrets' | 'policy'> = { secrets: [], policy: Policy.parse({}) }
 
 /** The backends of this host: command lines that are known here, programs of the settings, and what the program brings. */
-function backendsOf({ config, agents = [] }: Host): readonly AgentBackend[] {
+export function backendsOf({ config, agents = [] }: Pick<Host, 'config' | 'agents'>): readonly AgentBackend[] {
   const { confinement } = config.agents
   const options = {
     workspace: process.cwd(),
@@ -47,7 +47,7 @@ function backendsOf({ config, agents = [] }: Host): readonly AgentBackend[] {
 }
 
 /** The price of a model by the name that its agent knows it by: of the settings, or of the catalogue. */
-function priceOf({ models }: Host, model: string): Price | null {
+export function priceOf({ models }: Pick<Host, 'models'>, model: string): Price | null {
   const name = model.slice(model.lastIndexOf('/') + 1)
   const known = models.known().find(({ id }) => id === model || id === name || id.slice(id.indexOf(':') + 1) === name)
   return known?.price ?? null
@@ -79,10 +79,13 @@ export function agentRuns(
       return { log, hide: (text) => secrets.text(text), hideValue }
     },
     price: (model) => priceOf(host, model),
-    async gateway({ env = {} }) {
+    async share(folder, about) {
+      return shareFiles(folder, host.config.data, await openBoundary(host.vault, host.knownSecrets, about))
+    },
+    async gateway({ env = {} }, about = PLAIN) {
       // A variable that is set for an agent may hold a secret.
       const given = Object.values(env).filter((value) => typeof value === 'string' && unhidable(value) === null)
-      const boundary = await openBoundary(host.vault, [...host.knownSecrets, ...given], PLAIN)
+      const boundary = await openBoundary(host.vault, [...host.knownSecrets, ...given], about)
       const { secrets } = boundary
       const log = new StreamExternalLog({ ...ports, beforeAppend: () => secrets.keep() })
       const hiding = { value: secrets.json, pieces: () => secrets.stream() }

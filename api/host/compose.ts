@@ -143,10 +143,11 @@ export function compose(host: Host, kept: Kept): Services {
     ...stores,
     pointAt: async (agentId, revision) => pointOf(await agentAt(stores, agentId, { revision })),
   })
+  const agents = kept.readOnly === true ? null : agentRuns(host, ports, tables, () => read.current(), kept.agentLease)
   return createKeepUp({
     ...particular,
-    ...(kept.readOnly !== true && { agents: agentRuns(host, ports, tables, () => read.current(), kept.agentLease) }),
-    runtime: (live) => runtime({ ...ports, feed: live }),
+    ...(agents !== null && { agents }),
+    runtime: (live) => runtime({ ...ports, feed: live, ...(agents !== null && { delegated: agents }) }),
     log,
     losses: lossesOf(losses, { ...ports, log: losses.log, feed: { publish() {} } }),
     blobs,

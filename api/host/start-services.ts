@@ -9,6 +9,7 @@ import { Problem } from '../app/problem.ts'
 import type { PrepareServices, StartWorkspace } from '../app/runs/prepare-start.ts'
 import { VERSION } from '../version.ts'
 import { openBoundary, unusable } from './boundary.ts'
+import { givenBackends } from './given-backends.ts'
 import { hiddenFrom, refuseSecretsIn } from './hidden.ts'
 import { knownKnowledge } from './known-knowledge.ts'
 import { refuseUnknownModel } from './known-model.ts'
@@ -20,7 +21,7 @@ import { servedTools } from './outside-tools.ts'
 export const DEFAULT_MODEL = 'claude-sonnet-5-5'
 
 /** The part of a host that preparing a run needs. */
-export type PreparingHost = Pick<Host, 'config' | 'models' | 'vault' | 'tools' | 'mcp' | 'knownSecrets'>
+export type PreparingHost = Pick<Host, 'config' | 'models' | 'vault' | 'tools' | 'mcp' | 'knownSecrets' | 'agents'>
 
 /** The parts of the host that preparing a run needs. */
 export function prepareServices(host: PreparingHost): PrepareServices {
@@ -80,6 +81,7 @@ export function prepareServices(host: PreparingHost): PrepareServices {
     context: config.context,
     knowledge: () => knownKnowledge(config.knowledge, dirname(config.file ?? join(config.data, 'keepup.json'))),
     delegation: config.delegation,
+    backends: () => givenBackends(host),
     build: VERSION,
   }
 }

@@ -1,3 +1,5 @@
+import type { SettleDelivery } from '../agent/decisions/commands.ts'
+import type { Delivery } from '../agent/rules/obligations.ts'
 import type { Actor } from '../log/envelope.ts'
 import type { StreamContext } from '../stream/aggregate.ts'
 import type { AgentEventBody } from './agent-event.ts'
@@ -26,6 +28,9 @@ export type ExternalCommand =
       readonly reason?: string
     }
   | ExternalFact
+  /** The courier brings what the parent owes, or says that the parent was brought what it is owed. */
+  | Delivery
+  | SettleDelivery
   /** Decided one after another, and recorded in one append. */
   | { readonly kind: 'series'; readonly commands: readonly ExternalCommand[] }
 

@@ -1,13 +1,15 @@
-import type { Budget, Price } from '../agent/definition/spec.ts'
+import type { Price } from '../agent/definition/spec.ts'
 import { CommandRejected } from '../agent/errors.ts'
 import { cost } from '../agent/rules/money.ts'
+import { isDelivery } from '../agent/rules/obligations.ts'
 import { READER } from '../log/envelope.ts'
 import type { Place } from '../stream/aggregate.ts'
 import type { ExternalCommand, ExternalContext, ExternalFact } from './commands.ts'
-import { DecisionBuilder, type ExternalDecision, RUNTIME } from './decision-builder.ts'
+import { decideDelivered, decideDelivery } from './decide-deliveries.ts'
+import { CANCELLED_UNSTARTED, DecisionBuilder, type ExternalDecision, RUNTIME } from './decision-builder.ts'
 import { permissionId } from './evolve.ts'
 import { type ExternalState, inDoubt, isFinished } from './state.ts'
-import type { Usage } from './usage.ts'
+import { overBudget, type Usage } from './usage.ts'
 
 /**
  * Decides a command. A start is refused with `RUN_EXISTS`, what is asked of no run with `RUN_UNKNOWN`, a decision that nothing
@@ -28,9 +30,11 @@ function take(d: DecisionBuilder, command: ExternalCommand, context: ExternalCon
   const { state } = d
   if (command.kind === 'series') for (const one of command.commands) take(d, one, context)
   else if (command.kind === 'start') start(d, state, command, context)
+  else if (isDelivery(command)) decideDelivery(d, state, command)
   else if (state === null) throw new CommandRejected('RUN_UNKNOWN', 'there is no such external run; start it first')
   else if (command.kind === 'cancel') cancel(d, state, command)
   else if (command.kind === 'decide_permission') permit(d, state, command)
+  else if (command.kind === 'delivered') decideDelivered(d, state, command)
   else bring(d, state, command)
 }
 
@@ -59,7 +63,7 @@ function cancel(
 ): void {
   if (isFinished(state) || state.cancelledAt !== null) return
   d.emit('cancel_requested', reason === undefined ? {} : { reason }, by === undefined ? {} : { by })
-  if (state.stage.at === 'requested') d.emit('external_ended', { outcome: 'cancelled', exit: null })
+  if (state.stage.at === 'requested') d.emit('external_ended', CANCELLED_UNSTARTED)
 }
 
 function permit(
@@ -151,14 +155,6 @@ function used(d: DecisionBuilder, { request: { budget }, cancelledAt }: External
   d.emit('usage_reported', usage)
   const over = budget === undefined ? null : overBudget(usage, budget)
   if (over !== null && cancelledAt === null) d.emit('cancel_requested', { reason: over }, { by: RUNTIME })
-}
-
-/** Why a run has used more than it may; null: it has not, or its own share of a session is not known. */
-function overBudget(usage: Usage, { tokens, nanoDollars }: Budget): string | null {
-  const spent = usage.cost?.scope === 'run' ? usage.cost.nanos : 0
-  if (nanoDollars !== null && spent > nanoDollars) return 'the budget of money is used up'
-  const count = usage.scope === 'run' ? (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0) : 0
-  return tokens !== null && count > tokens ? 'the budget of tokens is used up' : null
 }
 
 const isUnlearned = ({ stage }: ExternalState): boolean =>

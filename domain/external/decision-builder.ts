@@ -28,10 +28,14 @@ const ASKED: ReadonlySet<ExternalEventType> = new Set<ExternalEventType>([
   'external_started',
   'cancel_requested',
   'permission_decided',
+  'delivered',
 ])
 
 /** The actor that ends a run over its limits. */
 export const RUNTIME: Actor = { kind: 'system', id: 'runtime' }
+
+/** The end of a run that was asked for before its process was started. */
+export const CANCELLED_UNSTARTED = { outcome: 'cancelled', exit: null } as const
 
 /** One decision under way: an event is emitted and folded at once, so that the next one is decided on its state. */
 export class DecisionBuilder {

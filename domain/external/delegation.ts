@@ -1,20 +1,11 @@
-import type { AgentSpec } from '../agent/definition/spec.ts'
+import type { AgentSpec, Rights } from '../agent/definition/spec.ts'
 import { asksInMode, covers } from '../agent/definition/tool-patterns.ts'
 import type { Extensions } from './extensions.ts'
 
 // Delegation to another agent: our policy cannot see what it does, so that a child's rights must become
 // options of its backend beforehand, or the call is refused.
 
-/** The rights of an agent that need no approval of each call. */
-export interface Rights {
-  /** Read files of its folder. */
-  readonly read: boolean
-  /** Change files of its folder. */
-  readonly write: boolean
-  readonly commands: boolean
-  /** Reach files outside of its folder, and the network, with what it runs. */
-  readonly outside: boolean
-}
+export type { Rights }
 
 export const NO_RIGHTS: Rights = { read: false, write: false, commands: false, outside: false }
 export const ALL_RIGHTS: Rights = { read: true, write: true, commands: true, outside: true }
@@ -27,27 +18,39 @@ export interface RightsLevel {
 
 const RIGHTS = ['read', 'write', 'commands', 'outside'] as const satisfies readonly (keyof Rights)[]
 
-/** The rights that a child's spec gives in every phase without a person's approval of single calls. */
-export function rightsOf({ policy, role }: Pick<AgentSpec, 'policy' | 'role'>): Rights {
+/** An agent's policy, and the phases that it may come to; null: nothing narrows them. */
+interface Holder {
+  readonly policy: AgentSpec['policy']
+  readonly role: { readonly phases: readonly { readonly allowedTools: readonly string[] }[] } | null
+}
+
+/** The rights that an agent has in some of these phases without a person's approval of single calls. */
+export function rightsOf({ policy, role }: Holder): Rights {
   const asks = (tool: string) => covers(policy.requiresApproval, tool) || asksInMode(policy.mode, tool)
-  // Another agent has no phases: what one of them takes away it could do all the time.
-  const everywhere = (tool: string) => role === null || role.phases.every((phase) => covers(phase.allowedTools, tool))
+  // Phases order the work of a role and withhold nothing for good: a child comes to each of them by itself. Most roles think
+  // in their last one, so that what every phase allows would be nothing.
+  const inSome = (tool: string) => role === null || role.phases.some((phase) => covers(phase.allowedTools, tool))
   const may = (tool: string) =>
-    covers(policy.allowedTools, tool) && !covers(policy.deniedTools, tool) && !asks(tool) && everywhere(tool)
+    covers(policy.allowedTools, tool) && !covers(policy.deniedTools, tool) && !asks(tool) && inSome(tool)
   return { read: may('read_file'), write: may('write_file'), commands: may('run_command'), outside: !policy.sandboxed }
 }
+
+/** The rights that both have: a child has none that its parent lacks when it delegates. */
+export const shared = (a: Rights, b: Rights): Rights => ({
+  read: a.read && b.read,
+  write: a.write && b.write,
+  commands: a.commands && b.commands,
+  outside: a.outside && b.outside,
+})
 
 /**
  * The widest level that grants nothing beyond the rights; of equally wide ones the first. Null: every level grants more,
  * so that the call is refused. A level that grants nothing is none.
  */
-export function levelFor(rights: Rights, levels: readonly RightsLevel[]): RightsLevel | null {
-  const width = ({ grants }: RightsLevel) => RIGHTS.filter((right) => grants[right]).length
+export function levelFor<L extends Pick<RightsLevel, 'grants'>>(rights: Rights, levels: readonly L[]): L | null {
+  const width = ({ grants }: L) => RIGHTS.filter((right) => grants[right]).length
   const within = levels.filter(
     (level) => width(level) > 0 && RIGHTS.every((right) => rights[right] || !level.grants[right]),
   )
-  return within.reduce<RightsLevel | null>(
-    (best, one) => (best === null || width(one) > width(best) ? one : best),
-    null,
-  )
+  return within.reduce<L | null>((best, one) => (best === null || width(one) > width(best) ? one : best), null)
 }

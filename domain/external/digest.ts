@@ -1,3 +1,4 @@
+import { NO_OBLIGATIONS } from '../agent/state/courier.ts'
 import { canonicalText } from '../log/canonical.ts'
 import { sha256 } from '../log/ids.ts'
 import { EMPTY_ROOT } from '../log/root.ts'
@@ -16,6 +17,9 @@ const INITIAL: Partial<ExternalState> = {
   sessionId: null,
   usage: null,
   permissions: NO_PERMISSIONS,
+  reportsTo: null,
+  gates: [],
+  courier: NO_OBLIGATIONS,
 }
 
 /** Hex SHA-256 over the state; the request is represented by the hash of the body that it came in. */

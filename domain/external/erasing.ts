@@ -26,7 +26,7 @@ const RESIDUES: { readonly [T in Said]: (body: BodyOf<T>) => BodyOf<T> } = {
   agent_events: ({ first, events }) => ({ first, events: events.map(({ kind }) => ({ kind })) }),
   permission_requested: ({ toolCallId, toolName }) => ({ toolCallId, toolName, input: null, reason: '' }),
   permission_decided: ({ reason: _, ...body }) => body,
-  cancel_requested: () => ({}),
+  cancel_requested: ({ reason: _, ...body }) => body,
   external_ended: wordless,
   outcome_learned: wordless,
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Budget, Price } from '../agent/definition/spec.ts'
+import { Origin, treeEvents } from '../agent/events/tree.ts'
 import type { StreamEvent } from '../stream/aggregate.ts'
 import { ERASURE_VERSION, erasureEvents } from '../stream/erasure.ts'
 import { StoredAgentEvent } from './agent-event.ts'
@@ -29,12 +30,20 @@ export const RecordedRequest = z.strictObject({
 export type RecordedRequest = z.infer<typeof RecordedRequest>
 
 export const bodies = {
-  /** First event of the stream. `parent`: the call of keepup's own agent that delegated the run; `depth`: this run's. */
+  /** First event of the stream. `parent`: the call of keepup's own agent that delegated the run; `depth`: this run's. With an
+   * origin the parent delegated it by that event, and is owed its end. */
   external_started: z.strictObject({
     backend: text,
     request: RecordedRequest,
     capabilities: z.array(text),
-    parent: z.strictObject({ agentId: text, toolCallId: text, depth: z.int().positive() }).optional(),
+    parent: z
+      .strictObject({
+        ...{ agentId: text, toolCallId: text, depth: z.int().positive(), role: text.optional() },
+        /** Quality gates of the role, which another agent passes none of. */
+        gates: z.array(text).min(1).optional(),
+      })
+      .optional(),
+    origin: Origin.optional(),
   }),
   driver_claimed: z.strictObject({
     driverId: text,
@@ -63,10 +72,12 @@ export const bodies = {
     decision: z.enum(['approved', 'rejected']),
     reason: text.optional(),
   }),
-  cancel_requested: z.strictObject({ reason: text.optional() }),
+  cancel_requested: z.strictObject({ reason: text.optional(), origin: Origin.optional() }),
   external_ended: Outcome,
   /** The outcome of a run whose end was recorded as unknown. */
   outcome_learned: Outcome,
+  /** What is owed to the parent was brought to it. */
+  delivered: treeEvents.delivered,
   ...erasureEvents,
 } as const
 
@@ -87,6 +98,7 @@ export const versions: Readonly<Record<ExternalEventType, number>> = {
   cancel_requested: 1,
   external_ended: 1,
   outcome_learned: 1,
+  delivered: 1,
   residue: ERASURE_VERSION,
   erased: ERASURE_VERSION,
 }

@@ -1,5 +1,7 @@
+import { NO_OBLIGATIONS, rankOf } from '../agent/state/courier.ts'
 import { toolCallId } from '../log/ids.ts'
 import { append, EMPTY_ROOT } from '../log/root.ts'
+import { courierAfter } from './courier.ts'
 import type { ExternalEvent } from './events.ts'
 import type { Outcome } from './outcome.ts'
 import { type Ended, type ExternalState, isFinished, NO_PERMISSIONS, type Permission } from './state.ts'
@@ -19,10 +21,15 @@ export function evolve(state: ExternalState | null, event: ExternalEvent): Exter
   if (event.at < state.at) throw new ImpossibleEvent(event, 'it is older than the event before it')
   // An erasure changes nothing of the state, so that its events need no digest.
   if (event.type === 'residue' || event.type === 'erased') return state
-  return { ...state, ...change(state, event), at: event.at }
+  const courier = courierAfter(state, event)
+  if (courier === null) throw new ImpossibleEvent(event, 'no such obligation is open, or it was accepted before')
+  if (event.type === 'delivered') return { ...state, courier, at: event.at }
+  return { ...state, ...change(state, event), courier, at: event.at }
 }
 
-type Follower = Exclude<ExternalEvent, { type: 'external_started' | 'residue' | 'erased' }>
+const NO_GATES: readonly string[] = []
+
+type Follower = Exclude<ExternalEvent, { type: 'external_started' | 'delivered' | 'residue' | 'erased' }>
 
 function change(state: ExternalState, event: Follower): Partial<ExternalState> {
   const { stage } = state
@@ -90,6 +97,7 @@ function started(
   event: Extract<ExternalEvent, { type: 'external_started' }>,
 ): ExternalState {
   if (state !== null) throw new ImpossibleEvent(event, 'the run was started before')
+  const { origin, parent } = event.body
   return {
     agentId: event.agentId,
     runId: event.runId,
@@ -105,6 +113,9 @@ function started(
     sessionId: null,
     usage: null,
     permissions: NO_PERMISSIONS,
+    reportsTo: origin?.stream ?? null,
+    gates: parent?.gates ?? NO_GATES,
+    courier: origin === undefined ? NO_OBLIGATIONS : { owed: {}, accepted: { [origin.stream]: rankOf(origin) } },
   }
 }
 

@@ -1,3 +1,4 @@
+import { undelivered } from '../agent/state/courier.ts'
 import { effectId } from '../log/ids.ts'
 import { type ExternalState, inDoubt, isFinished, runsItself } from './state.ts'
 
@@ -22,7 +23,8 @@ export function owed(state: ExternalState): readonly ExternalOwed[] {
 
 /** When the run must be driven next: at once where it waits for a driver, else when its process must have ended. */
 export function wakeAt(state: ExternalState): number | null {
-  if (isFinished(state)) return null
+  // A courier is to deliver the end.
+  if (isFinished(state)) return undelivered(state).length > 0 ? state.at : null
   if (!runsItself(state)) return state.at
   const since = state.stage.at === 'running' ? state.stage.since : state.at
   const { timeoutMs } = state.request

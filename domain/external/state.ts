@@ -1,3 +1,4 @@
+import type { Courier } from '../agent/state/courier.ts'
 import type { Root } from '../log/root.ts'
 import type { RecordedRequest } from './events.ts'
 import type { ExitStatus } from './exit-status.ts'
@@ -46,6 +47,11 @@ export interface ExternalState {
   readonly usage: Usage | null
   /** How many times the agent has asked leave, and the last of these: those that are open, and some that were decided. */
   readonly permissions: { readonly asked: number; readonly last: readonly Permission[] }
+  /** The stream of the agent that delegated the run, which is owed its end; null: none is. */
+  readonly reportsTo: string | null
+  /** Quality gates of its role, which nothing checks. */
+  readonly gates: readonly string[]
+  readonly courier: Courier
 }
 
 export const isFinished = (state: ExternalState): boolean => state.stage.at === 'ended'

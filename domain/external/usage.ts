@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Budget } from '../agent/definition/spec.ts'
 
 const count = z.int().nonnegative()
 
@@ -30,3 +31,11 @@ export function nanosOf(dollars: unknown): number | null {
 /** A number of tokens as a backend reports it; anything else counts as none. */
 export const tokens = (value: unknown): number =>
   Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : 0
+
+/** Why a run has used more than it may; null: it has not, or its own share of a session is not known. */
+export function overBudget(usage: Usage, { tokens, nanoDollars }: Budget): string | null {
+  const spent = usage.cost?.scope === 'run' ? usage.cost.nanos : 0
+  if (nanoDollars !== null && spent > nanoDollars) return 'the budget of money is used up'
+  const count = usage.scope === 'run' ? (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0) : 0
+  return tokens !== null && count > tokens ? 'the budget of tokens is used up' : null
+}

@@ -101,6 +101,8 @@ export interface ExternalLog {
     asked?: StartedBy,
     facts?: readonly ExternalFact[],
   ): Promise<ExternalRunLog>
+  /** The same for a run that another agent has delegated: its request is recorded by then. */
+  take(agentId: string, facts?: readonly ExternalFact[]): Promise<ExternalRunLog>
 }
 
 /** The starter of a run, with its id and command; absent: the gateway itself, under an id that is drawn. */

@@ -1,5 +1,6 @@
 import type { AgentSpec } from '../agent/definition/spec.ts'
 import type { Json, JsonObject } from '../log/json.ts'
+import type { AgentRunHandle } from '../ports/external.ts'
 import type { LiveFeed, ModelProvider, RateLimiter, RequestCache, Sandbox, Tool, Workspace } from '../ports.ts'
 import type { ModelHealth } from './agent/model-health.ts'
 import type { Memories } from './memory/memories.ts'
@@ -45,6 +46,17 @@ export interface Lease {
   release(): Promise<void>
 }
 
+/** Runs of other agents that keepup's own agents delegate, as a tree of agents sees them. */
+export interface DelegatedRuns {
+  /**
+   * Starts the process of a run that was born in the log, in the working folder that the run of its parent holds. `about`: what
+   * is hidden in its stream. A run that cannot be started is ended in the log. Rejects where it was started before.
+   */
+  take(agentId: string, about: Pick<AgentSpec, 'secrets' | 'policy'>): Promise<AgentRunHandle>
+  /** A run that is at work in this process. */
+  at(agentId: string): AgentRunHandle | undefined
+}
+
 /** Everything the runtime asks of the world. */
 export interface RuntimePorts extends StreamPorts {
   readonly feed: LiveFeed
@@ -69,6 +81,8 @@ export interface RuntimePorts extends StreamPorts {
   readonly cache?: RequestCache
   /** The memory of agents beyond their conversations; absent: this host has no memory. */
   readonly memory?: Pick<Memories, 'perform'>
+  /** Other agents that keepup's own ones delegate to; absent: this host runs none. */
+  readonly delegated?: DelegatedRuns
   /** Whether this host can give a drive the tool of this name. */
   hasTool(name: string): boolean
   /** The boundary for what people say to a run with this spec. */

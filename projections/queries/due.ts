@@ -19,7 +19,8 @@ export interface DueFilter {
 
 /**
  * Rows of agents that a driver may take: a run that nothing has asked to be driven is left alone. One that has finished owes
- * nothing but what it is to tell other agents.
+ * nothing but what it is to tell other agents. Another agent to which one of keepup's own has delegated is driven with the run of
+ * that one; any other run of another agent goes on by itself.
  */
 function drivable(db: Kysely<Database>, { driveRequested = false }: DueFilter) {
   return (
@@ -27,14 +28,24 @@ function drivable(db: Kysely<Database>, { driveRequested = false }: DueFilter) {
       .selectFrom('due as d')
       // Left: a stream that is parked at its first event has a row here and no agent.
       .leftJoin('agents as a', (join) => join.on(sql<boolean>`a.id = ${AGENT}`))
-      .where('d.stream', 'like', 'agent-%')
+      .leftJoin('agents as r', 'r.id', 'd.run_id')
+      .where(({ eb, or, and }) =>
+        or([
+          eb('d.stream', 'like', 'agent-%'),
+          and([eb('d.stream', 'like', 'external-%'), eb('d.reason', '=', 'owed'), eb('r.ungoverned', '=', 0)]),
+        ]),
+      )
       .where((is) => is.or([is('a.completed_at', 'is', null), is('d.reason', '=', 'owed')]))
-      .where(sql<boolean>`coalesce(a.undriven, 0) = 0`)
-      .$if(driveRequested, (query) => query.where(sql<boolean>`coalesce(a.drive_requested, 0) = 1`))
+      .where(sql<boolean>`coalesce(${ofDriven('undriven')}, 0) = 0`)
+      .$if(driveRequested, (query) => query.where(sql<boolean>`coalesce(${ofDriven('drive_requested')}, 0) = 1`))
   )
 }
 
-const AGENT = sql<string>`substr(d.stream, 7)`
+const AGENT = sql<string>`case when d.stream like 'external-%' then substr(d.stream, 10) else substr(d.stream, 7) end`
+
+/** A column of the agent, or of the run's own agent for another one. */
+const ofDriven = (column: 'undriven' | 'drive_requested') =>
+  sql`case when a.ungoverned = 1 then ${sql.ref(`r.${column}`)} else ${sql.ref(`a.${column}`)} end`
 
 const REASON = sql<Due['reason']>`case when d.reason = 'owed' and a.cancel_requested_at is not null then 'cancel'
   else d.reason end`

@@ -1,51 +1,15 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { fakeProgram, type Step } from '../../adapters/agents-process/fake-steps.ts'
-import { processes } from '../../adapters/sandbox/process-table.ts'
 import { openKeepUp } from '../../api/index.ts'
-import { start } from '../support/child.ts'
-import { CLAUDE } from '../support/external/samples.ts'
-import { tempFolder } from '../support/folders.ts'
+import { killedIn, marked, place } from '../support/external/noting-agent.ts'
 
 // kill -9 of keepup at every boundary of an external run: before and after each append to its stream. The run is recorded as
 // ended or unknown, or was never begun; the agent is never started a second time, and none of its processes is left.
 
 const CHILD = join(import.meta.dirname, '../support/external/agent-child.ts')
 
-/** A folder with an agent that notes each of its starts, leaves a grandchild behind, and plays a recorded run. */
-function place() {
-  const root = realpathSync(tempFolder())
-  const [bin, work, starts] = [join(root, 'bin'), join(root, 'work'), join(root, 'starts')]
-  for (const folder of [bin, work]) mkdirSync(folder)
-  writeFileSync(starts, '')
-  const plays = CLAUDE.lines.map((text): Step => ({ do: 'print', text }))
-  const fake = fakeProgram(bin, [{ do: 'grandchild', pidFile: join(root, 'pid') }, ...plays])
-  renameSync(fake, join(bin, 'real'))
-  writeFileSync(join(bin, 'claude'), `#!/bin/sh\necho one >> '${starts}'\nexec '${join(bin, 'real')}' "$@"\n`, {
-    mode: 0o755,
-  })
-  const started = () => readFileSync(starts, 'utf8').split('\n').length - 1
-  return { root, data: join(root, 'data'), work, bin, started }
-}
-
-async function killed(nth: number, side: 'before' | 'after') {
-  const at = place()
-  const { PATH, HOME } = process.env
-  // The home folder marks every process that comes of it.
-  Object.assign(process.env, { PATH: `${at.bin}:${dirname(process.execPath)}:${PATH}`, HOME: at.root })
-  onTestFinished(() => void Object.assign(process.env, { PATH, HOME }))
-  const child = start(process.execPath, [CHILD, at.data, at.work, String(nth), side])
-  const said: string[] = []
-  for await (const line of child.lines) said.push(line)
-  return { ...at, said, ...(await child.ended) }
-}
-
-const marked = (root: string) =>
-  processes()
-    .filter(({ environment }) => environment().includes(`HOME=${root}\0`))
-    .map(({ pid }) => pid)
+const killed = (nth: number, side: 'before' | 'after') => killedIn(place(), CHILD, nth, side)
 
 test('the processes of a run are found by their mark', async () => {
   const { root } = place()

@@ -113,8 +113,6 @@ test('what only an own agent can be asked answers with a named error', async () 
     ask('POST', `/v1/runs/${runId}/resume`, { body: {} }),
     ask('POST', `/v1/runs/${runId}/step`, { body: {} }),
     ask('POST', `/v1/runs/${runId}/fork`, { body: {} }),
-    ask('POST', `/v1/runs/${runId}/erase`, { body: { all: true, reason: 'private' } }),
-    ask('POST', `/v1/runs/${runId}/erase`, { body: { all: true, reason: 'private', dryRun: true } }),
     ask('GET', `/v1/agents/${runId}/checkpoints`),
     ask('GET', `/v1/agents/${runId}/checkpoints/1`),
     ask('GET', `/v1/runs/${runId}/state`),

@@ -14,8 +14,10 @@ test('no stored shape changes without a new version', () => {
 })
 
 test('every type that is stored stands in a recorded history, which is folded and proved', () => {
-  const { text, told } = newestOf(recorded(), 'external')!
-  const lines = text.trim().split('\n')
+  const all = recorded()
+  const { told } = newestOf(all, 'external')!
+  const texts = ['external', 'delegations'].map((name) => newestOf(all, name)!.text)
+  const lines = texts.flatMap((text) => text.trim().split('\n')).filter((line) => line.includes('"stream":"external-'))
   const stored = new Set(lines.map((line) => (JSON.parse(line) as { header: { type: string } }).header.type))
   const erasures = Object.keys(erasureEvents)
   expect(Object.keys(bodies).filter((type) => !stored.has(type) && !erasures.includes(type))).toEqual([])

@@ -1,4 +1,5 @@
-import type { Price } from '../../../domain/agent/definition/spec.ts'
+import type { AgentSpec, Price } from '../../../domain/agent/definition/spec.ts'
+import { AgentError } from '../../../domain/external/errors.ts'
 import { isFinished } from '../../../domain/external/state.ts'
 import type { Json } from '../../../domain/log/json.ts'
 import type {
@@ -7,6 +8,7 @@ import type {
   AgentRunRequest,
   BackendState,
   ExternalRuns,
+  HeldFiles,
   RecordedRun,
   StartedBy,
 } from '../../../domain/ports/external.ts'
@@ -14,9 +16,13 @@ import type { Clock } from '../../../domain/ports.ts'
 import { KeyedMutex } from '../../../domain/runtime/concurrency.ts'
 import type { AgentGateway } from '../../../domain/runtime/external/gateway.ts'
 import type { StreamExternalLog } from '../../../domain/runtime/external/stream-log.ts'
+import type { DelegatedRuns } from '../../../domain/runtime/ports.ts'
 import { Problem } from '../problem.ts'
 import type { AgentsAllowed } from './allowed.ts'
 import { type AgentLease, hold } from './leases.ts'
+
+/** Of whose run the secrets and their patterns are hidden. */
+type Hidden = Pick<AgentSpec, 'secrets' | 'policy'>
 
 /** The services of a host that runs other agents. */
 export interface AgentsHost {
@@ -28,7 +34,9 @@ export interface AgentsHost {
   /** Absent where no other process drives. */
   readonly lease?: AgentLease
   /** A gateway for one run: it hides what is secret now, and the values of the request's environment. */
-  gateway(request: AgentRunRequest): Promise<AgentGateway>
+  gateway(request: AgentRunRequest, about?: Hidden): Promise<AgentGateway>
+  /** The files of a folder that another run holds, to keep versions of them. */
+  share(folder: string, about: Hidden): Promise<HeldFiles>
   /** The price of a model by the name that an agent knows it by; null: not known. */
   price(model: string): Price | null
   /** The log of their runs, which hides what is secret in a person's words. */
@@ -46,7 +54,7 @@ export interface AgentsHost {
 const INSPECTED_MS = 10_000
 
 /** Runs of other agents by this process. Our policy sees nothing of what they do: every view marks them as ungoverned. */
-export class Agents implements ExternalRuns {
+export class Agents implements ExternalRuns, DelegatedRuns {
   readonly #host: AgentsHost
   readonly #runs = new Map<string, AgentRunHandle>()
   readonly #inspected = new Map<string, { readonly at: number; readonly state: Promise<BackendState> }>()
@@ -90,17 +98,51 @@ export class Agents implements ExternalRuns {
     return this.#begin(kind, request, price === null ? asked : { ...asked, price })
   }
 
+  /** Starts a run that keepup's own agent has delegated. One that cannot be started is ended in the log. */
+  async take(agentId: string, about: Hidden): Promise<AgentRunHandle> {
+    const { log, hide } = await this.#host.log()
+    const state = await log.state(agentId)
+    if (state === null) throw new Error(`there is no run ${agentId}`)
+    const { backend, request } = state
+    try {
+      const files = await this.#filesOf(request.workingDir, about)
+      return await this.#hold(agentId, async () => {
+        const gateway = await this.#host.gateway({ prompt: request.prompt }, about)
+        return gateway.take(backend, agentId, request, files)
+      })
+    } catch (error) {
+      const { code, message } = error as AgentError
+      // A failing log is no failure of the agent: it is tried again.
+      if (!(error instanceof AgentError)) throw error
+      await log.refuse(agentId, { code: code === 'UnsupportedCapability' ? code : 'Backend', message: hide(message) })
+      throw error
+    }
+  }
+
+  async #filesOf(folder: string | undefined, about: Hidden): Promise<HeldFiles | undefined> {
+    if (folder === undefined) return undefined
+    try {
+      return await this.#host.share(folder, about)
+    } catch (cause) {
+      throw new AgentError('Backend', `the working folder cannot be used: ${(cause as Error).message}`, { cause })
+    }
+  }
+
   async #begin(kind: string, request: AgentRunRequest, asked: StartedBy): Promise<AgentRunHandle> {
-    if (this.#closing) throw new Error('this process is ending, so no agent is started; ask another one')
     const gateway = await this.#host.gateway(request)
-    const { lease, clock } = this.#host
     const { agentId = this.#host.newId() } = asked
+    return this.#hold(agentId, () => gateway.run(kind, request, { ...asked, agentId }))
+  }
+
+  async #hold(agentId: string, begin: () => Promise<AgentRunHandle>): Promise<AgentRunHandle> {
+    if (this.#closing) throw new Error('this process is ending, so no agent is started; ask another one')
+    const { lease, clock } = this.#host
     const work = Promise.withResolvers<void>()
     // Held before the start is recorded, lest another process take it for one that was left behind.
     if (lease !== undefined) await hold(lease, agentId, clock, work.promise)
     let handle: AgentRunHandle
     try {
-      handle = await gateway.run(kind, request, { ...asked, agentId })
+      handle = await begin()
     } catch (error) {
       work.resolve()
       throw error

@@ -21,7 +21,7 @@ import type { KnownRole, KnownRoles } from '../roles.ts'
 import type { StartRun } from '../schemas/start.ts'
 import type { Starts } from '../services.ts'
 import type { KnownTools } from '../tools.ts'
-import { DELEGATE, delegationOf } from './prepare-delegation.ts'
+import { DELEGATE, delegationOf, type GivenBackends } from './prepare-delegation.ts'
 
 /** Turns of a run that names no limit and has no role. */
 export const DEFAULT_TURNS = 25
@@ -64,6 +64,8 @@ export interface PrepareServices {
   knowledge(): Promise<readonly Knowledge[]>
   /** The default of runs for their trees; null: they do not delegate. */
   readonly delegation: Exclude<StartRun['delegation'], false | undefined> | null
+  /** Roles that the settings give to other agents; absent: none. Throws `UNKNOWN_AGENT` for a kind that this host has not. */
+  readonly backends?: (() => GivenBackends) | undefined
   readonly build: string
 }
 
@@ -157,8 +159,10 @@ export function createStarts(services: PrepareServices): Starts {
         asked.workspace === undefined ? null : await services.workspace(asked.workspace, { secrets, policy })
       const knowledge = withOwn(await services.knowledge(), asked.knowledge ?? [])
       await checkSandbox(services, { policy, tools, role }, workspace)
+      const granting = { budget: asked.budget, backends: services.backends }
       const limits = asked.delegation ?? services.delegation ?? false
-      const delegation = limits === false ? null : delegationOf(await services.roles(), { limits, policy, workspace })
+      const delegation =
+        limits === false ? null : delegationOf(await services.roles(), { limits, policy, workspace, ...granting })
       return {
         role,
         policy,

@@ -7,7 +7,7 @@ import { Problem } from '../problem.ts'
 import type { Recorded } from '../schemas/common.ts'
 import type { Services } from '../services.ts'
 import { shown } from './keyed.ts'
-import { isUngoverned, mustGovern, runOfAgent } from './known.ts'
+import { isUngoverned, runOfAgent } from './known.ts'
 import type { Asked } from './request-options.ts'
 import { type RequestOptions, tracing } from './request-options.ts'
 
@@ -26,7 +26,7 @@ export async function record(s: Services, asked: Asked): Promise<Recorded> {
   mustWrite(s)
   const runId = await runOfAgent(s, asked.agentId)
   const { key, expectedRevision } = asked.options
-  if (await isUngoverned(s, asked.agentId)) return recordOfAgent(s, runId, asked)
+  if (asked.command.kind !== 'erase' && (await isUngoverned(s, asked.agentId))) return recordOfAgent(s, runId, asked)
   const request: Request = {
     by: asked.actor,
     ...(key === undefined ? {} : { key }),
@@ -51,7 +51,6 @@ export async function erasable(
   which: ErasureChoice,
   { expectedRevision }: RequestOptions,
 ) {
-  await mustGovern(s, agentId, 'erase')
   const { revision, bodies } = await s.runtime.erasable(agentId, which)
   if (expectedRevision !== undefined && expectedRevision !== revision) throw revisionChanged(agentId, revision)
   const runId = await runOfAgent(s, agentId)

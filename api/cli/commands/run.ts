@@ -24,6 +24,7 @@ interface RunOptions {
   mode?: 'interactive' | 'batch'
   allow?: string[]
   deny?: string[]
+  backends?: string[]
   requireApproval?: string[]
   approve?: string[]
   tools?: string[]
@@ -109,6 +110,7 @@ export function startRequest(
       mode: o.mode,
       allowedTools: o.allow,
       deniedTools: o.deny,
+      backends: o.backends,
       requiresApproval: o.requireApproval,
       sandboxed: o.sandbox === false ? false : undefined,
     }),
@@ -225,6 +227,7 @@ export function runCommand(program: Command, kit: Kit): void {
     .option('--secret <names>', 'secrets that tools may be given, by name', names)
     .option('--budget-tokens <n>', 'limit of tokens', whole('--budget-tokens', 1))
     .option('--budget-usd <dollars>', 'limit of money', money('--budget-usd'))
+    .option('--backends <kinds>', 'other agents that it may delegate to, of the setting "agents.roles"', names)
     .option('--delegate', 'agents may start others, whatever the setting "delegation" says')
     .option('--no-delegate', 'the agent starts no others and waits for none')
     .option('--max-depth <n>', `depth of the deepest agent (default: ${TREE.maxDepth})`, whole('--max-depth'))

@@ -1,12 +1,14 @@
 import { z } from 'zod'
+import { levelFor, rightsOf, shared } from '../../external/delegation.ts'
 import { childAgentId } from '../../log/ids.ts'
-import { DELEGABLE } from '../definition/spec.ts'
+import { type AgentSpec, DELEGABLE } from '../definition/spec.ts'
 import { covers, matches } from '../definition/tool-patterns.ts'
-import type { Failure } from '../events/events.ts'
+import type { BodyOf, Failure } from '../events/events.ts'
 import type { Amounts, Grant } from '../events/tree.ts'
 import { free, shareOf } from '../state/account.ts'
 import type { Call } from '../state/call.ts'
 import { eachKind, type Kind, type Nullable } from '../state/family.ts'
+import { phaseTools } from '../state/phases.ts'
 import type { AgentState } from '../state/state.ts'
 import { controlTool, nonBlank } from './control-tool.ts'
 
@@ -51,9 +53,11 @@ export const delegateToAgent = controlTool({
     const error = depthFault(state)
     if (error !== null) return { events: [], end: { error } }
     const grant = grantFor(state, call)
+    const backend = backendFor(state, input)
+    if (backend === null) return { events: [], end: { error: unmapped(state.spec, input) } }
     const short = lacking(state, grant)
     if (short === null)
-      return { events: [{ type: 'child_delegated', body: birth(state, call, input, grant) }], end: null }
+      return { events: [{ type: 'child_delegated', body: birth(state, call, input, grant, backend) }], end: null }
     const mayAsk = state.parent !== null && topUpOf(call) === undefined && state.cancel === null
     if (mayAsk) return { events: [{ type: 'budget_requested', body: { want: short } }], end: null }
     return { events: [], end: { error: refusal(short) } }
@@ -65,6 +69,35 @@ export const permitted = ({ policy, tools }: Pick<AgentState['spec'], 'policy' |
   tools.filter(
     ({ name, control }) => !control && covers(policy.allowedTools, name) && !covers(policy.deniedTools, name),
   )
+
+/** The tools that a child with these constraints may use at most. */
+export function toolsWithin(spec: Pick<AgentSpec, 'policy' | 'tools'>, constraints: readonly string[]) {
+  const patterns = constraints.filter(isPattern)
+  return patterns.length === 0 ? permitted(spec) : permitted(spec).filter(({ name }) => covers(patterns, name))
+}
+
+type ChildBackend = BodyOf<'child_delegated'>['backend']
+
+/** The other agent that children of the role are, started with no right that the child has not; null: there is no such way. */
+function backendFor(state: AgentState, { role, constraints = [] }: Input): ChildBackend | null {
+  const { delegation, ...spec } = state.spec
+  const known = delegation?.backends?.[role]
+  if (known === undefined) return undefined
+  const allowedTools = toolsWithin(spec, constraints).map(({ name }) => name)
+  const policy = { ...spec.policy, allowedTools }
+  const here = phaseTools(state)
+  const own = rightsOf({ policy, role: here === null ? null : { phases: [{ allowedTools: here }] } })
+  const level = levelFor(shared(own, rightsOf({ policy, role: delegation?.roles[role] ?? null })), known.levels)
+  if (level === null) return null
+  const model = known.model === undefined ? {} : { 'agent_api.config.model.v1': known.model }
+  return { kind: known.kind, extensions: { ...level.extensions, ...model } }
+}
+
+const unmapped = ({ delegation }: AgentSpec, { role }: Input): Failure => ({
+  code: 'PERMISSION_DENIED',
+  rule: 'backend_rights',
+  message: `the role ${role} is given to ${delegation?.backends?.[role]?.kind}, which cannot be held to the rights that such an agent would have; do the task yourself, or give it to another role`,
+})
 
 const namesTool = ({ spec }: AgentState, pattern: string) => permitted(spec).some(({ name }) => matches(pattern, name))
 
@@ -109,13 +142,14 @@ function refusal(short: Amounts): Failure {
   return { code: 'BUDGET_EXCEEDED', message: 'the budget has no room for another agent; do the task yourself' }
 }
 
-function birth(state: AgentState, call: Call, input: Input, grant: Nullable) {
+function birth(state: AgentState, call: Call, input: Input, grant: Nullable, backend: ChildBackend) {
   const { role, task, constraints = [], expectedOutput } = input
   return {
     childId: childAgentId(call.id),
     ...{ role, task, constraints },
     ...(expectedOutput === undefined ? {} : { expectedOutput }),
-    grant: grant as Grant,
+    grant: (backend === undefined ? grant : { ...grant, agents: 1 }) as Grant,
     tree: state.tree,
+    ...(backend === undefined ? {} : { backend }),
   }
 }

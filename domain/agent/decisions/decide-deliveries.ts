@@ -1,10 +1,10 @@
-import { agentStream, hex } from '../../log/ids.ts'
+import { hex } from '../../log/ids.ts'
 import { echo } from '../../shared/issues.ts'
 import { CommandRejected, DeliveryRefused } from '../errors.ts'
 import { admit } from '../rules/admission.ts'
 import { failureOf, resultOf } from '../rules/delegation.ts'
-import { type Delivery, senderOf } from '../rules/obligations.ts'
-import { acceptedFrom, keyOf, lossesAt, rankOf, wasAccepted } from '../state/courier.ts'
+import { type Delivery, isNew, senderOf } from '../rules/obligations.ts'
+import { acceptedFrom, settles } from '../state/courier.ts'
 import { NO_AMOUNTS } from '../state/family.ts'
 import { type AgentState, type Call, callsOf, isFinished } from '../state/state.ts'
 import { answerChildren, passedOn, passOn } from './budgets.ts'
@@ -28,17 +28,7 @@ export function decideDelivery(d: DecisionBuilder, state: AgentState | null, del
     if (delivery.kind !== 'deliver_birth') throw gone('there is no such agent')
     return beBorn(d, delivery)
   }
-  const { origin, after } = delivery
-  const accepted = acceptedFrom(state, origin.stream)
-  const rank = rankOf(origin)
-  if (rank <= accepted) return
-  // The last accepted delivery may be of a part that the source has lost since.
-  const follows = after === accepted || (after < accepted && lossesAt(rank) > lossesAt(accepted))
-  if (!follows)
-    throw new DeliveryRefused(
-      'OUT_OF_ORDER',
-      `${keyOf(origin)} follows ${after}, and ${accepted} was accepted last; deliver what is between them first`,
-    )
+  if (!isNew(state, delivery)) return
   if (isFinished(state) && !AT_ANY_TIME.has(delivery.kind)) throw gone('the agent has finished')
   const refusal = whyNever(state, delivery)
   if (refusal !== null) throw bounce(refusal)
@@ -63,7 +53,7 @@ function whyNever(state: AgentState, delivery: Delivery): string | null {
   if (OF_PARENT.has(kind)) return state.parent?.agentId === sender ? null : `${echo(sender)} is not its parent`
   const open = state.family.children[sender] !== undefined
   if (kind === 'deliver_end' || kind === 'deliver_request') return open ? null : `${echo(sender)} is not its child`
-  return open || acceptedFrom(state, agentStream(sender)) >= 0 ? null : `${echo(sender)} is not its child`
+  return open || acceptedFrom(state, delivery.origin.stream) >= 0 ? null : `${echo(sender)} is not its child`
 }
 
 function beBorn(d: DecisionBuilder, { origin, spec, birth, task }: Of<'deliver_birth'>): void {
@@ -135,9 +125,7 @@ function childEnded(d: DecisionBuilder, { origin, hash, end }: Of<'deliver_end'>
 
 /** Records the delivery or bounce of obligations of this stream. Those that were settled before decide nothing. */
 export function decideDelivered(d: DecisionBuilder, body: Settled): void {
-  const owed = d.state.courier.owed[body.target]
-  if (owed === undefined) return
-  if (body.again ? !wasAccepted(d.state, owed, body.upTo) : body.upTo < owed.from) return
+  if (!settles(d.state, body)) return
   const revisions = new Map(body.bounced.map(({ revision, reason }) => [revision, reason]))
   const unborn = Object.entries(d.state.family.children).filter(([, { since }]) => revisions.has(since))
   const asks = passedOn(d, (request) => revisions.has(request))

@@ -1,9 +1,13 @@
+import type { Child } from '../state/family.ts'
 import { isFinished } from '../state/state.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
 
 // Cancel, pause and resume pass from an agent to its children.
 
 const open = (d: DecisionBuilder) => Object.entries(d.state.family.children).filter(([, { unreached }]) => !unreached)
+/** Other agents go on in a pause, as a tool does that is at work. */
+const pausable = (d: DecisionBuilder) => open(d).filter(([, { external }]) => external === undefined)
+const ofKind = ({ external }: Child) => (external === undefined ? {} : { external })
 
 /**
  * A child must have ended before its parent's deadline, and its own children before that: each has three quarters of the
@@ -14,17 +18,17 @@ export function forwardCancel(d: DecisionBuilder): void {
   const left = cancel === null ? 0 : cancel.deadlineAt - d.context.now
   const deadlineMs = Math.max(1, Math.floor((left * 3) / 4))
   const reason = cancel?.reason === undefined ? {} : { reason: cancel.reason }
-  for (const [childId, { cancelled }] of open(d))
-    if (!cancelled) d.emit('cancel_forwarded', { childId, deadlineMs, ...reason })
+  for (const [childId, child] of open(d))
+    if (!child.cancelled) d.emit('cancel_forwarded', { childId, ...ofKind(child), deadlineMs, ...reason })
 }
 
 export function forwardPause(d: DecisionBuilder, reason?: string): void {
   const why = reason === undefined ? {} : { reason }
-  for (const [childId] of open(d)) d.emit('pause_forwarded', { childId, ...why })
+  for (const [childId] of pausable(d)) d.emit('pause_forwarded', { childId, ...why })
 }
 
 export function forwardResume(d: DecisionBuilder): void {
-  for (const [childId] of open(d)) d.emit('resume_forwarded', { childId })
+  for (const [childId] of pausable(d)) d.emit('resume_forwarded', { childId })
 }
 
 /** The agent goes on without a child. It is told to end all the same, where it can still be told anything. */
@@ -32,7 +36,7 @@ export function leaveChild(d: DecisionBuilder, childId: string, reason: string):
   const child = d.state.family.children[childId]
   if (child === undefined || child.unreached) return
   if (!child.cancelled && !isFinished(d.state)) {
-    d.emit('cancel_forwarded', { childId, deadlineMs: LEFT_MS, reason })
+    d.emit('cancel_forwarded', { childId, ...ofKind(child), deadlineMs: LEFT_MS, reason })
   }
   d.emit('child_unreached', { childId, reason })
 }

@@ -56,6 +56,8 @@ export const Policy = z.strictObject({
   approvalTtlMs: Milliseconds.default(86_400_000),
   sandboxed: z.boolean().default(true),
   secretPatterns: z.array(z.string().min(1)).default([]),
+  /** Kinds of other agents that the run may delegate to; absent: none (CONTRACTS 13). */
+  backends: z.array(z.string().min(1)).optional(),
 })
 export type Policy = z.infer<typeof Policy>
 
@@ -188,6 +190,31 @@ export const TreeLimits = z.strictObject({
 })
 export type TreeLimits = z.infer<typeof TreeLimits>
 
+/** The rights of an agent that need no approval of each call. */
+export const Rights = z.strictObject({
+  /** Read files of its folder. */
+  read: z.boolean(),
+  /** Change files of its folder. */
+  write: z.boolean(),
+  commands: z.boolean(),
+  /** Reach files outside of its folder, and the network, with what it runs. */
+  outside: z.boolean(),
+})
+export type Rights = z.infer<typeof Rights>
+
+/** Another agent that children of a role are given to, with what is known of it at the start of the run. */
+export const RoleBackend = z.strictObject({
+  kind: z.string().min(1),
+  capabilities: z.array(z.string().min(1)),
+  /** The ways to start it: what it may do then, and the extensions that say so. */
+  levels: z.array(z.strictObject({ grants: Rights, extensions: z.record(z.string(), z.json()) })),
+  /** Its model, where the settings name one. */
+  model: z.string().min(1).optional(),
+  /** Of that model. */
+  price: Price.optional(),
+})
+export type RoleBackend = z.infer<typeof RoleBackend>
+
 /**
  * Delegation in force. `maxDepth`: the depth of the deepest agent; the root has depth 0. `agents`: how many agents this one
  * and everything below it may be, itself included. `roles`: the definitions that children are started with.
@@ -196,6 +223,8 @@ export const Delegation = z.strictObject({
   maxDepth: z.int().nonnegative().default(3),
   agents: z.int().positive().default(100),
   roles: z.partialRecord(z.enum(DELEGABLE), RoleDefinition),
+  /** Roles whose children are other agents. The policy grants their kinds. */
+  backends: z.partialRecord(z.enum(DELEGABLE), RoleBackend).optional(),
 })
 export type Delegation = z.infer<typeof Delegation>
 

@@ -57,6 +57,8 @@ export const Report = z.strictObject({
 export type Report = z.infer<typeof Report>
 
 const childId = name
+/** The child is another agent. */
+const ofKind = { external: z.literal(true).optional() }
 const ended = { status: z.enum(['completed', 'failed']), code: name.optional() }
 
 export const treeEvents = {
@@ -73,6 +75,8 @@ export const treeEvents = {
     expectedOutput: name.optional(),
     grant: Grant,
     tree: z.string().nullable(),
+    /** Of a child that is another agent: its kind, and the extensions that its rights are. */
+    backend: z.strictObject({ kind: name, extensions: z.record(z.string(), z.json()) }).optional(),
   }),
   /** Obligation to the parent, in the append that ends the child. */
   end_reported: z.strictObject({
@@ -107,7 +111,7 @@ export const treeEvents = {
   budget_granted: z.strictObject({ childId, request: count, grant: Amounts }),
   budget_received: z.strictObject({ origin: Origin, request: count, grant: Amounts }),
   /** Obligations to the child. */
-  cancel_forwarded: z.strictObject({ childId, reason: text.optional(), deadlineMs: z.int().positive() }),
+  cancel_forwarded: z.strictObject({ childId, ...ofKind, reason: text.optional(), deadlineMs: z.int().positive() }),
   pause_forwarded: z.strictObject({ childId, reason: text.optional() }),
   resume_forwarded: z.strictObject({ childId }),
   /**

@@ -46,6 +46,7 @@ export function admit(spec: AgentSpec): void {
   if (role !== null) checkRole(spec, role, 'role')
   for (const [name, one] of Object.entries(spec.delegation?.roles ?? {}))
     checkRole(spec, one, `delegation.roles.${name}: role`)
+  checkBackends(spec)
   checkTools(spec)
   checkKnowledge(spec)
   checkVariables(spec)
@@ -70,6 +71,13 @@ function checkRole(spec: AgentSpec, role: RoleDefinition, where: string): void {
     if (!role.phases.some((phase) => phase.name === gate.after))
       refuse(`${where} gate after "${echo(gate.after)}": there is no such phase`)
   }
+}
+
+/** Other agents do what no policy sees: each kind is granted by its name. */
+function checkBackends({ policy, delegation }: AgentSpec): void {
+  for (const [role, { kind }] of Object.entries(delegation?.backends ?? {}))
+    if (!policy.backends?.includes(kind))
+      refuse(`delegation.backends.${role}: policy.backends does not grant "${echo(kind)}"; name it there`)
 }
 
 /** A context that compression alone fills could never be worked in. */

@@ -1,10 +1,9 @@
-import { permitted } from '../control/delegate-to-agent.ts'
+import { toolsWithin } from '../control/delegate-to-agent.ts'
 import { controlToolNamed, controlTools, isOnRequest } from '../control/registry.ts'
 import type { AgentSpec, RoleDefinition } from '../definition/spec.ts'
-import { covers, matches } from '../definition/tool-patterns.ts'
+import { matches } from '../definition/tool-patterns.ts'
 import type { ToolSpec } from '../definition/tools.ts'
 import type { BodyOf } from '../events/events.ts'
-import { patternsOf } from './delegation.ts'
 
 // The spec that a child is started with: never a right that its parent lacks.
 
@@ -22,7 +21,7 @@ export function childSpec(
 ): AgentSpec | null {
   const definition = parent.delegation?.roles[role as keyof Parent['delegation']['roles']]
   if (parent.delegation === undefined || definition === undefined) return null
-  const own = toolsFor(parent, patternsOf(constraints))
+  const own = toolsWithin(parent, constraints)
   const tools = [...controls(parent, definition), ...own]
   const roles = Object.fromEntries(
     Object.entries(parent.delegation.roles).map(([name, one]) => [name, narrowed(one, parent, tools)]),
@@ -45,11 +44,6 @@ export function childSpec(
     contextVariables: {},
     delegation: { ...parent.delegation, agents, roles },
   }
-}
-
-function toolsFor(parent: AgentSpec, patterns: readonly string[]): readonly ToolSpec[] {
-  const may = permitted(parent)
-  return patterns.length === 0 ? may : may.filter(({ name }) => covers(patterns, name))
 }
 
 /** Control tools of the role that the parent has too; those of roles are no rights, and a role may be new to the tree. */

@@ -5,9 +5,6 @@ import type { BodyOf, Failure } from '../events/events.ts'
 
 // The messages between parent and child.
 
-/** The constraints that name tools. */
-export const patternsOf = (constraints: readonly string[]): readonly string[] => constraints.filter(isPattern)
-
 /** The first input of a child: all that it knows of its parent's purpose. */
 export function taskText({ task, constraints, expectedOutput }: BodyOf<'child_delegated'>): string {
   const rules = constraints.filter((constraint) => !isPattern(constraint)).map((rule) => `- ${rule}`)
@@ -31,7 +28,7 @@ export function resultOf({ message, artifacts, nextSteps, unmetGates }: End): Js
 }
 
 /** Codes that mean the same of a run and of a call. */
-const SHARED: ReadonlySet<string> = new Set<ToolErrorCode>(['CANCELLED', 'BUDGET_EXCEEDED'])
+const SHARED: ReadonlySet<string> = new Set<ToolErrorCode>(['CANCELLED', 'BUDGET_EXCEEDED', 'UNKNOWN_OUTCOME'])
 
 /** A child that failed is a failed call. The rule is the code of the child's own end. */
 export function failureOf({ code = 'EXECUTION_FAILED', message, partialOutput }: End): Failure {

@@ -2,12 +2,12 @@ import { messageId } from '../../log/ids.ts'
 import type { Json } from '../../log/json.ts'
 import { idOf } from '../../log/owner.ts'
 import { instantOf } from '../../shared/instant.ts'
-import type { AgentSpec } from '../definition/spec.ts'
-import type { DeliveryRefused } from '../errors.ts'
+import type { AgentSpec, DelegableRole, RoleBackend } from '../definition/spec.ts'
+import { DeliveryRefused } from '../errors.ts'
 import type { AgentEvent, Artifact, BodyOf } from '../events/events.ts'
 import type { MessageType } from '../events/messages.ts'
 import type { Amounts, Origin, Report } from '../events/tree.ts'
-import { placeOf, targetsOf } from '../state/courier.ts'
+import { acceptedFrom, keyOf, lossesAt, placeOf, rankOf, targetsOf } from '../state/courier.ts'
 import type { AgentState } from '../state/state.ts'
 import { childSpec } from './child-spec.ts'
 import { taskText } from './delegation.ts'
@@ -29,6 +29,8 @@ export type Delivery = { readonly origin: Origin; readonly after: number } & (
       /** Null: the source has no such role. */
       readonly spec: AgentSpec | null
       readonly task: string
+      /** Of a child that is another agent. */
+      readonly backend?: Backend
     }
   | { readonly kind: 'deliver_end'; readonly hash: string; readonly end: BodyOf<'end_reported'> }
   | { readonly kind: 'deliver_usage'; readonly report: Report }
@@ -42,6 +44,12 @@ export type Delivery = { readonly origin: Origin; readonly after: number } & (
   | ({ readonly kind: 'deliver_subscription'; readonly topic: string } & Sent)
   | ({ readonly kind: 'deliver_publication'; readonly topic: string; readonly payload: Json } & Sent)
 )
+
+/** Another agent: how it is started, and what it can do. */
+export interface Backend extends Omit<RoleBackend, 'levels'> {
+  readonly role: string
+  readonly extensions: Readonly<Record<string, Json>>
+}
 
 /** Messages stay in their run. `sentAt`, and `owedAt` of the obligation: ms. */
 interface Sent {
@@ -88,6 +96,7 @@ export function deliveryOf(
         birth: birthOf(source, event.toolCallId ?? ''),
         spec: childSpec(source.spec, event.body),
         task: taskText(event.body),
+        ...backendOf(source.spec, event.body),
       }
     case 'end_reported':
       return { ...head, kind: 'deliver_end', hash: to.hash, end: event.body }
@@ -141,12 +150,35 @@ export const refusalOf = ({ code, message }: DeliveryRefused, delivery: Delivery
   ...(code === 'BOUNCED' && 'runId' in delivery && { stays: true }),
 })
 
-/** A refused obligation, as its source records it. `told`: the agent hears of its own messages; a refusal was none. */
-export const bounceOf = (event: AgentEvent, refusal: Refusal) => ({
-  revision: event.revision,
-  told: event.type === 'message_sent' && event.body.refused === undefined,
-  ...refusal,
-})
+/** Is the agent told where this obligation of its bounces? Of its own messages; a refusal was none. */
+export const tellsOf = (event: AgentEvent): boolean => event.type === 'message_sent' && event.body.refused === undefined
+
+/** A refused obligation, as its source records it. `told`: the agent is to be told. */
+export const bounceOf = (revision: number, told: boolean, refusal: Refusal) => ({ revision, told, ...refusal })
+
+function backendOf({ delegation }: AgentSpec, { role, backend }: BodyOf<'child_delegated'>): { backend?: Backend } {
+  if (backend === undefined) return {}
+  const known = delegation?.backends?.[role as DelegableRole]
+  const { levels: _, ...about } = known ?? { capabilities: [], levels: [] }
+  return { backend: { ...about, ...backend, role } }
+}
+
+/**
+ * Is the delivery new to its target? False: it was accepted before. Throws DeliveryRefused `OUT_OF_ORDER` where something of the
+ * same source comes first.
+ */
+export function isNew(target: Pick<AgentState, 'courier'>, { origin, after }: Delivery): boolean {
+  const accepted = acceptedFrom(target, origin.stream)
+  const rank = rankOf(origin)
+  if (rank <= accepted) return false
+  // The last accepted delivery may be of a part that the source has lost since.
+  const follows = after === accepted || (after < accepted && lossesAt(rank) > lossesAt(accepted))
+  if (follows) return true
+  throw new DeliveryRefused(
+    'OUT_OF_ORDER',
+    `${keyOf(origin)} follows ${after}, and ${accepted} was accepted last; deliver what is between them first`,
+  )
+}
 
 function birthOf({ runId, agentId, depth, parent }: AgentState, toolCallId: string): ChildBirth {
   const ancestors = parent === null ? [] : [...(parent.ancestors ?? []), parent.agentId]

@@ -1,5 +1,5 @@
-import { agentStream } from '../../log/ids.ts'
-import type { AgentEvent } from '../events/events.ts'
+import { agentStream, externalStream } from '../../log/ids.ts'
+import type { AgentEvent, BodyOf } from '../events/events.ts'
 import { isPerson } from '../events/messages.ts'
 import type { Origin } from '../events/tree.ts'
 import { ImpossibleEvent } from './impossible.ts'
@@ -71,8 +71,10 @@ const NONE: readonly string[] = []
 export function targetsOf({ parent, runId, spec }: Omit<Member, 'courier'>, event: AgentEvent): readonly string[] {
   switch (event.type) {
     case 'child_delegated':
-    case 'budget_granted':
+      return [event.body.backend === undefined ? agentStream(event.body.childId) : externalStream(event.body.childId)]
     case 'cancel_forwarded':
+      return [event.body.external === undefined ? agentStream(event.body.childId) : externalStream(event.body.childId)]
+    case 'budget_granted':
     case 'pause_forwarded':
     case 'resume_forwarded':
       return [agentStream(event.body.childId)]
@@ -98,7 +100,8 @@ export const originOf = ({ body }: Pick<AgentEvent, 'body'>): Origin | null =>
   'origin' in body && body.origin !== undefined ? body.origin : null
 
 /** The rank of a source's last obligation that was accepted; -1: none. */
-export const acceptedFrom = ({ courier }: Member, stream: string): number => courier.accepted[stream] ?? -1
+export const acceptedFrom = ({ courier }: Pick<Member, 'courier'>, stream: string): number =>
+  courier.accepted[stream] ?? -1
 
 /** Streams with undelivered obligations. A courier reads this one from `from` on; `accepted` precedes what it delivers. */
 export const undelivered = ({ courier }: Pick<Member, 'courier'>): readonly (Obligations & { target: string })[] =>
@@ -142,13 +145,32 @@ export const wasAccepted = (state: Pick<Member, 'courier'>, { accepted }: Obliga
   rankOf(placeOf(state, revision)) <= accepted
 
 function settle(state: Member, event: Extract<AgentEvent, { type: 'delivered' }>): Courier['owed'] {
+  const owed = settled(state, event.body)
+  if (owed !== null) return owed
+  throw new ImpossibleEvent(event, `nothing up to ${event.body.upTo} is owed to ${event.body.target}`)
+}
+
+/** The obligations after their delivery was recorded; null: there are none that it could settle. */
+export function settled(
+  state: Pick<Member, 'courier'>,
+  { target, upTo, accepted, again }: BodyOf<'delivered'>,
+): Courier['owed'] | null {
   const { owed } = state.courier
-  const { target, upTo, accepted, again } = event.body
   const before = owed[target]
-  const isOwed = again ? wasAccepted : () => before!.from <= upTo && upTo <= before!.last
-  if (before === undefined || !isOwed(state, before, upTo))
-    throw new ImpossibleEvent(event, `nothing up to ${upTo} is owed to ${target}`)
+  if (before === undefined) return null
+  const isOwed = again ? wasAccepted(state, before, upTo) : before.from <= upTo && upTo <= before.last
+  if (!isOwed) return null
   // What follows an obligation that was refused when it was brought again is brought again too.
   const last = again ? (accepted ?? -1) : Math.max(before.accepted, accepted ?? -1)
   return { ...owed, [target]: { accepted: last, from: upTo + 1, last: before.last } }
+}
+
+/** Does the delivery of obligations up to this revision settle anything? */
+export function settles(
+  state: Pick<Member, 'courier'>,
+  { target, upTo, again }: Pick<BodyOf<'delivered'>, 'target' | 'upTo' | 'again'>,
+): boolean {
+  const owed = state.courier.owed[target]
+  if (owed === undefined) return false
+  return again ? wasAccepted(state, owed, upTo) : upTo >= owed.from
 }

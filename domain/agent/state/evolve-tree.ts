@@ -132,7 +132,7 @@ function exposedBy(before: AgentState, event: EventOf<'model_attempt_lost'>) {
 }
 
 function delegated(state: AgentState, event: EventOf<'child_delegated'>): AgentState {
-  const { childId, grant } = event.body
+  const { childId, grant, backend } = event.body
   const { family } = state
   if (family.children[childId] !== undefined) throw new ImpossibleEvent(event, `${childId} was born before`)
   const left = free(state)
@@ -142,7 +142,8 @@ function delegated(state: AgentState, event: EventOf<'child_delegated'>): AgentS
       throw new ImpossibleEvent(event, `of ${kind} it has ${rest} to give, after ${committed(state)[kind]}`)
   }
   const toolCallId = event.toolCallId ?? ''
-  const child = { toolCallId, since: event.revision, grant, cancelled: false, unreached: false }
+  const known = { toolCallId, since: event.revision, grant, cancelled: false, unreached: false }
+  const child: Child = backend === undefined ? known : { ...known, external: true }
   const next = withStage(state, event, toolCallId, { at: 'child', childId })
   return { ...next, family: { ...family, children: { ...family.children, [childId]: child } } }
 }

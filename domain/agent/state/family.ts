@@ -12,6 +12,8 @@ export interface Child {
   readonly cancelled: boolean
   /** The agent goes on without it. */
   readonly unreached: boolean
+  /** It is another agent, which can be ended and not paused. */
+  readonly external?: true
 }
 
 /** Amounts of which a kind may be without a limit. */

@@ -3,9 +3,12 @@ import type { Command } from '../../agent/decisions/commands.ts'
 import type { DecisionContext } from '../../agent/decisions/context.ts'
 import type { Message } from '../../agent/events/content.ts'
 import type { AgentEvent, EventOf } from '../../agent/events/events.ts'
+import type { Origin } from '../../agent/events/tree.ts'
+import { type Delivery, deliveryOf, tellsOf } from '../../agent/rules/obligations.ts'
 import { Transcript } from '../../agent/state/messages.ts'
 import type { AgentState } from '../../agent/state/state.ts'
 import { agentStream } from '../../log/ids.ts'
+import type { Correspondent, Destination } from '../courier/correspondent.ts'
 import { type Asking, Mailbox } from '../stream/mailbox.ts'
 import type { Memory } from '../stream/memory.ts'
 import type { StreamPorts } from '../stream/ports.ts'
@@ -50,12 +53,29 @@ class AgentMemory implements Memory<AgentEvent, DecisionContext> {
 export type AgentAsking = Asking<DecisionContext>
 
 /** The mailbox of an agent's stream. */
-export class AgentMailbox extends Mailbox<AgentState, AgentEvent, Command, DecisionContext> {
+export class AgentMailbox
+  extends Mailbox<AgentState, AgentEvent, Command, DecisionContext>
+  implements Correspondent<AgentEvent>
+{
   readonly agentId: string
 
   constructor(agentId: string, ports: StreamPorts) {
     super(agent, agentSnapshots, agentStream(agentId), ports, new AgentMemory(null))
     this.agentId = agentId
+  }
+
+  readonly decoding = agent
+
+  letterOf(event: AgentEvent, to: Destination): Delivery | null {
+    return this.state === null ? null : deliveryOf(this.state, event, to)
+  }
+
+  tells(event: AgentEvent): boolean {
+    return tellsOf(event)
+  }
+
+  bornOf(first: AgentEvent): Origin | undefined {
+    return first.type === 'agent_started' ? first.body.origin : undefined
   }
 
   private get own(): AgentMemory {

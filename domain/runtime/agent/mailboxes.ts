@@ -1,4 +1,7 @@
 import { isFinished } from '../../agent/state/state.ts'
+import { idOf, kindOf } from '../../log/owner.ts'
+import type { Correspondent } from '../courier/correspondent.ts'
+import { ExternalMailbox } from '../external/mailbox.ts'
 import type { RuntimePorts } from '../ports.ts'
 import { AgentMailbox } from './mailbox.ts'
 
@@ -39,6 +42,12 @@ export class Mailboxes {
     } finally {
       release()
     }
+  }
+
+  /** The mailbox of a stream of the agents' courier: of keepup's own agent, or of another one. */
+  async withStream<T>(stream: string, use: (mailbox: Correspondent) => Promise<T>): Promise<T> {
+    if (kindOf(stream) === 'external') return use(new ExternalMailbox(idOf(stream), this.ports))
+    return this.with(idOf(stream), use)
   }
 
   /** Lets whatever holds an agent here see what other processes have appended. */

@@ -1,4 +1,3 @@
-import { agent } from '../../agent/decisions/aggregate.ts'
 import type { PersonCommand } from '../../agent/decisions/commands.ts'
 import type { AgentSpec } from '../../agent/definition/spec.ts'
 import { Policy } from '../../agent/definition/spec.ts'
@@ -40,6 +39,7 @@ import { verifyAgent } from './history/verify.ts'
 import type { AgentMailbox } from './mailbox.ts'
 import { Mailboxes } from './mailboxes.ts'
 import { redactRequest, refuseSecrets } from './redact.ts'
+import { streamToErase } from './stream-to-erase.ts'
 import { missingTools, mustHaveTools } from './tools-here.ts'
 import { unknownAgent } from './unknown-agent.ts'
 
@@ -79,7 +79,8 @@ export class Runtime implements AgentServices {
         return heard
       })
       if (said.kind === 'erase') {
-        const erased = await erase(this.ports, agent, agentStream(agentId), said, asking, {
+        const { aggregate, stream } = await streamToErase(this.ports.log, agentId)
+        const erased = await erase(this.ports, aggregate, stream, said, asking, {
           ...(expected === undefined ? {} : { expected }),
           forget: () => this.forgetWhatWasErased(),
         })
@@ -96,8 +97,9 @@ export class Runtime implements AgentServices {
     })
   }
 
-  erasable(agentId: string, which: ErasureChoice): ReturnType<AgentServices['erasable']> {
-    return erasable(this.ports, agent, agentStream(agentId), which)
+  async erasable(agentId: string, which: ErasureChoice): ReturnType<AgentServices['erasable']> {
+    const { aggregate, stream } = await streamToErase(this.ports.log, agentId)
+    return erasable(this.ports, aggregate, stream, which)
   }
 
   async drive(agentId: string, options: DriveOptions): Promise<DriveEnd> {

@@ -1,14 +1,15 @@
-import { agent } from '../../agent/decisions/aggregate.ts'
 import type { SettleDelivery } from '../../agent/decisions/commands.ts'
 import { DeliveryRefused } from '../../agent/errors.ts'
-import { bounceOf, type Delivery, deliveryOf, type Refusal, refusalOf } from '../../agent/rules/obligations.ts'
+import { bounceOf, type Delivery, type Refusal, refusalOf } from '../../agent/rules/obligations.ts'
 import { acceptedFrom, firstBehind, keyOf, rankOf, wasAccepted } from '../../agent/state/courier.ts'
 import type { Header } from '../../log/envelope.ts'
+import type { StreamContext } from '../../stream/aggregate.ts'
 import { damageIn } from '../agent/damage.ts'
-import type { AgentAsking, AgentMailbox } from '../agent/mailbox.ts'
 import type { RuntimePorts } from '../ports.ts'
 import type { Retry } from '../retry.ts'
 import { firstOf, history } from '../stream/history.ts'
+import type { Asking } from '../stream/mailbox.ts'
+import type { Correspondent } from './correspondent.ts'
 
 // The courier between streams (DESIGN, Flow: Between streams). It has no store: what is to be delivered is in the source's
 // state, and what was accepted is in the target's. So any courier may go on at any point, and two may do the same work.
@@ -23,8 +24,8 @@ const COURIER = { kind: 'courier', id: 'courier' } as const
  */
 export async function deliver(
   ports: RuntimePorts,
-  source: AgentMailbox,
-  target: AgentMailbox,
+  source: Correspondent,
+  target: Correspondent,
   retry: Retry,
 ): Promise<void> {
   await ports.mustBeWhole?.(target.agentId)
@@ -37,22 +38,18 @@ export async function deliver(
   if (lost < accepted) [from, accepted] = [firstBehind(source.state!, lost), lost]
   else if (from > owed.last) return
   let upTo = -1
-  for await (const page of history(ports, agent, source.stream, { from, to: owed.last })) {
+  for await (const page of history(ports, source.decoding, source.stream, { from, to: owed.last })) {
     for (const { event, recorded } of page) {
       const to = { stream: source.stream, target: target.stream, after: accepted, hash: recorded.hash }
-      const command = deliveryOf(source.state!, event, to)
+      const command = source.letterOf(event, to)
       if (command === null) continue
       const refused = broken ?? (await refusal(ports, target, command, recorded.header, retry))
       if (refused === null) [accepted, upTo] = [rankOf(command.origin), event.revision]
       else {
         // Told before anything later is delivered: the target's number alone would make it look accepted.
         const again = wasAccepted(source.state!, owed, event.revision)
-        await settle(
-          source,
-          target,
-          { upTo: event.revision, accepted, bounced: [bounceOf(event, refused)], again },
-          retry,
-        )
+        const bounced = [bounceOf(event.revision, source.tells(event), refused)]
+        await settle(source, target, { upTo: event.revision, accepted, bounced, again }, retry)
         upTo = -1
       }
     }
@@ -61,7 +58,7 @@ export async function deliver(
 }
 
 /** Reads the target anew; gives why it never can be, where that is so. */
-async function refreshed(target: AgentMailbox): Promise<Refusal | null> {
+async function refreshed(target: Correspondent): Promise<Refusal | null> {
   try {
     await target.refresh()
     return null
@@ -74,7 +71,7 @@ async function refreshed(target: AgentMailbox): Promise<Refusal | null> {
 /** Why the target refuses the delivery for good; null: it has recorded it. */
 async function refusal(
   ports: RuntimePorts,
-  target: AgentMailbox,
+  target: Correspondent,
   command: Delivery,
   header: Header,
   retry: Retry,
@@ -95,16 +92,16 @@ async function refusal(
 /** After a loss a parent may delegate under an id that it has used in the lost part. */
 async function isBornOtherwise(
   ports: RuntimePorts,
-  target: AgentMailbox,
+  target: Correspondent,
   { kind, origin }: Delivery,
 ): Promise<boolean> {
   if (kind !== 'deliver_birth' || target.state === null) return false
-  const first = await firstOf(ports, agent, target.stream)
-  const born = first?.type === 'agent_started' ? first.body.origin : undefined
+  const first = await firstOf(ports, target.decoding, target.stream)
+  const born = first === null ? undefined : target.bornOf(first)
   return born?.stream !== origin.stream || born.bodyHash !== origin.bodyHash
 }
 
-function askingOf({ origin }: Delivery, { correlationId, commandId, trace }: Header): AgentAsking {
+function askingOf({ origin }: Delivery, { correlationId, commandId, trace }: Header): Asking<StreamContext> {
   return {
     by: COURIER,
     commandId: keyOf(origin),
@@ -121,7 +118,7 @@ interface Done {
   readonly again: boolean
 }
 
-async function settle(source: AgentMailbox, target: AgentMailbox, done: Done, retry: Retry): Promise<void> {
+async function settle(source: Correspondent, target: Correspondent, done: Done, retry: Retry): Promise<void> {
   const { upTo, bounced, again } = done
   const command: SettleDelivery = {
     kind: 'delivered',

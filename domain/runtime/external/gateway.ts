@@ -59,6 +59,20 @@ export class AgentGateway {
     return new ExternalRun({ backend, request, log, clock, hiding, ...(files !== undefined && { files }) })
   }
 
+  /**
+   * Starts a run that is recorded and was never started. Rejects as `run` does, and where it was started before. `files`: those
+   * of its working folder, which another run holds.
+   */
+  async take(kind: string, agentId: string, born: RecordedRequest, files?: HeldFiles): Promise<AgentRunHandle> {
+    const backend = this.#backend(kind)
+    const { envNames: _, name: __, budget, price, ...asked } = born
+    const terms = { ...(budget !== undefined && { budget }), ...(price !== undefined && { price }) }
+    const request = checkRequest(limited(asked as AgentRunRequest, backend, terms), backend)
+    const { clock, hiding = null } = this.#options
+    const log = await this.#options.log.take(agentId, await versionBefore(files))
+    return new ExternalRun({ backend, request, log, clock, hiding, ...(files !== undefined && { files }) })
+  }
+
   async #hold({ workingDir }: AgentRunRequest, { sharesFolder }: StartedBy): Promise<HeldFiles | undefined> {
     if (workingDir === undefined || sharesFolder === true || this.#options.hold === undefined) return undefined
     try {

@@ -2,15 +2,15 @@ import { CommandRejected } from '../../agent/errors.ts'
 import { external } from '../../external/aggregate.ts'
 import type { ExternalCommand, ExternalContext, ExternalFact } from '../../external/commands.ts'
 import type { ExternalEvent } from '../../external/events.ts'
+import type { Outcome } from '../../external/outcome.ts'
 import { type ExternalState, isFinished } from '../../external/state.ts'
 import type { Actor } from '../../log/envelope.ts'
 import { base32, effectId, externalStream, runIdOf } from '../../log/ids.ts'
 import type { ExternalLog, ExternalRunLog, RecordedRun, StartedBy } from '../../ports/external.ts'
 import { history } from '../stream/history.ts'
-import { Mailbox } from '../stream/mailbox.ts'
 import type { StreamPorts } from '../stream/ports.ts'
-import { Snapshots } from '../stream/snapshots.ts'
 import { AgentEventIndex } from './event-index.ts'
+import { ExternalMailbox } from './mailbox.ts'
 
 export interface ExternalLogPorts extends StreamPorts {
   /** Version of this program, which a claim records. */
@@ -28,8 +28,6 @@ export interface Expected {
   readonly expected?: number
 }
 
-type ExternalMailbox = Mailbox<ExternalState, ExternalEvent, ExternalCommand, ExternalContext>
-
 const GATEWAY: Actor = { kind: 'gateway', id: 'agents' }
 const FACT = { fact: true } as const
 
@@ -41,10 +39,8 @@ export class StreamExternalLog implements ExternalLog {
     this.#ports = ports
   }
 
-  /** A state of an external run is small and its stream has few events: it is folded anew, without snapshots. */
   #mailbox(agentId: string): ExternalMailbox {
-    const { snapshots: _, ...ports } = this.#ports
-    return new Mailbox(external, NO_SNAPSHOTS, externalStream(agentId), ports)
+    return new ExternalMailbox(agentId, this.#ports)
   }
 
   #driverId(): string {
@@ -67,6 +63,36 @@ export class StreamExternalLog implements ExternalLog {
     // The process of a request that came before is not started a second time.
     if (!recorded) throw new CommandRejected('RUN_EXISTS', `${agentId} was started before; follow its events`)
     return new StreamRunLog(this.#ports, mailbox, { id: driverId, epoch: mailbox.state!.driver!.epoch })
+  }
+
+  /**
+   * Claims a run that another agent has delegated, and records the intent of its process in the same append. Rejects with
+   * `RUN_EXISTS` where it was taken or has ended before.
+   */
+  async take(agentId: string, facts: readonly ExternalFact[] = []): Promise<ExternalRunLog> {
+    const { mailbox, driverId } = await this.#untaken(agentId, (claim) => [claim, ...facts, { kind: 'proceed' }])
+    return new StreamRunLog(this.#ports, mailbox, { id: driverId, epoch: mailbox.state!.driver!.epoch })
+  }
+
+  /** Ends a delegated run that cannot be started. Rejects as {@link take} does. */
+  async refuse(agentId: string, error: Extract<Outcome, { outcome: 'failed' }>['error']): Promise<void> {
+    const outcome = { outcome: 'failed', exit: null, error } as const
+    await this.#untaken(agentId, (claim) => [claim, { kind: 'end', outcome }])
+  }
+
+  async #untaken(agentId: string, commandsOf: (claim: ExternalFact) => readonly ExternalCommand[]) {
+    const mailbox = this.#mailbox(agentId)
+    const driverId = this.#driverId()
+    await this.#ports.beforeAppend?.()
+    const commands = commandsOf({ kind: 'claim', driverId, build: this.#ports.build })
+    const asking = { by: { kind: 'driver', id: driverId } as const, commandId: `${agentId}.take#${driverId}` }
+    // Looked at with each decision: a second claim would leave the process of the first one in doubt.
+    const mustAllow = ({ stage }: ExternalState) => {
+      if (stage.at !== 'requested')
+        throw new CommandRejected('RUN_EXISTS', `${agentId} was started before; follow its events`)
+    }
+    await mailbox.submit({ kind: 'series', commands }, asking, { fact: false, mustAllow })
+    return { mailbox, driverId }
   }
 
   /**
@@ -119,11 +145,12 @@ export class StreamExternalLog implements ExternalLog {
   async settle(agentId: string, ended: number): Promise<boolean> {
     const mailbox = this.#mailbox(agentId)
     await mailbox.refresh()
-    if (mailbox.state === null || isFinished(mailbox.state)) return false
+    const { state } = mailbox
+    if (state === null || isFinished(state) || isUntaken(state)) return false
     const driverId = this.#driverId()
     const commands: ExternalCommand[] = [
       { kind: 'claim', driverId, build: this.#ports.build },
-      mailbox.state.stage.at === 'running' ? { kind: 'reaped', ended } : { kind: 'end', outcome: NEVER_STARTED },
+      state.stage.at === 'running' ? { kind: 'reaped', ended } : { kind: 'end', outcome: NEVER_STARTED },
     ]
     const asking = { by: { kind: 'driver', id: driverId } as const, commandId: `${agentId}.settle#${driverId}` }
     const { recorded } = await mailbox.submit({ kind: 'series', commands }, asking, FACT)
@@ -177,12 +204,8 @@ const NEVER_STARTED = {
   error: { code: 'Backend', message: 'the program that was to start the agent was gone before it had done so' },
 } as const
 
-const NO_SNAPSHOTS = new Snapshots<ExternalState, ExternalEvent>(external, {
-  members: [],
-  keep: (state) => state,
-  step: () => 0,
-  whole: async () => null,
-})
+/** A delegated run is started when its parent's run is driven. */
+const isUntaken = ({ stage, reportsTo }: ExternalState): boolean => stage.at === 'requested' && reportsTo !== null
 
 async function* eventsIn(read: ExternalRunLog['read']) {
   for (let from = 0; ; ) {

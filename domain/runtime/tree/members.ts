@@ -128,7 +128,8 @@ export class Members {
 
 /** Children whose end is not known, as far as their birth was brought to their streams. */
 const bornOf = ({ family, courier }: AgentState): readonly string[] =>
-  Object.entries(family.children).flatMap(([childId, { since }]) => {
+  Object.entries(family.children).flatMap(([childId, { since, external }]) => {
+    if (external) return []
     const owed = courier.owed[agentStream(childId)]
     return owed !== undefined && owed.from <= owed.last && since >= owed.from ? [] : [childId]
   })

@@ -1,9 +1,8 @@
-import { agent } from '../../agent/decisions/aggregate.ts'
 import { CommandRejected } from '../../agent/errors.ts'
 import { isFinished } from '../../agent/state/state.ts'
 import type { SealedEvent } from '../../log/envelope.ts'
-import { agentStream, base32 } from '../../log/ids.ts'
-import { idOf } from '../../log/owner.ts'
+import { base32 } from '../../log/ids.ts'
+import { idOf, kindOf } from '../../log/owner.ts'
 import { Callback } from '../agent/callback.ts'
 import { Driver } from '../agent/driver.ts'
 import { idleEnd } from '../agent/look.ts'
@@ -15,13 +14,13 @@ import { deliver } from '../courier/deliver.ts'
 import { TimeLimitError } from '../errors.ts'
 import type { RuntimePorts } from '../ports.ts'
 import { outcomeRetry } from '../retry.ts'
-import { firstOf } from '../stream/history.ts'
 import { endingWith } from '../time-limit.ts'
 import type { DriveEnd, DriveOptions } from '../types.ts'
 import { endOfRun } from './ends.ts'
 import type { Member } from './member.ts'
 import { Members } from './members.ts'
-import { LOOK_MS, TreeLeases } from './tree-leases.ts'
+import { OtherAgents } from './other-agents.ts'
+import { LOOK_MS, mayHelp, TreeLeases } from './tree-leases.ts'
 import { WorkspaceOrder } from './workspace-order.ts'
 
 /** A driver that was told to stop brings in what it knows, with the files as they are then. */
@@ -44,8 +43,9 @@ export class TreeDriver {
   private readonly order = new WorkspaceOrder()
   private readonly stopped: AbortSignal
   private readonly leases: TreeLeases
+  private readonly others: OtherAgents
   private driverId: string | null = null
-  /** The first of those that kept an agent from going on; the others go on. */
+  /** The first that kept an agent from going on; the others go on. */
   private fault: { readonly error: unknown } | null = null
   private overtaken: DriveEnd | null = null
   /** Agents of which all targets were asked in this drive. */
@@ -67,6 +67,11 @@ export class TreeDriver {
       failed: (error) => this.fail(error),
     })
     this.leases = new TreeLeases(ports, { runId, atOnce: ports.agentsAtOnce ?? AT_ONCE, stopped: this.stopped })
+    this.others = new OtherAgents(ports, {
+      ...{ mailboxes, leases: this.leases, order: this.order, stopped: this.stopped, signal: options.signal },
+      moved: () => this.alarm.poke(),
+      failed: (error) => this.fail(error),
+    })
   }
 
   /** Rejects with the first fault, once nothing is at work any more. */
@@ -74,7 +79,8 @@ export class TreeDriver {
     const onStop = () => this.alarm.poke()
     this.stopped.addEventListener('abort', onStop)
     try {
-      if (!(await this.leases.takeRun()) && this.refuses && !(await this.mayHelp())) throw this.drivenElsewhere()
+      if (!(await this.leases.takeRun()) && this.refuses && !(await mayHelp(this.ports, this.runId)))
+        throw this.drivenElsewhere()
       const root = await this.members.enter(this.runId, true)
       if (root === null) throw unknownAgent(this.runId)
       if (this.leases.holdsRun) this.members.meetEnded(root)
@@ -95,12 +101,16 @@ export class TreeDriver {
       if (!this.stopped.aborted && (await this.leases.retakeRun())) this.takeOver()
       await this.members.enterAll((member) => this.leases.holdsRun && this.members.meetEnded(member))
       for (const member of this.members.all) this.look(member)
-      if (!this.members.all.some(({ busy }) => busy) && !this.members.pending && !this.alarm.moved) {
+      if (!this.busy && !this.alarm.moved) {
         const end = this.leases.shared ? this.endOfShared(root) : this.endAtRest(root)
         if (end !== null) return end
       }
       await this.alarm.next(this.ports.clock, this.nextWake())
     }
+  }
+
+  private get busy(): boolean {
+    return this.members.all.some(({ busy }) => busy) || this.members.pending || this.others.busy
   }
 
   /** What other processes drive may have got on since it was read here. Null: it is looked at again. */
@@ -119,14 +129,6 @@ export class TreeDriver {
     this.lookedAgain = known
     for (const member of driven) member.looksAgain(this.ports.clock.now() + LOOK_MS)
     return null
-  }
-
-  /** Are there agents that a process may drive that does not hold the run? */
-  private async mayHelp(): Promise<boolean> {
-    const first = await firstOf(this.ports, agent, agentStream(this.runId))
-    if (first?.type !== 'agent_started') return false
-    const { delegation, workspace } = first.body.spec
-    return delegation !== undefined && workspace === null
   }
 
   /** Does this drive refuse what other processes drive, instead of waiting for it? */
@@ -170,17 +172,17 @@ export class TreeDriver {
   private look(member: Member): void {
     const { state, agentId } = member
     this.members.meetBorn(member)
+    this.others.meet(member)
     if (this.members.pending) this.alarm.moved = true
     const stops = this.overtaken !== null || this.stopped.aborted || member.faulted
     const owes = member.targets(this.compares(member)).length > 0
     if (owes && !stops && !member.delivering) this.begin(member, 'delivering', () => this.bring(member))
-    const { clock } = this.ports
-    if (!member.working && member.drives && member.isDue(clock)) {
+    if (!member.working && member.drives && member.isDue(this.ports.clock)) {
       member.moved = false
       member.wakeAt = Number.POSITIVE_INFINITY
       // What others may drive is read anew first.
       const idle = this.leases.shared && !stops ? null : idleEnd(state, this.ports)
-      if (idle !== null || stops) member.rests(idle ?? { end: 'interrupted' }, clock)
+      if (idle !== null || stops) member.rests(idle ?? { end: 'interrupted' }, this.ports.clock)
       else this.begin(member, 'working', () => this.takeTurn(member))
     }
     if (member.over && agentId !== this.runId) {
@@ -206,14 +208,15 @@ export class TreeDriver {
   private async bring(member: Member): Promise<void> {
     for (const target of member.targets(this.compares(member))) {
       const retry = outcomeRetry(this.ports, member.agentId, `what ${target} is told`, this.stopped)
-      await this.mailboxes.with(idOf(target), (mailbox) =>
+      await this.mailboxes.withStream(target, (mailbox) =>
         retry.repeat(async () => {
           await this.ports.crashPoint?.('before_delivery')
           await deliver(this.ports, member.mailbox, mailbox, retry)
         }),
       )
       // One that has left may owe something again.
-      this.members.meet(idOf(target))
+      if (kindOf(target) === 'external') this.others.notice(idOf(target))
+      else this.members.meet(idOf(target))
     }
     this.compared.add(member.agentId)
   }

@@ -1,6 +1,9 @@
+import { agent } from '../../agent/decisions/aggregate.ts'
 import type { AgentState } from '../../agent/state/state.ts'
+import { agentStream } from '../../log/ids.ts'
 import { Mutex, Semaphore } from '../concurrency.ts'
 import type { Lease, RuntimePorts } from '../ports.ts'
+import { firstOf } from '../stream/history.ts'
 
 /** How often is looked whether another process still holds what is wanted here, ms. */
 export const LOOK_MS = 500
@@ -137,6 +140,14 @@ export class TreeLeases {
       return null
     })
   }
+}
+
+/** Are there agents that a process may drive that does not hold the run? */
+export async function mayHelp(ports: RuntimePorts, runId: string): Promise<boolean> {
+  const first = await firstOf(ports, agent, agentStream(runId))
+  if (first?.type !== 'agent_started') return false
+  const { delegation, workspace } = first.body.spec
+  return delegation !== undefined && workspace === null
 }
 
 /** Where no lease is needed. */

@@ -16,14 +16,23 @@ export class WorkspaceOrder {
   readonly #entries = new Set<Entry>()
 
   /** Waits for the calls before this one that it conflicts with, or for the signal; then works, unless it has aborted. */
-  async run<T>(
+  run<T>(
     call: Call,
     specs: (name: string) => ToolSpec | undefined,
     signal: AbortSignal,
     work: () => Promise<T>,
   ): Promise<T> {
+    return this.#after({ touched: touching(call, specs), barrier: isBarrier(call, specs) }, signal, work)
+  }
+
+  /** Works while nothing else does, as what may touch anything must. */
+  alone<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    return this.#after({ touched: NOTHING, barrier: true }, signal, work)
+  }
+
+  async #after<T>(about: Omit<Entry, 'ended'>, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const ended = Promise.withResolvers<void>()
-    const entry = { touched: touching(call, specs), barrier: isBarrier(call, specs), ended: ended.promise }
+    const entry = { ...about, ended: ended.promise }
     const before = [...this.#entries].filter((other) => conflict(other, entry)).map((other) => other.ended)
     this.#entries.add(entry)
     try {
@@ -36,6 +45,9 @@ export class WorkspaceOrder {
     }
   }
 }
+
+/** Of what says nothing of the files that it touches. */
+const NOTHING: Touching = { effect: 'irreversible', reads: [], writes: [] }
 
 const conflict = (a: Entry, b: Entry): boolean => a.barrier || b.barrier || collide(a.touched, b.touched)
 

@@ -1,6 +1,8 @@
 import type { Amounts, Grant, Report } from '../../../domain/agent/events/tree.ts'
+import { kindOf } from '../../../domain/log/owner.ts'
 import type { Row } from '../../schema/tables.ts'
 import { type Change, put, set } from '../change.ts'
+import { FINAL_TEXT } from '../external/rows.ts'
 import type { ProjectedEvent } from './event.ts'
 
 // Rows of what happens between parent and child. Every fact is in the row of the stream that recorded it.
@@ -51,8 +53,12 @@ export function budgetChanges(e: ProjectedEvent): Change[] {
   }
 }
 
-/** Changes of `artifact_registrations`. */
+/** Changes of `artifact_registrations`. Another agent's one artifact is its final text, which its parent has with its end. */
 export function artifactRegistrations(e: ProjectedEvent): Change[] {
+  if (e.type === 'child_ended' && e.body && kindOf(e.body.origin.stream) === 'external') {
+    const key = { agent_id: e.agentId, child_id: e.body.childId, artifact_id: FINAL_TEXT }
+    return [put('artifact_registrations', key, { revision: e.revision, at: e.time })]
+  }
   if (e.type !== 'child_artifact' || !e.body) return []
   const { childId, artifact } = e.body
   const key = { agent_id: e.agentId, child_id: childId, artifact_id: artifact.id }

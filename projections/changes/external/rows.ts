@@ -11,7 +11,7 @@ type Of<T extends ProjectedExternal['type']> = Extract<ProjectedExternal, { type
 /** An external run is one agent without turns: what it used is the one attempt of its turn 0. */
 const TURN = 0
 const ATTEMPT = 1
-const FINAL_TEXT = 'final_text'
+export const FINAL_TEXT = 'final_text'
 
 /** The row changes of an event of an external run. Pure: the same event always gives the same changes. */
 export function changesOf(e: ProjectedExternal): Change[] {
@@ -65,7 +65,7 @@ function started(e: Of<'external_started'>): Change[] {
       run_id: e.runId,
       parent_agent_id: parent?.agentId ?? null,
       parent_tool_call_id: parent?.toolCallId ?? null,
-      role: '',
+      role: parent?.role ?? '',
       status: 'active',
       depth: parent?.depth ?? (isRoot ? 0 : -1),
       created_at: e.time,

@@ -6,6 +6,7 @@ import { erase } from '../../../domain/runtime/erasure/erase.ts'
 import { AgentGateway } from '../../../domain/runtime/external/gateway.ts'
 import { StreamExternalLog } from '../../../domain/runtime/external/stream-log.ts'
 import { Projector } from '../../../projections/projector/projector.ts'
+import { dueBefore } from '../../../projections/queries/due.ts'
 import { showRun } from '../../../projections/queries/run.ts'
 import { listRuns } from '../../../projections/queries/runs.ts'
 import { usageBy } from '../../../projections/queries/usage.ts'
@@ -51,9 +52,11 @@ export function externalContract(kit: TablesKit): void {
   describe('an external run', () => {
     it('is in the lineage with status, usage and cost, in the list of runs and on the bill, ungoverned', async () => {
       const { gateway, puppet, tables, open, lineage } = await told(kit)
-      const run = await gateway.run('fake', { prompt: 'do it', workingDir: '/work' }, { by: ANN })
+      const run = await gateway.run('fake', { prompt: 'do it', workingDir: '/work', timeoutMs: 1_000 }, { by: ANN })
       await puppet.text('some', 'words')
       const projector = await open()
+      // It goes on by itself: no driver of keepup's own agents is to wake it.
+      expect(await dueBefore(tables.db, null)).toEqual([])
       expect(await lineage()).toMatchObject({ status: 'active', ungoverned: 1, backend: 'fake', completed_at: null })
       await puppet.emit({ usage: USAGE })
       puppet.exit()

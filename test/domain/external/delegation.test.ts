@@ -56,8 +56,9 @@ describe('a child', () => {
     const confined = of({ mode: 'batch', sandboxed: true })
     for (const { levels = [] } of BACKENDS) expect(levelFor(confined, levels)).toBe(null)
   })
-  it('of a role has what all of its phases have', () => {
+  it('of a role has what one of its phases has: it comes to each by itself', () => {
     const policy = Policy.parse({ mode: 'batch', sandboxed: false })
-    expect(rightsOf({ policy, role: ROLES.coder! })).toMatchObject({ write: false, commands: false })
+    expect(rightsOf({ policy, role: ROLES.coder! })).toEqual(ALL_RIGHTS)
+    expect(rightsOf({ policy, role: ROLES.researcher! })).toMatchObject({ read: true, write: false, commands: false })
   })
 })

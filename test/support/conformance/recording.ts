@@ -6,7 +6,11 @@ export const RECORDING: readonly Row[] = [
     must: '5.4.1',
     says: 'children have an isolated context and a constrained registry',
     test: law('tree-rights'),
-    fault: fault('agent/rules/child-spec.ts', 'const may = permitted(parent)', 'const may = parent.tools'),
+    fault: fault(
+      'agent/rules/child-spec.ts',
+      'const own = toolsWithin(parent, constraints)',
+      'const own = parent.tools',
+    ),
   },
   {
     must: '5.4.2',

@@ -1,4 +1,3 @@
-import { fault, law } from './row.ts'
 import type { Rule } from './rules.ts'
 
 const sandbox = 'test/agents/mcp-sandbox.test.ts'

@@ -18,6 +18,7 @@ export class Run {
   readonly events: ExternalEvent[] = []
   now = 1_000
   driver: { id: string; epoch: number } | undefined
+  stream = 'external-x1'
 
   constructor(...commands: ExternalCommand[]) {
     for (const command of commands) this.decide(command)
@@ -25,7 +26,7 @@ export class Run {
 
   decide(command: ExternalCommand, commandId = `c${this.now}`): readonly ExternalDraft[] {
     this.now += 1
-    const place = { stream: 'external-x1', revision: this.events.length - 1 }
+    const place = { stream: this.stream, revision: this.events.length - 1 }
     const { drafts, state } = external.decide(this.state, place, command, {
       now: this.now,
       jitter: () => 0.5,

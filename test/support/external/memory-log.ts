@@ -68,4 +68,15 @@ export class MemoryExternalLog implements ExternalLog {
     this.runs.push(run)
     return run
   }
+
+  async take(agentId: string, facts: readonly ExternalCommand[] = []): Promise<ExternalRunLog> {
+    const run = this.runs.find((one) => one.agentId === agentId)!
+    for (const command of [
+      { kind: 'claim', driverId: 'd1', build: 'test' } as const,
+      ...facts,
+      { kind: 'proceed' } as const,
+    ])
+      run.decide(command)
+    return run
+  }
 }

@@ -1,4 +1,5 @@
 import { World } from '../world.ts'
+import { delegations } from './delegations.ts'
 import { PLANS } from './plans.ts'
 import { RecordingLog } from './recording.ts'
 import { contexts, tasks } from './tales-contexts.ts'
@@ -24,6 +25,7 @@ export const HISTORIES: Readonly<Record<string, () => Promise<RecordingLog>>> = 
     budgets,
     coder,
     contexts,
+    delegations,
     documents,
     doubts,
     ends,

@@ -4,7 +4,7 @@ import { decide } from '../../../domain/agent/decisions/decide.ts'
 import { owed } from '../../../domain/agent/decisions/owed.ts'
 import { DeliveryRefused } from '../../../domain/agent/errors.ts'
 import type { AgentEvent } from '../../../domain/agent/events/events.ts'
-import { bounceOf, deliveryOf, refusalOf } from '../../../domain/agent/rules/obligations.ts'
+import { bounceOf, deliveryOf, refusalOf, tellsOf } from '../../../domain/agent/rules/obligations.ts'
 import { rankOf, targetsOf, undelivered } from '../../../domain/agent/state/courier.ts'
 import { Transcript } from '../../../domain/agent/state/messages.ts'
 import { type AgentState, activityOf, callsOf, isFinished } from '../../../domain/agent/state/state.ts'
@@ -185,7 +185,7 @@ export class Agents {
     const command = deliveryOf(state, event, to)!
     const done = { target, upTo: event.revision }
     try {
-      const written = this.submit(idOf(target), command)
+      const written = this.accept(target, command)
       if (how === 'again' && written.length > 0)
         throw new Error(`${event.type} was accepted twice, or after it had bounced`)
       if (how === 'again' || how === 'forgets') return
@@ -195,13 +195,18 @@ export class Agents {
       if (error.code === 'OUT_OF_ORDER' && how !== 'skips') throw error
       if (error.code === 'OUT_OF_ORDER' || how !== 'next') return
       const accepted = owes.accepted < 0 ? null : owes.accepted
-      const bounced = [bounceOf(event, refusalOf(error, command))]
+      const bounced = [bounceOf(event.revision, tellsOf(event), refusalOf(error, command))]
       this.submit(source, { kind: 'delivered', ...done, accepted, bounced })
     }
   }
 
+  /** Records a delivery in its target's stream. */
+  protected accept(target: string, command: Command): readonly unknown[] {
+    return this.submit(idOf(target), command)
+  }
+
   /** Nothing is left to do but to wait for the end of a cancel, or for an answer: the time comes to the next one. */
-  private passesDeadline(): boolean {
+  protected passesDeadline(): boolean {
     const open = [...this.streams.values()].flatMap(({ state }) => {
       if (isFinished(state)) return []
       const replies = callsOf(state).flatMap(({ stage }) => (stage.at === 'reply' ? [stage.until] : []))

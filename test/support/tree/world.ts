@@ -11,7 +11,7 @@ import type { EventLog, ModelOutcome, ModelRequest, Tool } from '../../../domain
 import { history } from '../../../domain/runtime/agent/history/history.ts'
 import { agentAt } from '../../../domain/runtime/agent/history/replay.ts'
 import { acceptLoss } from '../../../domain/runtime/agent/losses.ts'
-import type { RuntimePorts } from '../../../domain/runtime/ports.ts'
+import type { DelegatedRuns, RuntimePorts } from '../../../domain/runtime/ports.ts'
 import type { DriveEnd } from '../../../domain/runtime/types.ts'
 import { MemoryBlobs, seededRandom, toolSpec, USER } from '../harness.ts'
 import { NO_SECRETS } from '../no-secrets.ts'
@@ -46,6 +46,8 @@ export class TreeWorld {
   agentsAtOnce = 5
   /** How long a model takes. */
   modelMs = 100
+  /** Other agents, to which those of the tree delegate. */
+  delegated: ((ports: RuntimePorts) => DelegatedRuns) | null = null
   /** Processes that drive at once. */
   workers = 1
   readonly leases = new ProcessLeases()
@@ -100,6 +102,11 @@ export class TreeWorld {
   }
 
   private ports(process: Process, number: number): RuntimePorts {
+    const ports = this.own(process, number)
+    return this.delegated === null ? ports : { ...ports, delegated: this.delegated(ports) }
+  }
+
+  private own(process: Process, number: number): RuntimePorts {
     const tools = new Map(this.tools(process).map((tool) => [tool.spec.name, tool]))
     const { log, clock } = this
     return {

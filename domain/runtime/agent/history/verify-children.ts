@@ -2,7 +2,6 @@ import { agent } from '../../../agent/decisions/aggregate.ts'
 import type { EventOf } from '../../../agent/events/events.ts'
 import { isStreamDamage } from '../../../log/damage.ts'
 import type { Header, RecordedEvent } from '../../../log/envelope.ts'
-import { agentStream } from '../../../log/ids.ts'
 import type { Stores } from '../../stream/ports.ts'
 import type { Problem } from '../../stream/proof.ts'
 
@@ -36,13 +35,13 @@ export class ChildEnds {
 
 const LOST = 'restore the log from a backup'
 
-async function faultOf(log: Stores['log'], { childId, head, origin }: Ended['body']): Promise<string | null> {
+async function faultOf(log: Stores['log'], { head, origin }: Ended['body']): Promise<string | null> {
   const at = `revision ${head.revision}, where it was recorded to end`
   try {
-    const end = await eventAt(log, agentStream(childId), head.revision)
+    const end = await eventAt(log, origin.stream, head.revision)
     if (end === null) return `has no ${at}: ${LOST}`
     if (end.hash !== head.hash) return `has another event at ${at}: ${LOST}`
-    const told = origin.revision === head.revision ? end : await eventAt(log, agentStream(childId), origin.revision)
+    const told = origin.revision === head.revision ? end : await eventAt(log, origin.stream, origin.revision)
     if (told?.header.body.hash !== origin.bodyHash) return `reported another end than was recorded: ${LOST}`
     return null
   } catch (error) {

@@ -1,0 +1,67 @@
+import type { SettleDelivery } from '../agent/decisions/commands.ts'
+import { DeliveryRefused } from '../agent/errors.ts'
+import { type Delivery, isNew, senderOf } from '../agent/rules/obligations.ts'
+import { settles } from '../agent/state/courier.ts'
+import { echo } from '../shared/issues.ts'
+import { CANCELLED_UNSTARTED, type DecisionBuilder } from './decision-builder.ts'
+import type { RecordedRequest } from './events.ts'
+import { type ExternalState, isFinished } from './state.ts'
+
+// Deliveries of the courier to a run that keepup's own agent delegates: its birth and its cancel. What was accepted before
+// decides nothing, and what can never be accepted bounces, as with keepup's own agents.
+
+type Of<K extends Delivery['kind']> = Extract<Delivery, { kind: K }>
+
+const bounce = (reason: string) => new DeliveryRefused('BOUNCED', reason)
+
+export function decideDelivery(d: DecisionBuilder, state: ExternalState | null, delivery: Delivery): void {
+  if (state === null) {
+    if (delivery.kind !== 'deliver_birth') throw bounce('there is no such agent')
+    return beBorn(d, delivery)
+  }
+  if (!isNew(state, delivery)) return
+  if (delivery.kind === 'deliver_birth') throw bounce(`an agent ${echo(state.agentId)} exists already`)
+  if (isFinished(state)) throw bounce('the agent has finished')
+  if (delivery.kind !== 'deliver_cancel')
+    throw bounce(`${state.backend} is another agent, which reads nothing but its task`)
+  if (delivery.origin.stream !== state.reportsTo) throw bounce(`${echo(senderOf(delivery))} is not its parent`)
+  if (state.cancelledAt !== null) throw bounce('the agent was asked to end before')
+  const { origin, reason } = delivery
+  d.emit('cancel_requested', { origin, ...(reason === undefined || reason === '' ? {} : { reason }) })
+  if (state.stage.at === 'requested') d.emit('external_ended', CANCELLED_UNSTARTED)
+}
+
+function beBorn(d: DecisionBuilder, { origin, spec, birth, task, backend }: Of<'deliver_birth'>): void {
+  if (spec === null || backend === undefined) throw bounce('the parent has no such role, or no other agent for it')
+  const { kind, role, extensions, capabilities, price } = backend
+  const { runId, depth, parent } = birth
+  const { wallClockMs } = spec.limits
+  const request: RecordedRequest = {
+    prompt: promptOf(spec.role, task),
+    ...(spec.workspace === null ? {} : { workingDir: spec.workspace.path }),
+    ...(wallClockMs === null ? {} : { timeoutMs: wallClockMs }),
+    extensions,
+    budget: spec.budget,
+    ...(price === undefined ? {} : { price }),
+  }
+  const gates = [...new Set(spec.role?.qualityGates.map(({ check }) => check))]
+  const unmet = gates.length === 0 ? {} : { gates }
+  const of = { agentId: parent.agentId, toolCallId: parent.toolCallId, depth, role, ...unmet }
+  d.emit('external_started', { backend: kind, request, capabilities: [...capabilities], parent: of, origin }, { runId })
+}
+
+/** Another agent has a conversation of its own making: its role is the beginning of its task. */
+function promptOf(
+  role: { name: string; profile: string; goal: string; prompt?: string | undefined } | null,
+  task: string,
+) {
+  if (role === null) return task
+  const own = role.prompt === undefined ? [] : [role.prompt]
+  return [`You are ${role.name}, ${role.profile}. Your goal: ${role.goal}.`, ...own, task].join('\n\n')
+}
+
+/** Records the delivery of what is owed. What was settled before decides nothing. */
+export function decideDelivered(d: DecisionBuilder, state: ExternalState, { kind: _, ...body }: SettleDelivery): void {
+  if (!settles(state, body)) return
+  d.emit('delivered', { ...body, bounced: body.bounced.map(({ revision, reason }) => ({ revision, reason })) })
+}

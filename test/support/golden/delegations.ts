@@ -1,0 +1,85 @@
+import { NO_RIGHTS } from '../../../domain/external/delegation.ts'
+import type { Outcome } from '../../../domain/external/outcome.ts'
+import type { ModelOutcome, ModelRequest } from '../../../domain/ports.ts'
+import { StreamExternalLog } from '../../../domain/runtime/external/stream-log.ts'
+import type { DelegatedRuns, RuntimePorts } from '../../../domain/runtime/ports.ts'
+import { says, use } from '../tree/planned-model.ts'
+import { HAND, worldSpec } from '../tree/plans.ts'
+import { ROOT, TreeWorld } from '../tree/world.ts'
+import { RecordingLog } from './recording.ts'
+
+// Delegation to other agents: one that does its work, and one that is at work when a person cancels the run.
+
+const PRICE = { asOf: '2026-01-01', input: 1_000_000, output: 2_000_000, cacheRead: 0, cacheWrite: 0 }
+const given = {
+  kind: 'other',
+  capabilities: ['agent_api.run', 'agent_api.events'],
+  levels: [{ grants: { ...NO_RIGHTS, outside: true }, extensions: { 'backend.other.mode': 'careful' } }],
+}
+const CHECKED = {
+  ...{ ...HAND, phases: [{ name: 'work', allowedTools: ['*'] }] },
+  qualityGates: [{ after: 'work', check: 'tests_exist' }],
+}
+const USAGE = { scope: 'run', inputTokens: 100, cachedInputTokens: 10, outputTokens: 7, model: 'm' } as const
+
+/** Other agents: a coder is done at once, and any other one works until it is cancelled. */
+function others(world: TreeWorld, ports: RuntimePorts): DelegatedRuns {
+  const runs = new StreamExternalLog(ports)
+  const handles = new Map<string, Awaited<ReturnType<DelegatedRuns['take']>>>()
+  return {
+    at: (agentId) => handles.get(agentId),
+    async take(agentId) {
+      const run = await runs.take(agentId)
+      const over = Promise.withResolvers<void>()
+      const end = async (outcome: Outcome) => {
+        handles.delete(agentId)
+        await run.append([{ kind: 'end', outcome }])
+        over.resolve()
+      }
+      const handle = {
+        agentId,
+        events: { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true as const, value: undefined }) }) },
+        completion: over.promise.then(() => ({ status: DONE.exit, success: true, finalText: null })),
+        cancel: () => undefined,
+        notice: () =>
+          void run.look().then(() => {
+            if (run.state.cancelledAt !== null && handles.has(agentId)) return end(CANCELLED)
+          }),
+        [Symbol.asyncDispose]: async () => undefined,
+      }
+      handles.set(agentId, handle)
+      await run.append([
+        { kind: 'batch', first: 0, events: [{ kind: 'TextOutput', text: 'I begin.' }] },
+        { kind: 'usage', usage: { ...USAGE, cost: { nanos: 5_000, scope: 'run' } } },
+      ])
+      if (run.state.gates.length > 0) await end(DONE)
+      else void world.ask(ROOT, { kind: 'cancel', deadlineMs: 10_000, reason: 'enough' }, 'cancel')
+      return handle
+    },
+  }
+}
+
+const DONE = { outcome: 'exited', exit: { code: 0, signal: null }, success: true, finalText: 'Mended.' } as const
+const CANCELLED = { outcome: 'cancelled', exit: { code: null, signal: 'SIGTERM' } } as const
+
+export async function delegations(): Promise<RecordingLog> {
+  const log = new RecordingLog()
+  const base = worldSpec({ policy: { mode: 'batch', sandboxed: false, backends: ['other'] } })
+  const roles = { coder: CHECKED, reviewer: { ...CHECKED, qualityGates: [] } }
+  const backends = { coder: { ...given, model: 'm', price: PRICE }, reviewer: given }
+  const world = new TreeWorld(
+    { rounds: [], ends: 'completes' },
+    undefined,
+    { ...base, delegation: { ...base.delegation!, roles, backends } },
+    log,
+  )
+  world.delegated = (ports) => others(world, ports)
+  world.boot()
+  world.answer = ({ messages }: ModelRequest): ModelOutcome => {
+    const role = ['coder', 'reviewer'][messages.filter((one) => one.role === 'assistant').length]
+    const calls = [use('delegate_to_agent', { role, task: 'mend it' }, `p-${role}`)]
+    return { ...says(role === undefined ? [use('complete_task', { summary: 'done' }, 'c')] : calls, 'tool_use') }
+  }
+  await world.live()
+  return log
+}
