@@ -19,14 +19,14 @@ export const TREES: readonly Rule[] = [
     says: 'a top-up that is brought again adds nothing',
     test: books,
     name: 'gives the child no more and no less',
-    fault: fault(XX, 'if (rank < 0) return'),
+    fault: fault('agent/rules/obligations.ts', 'if (rank <= accepted) return false', 'if (rank < 0) return false'),
   },
   {
     rule,
     says: 'an end that is brought again settles nothing',
     test: books,
     name: 'is settled once by the next process',
-    fault: fault(XX, 'if (rank < 0) return'),
+    fault: fault('agent/rules/obligations.ts', 'if (rank <= accepted) return false', 'if (rank < 0) return false'),
   },
   {
     rule,
