@@ -51,7 +51,7 @@ export class SharedTail {
     void this.#follow(after)
   }
 
-  /** Nobody is given anything by it any more. */
+  /** It gives out nothing any more. */
   get over(): boolean {
     return this.#failure !== null || this.#over.signal.aborted
   }
