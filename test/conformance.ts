@@ -3,6 +3,7 @@ import { ENDING } from './support/conformance/ending.ts'
 import { QUESTIONS } from './support/conformance/questions.ts'
 import { RECORDING } from './support/conformance/recording.ts'
 import { REPEATING } from './support/conformance/repeating.ts'
+import { RIGHTS } from './support/conformance/rights.ts'
 import type { Row } from './support/conformance/row.ts'
 import { RULES as OTHERS, type Rule } from './support/conformance/rules.ts'
 import { SPAWN } from './support/conformance/spawn.ts'
@@ -14,4 +15,4 @@ export const ROWS: readonly Row[] = [...ENDING, ...RECORDING, ...REPEATING, ...S
 
 export { LAWS } from './support/conformance/laws.ts'
 /** Rules that no MUST and no law names by itself. */
-export const RULES: readonly Rule[] = [...OTHERS, ...AGENTS, ...SPAWN, ...SPAWNER, ...QUESTIONS]
+export const RULES: readonly Rule[] = [...OTHERS, ...AGENTS, ...SPAWN, ...SPAWNER, ...QUESTIONS, ...RIGHTS]

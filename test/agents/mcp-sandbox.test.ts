@@ -32,6 +32,16 @@ describe.skipIf(skipWithoutBubblewrap)('a server in the sandbox', () => {
     expect((await call('fake:write', { words: join(CLONE, 'keepup-test') })).content).toBe('EROFS')
   })
 
+  test('sees nothing of what is hidden in the folder of its run', async () => {
+    const { ws } = folders()
+    const inside = join(ws, 'data')
+    mkdirSync(inside)
+    for (const folder of [inside, ws]) writeFileSync(join(folder, 'token'), 'of keepup')
+    const { call } = await opened({ fake: fake() }, { cwd: ws, hidden: async () => [inside] })
+    expect((await call('fake:read', { words: join(ws, 'token') })).content).toBe('of keepup')
+    expect((await call('fake:read', { words: join(inside, 'token') })).content).toBe('ENOENT')
+  })
+
   test('has no network unless its settings grant it', async () => {
     const server = createServer((socket) => socket.end()).listen(0, '127.0.0.1')
     onTestFinished(() => void server.close())

@@ -41,7 +41,8 @@ test('secrets of MCP servers are nowhere in what keepup writes: results, errors,
   process.env.TRACKER_KEY = VALUE
   onTestFinished(() => void delete process.env.TRACKER_KEY)
   const url = `http://127.0.0.1:${await echoing()}/mcp?key=${encodeURIComponent(VALUE)}`
-  const secretEnv = { API_KEY: 'TRACKER_KEY' }
+  // Not a name under which any value counts as a secret.
+  const secretEnv = { TRACKER: 'TRACKER_KEY' }
   const mcp = {
     fake: { ...fake(), command: [process.execPath, ...fake().command.slice(1)], readable: [CLONE], secretEnv },
     web: { url, headers: { 'x-key': 'TRACKER_KEY' } },
@@ -55,35 +56,36 @@ test('secrets of MCP servers are nowhere in what keepup writes: results, errors,
   const run = async (turns: readonly object[], ...more: string[]) => {
     const script = join(root, 'script.json')
     writeFileSync(script, JSON.stringify({ script: 1, model: 's', turns }))
-    return keepup('run', TASK, '--model', `scripted:${script}`, '-w', ws, '--secret', 'TRACKER_KEY', ...more)
+    return keepup('run', TASK, '--model', `scripted:${script}`, '-w', ws, ...more)
   }
   const plan = { type: 'plan', title: `Plan ${VALUE}`, content: `Use ${VALUE}. ${PUBLIC}` }
-  const free = await run([
+  const end = says('the end', 'complete_task', { summary: 'done' })
+  // A run that is given no secret of the servers shows none either.
+  const given = await run([
     says('its environment', 'fake__env', {}),
-    says('its argument', 'fake__echo', { words: VALUE }),
     says('its headers and address', 'web__echo', {}),
+    end,
+  ])
+  const turns = [
+    says('its argument', 'fake__echo', { words: VALUE }),
     says('no such file', 'fake__read', { words: `/${VALUE}` }),
     says('a fact', 'remember', { text: `The key is ${VALUE}. ${PUBLIC}`, scope: 'global' }),
     says('facts', 'recall', { query: `key ${VALUE}` }),
     says('tasks', 'update_tasks', { tasks: [{ id: 'a', title: `Use ${VALUE}` }] }),
     says('the end', 'complete_task', { summary: `Done with ${VALUE}.` }),
-  ])
-  const planned = await run(
-    [
-      says('a plan', 'advance_phase', { summary: 'planned', artifacts: [plan] }),
-      says('the end', 'complete_task', { summary: 'done' }),
-    ],
-    ...['--role', 'researcher'],
-  )
+  ]
+  const free = await run(turns, '--secret', 'TRACKER_KEY')
+  const planning = says('a plan', 'advance_phase', { summary: 'planned', artifacts: [plan] })
+  const planned = await run([planning, end], '--role', 'researcher')
   const forms = formsOf(VALUE)
   const tools = await keepup('tools')
   expect(tools.err).toContain('MCP server "gone" cannot be reached')
-  for (const { out, err } of [free, planned, tools]) {
+  for (const { out, err } of [given, free, planned, tools]) {
     expect(forms.filter((form) => `${out}${err}`.includes(form))).toEqual([])
   }
-  expect(free.code).toBe(0)
-  for (const shown of ['✓ fake:env', '✓ fake:echo', '✓ web:echo', '✓ remember', '✓ recall', '✓ update_tasks'])
-    expect(free.err).toContain(shown)
+  expect([given.code, free.code]).toEqual([0, 0])
+  for (const shown of ['fake:env', 'web:echo']) expect(given.err).toContain(`✓ ${shown}`)
+  for (const shown of ['fake:echo', 'remember', 'recall', 'update_tasks']) expect(free.err).toContain(`✓ ${shown}`)
   // The search sees into rows and files: what is no secret is found where the secret would be.
   const found = placesOf([PUBLIC], data).join(' ')
   for (const where of ['log/log.db: bodies', 'plans/']) expect(found).toContain(where)

@@ -1,13 +1,17 @@
 import { join } from 'node:path'
 import { configDefaults, defineConfig } from 'vitest/config'
+import { mutationPlugin } from '../support/mutation.ts'
 
 // Tests that start the programs of others as processes, such as MCP servers.
 export default defineConfig({
+  plugins: [mutationPlugin()],
   test: {
     env: { XDG_CONFIG_HOME: join(import.meta.dirname, '../../node_modules', '.keepup-test-config') },
     include: ['test/agents/**/*.test.ts'],
     // Programs of other makers come from npm: AGENT_CLIS=real.
     exclude: [...configDefaults.exclude, ...(process.env.AGENT_CLIS === 'real' ? [] : ['test/agents/real/**'])],
+    // What a mutation makes of a file is never kept for other runs, nor taken from them.
+    fsModuleCache: process.env.KEEPUP_MUTATION === undefined,
     testTimeout: 120_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 30_000 } },

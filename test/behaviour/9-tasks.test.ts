@@ -69,6 +69,32 @@ describe('update_tasks (CONTRACTS 9, working memory)', () => {
     expect(await told.of('tasks_updated')).toEqual([])
   })
 
+  test('a graph that is too large, or that a change would close to a cycle, is refused whole', async () => {
+    const many = Array.from({ length: 10_000 }, (_, n) => ({ id: `t${n}`, title: 't' }))
+    const chain = Array.from({ length: 100 }, (_, n) => ({
+      id: `t${n}`,
+      title: 't',
+      dependencies: n > 0 ? [`t${n - 1}`] : [],
+    }))
+    const closed = [{ id: 't0', dependencies: ['t99'] }]
+    const renamed = [{ id: 't0', title: 'again', dependencies: ['t50'] }]
+    const names = ['__proto__', 'constructor'].map((id) => ({ id, title: 't' }))
+    const told = await run([
+      updates(many),
+      updates(chain),
+      updates(closed),
+      updates(renamed, ['t0']),
+      updates(names),
+      completes(),
+    ])
+    const ends = await told.ends()
+    expect(ends.filter((end) => end === 'update_tasks: ok')).toHaveLength(1)
+    expect(ends[1]).toBe('update_tasks: ok')
+    const { tasks } = (await told.state()).tasks!
+    expect(tasks.map(({ id }) => id)).toEqual(chain.map(({ id }) => id))
+    expect(tasks[0]).toMatchObject({ title: 't', dependencies: [] })
+  })
+
   test('a task that others depend on cannot be removed alone', async () => {
     const told = await run([updates(TWO), updates([], ['a']), completes()])
     expect(await told.ends()).toContain('update_tasks: INVALID_ARGUMENTS')

@@ -9,6 +9,7 @@ export interface Mutation {
   readonly replace: string
 }
 
+const AGENTS = 'test/agents/'
 const root = resolve(import.meta.dirname, '../..')
 
 /** The file's text with the rule switched off. Throws where the text to replace does not stand there exactly once. */
@@ -46,6 +47,8 @@ export async function runMutated(
     vitest,
     'run',
     ...[file].flat(),
+    // Tests that start the programs of others have settings of their own.
+    ...([file].flat().some((one) => one.startsWith(AGENTS)) ? ['--config', `${AGENTS}vitest.config.ts`] : []),
     '--reporter=dot',
     '--bail=1',
     ...(name === undefined ? [] : ['-t', name]),

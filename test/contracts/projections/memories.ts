@@ -79,6 +79,24 @@ export function memoriesContract(kit: TablesKit): void {
       expect(await found('', undefined, 2)).toEqual(['東京に行く', 'Tea is at four'])
     })
 
+    it.each([
+      ['operators', 'NOT port OR (port AND NEAR(port, 1)) & | ! <-> :* ^ * - + {} text:port'],
+      ['quotes', `"port' \\"'" ''; drop table memories; -- port`],
+      ['characters that no text holds', 'port\u0000port \ud800port\udfff port'],
+      ['the word of a place', '@0123456789abcdef port'],
+      ['a megabyte', `port ${'word '.repeat(200_000)}`],
+      ['one word of a megabyte', `${'x'.repeat(1_000_000)} port`],
+      ['as many words as there are', `port ${Array.from({ length: 50_000 }, (_, i) => `w${i}`).join(' ')}`],
+    ])('takes %s in a query for words', async (_, query) => {
+      const facts = new Facts()
+      facts.save('the port is 80')
+      facts.save('the gate is 8080', HERE)
+      const { found } = await open(kit, facts.log)
+      expect(await found(query, null)).toContain('the port is 80')
+      expect(await found(query, [HERE])).not.toContain('the port is 80')
+      expect(await found('gate')).toEqual(['the gate is 8080'])
+    })
+
     it('keeps places apart, whatever a text says', async () => {
       const facts = new Facts()
       facts.save('the key is under the mat', HERE)
