@@ -37,7 +37,10 @@ async function filesOf(folder: string): Promise<string[]> {
 }
 
 async function textOf(file: string): Promise<string> {
-  const { size } = await stat(file)
+  const found = await stat(file)
+  // A pipe would hold up every start of a run.
+  if (!found.isFile()) throw new RoleFileError(file, 'it is no file with a content of its own; remove it')
+  const { size } = found
   if (size > MAX_ROLE_FILE * 4) throw new RoleFileError(file, `it is longer than ${MAX_ROLE_FILE} characters`)
   return readFile(file, 'utf8')
 }

@@ -2,7 +2,7 @@ import { Client, type Progress, SdkError, SdkErrorCode, type Transport } from '@
 import { ToolError } from '../../domain/agent/errors.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 import type { Clock, ToolResult } from '../../domain/ports.ts'
-import { callFailure } from './failures.ts'
+import { callFailure, sessionLost } from './failures.ts'
 import { type Offer, type OfferedTool, offerOf } from './offered-tools.ts'
 import { resultOf } from './results.ts'
 import type { McpServer } from './settings.ts'
@@ -14,6 +14,8 @@ const PROBE_MS = 5_000
 const MAX_PAGES = 64
 /** Between a notification that the tools have changed and the new list. In ms. */
 const CHANGES_MS = 100
+/** Over HTTP a notification may be lost, and so may the session: a list that is older is asked for again before it is used. In ms. */
+const LIST_MS = 30_000
 
 export interface ConnectionOptions {
   readonly server: string
@@ -43,6 +45,7 @@ export class McpConnection {
   #failures = 0
   #notBefore = 0
   #offer: Offer = { tools: [], faults: [] }
+  #listedAt = 0
   readonly #closing = new AbortController()
 
   constructor(options: ConnectionOptions) {
@@ -55,8 +58,8 @@ export class McpConnection {
 
   /** Connects, if no connection is open. Rejects with ToolError, before any effect, or with the signal's reason. */
   async connected(signal: AbortSignal): Promise<Live> {
-    if (this.#live !== null) return this.#live
-    this.#connecting ??= this.#connect().finally(() => {
+    if (this.#live !== null && !this.#isOld()) return this.#live
+    this.#connecting ??= this.#renew().finally(() => {
       this.#connecting = null
     })
     const aborted = Promise.withResolvers<never>()
@@ -72,7 +75,8 @@ export class McpConnection {
 
   async call(tool: OfferedTool, args: JsonObject, context: CallContext): Promise<ToolResult> {
     const { signal } = context
-    const { client, transport } = await this.connected(signal)
+    const live = await this.connected(signal)
+    const { client, transport } = live
     this.#mustBeUnchanged(tool)
     const { timeoutMs } = this.#options.settings
     try {
@@ -87,6 +91,7 @@ export class McpConnection {
       )
       return resultOf(answer, context)
     } catch (error) {
+      if (sessionLost(error, transport)) this.#lost(live)
       if (signal.aborted) throw signal.reason
       throw callFailure(this.#options.server, error, endingOf(transport))
     }
@@ -118,6 +123,16 @@ export class McpConnection {
           beforeEffect: true,
         },
       )
+  }
+
+  #isOld(): boolean {
+    const { clock, settings } = this.#options
+    return settings.type === 'http' && clock.now() - this.#listedAt >= LIST_MS
+  }
+
+  async #renew(): Promise<Live> {
+    if (this.#live !== null) await this.#refresh(this.#live)
+    return this.#live ?? this.#connect()
   }
 
   async #connect(): Promise<Live> {
@@ -169,7 +184,7 @@ export class McpConnection {
           getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
         },
         listChanged: {
-          tools: { autoRefresh: false, debounceMs: CHANGES_MS, onChanged: () => void this.#refresh(client) },
+          tools: { autoRefresh: false, debounceMs: CHANGES_MS, onChanged: () => void this.#refresh(live) },
         },
       },
     )
@@ -198,17 +213,20 @@ export class McpConnection {
     void live.transport.close()
   }
 
-  async #refresh(client: Client): Promise<void> {
-    const { server, settings } = this.#options
+  async #refresh(live: Live): Promise<void> {
+    const { server, settings, clock } = this.#options
+    this.#listedAt = clock.now()
     try {
-      const { tools } = await client.listTools(undefined, { timeout: settings.connectMs, cacheMode: 'refresh' })
+      const { tools } = await live.client.listTools(undefined, { timeout: settings.connectMs, cacheMode: 'refresh' })
       this.#take(offerOf(server, tools, settings))
-    } catch {
-      // The old list stands; calls fail where the server has changed them.
+    } catch (error) {
+      // Else the old list stands; calls fail where the server has changed them.
+      if (sessionLost(error, live.transport)) this.#lost(live)
     }
   }
 
   #take(offer: Offer): void {
+    this.#listedAt = this.#options.clock.now()
     this.#offer = offer
     this.#options.offered(offer)
   }

@@ -1,4 +1,4 @@
-import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client'
+import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, type Transport } from '@modelcontextprotocol/client'
 import { headOf } from '../../domain/agent/bounded.ts'
 import { ToolError } from '../../domain/agent/errors.ts'
 
@@ -9,6 +9,17 @@ const LOST: ReadonlySet<string> = new Set([
   SdkErrorCode.SendFailed,
 ])
 const MESSAGE_BYTES = 4_096
+/** Codes of the system for a connection that was never made. */
+const NEVER_CONNECTED: ReadonlySet<unknown> = new Set([
+  ...['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'],
+])
+const BROKEN: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
+/** A server over HTTP that does not accept a request, because it does not know its session: 404; older ones say 400. */
+const NOT_ACCEPTED: ReadonlySet<unknown> = new Set([400, 404])
+
+/** Whether a server over HTTP has forgotten our session, as after its restart: only a new connection helps. */
+export const sessionLost = (error: unknown, { sessionId }: Pick<Transport, 'sessionId'>): boolean =>
+  sessionId !== undefined && error instanceof SdkHttpError && NOT_ACCEPTED.has(error.data.status)
 
 /** A call that a server did not answer as a tool's failure (CONTRACTS 8). `ending`: how its process ended, if it has. */
 export function callFailure(server: string, error: unknown, ending: string | null): ToolError {
@@ -23,6 +34,18 @@ export function callFailure(server: string, error: unknown, ending: string | nul
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
     return new ToolError('TIMEOUT', say('did not answer in time'), { cause: error, transient: true })
   if (error instanceof SdkHttpError) return httpFailure(say, error)
+  const { code } = ((error as Error).cause ?? {}) as { code?: unknown }
+  if (NEVER_CONNECTED.has(code))
+    return new ToolError('EXECUTION_FAILED', say(`cannot be reached: ${code}`), {
+      cause: error,
+      transient: true,
+      beforeEffect: true,
+    })
+  if (BROKEN.has(code))
+    return new ToolError('EXECUTION_FAILED', say('closed the connection during the call'), {
+      cause: error,
+      transient: true,
+    })
   if (error instanceof ProtocolError) {
     const code =
       error.code === INVALID_PARAMS
@@ -39,6 +62,12 @@ function httpFailure(say: (text: string) => string, error: SdkHttpError): ToolEr
   const { status } = error.data
   if (status === 429)
     return new ToolError('RATE_LIMITED', say('answers too many requests (HTTP 429)'), {
+      transient: true,
+      beforeEffect: true,
+    })
+  if (NOT_ACCEPTED.has(status))
+    return new ToolError('EXECUTION_FAILED', say(`did not accept the request (HTTP ${status})`), {
+      cause: error,
       transient: true,
       beforeEffect: true,
     })

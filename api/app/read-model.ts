@@ -57,10 +57,16 @@ export interface ReadModel {
   answers(): Promise<void>
   /** Newest first. A page that looks for a text may be empty and have a next one. */
   runs(page: Page & RunFilter): Promise<Shown<{ runs: readonly RunRow[]; next: string | null }>>
-  /** `cancelling`: its end was requested. `asked`: it was started for any driver. */
-  run(
-    runId: string,
-  ): Promise<Shown<{ run: RunRow; tree: readonly AgentRow[]; cancelling: boolean; asked: boolean } | null>>
+  /** `cancelling`: its end was requested. `asked`: it was started for any driver. `restoring`: a restore that has not ended. */
+  run(runId: string): Promise<
+    Shown<{
+      run: RunRow
+      tree: readonly AgentRow[]
+      cancelling: boolean
+      asked: boolean
+      restoring: schemas.RunDetail['restoring']
+    } | null>
+  >
   /** The agents of a run, each followed by those below it; null: there is no such run. */
   tree(runId: string): Promise<Shown<TreeRow | null>>
   /** Where the agents of a run stood when the log had a position; without those that were not born by then. */

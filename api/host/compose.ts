@@ -89,7 +89,14 @@ export function compose(host: Host, kept: Kept): Services {
     agentFilesAt: (agentId, point) => agentFilesAt(stores, agentId, point),
     boundary,
   }
-  const shared = { ...stores, clock, random: systemRandom, outcomeLimitMs: config.fullPatienceMs, warn }
+  const shared = {
+    ...stores,
+    ...(cache && { cache }),
+    clock,
+    random: systemRandom,
+    outcomeLimitMs: config.fullPatienceMs,
+    warn,
+  }
   const documents = new DocumentGateway({
     ...shared,
     documents: loroDocuments,
@@ -130,7 +137,7 @@ export function compose(host: Host, kept: Kept): Services {
     mustBeWhole: (agentId) => mustBeWhole({ log: losses.log, read: losses.seenHead ?? losses.read }, agentId),
     provider: (id) => models.provider(id),
     memory: memories,
-    ...{ health, limiter, ...(cache && { cache }) },
+    ...{ health, limiter },
     hasTool: (name) => named.has(name) || mcp.serverOf(name) !== null,
     secrets: async (spec) => (await boundary(spec)).secrets,
     environment: async (spec, about) => {

@@ -126,6 +126,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
             tree: agentRows(shown.tree, shown.waiting),
             cancelling: shown.cancelling,
             asked: shown.driveRequested,
+            restoring: shown.restoring,
           },
       ),
     tree: (runId) => ask((db) => showTree(db, runId), treeRow),

@@ -29,6 +29,8 @@ export interface RunShown extends RunSummary {
   readonly standing_approvals: readonly Row<'standing_approvals'>[]
   /** A person or a limit has asked for its end. */
   readonly cancelling: boolean
+  /** The files are being put back, or its process was lost on the way; null: neither. */
+  readonly restoring: Pick<Row<'restores'>, 'step' | 'tree' | 'replaces'> | null
   /** Its start asked for any driver there is. */
   readonly driveRequested: boolean
 }
@@ -54,7 +56,15 @@ export async function showRun(db: Kysely<Database>, runId: string): Promise<RunS
     .executeTakeFirst()
   const cancelling = root !== undefined && root.cancel_requested_at !== null
   const [gates, standing_approvals] = [await of('gate_checks'), await of('standing_approvals')]
-  return { ...summary!, tree, gates, standing_approvals, cancelling, driveRequested: root?.drive_requested === 1 }
+  const restoring = await db
+    .selectFrom('restores')
+    .select(['step', 'tree', 'replaces'])
+    .where('agent_id', '=', runId)
+    .where('outcome', 'is', null)
+    .orderBy('revision', 'desc')
+    .executeTakeFirst()
+  const driveRequested = root?.drive_requested === 1
+  return { ...summary!, tree, gates, standing_approvals, cancelling, driveRequested, restoring: restoring ?? null }
 }
 
 /** The agents of a run, children under their parents; empty where there is no such run. */

@@ -27,6 +27,9 @@ it('tells which recorded calls another policy or role would have refused or aske
   expect(JSON.parse((await look('-o', 'json', 'policy', 'check', '--role', 'coder', '--runs', runId)).out).calls).toBe(
     2,
   )
+  writeFileSync(policy, JSON.stringify({ deniedTools: ['list_dri', 'read_url'], allowedTools: ['*', 'gone:*'] }))
+  const slipped = await look('policy', 'check', policy, '--runs', runId)
+  expect(slipped.err).toContain('no tool of these runs is called gone:*, list_dri; look for a slip of the pen')
   writeFileSync(policy, '{"mode":"fast"}')
   expect(await look('policy', 'check', policy, '--runs', runId)).toMatchObject({
     code: 2,

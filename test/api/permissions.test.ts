@@ -75,7 +75,7 @@ it('lists what is permitted, names it for each call, and takes it back, once', a
   ])
   const why = await bodyOf<RoutingDecisions>(await app.ask('GET', `/v1/runs/${id}/turns/2/routing`))
   expect(why.permitted).toMatchObject([
-    { toolCallId: call(2), toolName: 'list_dir', permission: call(1), granted: { scope: 'run', by: 'ann' } },
+    { toolCallId: call(2), toolName: 'list_dir', permission: call(1), ran: true, granted: { scope: 'run', by: 'ann' } },
   ])
   const path = `/v1/permissions/${call(1)}/revoke`
   expect((await app.ask('POST', path, { body: { reason: 'enough', by: 'bob' } })).status).toBe(200)

@@ -70,6 +70,9 @@ it('one whose process was lost is finished by the next driver, before the agent 
     services.runtime.execute = execute
   }
   expect((await restores(id)).map(({ type }) => type)).toEqual(['restore_requested'])
+  const shown = await bodyOf<{ restoring: unknown }>(await ask('GET', `/v1/runs/${id}`))
+  const [{ payload }] = (await restores(id)) as [Event]
+  expect(shown.restoring).toEqual({ step: 0, tree: payload.tree, replaces: payload.replaces })
   // As a kill in the middle leaves them.
   writeFileSync(file, 'half put back')
   await ask('POST', `/v1/runs/${id}/input`, { body: { text: 'finish it' } })
@@ -77,4 +80,5 @@ it('one whose process was lost is finished by the next driver, before the agent 
   await services.drivers.ended(id)
   expect(readFileSync(file, 'utf8')).toBe('as it was')
   expect((await restores(id)).map(({ payload }) => payload.outcome ?? 'requested')).toEqual(['requested', 'restored'])
+  expect(await bodyOf(await ask('GET', `/v1/runs/${id}`))).toMatchObject({ restoring: null })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Policy, type RoleDefinition } from '../../domain/agent/definition/spec.ts'
-import type { OtherRules } from '../../domain/agent/rules/policy-check.ts'
+import { namesNoTool, type OtherRules } from '../../domain/agent/rules/policy-check.ts'
 import { checkPolicy } from '../../domain/runtime/agent/history/check-policy.ts'
 import { call, calls, completes } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'
@@ -76,5 +76,14 @@ describe('another policy over recorded calls', () => {
     const { runId, ports } = await run({ mode: 'batch', requiresApproval: ['look'] })
     const { found } = await checkPolicy(ports, runId, {})
     expect(found).toMatchObject([{ toolName: 'look', would: 'ask', recorded: { asked: true, end: null } }])
+  })
+
+  test('a name that fits no tool is told once, wherever the policy has it: it would refuse nothing', async () => {
+    const policy = (more: object) => Policy.parse({ mode: 'batch', ...more })
+    expect(namesNoTool(policy({ deniedTools: ['putt', 'put'], requiresApproval: ['putt'] }), ['put'])).toEqual(['putt'])
+    expect(namesNoTool(policy({ allowedTools: ['my:*', 'other:*'] }), ['my:tool'])).toEqual(['other:*'])
+    expect(namesNoTool(policy({ allowedTools: ['*', 'file_write', 'read_url', 'recall'] }), [])).toEqual([])
+    const { ports, runId } = await run()
+    expect((await checkPolicy(ports, runId, {})).tools).toEqual(expect.arrayContaining(['look', 'put']))
   })
 })

@@ -199,6 +199,15 @@ describe('request_permission (CONTRACTS 3)', () => {
       expect(await run.drive()).toEqual({ end: 'done' })
       expect(await run.ends()).toContain('put: PERMISSION_DENIED')
       expect(run.put.ran).toEqual([])
+      expect(await run.runtime.permitted(run.runId, 2)).toMatchObject([{ toolCallId: run.call(2), ran: false }])
+    })
+
+    test('a call that its person has approved after it has waited is told as one that ran', async () => {
+      const run = await asked([asks(), puts(1), completes()], { policy: { ...denied, requiresApproval: ['put'] } })
+      await run.decide(1, 'approved')
+      expect(await run.decide(2, 'approved')).toEqual({ end: 'done' })
+      expect(run.put.ran).toEqual([{ n: 1 }])
+      expect(await run.runtime.permitted(run.runId, 2)).toMatchObject([{ toolCallId: run.call(2), ran: true }])
     })
   })
 
@@ -217,7 +226,7 @@ describe('request_permission (CONTRACTS 3)', () => {
     await run.decide(1, 'approved')
     expect(await run.runtime.permitted(run.runId, 2)).toMatchObject([
       {
-        ...{ toolCallId: run.call(2), toolName: 'put', permission: run.call(1) },
+        ...{ toolCallId: run.call(2), toolName: 'put', permission: run.call(1), ran: true },
         granted: { tool: 'put', scope: 'run', reason: 'to save the work', by: USER.id },
       },
     ])

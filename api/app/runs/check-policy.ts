@@ -1,3 +1,4 @@
+import { namesNoTool } from '../../../domain/agent/rules/policy-check.ts'
 import { agentStream } from '../../../domain/log/ids.ts'
 import { checkPolicy } from '../../../domain/runtime/agent/history/check-policy.ts'
 import { Problem } from '../problem.ts'
@@ -18,6 +19,7 @@ export async function checkRuns(
     ...(role === undefined ? {} : { role: await roleNamed(s, role) }),
   }
   const [found, ungoverned]: [PolicyChecked['found'], string[]] = [[], []]
+  const tools = new Set<string>()
   let calls = 0
   for (const runId of new Set(runs)) {
     await mustBeRun(s, runId)
@@ -29,10 +31,11 @@ export async function checkRuns(
     for (const agentId of agents) {
       const checked = await checkPolicy(s, agentId, other)
       calls += checked.calls
+      for (const tool of checked.tools) tools.add(tool)
       found.push(...checked.found.map((one) => ({ runId, ...one })))
     }
   }
-  return { calls, found, ungoverned }
+  return { calls, found, ungoverned, unknown: policy === undefined ? [] : namesNoTool(policy, tools) }
 }
 
 async function roleNamed(s: Pick<Services, 'roles'>, name: string) {

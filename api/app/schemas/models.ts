@@ -24,6 +24,7 @@ const PermittedCall = z.strictObject({
   toolCallId: z.string(),
   toolName: z.string(),
   permission: z.string().meta({ description: 'The call that had asked for the permission' }),
+  ran: z.boolean().meta({ description: 'false: it has not begun' }),
   granted: z
     .strictObject({
       tool: z.string(),
@@ -44,7 +45,7 @@ export const RoutingDecisions = z
     decisions: z.array(z.strictObject({ revision: z.int(), timestamp: z.string(), decision: RoutingDecision })),
     permitted: z
       .array(PermittedCall)
-      .meta({ description: 'Calls that the policy refuses and a permission let through' }),
+      .meta({ description: 'Calls that the policy refuses and that have taken up a permission' }),
   })
   .meta({ id: 'RoutingDecisions' })
 export type RoutingDecisions = z.infer<typeof RoutingDecisions>

@@ -37,6 +37,9 @@ export const PolicyChecked = z
     calls: z.int().meta({ description: 'Recorded calls that were held against the rules' }),
     found: z.array(Call).meta({ description: 'Those that the rules would have refused, or asked a person about' }),
     ungoverned: z.array(z.string()).meta({ description: 'Runs of other agents, of which no policy sees the calls' }),
+    unknown: z
+      .array(z.string())
+      .meta({ description: 'Names in the policy that no tool of these runs has: they refuse nothing here' }),
   })
   .meta({ id: 'PolicyChecked' })
 export type PolicyChecked = z.infer<typeof PolicyChecked>

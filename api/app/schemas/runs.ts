@@ -158,6 +158,12 @@ export const RunDetail = z
       .meta({ description: 'Why it is incomplete: agents of it whose events the tables cannot take any further' }),
     acceptedLosses: AcceptedLosses,
     reuse: Reused.nullable().meta({ description: 'Of a fork that takes recorded outcomes; null: it takes none' }),
+    restoring: z
+      .strictObject({ step: z.int().nullable(), tree: z.string().nullable(), replaces: z.string().nullable() })
+      .nullable()
+      .meta({
+        description: 'A restore of files that has not ended: it is at work, or its process was lost; null: none',
+      }),
     workersDrive: z.boolean().meta({
       description: 'On servers: it was started for any worker to drive, so that it goes on by itself where workers are',
     }),
@@ -166,6 +172,7 @@ export const RunDetail = z
       .meta({ description: 'Tools of the run that the answering process does not have: another one must drive it' }),
   })
   .meta({ id: 'RunDetail' })
+export type RunDetail = z.infer<typeof RunDetail>
 
 /** The answer to a start and to a fork. `workspace`: the folder it works in; null: none. */
 export const Started = z

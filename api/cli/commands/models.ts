@@ -62,8 +62,9 @@ function told(decision: Decision): string[] {
   ]
 }
 
-function permittedLine({ toolCallId, toolName, permission, granted }: Permitted): string {
-  const what = `${oneLine(toolName)} (${toolCallId}) ran by permission ${permission}`
+function permittedLine({ toolCallId, toolName, permission, ran, granted }: Permitted): string {
+  const how = ran ? 'ran' : 'has not run; it was let through'
+  const what = `${oneLine(toolName)} (${toolCallId}) ${how} by permission ${permission}`
   if (granted === null) return `${what}, whose words are erased`
   const { scope, until, reason, by } = granted
   return `${what}, given by ${oneLine(by ?? 'a person')} for this ${scope} until ${until}: ${oneLine(reason)}`

@@ -6,6 +6,7 @@ import { firstIssue } from '../../../domain/shared/issues.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT, UsageError } from '../exit.ts'
+import { oneLine } from '../output/text.ts'
 import { type Kit, readAll } from './kit.ts'
 
 interface CheckOptions {
@@ -43,6 +44,8 @@ async function check(ctx: Context, file: string | undefined, { runs, role }: Che
   const client = await ctx.client('read')
   const checked = await take(client.v1.policy.check.$post({ json }))
   for (const run of checked.ungoverned) ctx.note(`${run} is a run of another agent; no policy sees its calls`)
+  if (checked.unknown.length > 0)
+    ctx.note(`no tool of these runs is called ${checked.unknown.map(oneLine).join(', ')}; look for a slip of the pen`)
   if (ctx.format !== 'table') ctx.show(checked, () => [])
   else
     ctx.list(checked.found, [

@@ -118,7 +118,7 @@ async function noteUnread(ctx: Context): Promise<void> {
 }
 
 /** A run for people: what it is, how it stands, what it used; of its agents only where there are more than one. */
-function runLines({ run, tree, acceptedLosses, reuse }: Detail): string[] {
+function runLines({ run, tree, acceptedLosses, reuse, restoring }: Detail): string[] {
   const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens } = run.total
   const tokens = `${inputTokens + cacheReadTokens + cacheWriteTokens} tokens in, ${outputTokens} out`
   const rows: [string, string | null][] = [
@@ -134,6 +134,7 @@ function runLines({ run, tree, acceptedLosses, reuse }: Detail): string[] {
     ['agent', agentOf(run)],
     ['model', run.model],
     ['workspace', run.workspace],
+    ['restore', restoring && restoreOf(run.runId, restoring)],
     ['forked from', run.source && `${run.source.agentId} after step ${run.source.step}`],
     ['record', reuse && recordOf(reuse)],
     ['turn, step', `${run.turn}, ${run.step}`],
@@ -153,6 +154,12 @@ function runLines({ run, tree, acceptedLosses, reuse }: Detail): string[] {
     ...agents.map((a) => `agent ${'  '.repeat(a.depth)}${a.agentId} ${a.role ?? ''} ${a.status}, turn ${a.turn}`),
     ...acceptedLosses.flatMap(acceptedLines),
   ]
+}
+
+/** Files that may be half put back. */
+function restoreOf(runId: string, { step, tree, replaces }: NonNullable<Detail['restoring']>): string {
+  const point = step ?? `--tree ${tree}`
+  return `has not ended; if its process is gone, files may be half put back: keepup restore ${runId} ${point}, or --tree ${replaces} for those of before`
 }
 
 /** How far a fork has followed the record of its source. */

@@ -117,7 +117,7 @@ export function runRoutes(s: Services) {
       return c.json(
         {
           ...{ position, run, tree: value.tree, asks: asks.value, parked: [...parked] },
-          ...{ acceptedLosses: losses, reuse, workersDrive, missingTools },
+          ...{ acceptedLosses: losses, reuse, workersDrive, missingTools, restoring: value.restoring },
         },
         200,
       )

@@ -1,6 +1,8 @@
 import type { Policy, RoleDefinition } from '../definition/spec.ts'
+import { matches } from '../definition/tool-patterns.ts'
 import { toolNamed } from '../definition/tools.ts'
 import { type AgentState, callsOf } from '../state/state.ts'
+import { KNOWN_NAMES } from './admission.ts'
 import { liftedBy, needsApproval, refusedByPolicy } from './policy.ts'
 
 // Another policy or role applied to a recorded call: what it would have said, had it been in force.
@@ -51,6 +53,14 @@ export function verdictOn(state: AgentState, call: CheckedCall, other: OtherRule
   if (!refused) return null
   const why = `${refused.message}; a person has permitted it: ${permission}`
   return { would: 'permit', code: refused.code, rule: refused.rule ?? null, reason: why }
+}
+
+/** The names in a policy that fit no tool of these, and none that keepup brings: a slip of the pen would find nothing. */
+export function namesNoTool(policy: Policy, tools: Iterable<string>): string[] {
+  const { allowedTools, deniedTools, requiresApproval } = policy
+  const known = [...KNOWN_NAMES, ...tools]
+  const named = new Set([...allowedTools, ...deniedTools, ...requiresApproval])
+  return [...named].filter((pattern) => !known.some((name) => matches(pattern, name)))
 }
 
 function phasesOf({ phase }: AgentState, role: RoleDefinition | null): readonly string[] {

@@ -84,8 +84,6 @@ export class Runtime implements AgentServices {
           ...(expected === undefined ? {} : { expected }),
           forget: () => this.forgetWhatWasErased(),
         })
-        // An answer that was kept may hold what was erased.
-        await this.ports.cache?.clear()
         return { ...erased, claimed: true }
       }
       const at = {

@@ -25,7 +25,8 @@ export const MAX_ERASED = 1_024
  * makes sure that nothing is left. Reads the stream once, or again where another process has written to it meanwhile.
  * Rejects with ERASE_IMPOSSIBLE, RUN_UNKNOWN, EVENT_UNKNOWN, RUN_ACTIVE, NOT_ERASABLE, or REVISION_CHANGED where the stream
  * is not at the `expected` revision, or IDEMPOTENCY_KEY_REUSED. `forget`: what was erased is to be remembered nowhere;
- * called around each append, also one whose outcome is unknown. Blobs that are about to go are noted
+ * called around each append, also one whose outcome is unknown. The request cache is cleared, since an answer in it may say
+ * what was erased. Blobs that are about to go are noted
  * before, as are those that are about to come: where the process ends in between, the next start removes those whose
  * erasure is in the log.
  */
@@ -63,6 +64,7 @@ export async function erase(
   const blobs = [...intentsOf(found.last, found.targets), ...attached.values()]
   for (const { runId, hash } of blobs) await ports.blobs.delete(runId, hash)
   await ports.intents?.end(blobs).catch(() => undefined)
+  await ports.cache?.clear()
   if (what.all) await removeUnnamed(ports, aggregate, found.last.header)
   return { revision: found.last.header.revision, recorded }
 }

@@ -1,4 +1,4 @@
-import type { BlobIntents, BlobStore, Clock, EventLog, Random, SnapshotStore } from '../../ports.ts'
+import type { BlobIntents, BlobStore, Clock, EventLog, Random, RequestCache, SnapshotStore } from '../../ports.ts'
 
 /** Where a stream's events and their large bodies are read. */
 export interface Stores {
@@ -11,6 +11,8 @@ export interface StreamPorts extends Stores {
   /** Absent where nothing can be erased. */
   readonly intents?: BlobIntents
   readonly snapshots?: SnapshotStore
+  /** Answers of models, which may say what is erased; absent: none are kept. */
+  readonly cache?: Pick<RequestCache, 'clear'>
   readonly clock: Clock
   readonly random: Random
   /** How long an outcome is saved again, at most, ms. */

@@ -1,4 +1,5 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -161,4 +162,13 @@ test('the evidence of a command gate is bounded', () => {
   const { evidence } = commandGateVerdict({ argv: ['x'], timeoutMs: 1 }, end)
   expect(Buffer.byteLength(evidence)).toBeLessThan(4_400)
   expect(evidence).toMatch(/the end$/)
+})
+
+test('what is called as a role and is no file, such as a pipe, holds nothing up', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'keepup-roles-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  execFileSync('mkfifo', [join(folder, 'pipe.json')])
+  await mkdir(join(folder, 'folder.json'))
+  const { faults } = await readRoles(folder, known)
+  expect(faults).toEqual(['folder.json', 'pipe.json'].map((name) => expect.stringMatching(`${name}: it is no file`)))
 })

@@ -32,7 +32,7 @@ test.each<[string, (res: ServerResponse, id: number) => void, object]>([
   ['429', (res) => res.writeHead(429).end(), { code: 'RATE_LIMITED', transient: true, beforeEffect: true }],
   ['503', (res) => res.writeHead(503).end(), { code: 'EXECUTION_FAILED', transient: true }],
   ['403', (res) => res.writeHead(403).end(), { code: 'EXECUTION_FAILED', transient: false }],
-  ['a broken connection', (res) => res.destroy(), { code: 'EXECUTION_FAILED' }],
+  ['a broken connection', (res) => res.destroy(), { code: 'EXECUTION_FAILED', transient: true, beforeEffect: false }],
   [
     'an endless answer',
     (res) => {

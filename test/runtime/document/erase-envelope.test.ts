@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { MemoryLog } from '../../../adapters/log-memory/log.ts'
 import { replaced } from '../../../domain/replaced.ts'
 import { ANN, DocumentGateway, made, portsOver, replaceFirst, requestFor } from '../../support/documents/runtime.ts'
+import { MemoryRequestCache } from '../../support/memory-request-cache.ts'
 import { BEFORE } from '../../support/sealing.ts'
 
 test('a log that cannot empty an event refuses the erasure, and nothing is changed', async () => {
@@ -22,4 +23,16 @@ test('a reason with a secret is refused', async () => {
   const id = await made(gateway, '<p>one</p>')
   const erasure = gateway.erase(id, { revision: 1, reason: 'it held hunter2' }, ANN)
   await expect(erasure).rejects.toMatchObject({ code: 'CONTENT_REFUSED' })
+})
+
+test('answers of models that may say what was erased are kept no longer', async () => {
+  const cache = new MemoryRequestCache()
+  const log = new MemoryLog({ clock: BEFORE })
+  const gateway = new DocumentGateway(portsOver(log, { cache }))
+  onTestFinished(() => gateway.close())
+  const id = await made(gateway, '<p>one</p>')
+  await gateway.envelope(id, await requestFor(gateway, id, 'r1', replaceFirst('two')), ANN)
+  await cache.put('key', 'two')
+  await gateway.erase(id, { revision: 3, reason: 'private' }, ANN)
+  expect(cache.held.size).toBe(0)
 })

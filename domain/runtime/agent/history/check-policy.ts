@@ -18,6 +18,8 @@ export interface PolicyCheck {
   /** Calls that were held against the rules. */
   readonly calls: number
   readonly found: readonly CheckedCall[]
+  /** The tools that the agent had. */
+  readonly tools: readonly string[]
 }
 
 /** Holds every recorded call of an agent against other rules. It performs nothing and records nothing. */
@@ -43,5 +45,6 @@ export async function checkPolicy(stores: Stores, agentId: string, other: OtherR
       state = agent.evolve(state, event)
     }
   }
-  return { calls, found: [...found.values()] }
+  const tools = state?.spec.tools.map(({ name }) => name) ?? []
+  return { calls, found: [...found.values()], tools }
 }
