@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { readFile, rename, rm } from 'node:fs/promises'
+import { lstat, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeDurably } from '../files/durable.ts'
 import { makeFolder } from '../files/folders.ts'
@@ -24,11 +24,22 @@ export class PlanFiles {
     return join(this.#folder, runId, name)
   }
 
-  /** Makes the file hold this text, at once and as a whole; an empty text empties it. */
+  /**
+   * Makes the file hold this text, at once and as a whole; an empty text empties it. A link in its place is replaced. Rejects
+   * where the run's folder is a link, which could lead out, or where it cannot be written.
+   */
   async write(runId: string, name: string, text: string): Promise<void> {
     const path = this.path(runId, name)
-    if ((await readFile(path, 'utf8').catch(() => null)) === text) return
-    makeFolder(join(this.#folder, runId))
+    const folder = join(this.#folder, runId)
+    makeFolder(folder)
+    if (!(await lstat(folder)).isDirectory())
+      throw new Error(`${folder} is not a folder, and plans are not written through links; remove it`)
+    // Reading what is no plain file could lead out, or wait for ever.
+    const isFile = await lstat(path).then(
+      (found) => found.isFile(),
+      () => false,
+    )
+    if (isFile && (await readFile(path, 'utf8').catch(() => null)) === text) return
     const next = `${path}.${randomUUID()}`
     try {
       await writeDurably(next, text)

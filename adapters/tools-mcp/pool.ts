@@ -1,3 +1,4 @@
+import type { Tool } from '../../domain/ports.ts'
 import type { McpOptions, McpServers as Opened } from './mcp-tools.ts'
 import type { McpServers as Settings } from './settings.ts'
 
@@ -10,6 +11,14 @@ const IDLE_MS = 30_000
 export interface PoolOptions extends Omit<McpOptions, 'settings' | 'cwd' | 'changed' | 'warn'> {
   readonly settings: Settings
   readonly warn?: (text: string) => void
+}
+
+/** A server's list of tools has come: the first one of a connection, or one that has changed. */
+export interface OfferedTools {
+  readonly server: string
+  /** The folder whose runs have these tools; null: all runs. */
+  readonly folder: string | null
+  readonly tools: readonly Tool[]
 }
 
 /** The use of one server. Its connection stays open at least until the release. */
@@ -34,6 +43,7 @@ interface Entry {
 export class McpPool {
   readonly #options: PoolOptions
   readonly #entries = new Map<string, Entry>()
+  readonly #listeners = new Set<(offered: OfferedTools) => void>()
   #closed = false
 
   constructor(options: PoolOptions) {
@@ -50,14 +60,20 @@ export class McpPool {
     return tool !== undefined && Object.hasOwn(this.#options.settings, server) ? server : null
   }
 
+  /** Calls the listener with each list of tools that a server gives. */
+  onOffered(listener: (offered: OfferedTools) => void): void {
+    this.#listeners.add(listener)
+  }
+
   /** Connects to a server where that has not been done. `cwd`: the folder of a program whose settings name none; null: no folder. */
   async lease(server: string, cwd: string | null): Promise<McpLease> {
     if (this.#closed) throw new Error('the MCP servers of this process have been closed')
     const settings = this.#options.settings[server]
     if (settings === undefined) throw new Error(`there is no MCP server "${server}"`)
-    const key = JSON.stringify([server, settings.type === 'stdio' && settings.cwd === undefined ? cwd : null])
+    const ofFolder = settings.type === 'stdio' && settings.cwd === undefined
+    const key = JSON.stringify([server, ofFolder ? cwd : null])
     const known = this.#entries.get(key)
-    const entry = known ?? this.#open(server, cwd)
+    const entry = known ?? this.#open(server, cwd, ofFolder ? cwd : null)
     if (known === undefined) this.#entries.set(key, entry)
     entry.users++
     entry.idle?.abort()
@@ -89,7 +105,7 @@ export class McpPool {
     await Promise.all(entries.map(async ({ opened }) => (await opened).close()))
   }
 
-  #open(server: string, cwd: string | null): Entry {
+  #open(server: string, cwd: string | null, folder: string | null): Entry {
     const { settings, warn, ...options } = this.#options
     const tell = (text: string) => {
       entry.faults.push(text)
@@ -102,10 +118,16 @@ export class McpPool {
         settings: { [server]: settings[server]! },
         cwd,
         warn: (text) => tell(text),
+        changed: () => void this.#offered(server, folder, entry),
       }),
     )
     const entry: Entry = { opened, faults: [], users: 0, idle: null }
     return entry
+  }
+
+  async #offered(server: string, folder: string | null, { opened }: Entry): Promise<void> {
+    const tools = (await opened).tools()
+    if (!this.#closed) for (const listener of this.#listeners) listener({ server, folder, tools })
   }
 
   #leave(key: string, entry: Entry, ends: boolean): void {

@@ -4,6 +4,7 @@ import type { DocumentGateway } from '../../domain/runtime/document/gateway.ts'
 import type { Memories } from '../../domain/runtime/memory/memories.ts'
 import type { AgentServices } from '../../domain/runtime/types.ts'
 import type { Agents } from './agents/agents.ts'
+import { ChangedTools, type OfferedTools } from './drives/changed-tools.ts'
 import { Drivers } from './drives/drivers.ts'
 import { LiveHub } from './live/hub.ts'
 import type { Losses } from './losses/losses.ts'
@@ -36,6 +37,8 @@ export interface KeepUpPorts {
   sizes(runIds: readonly string[]): Promise<ReadonlyMap<string, number>>
   /** A model request as its provider gets it; absent where the host cannot tell. */
   wire?: NonNullable<Services['wire']>
+  /** Calls the listener with each list of tools that a server from outside gives; absent where there are no such servers. */
+  readonly onOffered?: (listener: (offered: OfferedTools) => void) => void
   /** Where plans are kept as files; absent where they are not. */
   readonly planFiles?: PlanStore
   /** Absent where no other agents are run. */
@@ -80,6 +83,11 @@ export function createKeepUp(ports: KeepUpPorts): Services {
   const drivers = new Drivers(runtime, live, (agentId, error) => ports.onFault(agentId, error), ports.concurrency)
   const plans = new PlanPersistence(ports.read, ports.planFiles ?? null, (runId, error) => ports.onFault(runId, error))
   drivers.onEvent((header) => plans.heard(header))
+  const changedTools = new ChangedTools({
+    ...{ runtime, read: ports.read, onFault: (agentId, error) => ports.onFault(agentId, error) },
+    wake: (runId) => void (ports.autoDrive === true && drivers.start(runId)),
+  })
+  if (ports.readOnly !== true) ports.onOffered?.((offered) => changedTools.offered(offered))
   let closed: Promise<void> | null = null
   const { log, blobs, read, files, documents, memories, vault, clock, random } = ports
   return {
@@ -106,7 +114,7 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     autoDrive: ports.autoDrive ?? false,
     close() {
       closed ??= Promise.all([drivers.stop(), ports.agents?.close(), ports.auditor?.close()])
-        .then(() => plans.settled())
+        .then(() => Promise.all([plans.settled(), changedTools.settled()]))
         .then(() => documents.close())
         .then(() => ports.close())
       return closed

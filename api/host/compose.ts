@@ -163,6 +163,8 @@ export function compose(host: Host, kept: Kept): Services {
     documents,
     memories,
     ...(kept.readOnly !== true && { planFiles: new PlanFiles(paths(config.data).plans) }),
+    onOffered: (listener) =>
+      mcp.onOffered(({ tools, ...from }) => listener({ ...from, tools: tools.map(({ spec }) => spec) })),
     vault,
     clock,
     random: systemRandom,

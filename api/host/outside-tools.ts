@@ -8,7 +8,7 @@ import { secretsOfWeb } from '../../adapters/tools-web/settings.ts'
 import type { AgentSpec } from '../../domain/agent/definition/spec.ts'
 import type { ToolSpec } from '../../domain/agent/definition/tools.ts'
 import { ToolChanged, ToolError } from '../../domain/agent/errors.ts'
-import { canonicalText } from '../../domain/log/canonical.ts'
+import { changedIn, meaningOf } from '../../domain/agent/rules/tool-change.ts'
 import type { Tool, Vault } from '../../domain/ports.ts'
 import type { Config } from '../app/config.ts'
 import type { Tell } from '../app/told.ts'
@@ -113,13 +113,11 @@ export class DriveTools {
       })
     }
     // The run's model, policy and approvals know the tool as it was recorded last.
-    const changed = MEANING.filter((member) => canonicalText(offered.spec[member]) !== canonicalText(spec[member]))
+    const changed = changedIn(spec, offered.spec)
     if (changed.length === 0) return offered
-    const { description, parameters, effect } = offered.spec
-    const now = { description, parameters, effect: effect === 'reconcilable' ? ('irreversible' as const) : effect }
-    throw new ToolChanged(now, `its MCP server has changed ${changed.join(' and ')} of ${spec.name}`)
+    throw new ToolChanged(
+      meaningOf(offered.spec),
+      `its MCP server has changed ${changed.join(' and ')} of ${spec.name}`,
+    )
   }
 }
-
-/** What a model, a policy and a person go by. The annotations of a server count by the effect class. */
-const MEANING = ['description', 'parameters', 'effect'] as const

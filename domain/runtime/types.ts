@@ -1,5 +1,6 @@
 import type { PersonCommand } from '../agent/decisions/commands.ts'
 import type { AgentSpec, Budget } from '../agent/definition/spec.ts'
+import type { ToolSpec } from '../agent/definition/tools.ts'
 import type { Message } from '../agent/events/content.ts'
 import type { BodyOf } from '../agent/events/events.ts'
 import type { PointFacts } from '../agent/state/point-details.ts'
@@ -145,6 +146,12 @@ export interface AgentServices {
    * expected revision), ContentionError or LogError.
    */
   execute(agentId: string, command: PersonCommand, request: Request): Promise<Executed>
+  /**
+   * Tells the agent how these tools are offered now: its open approvals of tools that have become other ones are void, and
+   * are asked for anew or end their calls. Returns whether there were any. Drives nothing; rejects with LogError. `folder`:
+   * only agents that work there have these tools; null: all agents.
+   */
+  toolsOffered(agentId: string, tools: readonly ToolSpec[], folder: string | null): Promise<boolean>
   /**
    * The bodies that an erasure of these would empty, in order, and the revision that the agent is at. Records nothing;
    * rejects as the erasure itself does, with CommandRejected or LogError.

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { openKeepUp } from '../../api/index.ts'
 import { inProcess } from '../api/cli-support.ts'
 import { CLONE } from '../support/mcp/servers.ts'
 
@@ -35,7 +36,7 @@ function folder(mode = 'normal') {
     readdirSync(data, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => readFileSync(join(entry.parentPath, entry.name)).toString('latin1'))
-  return { ws, settings, script, keepup, run, written }
+  return { data, ws, settings, script, keepup, run, written }
 }
 
 test('an agent calls the tools of a server, which has its secret and starts in the workspace; no record shows the secret', async () => {
@@ -68,6 +69,40 @@ test('an approval is void where the server has changed the tool since: the perso
   expect(`${shown.out}${shown.err}`).toContain('the approval is void: its MCP server has changed effect')
   expect((await keepup('approve', `${id}.t1.c0`)).code).toBe(0)
   expect((await keepup('resume', id)).err).toContain('✓ fake:pid')
+})
+
+test('an open approval is void when its server says that the tool has changed, though no driver waits for it', async () => {
+  const { data, ws } = folder()
+  process.env.TRACKER_KEY = VALUE
+  onTestFinished(() => void delete process.env.TRACKER_KEY)
+  const ends = { calls: [{ tool: 'complete_task', arguments: { summary: 'done' } }] }
+  const script = (tool: string) => ({ script: 1 as const, turns: [{ calls: [{ tool, arguments: {} }] }, ends] })
+  const keepup = await openKeepUp({ data, scripts: { fires: script('fake__fire'), changes: script('fake__change') } })
+  onTestFinished(() => keepup.close())
+  const start = async (name: string, requiresApproval: string[]) => {
+    const policy = { requiresApproval }
+    const { runId } = await keepup.start({
+      task: 'do it',
+      model: `scripted:${name}`,
+      workspace: ws,
+      policy,
+      drive: false,
+    })
+    await keepup.drive(runId)
+    return runId
+  }
+  const waiting = await start('fires', ['fake:fire'])
+  await start('changes', [])
+  const told = []
+  for await (const { type, payload } of keepup.follow(waiting)) {
+    if (type === 'approval_voided' || type === 'approval_requested') told.push({ type, payload })
+    if (told.length === 3) break
+  }
+  expect(told).toMatchObject([
+    { type: 'approval_requested' },
+    { payload: { reason: 'its MCP server has changed description of fake:fire' } },
+    { payload: { reason: 'the approval is void: its MCP server has changed description of fake:fire' } },
+  ])
 })
 
 test('a policy that names a tool which a configured server does not have is refused at the start', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { UserCommand } from '../../domain/agent/decisions/commands.ts'
+import { ContextManagementConfig } from '../../domain/agent/definition/spec.ts'
 import { ModelError } from '../../domain/agent/errors.ts'
 import type { Message } from '../../domain/agent/events/content.ts'
 import { sha256 } from '../../domain/log/ids.ts'
@@ -98,6 +99,42 @@ describe('5.11.2: what must be kept and does not fit', () => {
       error: expect.stringMatching(/about \d+ tokens do not fit into the 8000.*fork the run/),
     })
     expect(await of('turn_end')).toHaveLength((await of('turn_start')).length)
+  })
+})
+
+describe('5.11: limits at their ends', () => {
+  test.each([
+    ...[0, -0.1, 1.01, Number.NaN, Number.POSITIVE_INFINITY, '0.8'].map((compressionThreshold) => ({
+      compressionThreshold,
+    })),
+    ...[-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 60].map((preserveLastN) => ({ preserveLastN })),
+    ...[0, -1, 0.5, Number.NaN].map((maxTokens) => ({ maxTokens })),
+  ])('%j is refused by name', (context) => {
+    const { error } = ContextManagementConfig.safeParse(context)
+    expect(error?.issues.map(({ path }) => path.join('.'))).toEqual(Object.keys(context))
+  })
+
+  test.each([
+    { compressionThreshold: 1 },
+    { compressionThreshold: 0.000_1 },
+    { preserveLastN: 0 },
+    { preserveLastN: Number.MAX_SAFE_INTEGER },
+  ])('with %j the run goes on, and each request fits', async (context) => {
+    const { end, requests } = await long({ turns: 12, context: { ...context, compressionStrategy: 'truncate' } })
+    expect(end).toEqual({ end: 'done' })
+    for (const request of requests) expect(used(request).input).toBeLessThanOrEqual(LIMIT)
+  })
+
+  test('a result longer than the whole context is cut, and the run goes on', async () => {
+    const { end } = await long({ turns: 2, bytes: 4 * LIMIT, context: { compressionStrategy: 'hybrid' } })
+    expect(end).toEqual({ end: 'done' })
+  })
+
+  test('a summary that is longer than the context takes the place of nothing: no request is too long', async () => {
+    const summary = () => says('s'.repeat(4 * LIMIT))
+    const { end, requests } = await long({ turns: 16, summary, context: { compressionStrategy: 'summarize' } })
+    expect(end).toEqual({ end: 'done' })
+    for (const request of requests) expect(used(request).input).toBeLessThanOrEqual(LIMIT)
   })
 })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { ToolMeaning } from '../../domain/agent/definition/tools.ts'
+import type { ToolMeaning, ToolSpec } from '../../domain/agent/definition/tools.ts'
 import { ToolChanged } from '../../domain/agent/errors.ts'
-import { call, calls, completes, harness, testSpec, USER } from '../support/harness.ts'
+import { call, calls, completes, harness, testSpec, toolSpec, USER } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'
 
 const write = () => tool('write_file', { effect: 'reconcilable' })
@@ -224,5 +224,74 @@ describe('a tool that has changed while its approval was open (5.12.2)', () => {
       await run.say({ kind: 'decide_approval', toolCallId: run.call(1), decision: 'approved' })
     }
     expect([asked, await run.ends()]).toEqual([6, ['send: CONFLICT', 'complete_task: ok']])
+  })
+})
+
+describe('a tool that changes while a person has still to decide (5.12.2)', () => {
+  const FIRST = toolSpec('send', { effect: 'irreversible', description: 'Sends to one.' })
+  const NOW = { ...FIRST, description: 'Sends to all.' }
+  const STRICT = { type: 'object', properties: { m: { type: 'number' } }, required: ['m'] }
+  const open = async () => {
+    const send = tool('send', FIRST)
+    const says = [calls(call('send', { n: 1 })), completes()]
+    const run = await given({ says, tools: [send], spec: { policy: { requiresApproval: ['send'] } } })
+    await run.drive()
+    const offered = (now: ToolSpec = NOW, folder: string | null = null) =>
+      run.runtime.toolsOffered(run.runId, [now], folder)
+    const approve = () => run.say({ kind: 'decide_approval', toolCallId: run.call(1), decision: 'approved' })
+    return { ...run, send, offered, approve }
+  }
+
+  test('voids the approval at once, and asks for another one of the tool as it is now', async () => {
+    const run = await open()
+    expect(await run.offered()).toBe(true)
+    const [voided] = await run.of('approval_voided')
+    expect(voided).toMatchObject({
+      actor: { kind: 'system' },
+      body: {
+        attempt: 2,
+        reason: 'its MCP server has changed description of send',
+        tool: { description: NOW.description },
+      },
+    })
+    expect((await run.of('approval_requested')).map(({ body }) => body.reason)).toEqual([
+      expect.anything(),
+      'the approval is void: its MCP server has changed description of send',
+    ])
+    expect(await run.drive()).toEqual({ end: 'waiting', for: 'approval', toolCallIds: [run.call(1)] })
+    await run.approve()
+    expect(await run.drive()).toEqual({ end: 'done' })
+    expect([run.send.ran, (await run.of('tool_call_intent'))[0]!.body.attempt]).toEqual([[{ n: 1 }], 2])
+  })
+
+  test('is recorded once, however often and from how many processes the news comes', async () => {
+    const run = await open()
+    expect((await Promise.all([run.offered(), run.offered(), run.offered()])).filter(Boolean)).toHaveLength(1)
+    expect(await run.offered()).toBe(false)
+    expect(await run.of('approval_voided')).toHaveLength(1)
+  })
+
+  test('ends the call where the tool no longer takes its arguments', async () => {
+    const run = await open()
+    await run.offered({ ...NOW, parameters: STRICT })
+    await expect(run.approve()).rejects.toMatchObject({ code: 'APPROVAL_NOT_PENDING' })
+    expect(await run.drive()).toEqual({ end: 'done' })
+    expect([run.send.ran, await run.ends()]).toEqual([[], ['send: CONFLICT', 'complete_task: ok']])
+  })
+
+  test('voids nothing where the tool is the same, the folder another one, or the decision made', async () => {
+    const run = await open()
+    expect([await run.offered(FIRST), await run.offered(NOW, '/elsewhere')]).toEqual([false, false])
+    await run.approve()
+    expect(await run.offered()).toBe(false)
+    expect(await run.of('approval_voided')).toEqual([])
+  })
+
+  test('is asked about five times at most', async () => {
+    const run = await open()
+    for (let i = 0; i < 5; i++) expect(await run.offered({ ...NOW, description: `Version ${i}.` })).toBe(true)
+    expect(await run.ends()).toEqual([])
+    await run.offered({ ...NOW, description: 'One more.' })
+    expect(await run.ends()).toEqual(['send: CONFLICT'])
   })
 })

@@ -9,7 +9,7 @@ export interface PlanVersion {
   readonly title: string | null
   readonly content: string | null
   readonly createdAt: string
-  /** Its file; null: this process keeps none. */
+  /** Its file; null: this process keeps none, or could not write it. */
   readonly file: string | null
 }
 
@@ -70,12 +70,31 @@ export class PlanPersistence {
       counts.set(agentId, version)
       const name = `${agentId}-v${version}.md`
       const { id: artifactId, title = null, content = null } = artifact
-      const file = this.#store?.path(runId, name) ?? null
-      const plan = { agentId, version, artifactId, title, content, createdAt, file }
-      await this.#store?.write(runId, name, textOf(plan))
-      versions.push(plan)
+      const plan = { agentId, version, artifactId, title, content, createdAt }
+      versions.push({ ...plan, file: await this.#written(runId, name, textOf(plan)) })
     }
     return versions
+  }
+
+  /** Empties the files of erased plans. Rejects where one could not be emptied: what it holds is still there. */
+  async empty(runId: string): Promise<void> {
+    const left = (await this.keep(runId)).filter(({ content, file }) => content === null && file === null)
+    if (this.#store === null || left.length === 0) return
+    const names = left.map(({ agentId, version }) => `${agentId}-v${version}.md`).join(', ')
+    throw new Error(`the erasure is recorded, but ${names} could not be emptied; remove it, or ask for the plans again`)
+  }
+
+  /** The event is the truth: what cannot be written is told, and the plan is shown all the same. */
+  async #written(runId: string, name: string, text: string): Promise<string | null> {
+    if (this.#store === null) return null
+    try {
+      await this.#store.write(runId, name, text)
+      return this.#store.path(runId, name)
+    } catch (error) {
+      const why = `the plan ${name} is not kept as a file: ${(error as Error).message}`
+      this.#onFault(runId, new Error(why, { cause: error }))
+      return null
+    }
   }
 
   async *#plansOf(runId: string): AsyncIterable<ArtifactRow> {
@@ -92,7 +111,7 @@ export class PlanPersistence {
 }
 
 /** A plan as its file holds it. */
-function textOf({ agentId, version, title, content, createdAt, artifactId }: PlanVersion): string {
+function textOf({ agentId, version, title, content, createdAt, artifactId }: Omit<PlanVersion, 'file'>): string {
   if (content === null) return ''
   const about = `Version ${version} of the plan of ${agentId}, ${createdAt}, artifact ${artifactId}.`
   return `# ${title ?? 'Plan'}\n\n${about}\n\n${content.trimEnd()}\n`

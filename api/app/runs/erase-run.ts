@@ -28,7 +28,7 @@ export async function eraseRun(s: Services, runId: string, asked: AskedErasure) 
     done.push(await record(s, { agentId, command, actor: actorOf('user', by), options: own, drive: 'no' }))
   }
   // The copies of plans in the data folder are emptied too.
-  await s.plans.keep(runId)
+  await s.plans.empty(runId)
   return done[0]!
 }
 

@@ -26,6 +26,8 @@ export function decideToolFact(d: DecisionBuilder, fact: ToolFact): void {
   const call = callsOf(d.state).find((one) => one.id === fact.toolCallId)
   // An outcome counts for its own attempt, from any driver: a call that a person has released does not start again once the
   // end of the attempt has arrived.
+  if (fact.kind === 'tool_changed' && call?.attempt === fact.attempt && call.stage.at === 'approval')
+    return voided(d, call, fact)
   if (call?.attempt !== fact.attempt || !UNSETTLED.has(call.stage.at)) {
     // Of an attempt that did nothing there is nothing to tell later.
     if (fact.kind !== 'tool_changed') lateOutcome(d, fact)
@@ -46,7 +48,9 @@ export function decideToolFact(d: DecisionBuilder, fact: ToolFact): void {
 /** An approval is of the tool as it was recorded: what has become of it is asked about anew. */
 function voided(d: DecisionBuilder, call: Call, fact: Extract<OutcomeCommand, { kind: 'tool_changed' }>): void {
   const { reason, tool, fits, durationMs } = fact
-  const asks = call.stage.at === 'running' && d.state.cancel === null && needsApproval(d.state, call.toolName) !== null
+  const waits = call.stage.at === 'approval'
+  const asked = waits || (call.stage.at === 'running' && needsApproval(d.state, call.toolName) !== null)
+  const asks = asked && d.state.cancel === null
   const message = `nothing was done: ${reason}`
   if (!asks || call.lost >= MAX_LOST)
     return failCall(d, call, { code: 'CONFLICT', message: `${message}; start another run` }, { durationMs })

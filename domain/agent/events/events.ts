@@ -204,8 +204,8 @@ export const bodies = {
   }),
   approval_expired: z.strictObject({ argumentsHash: Hash }),
   /**
-   * What was approved was not done: the tool had changed since it was last recorded. `tool` counts from here on; `attempt` is
-   * the number of the coming attempt.
+   * What was approved, or was to be, was not done: the tool had changed since it was last recorded. `tool` counts from here on;
+   * `attempt` is the number of the coming attempt.
    */
   approval_voided: z.strictObject({
     attempt: z.int().positive(),

@@ -166,7 +166,9 @@ function changed(state: AgentState, call: Call, event: CallEvent): Call {
       if (call.stage.at !== 'approval') throw new ImpossibleEvent(event, 'no approval is awaited')
       return call
     case 'approval_voided':
-      if (call.stage.at !== 'running') throw new ImpossibleEvent(event, 'no attempt is open')
+      // The tool may change while a person still decides, or be found changed when the call is to run.
+      if (call.stage.at !== 'running' && call.stage.at !== 'approval')
+        throw new ImpossibleEvent(event, 'neither an attempt nor an approval is open')
       return {
         ...call,
         attempt: event.body.attempt,

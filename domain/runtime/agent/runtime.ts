@@ -1,6 +1,7 @@
 import type { PersonCommand } from '../../agent/decisions/commands.ts'
 import type { AgentSpec } from '../../agent/definition/spec.ts'
 import { Policy } from '../../agent/definition/spec.ts'
+import type { ToolSpec } from '../../agent/definition/tools.ts'
 import { CommandRejected } from '../../agent/errors.ts'
 import { type AgentState, isFinished } from '../../agent/state/state.ts'
 import { LogError } from '../../log/errors.ts'
@@ -42,6 +43,7 @@ import { redactRequest, refuseSecrets } from './redact.ts'
 import { streamToErase } from './stream-to-erase.ts'
 import { missingTools, mustHaveTools } from './tools-here.ts'
 import { unknownAgent } from './unknown-agent.ts'
+import { voidApprovals } from './void-approvals.ts'
 
 /** AgentManager: one mailbox per agent of this process, and the operations on them. */
 export class Runtime implements AgentServices {
@@ -93,6 +95,10 @@ export class Runtime implements AgentServices {
       const submitted = await this.inTime(retry, () => mailbox.submit(said, asking, { fact: false, retry, ...at }))
       return { ...submitted, claimed: mailbox.state?.driver != null }
     })
+  }
+
+  toolsOffered(agentId: string, tools: readonly ToolSpec[], folder: string | null): Promise<boolean> {
+    return this.mailboxes.with(agentId, (mailbox) => voidApprovals(this.ports, mailbox, tools, folder))
   }
 
   async erasable(agentId: string, which: ErasureChoice): ReturnType<AgentServices['erasable']> {

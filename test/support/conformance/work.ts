@@ -40,11 +40,7 @@ export const WORK: readonly Rule[] = [
     says: 'voids the approval',
     test: behaviour('5.3-approvals'),
     name: 'voids the approval',
-    fault: fault(
-      'agent/decisions/decide-tools.ts',
-      "const asks = call.stage.at === 'running' && ",
-      'const asks = d.state.turn < 0 && ',
-    ),
+    fault: fault('agent/decisions/decide-tools.ts', 'const asks = asked && ', 'const asks = d.state.turn < 0 && '),
   },
   {
     rule: 'tasks',
@@ -79,7 +75,18 @@ export const WORK: readonly Rule[] = [
     says: 'an erasure empties the files of plans',
     test: 'test/api/plan.test.ts',
     name: 'empties the files',
-    fault: { file: 'api/app/runs/erase-run.ts', search: 'await s.plans.keep(runId)', replace: '' },
+    fault: { file: 'api/app/runs/erase-run.ts', search: 'await s.plans.empty(runId)', replace: '' },
+  },
+  {
+    rule: 'plans',
+    says: 'no plan is written through a link',
+    test: 'test/adapters/plan-files.test.ts',
+    name: 'a link in place of the folder',
+    fault: {
+      file: 'adapters/plans-file/plan-files.ts',
+      search: '!(await lstat(folder)).isDirectory()',
+      replace: 'false',
+    },
   },
   {
     rule: 'restores',

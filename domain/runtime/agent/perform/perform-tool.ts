@@ -106,7 +106,7 @@ export async function performTool(performed: ToolAttempt): Promise<OutcomeComman
       kind: 'tool_changed',
       ...about,
       durationMs: took(),
-      tool: changed,
+      tool: env.secrets.json(changed),
       fits,
       reason: env.secrets.text(message),
     }
