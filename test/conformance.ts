@@ -1,5 +1,6 @@
 import { AGENTS } from './support/conformance/agents.ts'
 import { ENDING } from './support/conformance/ending.ts'
+import { PAGE } from './support/conformance/page.ts'
 import { QUESTIONS } from './support/conformance/questions.ts'
 import { RECORDING } from './support/conformance/recording.ts'
 import { REPEATING } from './support/conformance/repeating.ts'
@@ -16,4 +17,13 @@ export const ROWS: readonly Row[] = [...ENDING, ...RECORDING, ...REPEATING, ...S
 
 export { LAWS } from './support/conformance/laws.ts'
 /** Rules that no MUST and no law names by itself. */
-export const RULES: readonly Rule[] = [...OTHERS, ...AGENTS, ...SPAWN, ...SPAWNER, ...QUESTIONS, ...TREES, ...RIGHTS]
+export const RULES: readonly Rule[] = [
+  ...OTHERS,
+  ...AGENTS,
+  ...SPAWN,
+  ...SPAWNER,
+  ...QUESTIONS,
+  ...TREES,
+  ...RIGHTS,
+  ...PAGE,
+]
