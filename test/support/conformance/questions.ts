@@ -26,17 +26,6 @@ export const QUESTIONS: readonly Rule[] = [
   },
   {
     rule: 'questions in SQL',
-    says: 'a program that ends waits for the process that answers, and goes on',
-    test: ASKED,
-    name: 'nothing else to do',
-    fault: {
-      file: 'api/embedded/sql/process-auditor.ts',
-      search: '    child.ref()\n    child.kill',
-      replace: '    child.kill',
-    },
-  },
-  {
-    rule: 'questions in SQL',
     says: 'an answer has no more rows than were asked for',
     test: 'test/api/servers/ask-sql.test.ts',
     fault: {
