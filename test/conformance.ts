@@ -1,6 +1,7 @@
 import { AGENTS } from './support/conformance/agents.ts'
 import { DELEGATED } from './support/conformance/delegated.ts'
 import { ENDING } from './support/conformance/ending.ts'
+import { PAGE } from './support/conformance/page.ts'
 import { QUESTIONS } from './support/conformance/questions.ts'
 import { RECORDING } from './support/conformance/recording.ts'
 import { REPEATING } from './support/conformance/repeating.ts'
@@ -18,6 +19,13 @@ export const ROWS: readonly Row[] = [...ENDING, ...RECORDING, ...REPEATING, ...S
 export { LAWS } from './support/conformance/laws.ts'
 /** Rules that no MUST and no law names by itself. */
 export const RULES: readonly Rule[] = [
-  ...[...OTHERS, ...AGENTS, ...DELEGATED, ...SPAWN, ...SPAWNER],
-  ...[...QUESTIONS, ...TREES, ...RIGHTS],
+  ...OTHERS,
+  ...AGENTS,
+  ...DELEGATED,
+  ...SPAWN,
+  ...SPAWNER,
+  ...QUESTIONS,
+  ...TREES,
+  ...RIGHTS,
+  ...PAGE,
 ]

@@ -1,16 +1,25 @@
 import { EventViews } from '../app/events/view.ts'
 import type { Services } from '../app/services.ts'
+import { gathered } from './gathered.ts'
 import type { Piece } from './stream-response.ts'
 
 /** A page ends with the event that brings it over so many characters. */
 const PAGE = 4 * 1024 * 1024
 
-/** Events of a stream from a revision on, as the JSON of an `AgentEventPage`. `brief`: long texts are cut. */
-export async function* eventPage(
-  s: Pick<Services, 'log' | 'blobs'>,
-  stream: string,
-  { from, limit, brief }: { readonly from: number; readonly limit: number; readonly brief: boolean },
-): AsyncGenerator<Piece> {
+interface AskedPage {
+  readonly from: number
+  readonly limit: number
+  /** Long texts are cut. */
+  readonly brief: boolean
+}
+
+type Needed = Pick<Services, 'log' | 'blobs'>
+
+/** Events of a stream from a revision on, as the JSON of an `AgentEventPage`: in few pieces, however many events there are. */
+export const eventPage = (s: Needed, stream: string, asked: AskedPage): AsyncGenerator<Uint8Array> =>
+  gathered(eventsOf(s, stream, asked))
+
+async function* eventsOf(s: Needed, stream: string, { from, limit, brief }: AskedPage): AsyncGenerator<Piece> {
   const views = new EventViews(s.log, s.blobs)
   yield '{"events":['
   let sent = 0

@@ -170,6 +170,8 @@ export interface AgentServices {
   /** Tools of an agent that are not here: only a program that has them can drive it. */
   missingTools(spec: Pick<AgentSpec, 'tools'>): string[]
   at(agentId: string, at: At): Promise<AgentAt>
+  /** The folded state at a point, and nothing else of it. */
+  stateAt(agentId: string, at: At): Promise<Pick<AgentAt, 'state' | 'head'>>
   /** The agent at a point without its messages, at a cost that does not grow with its history. */
   brief(agentId: string, at: At): Promise<AgentBrief>
   /** A new agent whose history up to `at` is the source's. Asked again under its id and key it is the same one. */

@@ -77,6 +77,16 @@ describe('the events of an agent', () => {
     expect(await get<Page>(`/v1/agents/${id}/events?from=9999`)).toEqual({ events: [], next: null })
   })
 
+  it('are written in one piece, however many there are', async () => {
+    const id = await driven('finish')
+    for (const brief of [true, false]) {
+      const answer = await ask('GET', `/v1/agents/${id}/events?limit=500&brief=${brief}`)
+      const pieces = await Array.fromAsync(answer.body!)
+      expect(pieces.length).toBe(1)
+      expect(JSON.parse(Buffer.concat(pieces).toString()).events.length).toBeGreaterThan(5)
+    }
+  })
+
   it('are cut where they are long and that is asked for', async () => {
     const id = await started(`x`, { drive: false })
     const said = await ask('POST', `/v1/runs/${id}/input`, {

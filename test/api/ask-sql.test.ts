@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SavedQuestions, SqlAnswer } from '../../api/app/schemas/sql.ts'
 import { filled, savedQuestions } from '../../api/app/sql/saved.ts'
@@ -191,4 +193,15 @@ describe('numbers and streams', () => {
     expect((await ask('GET', '/v1/streams/agent-none/events')).status).toBe(404)
     expect(await bodyOf(await ask('GET', '/v1/projections'))).toMatchObject({ behind: expect.any(Number) })
   })
+})
+
+it('is closed by a program that has nothing else to do, which then goes on', async () => {
+  const auditor = new URL('../../api/embedded/sql/process-auditor.ts', import.meta.url)
+  const text = `const { ProcessAuditor } = await import(${JSON.stringify(auditor.href)})
+    const auditor = new ProcessAuditor('/nowhere')
+    await auditor.ask('select 1', { rows: 1, ms: 60_000 }).catch(() => undefined)
+    await auditor.close()
+    console.log('went on')`
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', text])
+  expect(stdout).toBe('went on\n')
 })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { briefOf } from '../../api/app/events/brief.ts'
 import { SseParser } from '../../api/web/client/sse-parser.ts'
+import { daysOf } from '../../api/web/numbers/days.ts'
 import { ago, span } from '../../api/web/parts/format.ts'
 import { shown } from '../../api/web/parts/shown.ts'
 import { after, Outline, placeOf } from '../../api/web/run/outline.ts'
@@ -224,4 +225,25 @@ it('times are said in the unit that fits', () => {
     ...['420 ms', '3.1 s', '4 min 5 s', '2 h 3 min', '2 d 7 h'],
   ])
   expect(ago('2026-01-01T00:00:00Z', Date.parse('2026-01-01T00:01:30Z'))).toBe('1 min')
+})
+
+it('days without anything are shown too, the last ones where there are many', () => {
+  const cost = (day: string) => ({
+    name: day,
+    inputTokens: 1,
+    cacheReadTokens: 2,
+    cacheWriteTokens: 3,
+    outputTokens: 4,
+    nanoDollars: 5,
+  })
+  const rows = ['2026-01-01', '2026-01-04', ''].map(cost) as never
+  const none = { modelDays: [], toolDays: [], runDays: [] }
+  expect(daysOf({ rows }, none).map(({ day, inputTokens }) => [day, inputTokens])).toEqual([
+    ['2026-01-01', 6],
+    ['2026-01-02', 0],
+    ['2026-01-03', 0],
+    ['2026-01-04', 6],
+  ])
+  expect(daysOf({ rows }, none, 2).map(({ day }) => day)).toEqual(['2026-01-03', '2026-01-04'])
+  expect(daysOf({ rows: [] }, none)).toEqual([])
 })

@@ -36,7 +36,8 @@ describe('an approval', () => {
     const one = await served.driven('write one', { workspace: first })
     const two = await served.driven('write two', { workspace: second })
     await served.open(page, '/inbox')
-    await expect.poll(() => page.locator('.inbox .ask').count()).toBe(2)
+    // The keys are for what is shown: they are worth nothing before that.
+    await expect.poll(() => page.locator('.inbox .ask .patch').count()).toBe(2)
     await expect.poll(() => page.locator('.badge').innerText()).toBe('2')
     await page.keyboard.press('j')
     await page.keyboard.press('r')
@@ -59,7 +60,7 @@ describe('an approval', () => {
     const id = await served.driven('write hello', { workspace: served.workspace() })
     await served.open(ada, '/inbox')
     await served.open(bob, '/inbox')
-    for (const page of [ada, bob]) await expect.poll(() => page.locator('.inbox .ask').count()).toBeGreaterThan(0)
+    for (const page of [ada, bob]) await page.locator('.inbox .ask .patch').first().waitFor()
     await ada.keyboard.press('a')
     await expect.poll(() => bob.locator('.decided').allTextContents()).toEqual(['approved by ada'])
     // Also where the page did not know of it yet.
@@ -108,6 +109,7 @@ describe('a person', () => {
     const page = await browser.page()
     const id = await served.driven('write hello', { workspace: served.workspace(), approve: ['write_file'] })
     await served.open(page, `/runs/${id}?at=6`)
+    await page.getByRole('button', { name: 'Fork (f)' }).waitFor()
     await page.keyboard.press('f')
     expect(await page.locator('.form').innerText()).toContain('event 6')
     await page.getByLabel('let it go on').uncheck()

@@ -49,8 +49,8 @@ describe('the palette', () => {
     const page = await browser.page()
     await served.open(page, `/runs/${run}`)
     await page.locator('.card').first().waitFor()
+    // What is typed at once is for the field that opens.
     await page.keyboard.press('Control+k')
-    await page.getByRole('combobox').waitFor()
     await page.keyboard.type('keys')
     await page.keyboard.press('Enter')
     const dialog = page.getByRole('dialog', { name: 'Keys' })

@@ -117,6 +117,35 @@ it('no attack runs, loads, leads elsewhere or hides', async () => {
   expect(found).toEqual([])
 })
 
+it('names of models and tools are text in the numbers', async () => {
+  const image = '<img src=x onerror=globalThis.hit=1>'
+  const path = join(folders.base, `${image}.json`)
+  const turns = [
+    { calls: [{ tool: `${image}\u202E\u001b[31m`, arguments: {} }] },
+    { calls: [{ tool: 'complete_task', arguments: { summary: 'done' } }] },
+  ]
+  writeFileSync(path, JSON.stringify({ script: 1, model: `${image}\u202E${'m'.repeat(3_000)}`, turns }))
+  const page = await browser.page()
+  const found = troubles(page)
+  await served.driven(`budget ${image}`, { model: `scripted:${path}`, budget: { tokens: 1_000_000 } })
+  await served.open(page)
+  const shown: string[] = []
+  for (const tab of ['cost', 'calls', 'routing', 'runs', 'budgets']) {
+    await page.goto(`${served.url}/numbers?tab=${tab}`)
+    await page.locator('.data-table').first().waitFor()
+    await expect.poll(() => page.getByText('loading …').count()).toBe(0)
+    const text = await page.locator('.numbers').innerText()
+    expect([tab, /[\u001b\u202E]/.test(text)]).toEqual([tab, false])
+    if (text.includes(image)) shown.push(tab)
+    expect(await page.locator('.numbers :is(script, img, iframe, svg)').count()).toBe(0)
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+    expect([tab, wide]).toEqual([tab, 0])
+  }
+  expect(shown).toEqual(['cost', 'calls', 'routing'])
+  expect(await page.evaluate(() => 'hit' in globalThis)).toBe(false)
+  expect(found).toEqual([])
+})
+
 it('the policy stops what a page would run or load all the same', async () => {
   const page = await browser.page()
   await served.open(page)

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { daysOf } from '../../api/web/numbers/days.ts'
 import { useBrowser } from '../support/browser/pages.ts'
 import { type Served, serve, troubles } from '../support/browser/served.ts'
 
@@ -90,25 +89,4 @@ it('count how recoveries ended', async () => {
     '1',
   ])
   expect(found).toEqual([])
-})
-
-it('days without anything are shown too, the last ones where there are many', () => {
-  const cost = (day: string) => ({
-    name: day,
-    inputTokens: 1,
-    cacheReadTokens: 2,
-    cacheWriteTokens: 3,
-    outputTokens: 4,
-    nanoDollars: 5,
-  })
-  const rows = ['2026-01-01', '2026-01-04', ''].map(cost) as never
-  const none = { modelDays: [], toolDays: [], runDays: [] }
-  expect(daysOf({ rows }, none).map(({ day, inputTokens }) => [day, inputTokens])).toEqual([
-    ['2026-01-01', 6],
-    ['2026-01-02', 0],
-    ['2026-01-03', 0],
-    ['2026-01-04', 6],
-  ])
-  expect(daysOf({ rows }, none, 2).map(({ day }) => day)).toEqual(['2026-01-03', '2026-01-04'])
-  expect(daysOf({ rows: [] }, none)).toEqual([])
 })

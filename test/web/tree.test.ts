@@ -1,12 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { useBrowser } from '../support/browser/pages.ts'
 import { type Served, serve, troubles } from '../support/browser/served.ts'
+import { violations } from '../support/browser/violations.ts'
 import { Puppet } from '../support/external/in-process.ts'
-import { treeSpec } from '../support/tree/plans.ts'
+import { HAND, treeSpec } from '../support/tree/plans.ts'
 import { Recorded } from '../support/tree/recorded.ts'
 import { play, ROOT } from '../support/tree/walk.ts'
 
 // A run of several agents, and a run of another agent.
+
+/** The name of a role, which a person or a file has given. */
+const EVIL = '<img src=x onerror=globalThis.hit=1>\u202E\u001b[31m'
+const EVIL_HAND = { ...HAND, name: EVIL }
 
 const browser = useBrowser()
 const puppet = new Puppet()
@@ -20,6 +25,7 @@ beforeAll(async () => {
   const spec = treeSpec({
     budget: { tokens: 200_000, nanoDollars: null },
     policy: { mode: 'batch', requiresApproval: ['look'] },
+    role: EVIL_HAND,
   })
   const agents = play(
     { rounds: [{ children: [parent], looks: 0 }], ends: 'completes' },
@@ -67,6 +73,59 @@ describe('a run of several agents', () => {
     await expect.poll(() => agents.nth(2).innerText()).toContain('not yet born here')
     await page.getByRole('button', { name: 'to the end' }).click()
     await expect.poll(() => agents.nth(2).innerText()).toContain('waits: approval')
+    expect(found).toEqual([])
+  })
+
+  it.each(['light', 'dark'] as const)('breaks no rule of axe at a position, in the %s theme', async (theme) => {
+    const page = await browser.page()
+    await page.emulateMedia({ colorScheme: theme })
+    await served.open(page, `/runs/${ROOT}?at=0`)
+    const agents = page.locator('.agents button')
+    await expect.poll(() => agents.nth(1).innerText()).toContain('not yet born here')
+    const found = await violations(page)
+    await page.goto(`${served.url}/runs/${ROOT}?agent=${ids[2]}&at=0&tab=state`)
+    await expect.poll(() => agents.nth(1).innerText()).toMatch(/active · turn 1, step \d+/)
+    await expect.poll(() => page.getByText('loading …').count()).toBe(0)
+    expect([...found, ...(await violations(page))]).toEqual([])
+  })
+
+  it('is walked by keyboard at a position', async () => {
+    const page = await browser.page()
+    await served.open(page, `/runs/${ROOT}?agent=${ids[2]}&at=0`)
+    const agents = page.locator('.agents button')
+    await expect.poll(() => agents.nth(1).innerText()).toMatch(/active · turn 1, step \d+/)
+    await page.getByRole('link', { name: 'To the content' }).focus()
+    const isOn = () => agents.nth(1).evaluate((one) => one === document.activeElement)
+    for (let i = 0; i < 80 && !(await isOn()); i++) await page.keyboard.press('Tab')
+    expect(await isOn()).toBe(true)
+    await page.keyboard.press('Enter')
+    await expect.poll(() => new URL(page.url()).searchParams.get('agent')).toBe(ids[1])
+    await expect.poll(() => agents.nth(2).innerText()).toContain('not yet born here')
+    // The same agent has the focus, and the position goes on from its last event by then.
+    expect(await isOn()).toBe(true)
+    const at = () => Number(new URL(page.url()).searchParams.get('at'))
+    const before = at()
+    await page.keyboard.press(',')
+    await expect.poll(at).toBe(before - 1)
+    await page.keyboard.press('Home')
+    await expect.poll(at).toBe(0)
+    await expect.poll(() => agents.nth(1).innerText()).toContain('turn 0, step 0')
+  })
+
+  it('shows names of roles as text, at a position too', async () => {
+    const page = await browser.page()
+    const found = troubles(page)
+    await served.open(page, `/runs/${ROOT}?at=0`)
+    const pane = page.locator('.tree')
+    for (const way of ['?at=0', `?agent=${ids[2]}&at=0`, '']) {
+      await page.goto(`${served.url}/runs/${ROOT}${way}`)
+      await expect.poll(() => pane.innerText()).toContain('<img src=x onerror=globalThis.hit=1>‹U+202E›')
+      expect(await pane.innerText()).not.toMatch(/[\u001b\u202E]/)
+    }
+    expect(await pane.locator('img').count()).toBe(0)
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+    expect(wide).toBe(0)
+    expect(await page.evaluate(() => 'hit' in globalThis)).toBe(false)
     expect(found).toEqual([])
   })
 

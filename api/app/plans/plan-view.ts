@@ -13,7 +13,7 @@ export async function planView(
 ): Promise<PlanView> {
   await mustBeRun(s, runId)
   await mustGovern(s, runId, 'a plan')
-  const { state } = await s.runtime.brief(agentId, null)
+  const { state } = await s.runtime.stateAt(agentId, null)
   const plans = await s.plans.keep(runId)
   const tasks = [...(state.tasks?.tasks ?? [])]
   return { runId, agentId, revision: state.revision, tasks, plans: [...plans] }

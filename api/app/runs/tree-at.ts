@@ -1,6 +1,6 @@
 import { agentStream } from '../../../domain/log/ids.ts'
 import { streamOfAgent } from '../../../domain/runtime/stream-of-agent.ts'
-import type { AgentBrief } from '../../../domain/runtime/types.ts'
+import type { AgentAt } from '../../../domain/runtime/types.ts'
 import type { PlaceOfAgent } from '../../../projections/index.ts'
 import { notFound, Problem } from '../problem.ts'
 import type { AgentRow } from '../read-model.ts'
@@ -26,7 +26,7 @@ export async function treeAt(s: Needed, runId: string, agentId: string, revision
       const node = nodes.get(place.agentId)
       if (node !== undefined && heads.get(place.agentId) === place.revision) return asNow(place, node)
       if (node?.ungoverned === true) return asRunning(place)
-      return asFolded(place, await s.runtime.brief(place.agentId, { revision: place.revision }))
+      return asFolded(place, await s.runtime.stateAt(place.agentId, { revision: place.revision }))
     }),
   )
   return { runId, agentId, revision, agents }
@@ -52,7 +52,7 @@ const asRunning = ({ agentId, revision, turn }: PlaceOfAgent): AgentThen => ({
 
 const STATUS = { DONE: 'completed', ERROR: 'failed', RECOVERY: 'recovering' } as const
 
-function asFolded({ agentId, revision }: PlaceOfAgent, { state }: AgentBrief): AgentThen {
+function asFolded({ agentId, revision }: PlaceOfAgent, { state }: Pick<AgentAt, 'state'>): AgentThen {
   const { machine, turn, step, paused } = state
   const status = machine.status in STATUS ? STATUS[machine.status as keyof typeof STATUS] : 'active'
   const code = machine.status === 'ERROR' ? machine.code : null

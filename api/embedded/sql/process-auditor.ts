@@ -70,6 +70,7 @@ export class ProcessAuditor implements SqlAuditor {
     const signal = AbortSignal.any([over.signal, limit])
     const died = once(child, 'exit', { signal: over.signal }).then(() => ended())
     died.catch(() => undefined)
+    child.ref()
     child.channel?.ref()
     try {
       child.send({ data: this.#data, text, rows, ms } satisfies ToChild)
@@ -84,6 +85,7 @@ export class ProcessAuditor implements SqlAuditor {
       throw ended()
     } finally {
       over.abort()
+      child.unref()
       child.channel?.unref()
       this.#idle = setTimeout(() => void this.#turn.run(() => this.#end()), IDLE_MS).unref()
     }
@@ -113,6 +115,8 @@ export class ProcessAuditor implements SqlAuditor {
     this.#child = null
     if (child === null || child.exitCode !== null || child.signalCode !== null) return
     const gone = once(child, 'exit')
+    // Where nothing else is left to do, Node would end before what follows the end of the child.
+    child.ref()
     child.kill('SIGKILL')
     await gone
   }

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 interface DialogProps {
   readonly title: string
@@ -10,7 +10,8 @@ interface DialogProps {
 /** A dialog of the browser: it keeps the focus, and gives it back. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const box = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
+  // Before the next key, which is for the dialog.
+  useLayoutEffect(() => {
     const dialog = box.current
     dialog?.showModal()
     return () => {

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import { connection } from '../client/feed.ts'
 import { person } from '../client/session.ts'
 import { CopyAs } from '../habits/copy-as.tsx'
@@ -29,7 +29,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
   const [open, setOpen] = useState<'palette' | 'help' | 'copy' | null>(null)
   const close = () => setOpen(null)
   useKeys({ '?': () => setOpen('help'), y: () => setOpen('copy') })
-  useEffect(() => {
+  useLayoutEffect(() => {
     const hear = (event: KeyboardEvent) => {
       if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 'k' || event.altKey || event.shiftKey) return
       event.preventDefault()

@@ -33,7 +33,7 @@ import { briefAt } from './history/brief.ts'
 import { KeptPoints } from './history/kept-points.ts'
 import { type PermittedCall, permittedCalls } from './history/permitted-calls.ts'
 import { type RebuiltRequest, rebuildRequests } from './history/rebuild-request.ts'
-import { agentAt } from './history/replay.ts'
+import { agentAt, stateAt } from './history/replay.ts'
 import { reusedRecord } from './history/reused.ts'
 import { type RecordedDecision, routingDecisions } from './history/routing-decisions.ts'
 import { verifyAgent } from './history/verify.ts'
@@ -164,6 +164,10 @@ export class Runtime implements AgentServices {
 
   at(agentId: string, at: At): Promise<AgentAt> {
     return agentAt(this.given, agentId, at, this.points)
+  }
+
+  stateAt(agentId: string, at: At): Promise<Pick<AgentAt, 'state' | 'head'>> {
+    return stateAt(this.given, agentId, at)
   }
 
   brief(agentId: string, at: At): Promise<AgentBrief> {
