@@ -28,7 +28,8 @@ export const MessageView = Envelope.omit({ payload: true })
       .nullable()
       .meta({ description: 'The first 500 characters of the payload as JSON; null: erased' }),
     status: z.enum(['sent', 'received', 'bounced', 'refused']).meta({
-      description: 'refused: its recipient has not taken it, or will not answer it. What people are sent they read here',
+      description:
+        'refused: its recipient has not taken it, or will not answer it. What people are sent they read here',
     }),
     reason: z.string().nullable().meta({ description: 'Why it bounced or was refused' }),
     receivedBy: z.array(z.string()).meta({ description: 'Agents that have taken it' }),
