@@ -29,9 +29,7 @@ function doomedLines({ agentId: first, bodies = [] }: z.output<typeof Erased>): 
     `${bodies.length} ${bodies.length === 1 ? 'body' : 'bodies'} of ${first}, ${bytes(sum)}:`,
     ...bodies
       .slice(0, SHOWN)
-      .map(
-        (b) => `  ${b.agentId === first ? '' : b.agentId}@${b.revision} turn ${b.turn} ${b.type}, ${bytes(b.size)}`,
-      ),
+      .map((b) => `  ${b.agentId === first ? '' : b.agentId}@${b.revision} turn ${b.turn} ${b.type}, ${bytes(b.size)}`),
     ...(bodies.length > SHOWN ? [`  … and ${bodies.length - SHOWN} more`] : []),
   ]
 }
