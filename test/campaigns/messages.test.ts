@@ -25,6 +25,8 @@ const gate = (tool: string) => ({
   calls: [call('request_permission', { tool, scope: 'call', until: '1d', reason: 'all' })],
 })
 
+const GIVEN_UP = /drivers in a row were lost/
+
 /** What each child says: messages to others, to its parent, to an agent that does not exist, and to a topic that all hear. */
 function script(runId: string, draw: (below: number) => number): object {
   const agents = Array.from({ length: CHILDREN }, (_, n) => childAgentId(toolCallId(runId, 1, n)))
@@ -113,7 +115,6 @@ test(`agents talk under kills: each message arrives once and in order, or bounce
     if (code === EXIT.waiting) gates.push(await openGates(open, runId))
     else expect(code, last.err).toBe(EXIT.done)
   }
-  expect(gates).toEqual([CHILDREN, CHILDREN])
   expect(kills).toBeGreaterThan(KILLS / 2)
 
   const ended = await open()
@@ -121,11 +122,19 @@ test(`agents talk under kills: each message arrives once and in order, or bounce
   const streams = await streamsOf(ended, runId)
   expect(streams.size).toBe(CHILDREN + 1)
   const { sent, bounced } = expectDelivered(streams)
-  // All others were at work from the first message to the last one.
-  expect(bounced).toEqual({ 'there is no such agent': CHILDREN })
-  const spoken = CHILDREN * (TURNS * PER_TURN - 2)
-  // The publications come on top: they go to all that hear them by then.
-  expect(sent).toBeGreaterThanOrEqual(spoken)
+  // All others were at work from the first message to the last one, except where too many processes in a row had died in one
+  // call: it is given up, and its agent may pass its gate and finish before the others.
+  const givenUp = [...streams.values()].filter((events) =>
+    events.some(({ body }) => GIVEN_UP.test(JSON.stringify(body))),
+  )
+  expect(gates[0]! + givenUp.length).toBeGreaterThanOrEqual(CHILDREN)
+  expect(gates[1]! + givenUp.length, JSON.stringify(gates)).toBeGreaterThanOrEqual(CHILDREN)
+  if (givenUp.length === 0) {
+    expect(gates).toEqual([CHILDREN, CHILDREN])
+    expect(bounced).toEqual({ 'there is no such agent': CHILDREN })
+    // The publications come on top: they go to all that hear them by then.
+    expect(sent).toBeGreaterThanOrEqual(CHILDREN * (TURNS * PER_TURN - 2))
+  }
   if (WHOLE) expect(sent).toBeGreaterThan(1_000)
   for (const agentId of streams.keys()) {
     const { state } = await ended.services.runtime.at(agentId, null)
@@ -134,5 +143,7 @@ test(`agents talk under kills: each message arrives once and in order, or bounce
     expect(JSON.stringify(kept).length, agentId).toBeLessThan(16 * 1024)
   }
   expect((await ended.verify(runId)).ok).toBe(true)
-  console.log(`${sent} messages between ${streams.size} agents, ${JSON.stringify(bounced)} bounced, ${kills} kills`)
+  console.log(
+    `${sent} messages between ${streams.size} agents, ${JSON.stringify(bounced)} bounced, ${kills} kills, ${givenUp.length} agents with a call given up`,
+  )
 })
