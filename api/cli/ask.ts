@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { DriveEnd } from '../../domain/runtime/types.ts'
-import type { ApprovalList } from '../app/schemas/approvals.ts'
+import type { Approval, ApprovalList } from '../app/schemas/approvals.ts'
 import { byWhom } from './asks.ts'
 import { type Choice, choose } from './choose.ts'
 import { asOne, type Client, Refused, take } from './client.ts'
@@ -39,8 +39,13 @@ export async function pendingApprovals(client: Client, limit = 500) {
 }
 
 /** Why a call asks, and until when. */
-export const asks = (approval: { toolName: string; reason: string; expiresAt: string }): string =>
-  `${approval.toolName} asks: ${approval.reason} (until ${approval.expiresAt}; then it counts as refused)`
+export function asks(
+  approval: Pick<z.infer<typeof Approval>, 'toolName' | 'agentPath' | 'reason' | 'expiresAt'>,
+): string {
+  const who = byWhom(approval)
+  const from = who === '' ? '' : ` for ${who}`
+  return `${approval.toolName} asks${from}: ${approval.reason} (until ${approval.expiresAt}; then it counts as refused)`
+}
 
 /** Shows a person on stderr the call to decide on. Returns the hash that the decision is bound to. */
 export async function showApproval(ctx: Context, toolCallId: string): Promise<string> {

@@ -2,7 +2,7 @@ import { userInfo } from 'node:os'
 import { type Config, loadConfig } from '../app/config.ts'
 import { type Backend, OwnerError } from '../owner/backend.ts'
 import { connect, type OpenServices } from '../owner/connect.ts'
-import { type Client, clientOf, take } from './client.ts'
+import { type Client, clientOf, Refused, take } from './client.ts'
 import { CliError, UsageError } from './exit.ts'
 import { type Paint, painter } from './output/colours.ts'
 import { type Column, table } from './output/table.ts'
@@ -191,10 +191,26 @@ export class Context {
     const { parked } = await take(client.v1.projections.$get({}))
     const ids = [...new Set([...runs, ...parked].map(({ runId }) => runId))].filter((id) => id.startsWith(prefix))
     const [first] = ids.includes(prefix) ? [prefix] : ids
-    if (first === undefined)
+    if (first === undefined) {
+      const run = await this.#runOfAgent(prefix)
+      if (run !== null) throw new UsageError(`"${prefix}" is an agent of the run ${run}; name the run`)
       throw new UsageError(`no run begins with "${prefix}"; see "${this.command('runs', 'list')}"`)
+    }
     if (ids.length === 1 || first === prefix) return first
     throw new UsageError(`"${prefix}" is not unique: ${ids.slice(0, 5).join(', ')}${ids.length >= 5 ? ', …' : ''}`)
+  }
+
+  /** The run of an agent below a root; null: there is no such agent. */
+  async #runOfAgent(id: string): Promise<string | null> {
+    const client = await this.client('read')
+    const first = client.v1.agents[':id'].events.$get({ param: { id }, query: { from: '0', limit: '1' } })
+    return take(first).then(
+      ({ events }) => events[0]?.runId ?? null,
+      (error: unknown) => {
+        if (error instanceof Refused) return null
+        throw error
+      },
+    )
   }
 
   /** The call that is meant: its id, or how one that waits begins, with the run's part shortened; or a run where only one waits. */
@@ -208,9 +224,10 @@ export class Context {
     }
     const id = await this.runId(agent, 'write')
     const client = await this.client('write')
-    const { run } = await take(client.v1.runs[':id'].$get({ param: { id } }))
-    const calls = run.waiting.flatMap((one) => (one.for === waiting && one.toolCallId !== null ? [one.toolCallId] : []))
-    const meant = calls.filter((call) => call.startsWith(id + rest))
+    const { asks } = await take(client.v1.runs[':id'].$get({ param: { id } }))
+    const calls = asks.flatMap((one) => (one.for === waiting && one.toolCallId !== null ? [one.toolCallId] : []))
+    // A call of an agent below the root begins with that agent's id.
+    const meant = rest === '' ? calls : calls.filter((call) => call.startsWith(id + rest))
     if (meant.length === 1) return meant[0]!
     if (meant.length > 0) throw new UsageError(`say which call: ${meant.join(', ')}`)
     const { approvals, show } = { approvals: this.command('approvals'), show: this.command('runs', 'show', id) }

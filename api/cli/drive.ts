@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Ended } from '../app/runs/ended.ts'
+import type { EventView } from '../app/schemas/events.ts'
 import { OwnerError } from '../owner/backend.ts'
 import { askFor } from './ask.ts'
 import { asOne, Refused, take } from './client.ts'
@@ -11,6 +12,7 @@ import { onInterrupt } from './interrupt.ts'
 import { report } from './outcome.ts'
 import { safe } from './output/text.ts'
 import { eventLine } from './render.ts'
+import { Voices } from './voices.ts'
 
 /** A process that ends may take its time over what is at work before it lets go. */
 const HANDOVERS = 80
@@ -20,9 +22,9 @@ const handoverMs = (nth: number): number => Math.min(500, 50 * nth)
 const ABORT_MS = 1000
 
 /** Where the showing of a run begins. */
-export type From = Pick<Watch, 'cursor' | 'revision'>
+export type From = Pick<Watch, 'cursor'>
 
-export const FROM_BIRTH: From = { cursor: null, revision: -1 }
+export const FROM_BIRTH: From = { cursor: null }
 
 /** Lifts a pause, if there is one, and drives. Asked again it is the same request. */
 export function resuming(ctx: Context, id: string): Begin {
@@ -47,22 +49,21 @@ export function stepping(ctx: Context, id: string): Begin {
  * at a terminal. Gives the exit code. Where the process that drives goes away, this one takes over.
  */
 export async function driveToEnd(ctx: Context, runId: string, from: From, first: Begin): Promise<number> {
-  let midLine = false
   let summary: string | null = null
+  const voices = new Voices(runId, (text) => ctx.io.stderr.write(text), ctx.paint)
+  // Agents that were born before the first event that is shown.
+  if (from.cursor !== null) for (const agent of await agentsOf(ctx, runId)) voices.meet(agent)
   const watch: Watch = {
     runId,
     ...from,
     onEvent: (event) => {
-      if (event.type === 'completion') summary = String(event.payload?.summary ?? '')
+      const agentId = event.stream.replace(/^agent-/, '')
+      if (event.type === 'agent_started') voices.meet({ agentId, ...bornAs(event) })
+      if (event.type === 'completion' && agentId === runId) summary = String(event.payload?.summary ?? '')
       const line = eventLine(event, ctx.paint)
-      if (line === null) return
-      ctx.line(`${midLine ? '\n' : ''}${line}`)
-      midLine = false
+      if (line !== null) voices.line(agentId, line)
     },
-    onText: (text) => {
-      ctx.io.stderr.write(safe(text))
-      midLine = !text.endsWith('\n')
-    },
+    onText: (agentId, text) => voices.text(agentId, safe(text)),
   }
   let aborting: Promise<never> | null = null
   const interrupts = onInterrupt(
@@ -82,8 +83,7 @@ export async function driveToEnd(ctx: Context, runId: string, from: From, first:
     for (;;) {
       const end = await toEnd(ctx, watch, begin)
       if (aborting !== null) return await aborting
-      if (midLine) ctx.line('')
-      midLine = false
+      voices.end()
       const asks = end.end === 'waiting' && ctx.interactive && interrupts.count() === 0
       // A signal at a question ends the question; there is nothing at work to pause.
       if (asks) interrupts.stop()
@@ -99,6 +99,21 @@ export async function driveToEnd(ctx: Context, runId: string, from: From, first:
   } finally {
     interrupts.stop()
   }
+}
+
+/** The agents of a run, as far as the tables know them: names only, without which the run is followed all the same. */
+async function agentsOf(ctx: Context, id: string) {
+  const client = await ctx.client('write')
+  const tree = await take(client.v1.runs[':id'].tree.$get({ param: { id } })).catch((error: unknown) => {
+    if (error instanceof Refused) return null
+    throw error
+  })
+  return tree?.agents ?? []
+}
+
+function bornAs({ payload }: EventView): { depth: number; role: string | null } {
+  const { depth, spec } = (payload ?? {}) as { depth?: number; spec?: { role?: { name?: string } | null } }
+  return { depth: depth ?? 1, role: spec?.role?.name ?? null }
 }
 
 /** Follows over changes of owner. */

@@ -23,15 +23,13 @@ interface Erasing {
 }
 
 /** The bodies that would be emptied, as lines. */
-function doomedLines({ runId, agentId: rootId, bodies = [] }: z.output<typeof Erased>): string[] {
+function doomedLines({ agentId: first, bodies = [] }: z.output<typeof Erased>): string[] {
   const sum = bodies.reduce((all, { size }) => all + size, 0)
   return [
-    `${bodies.length} ${bodies.length === 1 ? 'body' : 'bodies'} of ${runId}, ${bytes(sum)}:`,
+    `${bodies.length} ${bodies.length === 1 ? 'body' : 'bodies'} of ${first}, ${bytes(sum)}:`,
     ...bodies
       .slice(0, SHOWN)
-      .map(
-        (b) => `  ${b.agentId === rootId ? '' : b.agentId}@${b.revision} turn ${b.turn} ${b.type}, ${bytes(b.size)}`,
-      ),
+      .map((b) => `  ${b.agentId === first ? '' : b.agentId}@${b.revision} turn ${b.turn} ${b.type}, ${bytes(b.size)}`),
     ...(bodies.length > SHOWN ? [`  … and ${bodies.length - SHOWN} more`] : []),
   ]
 }

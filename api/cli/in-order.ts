@@ -1,7 +1,7 @@
 import type { News } from '../app/live/hub.ts'
 import type { EventView } from '../app/schemas/events.ts'
 
-type Piece = Extract<News, { kind: 'text' | 'output' }>
+export type Piece = Extract<News, { kind: 'text' | 'output' }>
 
 /** The events after which an agent's words, or its tools' output, of a turn may be shown. */
 const OPENS: Readonly<Record<string, Piece['kind']>> = {
@@ -16,16 +16,16 @@ const OPENS: Readonly<Record<string, Piece['kind']>> = {
  * the event that begins it was shown. Nothing is lost: {@link flush} gives what is still held.
  */
 export class InOrder {
-  readonly #show: (text: string) => void
+  readonly #show: (piece: Piece) => void
   readonly #open = new Map<string, number>()
   #held: Piece[] = []
 
-  constructor(show: (text: string) => void) {
+  constructor(show: (piece: Piece) => void) {
     this.#show = show
   }
 
   text(piece: Piece): void {
-    if (this.#held.length === 0 && this.#isOpen(piece)) this.#show(piece.text)
+    if (this.#held.length === 0 && this.#isOpen(piece)) this.#show(piece)
     else this.#held.push(piece)
   }
 
@@ -37,13 +37,13 @@ export class InOrder {
     const held = this.#held
     this.#held = []
     for (const piece of held) {
-      if (this.#isOpen(piece)) this.#show(piece.text)
+      if (this.#isOpen(piece)) this.#show(piece)
       else this.#held.push(piece)
     }
   }
 
   flush(): void {
-    for (const piece of this.#held) this.#show(piece.text)
+    for (const piece of this.#held) this.#show(piece)
     this.#held = []
   }
 

@@ -25,7 +25,7 @@ export async function playDocument(ctx: Context, client: Client): Promise<boolea
     const backend = await ctx.backend('write')
     const watch = { runId, ...from, onEvent: (event: EventView) => tell(note, event), onText: () => {} }
     const { end } = await follow(backend, watch, resuming(ctx, runId))
-    Object.assign(from, { cursor: watch.cursor, revision: watch.revision })
+    from.cursor = watch.cursor
     const [asked] = (await take(client.v1.approvals.$get({ query: { run: runId } }))).approvals
     if (end !== 'waiting' || asked === undefined) return end === 'done' && (await tellDocument(ctx, client))
     const param = { toolCallId: asked.toolCallId }

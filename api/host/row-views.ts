@@ -129,6 +129,7 @@ export function agentRows(tree: readonly AgentNode[], waiting: readonly Waiting[
       turn: agent.turn,
       step: agent.step,
       code: agent.code,
+      unreached: standing.unreached,
       createdAt: agent.created_at,
       completedAt: agent.completed_at,
       waiting: waitingOf(waiting.filter(({ agentId }) => agentId === agent.id)),

@@ -19,6 +19,8 @@ export interface AgentNode extends AgentStatus {
   /** Requested tool calls, its own and with all that descend from it. */
   readonly ownCalls: number
   readonly totalCalls: number
+  /** Its parent has gone on without it, and knows of no end. */
+  readonly unreached: boolean
   readonly children: readonly AgentNode[]
 }
 
@@ -70,7 +72,11 @@ export async function showRun(db: Kysely<Database>, runId: string): Promise<RunS
 /** The agents of a run, children under their parents; empty where there is no such run. */
 export async function treeOf(db: Kysely<Database>, runId: string): Promise<AgentNode[]> {
   const agents = await db.selectFrom('agent_lineage').selectAll().where('run_id', '=', runId).orderBy('id').execute()
-  const births = await db.selectFrom('children').select(['child_id', 'revision']).where('run_id', '=', runId).execute()
+  const births = await db
+    .selectFrom('children')
+    .select(['child_id', 'revision', 'unreached', 'ended_revision'])
+    .where('run_id', '=', runId)
+    .execute()
   const books = await db.selectFrom('agent_budgets').selectAll().where('run_id', '=', runId).execute()
   const budgets = new Map(books.map((row) => [row.id, row]))
   const phases = await phasesOf(db, [runId])
@@ -78,6 +84,7 @@ export async function treeOf(db: Kysely<Database>, runId: string): Promise<Agent
   const usage = await usageBy(db, 'agent_id', [runId])
   const calls = await callsOf(db, [runId])
   const born = new Map(births.map(({ child_id, revision }) => [child_id, revision]))
+  const left = new Set(births.filter((one) => one.unreached && one.ended_revision === null).map((one) => one.child_id))
   const inOrder = agents.sort((a, b) => (born.get(a.id) ?? -1) - (born.get(b.id) ?? -1))
   const known = new Set(agents.map((agent) => agent.id))
   const parentOf = ({ parent_agent_id: parent }: LineageRow) => (parent && known.has(parent) ? parent : null)
@@ -90,7 +97,8 @@ export async function treeOf(db: Kysely<Database>, runId: string): Promise<Agent
     const totalCalls = children.reduce((sum, child) => sum + child.totalCalls, ownCalls)
     const status = states.get(agent.id) ?? { machineState: 'IDLE', paused: false }
     const budget = budgets.get(agent.id) ?? null
-    return { agent, ...status, phase: phases.get(agent.id) ?? null, own, total, budget, ownCalls, totalCalls, children }
+    const [phase, unreached] = [phases.get(agent.id) ?? null, left.has(agent.id)]
+    return { agent, ...status, phase, own, total, budget, ownCalls, totalCalls, unreached, children }
   }
   return (childrenOf.get(null) ?? []).map(node)
 }

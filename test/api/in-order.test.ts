@@ -4,7 +4,7 @@ import { InOrder } from '../../api/cli/in-order.ts'
 
 const told = () => {
   const shown: string[] = []
-  const order = new InOrder((text) => shown.push(text))
+  const order = new InOrder(({ text }) => shown.push(text))
   const event = (type: string, turn: number, agentId = 'a') => {
     shown.push(`<${type} ${turn}>`)
     order.event({ type, turn, agentId } as EventView)

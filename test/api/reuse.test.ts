@@ -44,6 +44,10 @@ describe('in the library', () => {
         if (header.type === 'agent_started' || header.type === 'forked') born.push(header.runId ?? '')
     expect(born).toEqual([runId, runId, fork.runId])
     expect((await keepup.verify(fork.runId)).ok).toBe(true)
+    // Its delegation is that of the record, with all that the child did for it.
+    const { first, places } = await keepup.compare(runId, fork.runId)
+    expect(first).toBeNull()
+    expect(places.map(({ path }) => path.join(' / '))).toContain('turn 2 / call 0 / agent / turn 1 / answer')
   })
 })
 

@@ -114,6 +114,9 @@ export const AgentNode = z
     turn: count,
     step: count,
     code: z.string().nullable().meta({ description: 'Of one that failed' }),
+    unreached: z.boolean().meta({
+      description: 'Its parent has gone on without it: it could not be read, or did not end in time',
+    }),
     createdAt: z.string(),
     completedAt: z.string().nullable(),
     waiting: z.array(Waiting).readonly().meta({ description: 'All that this agent waits for' }),

@@ -64,7 +64,7 @@ export class Session {
     if (last !== undefined && !hasEnded(last.status)) {
       const detail = await detailOf(ctx, last.runId)
       await take(v1.runs[':id'].input.$post({ param: { id: last.runId }, header: asOne(), json: { text, by: ctx.by } }))
-      return { runId: last.runId, from: { cursor: detail!.position, revision: detail!.run.revision } }
+      return { runId: last.runId, from: { cursor: detail!.position } }
     }
     const { cwd, ...asked } = this.#options
     const json: StartRunInput = {

@@ -79,7 +79,7 @@ export function contextCommands(program: Command, kit: Kit): void {
         const json = { ...range, by: ctx.by, ...(agent === undefined ? {} : { agent }) }
         const answer = client.v1.runs[':id'].context.expand.$post({ param: { id }, header: asOne(), json })
         const done = await take(answer)
-        ctx.show(done, () => [`recorded ${done.runId} at revision ${done.revision}`])
+        ctx.show(done, () => [`recorded ${done.agentId} at revision ${done.revision}`])
         return EXIT.done
       }),
     )

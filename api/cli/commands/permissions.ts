@@ -45,7 +45,7 @@ export function permissionCommands(program: Command, kit: Kit): void {
           json,
         })
         const done = await take(answer)
-        ctx.show(done, () => [`recorded ${done.runId} at revision ${done.revision}`])
+        ctx.show(done, () => [`recorded ${done.agentId} at revision ${done.revision}`])
         return EXIT.done
       }),
     )

@@ -162,7 +162,6 @@ export function proveCommands(program: Command, kit: Kit): void {
     .option('--to <step>', 'after this step', whole('--to'))
     .option('--turn <n>', 'at the end of this turn', whole('--turn'))
     .option('--event <revision>', 'after this event', whole('--event'))
-    .option('--agent <id>', 'from this agent (default: the root agent)')
     .option('-w, --workspace <folder>', 'a new folder for the files of that point')
     .option('--model <id>', 'go on with this model')
     .option('--max-turns <n>', 'go on with this limit', whole('--max-turns', 1))
@@ -175,7 +174,6 @@ export function proveCommands(program: Command, kit: Kit): void {
         to?: number
         turn?: number
         event?: number
-        agent?: string
         workspace?: string
         model?: string
         maxTurns?: number
@@ -193,7 +191,6 @@ export function proveCommands(program: Command, kit: Kit): void {
           ...(step === undefined ? {} : { step: Number(step) }),
           ...(turn === undefined ? {} : { turn: Number(turn) }),
           ...(event === undefined ? {} : { event: Number(event) }),
-          ...(o.agent === undefined ? {} : { agent: o.agent }),
           ...(o.workspace === undefined ? {} : { workspace: resolve(ctx.io.cwd, o.workspace) }),
           ...(o.model === undefined ? {} : { model: modelId(o.model, ctx.io.cwd) }),
           ...(o.maxTurns === undefined ? {} : { maxTurns: o.maxTurns }),

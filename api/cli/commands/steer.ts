@@ -15,13 +15,14 @@ as refused: the agent is told so (APPROVAL_EXPIRED), and may ask again.`
 
 interface Recorded {
   runId: string
+  agentId: string
   revision: number
   driving: boolean
 }
 
 /** Says that it is recorded, and what to type next where the run has no driver. */
 async function recorded(ctx: Context, done: Recorded, said = 'recorded'): Promise<number> {
-  ctx.show(done, () => [`${said} ${done.runId} at revision ${done.revision}`])
+  ctx.show(done, () => [`${said} ${done.agentId} at revision ${done.revision}`])
   if (done.driving) return EXIT.done
   const detail = await take((await ctx.client('write')).v1.runs[':id'].$get({ param: { id: done.runId } }))
   ctx.note(hasEnded(detail.run.status) ? `the run is ${statusOf(detail.run)}` : goOn(ctx, detail))
@@ -30,8 +31,8 @@ async function recorded(ctx: Context, done: Recorded, said = 'recorded'): Promis
 
 /** The log's head, so that only what comes is followed. */
 async function fromHead(ctx: Context, id: string): Promise<From> {
-  const { position, run } = await take((await ctx.client('write')).v1.runs[':id'].$get({ param: { id } }))
-  return { cursor: position, revision: run.revision }
+  const { position } = await take((await ctx.client('write')).v1.runs[':id'].$get({ param: { id } }))
+  return { cursor: position }
 }
 
 /** Commands that record what a person wants, and the two that also drive. */

@@ -1,6 +1,8 @@
 import type { Json } from '../../log/json.ts'
+import { delegateToAgent } from '../control/delegate-to-agent.ts'
 import type { Block } from '../events/content.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
+import type { Place } from '../events/reuse.ts'
 
 // The requests, answers and decisions of an agent, each under its cause: the turn, the call. Two runs are
 // compared by these. What differs between any two runs (ids, times, prices, salts) is no part of an entry.
@@ -23,13 +25,23 @@ export interface StartedChild {
   readonly order: readonly number[]
 }
 
+/** A delegation whose end was taken from a record: what was asked of the child, and the child itself, stand there. */
+export interface TakenCall {
+  /** The end of the call in the record. */
+  readonly place: Place
+  readonly path: readonly string[]
+  readonly order: readonly number[]
+}
+
 /** The entries of one agent, from its whole history in order. */
 export function causalHistoryOf(events: readonly AgentEvent[]): {
   entries: readonly CausalEntry[]
   children: readonly StartedChild[]
+  taken: readonly TakenCall[]
 } {
   const entries: CausalEntry[] = []
   const children: StartedChild[] = []
+  const taken: TakenCall[] = []
   // Inputs are read by the turn that starts next.
   let turn = 0
   let inputs = 0
@@ -107,9 +119,11 @@ export function causalHistoryOf(events: readonly AgentEvent[]): {
         ofCall('decided', 'phase', OF_CALL.phase, event.body.to)
         break
       case 'tool_call_end': {
-        const { toolName, success, result = null, error } = event.body
+        const { toolName, success, result = null, error, reused } = event.body
         const told = { toolName, success, result, code: error?.code ?? null }
         ofCall('answered', 'result', OF_CALL.result, withoutId(told, event.toolCallId ?? ''))
+        const call = toolName === delegateToAgent.spec.name ? placeOf(event) : null
+        if (reused !== undefined && call !== null) taken.push({ place: reused, ...call })
         break
       }
       case 'cancel_requested':
@@ -142,7 +156,7 @@ export function causalHistoryOf(events: readonly AgentEvent[]): {
         break
     }
   }
-  return { entries: lastOf(entries), children }
+  return { entries: lastOf(entries), children, taken }
 }
 
 const IN_TURN = {
@@ -182,6 +196,25 @@ const withoutId = (value: Json | object, id: string): unknown =>
   id === '' ? value : JSON.parse(JSON.stringify(value).replaceAll(id, 'call'))
 
 const plain = (value: unknown): Json => JSON.parse(JSON.stringify(value)) as Json
+
+/**
+ * The delegation and the child of a call in a record, as entries of the run that has taken the end of that call. `record`:
+ * all entries of the agent that holds the record, and of those below it.
+ */
+export function takenFrom(record: readonly CausalEntry[], { place, path, order }: TakenCall): CausalEntry[] {
+  const end = record.find(
+    (one) => one.path.length === 3 && one.path[2] === 'result' && one.at.revision === place.revision,
+  )
+  if (end === undefined) return []
+  const [turn, call] = end.path
+  return record
+    .filter(({ path: p }) => p[0] === turn && p[1] === call && (p[2] === 'delegation' || p[2] === 'agent'))
+    .map((one) => ({
+      ...one,
+      path: [...path, ...one.path.slice(path.length)],
+      order: [...order, ...one.order.slice(order.length)],
+    }))
+}
 
 /** The entries of a child as a part of its parent's run. */
 export const below = ({ path, order }: StartedChild, entry: CausalEntry): CausalEntry => ({

@@ -12,7 +12,11 @@ import { stateAt } from './history/replay.ts'
  */
 export async function forkOf(ports: RuntimePorts, source: string, at: At, options: ForkOptions): Promise<ForkAgent> {
   const { state, head } = await stateAt(ports, source, at)
-  if (state.depth > 0) throw new CommandRejected('FORK_OF_CHILD', 'only the root agent of a run can be forked')
+  if (state.depth > 0) {
+    const { agentId, runId } = state
+    const why = `${agentId} was started by another agent, and only the root agent of a run can be forked`
+    throw new CommandRejected('FORK_OF_CHILD', `${why}; fork ${runId} at a step or event of its root`)
+  }
   const { model, maxTurns, budget, workspace = null, drive, reuse } = options
   return {
     kind: 'fork',

@@ -1,6 +1,7 @@
 import type { AgentEvent } from '../../../agent/events/events.ts'
-import { below, type CausalEntry, causalHistoryOf } from '../../../agent/rules/causal-history.ts'
+import { below, type CausalEntry, causalHistoryOf, takenFrom } from '../../../agent/rules/causal-history.ts'
 import { type Comparison, compareHistories } from '../../../agent/rules/compare-histories.ts'
+import { idOf } from '../../../log/owner.ts'
 import type { Stores } from '../../stream/ports.ts'
 import { history } from './history.ts'
 
@@ -15,9 +16,16 @@ export async function compareRuns(stores: Stores, a: string, b: string): Promise
 async function historyOfRun(stores: Stores, agentId: string): Promise<readonly CausalEntry[]> {
   const events: AgentEvent[] = []
   for await (const page of history(stores, agentId)) for (const { event } of page) events.push(event)
-  const { entries, children } = causalHistoryOf(events)
+  const { entries, children, taken } = causalHistoryOf(events)
   const all = [...entries]
   for (const child of children)
     for (const entry of await historyOfRun(stores, child.childId)) all.push(below(child, entry))
+  // A fork with recorded answers starts no child for a delegation that the record has answered.
+  const records = new Map<string, readonly CausalEntry[]>()
+  for (const call of taken) {
+    const { stream } = call.place
+    if (!records.has(stream)) records.set(stream, await historyOfRun(stores, idOf(stream)))
+    all.push(...takenFrom(records.get(stream)!, call))
+  }
   return all
 }
