@@ -2,30 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { Policy } from '../../domain/agent/definition/spec.ts'
 import { checkPolicy } from '../../domain/runtime/agent/history/check-policy.ts'
 import { call, calls, completes, USER } from '../support/harness.ts'
-import { given, type Said, tool } from '../support/story.ts'
+import { asked, asks, denied, puts, ROLE } from '../support/permission-story.ts'
 
 // Given a policy that refuses a tool, when the agent asks a person for it, then the tool may be called as far as permitted.
-
-const put = () => tool('put', { effect: 'idempotent' })
-const puts = (n = 1) => calls(call('put', { n }))
-const asks = (more: object = {}) =>
-  calls(call('request_permission', { tool: 'put', scope: 'run', until: '2h', reason: 'to save the work', ...more }))
-const denied = { mode: 'batch', deniedTools: ['put'] }
-const ROLE = {
-  ...{ name: 'r', profile: 'p', goal: 'g', qualityGates: [], maxReactLoop: 20 },
-  phases: ['one', 'two'].map((name) => ({ name, allowedTools: ['look'] })),
-}
-
-async function asked(says: readonly Said[], spec: Record<string, unknown> = {}) {
-  const tools = [put(), tool('look')]
-  const run = await given({ says, tools, spec: { policy: denied, asksPermission: true, ...spec } })
-  const decide = async (turn: number, decision: 'approved' | 'rejected', reason?: string) => {
-    const why = reason === undefined ? {} : { reason }
-    await run.say({ kind: 'decide_approval', toolCallId: run.call(turn), decision, ...why })
-    return run.drive()
-  }
-  return { ...run, put: tools[0]!, decide, end: await run.drive() }
-}
 
 describe('request_permission (CONTRACTS 3)', () => {
   test('the request waits for a person as an approval does, whatever mode and standing approvals say', async () => {
@@ -238,67 +217,5 @@ describe('request_permission (CONTRACTS 3)', () => {
       policy: { ...denied, deniedTools: ['put', 'request_permission'] },
     })
     expect(await run.ends()).toEqual(['request_permission: PERMISSION_DENIED', 'complete_task: ok'])
-  })
-})
-
-describe('people and processes at once', () => {
-  const of = (toolCallId: string) => ({
-    decide: (decision: 'approved' | 'rejected') => ({ kind: 'decide_approval' as const, toolCallId, decision }),
-    revoke: { kind: 'revoke_permission' as const, toolCallId, reason: 'enough' },
-  })
-  const refusals = (settled: readonly PromiseSettledResult<unknown>[]) =>
-    settled.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []))
-
-  test('of ten decisions of two processes one is recorded, and the others are refused by name', async () => {
-    const run = await asked([asks(), puts(2), completes()])
-    const { decide } = of(run.call(1))
-    const processes = [run.runtime, run.elsewhere()]
-    const settled = await Promise.allSettled(
-      Array.from({ length: 10 }, (_, i) =>
-        processes[i % 2]!.execute(run.runId, decide(i % 3 === 0 ? 'rejected' : 'approved'), { by: USER }),
-      ),
-    )
-    expect(refusals(settled)).toEqual(Array(9).fill('APPROVAL_NOT_PENDING'))
-    const [decided, ...more] = await run.of('approval_decided')
-    expect(more).toEqual([])
-    await run.drive()
-    expect(run.put.ran).toEqual(decided!.body.decision === 'approved' ? [{ n: 2 }] : [])
-  })
-
-  test('of two that take it back at once one does, and no call begins by it any more', async () => {
-    const policy = { ...denied, requiresApproval: ['put'] }
-    const run = await asked([asks(), puts(1), completes()], { policy })
-    await run.decide(1, 'approved')
-    const settled = await Promise.allSettled(
-      [run.runtime, run.elsewhere()].map((one) => one.execute(run.runId, of(run.call(1)).revoke, { by: USER })),
-    )
-    expect(refusals(settled)).toEqual(['PERMISSION_NOT_IN_FORCE'])
-    expect(await run.drive()).toEqual({ end: 'done' })
-    expect([run.put.ran, (await run.of('permission_revoked')).length]).toEqual([[], 1])
-  })
-
-  test('a permission whose time ends after the approval of a call lets it not begin', async () => {
-    const policy = { ...denied, requiresApproval: ['put'] }
-    const run = await asked([asks(), puts(1), completes()], { policy })
-    await run.decide(1, 'approved')
-    await run.say(of(run.call(2)).decide('approved'))
-    run.clock.time += 2 * 3_600_000
-    expect(await run.drive()).toEqual({ end: 'done' })
-    expect(run.put.ran).toEqual([])
-    expect(await run.ends()).toContain('put: PERMISSION_DENIED')
-  })
-
-  test.each([true, false])('an approval of a call races with the end of its permission: %j', async (revokesFirst) => {
-    const policy = { ...denied, requiresApproval: ['put'] }
-    const run = await asked([asks(), puts(1), completes()], { policy })
-    await run.decide(1, 'approved')
-    const other = run.elsewhere()
-    const approve = () => run.runtime.execute(run.runId, of(run.call(2)).decide('approved'), { by: USER })
-    const revoke = () => other.execute(run.runId, of(run.call(1)).revoke, { by: USER })
-    await Promise.allSettled(revokesFirst ? [revoke(), approve()] : [approve(), revoke()])
-    expect(await run.drive()).toEqual({ end: 'done' })
-    // No driver was at work meanwhile: whichever came first, the permission had ended before an intent.
-    expect([run.put.ran, await run.of('permission_revoked')]).toEqual([[], [expect.anything()]])
-    expect(await run.ends()).toContain('put: PERMISSION_DENIED')
   })
 })

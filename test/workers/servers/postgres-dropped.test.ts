@@ -1,9 +1,9 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { rebuildElsewhere } from '../../projections/elsewhere.ts'
-import { describeWithSharedPostgres } from '../support/postgres.ts'
-import { code, numbers, rebuilding } from '../support/projections/rebuilding.ts'
-import { Actor } from '../support/projections/story.ts'
-import { tell } from '../support/projections/tell.ts'
+import { rebuildElsewhere } from '../../../projections/elsewhere.ts'
+import { describeWithSharedPostgres } from '../../support/postgres.ts'
+import { code, numbers, rebuilding } from '../../support/projections/rebuilding.ts'
+import { Actor } from '../../support/projections/story.ts'
+import { tell } from '../../support/projections/tell.ts'
 
 // Schemas, tables and columns that a person has dropped by hand, or not restored.
 
