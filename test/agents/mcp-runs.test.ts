@@ -75,12 +75,16 @@ test('an open approval is void when its server says that the tool has changed, t
   const { data, ws } = folder()
   process.env.TRACKER_KEY = VALUE
   onTestFinished(() => void delete process.env.TRACKER_KEY)
-  const ends = { calls: [{ tool: 'complete_task', arguments: { summary: 'done' } }] }
-  const script = (tool: string) => ({ script: 1 as const, turns: [{ calls: [{ tool, arguments: {} }] }, ends] })
-  const keepup = await openKeepUp({ data, scripts: { fires: script('fake__fire'), changes: script('fake__change') } })
+  const script = (...tools: string[]) => ({
+    script: 1 as const,
+    turns: tools.map((tool) => ({ calls: [{ tool, arguments: {} }] })),
+  })
+  // The other run waits too: a server ends with the last run that goes on.
+  const scripts = { fires: script('fake__fire'), changes: script('fake__change', 'fake__fire') }
+  const keepup = await openKeepUp({ data, scripts })
   onTestFinished(() => keepup.close())
-  const start = async (name: string, requiresApproval: string[]) => {
-    const policy = { requiresApproval }
+  const start = async (name: string) => {
+    const policy = { requiresApproval: ['fake:fire'] }
     const { runId } = await keepup.start({
       task: 'do it',
       model: `scripted:${name}`,
@@ -91,8 +95,8 @@ test('an open approval is void when its server says that the tool has changed, t
     await keepup.drive(runId)
     return runId
   }
-  const waiting = await start('fires', ['fake:fire'])
-  await start('changes', [])
+  const waiting = await start('fires')
+  await start('changes')
   const told = []
   for await (const { type, payload } of keepup.follow(waiting)) {
     if (type === 'approval_voided' || type === 'approval_requested') told.push({ type, payload })
