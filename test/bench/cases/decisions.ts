@@ -21,10 +21,12 @@ export const decisions: Case = {
     const { state } = await stateAt({ log, blobs: new FileBlobs(paths(data).blobs) }, agentId, { step: 100 })
     await log.close()
     const { tools } = state.spec
-    let refused = 0
+    let [refused, asked] = [0, 0]
     const judge = (n: number) => {
       const tool = tools[n % tools.length]!
-      if (denial(state, tool) !== null || needsApproval(state, tool.name) !== null) refused += 1
+      if (denial(state, tool) !== null) refused += 1
+      // A request for a permission always asks a person.
+      if (needsApproval(state, tool.name) !== null && tool.name !== 'request_permission') asked += 1
     }
     const resolve = () => {
       if (route(routingFacts(state, 'turn')).resolved === '') refused += 1
@@ -49,7 +51,7 @@ export const decisions: Case = {
       const title = name.endsWith('one') ? name : `one ${name} decision`
       figures.push({ name: title, ours: micros(value), floor: beside, value, goal: most(10, ' µs') })
     }
-    if (refused > 0) throw new Error('the measured policy refused a tool of the run')
+    if (refused + asked > 0) throw new Error('the measured policy refused a tool of the run, or asked for one')
     return figures
   },
 }
