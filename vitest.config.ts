@@ -27,9 +27,6 @@ export default defineConfig({
     hookTimeout: 60_000,
     // A wait ends when what is awaited comes; this long only where it does not, also on a busy machine.
     expect: { poll: { timeout: 30_000 } },
-    // Real processes and browsers on a busy machine: the report names a test that passed only when it was tried again. Samples
-    // are the same at each try (.ci/run sets their seeds), so a broken rule fails twice.
-    retry: process.env.CI === undefined ? 0 : 1,
     // What a mutation makes of a file is never kept for other runs, nor taken from them.
     fsModuleCache: process.env.KEEPUP_MUTATION === undefined,
   },
