@@ -35,6 +35,7 @@ export interface AgentTold {
 }
 
 const RETRIES = 3
+const BLOCKS = 40
 
 /** An agent makes so many edits: it reads, sends, and after a conflict reads and sends again under the next id. */
 export async function agent(scene: Scene, n: number, edits: number): Promise<AgentTold> {
@@ -79,7 +80,10 @@ const isConflict = ({ code, phase, retryable, current_frontier, failed_precondit
   typeof current_frontier === 'string' &&
   Array.isArray(failed_preconditions)
 
-/** One of the first blocks, where all meet, is replaced; else a block is put in or taken out. */
+/**
+ * One of the first blocks, where all meet, is replaced; else a block is put in or taken out. The document keeps about
+ * so many blocks: each agent reads it whole before each edit, and only its history is to grow with the number of edits.
+ */
 function operation({ blocks }: View, id: string, draw: (below: number) => number) {
   const kind = draw(10)
   const block = blocks[draw(Math.min(blocks.length, kind < 5 ? 8 : blocks.length))]
@@ -90,7 +94,7 @@ function operation({ blocks }: View, id: string, draw: (below: number) => number
       ops_xml: `<replace_spans><span span_id="${span}">${id} <b>wrote</b></span></replace_spans>`,
       preconditions,
     }
-  if (block !== undefined && kind === 7 && blocks.length > 40)
+  if (block !== undefined && kind < 9 && blocks.length > BLOCKS)
     return { ops_xml: `<delete_blocks><span span_id="${span}"/></delete_blocks>`, preconditions }
   const ops_xml = `<insert_blocks after="${block === undefined ? 'start' : span}"><p>${id} came</p></insert_blocks>`
   return { ops_xml, preconditions }
