@@ -38,14 +38,14 @@ export class Replica {
   /** Imports a stored update. */
   follow(update: Uint8Array): void {
     this.changes()
-    const isShallow = this.doc.isShallow()
     try {
       imported(this.index.importing(() => this.doc.import(update)))
       this.stored(update)
     } catch (cause) {
-      if (isShallow) this.stored(update)
-      this.rebuild()
+      const isShallow = this.doc.isShallow()
+      this.deepen()
       if (!isShallow) throw corrupt('a stored update does not fit', cause)
+      this.follow(update)
     }
   }
 

@@ -2,10 +2,14 @@ import { type ImportStatus, LoroDoc } from 'loro-crdt'
 import { DocumentError } from '../../domain/document/errors.ts'
 import { configureStyles } from './styles.ts'
 
-/** An update that a person sends builds on operations that are at most about so many updates old. */
-const RECENT = 64
-/** So many updates are imported anew at most by each {@link StoredUpdates.recent}. */
-const MAX_RECENT = 192
+/** The base goes on by so many updates at once. A person's update mostly builds on operations that are not older. */
+const STRIDE = 64
+
+/** The document at an earlier time without the history before it, and the updates from then to the base. */
+interface Root {
+  readonly bytes: Uint8Array
+  readonly since: readonly Uint8Array[]
+}
 
 /**
  * The stored updates of a document, to build replicas from. A replica with the whole history takes a time that grows with
@@ -14,14 +18,14 @@ const MAX_RECENT = 192
  */
 export class StoredUpdates {
   #snapshot: Uint8Array | null
-  /** The updates after the snapshot, or after the root where there is one. */
+  /** The updates after the snapshot, or after the base where there is one. */
   #tail: Uint8Array[]
   /** A replica that never bears an operation that is not stored. Null: none was needed yet. */
   #base: LoroDoc | null = null
-  /** As many updates of the tail as the base has. */
-  #inBase = 0
-  /** The document before the tail, without the history before it. */
-  #root: Uint8Array | null = null
+  /** The document as the base is. */
+  #newer: Uint8Array | null = null
+  /** The document as the base was before. Null: a replica cannot begin there. */
+  #older: Root | null = null
 
   constructor(snapshot: Uint8Array | null, updates: readonly Uint8Array[]) {
     this.#snapshot = snapshot
@@ -34,28 +38,20 @@ export class StoredUpdates {
 
   /** A replica with the whole history. */
   whole(): LoroDoc {
-    if (this.#base === null) return documentOf([...(this.#snapshot === null ? [] : [this.#snapshot]), ...this.#tail])
-    this.#advanceBase(this.#tail.length)
-    return copyOf(this.#base)
+    return this.#base === null ? this.#fromSnapshot(this.#tail) : withUpdates(this.#base.fork(), this.#tail)
   }
 
-  /**
-   * A replica with the end of the history, or with all of it where Loro cannot cut it. An update that builds on an older
-   * operation cannot be imported into it.
-   */
+  /** A replica with the end of the history only, or with all of it where Loro cannot cut it. */
   recent(): LoroDoc {
-    if (this.#root === null || this.#tail.length > MAX_RECENT) this.#advanceRoot(this.#tail.length - RECENT)
-    const found = this.#shallow()
-    if (found !== null) return found
-    this.#advanceRoot(this.#tail.length)
+    if (this.#base === null || this.#tail.length >= STRIDE) this.#advance()
     return this.#shallow() ?? this.whole()
   }
 
   /** The document with its history. `doc` has the stored updates and no other operation. */
   snapshot(doc: LoroDoc): Uint8Array {
     if (this.#base !== null) {
-      this.#advanceRoot(this.#tail.length - RECENT)
-      return this.#advanceBase(this.#tail.length).export({ mode: 'snapshot' })
+      this.#advance()
+      return this.#base.export({ mode: 'snapshot' })
     }
     this.#snapshot = doc.export({ mode: 'snapshot' })
     this.#tail = []
@@ -67,60 +63,55 @@ export class StoredUpdates {
     this.#base = null
   }
 
-  #advanceBase(count: number): LoroDoc {
-    this.#base ??= documentOf(this.#snapshot === null ? [] : [this.#snapshot])
-    this.#snapshot = null
-    const updates = this.#tail.slice(this.#inBase, count)
-    if (updates.length > 0) take(this.#base, updates)
-    this.#inBase = Math.max(this.#inBase, count)
-    return this.#base
-  }
-
-  #advanceRoot(count: number): void {
-    const base = this.#advanceBase(Math.max(0, count))
-    this.#tail = this.#tail.slice(this.#inBase)
-    this.#inBase = 0
-    try {
-      this.#root = base.export({ mode: 'shallow-snapshot', frontiers: base.oplogFrontiers() })
-    } catch {
-      // A person's update may contain containers of a kind that Loro keeps, and does not know.
-      this.#root = null
+  #advance(): void {
+    if (this.#base === null) {
+      this.#base = this.#fromSnapshot(this.#tail.slice(0, -STRIDE))
+      this.#snapshot = null
+      this.#tail = this.#tail.slice(-STRIDE)
+      this.#newer = rootOf(this.#base)
+      this.#older = this.#newer && { bytes: this.#newer, since: [] }
+    } else if (this.#tail.length > 0) {
+      const base = this.#base
+      this.#base = null
+      this.#base = withUpdates(base, this.#tail)
+      this.#older = this.#newer && { bytes: this.#newer, since: this.#tail }
+      this.#tail = []
+      this.#newer = rootOf(this.#base)
     }
   }
 
-  /** Null: an update of the tail builds on an operation before the root, or there is no root. */
+  #fromSnapshot(updates: readonly Uint8Array[]): LoroDoc {
+    return withUpdates(new LoroDoc(), this.#snapshot === null ? updates : [this.#snapshot, ...updates])
+  }
+
   #shallow(): LoroDoc | null {
-    if (this.#root === null) return null
+    if (this.#older === null) return null
     try {
-      return documentOf([this.#root, ...this.#tail])
+      return withUpdates(new LoroDoc(), [this.#older.bytes, ...this.#older.since, ...this.#tail])
     } catch {
+      // A person's update builds on an operation before the root.
+      this.#older = null
       return null
     }
   }
 }
 
-function documentOf(updates: Uint8Array[]): LoroDoc {
-  const doc = new LoroDoc()
+/** Null: Loro cannot cut the history, as where a person's update made a container of a kind that Loro keeps unread. */
+function rootOf(doc: LoroDoc): Uint8Array | null {
   try {
-    configureStyles(doc)
-    take(doc, updates)
-    return doc
-  } catch (error) {
-    doc.free()
-    throw error
+    return doc.export({ mode: 'shallow-snapshot', frontiers: doc.oplogFrontiers() })
+  } catch {
+    return null
   }
 }
 
-function copyOf(base: LoroDoc): LoroDoc {
-  const doc = base.fork()
-  configureStyles(doc)
-  return doc
-}
-
-function take(doc: LoroDoc, updates: Uint8Array[]): void {
+function withUpdates(doc: LoroDoc, updates: readonly Uint8Array[]): LoroDoc {
   try {
-    imported(doc.importBatch(updates))
+    configureStyles(doc)
+    if (updates.length > 0) imported(doc.importBatch([...updates]))
+    return doc
   } catch (cause) {
+    doc.free()
     throw corrupt('the stored updates make no document', cause)
   }
 }

@@ -73,6 +73,17 @@ describe('an update that no Loro document exports', () => {
     await isWell(document)
   })
 
+  it('is refused by a replica that was rebuilt as by any other', async () => {
+    quiet()
+    const { document } = await documentWith('<p>hello</p>')
+    // A mark that ends behind the end of its text.
+    const update = mutated(ofAllKinds(document), [{ at: 1148420829, byte: 127 }])
+    expect(reasonOf(document, update)).toBe('malformed')
+    document.edit([]).discard()
+    expect(reasonOf(document, update)).toBe('malformed')
+    await isWell(document)
+  })
+
   it('leaves room on the stack of Loro, however often it ends Loro half-way', async () => {
     quiet()
     const { document } = await documentWith('<p>hello</p>')

@@ -177,8 +177,9 @@ describe('a document on Loro', () => {
     expect([document.frontier, document.span('b1')]).toMatchObject([before, { text: 'a' }])
   })
 
-  it('follows updates that another writer has stored', async () => {
+  it.each([false, true])('follows updates that another writer has stored; rebuilt before: %s', async (isRebuilt) => {
     const { document, updates } = await documentWith('<p>a</p>')
+    if (isRebuilt) document.edit([]).discard()
     const other = await loroDocuments.open({ gatewayPeer: GATEWAY, updates })
     const change = other.edit([{ kind: 'replace', spanId: 'b1', runs: run('b') }])
     const later = other
