@@ -15,7 +15,7 @@ export class Replica {
 
   constructor(peer: PeerID, snapshot: Uint8Array | null, updates: readonly Uint8Array[]) {
     this.#peer = peer
-    this.#stored = new StoredUpdates(snapshot, updates)
+    this.#stored = new StoredUpdates(peer, snapshot, updates)
     this.doc = this.#editable(() => this.#stored.whole())
     this.index = new BlockIndex(this.doc)
   }

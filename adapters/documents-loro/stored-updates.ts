@@ -1,4 +1,4 @@
-import { type ImportStatus, LoroDoc } from 'loro-crdt'
+import { decodeImportBlobMeta, type ImportStatus, LoroDoc, type PeerID } from 'loro-crdt'
 import { DocumentError } from '../../domain/document/errors.ts'
 import { configureStyles } from './styles.ts'
 
@@ -27,7 +27,10 @@ export class StoredUpdates {
   /** The document as the base was before. Null: a replica cannot begin there. */
   #older: Root | null = null
 
-  constructor(snapshot: Uint8Array | null, updates: readonly Uint8Array[]) {
+  readonly #gatewayPeer: PeerID
+
+  constructor(gatewayPeer: PeerID, snapshot: Uint8Array | null, updates: readonly Uint8Array[]) {
+    this.#gatewayPeer = gatewayPeer
     this.#snapshot = snapshot
     this.#tail = [...updates]
   }
@@ -51,7 +54,10 @@ export class StoredUpdates {
   snapshot(doc: LoroDoc): Uint8Array {
     if (this.#base !== null) {
       this.#advance()
-      return this.#base.export({ mode: 'snapshot' })
+      const whole = this.whole()
+      const snapshot = whole.export({ mode: 'snapshot' })
+      whole.free()
+      return snapshot
     }
     this.#snapshot = doc.export({ mode: 'snapshot' })
     this.#tail = []
@@ -65,19 +71,30 @@ export class StoredUpdates {
 
   #advance(): void {
     if (this.#base === null) {
-      this.#base = this.#fromSnapshot(this.#tail.slice(0, -STRIDE))
+      const updates = this.#taken(this.#tail.slice(0, -STRIDE))
+      this.#base = this.#fromSnapshot(updates)
       this.#snapshot = null
-      this.#tail = this.#tail.slice(-STRIDE)
       this.#newer = rootOf(this.#base)
       this.#older = this.#newer && { bytes: this.#newer, since: [] }
-    } else if (this.#tail.length > 0) {
+    } else {
       const base = this.#base
+      const updates = this.#taken(this.#tail)
       this.#base = null
-      this.#base = withUpdates(base, this.#tail)
-      this.#older = this.#newer && { bytes: this.#newer, since: this.#tail }
-      this.#tail = []
+      this.#base = withUpdates(base, updates)
+      this.#older = this.#newer && { bytes: this.#newer, since: updates }
       this.#newer = rootOf(this.#base)
     }
+  }
+
+  /**
+   * Takes updates out of the tail, from its beginning to the last of these that is the gateway's and so builds on all before
+   * it. Loro cuts a history fast where it has one end, else in a time that grows with the history.
+   */
+  #taken(updates: readonly Uint8Array[]): Uint8Array[] {
+    const last = updates.findLastIndex((update) =>
+      decodeImportBlobMeta(update, false).partialEndVersionVector.toJSON().has(this.#gatewayPeer),
+    )
+    return this.#tail.splice(0, last < 0 ? updates.length : last + 1)
   }
 
   #fromSnapshot(updates: readonly Uint8Array[]): LoroDoc {
@@ -96,10 +113,15 @@ export class StoredUpdates {
   }
 }
 
-/** Null: Loro cannot cut the history, as where a person's update made a container of a kind that Loro keeps unread. */
+/**
+ * Null: the history has several ends, or Loro cannot cut it, as where a person's update made a container of a kind that Loro
+ * keeps unread.
+ */
 function rootOf(doc: LoroDoc): Uint8Array | null {
+  const frontiers = doc.oplogFrontiers()
+  if (frontiers.length > 1) return null
   try {
-    return doc.export({ mode: 'shallow-snapshot', frontiers: doc.oplogFrontiers() })
+    return doc.export({ mode: 'shallow-snapshot', frontiers })
   } catch {
     return null
   }
