@@ -59,27 +59,6 @@ describe('Agent Execution', () => {
     expect(agent).toMatchObject({ status: 'completed', result: 'found', iterations: 1, tokenUsage })
   })
 
-  test('the store is told which run of the log gave the result, or failed', async () => {
-    const { runtime, provider, store } = held()
-    const caused: unknown[] = []
-    const set = store.set.bind(store)
-    store.set = (key, value, from) => {
-      caused.push([key, from])
-      return set(key, value, from)
-    }
-    for (const id of ['a', 'b', 'c']) void runtime.run(runtime.create({ ...CONFIG, id }))
-    await idle()
-    provider.answer(0, 'found', { runId: 'run-1' })
-    provider.fail(1, new ProviderError('EXITED', 'claude exited with code 1', { runId: 'run-2' }))
-    provider.answer(2, 'found')
-    await idle()
-    expect(caused).toEqual([
-      ['agent-result-a', { runId: 'run-1' }],
-      ['agent-result-b', { runId: 'run-2' }],
-      ['agent-result-c', {}],
-    ])
-  })
-
   test('the prompt has the variable, the sub-agent line and the functions', async () => {
     const provider = answering(() => 'ok')
     const store = new ContextStore()
