@@ -8,6 +8,13 @@ export { Projector, type ProjectorOptions, type ProjectorStatus } from './projec
 export { approvalArguments, argumentsOf } from './queries/arguments.ts'
 export { listDoubts, listQuestions, type OpenCall } from './queries/asks.ts'
 export { type CheckpointRow, findCheckpoint, listCheckpoints, usageAt } from './queries/checkpoints.ts'
+export {
+  type ContextStoreRow,
+  listContextStores,
+  listStoredVariables,
+  showContextStore,
+  showStoredVariable,
+} from './queries/context-stores.ts'
 export { type Cost, type CostBy, costBy } from './queries/cost.ts'
 export { type Due, dueBefore, nextDue } from './queries/due.ts'
 export { eventStarts, eventsAfter, readEvent } from './queries/events.ts'

@@ -8,6 +8,7 @@ import { REPEATING } from './support/conformance/repeating.ts'
 import { RIGHTS } from './support/conformance/rights.ts'
 import type { Row } from './support/conformance/row.ts'
 import { RULES as OTHERS, type Rule } from './support/conformance/rules.ts'
+import { SERVING } from './support/conformance/serving.ts'
 import { SPAWN } from './support/conformance/spawn.ts'
 import { SPAWNER } from './support/conformance/spawner.ts'
 import { STRUCTURE } from './support/conformance/structure.ts'
@@ -23,6 +24,7 @@ export const RULES: readonly Rule[] = [
   ...AGENTS,
   ...DELEGATED,
   ...SPAWN,
+  ...SERVING,
   ...SPAWNER,
   ...QUESTIONS,
   ...TREES,

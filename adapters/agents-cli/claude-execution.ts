@@ -30,6 +30,7 @@ export function executed(
   return {
     result: heard.whole(finalText),
     ...usageOf(state),
+    ...runOf(state),
     ...(state?.sessionId != null && { sessionId: state.sessionId }),
     ...(heard.numTurns !== null && { numTurns: heard.numTurns }),
   }
@@ -75,9 +76,12 @@ export const notResumable = ({ agentId }: RunName, why: string): SpawnError =>
 
 const failed = (state: ExternalState | null, { status, network }: HeardRun): ProviderFailure => ({
   ...usageOf(state),
+  ...runOf(state),
   ...(status !== null && { status }),
   ...(network && { network }),
 })
+
+const runOf = (state: ExternalState | null) => (state === null ? {} : { runId: state.runId })
 
 /** Tokens and dollars. Those of a session that went on count what it used before, which is what the agent has used. */
 function usageOf(state: ExternalState | null): Pick<ExecutionResult, 'tokenUsage' | 'costUsd'> {

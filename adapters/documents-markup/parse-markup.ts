@@ -1,10 +1,9 @@
-import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
 import { byteLength } from '../../domain/agent/bounded.ts'
 import { DocumentError } from '../../domain/document/errors.ts'
 import { MARKUP_LIMITS } from '../../domain/document/markup/limits.ts'
 import type { Node } from '../../domain/document/markup/tree.ts'
 import { Semaphore } from '../../domain/runtime/concurrency.ts'
+import { beside, firstMessage } from '../threads/first-message.ts'
 import type { MarkupFound, MarkupWork } from './to-tree.ts'
 
 const LIMIT_MS = 5_000
@@ -34,23 +33,17 @@ async function parsedApart(
   limitMs: number,
 ): Promise<readonly Node[]> {
   const { depth, nodes } = MARKUP_LIMITS
-  // The compiled package has .js beside this file, the source tree has .ts.
-  const file = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js'
-  const worker = new Worker(new URL(file, import.meta.url), {
-    workerData: { format, text, limits: { depth, nodes } } satisfies MarkupWork,
-    ...{ env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB } },
-  })
+  const work: MarkupWork = { format, text, limits: { depth, nodes } }
   const limit = AbortSignal.timeout(limitMs)
   try {
-    const [found] = (await once(worker, 'message', { signal: limit })) as [MarkupFound]
+    const memory = { maxOldGenerationSizeMb: MEMORY_MB }
+    const found = await firstMessage<MarkupFound>(beside(import.meta.url, 'worker'), work, limit, memory)
     if (found.kind === 'limits') throw refused(`${name} ${found.message}; send less, or several documents`)
     return found.children
   } catch (error) {
     const tooMuch = limit.aborted || (error as { code?: string }).code === 'ERR_WORKER_OUT_OF_MEMORY'
     if (!tooMuch) throw error
     throw refused(`${name} takes more than ${limitMs} ms or ${MEMORY_MB} MB to parse; send a simpler text`)
-  } finally {
-    await worker.terminate()
   }
 }
 

@@ -90,7 +90,10 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
   const references = referenceFile(
     files.references,
     {
-      seal: (reference, text) => seal(ring.current(), PURPOSE.reference(reference), text),
+      sealing: () => {
+        const key = ring.current()
+        return (reference, text) => seal(key, PURPOSE.reference(reference), text)
+      },
       unseal: (reference, kept) => read(kept, PURPOSE.reference(reference)),
     },
     held,

@@ -31,19 +31,19 @@ export function heldValues(
     return [...new Set(all)].filter((one) => unhidable(one) === null)
   }
   const texts = new Map<string, Map<string, string>>()
-  /** Texts with their names: of the secret names, or of all variables. */
+  /** Texts with their names, the longest first: of the secret names, or of all variables. */
   const known = (of: 'secret' | 'all'): Map<string, string> => {
-    const names = of === 'secret' ? secret : new Set([...secret, ...Object.keys(env)])
     const id = `${of} ${secret.size}`
-    const found = texts.get(id) ?? new Map<string, string>()
-    if (!texts.has(id)) {
-      for (const name of names) {
-        const values = valuesOf(name).filter((value) => secret.has(name) || value.length >= MIN_TOKEN)
-        for (const form of values.flatMap(formsOf)) if (!found.has(form)) found.set(form, name)
-      }
-      texts.set(id, found)
+    const before = texts.get(id)
+    if (before !== undefined) return before
+    const found = new Map<string, string>()
+    for (const name of of === 'secret' ? secret : new Set([...secret, ...Object.keys(env)])) {
+      const values = valuesOf(name).filter((value) => secret.has(name) || value.length >= MIN_TOKEN)
+      for (const form of values.flatMap(formsOf)) if (!found.has(form)) found.set(form, name)
     }
-    return found
+    const longestFirst = new Map([...found].sort(([a], [b]) => b.length - a.length))
+    texts.set(id, longestFirst)
+    return longestFirst
   }
   return {
     nameOf: (text) => known('all').get(text) ?? null,
@@ -54,7 +54,7 @@ export function heldValues(
     without: (text) => {
       const made = new Map<string, string>()
       let rest = text
-      for (const [form, name] of [...known('secret')].sort(([a], [b]) => b.length - a.length)) {
+      for (const [form, name] of known('secret')) {
         if (form.length < MIN_FORM || !rest.includes(form)) continue
         made.set(reference(key, form), name)
         rest = rest.replaceAll(form, reference(key, form))

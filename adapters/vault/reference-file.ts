@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { REFERENCE } from '../../domain/agent/reference.ts'
+import { yielder } from '../../domain/runtime/yield-to-event-loop.ts'
 import { isSealed, type Sealed } from './cipher.ts'
 import type { HeldValues } from './held.ts'
 import { appendPrivate, checkPrivate } from './private-file.ts'
@@ -12,7 +13,8 @@ export type Kept = Sealed | { readonly name: string }
 
 /** Encrypts and decrypts the value of one reference. */
 export interface References {
-  seal(reference: string, text: string): Sealed
+  /** Under the key of now, which is looked up once; no other process may rotate it meanwhile. */
+  sealing(): (reference: string, text: string) => Sealed
   unseal(reference: string, kept: Sealed): string
 }
 
@@ -29,6 +31,9 @@ export function entryIn(line: string): [string, Kept] | null {
     return null
   }
 }
+
+/** So many entries are written at once: a long text may hold very many secrets. */
+const AT_ONCE = 2_048
 
 /** The values of references, one JSON line each. The file only grows, so remembering costs only what is new. */
 export function referenceFile(path: string, cipher: References, held: HeldValues) {
@@ -92,15 +97,27 @@ export function referenceFile(path: string, cipher: References, held: HeldValues
     },
     knows: (reference: string): boolean => keptOf(reference) !== null,
     add: async (made: ReadonlyMap<string, string>): Promise<void> => {
-      const fresh = new Map<string, Kept>()
+      // No other process adds meanwhile.
+      readOn()
+      const seal = cipher.sealing()
+      const yieldToEventLoop = yielder()
+      let fresh = new Map<string, Kept>()
+      const write = async () => {
+        if (fresh.size === 0) return
+        await appendPrivate(path, `\n${[...fresh].map((entry) => lineOf(...entry)).join('')}`)
+        readOn()
+        fresh = new Map()
+      }
       for (const [reference, text] of made) {
-        if (keptOf(reference) !== null) continue
+        if (known.has(reference)) continue
         const name = held.nameOf(text)
         const { text: rest, made: inner } = held.without(text)
-        for (const [one, of] of inner) if (one !== reference && keptOf(one) === null) fresh.set(one, { name: of })
-        fresh.set(reference, name === null ? cipher.seal(reference, rest) : { name })
+        for (const [one, of] of inner) if (one !== reference && !known.has(one)) fresh.set(one, { name: of })
+        fresh.set(reference, name === null ? seal(reference, rest) : { name })
+        if (fresh.size >= AT_ONCE) await write()
+        await yieldToEventLoop()
       }
-      if (fresh.size > 0) await appendPrivate(path, `\n${[...fresh].map((entry) => lineOf(...entry)).join('')}`)
+      await write()
     },
   }
 }

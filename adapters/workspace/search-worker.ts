@@ -1,13 +1,17 @@
 import { closeSync, constants as fsConstants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs'
+import { matchesGlob } from 'node:path/posix'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { SearchMatch } from '../../domain/ports.ts'
 
-// Runs in its own thread, so that a catastrophic pattern blocks only this thread, which can be ended.
+// Runs in its own thread, so that a catastrophic pattern or glob, or very many files, block only this thread, which can be ended.
 
 /** Paths are raw: one character a byte. */
 export interface SearchWork {
   readonly folder: string
+  /** Those at or beneath this one are searched; empty: all. */
+  readonly under: string
   readonly paths: readonly string[]
+  readonly glob?: string
   readonly source: string
   readonly flags: string
   readonly limit: number
@@ -24,7 +28,7 @@ function search(work: SearchWork) {
   const realFolders = new Map<string, boolean>([['', true]])
   const matches: SearchMatch[] = []
   let truncated = false
-  for (const raw of work.paths) {
+  for (const raw of work.paths.filter((path) => isWanted(path, work)).sort()) {
     if (!inRealFolder(work.folder, raw, realFolders)) continue
     const bytes = readText(Buffer.concat([Buffer.from(`${work.folder}/`), Buffer.from(raw, 'latin1')]))
     if (bytes === 'too large') truncated = true
@@ -41,6 +45,15 @@ function search(work: SearchWork) {
   }
   return { matches, truncated }
 }
+
+function isWanted(raw: string, { under, glob }: SearchWork): boolean {
+  if (under !== '' && raw !== under && !raw.startsWith(`${under}/`)) return false
+  return glob === undefined || globbed(Buffer.from(raw, 'latin1').toString('utf8').toWellFormed(), glob)
+}
+
+/** A glob without a slash matches file names, as people expect of `*.ts`. */
+const globbed = (path: string, glob: string): boolean =>
+  matchesGlob(glob.includes('/') ? path : path.slice(path.lastIndexOf('/') + 1), glob)
 
 function shown(line: string, at: number): string {
   const text = line.endsWith('\r') ? line.slice(0, -1) : line

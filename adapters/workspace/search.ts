@@ -1,8 +1,6 @@
-import { once } from 'node:events'
-import { matchesGlob } from 'node:path/posix'
-import { Worker } from 'node:worker_threads'
 import { ToolError } from '../../domain/agent/errors.ts'
 import type { SearchMatch, SearchQuery } from '../../domain/ports.ts'
+import { beside, firstMessage } from '../threads/first-message.ts'
 import type { GitPlace } from './git.ts'
 import type { SearchWork } from './search-worker.ts'
 import { allPaths, rawOf, shownPath } from './worktree.ts'
@@ -29,14 +27,15 @@ export async function searchFiles(
   signal.throwIfAborted()
   const source = query.regex ? query.pattern : RegExp.escape(query.pattern)
   refuseBadPattern(source)
-  const raw = rawOf(under)
-  const paths = (await allPaths(place))
-    .filter((path) => raw === '' || path === raw || path.startsWith(`${raw}/`))
-    .filter((path) => query.glob === undefined || globbed(shownPath(path), query.glob))
-    .filter((path) => query.only?.(shownPath(path)) ?? true)
-    .sort()
-  const flags = query.caseSensitive ? '' : 'i'
-  return runWorker({ folder: place.workTree, paths, source, flags, limit: query.limit }, signal, limitMs)
+  const { only, glob, caseSensitive, limit } = query
+  const all = await allPaths(place)
+  const paths = only === undefined ? all : all.filter((path) => only(shownPath(path)))
+  const work: SearchWork = {
+    ...{ folder: place.workTree, under: rawOf(under), paths, source, limit },
+    flags: caseSensitive ? '' : 'i',
+    ...(glob !== undefined && { glob }),
+  }
+  return runWorker(work, signal, limitMs)
 }
 
 function refuseBadPattern(source: string): void {
@@ -51,23 +50,14 @@ function refuseBadPattern(source: string): void {
   }
 }
 
-/** A glob without a slash matches file names, as people expect of `*.ts`. */
-const globbed = (path: string, glob: string): boolean =>
-  matchesGlob(glob.includes('/') ? path : path.slice(path.lastIndexOf('/') + 1), glob)
-
 async function runWorker(work: SearchWork, signal: AbortSignal, limitMs: number): Promise<Found> {
-  // The compiled package has .js beside this file, the source tree has .ts.
-  const file = import.meta.url.endsWith('.ts') ? './search-worker.ts' : './search-worker.js'
-  const worker = new Worker(new URL(file, import.meta.url), { workerData: work, env: {}, execArgv: [] })
   const limit = AbortSignal.timeout(limitMs)
   try {
-    const [found] = await once(worker, 'message', { signal: AbortSignal.any([signal, limit]) })
-    return found as Found
+    const either = AbortSignal.any([signal, limit])
+    return await firstMessage<Found>(beside(import.meta.url, 'search-worker'), work, either)
   } catch (error) {
     if (signal.aborted) throw signal.reason
     if (!limit.aborted) throw error
-    throw new ToolError('TIMEOUT', `the search took more than ${limitMs} ms; use a simpler pattern`)
-  } finally {
-    await worker.terminate()
+    throw new ToolError('TIMEOUT', `the search took more than ${limitMs} ms; use a simpler pattern or glob`)
   }
 }

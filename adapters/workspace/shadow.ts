@@ -7,6 +7,7 @@ import { noRoomIn } from '../../domain/log/errors.ts'
 import type { FileChange, Versions } from '../../domain/ports.ts'
 import { Mutex } from '../../domain/runtime/concurrency.ts'
 import { makeFolder } from '../files/folders.ts'
+import { Lru } from '../logs/lru.ts'
 import { leftAside } from './aside.ts'
 import { checkout, inTheWay } from './checkout.ts'
 import { GitFailure, type GitPlace, git } from './git.ts'
@@ -47,11 +48,14 @@ const MAX_UNSTAMPED = 32
 const FEW = 16
 const NO_OBJECT = '0'.repeat(64)
 
+/** The last version that this process took of each folder: while nothing changes it is the next one too, whoever opens the folder. */
+const lasts = new Lru<string, { readonly tree: string; readonly index: string }>(256)
+
 /** The Versions port over the bare git repository of shadow-repository.ts. Calls that change files run one at a time. */
 export function shadowVersions(place: GitPlace, secrets: VersionSecrets, warn: (text: string) => void): Versions {
   const redacted = redactedBlobs(place)
   const aside = leftAside(warn)
-  let last: { tree: string; index: string } | null = null
+  const key = `${place.repository}\0${place.index}\0${place.workTree}`
   let unstamped = 0
   const mutex = new Mutex()
   const alone = <T>(work: () => Promise<T>): Promise<T> => mutex.run(work)
@@ -74,7 +78,8 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets, warn: (
   const snapshotFrom = async (from: string): Promise<string> => {
     const paths = await changedPaths({ ...place, index: from })
     aside.lookAnew()
-    if (paths.length === 0 && last !== null && last.index === (await stampOf(from))) return last.tree
+    const last = lasts.get(key)
+    if (paths.length === 0 && last !== undefined && last.index === (await stampOf(from))) return last.tree
     // Git works on a copy, so that a crash leaves neither a half-written index nor git's lock.
     const index = `${place.index}.${randomBytes(6).toString('hex')}`
     const draft = { ...place, index }
@@ -94,7 +99,7 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets, warn: (
       }
       const tree = (await git(draft, ['write-tree'])).toString('latin1').trim()
       await rename(index, place.index)
-      last = { tree, index: await stampOf(place.index) }
+      lasts.set(key, { tree, index: await stampOf(place.index) })
       return tree
     } finally {
       await rm(index, { force: true })

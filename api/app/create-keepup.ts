@@ -1,5 +1,6 @@
 import { ROLES } from '../../domain/agent/definition/roles.ts'
 import type { BlobStore, Clock, EventLog, Random, Vault } from '../../domain/ports.ts'
+import type { ContextStores } from '../../domain/runtime/context/context-stores.ts'
 import type { DocumentGateway } from '../../domain/runtime/document/gateway.ts'
 import type { Memories } from '../../domain/runtime/memory/memories.ts'
 import type { AgentServices } from '../../domain/runtime/types.ts'
@@ -29,6 +30,7 @@ export interface KeepUpPorts {
   readonly files: Files
   readonly documents: DocumentGateway
   readonly memories: Memories
+  readonly contexts: ContextStores
   readonly vault: Vault
   readonly clock: Clock
   readonly random: Random
@@ -61,7 +63,7 @@ export interface KeepUpPorts {
 }
 
 const NEEDED: readonly (keyof KeepUpPorts)[] = [
-  ...(['runtime', 'log', 'blobs', 'read', 'files', 'documents', 'memories'] as const),
+  ...(['runtime', 'log', 'blobs', 'read', 'files', 'documents', 'memories', 'contexts'] as const),
   ...(['vault', 'clock', 'random', 'prepare', 'backup', 'sizes', 'onFault', 'close'] as const),
 ]
 
@@ -89,9 +91,9 @@ export function createKeepUp(ports: KeepUpPorts): Services {
   })
   if (ports.readOnly !== true) ports.onOffered?.((offered) => changedTools.offered(offered))
   let closed: Promise<void> | null = null
-  const { log, blobs, read, files, documents, memories, vault, clock, random } = ports
+  const { log, blobs, read, files, documents, memories, contexts, vault, clock, random } = ports
   return {
-    ...{ runtime, log, blobs, read, files, documents, memories, vault, clock, random, live, drivers, plans },
+    ...{ runtime, log, blobs, read, files, documents, memories, contexts, vault, clock, random, live, drivers, plans },
     starts: createStarts(ports.prepare),
     roles: () => ports.prepare.roles(),
     // Those of a role are all that there are: a control tool is for roles only.

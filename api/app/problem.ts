@@ -4,6 +4,7 @@ import { WorkspaceError, type WorkspaceErrorCode } from '../../adapters/workspac
 import type { RejectionCode, ToolErrorCode } from '../../domain/agent/error-codes.ts'
 import { CommandRejected, ModelError, type ModelErrorCode, ToolError } from '../../domain/agent/errors.ts'
 import { PatternError } from '../../domain/agent/secrets/pattern.ts'
+import { ContextError, type ContextErrorCode } from '../../domain/context/errors.ts'
 import { DocumentError, type DocumentErrorCode } from '../../domain/document/errors.ts'
 import { AgentError, type AgentErrorCode } from '../../domain/external/errors.ts'
 import { LogError, type LogErrorCode } from '../../domain/log/errors.ts'
@@ -74,6 +75,7 @@ export type ProblemCode =
   | ContentionError['code']
   | DocumentErrorCode
   | MemoryErrorCode
+  | ContextErrorCode
   | `TABLES_${ProjectionErrorCode}`
 
 /** A fault of one member of a request. */
@@ -134,6 +136,7 @@ function codeOf(error: unknown): ProblemCode | null {
     error instanceof ContentionError ||
     error instanceof DocumentError ||
     error instanceof MemoryError ||
+    error instanceof ContextError ||
     // Of the files of a run: a path that leads out of its workspace, or a file that is gone.
     error instanceof ToolError
   return known ? error.code : null

@@ -5,6 +5,7 @@ import type { PlaceOfAgent, RunFilter } from '../../projections/index.ts'
 import type { EventFilter } from './events/filter.ts'
 import type { Approval, ArtifactView, Ask } from './schemas/approvals.ts'
 import type { Checkpoint, CheckpointEntry, CheckpointList } from './schemas/checkpoints.ts'
+import type { StoredVariable, StoreSummary } from './schemas/context-stores.ts'
 import type { Cost, CostBy } from './schemas/cost.ts'
 import type { DocumentSummary } from './schemas/documents.ts'
 import type { Memory } from './schemas/memories.ts'
@@ -103,6 +104,20 @@ export interface ReadModel {
   memory(id: string): Promise<Shown<Memory | null>>
   /** How many facts of a place can be found. */
   countedMemories(place: Place): Promise<number>
+  /** In the order of their names, after one of them. */
+  contextStores(query: { after?: string | undefined; limit: number }): Promise<Shown<readonly StoreSummary[]>>
+  /** A store with variables in the order of their keys; null: there is none. */
+  contextStore(
+    store: string,
+    query: {
+      prefix?: string | undefined
+      deleted?: boolean | undefined
+      after?: string | undefined
+      limit: number
+    },
+  ): Promise<Shown<{ store: StoreSummary; variables: readonly StoredVariable[] } | null>>
+  /** Also one that is deleted; null: it was never set. */
+  storedVariable(store: string, key: string): Promise<Shown<StoredVariable | null>>
   /** The cost of model calls, by a criterion; of all runs or of one, those that ended at or after `since` (ISO 8601). */
   cost(query: {
     by: CostBy

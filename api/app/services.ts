@@ -1,6 +1,7 @@
 import type { AgentSpec } from '../../domain/agent/definition/spec.ts'
 import type { Json } from '../../domain/log/json.ts'
 import type { BlobStore, Clock, EventLog, FileChange, ModelRequest, Random, Vault } from '../../domain/ports.ts'
+import type { ContextStores } from '../../domain/runtime/context/context-stores.ts'
 import type { DocumentGateway } from '../../domain/runtime/document/gateway.ts'
 import type { Memories } from '../../domain/runtime/memory/memories.ts'
 import type { AgentServices, At, ForkOptions } from '../../domain/runtime/types.ts'
@@ -119,6 +120,7 @@ export interface Services {
   readonly files: Files
   readonly documents: DocumentGateway
   readonly memories: Memories
+  readonly contexts: ContextStores
   readonly plans: PlanPersistence
   readonly live: LiveHub
   readonly drivers: Drivers

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { StoreList, StoreSummary } from '../app/schemas/context-stores.ts'
 import type { EventView } from '../app/schemas/events.ts'
 import type { RunList } from '../app/schemas/runs.ts'
 import { type Client, take } from './client.ts'
@@ -26,6 +27,12 @@ export async function* pages<P extends Page>(read: (query: PageQuery) => Promise
 /** All runs, newest first. */
 export const runPages = (client: Client) =>
   pages((query): Promise<z.infer<typeof RunList>> => take(client.v1.runs.$get({ query })))
+
+/** All stores of context variables, in the order of their names. */
+export async function* allStores(client: Client): AsyncGenerator<StoreSummary> {
+  const read = (query: PageQuery): Promise<StoreList> => take(client.v1['context-stores'].$get({ query }))
+  for await (const { stores } of pages(read)) yield* stores
+}
 
 /** The events of a run that a query wants, in the order of the log. */
 export const eventPages = (client: Client, id: string, wanted: { agent?: string; type?: string; turn?: string }) =>

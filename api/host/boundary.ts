@@ -55,7 +55,7 @@ export async function openBoundary(
     stream() {
       const stream = redactor.redactStream()
       const shown = (text: string) => {
-        collect(stream.references)
+        collect(stream.taken())
         return text
       }
       return { push: (text) => shown(stream.push(text)), end: () => shown(stream.end()) }

@@ -5,11 +5,13 @@ import { documentTools } from '../../adapters/tools-documents/document-tools.ts'
 import { RunLocks } from '../../adapters/workspace/run-locks.ts'
 import { HealthThresholds } from '../../domain/agent/definition/routing.ts'
 import { type AgentSpec, Policy } from '../../domain/agent/definition/spec.ts'
+import type { Json } from '../../domain/log/json.ts'
 import type { BlobIntents, BlobStore, Clock, EventLog, RateLimiter, RequestCache } from '../../domain/ports.ts'
 import { fileVersions } from '../../domain/runtime/agent/history/file-versions.ts'
 import { agentAt, treeAt } from '../../domain/runtime/agent/history/replay.ts'
 import { ModelHealth } from '../../domain/runtime/agent/model-health.ts'
 import { Runtime } from '../../domain/runtime/agent/runtime.ts'
+import { ContextStores } from '../../domain/runtime/context/context-stores.ts'
 import { DocumentGateway } from '../../domain/runtime/document/gateway.ts'
 import { Memories } from '../../domain/runtime/memory/memories.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
@@ -111,17 +113,15 @@ export function compose(host: Host, kept: Kept): Services {
       return (await read.documents(page)).value
     },
   })
-  const memories = new Memories({
-    ...shared,
-    index: memoryIndexOf(() => read),
-    async redact(text) {
-      const { secrets } = await boundary(NO_RUN)
-      const said = secrets.text(text)
-      await secrets.keep()
-      return said
-    },
-    ...(host.crashPoint && { crashPoint: host.crashPoint }),
-  })
+  const hide = async <T extends Json>(value: T): Promise<T> => {
+    const { secrets } = await boundary(NO_RUN)
+    const hidden = secrets.json(value)
+    await secrets.keep()
+    return hidden
+  }
+  const ownStreams = { ...shared, ...(host.crashPoint && { crashPoint: host.crashPoint }) }
+  const memories = new Memories({ ...ownStreams, index: memoryIndexOf(() => read), redact: hide })
+  const contexts = new ContextStores({ ...ownStreams, hide })
   const tools = [...host.tools, ...forDocuments]
   const locks = new RunLocks(config.data)
   const named = new Map(tools.map((tool) => [tool.spec.name, tool]))
@@ -162,6 +162,7 @@ export function compose(host: Host, kept: Kept): Services {
     files: clearing(workspaceFilesOf(files), cache),
     documents,
     memories,
+    contexts,
     ...(kept.readOnly !== true && { planFiles: new PlanFiles(paths(config.data).plans) }),
     onOffered: (listener) =>
       mcp.onOffered(({ tools, ...from }) => listener({ ...from, tools: tools.map(({ spec }) => spec) })),

@@ -1,7 +1,7 @@
 import type { Versions } from '../../domain/ports.ts'
 import type { FileVersion } from '../../domain/runtime/agent/history/file-versions.ts'
-import { blameLines } from '../app/files/blame-lines.ts'
 import type { FileBlame } from '../app/schemas/files.ts'
+import { blameApart } from '../app/text-diff/apart.ts'
 
 /** Versions that are read: each takes a few processes. What is older counts as written before. */
 const MOST = 200
@@ -26,7 +26,7 @@ export async function fileBlame(
   if (textOf(last) === null) return { ...none, content: 'binary' }
   const texts: (string | null)[] = []
   for (const version of versions) texts.push(textOf(await at(version)))
-  const parts = blameLines(texts)
+  const parts = await blameApart(texts)
   const used = [...new Set(parts.map(({ version }) => version))].sort((a, b) => a - b)
   // Of the first version that was looked at it is not known which call made it, but where it is the first of all.
   const known = used.filter((version) => version > 0 || since === 0)

@@ -1,8 +1,18 @@
 import { documentStream } from '../../domain/document/stream/aggregate.ts'
 import { memoryStream } from '../../domain/memory/fact.ts'
-import { countMemories, listDocuments, listMemories, searchMemories, showMemory } from '../../projections/index.ts'
+import {
+  countMemories,
+  listContextStores,
+  listDocuments,
+  listMemories,
+  listStoredVariables,
+  searchMemories,
+  showContextStore,
+  showMemory,
+  showStoredVariable,
+} from '../../projections/index.ts'
 import type { ReadModel } from '../app/read-model.ts'
-import { documentRow, memoryRow } from './row-views.ts'
+import { contextStoreRow, documentRow, memoryRow, storedVariableRow } from './ownerless-rows.ts'
 import type { Ask, Tables } from './table-answers.ts'
 
 interface Asking {
@@ -11,9 +21,19 @@ interface Asking {
   cursorIn(stream: string, revision: number): Promise<string | null>
 }
 
-type Questions = Pick<ReadModel, 'documents' | 'memories' | 'foundMemories' | 'memory' | 'countedMemories'>
+type Questions = Pick<
+  ReadModel,
+  | 'documents'
+  | 'memories'
+  | 'foundMemories'
+  | 'memory'
+  | 'countedMemories'
+  | 'contextStores'
+  | 'contextStore'
+  | 'storedVariable'
+>
 
-/** The questions about streams that belong to no run: documents, and facts that agents have saved. */
+/** The questions about streams that belong to no run: documents, facts, and stores of variables. */
 export const ownerlessQuestions = ({ ask, placeOf, cursorIn }: Asking, tables: Pick<Tables, 'read'>): Questions => ({
   async documents({ after, limit }) {
     const place = await placeOf(after)
@@ -46,6 +66,27 @@ export const ownerlessQuestions = ({ ask, placeOf, cursorIn }: Asking, tables: P
     ask(
       (db) => showMemory(db, id),
       (row) => (row === undefined ? null : memoryRow(row)),
+    ),
+  contextStores: (which) =>
+    ask(
+      (db) => listContextStores(db, which),
+      (found) => found.map(contextStoreRow),
+    ),
+  contextStore: (store, which) =>
+    ask(
+      async (db) => {
+        const found = await showContextStore(db, store)
+        return found && { found, variables: await listStoredVariables(db, { store, ...which }) }
+      },
+      (shown) =>
+        shown === undefined
+          ? null
+          : { store: contextStoreRow(shown.found), variables: shown.variables.map(storedVariableRow) },
+    ),
+  storedVariable: (store, key) =>
+    ask(
+      (db) => showStoredVariable(db, store, key),
+      (row) => (row === undefined ? null : storedVariableRow(row)),
     ),
   countedMemories: async (place) => (await tables.read((db) => countMemories(db, place))).data,
 })

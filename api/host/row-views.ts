@@ -13,7 +13,6 @@ import type {
   showTree,
   UsageSum,
 } from '../../projections/index.ts'
-import type { Row } from '../../projections/schema/tables.ts'
 import type {
   AgentRow,
   ApprovalRow,
@@ -28,8 +27,6 @@ import type {
   WholeCheckpoint,
 } from '../app/read-model.ts'
 import type { AgentPoint } from '../app/runs/point.ts'
-import type { DocumentSummary } from '../app/schemas/documents.ts'
-import type { Memory } from '../app/schemas/memories.ts'
 
 // Rows of the projections as the API shows them.
 
@@ -235,37 +232,4 @@ export function rebuildRow({ switched, differences, events }: RebuildReport) {
     ({ table, onlyLive, onlyRebuilt }) => `${table}: ${onlyLive} rows only live, ${onlyRebuilt} only rebuilt`,
   )
   return { events, equal: differences && told.length === 0, switched, differences: told }
-}
-
-export function documentRow(row: Row<'documents'>): DocumentSummary {
-  return {
-    documentId: row.id,
-    title: row.title,
-    source: row.source as DocumentSummary['source'],
-    revision: row.revision,
-    frontier: row.frontier,
-    createdAt: row.created_at,
-    createdBy: row.created_by,
-    updatedAt: row.updated_at,
-    updatedBy: row.updated_by,
-    incompleteFrom: row.incomplete_from,
-  }
-}
-
-export function memoryRow(row: Row<'memories'>): Memory {
-  return {
-    id: row.id,
-    scope: row.scope as Memory['scope'],
-    place: row.place,
-    text: row.text,
-    runId: row.run_id,
-    toolCallId: row.tool_call_id,
-    createdAt: row.created_at,
-    createdBy: row.created_by,
-    updatedAt: row.updated_at,
-    updatedBy: row.updated_by,
-    revision: row.revision,
-    forgottenAt: row.forgotten_at,
-    incompleteFrom: row.incomplete_from,
-  }
 }

@@ -13,6 +13,7 @@ import { agentRoutes } from './routes/agents.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { commandRoutes } from './routes/commands.ts'
 import { contextRoutes } from './routes/context.ts'
+import { contextStoreRoutes } from './routes/context-stores.ts'
 import { costRoutes } from './routes/cost.ts'
 import { definitionRoutes } from './routes/definitions.ts'
 import { documentHistoryRoutes } from './routes/document-history.ts'
@@ -133,6 +134,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', documentRoutes(s, options.heartbeatMs))
     .route('/', documentHistoryRoutes(s))
     .route('/', memoryRoutes(s))
+    .route('/', contextStoreRoutes(s))
     .route('/', messageRoutes(s))
     .route('/', policyCheckRoutes(s))
     .route('/', agentEventRoutes(s))

@@ -19,17 +19,19 @@ const all = <Code extends string>(status: number, ...codes: readonly Code[]) =>
 /** The HTTP status of every code. The compiler refuses a table that lacks one. */
 const STATUS: Readonly<Record<ProblemCode | HttpCode, number>> = {
   ...all(400, 'CORRELATION_ID_REFUSED', 'CURSOR_INVALID', 'INVALID_JSON', 'INVALID_REQUEST', 'REQUEST_BROKEN_OFF'),
-  ...all(400, 'UPDATE_MALFORMED', 'UPDATE_OF_GATEWAY'),
+  ...all(400, 'INVALID_VARIABLE', 'UPDATE_MALFORMED', 'UPDATE_OF_GATEWAY'),
   ...all(401, 'UNAUTHORIZED'),
   ...all(403, 'AGENT_NOT_ALLOWED'),
   ...all(403, 'HOST_REFUSED', 'ORIGIN_REFUSED'),
   ...all(404, 'DOCUMENT_UNKNOWN', 'EVENT_UNKNOWN', 'MEMORY_UNKNOWN', 'NOT_FOUND', 'POINT_UNKNOWN', 'RUN_UNKNOWN'),
+  ...all(404, 'STORE_UNKNOWN', 'VARIABLE_NOT_FOUND'),
   ...all(405, 'METHOD_NOT_ALLOWED'),
   // The state of a run refuses the command.
   ...all(409, 'APPROVAL_EXPIRED', 'APPROVAL_MISMATCH', 'APPROVAL_NOT_PENDING', 'CALL_NOT_OPEN', 'FORK_OF_CHILD'),
   ...all(409, 'NOT_ERASABLE', 'NO_LOSS_TO_RELEASE', 'OUTCOME_NOT_IN_DOUBT', 'REQUEST_NOT_REBUILDABLE', 'RUN_ACTIVE'),
   ...all(409, 'RUN_DRIVEN', 'RUN_EXISTS', 'RUN_FINISHED', 'RUN_LOST', 'TOOLS_MISSING', 'WORKSPACE_ERASED'),
   ...all(409, 'RUN_UNGOVERNED'),
+  ...all(409, 'NOT_DURABLE', 'STORE_FULL'),
   ...all(409, 'DOCUMENT_EXISTS', 'MEMORY_EXISTS', 'MEMORY_FORGOTTEN'),
   ...all(409, 'NOTHING_HIDDEN', 'PERMISSION_NOT_IN_FORCE'),
   ...all(409, 'NOT_ROOT', 'REQUEST_NOT_OPEN', 'REQUEST_NOT_TAKEN', 'REQUEST_REFUSED'),

@@ -42,6 +42,7 @@ import { askSql } from '../app/sql/ask.ts'
 import { told } from '../app/told.ts'
 import { type AgentState, agentStateOf } from './agent-state.ts'
 import type { Checkpoint } from './checkpoint.ts'
+import { contextStoresOf, type KeptContextStores } from './context-stores.ts'
 import { type DocumentsApi, documentsOf } from './documents.ts'
 import { followRun } from './follow-run.ts'
 import { type ApprovalsWanted, approvalsOf, type RunsWanted, runsOf } from './lists.ts'
@@ -49,7 +50,7 @@ import { type KeptMemories, memoriesOf } from './memories.ts'
 import { messageBusOf, type RuntimeMessageBus } from './message-bus.ts'
 import { runOwnAgent } from './own-agent.ts'
 import type { Saying } from './saying.ts'
-import { contextStoreOf, externalRunsOf } from './spawning.ts'
+import { externalRunsOf } from './spawning.ts'
 import { requestOf, type StartOptions } from './start-options.ts'
 
 export type RunTree = z.infer<typeof Tree>
@@ -132,6 +133,8 @@ export interface KeepUp extends AsyncDisposable {
    * and "_".
    */
   contextStore(name: string, by?: string): ContextStore
+  /** All such stores: to list, to erase from, and to prove. */
+  readonly contextStores: KeptContextStores
   /** Facts that agents have saved by `remember`. */
   readonly memories: KeptMemories
   /** Messages between the agents of a run and people. */
@@ -191,6 +194,7 @@ export function keepUpOf(
       return askSql(services, asked)
     },
     memories: memoriesOf(services, parsed, asker),
+    contextStores: contextStoresOf(services, parsed, asker),
     messages: messageBusOf(services, { asker, parsed, ending: ending.signal }),
     plan: (runId, agentId) => planView(services, runId, agentId),
     documents: documentsOf(services, { asker, parsed, ending: ending.signal }),
@@ -229,7 +233,7 @@ export function keepUpOf(
     get externalRuns() {
       return externalRunsOf(services, () => actorOf('user', asker(undefined)))
     },
-    contextStore: (name, said) => contextStoreOf(services, name, actorOf('user', asker(said))),
+    contextStore: (name, said) => services.contexts.open(name, actorOf('user', asker(said))),
     async say(agentId, command, { by: said, key } = {}) {
       const checked = parsed(UserCommand, command)
       const kind = ['decide_approval', 'resolve_doubt', 'revoke_permission', 'standing_approval'].includes(checked.kind)

@@ -1,7 +1,5 @@
 import type { Actor } from '../../domain/log/envelope.ts'
 import type { ExternalRuns } from '../../domain/ports/external.ts'
-import { ContextStore } from '../../domain/runtime/context/store.ts'
-import { StreamVariables } from '../../domain/runtime/context/stream-variables.ts'
 import { agentsOf } from '../app/agents/agents.ts'
 import type { Services } from '../app/services.ts'
 
@@ -15,11 +13,4 @@ export function externalRunsOf(s: Services, by: () => Actor): ExternalRuns {
     recorded: async (agentId) => agentsOf(s).recorded(agentId),
     stop: async (agentId, reason) => agentsOf(s).stop(agentId, reason),
   }
-}
-
-/** A store of context variables in the log. Throws `INVALID_VARIABLE` for a name that cannot be a store's. */
-export function contextStoreOf(s: Services, store: string, by: Actor): ContextStore {
-  const { log, blobs, clock, random } = s
-  const hide = async (value: Parameters<StreamVariables['set']>[1]) => (await agentsOf(s).log()).hideValue(value)
-  return new ContextStore(new StreamVariables({ ports: { log, blobs, clock, random }, store, by, hide }))
 }

@@ -16,11 +16,16 @@ export type ContextCommand =
   /** Refused with `VARIABLE_NOT_FOUND` where it is not set. */
   | { readonly kind: 'delete'; readonly key: string }
 
+/** `runId`: the run that caused the change; absent where there is none. */
+export interface ContextRequest extends StreamContext {
+  readonly runId?: string
+}
+
 /** The stream of a store, without the namespace. */
 export const contextStream = (store: string): string => `context-${store}`
 
 /** Stores of context variables (seed 004): the streams `context-<store>`. */
-export const context: Aggregate<ContextState, ContextEvent, ContextCommand> = {
+export const context: Aggregate<ContextState, ContextEvent, ContextCommand, ContextRequest> = {
   kind: 'context',
   fold: FOLD,
   ...reading,
@@ -29,14 +34,14 @@ export const context: Aggregate<ContextState, ContextEvent, ContextCommand> = {
   digest,
   ...UNDRIVEN,
   reject: (code, message) => new ContextError(code, message),
-  erasing: { says: (type) => type === 'variable_set', residue, ending },
+  erasing: { says: (type) => type === 'variable_set', residue: residueOf, ending },
 }
 
 function decide(
   state: ContextState | null,
   { revision }: Place,
   command: ContextCommand,
-  { salt, now, by, commandId, correlationId }: StreamContext,
+  { salt, now, by, commandId, correlationId, runId }: ContextRequest,
 ): Decision<ContextState, ContextEvent> {
   const held = state === null ? undefined : entry(state.variables, command.key)
   if (command.kind === 'delete' && held === undefined) throw notFound(command.key)
@@ -53,13 +58,14 @@ function decide(
   const event = {
     ...{ type, body: given, revision: revision + 1, at: now, commandId, actor: by, bodyHash: body.header.hash },
     ...(correlationId === undefined ? {} : { correlationId }),
+    ...(runId === undefined ? {} : { runId }),
   } as ContextEvent
   const after = evolve(state, event)
   return { drafts: [{ event, body, after, checkpoint: false }], state: after }
 }
 
 /** Of a variable its reference is left. */
-function residue(type: string, body: unknown): unknown {
+export function residueOf(type: string, body: unknown): unknown {
   return type === 'variable_set' ? { ...(body as BodyOf<'variable_set'>), value: null } : body
 }
 

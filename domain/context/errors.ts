@@ -1,6 +1,7 @@
 /** A refusal of a store of context variables. `code` is stable. */
 export type ContextErrorCode =
   | 'VARIABLE_NOT_FOUND'
+  | 'STORE_UNKNOWN'
   | 'INVALID_VARIABLE' // a key or a value that cannot be kept
   | 'STORE_FULL'
   | 'NOT_DURABLE' // the store is in memory alone
@@ -19,6 +20,10 @@ export class ContextError extends Error {
     this.code = code
   }
 }
+
+/** The error for a store that holds nothing yet. */
+export const noStore = (store: string): ContextError =>
+  new ContextError('STORE_UNKNOWN', `there is no store "${store}"; list the stores to find it`)
 
 /** The error for a key that is not set. */
 export const notFound = (key: string): ContextError =>

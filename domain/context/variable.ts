@@ -17,6 +17,9 @@ export interface VariableRef {
   readonly bytes: number
 }
 
+/** Names of stores. */
+export const STORE_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
+
 /** Bounds of a variable: its key in characters, its value in UTF-8 bytes. */
 export const MAX_KEY = 256
 export const MAX_VALUE_BYTES = 1024 * 1024

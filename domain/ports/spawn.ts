@@ -46,6 +46,8 @@ export interface ExecutionResult {
   /** Turns inside the process. */
   readonly numTurns?: number
   readonly tokenUsage?: TokenUsage
+  /** The run in the log that gave it. */
+  readonly runId?: string
 }
 
 /** Runs an agent once and waits for it (seed 004). */

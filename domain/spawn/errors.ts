@@ -40,6 +40,8 @@ export interface ProviderFailure {
   readonly network?: boolean
   readonly tokenUsage?: TokenUsage
   readonly costUsd?: number
+  /** The run in the log that failed. */
+  readonly runId?: string
 }
 
 /** A failed attempt of a provider, with what it has used. */
@@ -51,6 +53,7 @@ export class ProviderError extends Error {
   readonly network: boolean
   readonly tokenUsage: TokenUsage | null
   readonly costUsd: number | null
+  readonly runId: string | null
   constructor(code: ProviderErrorCode, message: string, told: ProviderFailure = {}) {
     super(message, told.cause === undefined ? undefined : { cause: told.cause })
     this.code = code
@@ -59,5 +62,6 @@ export class ProviderError extends Error {
     this.network = told.network ?? false
     this.tokenUsage = told.tokenUsage ?? null
     this.costUsd = told.costUsd ?? null
+    this.runId = told.runId ?? null
   }
 }

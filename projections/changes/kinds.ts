@@ -1,4 +1,5 @@
 import { agentRows } from './agent/index.ts'
+import { contextRows } from './context/index.ts'
 import { documentRows, gatewayRows } from './document/index.ts'
 import { externalRows } from './external/index.ts'
 import { memoryRows } from './memory/index.ts'
@@ -13,4 +14,5 @@ export const KINDS: StreamKinds = new Map<string, StreamKind>([
   ['gateway', gatewayRows as StreamKind],
   ['external', externalRows as StreamKind],
   ['memory', memoryRows as StreamKind],
+  ['context', contextRows as StreamKind],
 ])

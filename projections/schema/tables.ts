@@ -1,5 +1,6 @@
 import { agentTables } from './agent-tables.ts'
 import type { TableSpec } from './columns.ts'
+import { contextTables } from './context-tables.ts'
 import { documentTables } from './document-tables.ts'
 import { factTables } from './fact-tables.ts'
 import { memoryTables } from './memory-tables.ts'
@@ -13,6 +14,7 @@ export const tables = {
   ...factTables,
   ...documentTables,
   ...memoryTables,
+  ...contextTables,
   ...streamTables,
 } as const
 

@@ -3,6 +3,7 @@ import { ProjectionError } from '../errors.ts'
 import type { Database } from '../schema/database.ts'
 import { damagedOr, mustHoldTables } from './damage.ts'
 import { type Connection, connect } from './database.ts'
+import { GivesWay } from './gives-way.ts'
 import type { Answer } from './home.ts'
 import { liveFile } from './pointer.ts'
 import { progressOf } from './store.ts'
@@ -31,7 +32,7 @@ export class Readers {
     try {
       return await reader.connection.db.transaction().execute(async (db) => {
         const row = await db.selectFrom('position').selectAll().executeTakeFirst()
-        return { position: row ? progressOf(row).cursor : null, data: await query(db) }
+        return { position: row ? progressOf(row).cursor : null, data: await query(db.withPlugin(new GivesWay())) }
       })
     } catch (error) {
       throw damagedOr(error)

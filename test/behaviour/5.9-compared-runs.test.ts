@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { below, type CausalEntry, causalHistoryOf } from '../../domain/agent/rules/causal-history.ts'
 import { compareHistories } from '../../domain/agent/rules/compare-histories.ts'
 import { compareRuns } from '../../domain/runtime/agent/history/compare.ts'
+import { atOnce } from '../../domain/shared/steps.ts'
 import { call, calls, completes, USER } from '../support/harness.ts'
 import { law } from '../support/laws.ts'
 import { given } from '../support/story.ts'
@@ -12,7 +13,7 @@ import { play, ROOT, schedules } from '../support/tree/walk.ts'
 
 /** The entries of a simulated tree. */
 function historyIn(agents: Agents, id = ROOT): readonly CausalEntry[] {
-  const { entries, children } = causalHistoryOf(agents.of(id).events)
+  const { entries, children } = atOnce(causalHistoryOf(agents.of(id).events))
   return [
     ...entries,
     ...children.flatMap((child) => historyIn(agents, child.childId).map((entry) => below(child, entry))),
@@ -20,7 +21,7 @@ function historyIn(agents: Agents, id = ROOT): readonly CausalEntry[] {
 }
 
 const compared = (a: Plan, b: Plan) =>
-  compareHistories(historyIn(play(a, treeSpec(), [])), historyIn(play(b, treeSpec(), [])))
+  atOnce(compareHistories(historyIn(play(a, treeSpec(), [])), historyIn(play(b, treeSpec(), []))))
 
 const leaf: Plan = { rounds: [], ends: 'completes' }
 const talks: Plan = { rounds: [], ends: 'talks' }
@@ -30,11 +31,19 @@ describe('two runs are aligned by cause', () => {
   it('a run is the same as itself, whatever the order in which its agents worked and ended', async () => {
     await law(fc.tuple(treeArbitrary, schedules), 12, ([plan, schedule]) => {
       const [a, b] = [play(plan, treeSpec(), schedule), play(plan, treeSpec(), [])]
-      const found = compareHistories(historyIn(a), historyIn(b))
+      const found = atOnce(compareHistories(historyIn(a), historyIn(b)))
       expect(found.first).toBeNull()
       expect(found.common).toBe(found.places.length)
       expect(found.places.length).toBeGreaterThan(3)
     })
+  })
+
+  it('takes a step for each event and each place, so that others are served between them', () => {
+    const agents = play(of(leaf, talks), treeSpec(), [])
+    const { events } = agents.of(ROOT)
+    expect([...causalHistoryOf(events)].length).toBeGreaterThanOrEqual(events.length)
+    const entries = historyIn(agents)
+    expect([...compareHistories(entries, entries)].length).toBeGreaterThanOrEqual(entries.length)
   })
 
   it('names the first difference with the way to it, also deep in the tree', () => {
@@ -59,7 +68,7 @@ describe('two runs are aligned by cause', () => {
     }
     const { first } = compared({ rounds: [{ children: [], looks: 1 }], ends: 'completes' }, longer)
     expect(first).toMatchObject({ path: ['turn 2', 'answer'], kind: 'answered' })
-    expect(compareHistories([], historyIn(play(leaf, treeSpec(), []))).first).toMatchObject({
+    expect(atOnce(compareHistories([], historyIn(play(leaf, treeSpec(), [])))).first).toMatchObject({
       a: null,
       path: ['start'],
     })

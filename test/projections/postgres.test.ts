@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { anyKindContract } from '../contracts/projections/any-kind.ts'
 import { checkpointsContract } from '../contracts/projections/checkpoints.ts'
+import { contextStoresContract } from '../contracts/projections/context-stores.ts'
 import { costContract } from '../contracts/projections/cost.ts'
 import { damageContract } from '../contracts/projections/damage.ts'
 import { dueContract } from '../contracts/projections/due.ts'
@@ -42,6 +43,7 @@ describeWithSharedPostgres('tables in PostgreSQL', (server) => {
   externalContract(kit)
   treeContract(kit)
   memoriesContract(kit)
+  contextStoresContract(kit)
 
   it('hold the same rows as in SQLite, and beside them what the log says', async () => {
     const { log } = tell(numbers)

@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { Transcript } from '../../domain/agent/state/messages.ts'
 import { ConflictError, LogError } from '../../domain/log/errors.ts'
+import { AgentMailbox } from '../../domain/runtime/agent/mailbox.ts'
 import { Runtime } from '../../domain/runtime/agent/runtime.ts'
 import { faulty } from '../support/faulty.ts'
 import { call, calls, completes, harness, MemoryBlobs, testSpec, toolSpec, USER } from '../support/harness.ts'
@@ -41,6 +43,18 @@ test('a fork whose history could not be read once is read again from its beginni
   await expect(other.execute(runId, input, { by: USER })).rejects.toThrow('too many open files')
   expect(await other.execute(runId, input, { by: USER })).toMatchObject({ revision: 1, recorded: true })
   expect(await other.drive(runId, { signal: new AbortController().signal })).toEqual({ end: 'done' })
+})
+
+test('messages are hashed while they are read, not all of them in the first decision', async () => {
+  const h = harness((_, n) => (n < 150 ? calls(call('big', { n })) : completes()), { tools: [big] })
+  const id = await h.start(testSpec({ limits: { maxTurns: 400, wallClockMs: null } }, [big]))
+  await h.drive(id)
+  const hashed = vi.spyOn(Transcript.prototype, 'rendered', 'get')
+  onTestFinished(() => hashed.mockRestore())
+  const mailbox = new AgentMailbox(id, h.ports)
+  await mailbox.loadMessages()
+  expect(mailbox.head!.revision).toBeGreaterThan(900)
+  expect(hashed.mock.calls.length).toBeGreaterThanOrEqual(3)
 })
 
 test('a fact that the log refuses, and shows nothing new for, is given up with an error', async () => {

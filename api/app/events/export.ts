@@ -61,11 +61,25 @@ export async function* exportRun(
   runId: string,
   agentIds: readonly string[],
 ): AsyncGenerator<string> {
-  const streams: ExportHead['streams'] = []
+  const names: string[] = []
   for (const agentId of agentIds) {
     const stream = await streamOfAgent(log, agentId)
-    const head = stream === null ? null : await log.head(stream)
-    if (stream !== null && head) streams.push({ stream, revision: head.revision, hash: head.hash })
+    if (stream !== null) names.push(stream)
+  }
+  yield* exportStreams(log, blobs, runId, names)
+}
+
+/** The same of any streams. `runId`: their run, or the name of a stream that belongs to none. */
+export async function* exportStreams(
+  log: EventLog,
+  blobs: BlobStore,
+  runId: string,
+  names: readonly string[],
+): AsyncGenerator<string> {
+  const streams: ExportHead['streams'] = []
+  for (const stream of names) {
+    const head = await log.head(stream)
+    if (head) streams.push({ stream, revision: head.revision, hash: head.hash })
   }
   yield `${JSON.stringify({ export: EXPORT, logId: log.logId, runId, streams } satisfies ExportHead)}\n`
   for (const { stream, revision } of streams) {

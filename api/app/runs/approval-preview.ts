@@ -5,8 +5,8 @@ import type { DocumentGateway } from '../../../domain/runtime/document/gateway.t
 import type { ApprovalRow } from '../read-model.ts'
 import type { Files } from '../services.ts'
 import { visible } from '../text/visible-text.ts'
+import { patchApart } from '../text-diff/apart.ts'
 import { documentPreview } from './document-preview.ts'
-import { patchOf } from './patch.ts'
 
 /** The view for a person before the decision. */
 export interface Preview {
@@ -36,7 +36,7 @@ async function preview(approval: Asked, { files, documents }: PreviewPorts): Pro
   if (inDocument !== null) return { kind: 'diff', text: inDocument }
   if (approval.toolName === 'write_file' && typeof args.path === 'string' && typeof args.content === 'string') {
     const { path, text } = await files.current(approval.agentId, args.path)
-    const patch = patchOf(path, text ?? '', args.content)
+    const patch = await patchApart(path, text ?? '', args.content)
     return { kind: 'diff', text: samePath(path, args.path) ? patch : `${args.path} leads to ${path}\n${patch}` }
   }
   if (approval.toolName === 'run_command' && typeof args.command === 'string') {

@@ -3,7 +3,7 @@ import type { Block } from '../../../domain/document/model/block.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
 import type { ReadBlock } from '../../../domain/ports.ts'
 import type { DocumentGateway } from '../../../domain/runtime/document/gateway.ts'
-import { patchOf } from './patch.ts'
+import { patchApart } from '../text-diff/apart.ts'
 
 /**
  * The changes that a call of `create_document` or `edit_document` would make, as a patch of Markdown; null for every
@@ -15,12 +15,12 @@ export async function documentPreview(
   documents: Pick<DocumentGateway, 'preview'>,
 ): Promise<string | null> {
   if (toolName === 'create_document' && typeof args.title === 'string' && typeof args.content === 'string')
-    return patchOf(`new document (${args.title})`, '', args.content)
+    return patchApart(`new document (${args.title})`, '', args.content)
   if (toolName !== 'edit_document' || typeof args.doc_id !== 'string') return null
   const { doc_id, retry_of: _, ...payload } = args
   const found = await documents.preview(doc_id, { ...payload, client_request_id: 'preview' })
   if (!('refused' in found)) {
-    return patchOf(`document ${doc_id} (${found.title})`, markdown(found.before), markdown(found.after))
+    return patchApart(`document ${doc_id} (${found.title})`, markdown(found.before), markdown(found.after))
   }
   const { status, body } = found.refused
   const why = status === 409 ? 'the document has changed since the agent read it' : body.message

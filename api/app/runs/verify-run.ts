@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { StreamProof } from '../../../domain/runtime/stream/proof.ts'
 import { streamOfAgent } from '../../../domain/runtime/stream-of-agent.ts'
 import type { Verification } from '../../../domain/runtime/types.ts'
 import { acceptedLosses } from '../losses/accepted.ts'
@@ -25,7 +26,7 @@ export async function verifyRun(
   if (only !== undefined && !seen.has(only)) throw notFound('agent', only)
   const agents: Verification[] = []
   const wanted = [...seen].filter(([agentId]) => only === undefined || agentId === only)
-  for (const [agentId, revision] of wanted) agents.push(whole(await s.runtime.verify(agentId), revision))
+  for (const [agentId, revision] of wanted) agents.push(asSeen(await s.runtime.verify(agentId), revision))
   const losses = await acceptedLosses(
     s,
     wanted.map(([agentId]) => agentId),
@@ -33,7 +34,8 @@ export async function verifyRun(
   return { runId, ok: agents.every((agent) => agent.ok), agents, acceptedLosses: losses, parked }
 }
 
-function whole(found: Verification, seen: number): Verification {
+/** A proof that also says whether the log holds the revision that the tables have seen of the stream. */
+export function asSeen<T extends StreamProof>(found: T, seen: number): T {
   if (found.events > seen) return found
   const message = `the log ends before revision ${seen}, which the tables have seen: restore the log from a backup`
   return { ...found, ok: false, problems: [...found.problems, { revision: seen, code: 'CHAIN', message }] }

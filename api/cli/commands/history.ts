@@ -49,6 +49,17 @@ export function seen(ctx: Context, altered: number): number {
   return EXIT.verification
 }
 
+/** Writes an export as it comes. Gives the exit code. */
+export async function flowExport(ctx: Context, response: Response): Promise<number> {
+  if (!response.ok || !response.body) throw await refusal(response)
+  let altered = 0
+  for await (const line of linesOf(response.body)) {
+    await ctx.flow(`${line}\n`)
+    if (isAltered(line)) altered++
+  }
+  return seen(ctx, altered)
+}
+
 interface EventsOptions {
   agent?: string
   type?: string[]
@@ -199,14 +210,7 @@ export function historyCommands(program: Command, kit: Kit): void {
         const id = await ctx.runId(run!, 'read')
         const backend = await ctx.backend('read')
         const query = agent === undefined ? '' : `?agent=${encodeURIComponent(agent)}`
-        const response = await backend.fetch(new Request(`http://localhost/v1/runs/${id}/export${query}`))
-        if (!response.ok || !response.body) throw await refusal(response)
-        let altered = 0
-        for await (const line of linesOf(response.body)) {
-          await ctx.flow(`${line}\n`)
-          if (isAltered(line)) altered++
-        }
-        return seen(ctx, altered)
+        return flowExport(ctx, await backend.fetch(new Request(`http://localhost/v1/runs/${id}/export${query}`)))
       }),
     )
 }

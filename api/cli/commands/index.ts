@@ -40,6 +40,10 @@ export const COMMANDS: readonly CommandFile[] = [
     async () => (await import('./memory.ts')).memoryCommand,
   ),
   of(
+    under('stores', 'list', 'show', 'get', 'erase', 'verify', 'export'),
+    async () => (await import('./stores.ts')).storesCommand,
+  ),
+  of(
     under('messages', 'list', 'send', 'publish', 'respond'),
     async () => (await import('./messages.ts')).messagesCommand,
   ),

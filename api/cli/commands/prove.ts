@@ -17,7 +17,8 @@ import { CliError, EXIT, UsageError } from '../exit.ts'
 import { linesOf } from '../lines.ts'
 import { acceptedLines, lossLines, lossReport } from '../loss-text.ts'
 import { bytes } from '../output/units.ts'
-import { runPages } from '../pages.ts'
+import { allStores, runPages } from '../pages.ts'
+import { verifyStore } from '../prove-store.ts'
 import { pointOf } from './history.ts'
 import { type Kit, modelId, money, some, whole } from './kit.ts'
 
@@ -124,7 +125,7 @@ async function* allRuns(ctx: Context): AsyncGenerator<string> {
 export function proveCommands(program: Command, kit: Kit): void {
   program
     .command('verify')
-    .description('check chains, bodies and digests of a run, of all runs, or of an exported file')
+    .description('check chains, bodies and digests of a run, of all runs and stores, or of an exported file')
     .argument('[run]')
     .option('--file <path>', 'an export; needs no data folder')
     .option('--agent <id>', 'only this agent of the run')
@@ -134,7 +135,7 @@ export function proveCommands(program: Command, kit: Kit): void {
         if (file !== undefined) {
           const found = await verifyFile(resolve(ctx.io.cwd, file))
           ctx.show(found, () => [
-            `run ${found.runId}: ${found.ok ? 'holds' : 'BROKEN'}, ${counted(found.events, 'event')}`,
+            `${found.runId.startsWith('context-') ? 'stream' : 'run'} ${found.runId}: ${found.ok ? 'holds' : 'BROKEN'}, ${counted(found.events, 'event')}`,
             ...found.problems.map((p) => `  ${p.stream} revision ${p.revision} ${p.code}: ${p.message}`),
           ])
           return found.ok ? EXIT.done : EXIT.verification
@@ -148,6 +149,7 @@ export function proveCommands(program: Command, kit: Kit): void {
         else {
           ok = await verifyLog(ctx)
           for await (const id of allRuns(ctx)) ok = (await verifyRun(ctx, id)) && ok
+          for await (const { store } of allStores(await ctx.client('read'))) ok = (await verifyStore(ctx, store)) && ok
         }
         return ok ? EXIT.done : EXIT.verification
       }),

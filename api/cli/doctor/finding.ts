@@ -28,7 +28,8 @@ export function checkOrphans(orphans: number): Finding[] {
 
 export function checkParked(parked: number): Finding[] {
   if (parked === 0) return []
-  const todo = '"runs list" names them, "runs show" says why; when that is mended, "release --all" reads them again'
+  const todo =
+    '"runs list" and "stores" name them, "runs show" says why; when that is mended, "release --all" reads them again'
   return [
     bad('warning', 'parked', `${counted(parked, 'stream')} ${parked === 1 ? 'is' : 'are'} shown only in part`, todo),
   ]

@@ -33,12 +33,15 @@ export interface TakenCall {
   readonly order: readonly number[]
 }
 
-/** The entries of one agent, from its whole history in order. */
-export function causalHistoryOf(events: readonly AgentEvent[]): {
-  entries: readonly CausalEntry[]
-  children: readonly StartedChild[]
-  taken: readonly TakenCall[]
-} {
+/** The entries of one agent, with what they lead to in others. */
+export interface CausalHistory {
+  readonly entries: readonly CausalEntry[]
+  readonly children: readonly StartedChild[]
+  readonly taken: readonly TakenCall[]
+}
+
+/** The history of one agent by cause, from its whole history in order; in steps, since it may be long. */
+export function* causalHistoryOf(events: readonly AgentEvent[]): Generator<undefined, CausalHistory> {
   const entries: CausalEntry[] = []
   const children: StartedChild[] = []
   const taken: TakenCall[] = []
@@ -50,6 +53,7 @@ export function causalHistoryOf(events: readonly AgentEvent[]): {
   let prompt: string | null = null
   let tools = ''
   for (const event of events) {
+    yield
     const add = (kind: CausalEntry['kind'], path: readonly string[], order: readonly number[], value: unknown) =>
       entries.push({ kind, path, order, value: plain(value), at: { agentId: event.agentId, revision: event.revision } })
     const inTurn = (kind: CausalEntry['kind'], name: string, place: number, value: unknown) =>

@@ -30,12 +30,22 @@ export interface Comparison {
 
 /**
  * Aligns two runs by cause: the same turn, the same call, the same child. The order in which parallel calls and children
- * ended plays no part. Linear in their length, but for sorting.
+ * ended plays no part. Linear in their length, but for sorting; in steps, since they may be long.
  */
-export function compareHistories(a: readonly CausalEntry[], b: readonly CausalEntry[]): Comparison {
-  const [inA, inB] = [byPath(a), byPath(b)]
+export function* compareHistories(
+  a: readonly CausalEntry[],
+  b: readonly CausalEntry[],
+): Generator<undefined, Comparison> {
+  const inA = byPath(a)
+  yield
+  const inB = byPath(b)
+  yield
   const all = [...new Map([...inB, ...inA])].sort(([, x], [, y]) => inOrder(x, y))
-  const places = all.map(([key, { path, kind }]) => placeOf(path, kind, inA.get(key), inB.get(key)))
+  const places: Place[] = []
+  for (const [key, { path, kind }] of all) {
+    yield
+    places.push(placeOf(path, kind, inA.get(key), inB.get(key)))
+  }
   const first = places.findIndex(({ same }) => !same)
   return { common: first < 0 ? places.length : first, first: places[first] ?? null, places }
 }

@@ -154,5 +154,15 @@ function planned(shown: Shown, as: (entry: Entry) => Segment): Plan {
   return { segments, tokens: estimate, fits: estimate + Math.min(ANSWER_TOKENS, limit / 8) <= limit }
 }
 
+/** Sizes by message: a long context asks for each of them several times in one decision. */
+const sizes = new WeakMap<Message, number>()
+
 /** Bytes of a message; null: there is none. */
-export const sizeOf = (message: Message | null): number => (message === null ? 0 : byteLength(JSON.stringify(message)))
+export function sizeOf(message: Message | null): number {
+  if (message === null) return 0
+  const known = sizes.get(message)
+  if (known !== undefined) return known
+  const size = byteLength(JSON.stringify(message))
+  sizes.set(message, size)
+  return size
+}

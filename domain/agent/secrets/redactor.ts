@@ -48,7 +48,8 @@ export interface RedactedStream {
   /** The text that is safe to show by now. Holds back only a possible beginning of a secret. */
   push(chunk: string): string
   end(): string
-  readonly references: References
+  /** The references that were made since this was asked for last. */
+  taken(): References
 }
 
 export interface Redactor {
@@ -213,16 +214,15 @@ function refuseUnhidable(value: string): void {
 const EVERY = Number.POSITIVE_INFINITY
 
 function stream(known: KnownTexts, lines: boolean, replace: (text: string, made: Map<string, string>) => string) {
-  const references = new Map<string, string>()
+  let made = new Map<string, string>()
   let held = ''
   let lookAt = 0
   const release = (length: number): string => {
     const safe = held.slice(0, length)
     held = held.slice(length)
-    return replace(safe, references)
+    return replace(safe, made)
   }
   return {
-    references,
     push: (chunk: string): string => {
       held += chunk
       if (held.length < lookAt) return ''
@@ -232,6 +232,11 @@ function stream(known: KnownTexts, lines: boolean, replace: (text: string, made:
       return shown
     },
     end: (): string => release(held.length),
+    taken: () => {
+      const all = made
+      made = new Map()
+      return all
+    },
   }
 }
 

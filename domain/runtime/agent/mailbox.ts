@@ -14,11 +14,16 @@ import type { Memory } from '../stream/memory.ts'
 import type { StreamPorts } from '../stream/ports.ts'
 import { agentSnapshots } from './history/snapshots.ts'
 
+/** After so many events the messages that they made are hashed. */
+const HASHED_EVENTS = 256
+
 /** The knowledge of a driver beside the state: the messages, where they were read, and the last answer of the model. */
 class AgentMemory implements Memory<AgentEvent, DecisionContext> {
   readonly transcript: Transcript | null
   /** The last answer of the model, whose blocks hold the open calls' arguments. */
   answer: EventOf<'model_call_end'> | null = null
+
+  private pushed = 0
 
   constructor(transcript: Transcript | null) {
     this.transcript = transcript
@@ -26,6 +31,8 @@ class AgentMemory implements Memory<AgentEvent, DecisionContext> {
 
   push(event: AgentEvent): void {
     this.transcript?.push(event)
+    // Of a long history no step hashes all messages at once.
+    if (++this.pushed % HASHED_EVENTS === 0) this.settle()
     if (event.type === 'model_call_end' && event.body.purpose === 'turn') this.answer = event
   }
 

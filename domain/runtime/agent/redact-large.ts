@@ -3,7 +3,7 @@ import type { SecretBoundary } from '../ports.ts'
 import type { YieldToEventLoop } from '../yield-to-event-loop.ts'
 
 /** The size of one piece of redaction: a text weighs its characters, and each value some more. */
-const [BATCH, VALUE] = [256 * 1024, 64]
+const [BATCH, VALUE] = [64 * 1024, 64]
 
 type Member = readonly [key: string, value: Json]
 

@@ -2,14 +2,17 @@ import { ContextError, notFound } from '../../context/errors.ts'
 import { checkKey, keptValue, refOf, SUMMARY_TOKENS, summaryOf, type VariableRef } from '../../context/variable.ts'
 import type { Json } from '../../log/json.ts'
 import { MemoryVariables } from './memory-variables.ts'
-import type { Variables } from './variables.ts'
+import type { Caused, Variables } from './variables.ts'
 
 /** A store of context variables (seed 004). A missing key rejects with `Variable not found: <key>`. */
 export interface IContextStore {
   /** Names the store in the log; absent or null: it is in memory alone. */
   readonly name?: string | null
-  /** Sets a variable to JSON, and gives its reference. Rejects with `INVALID_VARIABLE`, `STORE_FULL`. */
-  set(key: string, value: unknown): Promise<VariableRef>
+  /**
+   * Sets a variable to JSON, and gives its reference. A store in the log records the run that caused it, where one did.
+   * Rejects with `INVALID_VARIABLE`, `STORE_FULL`.
+   */
+  set(key: string, value: unknown, caused?: Caused): Promise<VariableRef>
   get(key: string): Promise<Json>
   ref(key: string): Promise<VariableRef>
   delete(key: string): Promise<void>
@@ -33,10 +36,10 @@ export class ContextStore implements IContextStore {
     return this.#variables.store
   }
 
-  async set(key: string, value: unknown): Promise<VariableRef> {
+  async set(key: string, value: unknown, caused?: Caused): Promise<VariableRef> {
     checkKey(key)
     const kept = keptValue(key, value)
-    await this.#variables.set(refOf(key, kept), kept)
+    await this.#variables.set(refOf(key, kept), kept, caused)
     return this.ref(key)
   }
 

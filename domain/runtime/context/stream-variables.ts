@@ -1,17 +1,17 @@
-import { type ContextCommand, context, contextStream } from '../../context/aggregate.ts'
-import { ContextError } from '../../context/errors.ts'
+import { type ContextCommand, type ContextRequest, context, contextStream } from '../../context/aggregate.ts'
+import { ContextError, notFound } from '../../context/errors.ts'
 import type { ContextEvent } from '../../context/events.ts'
 import type { ContextState } from '../../context/state.ts'
 import { entries, entry } from '../../context/table.ts'
-import type { VariableRef } from '../../context/variable.ts'
+import { STORE_NAME, type VariableRef } from '../../context/variable.ts'
 import type { Actor } from '../../log/envelope.ts'
 import { base32 } from '../../log/ids.ts'
 import type { Json } from '../../log/json.ts'
 import { history } from '../stream/history.ts'
 import { Mailbox } from '../stream/mailbox.ts'
-import type { StreamPorts } from '../stream/ports.ts'
+import type { Stores, StreamPorts } from '../stream/ports.ts'
 import { Snapshots } from '../stream/snapshots.ts'
-import type { Variables } from './variables.ts'
+import type { Caused, Variables } from './variables.ts'
 
 export interface StreamVariablesOptions {
   readonly ports: StreamPorts
@@ -22,18 +22,16 @@ export interface StreamVariablesOptions {
   hide(value: Json): Promise<Json>
 }
 
-const STORE = /^[a-z0-9][a-z0-9_-]{0,63}$/
-
 /** Variables in the log: the stream `context-<store>`. Each change is durable when its promise resolves. */
 export class StreamVariables implements Variables {
   readonly store: string
   readonly #options: StreamVariablesOptions
-  readonly #mailbox: Mailbox<ContextState, ContextEvent, ContextCommand>
+  readonly #mailbox: Mailbox<ContextState, ContextEvent, ContextCommand, ContextRequest>
 
   /** Throws `INVALID_VARIABLE` for a name that cannot be a store's. */
   constructor(options: StreamVariablesOptions) {
     const { store, ports } = options
-    if (!STORE.test(store))
+    if (!STORE_NAME.test(store))
       throw new ContextError(
         'INVALID_VARIABLE',
         'the name of a store has 1 to 64 small letters, digits, "-" and "_", and begins with a letter or digit',
@@ -44,9 +42,9 @@ export class StreamVariables implements Variables {
     this.#mailbox = new Mailbox(context, NO_SNAPSHOTS, contextStream(store), rest)
   }
 
-  async set({ key }: VariableRef, given: Json): Promise<void> {
+  async set({ key }: VariableRef, given: Json, caused: Caused = {}): Promise<void> {
     const value = await this.#options.hide(given)
-    await this.#submit({ kind: 'set', key, value })
+    await this.#submit({ kind: 'set', key, value }, caused)
   }
 
   async delete(key: string): Promise<void> {
@@ -66,15 +64,7 @@ export class StreamVariables implements Variables {
   async get(key: string): Promise<Json | undefined> {
     const state = await this.#state()
     const held = state === null ? undefined : entry(state.variables, key)
-    if (held === undefined) return undefined
-    const at = { from: held.revision, to: held.revision }
-    for await (const page of history<ContextEvent>(this.#options.ports, context, this.#mailbox.stream, at))
-      for (const { event, recorded } of page) {
-        if (recorded.erased)
-          throw new ContextError('VARIABLE_NOT_FOUND', `the value of "${key}" was erased; set it again`)
-        if (event.type === 'variable_set') return event.body.value
-      }
-    return undefined
+    return held && valueAt(this.#options.ports, this.store, key, held.revision)
   }
 
   async #state(): Promise<ContextState | null> {
@@ -82,11 +72,25 @@ export class StreamVariables implements Variables {
     return this.#mailbox.state
   }
 
-  async #submit(command: ContextCommand): Promise<void> {
+  async #submit(command: ContextCommand, { runId }: Caused = {}): Promise<void> {
     const { by, ports } = this.#options
     const commandId = `${this.store}.${command.kind}.${base32(ports.random.bytes(10))}`
-    await this.#mailbox.submit(command, { by, commandId }, { fact: false })
+    await this.#mailbox.submit(command, { by, commandId, ...(runId !== undefined && { runId }) }, { fact: false })
   }
+}
+
+/**
+ * The value that an event has set. Rejects with `VARIABLE_NOT_FOUND` where it was erased, or the event has set no such key.
+ */
+export async function valueAt(stores: Stores, store: string, key: string, revision: number): Promise<Json> {
+  const at = { from: revision, to: revision }
+  for await (const page of history<ContextEvent>(stores, context, contextStream(store), at))
+    for (const { event, recorded } of page) {
+      if (event.type !== 'variable_set' || event.body.key !== key) continue
+      if (!recorded.erased) return event.body.value
+      throw new ContextError('VARIABLE_NOT_FOUND', `the value of "${key}" was erased; set it again`)
+    }
+  throw notFound(key)
 }
 
 /** A state is small and holds no value: it is folded anew. */

@@ -143,7 +143,7 @@ async function look(
       if (revision < from || revision > to) continue
       if (one && REFERENCES.has(type))
         throw reject('NOT_ERASABLE', `${type} holds nothing but references and cannot be erased`)
-      if (one || erasing.says(type))
+      if (one || (erasing.says(type) && what.only?.has(revision) !== false))
         targets.push({
           ...{ revision, type, turn, size: body.size, bodyHash: body.hash },
           ...{ blob: body.place === 'blob', erased: event.erased === true },

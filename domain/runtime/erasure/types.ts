@@ -5,6 +5,8 @@ export interface ErasureChoice {
   readonly revision?: number | undefined
   readonly to?: number | undefined
   readonly all?: true | undefined
+  /** With `all`: only those at these revisions. */
+  readonly only?: ReadonlySet<number> | undefined
 }
 
 /** A body that an erasure would empty. `size`: bytes as stored. */

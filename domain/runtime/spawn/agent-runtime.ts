@@ -162,7 +162,7 @@ export class AgentRuntime {
     this.#move(running, { move: 'spent', tokenUsage: told.tokenUsage })
     this.#move(running, { move: 'ended', status: ended.status, result: ended.result })
     if ('refused' in ended && ended.refused !== null && !running.agent.cancelled) throw ended.refused
-    if (!running.agent.cancelled) await this.#keep(running.agent)
+    if (!running.agent.cancelled) await this.#keep(running.agent, told.runId)
     return told.result(running.agent)
   }
 
@@ -217,9 +217,9 @@ export class AgentRuntime {
     return (await this.#options.store.list(wanted)).some(({ key }) => key === wanted)
   }
 
-  async #keep({ id, config, status, result }: Agent): Promise<void> {
+  async #keep({ id, config, status, result }: Agent, runId: string | null): Promise<void> {
     const { store, memory } = this.#options
-    await store.set(resultKey(id), result ?? null)
+    await store.set(resultKey(id), result ?? null, runId === null ? {} : { runId })
     this.#log(id, status)
     if (memory === undefined) return
     const outcome = typeof result === 'string' ? result : JSON.stringify(result)

@@ -28,15 +28,19 @@ export const messageOf = (error: unknown): string => (error instanceof Error ? e
 export class Told {
   tokenUsage: TokenUsage = NO_TOKENS
   #costUsd: number | null = null
+  /** The run of the last attempt that the log knows. */
+  runId: string | null = null
   #last: Pick<AgentResult, 'sessionId' | 'numTurns'> = {}
 
   failed(error: unknown): void {
     if (!(error instanceof ProviderError)) return
     if (error.tokenUsage !== null) this.tokenUsage = plus(this.tokenUsage, error.tokenUsage)
+    if (error.runId !== null) this.runId = error.runId
     if (error.costUsd !== null) this.#costUsd = (this.#costUsd ?? 0) + error.costUsd
   }
 
-  done({ costUsd, tokenUsage, sessionId, numTurns }: ExecutionResult): void {
+  done({ costUsd, tokenUsage, sessionId, numTurns, runId }: ExecutionResult): void {
+    if (runId !== undefined) this.runId = runId
     if (tokenUsage !== undefined) this.tokenUsage = plus(this.tokenUsage, tokenUsage)
     if (costUsd !== undefined) this.#costUsd = (this.#costUsd ?? 0) + costUsd
     this.#last = { ...(sessionId !== undefined && { sessionId }), ...(numTurns !== undefined && { numTurns }) }

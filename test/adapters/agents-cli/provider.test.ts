@@ -38,6 +38,7 @@ describe('the provider', () => {
     puppet.exit()
     expect(await run).toEqual({
       ...{ result: 'done', costUsd: 0.25, sessionId: 's1', numTurns: 3, durationMs: expect.any(Number) },
+      runId: expect.stringMatching(/^\w+$/),
       tokenUsage: { inputTokens: 9, outputTokens: 2, totalTokens: 11 },
     })
   })

@@ -10,11 +10,13 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { checkVault, openVault } from '../../../adapters/vault/file-vault.ts'
+import { KeyRing } from '../../../adapters/vault/key-ring.ts'
 import { vaultMark } from '../../../adapters/vault/mark.ts'
 import { vaultFolder } from '../../../adapters/vault/vault-files.ts'
 import { createRedactor, reference } from '../../../domain/agent/secrets/redactor.ts'
+import { turnsDuring } from '../../support/event-loop.ts'
 import { freshFolders } from '../../support/folders.ts'
 
 let folders: ReturnType<typeof freshFolders>
@@ -122,6 +124,21 @@ describe('the vault', () => {
       Array(3).fill('pass word\n"1"'),
     )
     expect(vault.resolve(reference(key, 'other'))).toBe(null)
+  })
+
+  it('keeps very many references with one look at its key, in parts, and others are served between them', async () => {
+    const vault = await open()
+    const key = await vault.referenceKey()
+    const texts = Array.from({ length: 5_000 }, (_, n) => `token-${n}`)
+    const made = new Map(texts.map((text) => [reference(key, text), text]))
+    const looks = vi.spyOn(KeyRing.prototype, 'referenceKey')
+    onTestFinished(() => looks.mockRestore())
+    const turns = await turnsDuring(vault.remember(made))
+    expect(looks).toHaveBeenCalledTimes(1)
+    expect(turns).toBeGreaterThan(2)
+    const again = await open()
+    expect([...made.keys()].map(again.resolve)).toEqual(texts)
+    expect(readFileSync(file('references.jsonl'), 'utf8').match(/^\[/gm)).toHaveLength(made.size)
   })
 
   it('keeps values that stand on their own, where they held references', async () => {

@@ -6,6 +6,7 @@ import { openWorkspace } from '../../../adapters/workspace/open.ts'
 import { searchFiles } from '../../../adapters/workspace/search.ts'
 import { openShadowRepository } from '../../../adapters/workspace/shadow-repository.ts'
 import type { SearchQuery, Workspace } from '../../../domain/ports.ts'
+import { turnsDuring } from '../../support/event-loop.ts'
 import { freshFolders } from '../../support/folders.ts'
 
 let folders: ReturnType<typeof freshFolders>
@@ -73,6 +74,15 @@ describe('search', () => {
     await expect(searchFiles(place, '', query('^(a|aa)+b', { regex: true }), never, 300)).rejects.toMatchObject({
       code: 'TIMEOUT',
     })
+  })
+
+  it('gives up a catastrophic glob, and leaves the event loop to others meanwhile', async () => {
+    put('a'.repeat(200), 'x')
+    const place = await openShadowRepository(folders.data, folders.ws)
+    const search = searchFiles(place, '', query('x', { glob: `${'*a'.repeat(30)}b` }), never, 300)
+    const turns = turnsDuring(search.catch(() => undefined))
+    await expect(search).rejects.toMatchObject({ code: 'TIMEOUT' })
+    expect(await turns).toBeGreaterThan(3)
   })
 
   it('refuses a bad pattern, a bad path and a cancelled search', async () => {

@@ -70,7 +70,8 @@ export const agents: Case = {
     try {
       return [
         await flood(bench, place, folder, events),
-        await start(bench, place, folder),
+        await start(bench, place, folder, true),
+        await start(bench, place, folder, false),
         await together(place, folder, Math.round(events / AT_ONCE / 3)),
       ]
     } finally {
@@ -99,8 +100,8 @@ async function opened(data: string, workspace: string) {
   return {
     secrets,
     /** Gives the run's id. */
-    async run(program: string): Promise<string> {
-      const backends = [createCliBackend(claudeCode, { workspace, program, namespace: false })]
+    async run(program: string, namespace = false): Promise<string> {
+      const backends = [createCliBackend(claudeCode, { workspace, program, namespace })]
       const hiding = { value: secrets.json, pieces: () => secrets.stream() }
       const gateway = new AgentGateway({ log: runs, clock, hiding, backends })
       const { agentId, completion } = await gateway.run('claude_code', { prompt: 'go' })
@@ -167,16 +168,17 @@ async function bare(program: string, { secrets, begin }: Place, batches: readonl
 
 /**
  * How long it takes until the program runs: it tells the time at which it began as its session. The fastest of each counts:
- * what disturbs the machine only adds.
+ * what disturbs the machine only adds. With a process namespace, as agents are started where it is available, and without:
+ * then the kernel waits before it moves a process into a control group.
  */
-async function start(bench: Bench, place: Place, folder: string): Promise<Figure> {
+async function start(bench: Bench, place: Place, folder: string, namespace: boolean): Promise<Figure> {
   const program = join(folder, 'clock')
   const init = JSON.stringify({ ...INIT, session_id: '%s' })
   const script = `#!/bin/sh\nprintf '${init}\\n' "$(date +%s%N)"\necho '${JSON.stringify({ ...RESULT, session_id: undefined })}'\n`
   writeFileSync(program, script, { mode: 0o755 })
   const [ours, floor]: [number[], number[]] = [[], []]
   for (let round = 0; round <= bench.rounds * 4; round++) {
-    const [from, session] = [wall(), await place.session(await place.run(program))]
+    const [from, session] = [wall(), await place.session(await place.run(program, namespace))]
     const bareFrom = wall()
     // The log promises the start before it happens.
     await place.begin()
@@ -187,7 +189,7 @@ async function start(bench: Bench, place: Place, folder: string): Promise<Figure
   }
   const [best, least] = [Math.min(...ours), Math.min(...floor)]
   return {
-    name: 'until the program of another agent runs',
+    name: `until the program of another agent runs${namespace ? '' : ', without a namespace'}`,
     ours: ms(best),
     floor: ms(least),
     value: best - least,

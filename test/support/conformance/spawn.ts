@@ -71,10 +71,30 @@ export const SPAWN: readonly Rule[] = [
   },
   {
     rule,
+    says: 'an erasure of a variable empties every value that it has had',
+    test: 'test/projections/context-stores.test.ts',
+    fault: fault(
+      'runtime/context/context-stores.ts',
+      'event.body.key === key) only.add(event.revision)',
+      'event.body.key === key) only.clear(), only.add(event.revision)',
+    ),
+  },
+  {
+    rule,
+    says: 'the tables show which variables were erased, and hold no value',
+    test: 'test/projections/context-stores.test.ts',
+    fault: {
+      file: 'projections/changes/context/rows.ts',
+      search: 'erased: erased ? 1 : 0',
+      replace: 'erased: 0',
+    },
+  },
+  {
+    rule,
     says: 'the result is stored under agent-result-<id>, on success and on failure',
     test: runtime,
     name: 'calls the provider once and waits',
-    fault: inRuntime('await store.set(resultKey(id), result ?? null)', ''),
+    fault: inRuntime('await store.set(resultKey(id), result ?? null, runId === null ? {} : { runId })', ''),
   },
   {
     rule,

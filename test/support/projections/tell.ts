@@ -2,6 +2,7 @@ import { agentStream } from '../../../domain/log/ids.ts'
 import { delegate, kinship } from './kinship.ts'
 import { MemoryLog } from './memory-log.ts'
 import { HASH } from './spec.ts'
+import { Stores } from './stores.ts'
 import { Actor, Tape } from './story.ts'
 
 const TOOLS = ['read_file', 'write_file', 'run_command', 'ask_user']
@@ -19,8 +20,10 @@ export function tell(numbers: readonly number[], erasures = true): Story {
   const now = () => ++time
   log.add({ stream: 'log-meta', type: 'log_created', body: { logId: 'log0' }, runId: 'log', at: now() })
   const actors: Actor[] = []
+  const stores = new Stores(log, now)
   while (tape.more) {
     const wanted = tape.pick(40)
+    if (wanted > 34) stores.tell(erasures)
     if (actors.length === 0 || wanted === 0) actors.push(born(tape, log, now, actors))
     else live(actors[tape.pick(actors.length)]!, tape, log, erasures)
   }

@@ -3,6 +3,7 @@ import { below, type CausalEntry, causalHistoryOf, takenFrom } from '../../../ag
 import { type Comparison, compareHistories } from '../../../agent/rules/compare-histories.ts'
 import { idOf } from '../../../log/owner.ts'
 import type { Stores } from '../../stream/ports.ts'
+import { inSteps, yielder } from '../../yield-to-event-loop.ts'
 import { history } from './history.ts'
 
 /**
@@ -10,13 +11,13 @@ import { history } from './history.ts'
  * all that it has inherited. Rejects with LogErrors where a stream cannot be read.
  */
 export async function compareRuns(stores: Stores, a: string, b: string): Promise<Comparison> {
-  return compareHistories(await historyOfRun(stores, a), await historyOfRun(stores, b))
+  return inSteps(compareHistories(await historyOfRun(stores, a), await historyOfRun(stores, b)), yielder())
 }
 
 async function historyOfRun(stores: Stores, agentId: string): Promise<readonly CausalEntry[]> {
   const events: AgentEvent[] = []
   for await (const page of history(stores, agentId)) for (const { event } of page) events.push(event)
-  const { entries, children, taken } = causalHistoryOf(events)
+  const { entries, children, taken } = await inSteps(causalHistoryOf(events), yielder())
   const all = [...entries]
   for (const child of children)
     for (const entry of await historyOfRun(stores, child.childId)) all.push(below(child, entry))

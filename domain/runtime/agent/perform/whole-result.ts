@@ -12,8 +12,9 @@ import { resultFilter } from '../redact.ts'
 
 /** A result of more bytes than this is stored beside its event. */
 const MAX_INLINE_RESULT = 64 * 1024
-/** The size of one piece of work, in bytes or characters. */
+/** The size of one piece of work, in bytes or characters: of hashing, and of redaction, which may find a secret in every line. */
 const PART = 256 * 1024
+const REDACTED_PART = 32 * 1024
 /** Of the beginning and the end that an event tells, each. In bytes. */
 const END_BYTES = 512
 
@@ -77,8 +78,8 @@ async function redacted(
 function* parts(whole: string | readonly Uint8Array[]): Generator<string> {
   if (typeof whole === 'string') {
     for (let from = 0; from < whole.length; ) {
-      const paired = /[\ud800-\udbff]/.test(whole[from + PART - 1] ?? '')
-      const to = from + PART + (paired ? 1 : 0)
+      const paired = /[\ud800-\udbff]/.test(whole[from + REDACTED_PART - 1] ?? '')
+      const to = from + REDACTED_PART + (paired ? 1 : 0)
       yield whole.slice(from, to)
       from = to
     }
@@ -86,8 +87,8 @@ function* parts(whole: string | readonly Uint8Array[]): Generator<string> {
   }
   const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
   for (const piece of whole) {
-    for (let from = 0; from < piece.length; from += PART)
-      yield utf8.decode(piece.subarray(from, from + PART), { stream: true })
+    for (let from = 0; from < piece.length; from += REDACTED_PART)
+      yield utf8.decode(piece.subarray(from, from + REDACTED_PART), { stream: true })
   }
   yield utf8.decode()
 }

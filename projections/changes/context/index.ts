@@ -1,0 +1,40 @@
+import { context } from '../../../domain/context/aggregate.ts'
+import { bodyFault, decodeKept } from '../../../domain/context/codec.ts'
+import { type ContextEventType, versions } from '../../../domain/context/events.ts'
+import type { RecordedEvent } from '../../../domain/log/envelope.ts'
+import { Residues } from '../../../domain/runtime/stream/residues.ts'
+import { bodyIn, checked, headerPoison } from '../body.ts'
+import { set } from '../change.ts'
+import type { Poison } from '../poison.ts'
+import type { StreamKind } from '../stream-kind.ts'
+import type { ProjectedContextEvent } from './event.ts'
+import { contextStores, storedVariables } from './rows.ts'
+
+// All types are at version 1: no body has to be brought up.
+const TYPES = { versions, upcast: (_: ContextEventType, __: number, body: unknown) => body, bodyFault }
+
+function decode(
+  { header, position, erased: isErased }: RecordedEvent,
+  bytes: Uint8Array | null,
+  residue: unknown,
+): ProjectedContextEvent | { readonly poison: Poison } {
+  const problem = headerPoison(versions, header)
+  if (problem) return { poison: problem }
+  const erased = isErased === true
+  if (bytes === null && residue === null) return { header, position, erased, event: null }
+  const read = bytes === null ? checked(TYPES, header, residue) : bodyIn(TYPES, header, bytes)
+  if ('poison' in read) return read
+  return { header, position, erased, event: decodeKept(header, { version: header.version, body: read.body }) }
+}
+
+/** How a store of context variables becomes rows. */
+export const contextRows: StreamKind<ProjectedContextEvent> = {
+  minReader: () => 1,
+  decode,
+  changes: (event) => [...contextStores(event), ...storedVariables(event)],
+  referenceOf: () => null,
+  withReferred: (event) => event,
+  parked: (store, revision) => [set('context_stores', { store }, { incomplete_from: revision })],
+  upcast: () => null,
+  residues: (stores, stream) => new Residues(stores, context, stream),
+}
