@@ -11,8 +11,8 @@ import { RestoreForm } from './restore-form.tsx'
 const hasEnded = (status: string): boolean => status === 'completed' || status === 'failed'
 type Form = 'input' | 'fork' | 'restore' | 'cancel' | null
 
-/** What a person can do with a run as it stands. */
-export function RunActions({ detail }: { detail: Detail }) {
+/** What a person can do with a run as it stands. `step`: of the position; null: none of the root agent. */
+export function RunActions({ detail, step }: { detail: Detail; step: number | null }) {
   const { runId, status, paused, driving, workspace, ungoverned } = detail.run
   const [form, setForm] = useState<Form>(null)
   const over = hasEnded(status)
@@ -63,7 +63,7 @@ export function RunActions({ detail }: { detail: Detail }) {
       </fieldset>
       {form === 'input' && <InputForm runId={runId} onDone={close} />}
       {form === 'fork' && <ForkForm runId={runId} onDone={close} />}
-      {form === 'restore' && <RestoreForm runId={runId} onDone={close} />}
+      {form === 'restore' && <RestoreForm runId={runId} at={step} onDone={close} />}
       {form === 'cancel' && (
         <div class="form">
           <p>End this run? What is at work is stopped. A fork can go on from any of its steps.</p>
