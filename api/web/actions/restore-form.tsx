@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { api, take } from '../client/api.ts'
+import { person } from '../client/session.ts'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
 import { shown } from '../parts/shown.ts'
 import { run } from './command.ts'
@@ -52,7 +53,7 @@ function Preview({ runId, step, onDone }: { runId: string; step: number; onDone:
               class="main"
               onClick={() =>
                 run(`The files of step ${step} are back.`, () =>
-                  take(api.v1.runs[':id'].restore.$post({ param, json: { step, expected: replaced } })),
+                  take(api.v1.runs[':id'].restore.$post({ param, json: { step, expected: replaced, by: person() } })),
                 ).then((done) => done && onDone())
               }
             >
