@@ -129,6 +129,36 @@ describe('a server that goes away', () => {
   })
 })
 
+describe('what was asked for while the server was away', () => {
+  it('is asked for again once it is back', async () => {
+    const folders = freshFolders()
+    const port = await freePort()
+    const before = await serve({ data: folders.data, port })
+    const page = await browser.page()
+    const id = await before.start('wait for the sign', { workspace: before.workspace() })
+    await before.open(page, `/runs/${id}?view=compact&at=0`)
+    await live(page)
+    await expect.poll(() => length(page)).toBeGreaterThan(120)
+    await before.close({ keep: true })
+    await expect.poll(() => page.locator('.connection').innerText()).toContain('not connected')
+    const detail = page.locator('.detail')
+    await page.getByRole('tab', { name: 'Raw' }).click()
+    await expect.poll(() => detail.innerText()).toContain('does not answer')
+    await page.getByLabel(/^Position: an event/).fill('75')
+    await page.keyboard.press('Enter')
+    const row = page.locator('.event[aria-current]')
+    await expect.poll(() => row.locator('.number').innerText()).toBe('75')
+    expect(await row.locator('.said').innerText()).toBe('')
+    const again = await serve({ data: folders.data, port })
+    await live(page)
+    await expect.poll(() => detail.innerText()).toContain('"revision": 75')
+    await page.getByRole('tab', { name: 'Event', exact: true }).click()
+    await expect.poll(() => detail.innerText()).toMatch(/#75 \w+/)
+    await again.close()
+    folders.remove()
+  })
+})
+
 describe('a backup that is restored under an open page', () => {
   it('is what the page shows from then on: no event that the log does not hold', async () => {
     const folders = freshFolders()

@@ -31,7 +31,7 @@ export function WholeResult({ toolCallId, about }: { toolCallId: string; about: 
   return (
     <>
       {parts.map((part, i) => (
-        <pre key={i}>
+        <pre key={i} class="whole">
           <bdi class="foreign">{shown(part)}</bdi>
         </pre>
       ))}
