@@ -20,6 +20,7 @@ import {
   listOrphans,
   listParked,
   listQuestions,
+  listRestoring,
   listRuns,
   listStreams,
   nextDue,
@@ -263,14 +264,15 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
       const { position, data } = await tables.read(async (db) => ({
         parked: await listParked(db),
         orphans: await listOrphans(db),
+        restoring: await listRestoring(db),
       }))
       const behind = await eventsAfterPosition(log, position)
       return {
         position: position && formatCursor(position),
         head: formatCursor(await log.headCursor()),
         behind,
+        ...data,
         parked: data.parked.map(parkedRow),
-        orphans: data.orphans,
       }
     },
     async parked(runId) {

@@ -15,6 +15,8 @@ export interface TablesLook {
   readonly parked: number
   /** Agents that no process drives. */
   readonly orphans: number
+  /** Runs with a restore of files that has not ended. */
+  readonly restoring: readonly string[]
   /** Their fault, which the next process mends that moves them; null: none. */
   readonly damage: string | null
   /** They show what the log does not hold. */
@@ -89,7 +91,7 @@ async function lookAtEventStore({ eventstore: connectionString, namespace }: Ser
 
 /** `log` null: there is none yet; undefined: it is not known. */
 async function lookAtTables({ postgres: url, namespace }: ServersConfig, log: EventLog | null | undefined) {
-  const [{ openPool, PostgresHome }, { listOrphans, listParked, otherLog }] = await Promise.all([
+  const [{ openPool, PostgresHome }, { listOrphans, listParked, listRestoring, otherLog }] = await Promise.all([
     import('../../projections/postgres.ts'),
     import('../../projections/index.ts'),
   ])
@@ -103,10 +105,9 @@ async function lookAtTables({ postgres: url, namespace }: ServersConfig, log: Ev
       throw otherLog(position.logId, log?.logId ?? null)
     const count = async (list: typeof listParked | typeof listOrphans) =>
       damage === null ? (await home.read<readonly unknown[]>((db) => list(db))).data.length : 0
-    return {
-      ...found,
-      tables: { position, parked: await count(listParked), orphans: await count(listOrphans), damage },
-    }
+    const restoring = damage === null ? (await home.read((db) => listRestoring(db))).data : []
+    const counts = { parked: await count(listParked), orphans: await count(listOrphans) }
+    return { ...found, tables: { position, ...counts, restoring: restoring.map(({ runId }) => runId), damage } }
   } finally {
     await pool.shut()
   }

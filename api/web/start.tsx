@@ -7,7 +7,7 @@ import { render } from 'preact'
 import { InboxScreen } from './actions/inbox-screen.tsx'
 import { StartScreen } from './actions/start-screen.tsx'
 import { AuditScreen } from './audit/audit-screen.tsx'
-import { startFeed } from './client/feed.ts'
+import { logs, startFeed } from './client/feed.ts'
 import { exchangeCode, refusal, session } from './client/session.ts'
 import { CompareScreen } from './compare/compare-screen.tsx'
 import { DocumentScreen } from './documents/document-screen.tsx'
@@ -16,16 +16,19 @@ import { ExportedScreen } from './exported/exported-screen.tsx'
 import { takeDrops } from './exported/opened.ts'
 import { rememberZone } from './habits/time-zone.ts'
 import { NumbersScreen } from './numbers/numbers-screen.tsx'
+import { decoded } from './page/decoded.ts'
+import { Guard } from './page/guard.tsx'
 import { followLink, path } from './page/router.ts'
 import { Notice, Shell } from './page/shell.tsx'
 import { SignIn } from './page/sign-in.tsx'
-import { followWaiting } from './page/waiting-count.ts'
+import { followTitle } from './page/title.ts'
+import { followWaiting } from './page/waiting.ts'
 import { RunScreen } from './run/run-screen.tsx'
 import { RunsScreen } from './runs/runs-screen.tsx'
 
 function Screen() {
   const [, runId] = /^\/runs\/([^/]+)$/.exec(path.value) ?? []
-  if (runId !== undefined) return <RunScreen key={runId} runId={decodeURIComponent(runId)} />
+  if (runId !== undefined) return <RunScreen key={runId} runId={decoded(runId)} />
   if (path.value === '/') return <RunsScreen />
   if (path.value === '/inbox') return <InboxScreen />
   const [, documentId] = /^\/documents\/([0-9a-z]+)$/.exec(path.value) ?? []
@@ -44,14 +47,18 @@ const Page = () =>
     // An export needs no server.
     path.value === '/exported' ? (
       <main id="content">
-        <ExportedScreen />
+        <Guard>
+          <ExportedScreen />
+        </Guard>
       </main>
     ) : (
       <SignIn />
     )
   ) : (
     <Shell>
-      <Screen />
+      <Guard key={`${logs.value} ${path.value}`}>
+        <Screen />
+      </Guard>
     </Shell>
   )
 
@@ -61,8 +68,7 @@ await exchangeCode().catch(() => {
 })
 document.addEventListener('click', followLink)
 takeDrops()
-if (session.value !== null) {
-  startFeed()
-  followWaiting()
-}
+startFeed()
+followWaiting()
+followTitle()
 render(<Page />, document.getElementById('page')!)

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
+import { checkRestores } from '../../api/cli/doctor/finding.ts'
 import { bodyOf, openWorld } from './http-support.ts'
 
 const world = await openWorld()
@@ -11,6 +12,9 @@ interface Event {
   type: string
   payload: Record<string, unknown>
   actor: { kind: string; id: string }
+}
+interface Shown {
+  restoring: { runId: string }[]
 }
 const restores = async (id: string) => {
   const { events } = await bodyOf<{ events: Event[] }>(await ask('GET', `/v1/runs/${id}/events?limit=500`))
@@ -73,6 +77,11 @@ it('one whose process was lost is finished by the next driver, before the agent 
   const shown = await bodyOf<{ restoring: unknown }>(await ask('GET', `/v1/runs/${id}`))
   const [{ payload }] = (await restores(id)) as [Event]
   expect(shown.restoring).toEqual({ step: 0, tree: payload.tree, replaces: payload.replaces })
+  const { restoring } = await bodyOf<Shown>(await ask('GET', '/v1/projections'))
+  expect(restoring).toMatchObject([{ runId: id, agentId: id, step: 0, tree: payload.tree }])
+  expect(checkRestores(restoring.map(({ runId }) => runId))).toMatchObject([
+    { check: 'restores', state: 'warning', found: expect.stringContaining(id) },
+  ])
   // As a kill in the middle leaves them.
   writeFileSync(file, 'half put back')
   await ask('POST', `/v1/runs/${id}/input`, { body: { text: 'finish it' } })
@@ -81,4 +90,6 @@ it('one whose process was lost is finished by the next driver, before the agent 
   expect(readFileSync(file, 'utf8')).toBe('as it was')
   expect((await restores(id)).map(({ payload }) => payload.outcome ?? 'requested')).toEqual(['requested', 'restored'])
   expect(await bodyOf(await ask('GET', `/v1/runs/${id}`))).toMatchObject({ restoring: null })
+  expect(await bodyOf<Shown>(await ask('GET', '/v1/projections'))).toMatchObject({ restoring: [] })
+  expect(checkRestores([])).toEqual([])
 })

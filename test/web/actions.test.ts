@@ -127,5 +127,10 @@ describe('a person', () => {
     await expect.poll(() => page.locator('.form .files').innerText()).toMatch(/deleted\s+hello\.txt/)
     await page.getByRole('button', { name: 'Restore them' }).click()
     await expect.poll(() => page.locator('.outcome').innerText()).toContain('files of step 0 are back')
+    const asked = await served.ask<{ events: { actor: { id: string } }[] }>(
+      'GET',
+      `/v1/runs/${id}/events?type=restore_requested`,
+    )
+    expect(asked.events.map(({ actor }) => actor.id)).toEqual(['ada'])
   })
 })

@@ -1,4 +1,6 @@
+import { cpSync, rmSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { useBrowser } from '../support/browser/pages.ts'
@@ -122,6 +124,69 @@ describe('a server that goes away', () => {
     const sorted = shown.toSorted((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10))
     expect(sorted).toEqual(events.map(({ revision, type }) => `${revision} ${type}`))
     await again.close()
+    folders.remove()
+    expect(found).toEqual([])
+  })
+})
+
+describe('what was asked for while the server was away', () => {
+  it('is asked for again once it is back', async () => {
+    const folders = freshFolders()
+    const port = await freePort()
+    const before = await serve({ data: folders.data, port })
+    const page = await browser.page()
+    const id = await before.start('wait for the sign', { workspace: before.workspace() })
+    await before.open(page, `/runs/${id}?view=compact&at=0`)
+    await live(page)
+    await expect.poll(() => length(page)).toBeGreaterThan(120)
+    await before.close({ keep: true })
+    await expect.poll(() => page.locator('.connection').innerText()).toContain('not connected')
+    const detail = page.locator('.detail')
+    await page.getByRole('tab', { name: 'Raw' }).click()
+    await expect.poll(() => detail.innerText()).toContain('does not answer')
+    await page.getByLabel(/^Position: an event/).fill('75')
+    await page.keyboard.press('Enter')
+    const row = page.locator('.event[aria-current]')
+    await expect.poll(() => row.locator('.number').innerText()).toBe('75')
+    expect(await row.locator('.said').innerText()).toBe('')
+    const again = await serve({ data: folders.data, port })
+    await live(page)
+    await expect.poll(() => detail.innerText()).toContain('"revision": 75')
+    await page.getByRole('tab', { name: 'Event', exact: true }).click()
+    await expect.poll(() => detail.innerText()).toMatch(/#75 \w+/)
+    await again.close()
+    folders.remove()
+  })
+})
+
+describe('a backup that is restored under an open page', () => {
+  it('is what the page shows from then on: no event that the log does not hold', async () => {
+    const folders = freshFolders()
+    const port = await freePort()
+    const backup = join(folders.base, 'backup')
+    const first = await serve({ data: folders.data, port })
+    const id = await first.driven('write hello', { workspace: first.workspace() })
+    const early = (await first.ask<{ run: { revision: number } }>('GET', `/v1/runs/${id}`)).run.revision
+    await first.close({ keep: true })
+    cpSync(folders.data, backup, { recursive: true })
+    const second = await serve({ data: folders.data, port })
+    const page = await browser.page()
+    const found = troubles(page)
+    await second.open(page, `/runs/${id}?view=compact`)
+    await live(page)
+    await page.locator('.ask .patch').waitFor()
+    await page.keyboard.press('a')
+    await expect.poll(() => page.locator('.run-head .status').innerText()).toContain('done')
+    await expect.poll(() => length(page)).toBeGreaterThan(early + 1)
+    await second.close({ keep: true })
+    rmSync(folders.data, { recursive: true })
+    cpSync(backup, folders.data, { recursive: true })
+    const third = await serve({ data: folders.data, port })
+    await live(page)
+    await expect.poll(() => page.locator('.run-head .status').innerText()).toContain('asks')
+    await expect.poll(() => length(page)).toBe(early + 1)
+    await expect.poll(() => page.locator('.event .type').allTextContents()).not.toContain('completion')
+    await third.close()
     folders.remove()
     expect(found).toEqual([])
   })

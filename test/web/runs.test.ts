@@ -36,6 +36,31 @@ describe('a link', () => {
   })
 })
 
+describe('a session that a second link has begun', () => {
+  it('is that of every tab: the one with the old session goes on, and takes nothing from the new one', async () => {
+    const first = await browser.page()
+    const found = troubles(first)
+    await served.open(first)
+    const second = await first.context().newPage()
+    await served.open(second)
+    await first.getByRole('link', { name: 'Documents' }).click()
+    await expect.poll(() => first.locator('main').innerText()).toContain('There are no documents yet')
+    await second.reload()
+    await second.waitForSelector('header.top')
+    expect(found).toEqual([])
+  })
+
+  it('opens the tabs that had none', async () => {
+    const first = await browser.page()
+    await first.goto(served.url)
+    await expect.poll(() => first.locator('main').innerText()).toContain('keepup open')
+    const second = await first.context().newPage()
+    await served.open(second)
+    await first.waitForSelector('header.top')
+    await expect.poll(() => first.locator('.connection').innerText()).toBe('live')
+  })
+})
+
 describe('the list of runs', () => {
   it('shows runs that wait for a person first, and changes as runs go on', async () => {
     const page = await browser.page()

@@ -56,6 +56,19 @@ export const Projections = z
       .array(z.strictObject({ agentId: z.string(), runId: z.string(), parentId: z.string() }))
       .readonly()
       .meta({ description: 'Agents that no process drives: the stream of the parent has lost their births' }),
+    restoring: z
+      .array(
+        z.strictObject({
+          runId: z.string(),
+          agentId: z.string(),
+          step: z.int().nullable(),
+          tree: z.string().nullable(),
+          replaces: z.string().nullable(),
+          requestedAt: z.string(),
+        }),
+      )
+      .readonly()
+      .meta({ description: 'Restores of files that have not ended: at work, or their process was lost' }),
   })
   .meta({ id: 'Projections' })
 

@@ -18,7 +18,7 @@ import { vaultKeys } from '../../host/vault-keys.ts'
 import { tokenPath } from '../../http/token.ts'
 import { OwnerError } from '../../owner/backend.ts'
 import type { LossReport } from '../loss-text.ts'
-import { bad, checkOrphans, checkParked, type Finding, message, ok } from './finding.ts'
+import { bad, checkOrphans, checkParked, checkRestores, type Finding, message, ok } from './finding.ts'
 import { checkServers } from './servers.ts'
 import { checkEnd, checkStored } from './stored.ts'
 
@@ -185,17 +185,19 @@ export function checkVariables(env: NodeJS.ProcessEnv): Finding {
   return bad('warning', 'settings', `unknown variables: ${unknown.join(', ')}`, 'look for a misspelt name')
 }
 
-/** What the tables show only in part, and agents that no process drives. */
+/** What the tables show only in part, agents that no process drives, and restores of files that have not ended. */
 interface Shown {
   readonly parked: readonly unknown[]
   readonly orphans: readonly unknown[]
+  readonly restoring: readonly { readonly runId: string }[]
 }
 
 /** Of the embedded tables. The check of the log has reported what keeps it from being opened. */
 async function checkTables(shown: () => Promise<Shown>): Promise<Finding[]> {
   try {
-    const { parked, orphans } = await shown()
-    return [...checkParked(parked.length), ...checkOrphans(orphans.length)]
+    const { parked, orphans, restoring } = await shown()
+    const runs = restoring.map(({ runId }) => runId)
+    return [...checkParked(parked.length), ...checkOrphans(orphans.length), ...checkRestores(runs)]
   } catch (error) {
     if (error instanceof OwnerError) return []
     return [bad('warning', 'tables', message(error), 'do what the message says; the log is complete without them')]

@@ -8,6 +8,9 @@ export interface Finding {
   readonly todo: string | null
 }
 
+/** Runs that are named; of more the number. */
+const NAMED = 3
+
 export const ok = (check: string, found: string): Finding => ({ check, state: 'ok', found, todo: null })
 export const bad = (state: 'warning' | 'broken', check: string, found: string, todo: string): Finding => ({
   check,
@@ -18,7 +21,6 @@ export const bad = (state: 'warning' | 'broken', check: string, found: string, t
 export const message = (error: unknown): string =>
   error instanceof Error ? error.message.split('\n')[0]! : String(error)
 
-/** Streams that the tables could not read to their end; nothing where there are none. */
 /** Children whose births their parents have lost, by a loss that was accepted. */
 export function checkOrphans(orphans: number): Finding[] {
   if (orphans === 0) return []
@@ -26,6 +28,15 @@ export function checkOrphans(orphans: number): Finding[] {
   return [bad('warning', 'orphans', found, '"verify" names them; start their tasks anew where they are still wanted')]
 }
 
+/** Restores of files that have not ended; nothing where there are none. `runs`: theirs. */
+export function checkRestores(runs: readonly string[]): Finding[] {
+  if (runs.length === 0) return []
+  const more = runs.length > NAMED ? `, and ${runs.length - NAMED} more` : ''
+  const found = `a restore has not ended in ${runs.slice(0, NAMED).join(', ')}${more}: files may be half put back`
+  return [bad('warning', 'restores', found, 'if its process is gone, "runs show" says how to put the files back')]
+}
+
+/** Streams that the tables could not read to their end; nothing where there are none. */
 export function checkParked(parked: number): Finding[] {
   if (parked === 0) return []
   const todo =

@@ -4,7 +4,7 @@ import type { ServersConfig } from '../../app/config.ts'
 import type { Unsafe } from '../../servers/durability.ts'
 import { COUNTED, lookAtServers, type TablesLook } from '../../servers/look.ts'
 import type { Rights } from '../../servers/rights.ts'
-import { bad, checkOrphans, checkParked, type Finding, message, ok } from './finding.ts'
+import { bad, checkOrphans, checkParked, checkRestores, type Finding, message, ok } from './finding.ts'
 
 /** A server that cannot be used: what was seen, and what to do about it. */
 function broken(check: string, error: Error, without: string): Finding {
@@ -41,7 +41,12 @@ export async function checkServers(config: ServersConfig): Promise<Finding[]> {
     findings.push(
       ...(tables === null
         ? []
-        : [...checkShared(tables), ...checkParked(tables.parked), ...checkOrphans(tables.orphans)]),
+        : [
+            ...checkShared(tables),
+            ...checkParked(tables.parked),
+            ...checkOrphans(tables.orphans),
+            ...checkRestores(tables.restoring),
+          ]),
     )
   }
   if (!(eventstore instanceof Error || postgres instanceof Error))

@@ -77,7 +77,8 @@ export function streamRoutes(s: Services, heartbeatMs: number) {
       // A consumer that filters much still moves on: where it stands is told with each heartbeat.
       let seen = after
       async function* pieces(): AsyncGenerator<Piece> {
-        if (!ndjson) yield ': events\n\n'
+        // Where it begins: a reader that loses the connection before the first event goes on from here.
+        if (!ndjson) yield after === null ? ': events\n\n' : sse({ id: formatCursor(after) })
         for await (const page of q.follow === 'true' ? feed.follow(after, over.signal) : feed.read(after)) {
           for await (const piece of page.pieces(wanted)) {
             if (over.signal.aborted) return
@@ -89,6 +90,7 @@ export function streamRoutes(s: Services, heartbeatMs: number) {
       const beat = () => (ndjson ? '\n' : seen === null ? ': still here\n\n' : sse({ id: formatCursor(seen) }))
       return streamResponse(pieces(), {
         format: ndjson ? 'ndjson' : 'sse',
+        headers: { 'keepup-heartbeat-ms': String(heartbeatMs) },
         heartbeat: heartbeat(beat),
         onClose: () => over.abort(),
       })

@@ -1,19 +1,30 @@
 import type { AskView } from '../../app/schemas/approvals.ts'
+import { taskOf } from '../page/waiting.ts'
 import { short } from '../parts/format.ts'
 import { shown } from '../parts/shown.ts'
 
-/** The way from a run's root agent to the one that asks; each part opens that agent. */
+const MOST = 80
+const cut = (text: string): string => (text.length > MOST ? `${text.slice(0, MOST)}…` : text)
+
+/** The way from a run, named by its task, and its root agent to the one that asks; each part opens that agent. */
 export function AgentWay({ runId, path }: { runId: string; path: AskView['agentPath'] }) {
+  const task = taskOf.value.get(runId)
   return (
     <span class="way">
       {path.map(({ agentId, role }, nth) => (
         <span key={agentId}>
           {nth > 0 && ' › '}
           <a href={nth === 0 ? `/runs/${runId}` : `/runs/${runId}?agent=${agentId}`} title={agentId}>
-            <bdi>{shown(role ?? short(agentId))}</bdi>
+            <bdi>{shown(role ?? (task === undefined ? short(agentId) : 'agent'))}</bdi>
           </a>
         </span>
       ))}
+      {task !== undefined && (
+        <>
+          {' '}
+          in “<bdi>{shown(cut(task))}</bdi>”
+        </>
+      )}
     </span>
   )
 }

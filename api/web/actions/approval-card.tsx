@@ -3,7 +3,7 @@ import { api, asOne, Refused, take } from '../client/api.ts'
 import { listen } from '../client/feed.ts'
 import { person } from '../client/session.ts'
 import { useKeys } from '../page/keys.ts'
-import { ago } from '../parts/format.ts'
+import { Ago } from '../parts/ago.tsx'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
 import { PatchView } from '../parts/patch-view.tsx'
 import { shown } from '../parts/shown.ts'
@@ -34,10 +34,11 @@ export function ApprovalCard({ toolCallId, runId, keys }: ApprovalCardProps) {
   const reason = useRef<HTMLInputElement>(null)
   const [changes, setChanges] = useState(0)
   const param = { toolCallId }
-  const found = useLoaded(`${toolCallId} ${changes}`, () => take(api.v1.approvals[':toolCallId'].$get({ param })))
+  const found = useLoaded(toolCallId, () => take(api.v1.approvals[':toolCallId'].$get({ param })), changes)
   const value = found !== null && 'value' in found ? found.value : null
+  const again = () => setChanges((n) => n + 1)
   useEffect(
-    () => listen({ event: (event) => event.toolCallId === toolCallId && setChanges((n) => n + 1) }),
+    () => listen({ event: (event) => event.toolCallId === toolCallId && again(), connected: again }),
     [toolCallId],
   )
   const isOpen = value?.approval.state === 'pending'
@@ -49,12 +50,13 @@ export function ApprovalCard({ toolCallId, runId, keys }: ApprovalCardProps) {
     await run(decision === 'approved' ? 'Approved.' : 'Rejected.', () =>
       take(api.v1.approvals[':toolCallId'].$post({ param, header: asOne(), json })).catch((error: unknown) => {
         // Another person was faster: who it was is shown in place of the question.
-        if (error instanceof Refused && error.status === 409) setChanges((n) => n + 1)
+        if (error instanceof Refused && error.status === 409) again()
         throw error
       }),
     )
   }
-  useKeys(keys ? { a: () => void decide('approved'), r: () => reason.current?.focus() } : {})
+  // A key that is held down gives one decision, not one for each question that follows.
+  useKeys(keys ? { a: ({ repeat }) => repeat || void decide('approved'), r: () => reason.current?.focus() } : {})
   return (
     <article class="ask">
       <Loaded of={found}>
@@ -64,7 +66,7 @@ export function ApprovalCard({ toolCallId, runId, keys }: ApprovalCardProps) {
               {question(isOpen, preview.kind)} <bdi class="mono">{shown(subjectOf(approval))}</bdi>?
             </h2>
             <p class="quiet">
-              <bdi>{shown(approval.reason)}</bdi> · asked {ago(approval.requestedAt, Date.now())} ago, by{' '}
+              <bdi>{shown(approval.reason)}</bdi> · asked <Ago at={approval.requestedAt} /> ago, by{' '}
               <AgentWay runId={runId} path={approval.agentPath} />
             </p>
             {preview.kind === 'diff' ? (

@@ -1,5 +1,6 @@
 import type { AskView } from '../../app/schemas/approvals.ts'
 import { Foreign } from '../parts/text.tsx'
+import { AgentWay } from './agent-way.tsx'
 import { ApprovalCard } from './approval-card.tsx'
 import { DoubtCard } from './doubt-card.tsx'
 import { InputForm } from './input-form.tsx'
@@ -18,7 +19,10 @@ export function AskCard({ ask, keys }: { ask: AskView; keys: boolean }) {
           <Foreign text={ask.text} />
         </p>
       )}
-      <InputForm runId={ask.runId} label="Answer" />
+      <p class="quiet">
+        by <AgentWay runId={ask.runId} path={ask.agentPath} />
+      </p>
+      <InputForm runId={ask.runId} agentId={ask.agentId} label="Answer" />
     </article>
   )
 }

@@ -1,8 +1,15 @@
-import { signal } from '@preact/signals'
+import { effect, signal } from '@preact/signals'
 import { told } from '../client/api.ts'
+import { path } from '../page/router.ts'
 
 /** How the last command of this page ended. */
 export const outcome = signal<{ readonly ok: boolean; readonly text: string } | null>(null)
+// It is about the screen on which it was given, or to which it leads.
+effect(() => {
+  path.value
+  outcome.value = null
+})
+
 /** A command is under way; no second one is sent meanwhile. */
 export const busy = signal(false)
 

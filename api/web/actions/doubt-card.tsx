@@ -5,6 +5,7 @@ import { person } from '../client/session.ts'
 import { JsonView } from '../parts/json-view.tsx'
 import { shown } from '../parts/shown.ts'
 import { Foreign } from '../parts/text.tsx'
+import { AgentWay } from './agent-way.tsx'
 import { run } from './command.ts'
 
 /** A call of which keepup does not know whether it happened: a person says so. */
@@ -22,6 +23,9 @@ export function DoubtCard({ ask, toolCallId }: { ask: AskView; toolCallId: strin
       </h2>
       <p>
         <Foreign text={ask.text} />
+      </p>
+      <p class="quiet">
+        asked by <AgentWay runId={ask.runId} path={ask.agentPath} />
       </p>
       <JsonView value={ask.arguments} />
       <div class="decision">

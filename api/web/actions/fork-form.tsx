@@ -34,7 +34,7 @@ export function ForkForm({ runId, onDone }: { runId: string; onDone: () => void 
         folder of its own.
       </p>
       <label>
-        Budget $ <input ref={dollars} class="narrow" inputMode="decimal" placeholder="that of this run" />
+        Budget $ <input ref={dollars} class="narrow" inputMode="decimal" placeholder="as this run" />
       </label>
       <label>
         <input ref={drive} type="checkbox" defaultChecked /> let it go on at once

@@ -1,66 +1,34 @@
-import { signal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import type { AskView } from '../../app/schemas/approvals.ts'
-import { api, take, told } from '../client/api.ts'
-import { listen } from '../client/feed.ts'
 import { useKeys } from '../page/keys.ts'
 import { Notice } from '../page/shell.tsx'
+import { useTitle } from '../page/title.ts'
+import { isMore, waiting, waitingFault } from '../page/waiting.ts'
 import { AskCard } from './ask-card.tsx'
+import { inPlace, keyOf } from './asked.ts'
 import { Outcome } from './outcome.tsx'
-
-const asks = signal<readonly AskView[] | null>(null)
-const fault = signal('')
-const keyOf = (ask: AskView): string => `${ask.for} ${ask.agentId} ${ask.toolCallId}`
-
-async function look(): Promise<void> {
-  try {
-    const [{ approvals }, { doubts }, { questions }] = await Promise.all([
-      take(api.v1.approvals.$get({ query: { limit: '200' } })),
-      take(api.v1.doubts.$get({ query: {} })),
-      take(api.v1.questions.$get({ query: {} })),
-    ])
-    const waiting = approvals.map(
-      ({ runId, agentId, agentPath, toolCallId, toolName, arguments: given, reason }): AskView => ({
-        for: 'approval',
-        ...{ runId, agentId, agentPath, toolCallId, toolName, arguments: given, text: reason },
-      }),
-    )
-    asks.value = [...waiting, ...doubts, ...questions]
-    fault.value = ''
-  } catch (error) {
-    fault.value = told(error)
-  }
-}
 
 /** Everything that waits for people. What was decided while it is looked at stays, and says by whom. */
 export function InboxScreen() {
-  const [place, setPlace] = useState(0)
+  useTitle('Inbox')
   const [kept, setKept] = useState<readonly AskView[]>([])
+  // The keys are for this one, wherever it stands; for none once it is gone.
+  const [chosen, setChosen] = useState<{ readonly key: string; readonly index: number } | null>(null)
+  const open = waiting.value
   useEffect(() => {
-    let timer = 0
-    const soon = () => {
-      clearTimeout(timer)
-      timer = window.setTimeout(look, 200)
-    }
-    void look()
-    const leave = listen({ event: soon, connected: soon })
-    return () => {
-      clearTimeout(timer)
-      leave()
-      asks.value = null
-    }
-  }, [])
-  const open = asks.value
-  useEffect(() => {
-    if (open === null) return
-    const known = new Set(open.map(keyOf))
-    setKept((before) => [...before.filter((ask) => ask.for === 'approval' && !known.has(keyOf(ask))), ...open])
+    if (open !== null) setKept((before) => inPlace(before, open))
   }, [open])
-  const at = Math.min(place, kept.length - 1)
-  const move = (by: number) => {
-    const next = Math.min(kept.length - 1, Math.max(0, at + by))
-    setPlace(next)
-    document.querySelectorAll('.inbox > li')[next]?.scrollIntoView({ block: 'nearest' })
+  useEffect(() => {
+    if (chosen === null && kept[0] !== undefined) setChosen({ key: keyOf(kept[0]), index: 0 })
+  }, [chosen, kept])
+  const at = kept.findIndex((ask) => keyOf(ask) === chosen?.key)
+  const move = (by: 1 | -1) => {
+    const from = at >= 0 ? at + by : (chosen?.index ?? 0) - (by < 0 ? 1 : 0)
+    const index = Math.min(kept.length - 1, Math.max(0, from))
+    const ask = kept[index]
+    if (ask === undefined) return
+    setChosen({ key: keyOf(ask), index })
+    document.querySelectorAll('.inbox > li')[index]?.scrollIntoView({ block: 'nearest' })
   }
   useKeys({ j: () => move(1), k: () => move(-1) })
   return (
@@ -70,12 +38,13 @@ export function InboxScreen() {
         <span class="quiet">j, k: the next, the one before · a: approve · r: reject with a reason</span>
       </div>
       <Outcome />
-      {fault.value !== '' && (
+      {waitingFault.value !== '' && (
         <p class="fault" role="alert">
-          {fault.value}
+          {waitingFault.value}
         </p>
       )}
-      {open !== null && kept.length === 0 ? (
+      {open === null && waitingFault.value === '' && <p class="quiet about">loading …</p>}
+      {open !== null && kept.length === 0 && open.length === 0 ? (
         <Notice title="Nothing waits for a person">
           <p>Approvals, unknown outcomes and questions of agents come here by themselves.</p>
         </Notice>
@@ -86,6 +55,7 @@ export function InboxScreen() {
               <AskCard ask={ask} keys={index === at} />
             </li>
           ))}
+          {isMore.value && <li class="quiet">More approvals wait; they come here as these are decided.</li>}
         </ol>
       )}
     </div>

@@ -5,12 +5,14 @@ import { run } from './command.ts'
 
 interface InputFormProps {
   readonly runId: string
+  /** Absent: the root agent. */
+  readonly agentId?: string
   readonly label?: string
   readonly onDone?: () => void
 }
 
 /** Says something to a run. Enter sends, Shift and Enter begin a new line. */
-export function InputForm({ runId, label = 'Say to the run', onDone }: InputFormProps) {
+export function InputForm({ runId, agentId = runId, label = 'Say to the run', onDone }: InputFormProps) {
   const box = useRef<HTMLTextAreaElement>(null)
   // Before the next key comes: a page that is still to be painted would hear it otherwise.
   useLayoutEffect(() => (onDone === undefined ? undefined : box.current?.focus()), [])
@@ -18,8 +20,9 @@ export function InputForm({ runId, label = 'Say to the run', onDone }: InputForm
     event.preventDefault()
     const text = box.current?.value.trim() ?? ''
     if (text === '') return
+    const json = { text, by: person(), ...(agentId === runId ? {} : { agent: agentId }) }
     const said = await run('It is said: the agent reads it at its next turn.', () =>
-      take(api.v1.runs[':id'].input.$post({ param: { id: runId }, header: asOne(), json: { text, by: person() } })),
+      take(api.v1.runs[':id'].input.$post({ param: { id: runId }, header: asOne(), json })),
     )
     if (!said) return
     box.current!.value = ''

@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks'
 import { api, take } from '../client/api.ts'
+import { person } from '../client/session.ts'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
 import { shown } from '../parts/shown.ts'
 import { run } from './command.ts'
 
-/** Puts the files of a step back. What would change is shown first, and only that is done. */
-export function RestoreForm({ runId, onDone }: { runId: string; onDone: () => void }) {
+/** Puts the files of a step back, unless another one is typed that of the position. What would change is shown first, and only that is done. */
+export function RestoreForm({ runId, at, onDone }: { runId: string; at: number | null; onDone: () => void }) {
   const [step, setStep] = useState<number | null>(null)
   return (
     <div class="form">
@@ -17,7 +18,8 @@ export function RestoreForm({ runId, onDone }: { runId: string; onDone: () => vo
         }}
       >
         <label>
-          Files of step <input name="step" class="narrow" inputMode="numeric" placeholder="0: before the run" />
+          Files of step <input name="step" class="narrow" inputMode="numeric" defaultValue={at ?? ''} /> (0: as before
+          the run)
         </label>
         <button type="submit">Show what would change</button>
       </form>
@@ -51,7 +53,7 @@ function Preview({ runId, step, onDone }: { runId: string; step: number; onDone:
               class="main"
               onClick={() =>
                 run(`The files of step ${step} are back.`, () =>
-                  take(api.v1.runs[':id'].restore.$post({ param, json: { step, expected: replaced } })),
+                  take(api.v1.runs[':id'].restore.$post({ param, json: { step, expected: replaced, by: person() } })),
                 ).then((done) => done && onDone())
               }
             >

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
-import { api, asOne, take } from '../client/api.ts'
+import { api, asOne, refusalOf, send, take } from '../client/api.ts'
 import { person } from '../client/session.ts'
 import { useKeys } from '../page/keys.ts'
+import { saveBlob } from '../parts/save.ts'
 import type { Detail } from '../run/run-model.ts'
 import { busy, run } from './command.ts'
 import { ForkForm } from './fork-form.tsx'
@@ -11,8 +12,8 @@ import { RestoreForm } from './restore-form.tsx'
 const hasEnded = (status: string): boolean => status === 'completed' || status === 'failed'
 type Form = 'input' | 'fork' | 'restore' | 'cancel' | null
 
-/** What a person can do with a run as it stands. */
-export function RunActions({ detail }: { detail: Detail }) {
+/** What a person can do with a run as it stands. `step`: of the position; null: none of the root agent. */
+export function RunActions({ detail, step }: { detail: Detail; step: number | null }) {
   const { runId, status, paused, driving, workspace, ungoverned } = detail.run
   const [form, setForm] = useState<Form>(null)
   const over = hasEnded(status)
@@ -33,6 +34,12 @@ export function RunActions({ detail }: { detail: Detail }) {
     run('The run is asked to end.', () =>
       take(api.v1.runs[':id'].cancel.$post({ param, header: asOne(), json: { by } })),
     ).then(close)
+  const exported = () =>
+    run('Exported: drop the file on this page to view it anywhere.', async () => {
+      const answer = await send(`/v1/runs/${encodeURIComponent(runId)}/export`)
+      if (!answer.ok) throw await refusalOf(answer)
+      saveBlob(`${runId}.ndjson`, await answer.blob())
+    })
   const openButton = (name: Exclude<Form, null>, label: string) => (
     <button type="button" aria-expanded={form === name} onClick={() => toggle(name)}>
       {label}
@@ -59,11 +66,14 @@ export function RunActions({ detail }: { detail: Detail }) {
         {commands && openButton('input', 'Say (i)')}
         {!ungoverned && openButton('fork', 'Fork (f)')}
         {workspace !== null && openButton('restore', 'Restore')}
+        <button type="button" onClick={exported}>
+          Export
+        </button>
         {!over && openButton('cancel', 'Cancel')}
       </fieldset>
       {form === 'input' && <InputForm runId={runId} onDone={close} />}
       {form === 'fork' && <ForkForm runId={runId} onDone={close} />}
-      {form === 'restore' && <RestoreForm runId={runId} onDone={close} />}
+      {form === 'restore' && <RestoreForm runId={runId} at={step} onDone={close} />}
       {form === 'cancel' && (
         <div class="form">
           <p>End this run? What is at work is stopped. A fork can go on from any of its steps.</p>

@@ -1,6 +1,7 @@
 import { api, asOne, take } from '../client/api.ts'
 import { person } from '../client/session.ts'
 import { go } from '../page/router.ts'
+import { useTitle } from '../page/title.ts'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
 import { busy, run } from './command.ts'
 import { Outcome } from './outcome.tsx'
@@ -10,6 +11,7 @@ const filled = (form: FormData) => (name: string) => String(form.get(name) ?? ''
 
 /** Starts a run. What is left empty is as the settings of the server say. */
 export function StartScreen() {
+  useTitle('Start a run')
   const roles = useLoaded('roles', () => take(api.v1.roles.$get()))
   const start = async (event: Event) => {
     event.preventDefault()

@@ -1,4 +1,5 @@
 import { query, setQuery } from '../page/router.ts'
+import { useTitle } from '../page/title.ts'
 import { Tabs } from '../parts/tabs.tsx'
 import { AskTab } from './ask/ask-tab.tsx'
 import { LogTab } from './log/log-tab.tsx'
@@ -14,7 +15,8 @@ const TABS = [
 
 /** What auditors ask: questions in SQL, the proof, the state of the tables, and the log itself. */
 export function AuditScreen() {
-  const tab = query.value.get('tab') ?? 'ask'
+  useTitle('Audit')
+  const tab = TABS.find(([name]) => name === query.value.get('tab'))?.[0] ?? 'ask'
   return (
     <div class="screen audit">
       <div class="bar">

@@ -18,9 +18,27 @@ export class Refused extends Error {
 /** A request with the session. A server that no longer takes it ends the session. */
 export async function send(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers)
-  headers.set('keepup-session', session.value?.key ?? '')
-  const answer = await fetch(input, { ...init, headers })
-  if (answer.status === 401) expired()
+  const key = session.value?.key ?? ''
+  headers.set('keepup-session', key)
+  const answer = await once(input, { ...init, headers })
+  if (answer.status !== 401) return answer
+  expired(key)
+  return session.value === null ? answer : send(input, init)
+}
+
+/** Commands to which no answer came: they may have been recorded. By what they ask for. */
+const unanswered = new Map<string, string>()
+
+/** A command that is sent again because no answer came is the same one to the server. */
+async function once(input: RequestInfo | URL, init: RequestInit & { headers: Headers }): Promise<Response> {
+  const own = init.headers.get('idempotency-key')
+  if (own === null) return fetch(input, init)
+  const what = `${init.method} ${input} ${init.body}`
+  const key = unanswered.get(what) ?? own
+  init.headers.set('idempotency-key', key)
+  unanswered.set(what, key)
+  const answer = await fetch(input, init)
+  unanswered.delete(what)
   return answer
 }
 
@@ -54,7 +72,7 @@ export async function refusalOf(response: { status: number; text(): Promise<stri
   }
 }
 
-/** Makes a command the same request however often it is sent. Not `randomUUID`, which needs a secure context. */
+/** Makes a command one request, however often it is sent for want of an answer. Not `randomUUID`, which needs a secure context. */
 export const asOne = () => ({
   'idempotency-key': [...crypto.getRandomValues(new Uint8Array(16))]
     .map((n) => n.toString(16).padStart(2, '0'))

@@ -1,4 +1,5 @@
 import type { EventView } from '../../app/schemas/events.ts'
+import { Ear } from './ear.ts'
 import { type Message, SseParser } from './sse-parser.ts'
 
 /** What a tab says to the hub. `watch`: the run whose streaming text it shows; null: none. */
@@ -18,11 +19,16 @@ export interface News {
   readonly driving?: boolean
 }
 
-/** What the hub says to every tab. `connected`: what happened before may have been missed, and has to be looked up. */
+/**
+ * What the hub says to every tab. `connected`: what happened before may have been missed, and has to be looked up; with `anew` the
+ * log is another one, as after a backup was restored. `silent`: the server speaks and nothing of it arrives, so that pages look
+ * by themselves. `expired`: the session of a key.
+ */
 export type FromHub =
   | { readonly kind: 'event'; readonly event: EventView }
   | { readonly kind: 'news'; readonly news: News }
-  | { readonly kind: 'connection'; readonly state: 'connected' | 'lost' | 'expired' }
+  | { readonly kind: 'connection'; readonly state: 'connected' | 'lost' | 'silent'; readonly anew?: boolean }
+  | { readonly kind: 'expired'; readonly key: string }
 
 interface Tab {
   readonly say: (message: FromHub) => void
@@ -46,7 +52,8 @@ export class FeedHub {
   #key = ''
   #after: string | null = null
   #over: AbortController | null = null
-  #state: 'connected' | 'lost' | 'expired' = 'lost'
+  #state: 'connected' | 'lost' | 'silent' | 'expired' = 'lost'
+  #anew = false
   readonly #watching = new Map<string, AbortController>()
 
   join(say: Tab['say']): (message: ToHub) => void {
@@ -54,8 +61,11 @@ export class FeedHub {
     this.#tabs.add(tab)
     return (message) => {
       tab.seen = Date.now()
+      const isForgotten = !this.#tabs.has(tab)
       this.#tabs.add(tab)
       if (message.kind === 'hello') this.#hello(tab, message.key)
+      // It has slept: what happened meanwhile was not said to it.
+      else if (isForgotten && message.kind !== 'bye') this.#hello(tab, this.#key)
       if (message.kind === 'watch') tab.watch = message.runId
       if (message.kind === 'bye') this.#tabs.delete(tab)
       this.#tidy()
@@ -88,30 +98,51 @@ export class FeedHub {
     for (const { say } of this.#tabs) say(message)
   }
 
-  #is(state: 'connected' | 'lost' | 'expired'): void {
+  #is(state: 'connected' | 'lost' | 'silent'): void {
     this.#state = state
-    this.#say({ kind: 'connection', state })
+    this.#say({ kind: 'connection', state, ...(state === 'connected' && this.#anew && { anew: true }) })
+    if (state === 'connected') this.#anew = false
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
     for (let wait = FIRST_WAIT; !signal.aborted; wait = Math.min(wait * 2, LONGEST_WAIT)) {
       const begin = this.#after === null ? '&from=head' : ''
       const headers: Record<string, string> = this.#after === null ? {} : { 'last-event-id': this.#after }
+      const ear = new Ear(signal)
+      let isLive = false
       try {
-        const answer = await this.#ask(`/v1/events?brief=true${begin}`, headers, signal)
-        if (answer.status === 401) return this.#is('expired')
-        // Another log is there now, or a shorter one: what is shown has to be looked up anew.
-        if (answer.status === 409 || answer.status === 400) this.#after = null
-        if (answer.ok && answer.body !== null) {
-          wait = FIRST_WAIT
-          this.#is('connected')
-          await each(answer.body, (message) => this.#event(message))
+        const key = this.#key
+        const answer = await this.#ask(`/v1/events?brief=true${begin}`, headers, ear.signal)
+        if (answer.status === 401) {
+          this.#state = 'expired'
+          return this.#say({ kind: 'expired', key })
         }
+        // Another log is there now, or a shorter one: what is shown has to be looked up anew.
+        if (answer.status === 409 || answer.status === 400) {
+          this.#after = null
+          this.#anew = true
+        }
+        if (answer.ok && answer.body !== null) {
+          ear.hears(answer)
+          await each(
+            answer.body,
+            (message) => this.#event(message),
+            () => {
+              ear.heard()
+              // Not before something came through: what stands between may hold all of it up.
+              if (!isLive) this.#is('connected')
+              isLive = true
+              wait = FIRST_WAIT
+            },
+          )
+        } else await answer.body?.cancel()
       } catch {
         // The connection broke; what came before the break has been passed on.
+      } finally {
+        ear.end()
       }
       if (signal.aborted) return
-      this.#is('lost')
+      this.#is(ear.isSilent ? 'silent' : 'lost')
       await new Promise((resolve) => setTimeout(resolve, wait))
     }
   }
@@ -143,12 +174,17 @@ export class FeedHub {
   }
 }
 
-async function each(body: ReadableStream<Uint8Array>, take: (message: Message) => void): Promise<void> {
+async function each(
+  body: ReadableStream<Uint8Array>,
+  take: (message: Message) => void,
+  heard: () => void = () => {},
+): Promise<void> {
   const parser = new SseParser()
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader()
   for (;;) {
     const { done, value } = await reader.read()
     if (done) return
+    heard()
     for (const message of parser.push(value)) take(message)
   }
 }

@@ -1,16 +1,18 @@
-import { signal } from '@preact/signals'
+import { effect, signal } from '@preact/signals'
 import type { EventView } from '../../app/schemas/events.ts'
 import { FeedHub, type FromHub, type News, type ToHub } from './feed-hub.ts'
 import workerUrl from './feed-worker.ts?sharedworker&url'
 import { expired, session } from './session.ts'
 
 /** `connecting`: no answer yet. */
-export const connection = signal<'connecting' | 'connected' | 'lost'>('connecting')
+export const connection = signal<'connecting' | 'connected' | 'lost' | 'silent'>('connecting')
+/** Logs that this page has met: after a backup was restored it is another one, and nothing that is shown may be of it. */
+export const logs = signal(0)
 
 export interface Listener {
   readonly event?: (event: EventView) => void
   readonly news?: (news: News) => void
-  /** The stream goes on; what was appended meanwhile may have to be looked up. */
+  /** What was appended meanwhile may have to be looked up: the stream goes on, or nothing of it arrives. */
   readonly connected?: () => void
 }
 
@@ -26,17 +28,21 @@ export function listen(listener: Listener): () => void {
 /** The run whose streaming text this tab shows; null: none. */
 export function watchText(runId: string | null): void {
   watched = runId
-  say({ kind: 'watch', runId: document.hidden ? null : runId })
+  tell({ kind: 'watch', runId: document.hidden ? null : runId })
 }
 let watched: string | null = null
 
 function hear(message: FromHub): void {
   if (message.kind === 'event') for (const { event } of listeners) event?.(message.event)
   else if (message.kind === 'news') for (const { news } of listeners) news?.(message.news)
-  else if (message.state === 'expired') expired()
-  else {
+  else if (message.kind === 'expired') {
+    // Another tab may have said a key of its own.
+    if (message.key === session.value?.key) expired(message.key)
+    else hello()
+  } else {
     connection.value = message.state
-    if (message.state === 'connected') for (const { connected } of listeners) connected?.()
+    if (message.anew) logs.value++
+    if (message.state !== 'lost') for (const { connected } of listeners) connected?.()
   }
 }
 
@@ -60,13 +66,23 @@ function join(): (message: ToHub) => void {
   return (message) => port.postMessage(message)
 }
 
+/** The key of the session, whenever there is another one; without one nothing is heard. */
+function hello(): void {
+  const key = session.value?.key
+  say(key === undefined ? { kind: 'bye' } : { kind: 'hello', key })
+}
+
+/** Says something where there is a session to hear with. */
+function tell(message: ToHub): void {
+  if (session.value !== null) say(message)
+}
+
 /** Begins to listen, for as long as the page is open. */
 export function startFeed(): void {
   say = join()
-  const hello = () => say({ kind: 'hello', key: session.value?.key ?? '' })
-  hello()
+  effect(hello)
   addEventListener('pagehide', () => say({ kind: 'bye' }))
   addEventListener('pageshow', ({ persisted }) => persisted && hello())
   document.addEventListener('visibilitychange', () => watchText(watched))
-  setInterval(() => say({ kind: 'alive' }), 20_000)
+  setInterval(() => tell({ kind: 'alive' }), 20_000)
 }

@@ -17,16 +17,24 @@ function read(): Kept | null {
 }
 
 export const session = signal<Kept | null>(read())
+
+function take(kept: Kept | null): void {
+  if (kept?.key !== session.value?.key) session.value = kept
+}
+
+// Another tab has begun a session, or ended the one of both.
+addEventListener('storage', ({ key }) => (key === PLACE || key === null) && take(read()))
+
 /** Why there is no session; null: there is one, or none was tried. */
 export const refusal = signal<string | null>(null)
 
 /** The name under which this person acts. */
 export const person = (): string => session.value?.by ?? 'anonymous'
 
-/** Called where the server no longer takes the session. */
-export function expired(): void {
-  localStorage.removeItem(PLACE)
-  session.value = null
+/** Called where the server no longer takes the session of a key. One that another tab has begun since takes its place. */
+export function expired(key: string): void {
+  if (read()?.key === key) localStorage.removeItem(PLACE)
+  take(read())
 }
 
 /** Exchanges the code of a link, which is taken out of the address at once. */

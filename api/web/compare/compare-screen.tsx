@@ -1,4 +1,5 @@
 import { query, setQuery } from '../page/router.ts'
+import { useTitle } from '../page/title.ts'
 import { shown } from '../parts/shown.ts'
 import { RunsCompared } from './runs-compared.tsx'
 import { StepsCompared } from './steps-compared.tsx'
@@ -7,6 +8,7 @@ const STEP = /^[^:]+:\d+$/
 
 /** Two runs, or two steps, beside each other. What is compared stands in the address: `a` and `b`, a run or `<agent>:<step>`. */
 export function CompareScreen() {
+  useTitle('Compare')
   const [a, b] = [query.value.get('a')?.trim() ?? '', query.value.get('b')?.trim() ?? '']
   return (
     <div class="screen compare">

@@ -8,7 +8,7 @@ export type Place = z.infer<typeof ComparedPlace>
 /** Places of one request. */
 const PART = 2_000
 /** Of longer runs the first so many places are shown. */
-export const MOST_PLACES = 20_000
+const MOST_PLACES = 20_000
 
 /** Two runs beside each other, with all their places. */
 export async function compare(a: string, b: string): Promise<Compared> {

@@ -4,7 +4,7 @@ import { query, setQuery } from '../page/router.ts'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
 import { shown } from '../parts/shown.ts'
 import { VirtualList } from '../parts/virtual-list.tsx'
-import { type Compared, compare, MOST_PLACES, nameOf, nextDifference, signOf } from './compared.ts'
+import { type Compared, compare, nameOf, nextDifference, signOf } from './compared.ts'
 import { PlaceDetail } from './place-detail.tsx'
 
 const ROW = 24
@@ -17,7 +17,8 @@ export function RunsCompared({ a, b }: { a: string; b: string }) {
 }
 
 function Beside({ compared }: { compared: Compared }) {
-  const { a, b, places, total, common, first } = compared
+  const { a, b, places, total, first } = compared
+  const differing = places.filter(({ same }) => !same).length
   const [all, setAll] = useState(false)
   const rows = all ? places.map((_, i) => i) : places.flatMap(({ same }, i) => (same ? [] : [i]))
   const asked = Number(query.value.get('place') ?? Number.NaN)
@@ -33,8 +34,9 @@ function Beside({ compared }: { compared: Compared }) {
   return (
     <>
       <p class="about" role="status">
-        The same in {common} of {total} things; {places.filter(({ same }) => !same).length} differ (j, k).
-        {places.length < total && ` Only the first ${MOST_PLACES.toLocaleString('en')} are shown.`}{' '}
+        Of {places.length.toLocaleString('en')} things {(places.length - differing).toLocaleString('en')} are the same
+        and {differing.toLocaleString('en')} differ (j, k).
+        {places.length < total && ` There are ${total.toLocaleString('en')}; only the first are shown.`}{' '}
         <label>
           <input type="checkbox" checked={all} onChange={() => setAll(!all)} /> also what is the same
         </label>

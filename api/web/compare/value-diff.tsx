@@ -7,14 +7,18 @@ import { shown } from '../parts/shown.ts'
 import { asText, textDiff } from '../parts/text-diff.ts'
 
 const MOST = 200
+/** Longer texts, and those of several lines, are compared line by line. */
+const LINE = 120
+
+const isLong = (value: unknown) => typeof value === 'string' && (value.length > LINE || value.includes('\n'))
+const isTree = (value: unknown) => typeof value === 'object' && value !== null
 
 /** Two values beside each other: member by member, or as lines of text. Undefined: there is none. */
 export function ValueDiff({ a, b, label = 'Difference' }: { a: unknown; b: unknown; label?: string }) {
-  const isText = typeof a === 'string' && typeof b === 'string'
-  const [asLines, setLines] = useState(isText)
+  const [asLines, setLines] = useState(typeof a === 'string' && typeof b === 'string' && (isLong(a) || isLong(b)))
   return (
     <>
-      {!isText && (
+      {(isTree(a) || isTree(b)) && (
         <p>
           <label>
             <input type="checkbox" checked={asLines} onChange={() => setLines(!asLines)} /> as text

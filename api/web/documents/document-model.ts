@@ -2,6 +2,7 @@ import { signal } from '@preact/signals'
 import type { DocumentEntry } from '../../app/schemas/documents.ts'
 import type { EventView } from '../../app/schemas/events.ts'
 import { api, take, told } from '../client/api.ts'
+import { Soon } from '../parts/soon.ts'
 
 const PAGE = 500
 const PAUSE = 250
@@ -11,7 +12,7 @@ export class DocumentModel {
   readonly documentId: string
   readonly entries = signal<readonly DocumentEntry[]>([])
   readonly fault = signal('')
-  #timer = 0
+  readonly #soon = new Soon(() => this.read(), PAUSE)
   #reading = false
 
   constructor(documentId: string) {
@@ -21,7 +22,7 @@ export class DocumentModel {
 
   /** Reads the entries that follow those that are known. */
   async read(): Promise<void> {
-    if (this.#reading) return this.#soon()
+    if (this.#reading) return this.#soon.ask()
     this.#reading = true
     try {
       for (;;) {
@@ -42,19 +43,10 @@ export class DocumentModel {
   }
 
   hear({ stream }: Pick<EventView, 'stream'>): void {
-    if (stream === `document-${this.documentId}`) this.#soon()
+    if (stream === `document-${this.documentId}`) this.#soon.ask()
   }
 
   end(): void {
-    clearTimeout(this.#timer)
-    this.#timer = -1
-  }
-
-  #soon(): void {
-    if (this.#timer !== 0) return
-    this.#timer = window.setTimeout(() => {
-      this.#timer = 0
-      void this.read()
-    }, PAUSE)
+    this.#soon.end()
   }
 }

@@ -2,6 +2,7 @@ import { useEffect, useMemo } from 'preact/hooks'
 import { listen } from '../client/feed.ts'
 import { query, setQuery } from '../page/router.ts'
 import { Notice } from '../page/shell.tsx'
+import { useTitle } from '../page/title.ts'
 import { Tabs } from '../parts/tabs.tsx'
 import { DocumentModel } from './document-model.ts'
 import { Entries } from './entries.tsx'
@@ -24,6 +25,7 @@ export function DocumentScreen({ documentId }: { documentId: string }) {
       model.end()
     }
   }, [model])
+  useTitle(`Document ${documentId}`)
   const entries = model.entries.value
   const asked = query.value.get('rev')
   const last = entries.at(-1)?.revision ?? 0

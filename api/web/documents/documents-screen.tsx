@@ -2,28 +2,32 @@ import { useEffect, useState } from 'preact/hooks'
 import { api, take } from '../client/api.ts'
 import { listen } from '../client/feed.ts'
 import { Notice } from '../page/shell.tsx'
-import { ago, instant } from '../parts/format.ts'
+import { useTitle } from '../page/title.ts'
+import { Ago } from '../parts/ago.tsx'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
 import { shown } from '../parts/shown.ts'
+import { Soon } from '../parts/soon.ts'
+
+const PAUSE = 500
 
 /** Documents, those that changed last first; live. */
 export function DocumentsScreen() {
+  useTitle('Documents')
   const [changes, setChanges] = useState(0)
   const [after, setAfter] = useState<string | null>(null)
   useEffect(() => {
-    let timer = 0
-    const soon = () => {
-      clearTimeout(timer)
-      timer = window.setTimeout(() => setChanges((n) => n + 1), 500)
-    }
-    const leave = listen({ event: ({ stream }) => stream.startsWith('document-') && soon(), connected: soon })
+    const soon = new Soon(() => setChanges((n) => n + 1), PAUSE)
+    const leave = listen({
+      event: ({ stream }) => stream.startsWith('document-') && soon.ask(),
+      connected: () => soon.ask(),
+    })
     return () => {
       leave()
-      clearTimeout(timer)
+      soon.end()
     }
   }, [])
   const query = { limit: '500', ...(after === null ? {} : { after }) }
-  const found = useLoaded(`${changes} ${after}`, () => take(api.v1.documents.$get({ query: query as never })))
+  const found = useLoaded(`documents ${after}`, () => take(api.v1.documents.$get({ query: query as never })), changes)
   return (
     <div class="screen">
       <h1 class="bar">Documents</h1>
@@ -46,10 +50,7 @@ export function DocumentsScreen() {
                         <bdi>{shown(title)}</bdi>
                       </a>{' '}
                       <span class="quiet">
-                        revision {revision} · <bdi>{shown(updatedBy)}</bdi>,{' '}
-                        <time dateTime={updatedAt} title={instant(updatedAt)}>
-                          {ago(updatedAt, Date.now())} ago
-                        </time>
+                        revision {revision} · <bdi>{shown(updatedBy)}</bdi>, <Ago at={updatedAt} /> ago
                       </span>{' '}
                       {incompleteFrom !== null && <span class="badge">incomplete</span>}
                     </li>

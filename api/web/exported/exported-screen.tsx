@@ -2,11 +2,13 @@ import { useEffect, useState } from 'preact/hooks'
 import type { EventView } from '../../app/schemas/events.ts'
 import { substance } from '../../cli/event-text.ts'
 import { useKeys } from '../page/keys.ts'
-import { query, setQuery } from '../page/router.ts'
+import { setQuery } from '../page/router.ts'
+import { useTitle } from '../page/title.ts'
 import { clock, count, instant } from '../parts/format.ts'
 import { JsonView } from '../parts/json-view.tsx'
 import { shown } from '../parts/shown.ts'
 import { VirtualList } from '../parts/virtual-list.tsx'
+import { placeIn } from '../run/position.ts'
 import { toneOf } from '../run/timeline/tone.ts'
 import { bodyOf, type Checked, checkExport, type Exported } from './exported.ts'
 import { notOpened, openExport, opened } from './opened.ts'
@@ -15,6 +17,7 @@ const ROW = 24
 
 /** A run out of a file: its events and its proof, made in the browser. No server is asked. */
 export function ExportedScreen() {
+  useTitle('Exported run')
   const exported = opened.value
   return (
     <div class="screen exported">
@@ -52,8 +55,7 @@ const Empty = () => (
 
 function Events({ exported }: { exported: Exported }) {
   const { head, lines, name } = exported
-  const at = query.value.get('at')
-  const place = at === null ? lines.length - 1 : Math.min(Number(at), lines.length - 1)
+  const place = placeIn(lines.length)
   const go = (to: number) => setQuery({ at: String(Math.min(lines.length - 1, Math.max(0, to))) })
   useKeys({ j: () => go(place + 1), k: () => go(place - 1), Home: () => go(0), End: () => go(lines.length - 1) })
   const line = lines[place]

@@ -30,6 +30,23 @@ export class NoExport extends Error {
   override readonly name = 'NoExport'
 }
 
+const isText = (value: unknown): value is string => typeof value === 'string'
+const isPlace = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
+
+/** Of what is written there, all that this page relies on. */
+function isHead(value: Partial<Head> | null): value is Head {
+  if (value?.export !== VERSION || !isText(value.runId) || !isText(value.logId) || !Array.isArray(value.streams))
+    return false
+  return value.streams.every((end: Partial<Head['streams'][number]> | null) => isText(end?.stream) && isText(end.hash))
+}
+
+function isLine(value: Partial<Line> | null): value is Line {
+  const { header, hash, body } = value ?? {}
+  if (!isText(header?.stream) || !isText(header.type) || !isText(hash) || !(body === null || isText(body))) return false
+  const isSealed = isText(header.body?.hash) && isText(header.body.salt)
+  return isSealed && isPlace(header.revision) && !Number.isNaN(Date.parse(header.timestamp))
+}
+
 const PART = '{"attachment":'
 const VERSION = 1
 
@@ -49,19 +66,15 @@ export async function readExport(name: string, texts: AsyncIterable<string>): Pr
   for await (const text of texts) {
     number++
     if (text.trim() === '' || (head !== null && text.startsWith(PART))) continue
-    const value = parsed(text, number) as Partial<Head & Line> | null
+    const value = parsed(text, number)
     if (head === null) {
-      if (value?.export !== VERSION || typeof value.runId !== 'string' || !Array.isArray(value.streams))
+      if (!isHead(value as Partial<Head> | null))
         throw new NoExport(
           `its first line is none of an export of version ${VERSION}; make one with: keepup export RUN > run.ndjson`,
         )
       head = value as Head
     } else {
-      const { header, hash, body } = value ?? {}
-      const isEvent =
-        typeof header?.stream === 'string' && typeof hash === 'string' && (body === null || typeof body === 'string')
-      if (!isEvent || typeof header.type !== 'string' || !Number.isInteger(header.revision))
-        throw new NoExport(`line ${number} is no event`)
+      if (!isLine(value as Partial<Line> | null)) throw new NoExport(`line ${number} is no event`)
       lines.push(value as Line)
     }
   }
@@ -96,7 +109,7 @@ const toHex = (bytes: ArrayBuffer): string =>
 export function bodyOf(lines: readonly Line[], line: Line): JsonObject | null {
   const body = decoded(line)
   const ref = body?.argumentsRef as { readonly revision: number; readonly block: number } | undefined
-  if (body === null || ref === undefined) return body
+  if (body === null || typeof ref !== 'object' || ref === null) return body
   const answer = lines.find(({ header: h }) => h.stream === line.header.stream && h.revision === ref.revision)
   const content = answer === undefined ? null : decoded(answer)?.content
   const block = (Array.isArray(content) ? content[ref.block] : null) as JsonObject | null | undefined
@@ -107,6 +120,15 @@ function decoded({ body, header }: Line): JsonObject | null {
   if (body === null || header.body.cipher !== undefined) return null
   try {
     return JSON.parse(new TextDecoder().decode(bytesOf(body))) as JsonObject
+  } catch {
+    return null
+  }
+}
+
+/** Null: what is written there is not what this program writes. */
+function tried<T>(read: () => T): T | null {
+  try {
+    return read()
   } catch {
     return null
   }
@@ -132,7 +154,7 @@ export async function checkExport(
   const { subtle } = globalThis.crypto
   if (subtle === undefined) return null
   const sha = async (...parts: Uint8Array[]) =>
-    toHex(await subtle.digest('SHA-256', await new Blob(parts as BlobPart[]).arrayBuffer()))
+    toHex(await subtle.digest('SHA-256', await new Blob(parts as Uint8Array<ArrayBuffer>[]).arrayBuffer()))
   const ends = new Map<string, { revision: number; hash: string }>()
   const problems: string[] = []
   let events = 0
@@ -142,9 +164,11 @@ export async function checkExport(
     const before = ends.get(header.stream)
     const place = `${header.stream}@${header.revision}`
     if (header.revision !== (before?.revision ?? -1) + 1) problems.push(`${place}: events before it are missing`)
-    const chained = await sha(fromHex(before?.hash ?? '0'.repeat(64)), utf8.encode(canonicalHeader(header)))
-    if (chained !== hash) problems.push(`${place}: its hash is not that of its header and the event before`)
-    if (body !== null && (await sha(fromHex(header.body.salt), bytesOf(body))) !== header.body.hash)
+    const sealed = tried(() => utf8.encode(canonicalHeader(header)))
+    if (sealed === null || (await sha(fromHex(before?.hash ?? '0'.repeat(64)), sealed)) !== hash)
+      problems.push(`${place}: its hash is not that of its header and the event before`)
+    const stored = body === null ? null : tried(() => bytesOf(body))
+    if (body !== null && (stored === null || (await sha(fromHex(header.body.salt), stored)) !== header.body.hash))
       problems.push(`${place}: its body is not the one that was sealed`)
     ends.set(header.stream, { revision: header.revision, hash })
     events++

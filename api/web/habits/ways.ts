@@ -1,3 +1,5 @@
+import { decoded } from '../page/decoded.ts'
+
 /** How what a screen shows is had elsewhere. */
 export interface Ways {
   /** A command line; null: no command shows it. */
@@ -26,7 +28,7 @@ const RUNS = ['status', 'role', 'model', 'over', 'since', 'until', 'text'] as co
 export function waysTo({ pathname, searchParams: query, origin }: URL): Ways {
   const get = (path: string) => `curl -H ${TOKEN} ${quoted(origin + path)}`
   const [, kind, encoded] = /^\/(runs|documents)\/([^/]+)$/.exec(pathname) ?? []
-  const id = encoded === undefined ? '' : decodeURIComponent(encoded)
+  const id = encoded === undefined ? '' : decoded(encoded)
   if (kind === 'runs') return ofRun(id, query, get)
   if (kind === 'documents') return { keepup: `keepup docs show ${quoted(id)}`, curl: get(`/v1/documents/${encoded}`) }
   switch (pathname) {

@@ -3,7 +3,9 @@ import { api, take } from '../client/api.ts'
 import { listen } from '../client/feed.ts'
 import { query, setQuery } from '../page/router.ts'
 import { Notice } from '../page/shell.tsx'
+import { useTitle } from '../page/title.ts'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
+import { Soon } from '../parts/soon.ts'
 import { Tabs } from '../parts/tabs.tsx'
 import { BudgetsTab } from './budgets-tab.tsx'
 import { CallsTab } from './calls-tab.tsx'
@@ -31,25 +33,18 @@ const PAUSE = 5_000
 
 /** What it all cost, how it went, and how long it took. */
 export function NumbersScreen() {
-  const tab = query.value.get('tab') ?? 'cost'
+  useTitle('Numbers')
+  const tab = TABS.find(([name]) => name === query.value.get('tab'))?.[0] ?? 'cost'
   const [since, run] = [query.value.get('since') ?? '30d', query.value.get('run') ?? '']
   const which = { ...(since === 'all' ? {} : { since }), ...(run === '' ? {} : { run }) }
   const [round, setRound] = useState(0)
   useEffect(() => {
-    let timer = 0
-    const leave = listen({
-      event: () => {
-        if (timer !== 0) return
-        timer = window.setTimeout(() => {
-          timer = 0
-          setRound((n) => n + 1)
-        }, PAUSE)
-      },
-      connected: () => setRound((n) => n + 1),
-    })
+    const again = () => setRound((n) => n + 1)
+    const soon = new Soon(again, PAUSE)
+    const leave = listen({ event: () => soon.ask(), connected: again })
     return () => {
       leave()
-      clearTimeout(timer)
+      soon.end()
     }
   }, [])
   const found = useLoaded(`${JSON.stringify(which)}`, () => take(api.v1.numbers.$get({ query: which })), round)

@@ -28,6 +28,14 @@ export function go(to: string): void {
   scrollTo(0, 0)
 }
 
+/** Changes the query as a step that the browser's Back takes back: for jumps to another place. */
+export function jump(change: Change): void {
+  const url = withQuery(place.value, change)
+  if (url.href === place.value.href) return
+  if (waiting !== 0) write()
+  go(url.href)
+}
+
 const PAUSE = 120
 let waiting = 0
 let written = 0
@@ -62,5 +70,7 @@ export function followLink(event: MouseEvent): void {
   const link = (event.target as Element | null)?.closest('a')
   if (!link || ctrlKey || metaKey || shiftKey || button !== 0 || link.origin !== location.origin || link.target) return
   event.preventDefault()
-  go(link.href)
+  // A place on this screen, such as its content, behind the links of every screen.
+  if (link.hash !== '' && link.pathname === location.pathname) document.getElementById(link.hash.slice(1))?.focus()
+  else go(link.href)
 }

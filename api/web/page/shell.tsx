@@ -9,7 +9,7 @@ import { nextZone, zoneName } from '../habits/time-zone.ts'
 import { useKeys } from './keys.ts'
 import { go, path } from './router.ts'
 import { nextTheme, theme } from './theme.ts'
-import { waitingForPeople } from './waiting-count.ts'
+import { waitingForPeople } from './waiting.ts'
 
 export const SCREENS = [
   ['/', 'Runs'],
@@ -21,7 +21,12 @@ export const SCREENS = [
   ['/start', 'Start'],
 ] as const
 
-const CONNECTION = { connecting: 'connecting …', connected: 'live', lost: 'not connected: trying again' } as const
+const CONNECTION = {
+  connecting: 'connecting …',
+  connected: 'live',
+  lost: 'not connected: trying again',
+  silent: 'not live: looked up now and then',
+} as const
 
 /** What stands around every screen. */
 export function Shell({ children }: { children: ComponentChildren }) {
@@ -75,7 +80,9 @@ export function Shell({ children }: { children: ComponentChildren }) {
           {theme.value}
         </button>
       </header>
-      <main id="content">{children}</main>
+      <main id="content" tabIndex={-1}>
+        {children}
+      </main>
       {open === 'palette' && <Palette onClose={close} open={setOpen} />}
       {open === 'help' && <Help onClose={close} />}
       {open === 'copy' && <CopyAs onClose={close} />}

@@ -4,10 +4,12 @@ import type { SqlCell } from '../../app/sql/auditor.ts'
 import { csvOf, ndjsonOf } from '../../app/sql/written.ts'
 import { save } from './save.ts'
 import { shown } from './shown.ts'
+import { Foreign } from './text.tsx'
 
 /** Rows that are in the document at a time. */
 const MOST = 200
 const TEXT = 300
+const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 
 export interface Column {
   readonly name: string
@@ -103,10 +105,11 @@ export function Cell({ cell }: { cell: SqlCell }) {
   const [whole, setWhole] = useState(false)
   if (cell === null) return <span class="quiet">–</span>
   if (typeof cell === 'number') return <>{cell.toLocaleString('en', { maximumFractionDigits: 6 })}</>
+  if (INSTANT.test(cell)) return <span class="instant">{cell}</span>
   const isLong = cell.length > TEXT
   return (
     <>
-      <bdi class="foreign">{shown(isLong && !whole ? `${cell.slice(0, TEXT)}…` : cell.slice(0, 20_000))}</bdi>
+      {isLong && !whole ? <bdi class="foreign">{shown(`${cell.slice(0, TEXT)}…`)}</bdi> : <Foreign text={cell} />}
       {isLong && !whole && (
         <button type="button" class="link" onClick={() => setWhole(true)}>
           all

@@ -1,9 +1,12 @@
 import { useState } from 'preact/hooks'
+import { isSmall } from './is-small.ts'
 import { shown } from './shown.ts'
 import { Foreign } from './text.tsx'
 
 /** Members that are shown at once. */
 const MOST = 100
+/** Of so few members those are open that are small themselves. */
+const FEW = 12
 const TEXT = 2_000
 
 function Leaf({ value, text }: { value: unknown; text: number }) {
@@ -54,7 +57,7 @@ export function JsonView({ value, name, open = true, text = TEXT }: JsonViewProp
       {isOpen && (
         <div class="json-members">
           {entries.slice(0, most).map(([key, member]) => (
-            <JsonView key={key} name={key} value={member} open={entries.length < 12} text={text} />
+            <JsonView key={key} name={key} value={member} open={entries.length < FEW && isSmall(member)} text={text} />
           ))}
           {entries.length > most && (
             <button type="button" class="link" onClick={() => setMost(most + 10 * MOST)}>

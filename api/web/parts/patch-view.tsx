@@ -1,30 +1,23 @@
 import { useState } from 'preact/hooks'
+import { kindsOf } from './patch-lines.ts'
 import { shown } from './shown.ts'
 
 const MOST = 500
 const LINE = 2_000
-
-const kindOf = (line: string): string =>
-  /^(?:diff|index|---|\+\+\+)/.test(line)
-    ? 'head'
-    : line.startsWith('@@')
-      ? 'place'
-      : line.startsWith('+')
-        ? 'added'
-        : line.startsWith('-')
-          ? 'removed'
-          : ''
+/** What the maker of a patch sets above it, which names the file once more. */
+const RULE = /^Index: .*\n=+\n/
 
 /** A unified diff, line by line. */
 export function PatchView({ patch, label = 'Difference' }: { patch: string; label?: string }) {
   const [most, setMost] = useState(MOST)
-  const lines = patch.replace(/\n$/, '').split('\n')
+  const lines = patch.replace(RULE, '').replace(/\n$/, '').split('\n')
+  const kinds = kindsOf(lines)
   return (
     // A scrollable box has to be reached by the keyboard.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
     <section class="patch" tabIndex={0} aria-label={label}>
       {lines.slice(0, most).map((line, i) => (
-        <div key={i} class={kindOf(line)}>
+        <div key={i} class={kinds[i]}>
           {shown(line.length > LINE ? `${line.slice(0, LINE)}…` : line) || ' '}
         </div>
       ))}

@@ -8,7 +8,8 @@ const EDITS = 4_000
 /** The lines in which two texts differ, as a unified diff; null: they are too long, or differ too much, to compare. */
 export function textDiff(a: string, b: string): string | null {
   if (a.length + b.length > MOST) return null
-  const found = createTwoFilesPatch('a', 'b', a, b, '', '', { context: 3, maxEditLength: EDITS })
+  // Each ends its last line: these are values, not files.
+  const found = createTwoFilesPatch('a', 'b', `${a}\n`, `${b}\n`, '', '', { context: 3, maxEditLength: EDITS })
   if (found === undefined) return null
   // The names above the first place say nothing here.
   const place = found.indexOf('@@')

@@ -39,6 +39,12 @@ export class AgentModel {
     return this.#reading
   }
 
+  /** What was missed, and what could not be loaded, while there was no connection. */
+  catchUp(): void {
+    void this.read()
+    this.events.again()
+  }
+
   /** Takes an event that was just appended. A gap before it is read. */
   hear(event: EventView): void {
     if (event.stream !== `agent-${this.agentId}` && event.stream !== `external-${this.agentId}`) return

@@ -24,6 +24,7 @@ export class EventCache {
   readonly #asked = new Set<number>()
   /** Pages by the part of the screen that shows them. */
   readonly #wanted = new Map<string, readonly number[]>()
+  readonly #failed = new Set<number>()
   #timer = 0
   /** Changes whenever events have come. */
   readonly version = signal(0)
@@ -48,14 +49,21 @@ export class EventCache {
     const missing = revisions.filter((one) => this.get(one) === undefined).map((one) => Math.floor(one / PAGE))
     this.#wanted.set(part, [...new Set(missing)])
     if (missing.length === 0) return
+    for (const page of missing) this.#failed.delete(page)
     clearTimeout(this.#timer)
     this.#timer = window.setTimeout(() => this.#load(), PATIENCE)
+  }
+
+  /** Asks once more for what could not be loaded and is still shown. */
+  again(): void {
+    this.#failed.clear()
+    this.#load()
   }
 
   #load(): void {
     for (const page of [...this.#wanted.values()].flat()) {
       if (this.#asked.size >= AT_ONCE) return
-      if (!this.#asked.has(page)) void this.#ask(page)
+      if (!this.#asked.has(page) && !this.#failed.has(page)) void this.#ask(page)
     }
   }
 
@@ -70,15 +78,14 @@ export class EventCache {
         from = answer.next
       }
       this.#keep(page, found)
+      for (const [part, pages] of this.#wanted) {
+        const left = pages.filter((one) => one !== page)
+        this.#wanted.set(part, left)
+      }
     } catch {
-      // Rows that are still in view are asked for again when they are shown next.
+      this.#failed.add(page)
     } finally {
       this.#asked.delete(page)
-      for (const [part, pages] of this.#wanted)
-        this.#wanted.set(
-          part,
-          pages.filter((one) => one !== page),
-        )
       this.#load()
     }
   }

@@ -12,6 +12,7 @@ export class PositionCache<T> {
   readonly #known = new Map<number, T>()
   #asking = false
   #wanted: number | null = null
+  #failed: number | null = null
   readonly fault = signal('')
   /** What was told last of a position that was asked for. */
   readonly current = signal<T | null>(null)
@@ -22,6 +23,7 @@ export class PositionCache<T> {
 
   /** Shows a position as soon as it is known. */
   show(revision: number): void {
+    this.#failed = null
     const known = this.#known.get(revision)
     if (known !== undefined) {
       this.#wanted = null
@@ -30,6 +32,11 @@ export class PositionCache<T> {
     }
     this.#wanted = revision
     if (!this.#asking) void this.#ask()
+  }
+
+  /** Asks once more for what could not be told. */
+  again(): void {
+    if (this.#failed !== null) this.show(this.#failed)
   }
 
   async #ask(): Promise<void> {
@@ -45,6 +52,7 @@ export class PositionCache<T> {
         // The position that was asked for meanwhile comes next; this one is nearer to it than the one on the page.
         this.current.value = found
       } catch (error) {
+        this.#failed = revision
         this.fault.value = told(error)
       }
     }

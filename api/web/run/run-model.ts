@@ -4,6 +4,7 @@ import type { EventView } from '../../app/schemas/events.ts'
 import type { RunDetail, RunTree } from '../../app/schemas/runs.ts'
 import { api, take, told } from '../client/api.ts'
 import type { News } from '../client/feed-hub.ts'
+import { Soon } from '../parts/soon.ts'
 import { AgentModel } from './agent-model.ts'
 import { type States, statesOf, type Trees, treesOf } from './told-at.ts'
 
@@ -22,7 +23,7 @@ export class RunModel {
   readonly #agents = new Map<string, AgentModel>()
   readonly #states = new Map<string, States>()
   readonly #trees = new Map<string, Trees>()
-  #timer = 0
+  readonly #soon = new Soon(() => this.refresh(), PAUSE)
 
   constructor(runId: string) {
     this.runId = runId
@@ -55,6 +56,13 @@ export class RunModel {
     return this.detail.value === null ? null : !this.detail.value.run.ungoverned
   }
 
+  /** An address may name any agent. False: it is of this run, or that is not known yet. */
+  isStranger(agentId: string): boolean {
+    const tree = this.tree.value
+    if (tree === null || agentId === this.runId) return false
+    return ![...tree.agents, ...tree.recorded].some((one) => one.agentId === agentId)
+  }
+
   async refresh(): Promise<void> {
     try {
       const param = { id: this.runId }
@@ -69,31 +77,23 @@ export class RunModel {
   hear(event: EventView): void {
     if (event.runId !== this.runId) return
     for (const agent of this.#agents.values()) agent.hear(event)
-    this.#soon()
+    this.#soon.ask()
   }
 
   hearNews(news: News): void {
     if (news.runId !== this.runId) return
     for (const agent of this.#agents.values()) agent.hearNews(news)
-    if (news.kind === 'drive') this.#soon()
+    if (news.kind === 'drive') this.#soon.ask()
   }
 
   /** What was missed while there was no connection. */
   catchUp(): void {
-    for (const agent of this.#agents.values()) void agent.read()
-    this.#soon()
+    for (const agent of this.#agents.values()) agent.catchUp()
+    for (const told of [...this.#states.values(), ...this.#trees.values()]) told.again()
+    this.#soon.ask()
   }
 
   end(): void {
-    clearTimeout(this.#timer)
-    this.#timer = -1
-  }
-
-  #soon(): void {
-    if (this.#timer !== 0) return
-    this.#timer = window.setTimeout(() => {
-      this.#timer = 0
-      void this.refresh()
-    }, PAUSE)
+    this.#soon.end()
   }
 }

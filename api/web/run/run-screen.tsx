@@ -5,11 +5,14 @@ import { RunAsks } from '../actions/run-asks.tsx'
 import { listen, watchText } from '../client/feed.ts'
 import { query } from '../page/router.ts'
 import { Notice } from '../page/shell.tsx'
+import { useTitle } from '../page/title.ts'
 import { shown } from '../parts/shown.ts'
+import { Foreign } from '../parts/text.tsx'
 import { StatusMark } from '../runs/status-mark.tsx'
 import { Scrubber } from '../scrubber/scrubber.tsx'
 import { DetailPane } from './detail/detail-pane.tsx'
 import { at, placeIn } from './position.ts'
+import { reasonsOf } from './reasons.ts'
 import { type Detail, RunModel } from './run-model.ts'
 import { TimelinePane } from './timeline/timeline-pane.tsx'
 import { TreePane } from './tree/tree-pane.tsx'
@@ -32,7 +35,10 @@ export function RunScreen({ runId }: { runId: string }) {
     }
   }, [model])
   const detail = model.detail.value
-  const agentId = query.value.get('agent') ?? runId
+  useTitle(detail?.run.task ?? runId)
+  const asked = query.value.get('agent') ?? runId
+  const isStranger = model.isStranger(asked)
+  const agentId = isStranger ? runId : asked
   const agent = model.agent(agentId)
   const place = placeIn(agent.length.value)
   const states = model.states(agentId)
@@ -52,17 +58,19 @@ export function RunScreen({ runId }: { runId: string }) {
         <p role="alert">{model.fault.value}</p>
       </Notice>
     )
-  const faults = [model.fault.value, agent.fault.value, states.fault.value, trees.fault.value].filter(
+  const told = isStranger ? `${shown(asked)} is no agent of this run; its root agent is shown` : ''
+  const faults = [told, model.fault.value, agent.fault.value, states.fault.value, trees.fault.value].filter(
     (one) => one !== '',
   )
   return (
     <div class="screen run">
-      <RunHead detail={detail} runId={runId} />
+      <RunHead detail={detail} runId={runId} step={agentId === runId ? (agent.outline.steps[place] ?? null) : null} />
       {faults.map((fault) => (
         <p key={fault} class="fault" role="alert">
           {fault}
         </p>
       ))}
+      {detail !== null && <Reasons detail={detail} />}
       {detail !== null && <RunAsks detail={detail} />}
       <Scrubber agent={agent} place={place} />
       <div class="panes">
@@ -74,7 +82,28 @@ export function RunScreen({ runId }: { runId: string }) {
   )
 }
 
-function RunHead({ detail, runId }: { detail: Detail | null; runId: string }) {
+function Reasons({ detail }: { detail: Detail }) {
+  const reasons = reasonsOf(detail)
+  if (reasons.length === 0) return null
+  return (
+    <ul class="reasons">
+      {reasons.map(({ text, bad, to }) => (
+        <li key={text} class={bad ? 'bad' : ''}>
+          <Foreign text={text} most={1_000} /> {to !== undefined && <a href={to[0]}>{to[1]}</a>}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+interface HeadProps {
+  readonly detail: Detail | null
+  readonly runId: string
+  /** Of the root agent at the position; null: another agent is looked at. */
+  readonly step: number | null
+}
+
+function RunHead({ detail, runId, step }: HeadProps) {
   if (detail === null) return <h1 class="bar">{runId}</h1>
   const { run } = detail
   const { source } = run
@@ -96,7 +125,7 @@ function RunHead({ detail, runId }: { detail: Detail | null; runId: string }) {
       {!run.ungoverned && (
         <a href={source === null ? `/compare?a=${runId}` : `/compare?a=${source.agentId}&b=${runId}`}>Compare</a>
       )}
-      <RunActions detail={detail} />
+      <RunActions detail={detail} step={step} />
     </div>
   )
 }

@@ -14,6 +14,16 @@ export function peopleFirst<T extends { readonly runId: string }>(waiting: reado
   return [...waiting, ...all.filter((run) => !first.has(run.runId))]
 }
 
+/**
+ * A list that begins with a fresh page and goes on with the runs that were known after it; none where the page shares no end
+ * with what was known.
+ */
+export function grown<T extends { readonly runId: string }>(fresh: readonly T[], known: readonly T[]): readonly T[] {
+  const last = fresh.at(-1)?.runId
+  const at = last === undefined ? -1 : known.findIndex((run) => run.runId === last)
+  return at < 0 ? fresh : [...fresh, ...known.slice(at + 1)]
+}
+
 /** Whether a run waits for a person, and for what: the most urgent. */
 export const askOf = (waiting: readonly { readonly for: string }[]): string | null =>
   waiting.find((one) => one.for === 'approval' || one.for === 'doubt' || one.for === 'input')?.for ?? null

@@ -1,6 +1,7 @@
 import type { Run } from '../../app/schemas/runs.ts'
 import { dollars } from '../../cli/output/units.ts'
-import { ago, count, instant, short } from '../parts/format.ts'
+import { Ago } from '../parts/ago.tsx'
+import { count, short } from '../parts/format.ts'
 import { shown } from '../parts/shown.ts'
 import { askOf } from './filters.ts'
 import { StatusMark } from './status-mark.tsx'
@@ -38,9 +39,7 @@ export function RunRow({ run, selected }: { run: Run; selected: boolean }) {
         <span class="quiet">{count(turn, 'turn')}</span>
       </span>
       <span class="run-when">
-        <time dateTime={updatedAt} title={instant(updatedAt)}>
-          {ago(updatedAt, Date.now())}
-        </time>
+        <Ago at={updatedAt} />
         <span class="quiet mono">{short(runId)}</span>
       </span>
     </a>

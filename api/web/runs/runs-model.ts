@@ -1,9 +1,12 @@
 import { signal } from '@preact/signals'
 import type { Run } from '../../app/schemas/runs.ts'
 import { api, take, told } from '../client/api.ts'
-import { type Filters, peopleFirst } from './filters.ts'
+import { Soon } from '../parts/soon.ts'
+import { type Filters, grown, peopleFirst } from './filters.ts'
 
 const PAGE = 100
+/** The most that the API gives at once. */
+const MOST = 500
 /** Changes are looked up at most so often, ms. */
 const PAUSE = 400
 
@@ -15,11 +18,12 @@ export class RunsModel {
   /** How many of the runs wait for a person. */
   readonly waiting = signal(0)
   readonly #filters: Filters
+  readonly #soon = new Soon(() => this.refresh(), PAUSE)
   #first: readonly Run[] = []
-  #pages: Run[][] = []
+  #known: readonly Run[] = []
   #next: string | null = null
   #busy = false
-  #timer = 0
+  #over = false
 
   constructor(filters: Filters) {
     this.#filters = filters
@@ -35,14 +39,13 @@ export class RunsModel {
     try {
       const asks = this.#filters.waiting === undefined
       const [first, page] = await Promise.all([
-        asks ? this.#ask({ waiting: 'people', limit: '500' }) : null,
-        this.#ask({ limit: String(PAGE) }),
+        asks ? this.#ask({ waiting: 'people', limit: String(MOST) }) : null,
+        this.#page({ limit: String(Math.min(MOST, Math.max(PAGE, this.#known.length))) }),
       ])
       this.#first = first?.runs ?? []
-      const before = this.#pages[0]?.at(-1)?.runId
-      const isSame = this.#pages.length > 1 && before === page.runs.at(-1)?.runId
-      this.#pages = isSame ? [page.runs, ...this.#pages.slice(1)] : [page.runs]
-      if (!isSame) this.#next = page.next
+      const all = grown(page.runs, this.#known)
+      if (all.length === page.runs.length) this.#next = page.next
+      this.#known = all
       this.#show()
     } catch (error) {
       this.fault.value = told(error)
@@ -52,11 +55,7 @@ export class RunsModel {
 
   /** Looks up again soon; many changes at once are one look. */
   changed(): void {
-    if (this.#timer !== 0) return
-    this.#timer = window.setTimeout(() => {
-      this.#timer = 0
-      void this.refresh()
-    }, PAUSE)
+    this.#soon.ask()
   }
 
   /** The next page, where there is one. */
@@ -64,8 +63,8 @@ export class RunsModel {
     if (this.#busy || this.#next === null) return
     this.#busy = true
     try {
-      const page = await this.#ask({ limit: String(PAGE), after: this.#next })
-      this.#pages = [...this.#pages, page.runs]
+      const page = await this.#page({ limit: String(PAGE), after: this.#next })
+      this.#known = [...this.#known, ...page.runs]
       this.#next = page.next
       this.#show()
     } catch (error) {
@@ -76,15 +75,21 @@ export class RunsModel {
   }
 
   end(): void {
-    clearTimeout(this.#timer)
-    this.#timer = -1
+    this.#over = true
+    this.#soon.end()
   }
 
   #show(): void {
-    this.runs.value = peopleFirst(this.#first, this.#pages.flat())
+    this.runs.value = peopleFirst(this.#first, this.#known)
     this.waiting.value = this.#first.length
     this.state.value = 'ready'
     this.fault.value = ''
+  }
+
+  /** A page that holds a run: where a text is looked for, pages may be empty and have a next one. */
+  async #page(which: Record<string, string>) {
+    for (let page = await this.#ask(which); ; page = await this.#ask({ ...which, after: page.next }))
+      if (page.runs.length > 0 || page.next === null || this.#over) return page
   }
 
   #ask(more: Record<string, string>) {

@@ -3,6 +3,7 @@ import { listen } from '../client/feed.ts'
 import { useKeys } from '../page/keys.ts'
 import { go, query, setQuery } from '../page/router.ts'
 import { Notice } from '../page/shell.tsx'
+import { useTitle } from '../page/title.ts'
 import { count, short } from '../parts/format.ts'
 import { VirtualList } from '../parts/virtual-list.tsx'
 import { FilterBar } from './filter-bar.tsx'
@@ -14,6 +15,7 @@ const ROW = 52
 
 /** All runs, live: those that wait for a person first. */
 export function RunsScreen() {
+  useTitle('Runs')
   const filters = filtersIn(query.value)
   const same = JSON.stringify(filters)
   // By their content: the address gives new objects each time.

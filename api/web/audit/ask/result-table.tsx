@@ -1,6 +1,7 @@
 import type { SqlAnswer, SqlCell } from '../../../app/sql/auditor.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { shown } from '../../parts/shown.ts'
+import { linkToCall } from '../../run/writers.ts'
 
 /** Where the value of a column leads to; null: nowhere. */
 function target(name: string, value: string, row: (name: string) => SqlCell): string | null {
@@ -11,6 +12,10 @@ function target(name: string, value: string, row: (name: string) => SqlCell): st
   if ((name === 'agent_id' || name === 'thread_id') && !value.startsWith('user:')) {
     const run = row('run_id')
     return typeof run === 'string' ? `/runs/${encodeURIComponent(run)}?agent=${id}${place.replace('?', '&')}` : null
+  }
+  if (name === 'tool_call_id') {
+    const run = row('run_id')
+    return typeof run === 'string' ? linkToCall(run, value) : null
   }
   if (name === 'document_id') return `/documents/${id}`
   if (name === 'stream') return `/audit?tab=log&stream=${id}${place.replace('?', '&')}`

@@ -10,6 +10,7 @@ import { JsonView } from '../../parts/json-view.tsx'
 import { Loaded, useLoaded } from '../../parts/loaded.tsx'
 import { shown } from '../../parts/shown.ts'
 import { VirtualList } from '../../parts/virtual-list.tsx'
+import { placeIn } from '../../run/position.ts'
 import { toneOf } from '../../run/timeline/tone.ts'
 import { LogModel, StreamModel } from './log-model.ts'
 
@@ -55,8 +56,7 @@ function OneStream({ stream }: { stream: string }) {
   useEffect(() => listen({ event: (event) => model.hear(event), connected: () => void model.read() }), [model])
   model.events.version.value
   const length = model.length.value
-  const at = query.value.get('at')
-  const place = at === null ? length - 1 : Math.min(Number(at), length - 1)
+  const place = length === 0 ? -1 : placeIn(length)
   const go = (to: number) => setQuery({ at: to >= length - 1 ? null : String(Math.max(0, to)) })
   useKeys({
     j: () => go(place + 1),

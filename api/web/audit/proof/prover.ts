@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { api, take, told } from '../../client/api.ts'
+import { api, Refused, take, told } from '../../client/api.ts'
 
 /** What the proof of a run, or of a document, has found. */
 export interface Proved {
@@ -45,7 +45,7 @@ export class Prover {
       for (const { kind, id } of wanted) {
         if (this.#over) break
         this.now.value = id
-        const proved = kind === 'run' ? await runProof(id) : await documentProof(id)
+        const proved = await (kind === 'run' ? runProof(id) : documentProof(id)).catch(notRead(kind, id))
         this.done.value = [...this.done.value, proved]
       }
     } catch (error) {
@@ -75,6 +75,13 @@ export class Prover {
     }
     return found
   }
+}
+
+/** What cannot even be read has no proof; the others are proved all the same. */
+const notRead = (kind: Proved['kind'], id: string) => (error: unknown) => {
+  if (!(error instanceof Refused) || error.status === 401) throw error
+  const nothing = { events: 0, streams: 0, digests: 0, erased: 0, losses: 0 }
+  return { kind, id, ok: false, ...nothing, problems: [`${id}: ${told(error)}`] }
 }
 
 async function runProof(id: string): Promise<Proved> {

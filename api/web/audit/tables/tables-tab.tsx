@@ -2,9 +2,10 @@ import { useEffect, useState } from 'preact/hooks'
 import { api, take, told } from '../../client/api.ts'
 import { listen } from '../../client/feed.ts'
 import { DataTable } from '../../parts/data-table.tsx'
-import { count } from '../../parts/format.ts'
+import { count, instant } from '../../parts/format.ts'
 import { Loaded, useLoaded } from '../../parts/loaded.tsx'
 import { shown } from '../../parts/shown.ts'
+import { Soon } from '../../parts/soon.ts'
 
 /** Looked up so often while the log grows, ms. */
 const PAUSE = 2_000
@@ -16,18 +17,11 @@ export function TablesTab() {
   const [round, setRound] = useState(0)
   const again = () => setRound((n) => n + 1)
   useEffect(() => {
-    let timer = 0
-    const soon = () => {
-      if (timer !== 0) return
-      timer = window.setTimeout(() => {
-        timer = 0
-        again()
-      }, PAUSE)
-    }
-    const leave = listen({ event: soon, connected: soon })
+    const soon = new Soon(again, PAUSE)
+    const leave = listen({ event: () => soon.ask(), connected: () => soon.ask() })
     return () => {
       leave()
-      clearTimeout(timer)
+      soon.end()
     }
   }, [])
   const found = useLoaded('projections', () => take(api.v1.projections.$get({})), round)
@@ -35,7 +29,7 @@ export function TablesTab() {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
     <div class="scroll" tabIndex={0}>
       <Loaded of={found}>
-        {({ position, head, behind, parked }) => (
+        {({ position, head, behind, parked, orphans, restoring }) => (
           <>
             <dl class="facts">
               <dt>tables show</dt>
@@ -53,11 +47,44 @@ export function TablesTab() {
               <dd>{parked.length === 0 ? 'none: the tables read every stream' : parked.length}</dd>
             </dl>
             {parked.length > 0 && <Parked parked={parked} again={again} />}
+            <Amiss
+              title="Agents that no process drives: their parents have lost their births"
+              runs={orphans.map(({ runId, agentId }) => ({ runId, agentId, text: agentId }))}
+            />
+            <Amiss
+              title="Restores of files that have not ended: if their process is gone, files may be half put back"
+              runs={restoring.map(({ runId, agentId, step, requestedAt }) => {
+                const what = step === null ? 'a version' : `step ${step}`
+                return { runId, agentId, text: `${runId}: ${what}, asked for ${instant(requestedAt)}` }
+              })}
+            />
           </>
         )}
       </Loaded>
       <Rebuild again={again} />
     </div>
+  )
+}
+
+interface AmissProps {
+  readonly title: string
+  readonly runs: readonly { readonly runId: string; readonly agentId: string; readonly text: string }[]
+}
+
+/** Agents with something that a person has to look at. */
+function Amiss({ title, runs }: AmissProps) {
+  if (runs.length === 0) return null
+  return (
+    <>
+      <h2>{title}</h2>
+      <ul class="files">
+        {runs.map(({ runId, agentId, text }) => (
+          <li key={agentId}>
+            <a href={`/runs/${runId}${agentId === runId ? '' : `?agent=${agentId}`}`}>{shown(text)}</a>
+          </li>
+        ))}
+      </ul>
+    </>
   )
 }
 

@@ -44,7 +44,8 @@ export function EventTab({ agent, place }: DetailProps) {
 
 function Facts({ event }: { event: EventView }) {
   const { actor, turn, timestamp, toolCallId, epoch } = event
-  const who = 'id' in actor && actor.id !== undefined ? `${actor.kind} ${actor.id}` : actor.kind
+  const who =
+    'id' in actor && actor.id !== undefined && actor.id !== actor.kind ? `${actor.kind} ${actor.id}` : actor.kind
   return (
     <dl class="facts">
       <dt>by</dt>

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { told } from '../../client/api.ts'
-import { setQuery } from '../../page/router.ts'
+import { jump } from '../../page/router.ts'
 import { shown } from '../../parts/shown.ts'
 import type { AgentModel } from '../agent-model.ts'
 import { after } from '../outline.ts'
@@ -17,7 +17,7 @@ export function Tasks({ runId, agent, state }: { runId: string; agent: AgentMode
     try {
       const at = await writerOfTask(agent, id, state.revision)
       const to = agent.agentId === runId ? null : agent.agentId
-      setQuery({ agent: to, at: String(at), tab: null })
+      jump({ agent: to, at: String(at), tab: null })
     } catch (error) {
       setFault(told(error))
     }

@@ -1,4 +1,4 @@
-import { setQuery } from '../../page/router.ts'
+import { jump } from '../../page/router.ts'
 import { shown } from '../../parts/shown.ts'
 
 interface WhoWroteProps {
@@ -19,7 +19,7 @@ export function WhoWrote({ runId, writer, what }: WhoWroteProps) {
       class="link"
       title={`Event ${revision} wrote it`}
       aria-label={`Who wrote this? ${shown(what)}, #${revision}`}
-      onClick={() => setQuery({ agent: agentId === runId ? null : agentId, at: String(revision), tab: null })}
+      onClick={() => jump({ agent: agentId === runId ? null : agentId, at: String(revision), tab: null })}
     >
       Who wrote this?
     </button>

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { refusalOf, send, told } from '../../client/api.ts'
 import { shown } from '../../parts/shown.ts'
 
@@ -8,6 +8,8 @@ const PART = 65_536
 /** A long result, part by part, as a person asks for it. */
 export function WholeResult({ toolCallId, about }: { toolCallId: string; about: string }) {
   const [parts, setParts] = useState<readonly string[]>([])
+  // A part may end within a character.
+  const utf8 = useRef(new TextDecoder())
   const [rest, setRest] = useState(true)
   const [fault, setFault] = useState('')
   const more = async () => {
@@ -17,8 +19,11 @@ export function WholeResult({ toolCallId, about }: { toolCallId: string; about: 
       const answer = await send(`/v1/results/${encodeURIComponent(toolCallId)}`, { headers: { range } })
       if (!answer.ok) throw await refusalOf(answer)
       const size = Number(/\/(\d+)$/.exec(answer.headers.get('content-range') ?? '')?.[1] ?? 0)
-      setParts([...parts, await answer.text()])
-      setRest(from + PART < size)
+      const isLast = from + PART >= size
+      const text = utf8.current.decode(await answer.arrayBuffer(), { stream: !isLast })
+      setParts([...parts, text])
+      setRest(!isLast)
+      setFault('')
     } catch (error) {
       setFault(told(error))
     }
@@ -26,7 +31,7 @@ export function WholeResult({ toolCallId, about }: { toolCallId: string; about: 
   return (
     <>
       {parts.map((part, i) => (
-        <pre key={i}>
+        <pre key={i} class="whole">
           <bdi class="foreign">{shown(part)}</bdi>
         </pre>
       ))}

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { FileBlame } from '../../../app/schemas/files.ts'
 import { api, take } from '../../client/api.ts'
-import { setQuery } from '../../page/router.ts'
+import { jump } from '../../page/router.ts'
 import { Loaded, useLoaded } from '../../parts/loaded.tsx'
 import { shown } from '../../parts/shown.ts'
 import { Foreign } from '../../parts/text.tsx'
@@ -79,7 +79,7 @@ function Writer({ runId, source }: { runId: string; source: Source | null }) {
           class="link"
           title={`Who wrote this? Step ${source.step}, ${toolCallId}`}
           aria-label={`Who wrote this? ${shown(toolName)} #${revision}`}
-          onClick={() => setQuery({ agent: agentId === runId ? null : agentId, at: String(revision), tab: null })}
+          onClick={() => jump({ agent: agentId === runId ? null : agentId, at: String(revision), tab: null })}
         >
           <bdi>{shown(toolName)}</bdi> #{revision}
         </button>

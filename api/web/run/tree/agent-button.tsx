@@ -1,7 +1,7 @@
 import type { AgentThen } from '../../../app/schemas/tree-at.ts'
 import { agentStatus } from '../../../cli/agent-status.ts'
 import { dollars } from '../../../cli/output/units.ts'
-import { setQuery } from '../../page/router.ts'
+import { jump } from '../../page/router.ts'
 import { short } from '../../parts/format.ts'
 import { shown } from '../../parts/shown.ts'
 import type { Node } from '../run-model.ts'
@@ -28,7 +28,7 @@ export function AgentButton({ node, then, chosen }: AgentButtonProps) {
       class={then === 'unborn' ? 'plain future' : 'plain'}
       title={booksOf(node)}
       aria-current={chosen || undefined}
-      onClick={() => setQuery({ agent: depth === 0 ? null : agentId, at: placeOf(then) })}
+      onClick={() => jump({ agent: depth === 0 ? null : agentId, at: placeOf(then) })}
     >
       <span>
         <bdi>{shown(role ?? backend ?? short(agentId))}</bdi> {asks && <span class="badge">asks</span>}{' '}

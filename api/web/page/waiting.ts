@@ -1,0 +1,51 @@
+import { computed, signal } from '@preact/signals'
+import type { AskView } from '../../app/schemas/approvals.ts'
+import { api, take, told } from '../client/api.ts'
+import { listen } from '../client/feed.ts'
+import { Soon } from '../parts/soon.ts'
+
+/** Approvals that are shown at once. */
+const MOST = '200'
+const PAUSE = 300
+
+/** All that waits for people: approvals, decisions on unknown outcomes, answers. Null: not known yet. */
+export const waiting = signal<readonly AskView[] | null>(null)
+/** There are more approvals than these. */
+export const isMore = signal(false)
+/** The tasks of the runs that wait, by run. */
+export const taskOf = signal<ReadonlyMap<string, string>>(new Map())
+export const waitingFault = signal('')
+export const waitingForPeople = computed(() => waiting.value?.length ?? 0)
+
+/** Types of events after which it may be another list. */
+const CHANGES =
+  /^(?:approval_|tool_call_(?:unknown|resolved|end)|turn_end|user_input|message_|completion|error|cancel|agent_started|forked|los[st]_|child_)/
+
+async function look(): Promise<void> {
+  try {
+    const [{ approvals, next }, { doubts }, { questions }, { runs }] = await Promise.all([
+      take(api.v1.approvals.$get({ query: { limit: MOST } })),
+      take(api.v1.doubts.$get({ query: {} })),
+      take(api.v1.questions.$get({ query: {} })),
+      take(api.v1.runs.$get({ query: { waiting: 'people', limit: '500' } as never })),
+    ])
+    const asked = approvals.map(
+      ({ runId, agentId, agentPath, toolCallId, toolName, arguments: given, reason }): AskView => ({
+        for: 'approval',
+        ...{ runId, agentId, agentPath, toolCallId, toolName, arguments: given, text: reason },
+      }),
+    )
+    taskOf.value = new Map(runs.flatMap(({ runId, task }) => (task === null ? [] : [[runId, task]])))
+    waiting.value = [...asked, ...doubts, ...questions]
+    isMore.value = next !== null
+    waitingFault.value = ''
+  } catch (error) {
+    waitingFault.value = told(error)
+  }
+}
+
+/** Keeps the list true while the page is open. */
+export function followWaiting(): void {
+  const soon = new Soon(look, PAUSE)
+  listen({ event: ({ type }) => CHANGES.test(type) && soon.ask(), connected: () => soon.ask() })
+}

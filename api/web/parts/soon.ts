@@ -1,0 +1,42 @@
+/**
+ * Work that many changes ask for: done once for all changes of a while, never twice at once, and once more after the last
+ * change. A stream of changes without a rest does not put it off.
+ */
+export class Soon {
+  readonly #work: () => unknown
+  readonly #pause: number
+  #timer = 0
+  #works = false
+  #again = false
+  #over = false
+
+  /** `pause`: ms from a change to the work. What fails tells of it itself: the work does not reject. */
+  constructor(work: () => unknown, pause: number) {
+    this.#work = work
+    this.#pause = pause
+  }
+
+  ask(): void {
+    if (this.#over || this.#timer !== 0) return
+    if (this.#works) this.#again = true
+    else this.#timer = setTimeout(() => void this.#do(), this.#pause) as unknown as number
+  }
+
+  /** Work that was asked for and has not begun is left. */
+  end(): void {
+    this.#over = true
+    clearTimeout(this.#timer)
+  }
+
+  async #do(): Promise<void> {
+    this.#timer = 0
+    this.#works = true
+    this.#again = false
+    try {
+      await this.#work()
+    } finally {
+      this.#works = false
+    }
+    if (this.#again) this.ask()
+  }
+}

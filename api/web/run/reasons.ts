@@ -1,0 +1,72 @@
+import type { RunDetail as Detail } from '../../app/schemas/runs.ts'
+
+/** Why a run stands still or is not shown whole, with what to do. `to`: where more is told. */
+export interface Reason {
+  readonly text: string
+  readonly bad: boolean
+  readonly to?: readonly [href: string, title: string]
+}
+
+/** What a person has to know of a run beside its events; its questions to people are shown as such. */
+export function reasonsOf({ run, parked, restoring, missingTools, workersDrive }: Detail): readonly Reason[] {
+  const { runId, status, error, partialOutput, unmetGates } = run
+  const over = status === 'completed' || status === 'failed'
+  const waits = new Set(run.waiting.map((one) => one.for))
+  const found: (Reason | false)[] = [
+    error !== null && { bad: true, text: `${error.code}: ${error.message}` },
+    error !== null && partialOutput !== null && { bad: false, text: `Its last words: ${partialOutput}` },
+    unmetGates.length > 0 && { bad: true, text: `It ended with gates that do not hold: ${unmetGates.join(', ')}` },
+    restoring !== null && { bad: true, text: restoreOf(restoring) },
+    ...parked.map(
+      ({ stream, revision, code, error: why }): Reason => ({
+        bad: true,
+        text: `What is shown is older than the run: ${stream} is read up to event ${revision}, no further (${code}: ${why}).`,
+        to: ['/audit?tab=tables', 'Once that is mended: read it again'],
+      }),
+    ),
+    run.incomplete &&
+      parked.length === 0 && { bad: true, text: 'Something could not be read; the figures may be too low.' },
+    run.shortened && {
+      bad: true,
+      text: 'The log holds less of it than was seen. It goes on once a person has accepted the loss: keepup repair',
+    },
+  ]
+  if (!over) found.push(...stands(run, waits, { runId, missingTools, workersDrive }))
+  return found.filter((one) => one !== false)
+}
+
+type Waits = ReadonlySet<Detail['run']['waiting'][number]['for']>
+type Going = Pick<Detail, 'missingTools' | 'workersDrive'> & { readonly runId: string }
+
+/** Why a run that has not ended does nothing. */
+function stands(run: Detail['run'], waits: Waits, { runId, missingTools, workersDrive }: Going): (Reason | false)[] {
+  const asks = waits.has('approval') || waits.has('doubt') || waits.has('input')
+  if (waits.has('model'))
+    return [
+      {
+        bad: true,
+        text: 'No model that it may use serves at present; it tries again by itself, and gives up in the end.',
+        to: [`/numbers?tab=routing&run=${encodeURIComponent(runId)}`, 'How the models do'],
+      },
+    ]
+  if (run.paused) return [{ bad: false, text: 'It is paused: Resume lets it go on, Step to the end of one turn.' }]
+  if (asks || run.driving) return []
+  if (run.ungoverned) return [{ bad: false, text: 'Another process runs this agent; here it is only recorded.' }]
+  if (missingTools.length > 0)
+    return [
+      {
+        bad: true,
+        text: `It goes on in the program that has its tools; this server does not have ${missingTools.join(', ')}.`,
+      },
+    ]
+  if (workersDrive) return [{ bad: false, text: 'No worker drives it just now; the next one that is free takes it.' }]
+  return [{ bad: run.interrupted === true, text: 'No process drives it: Resume lets it go on here.' }]
+}
+
+function restoreOf({ step, tree, replaces }: NonNullable<Detail['restoring']>): string {
+  const again = step === null ? `version ${tree}` : `those of step ${step}`
+  return (
+    `A restore of its files has not ended. If its process is gone, files may be half put back: restore ${again} once ` +
+    `more, or version ${replaces}, which holds them as they were before (keepup restore RUN --tree).`
+  )
+}

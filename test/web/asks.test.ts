@@ -1,0 +1,119 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { useBrowser } from '../support/browser/pages.ts'
+import { type Served, serve, troubles } from '../support/browser/served.ts'
+import { freshFolders } from '../support/folders.ts'
+
+// What people are asked: each answer is for exactly what a person has chosen, and goes to the agent that asked.
+
+const browser = useBrowser()
+const folders = freshFolders()
+let served: Served
+beforeAll(async () => {
+  served = await serve()
+})
+afterAll(async () => {
+  await served.close()
+  folders.remove()
+})
+
+interface Approval {
+  approval: { state: string }
+}
+const asksToWrite = (task: string) => served.driven(`write ${task}`, { workspace: served.workspace() })
+const stateOf = async (run: string) => (await served.ask<Approval>('GET', `/v1/approvals/${run}.t1.c0`)).approval.state
+const statusOf = async (run: string) =>
+  (await served.ask<{ run: { status: string } }>('GET', `/v1/runs/${run}`)).run.status
+const card = (page: Page, run: string) => page.locator('.inbox > li', { has: page.locator(`a[href="/runs/${run}"]`) })
+const decided = (page: Page, run: string) => card(page, run).locator('.decided').innerText()
+
+describe('the inbox', () => {
+  it('keeps the chosen approval where it is, whatever is decided around it', async () => {
+    const page = await browser.page()
+    const found = troubles(page)
+    const [one, two, three] = [await asksToWrite('one'), await asksToWrite('two'), await asksToWrite('three')]
+    await served.open(page, '/inbox')
+    await expect.poll(() => page.locator('.inbox .patch').count()).toBe(3)
+    await page.keyboard.press('j')
+    await expect.poll(() => card(page, two).getAttribute('aria-current')).toBe('true')
+    await served.ask('POST', `/v1/approvals/${three}.t1.c0`, { decision: 'rejected', by: 'bob' })
+    await expect.poll(() => decided(page, three)).toBe('rejected by bob')
+    await page.keyboard.press('a')
+    await expect.poll(() => decided(page, two)).toBe('approved by ada')
+    // Once more, as a hand does that does not trust the first: no other question has come under it.
+    await page.keyboard.press('a')
+    await expect.poll(() => statusOf(two)).toBe('completed')
+    expect(await card(page, two).getAttribute('aria-current')).toBe('true')
+    expect(await stateOf(one)).toBe('pending')
+    await page.keyboard.press('k')
+    await page.keyboard.press('a')
+    await expect.poll(() => decided(page, one)).toBe('approved by ada')
+    expect(found).toEqual([])
+  })
+
+  it('takes a key that is held down for one decision', async () => {
+    const page = await browser.page()
+    const run = await asksToWrite('with a heavy hand')
+    await served.open(page, `/runs/${run}`)
+    await page.locator('.ask .patch').waitFor()
+    await page.evaluate(() => dispatchEvent(new KeyboardEvent('keydown', { key: 'a', repeat: true })))
+    await page.keyboard.press('ArrowLeft')
+    await expect.poll(() => new URL(page.url()).searchParams.get('at')).not.toBeNull()
+    expect(await stateOf(run)).toBe('pending')
+    await page.keyboard.press('a')
+    await expect.poll(() => stateOf(run)).toBe('approved')
+  })
+
+  it('hears of a new question while other runs work without a rest', async () => {
+    const page = await browser.page()
+    const busy = await served.start('stall')
+    await served.open(page, '/inbox')
+    await expect.poll(() => page.locator('.connection').innerText()).toBe('live')
+    const body = { text: 'go on', by: 'ada' }
+    const noise = setInterval(() => void served.ask('POST', `/v1/runs/${busy}/input`, body).catch(() => undefined), 60)
+    try {
+      const run = await asksToWrite('in the midst of it')
+      await expect.poll(() => card(page, run).count()).toBe(1)
+    } finally {
+      clearInterval(noise)
+    }
+    await served.ask('POST', `/v1/runs/${busy}/cancel`, { by: 'ada' })
+  })
+
+  it('gives an answer to the agent that asked, and says which one that is', async () => {
+    const page = await browser.page()
+    const model = join(folders.base, 'family.json')
+    const turn = (tool: string, args: Record<string, unknown>) => ({ calls: [{ tool, arguments: args }] })
+    writeFileSync(
+      model,
+      JSON.stringify({
+        script: 1,
+        model: 'family',
+        parts: [
+          {
+            name: 'child',
+            when: { firstInputContains: 'find the port' },
+            turns: [
+              turn('ask_user', { question: 'Which port?' }),
+              turn('complete_task', { summary: 'it is $' + '{lastInput}' }),
+            ],
+          },
+        ],
+        turns: [
+          turn('delegate_to_agent', { role: 'researcher', task: 'find the port' }),
+          turn('complete_task', { summary: 'told: $' + '{lastResult}' }),
+        ],
+      }),
+    )
+    const run = await served.driven('start the server', { model: `scripted:${model}` })
+    await served.open(page, '/inbox')
+    const question = page.locator('.ask', { hasText: 'Which port?' })
+    await expect.poll(() => question.innerText()).toMatch(/Researcher in “start the server”/)
+    await question.getByLabel('Answer').fill('7433')
+    await question.getByRole('button', { name: 'Send' }).click()
+    await expect.poll(() => statusOf(run)).toBe('completed')
+    await expect.poll(() => question.count()).toBe(0)
+  })
+})
