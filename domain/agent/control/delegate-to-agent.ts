@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import { levelFor, rightsOf, shared } from '../../external/delegation.ts'
+import { toolsForOther } from '../../external/outside-tools.ts'
 import { childAgentId } from '../../log/ids.ts'
 import { type AgentSpec, DELEGABLE } from '../definition/spec.ts'
 import { covers, matches } from '../definition/tool-patterns.ts'
 import type { BodyOf, Failure } from '../events/events.ts'
 import type { Amounts, Grant } from '../events/tree.ts'
+
 import { free, shareOf } from '../state/account.ts'
 import type { Call } from '../state/call.ts'
 import { eachKind, type Kind, type Nullable } from '../state/family.ts'
@@ -83,14 +85,20 @@ function backendFor(state: AgentState, { role, constraints = [] }: Input): Child
   const { delegation, ...spec } = state.spec
   const known = delegation?.backends?.[role]
   if (known === undefined) return undefined
-  const allowedTools = toolsWithin(spec, constraints).map(({ name }) => name)
-  const policy = { ...spec.policy, allowedTools }
+  const within = toolsWithin(spec, constraints)
+  const policy = { ...spec.policy, allowedTools: within.map(({ name }) => name) }
   const here = phaseTools(state)
   const own = rightsOf({ policy, role: here === null ? null : { phases: [{ allowedTools: here }] } })
   const level = levelFor(shared(own, rightsOf({ policy, role: delegation?.roles[role] ?? null })), known.levels)
   if (level === null) return null
   const model = known.model === undefined ? {} : { 'agent_api.config.model.v1': known.model }
-  return { kind: known.kind, extensions: { ...level.extensions, ...model } }
+  const asked = { role: delegation?.roles[role] ?? null, here }
+  const tools = known.takesTools ? [...toolsForOther(spec, within, asked)] : []
+  return {
+    kind: known.kind,
+    extensions: { ...level.extensions, ...model },
+    ...(tools.length === 0 ? {} : { tools }),
+  }
 }
 
 const unmapped = ({ delegation }: AgentSpec, { role }: Input): Failure => ({
