@@ -88,7 +88,7 @@ it('a tool that the policy denies is not offered, and one that it asks for waits
     const pending = () => Array.fromAsync(keepup.approvals())
     await expect.poll(async () => (await pending()).length).toBe(1)
     const [{ toolCallId, argumentsHash } = expect.fail()] = await pending()
-    const asked = await (await ask('GET', `/v1/approvals/${toolCallId}`)).json()
+    const asked = (await (await ask('GET', `/v1/approvals/${toolCallId}`)).json()) as { approval: object }
     expect(asked.approval).toMatchObject({
       toolName: 'notes:add',
       arguments: { text: decision === 'approved' ? 'yes' : 'no' },

@@ -38,6 +38,13 @@ export const DELEGATED: readonly Rule[] = [
   },
   {
     rule,
+    says: 'a task that holds a secret is refused by its name',
+    test: decided,
+    name: 'given a task that holds a secret',
+    fault: fault('agent/control/delegate-to-agent.ts', 'if (secret !== null) return', 'if (false as boolean) return'),
+  },
+  {
+    rule,
     says: 'gates of its role are told as unmet',
     test: decided,
     name: 'gates of its role are told as unmet',
