@@ -3,9 +3,9 @@ import { ALL_RIGHTS, NO_RIGHTS } from '../../domain/external/delegation.ts'
 import { nanosOf, tokens, type Usage } from '../../domain/external/usage.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 import type { Mapped } from '../../domain/ports/external.ts'
-import type { CliAgent, LineMapping } from '../agents-process/cli-agent.ts'
+import type { CliAgent, LineMapping, ReachedTools } from '../agents-process/cli-agent.ts'
 import { events, failure, list, NOTHING, object, status, text, toolCall, toolResult, unknown } from './fields.ts'
-import { askedOf, COMMON, neverAsks } from './requests.ts'
+import { askedOf, CALL_MS, COMMON, httpServer, neverAsks } from './requests.ts'
 
 export const MODE = 'backend.claude_code.permission_mode'
 const TURNS = 'backend.claude_code.max_turns'
@@ -60,9 +60,10 @@ export const claudeCode: CliAgent = {
     (request.extensions?.[MODE] !== undefined && askedOf(request).sandboxed
       ? `${MODE} and agent_api.exec.external_sandbox.v1 exclude each other; give one of them`
       : null),
-  plan(request) {
+  takesTools: true,
+  plan(request, reach) {
     const { model, resume, fork, dirs, sandboxed } = askedOf(request)
-    const mcp = request.extensions?.[MCP] as { readonly config: string; readonly tools: readonly string[] } | undefined
+    const mcp = reach === undefined ? (request.extensions?.[MCP] as Mcp | undefined) : reaching(reach)
     const { [MODE]: mode, [TURNS]: turns, [BUDGET]: budget, [REFUSED]: refused } = request.extensions ?? {}
     const session = resume ?? fork
     return {
@@ -89,12 +90,23 @@ export const claudeCode: CliAgent = {
         DISABLE_AUTOUPDATER: '1',
         // Else the model has to search for the tools of servers first.
         ...(mcp !== undefined && { ENABLE_TOOL_SEARCH: 'false' }),
+        ...(reach !== undefined && { MCP_TOOL_TIMEOUT: String(CALL_MS) }),
         // Root may bypass permissions only where it says that it is confined.
         ...(sandboxed && { IS_SANDBOX: '1' }),
       },
     }
   },
   mapping: () => new ClaudeMapping(),
+}
+
+interface Mcp {
+  readonly config: string
+  readonly tools: readonly string[]
+}
+
+function reaching({ server, tools, file, ...at }: ReachedTools): Mcp {
+  const config = { mcpServers: { [server]: { type: 'http', ...httpServer(at) } } }
+  return { config: file('mcp.json', JSON.stringify(config)), tools: tools.map((name) => `mcp__${server}__${name}`) }
 }
 
 class ClaudeMapping implements LineMapping {

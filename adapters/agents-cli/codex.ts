@@ -4,10 +4,10 @@ import { ALL_RIGHTS } from '../../domain/external/delegation.ts'
 import { tokens } from '../../domain/external/usage.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 import type { Mapped } from '../../domain/ports/external.ts'
-import type { CliAgent, LineMapping } from '../agents-process/cli-agent.ts'
+import type { CliAgent, LineMapping, ReachedTools } from '../agents-process/cli-agent.ts'
 import { events, failure, object, status, text, toolCall, toolResult, unknown } from './fields.ts'
 import { SeenIds } from './memory.ts'
-import { askedOf, COMMON, neverAsks } from './requests.ts'
+import { askedOf, CALL_MS, COMMON, neverAsks } from './requests.ts'
 
 const SANDBOX = 'backend.codex.sandbox'
 
@@ -41,7 +41,8 @@ export const codex: CliAgent = {
       return `${SANDBOX} and agent_api.exec.external_sandbox.v1 exclude each other; give one of them`
     return neverAsks(request)
   },
-  plan(request) {
+  takesTools: true,
+  plan(request, reach) {
     const { model, resume, fork, dirs, sandboxed } = askedOf(request)
     const sandbox = request.extensions?.[SANDBOX]
     return {
@@ -50,6 +51,7 @@ export const codex: CliAgent = {
         ...['-c', 'check_for_update_on_startup=false', '-c', 'analytics.enabled=false'],
         // The commands of the model do not get the key.
         ...['-c', 'shell_environment_policy.inherit=core'],
+        ...(reach === undefined ? [] : ['-c', `mcp_servers.${reach.server}=${reaching(reach)}`]),
         ...(model === undefined ? [] : ['-m', model]),
         ...(sandboxed ? ['--dangerously-bypass-approvals-and-sandbox'] : []),
         ...(sandbox === undefined ? [] : ['-s', String(sandbox)]),
@@ -60,10 +62,18 @@ export const codex: CliAgent = {
         '-',
       ],
       stdin: request.prompt,
+      ...(reach !== undefined && { env: { [TOKEN]: reach.token } }),
     }
   },
   mapping: () => new CodexMapping(),
 }
+
+/** Commands of the model do not inherit it. */
+const TOKEN = 'KEEPUP_TOOLS_TOKEN'
+
+/** TOML. keepup judges each call, so that the program asks for none. */
+const reaching = ({ url }: ReachedTools): string =>
+  `{url="${url}",bearer_token_env_var="${TOKEN}",default_tools_approval_mode="approve",tool_timeout_sec=${CALL_MS / 1000}}`
 
 class CodexMapping implements LineMapping {
   readonly #started = new SeenIds()

@@ -1,12 +1,13 @@
 import { ALL_RIGHTS } from '../../domain/external/delegation.ts'
+import { AgentError } from '../../domain/external/errors.ts'
 import type { Usage } from '../../domain/external/usage.ts'
 import { nanosOf, tokens } from '../../domain/external/usage.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 import type { Mapped } from '../../domain/ports/external.ts'
-import type { CliAgent, LineMapping } from '../agents-process/cli-agent.ts'
+import type { CliAgent, LineMapping, ReachedTools } from '../agents-process/cli-agent.ts'
 import { events, failure, object, status, text, toolCall, toolResult, unknown } from './fields.ts'
 import { SaidText } from './memory.ts'
-import { askedOf, COMMON, neverAsks } from './requests.ts'
+import { askedOf, CALL_MS, COMMON, httpServer, neverAsks } from './requests.ts'
 
 /** opencode 1.18, `opencode run --format json`. A tool is told when it has ended. It has no option for further folders. */
 export const opencode: CliAgent = {
@@ -31,7 +32,8 @@ export const opencode: CliAgent = {
     files: ['.local/share/opencode/auth.json'],
   },
   contradiction: neverAsks,
-  plan(request) {
+  takesTools: true,
+  plan(request, reach) {
     const { model, resume, fork, sandboxed } = askedOf(request)
     const session = resume ?? fork
     return {
@@ -48,10 +50,26 @@ export const opencode: CliAgent = {
         OPENCODE_DISABLE_MODELS_FETCH: '1',
         OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
         OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
+        ...(reach !== undefined && { OPENCODE_CONFIG_CONTENT: reaching(reach) }),
       },
     }
   },
   mapping: () => new OpencodeMapping(),
+}
+
+/** The settings that stand in a variable, with our server beside its own. */
+function reaching({ server, ours: { OPENCODE_CONFIG_CONTENT: given }, ...at }: ReachedTools): string {
+  const config = given === undefined ? {} : settingsIn(given)
+  const entry = { type: 'remote', enabled: true, ...httpServer(at), oauth: false, timeout: CALL_MS }
+  return JSON.stringify({ ...config, mcp: { ...object(config.mcp), [server]: entry } })
+}
+
+function settingsIn(content: string): JsonObject {
+  try {
+    return object(JSON.parse(content))
+  } catch (cause) {
+    throw new AgentError('Backend', 'OPENCODE_CONFIG_CONTENT is not JSON; correct it, or unset it', { cause })
+  }
 }
 
 class OpencodeMapping implements LineMapping {

@@ -1,5 +1,6 @@
 import type { SessionSelector } from '../../domain/external/extensions.ts'
 import type { AgentRunRequest } from '../../domain/external/request.ts'
+import type { ReachedTools } from '../agents-process/cli-agent.ts'
 
 /** The options of a request that all command lines know in one way or another. */
 export interface Asked {
@@ -29,6 +30,15 @@ export const neverAsks = ({ extensions }: AgentRunRequest): string | null =>
   extensions?.['agent_api.exec.non_interactive'] === false
     ? 'agent_api.exec.non_interactive: this backend asks no questions; leave it out, or use acp'
     : null
+
+/** For so long a program waits for a call of keepup's own tools: as long as an approval waits for a person by default. In ms. */
+export const CALL_MS = 24 * 60 * 60 * 1000
+
+/** An entry of an MCP server as most programs write it. */
+export const httpServer = ({ url, token }: Pick<ReachedTools, 'url' | 'token'>) => ({
+  url,
+  headers: { Authorization: `Bearer ${token}` },
+})
 
 /** The flags of every command line here: each was measured. */
 export const COMMON = [

@@ -19,12 +19,30 @@ export interface CliAgent extends Advertised {
   readonly levels?: readonly RightsLevel[]
   readonly reportsCost?: boolean
   readonly budgetExtension?: `backend.${string}`
-  /** How it is started for a request that was checked. */
-  plan(request: AgentRunRequest): CliPlan
+  /** It can be led to an MCP server over HTTP, as `plan` does. */
+  readonly takesTools?: boolean
+  /** How it is started for a request that was checked. `reach`: keepup's own tools, which it may call. */
+  plan(request: AgentRunRequest, reach?: ReachedTools): CliPlan
   /** A fresh mapping for one run. */
   mapping(): LineMapping
   /** The meaning of its own exit codes. */
   readonly exitCodes?: Readonly<Record<number, string>>
+}
+
+/** An MCP server with keepup's own tools, for as long as a run lasts. */
+export interface ReachedTools {
+  /** Its name, and the names of its tools. */
+  readonly server: string
+  readonly tools: readonly string[]
+  readonly url: string
+  /** Every request needs it, as `Authorization: Bearer <token>`. */
+  readonly token: string
+  /** Our environment, of which the program is given a part. */
+  readonly ours: NodeJS.ProcessEnv
+  /** Where its files are, outside of every workspace. */
+  readonly folder: string
+  /** Makes a file there that only this user can read: arguments are seen by all. Gives its path. */
+  file(name: string, content: string): string
 }
 
 export interface CliPlan {

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { AgentError } from '../../domain/external/errors.ts'
 import type { AgentRunRequest } from '../../domain/external/request.ts'
 import type { AgentBackend, AgentCompletion, BackendRun, BackendState, Mapped } from '../../domain/ports/external.ts'
-import type { CliAgent } from './cli-agent.ts'
+import type { CliAgent, ReachedTools } from './cli-agent.ts'
 import { agentEnvironment, notAllowed } from './environment.ts'
 import { findAgent } from './find-agent.ts'
 import { type HarnessOptions, runAgent } from './harness.ts'
@@ -13,12 +13,13 @@ import { mapLine } from './map-line.ts'
 
 /** A backend that runs an agent's command line. */
 export function createCliBackend(agent: CliAgent, options: HarnessOptions): AgentBackend {
-  const { kind, capabilities, extensions, reportsCost = false, budgetExtension, levels } = agent
+  const { kind, capabilities, extensions, reportsCost = false, takesTools = false, budgetExtension, levels } = agent
   return {
     kind,
     capabilities,
     ...(extensions !== undefined && { extensions }),
     reportsCost,
+    takesTools,
     ...(levels !== undefined && { levels }),
     ...(budgetExtension !== undefined && { budgetExtension }),
     contradiction: (request) =>
@@ -41,12 +42,30 @@ async function start(
   request: AgentRunRequest,
   run: BackendRun,
 ): Promise<AgentCompletion> {
-  const { args, stdin, env } = agent.plan(request)
+  if (run.tools === undefined || agent.takesTools !== true) return startReaching(agent, options, request, run)
+  // The library that serves tools is large, and most runs are given none.
+  const { reachTools } = await import('./reach-tools.ts')
+  const reached = await reachTools(run.tools, options.env ?? process.env)
+  try {
+    return await startReaching(agent, options, request, run, reached.tools)
+  } finally {
+    await reached.close()
+  }
+}
+
+async function startReaching(
+  agent: CliAgent,
+  options: HarnessOptions,
+  request: AgentRunRequest,
+  run: BackendRun,
+  reach?: ReachedTools,
+): Promise<AgentCompletion> {
+  const { args, stdin, env } = agent.plan(request, reach)
   const mapping = agent.mapping()
   const { program, passes, kind } = agent
   const status = await runAgent(
     options,
-    { program, passes, args, env, stdin: stdin !== null },
+    { program, passes, args, env, stdin: stdin !== null, ...(reach !== undefined && { readable: [reach.folder] }) },
     request,
     run,
     async (process_) => {

@@ -42,6 +42,8 @@ export interface Start {
   readonly stdin: boolean
   readonly passes: readonly string[]
   readonly env?: Readonly<Record<string, string>> | undefined
+  /** Folders of ours that it must see where temporary ones are hidden from it. */
+  readonly readable?: readonly string[]
 }
 
 /**
@@ -68,7 +70,7 @@ export async function runAgent(
 
 async function started(
   options: HarnessOptions,
-  { program, args, stdin, passes, env: set }: Start,
+  { program, args, stdin, passes, env: set, readable = [] }: Start,
   request: AgentRunRequest,
   signal: AbortSignal,
   [cwd, scratch]: readonly [string, string],
@@ -87,7 +89,7 @@ async function started(
     env: agentEnvironment(ours, passes, scratch, set, request.env),
     stdin,
     bwrap,
-    confinement: confined && { ...confined, writable: [cwd, scratch, ...confined.writable] },
+    confinement: confined && { ...confined, writable: [cwd, scratch, ...confined.writable, ...readable] },
     graceMs: options.graceMs,
     giveUpMs: options.giveUpMs,
     registry: dataFolder === undefined ? null : processRegistry(dataFolder, driverId),

@@ -21,16 +21,20 @@ export class AgentLines {
   }
 
   /** The text for an event, or ''. */
-  of({ type, payload }: EventView): string {
+  of({ type, payload, toolCallId }: EventView): string {
     if (type === 'agent_events')
       return ((payload?.events ?? []) as AgentEventBody[]).map((event) => this.#event(event)).join('')
     if (type === 'cancel_requested')
       return this.#line(this.#paint('yellow', `its end was asked for ${text(payload?.reason)}`))
-    if (type === 'permission_requested')
+    if (type === 'permission_requested' || type === 'approval_requested')
       return this.#line(
-        this.#paint('yellow', `  waits for approval: ${text(payload?.toolName)} (${text(payload?.toolCallId)})`),
+        this.#paint(
+          'yellow',
+          `  waits for approval: ${text(payload?.toolName)} (${text(payload?.toolCallId ?? toolCallId)})`,
+        ),
       )
-    if (type === 'permission_decided') return this.#line(this.#paint('dim', `  ${text(payload?.decision)}`))
+    if (type === 'permission_decided' || type === 'approval_decided')
+      return this.#line(this.#paint('dim', `  ${text(payload?.decision)}`))
     return ''
   }
 

@@ -107,6 +107,7 @@ const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
   reuse_ended: (p) => `leaves the record: ${plain(p.reason)}${differing(p.differs)}`,
   model_held: (p) => `attempt ${plain(p.attempt)} is held back by the provider's rate limit for ${plain(p.delayMs)} ms`,
   model_late: (p) => `attempt ${plain(p.attempt)}, ${tokensAndCost(p)}`,
+  tool_call_requested: (p) => plain(((p.content as { name?: string }[] | undefined) ?? [])[0]?.name),
   tool_call_start: (p) => `${plain(p.toolName)}${secretsOf(p)} ${plain(p.arguments)}`,
   tool_call_intent: (p) => `attempt ${plain(p.attempt)}`,
   tool_call_retry: (p) => `in ${plain(p.delayMs)} ms after ${failureOf(p)}`,

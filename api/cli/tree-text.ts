@@ -24,8 +24,12 @@ export function treeLines({ agents, recorded }: z.infer<typeof RunTree>, width: 
   return [...table(rows, columns, width), ...recorded.map(recordedLine)]
 }
 
-const nameOf = ({ role, backend, ungoverned }: Agent): string =>
-  ungoverned ? `${role ?? 'agent'} (${backend}, ungoverned)` : (role ?? 'agent')
+const nameOf = ({ role, backend, ungoverned, own }: Agent): string =>
+  ungoverned ? `${role ?? 'agent'} (${backend}, ungoverned${callsOf(own.toolCalls)})` : (role ?? 'agent')
+
+/** Calls of keepup's own tools by another agent, which are governed. */
+const callsOf = (calls: number): string =>
+  calls === 0 ? '' : ` but for ${calls} ${calls === 1 ? 'call' : 'calls'} of keepup's tools`
 
 const books = ({ budget }: Agent, which: 'reserved' | 'uncertain'): string =>
   budget === null ? '?' : budget.nanoDollars[which] === 0 ? '' : dollars(budget.nanoDollars[which])

@@ -16,7 +16,7 @@ export function givenBackends(host: Pick<Host, 'config' | 'agents' | 'models'>):
           'UNKNOWN_AGENT',
           `agents.roles.${role}: there is no agent "${kind}"; there are ${backends.map((one) => one.kind).join(', ')}`,
         )
-      const { capabilities, levels = [], reportsCost = false } = backend
+      const { capabilities, levels = [], reportsCost = false, takesTools = false } = backend
       const price = model === undefined ? null : priceOf(host, model)
       const given: GivenBackend = {
         kind,
@@ -25,6 +25,7 @@ export function givenBackends(host: Pick<Host, 'config' | 'agents' | 'models'>):
         costs: reportsCost || price !== null,
         ...(model !== undefined && { model }),
         ...(price !== null && { price }),
+        ...(takesTools && { takesTools: true as const }),
       }
       return [role, given]
     }),

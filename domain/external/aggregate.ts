@@ -1,8 +1,10 @@
 import { CommandRejected } from '../agent/errors.ts'
+import { attachmentIn } from '../agent/events/attachment.ts'
 import type { Aggregate } from '../stream/aggregate.ts'
 import { reading } from './codec.ts'
 import type { ExternalCommand, ExternalContext } from './commands.ts'
 import { decide } from './decide.ts'
+import type { ExternalDraft } from './decision-builder.ts'
 import { digest, FOLD } from './digest.ts'
 import { erasing } from './erasing.ts'
 import type { ExternalEvent } from './events.ts'
@@ -23,4 +25,20 @@ export const external: Aggregate<ExternalState, ExternalEvent, ExternalCommand, 
   remembered: REMEMBERED,
   reject: (code, message) => new CommandRejected(code, message),
   erasing,
+  attaching: new Set<ExternalEvent['type']>(['tool_call_end']),
+  attachment: attachmentIn,
+  attached,
+}
+
+/** The whole results of calls that the drafts name. */
+function attached(drafts: readonly ExternalDraft[], command: ExternalCommand) {
+  const commands = command.kind === 'series' ? command.commands : [command]
+  return commands.flatMap((one) => {
+    if (one.kind !== 'tool_succeeded' || one.attached === undefined) return []
+    const { attachment, bytes } = one.attached
+    const named = drafts.some(
+      ({ event }) => event.type === 'tool_call_end' && event.body.attachment?.hash === attachment.hash,
+    )
+    return named ? [{ hash: attachment.hash, bytes }] : []
+  })
 }

@@ -1,6 +1,8 @@
-import type { SettleDelivery } from '../agent/decisions/commands.ts'
+import type { OutcomeCommand, SettleDelivery } from '../agent/decisions/commands.ts'
+import type { ResolvedPaths } from '../agent/events/event-parts.ts'
 import type { Delivery } from '../agent/rules/obligations.ts'
 import type { Actor } from '../log/envelope.ts'
+import type { JsonObject } from '../log/json.ts'
 import type { StreamContext } from '../stream/aggregate.ts'
 import type { AgentEventBody } from './agent-event.ts'
 import type { BodyOf, RecordedRequest } from './events.ts'
@@ -44,6 +46,21 @@ export type ExternalFact =
   | ({ readonly kind: 'versioned' } & BodyOf<'files_versioned'>)
   /** The agent asks leave. `toolCallId`: the id that the state gives next; one that was recorded is left out. */
   | ({ readonly kind: 'permission' } & BodyOf<'permission_requested'>)
+  /** The agent calls one of keepup's own tools. `index`: how many came before. Arguments null: no JSON object; `beyond`: why not. */
+  | {
+      readonly kind: 'call'
+      readonly index: number
+      readonly name: string
+      readonly arguments: JsonObject | null
+      readonly beyond?: string
+      readonly paths: ResolvedPaths
+    }
+  /** Begin what may begin, and end what has expired or was rejected. `paused`: its parent is, so that nothing is begun. */
+  | { readonly kind: 'calls_go_on'; readonly paused?: boolean }
+  /** The agent waits for this call no longer. */
+  | { readonly kind: 'call_left'; readonly toolCallId: string }
+  /** The outcome of an attempt, as for agents of keepup's. */
+  | Extract<OutcomeCommand, { readonly kind: 'tool_succeeded' | 'tool_failed' | 'tool_in_doubt' | 'tool_changed' }>
   | { readonly kind: 'session'; readonly sessionId: string }
   | { readonly kind: 'usage'; readonly usage: Usage }
   | { readonly kind: 'end'; readonly outcome: Outcome }

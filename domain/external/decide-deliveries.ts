@@ -5,6 +5,7 @@ import { settles } from '../agent/state/courier.ts'
 import { echo } from '../shared/issues.ts'
 import { CANCELLED_UNSTARTED, type DecisionBuilder } from './decision-builder.ts'
 import type { RecordedRequest } from './events.ts'
+import { outsideSpec } from './outside-tools.ts'
 import { type ExternalState, isFinished } from './state.ts'
 
 // Deliveries of the courier to a run that keepup's own agent delegates: its birth and its cancel. What was accepted before
@@ -33,7 +34,7 @@ export function decideDelivery(d: DecisionBuilder, state: ExternalState | null, 
 
 function beBorn(d: DecisionBuilder, { origin, spec, birth, task, backend }: Of<'deliver_birth'>): void {
   if (spec === null || backend === undefined) throw bounce('the parent has no such role, or no other agent for it')
-  const { kind, role, extensions, capabilities, price } = backend
+  const { kind, role, extensions, capabilities, price, tools } = backend
   const { runId, depth, parent } = birth
   const { wallClockMs } = spec.limits
   const request: RecordedRequest = {
@@ -47,7 +48,12 @@ function beBorn(d: DecisionBuilder, { origin, spec, birth, task, backend }: Of<'
   const gates = [...new Set(spec.role?.qualityGates.map(({ check }) => check))]
   const unmet = gates.length === 0 ? {} : { gates }
   const of = { agentId: parent.agentId, toolCallId: parent.toolCallId, depth, role, ...unmet }
-  d.emit('external_started', { backend: kind, request, capabilities: [...capabilities], parent: of, origin }, { runId })
+  const own = tools === undefined ? {} : { tools: { spec: outsideSpec(spec, tools), argumentsSalt: d.argumentsSalt() } }
+  d.emit(
+    'external_started',
+    { backend: kind, request, capabilities: [...capabilities], parent: of, origin, ...own },
+    { runId },
+  )
 }
 
 /** Another agent has a conversation of its own making: its role is the beginning of its task. */

@@ -5,10 +5,10 @@ import { isDelivery } from '../agent/rules/obligations.ts'
 import { READER } from '../log/envelope.ts'
 import type { Place } from '../stream/aggregate.ts'
 import type { ExternalCommand, ExternalContext, ExternalFact } from './commands.ts'
+import { decideCalls, decideOutsideApproval, settleCalls } from './decide-calls.ts'
 import { decideDelivered, decideDelivery } from './decide-deliveries.ts'
 import { CANCELLED_UNSTARTED, DecisionBuilder, type ExternalDecision, RUNTIME } from './decision-builder.ts'
-import { permissionId } from './evolve.ts'
-import { type ExternalState, inDoubt, isFinished } from './state.ts'
+import { type ExternalState, inDoubt, isFinished, nextAskId } from './state.ts'
 import { overBudget, type Usage } from './usage.ts'
 
 /**
@@ -33,9 +33,9 @@ function take(d: DecisionBuilder, command: ExternalCommand, context: ExternalCon
   else if (isDelivery(command)) decideDelivery(d, state, command)
   else if (state === null) throw new CommandRejected('RUN_UNKNOWN', 'there is no such external run; start it first')
   else if (command.kind === 'cancel') cancel(d, state, command)
-  else if (command.kind === 'decide_permission') permit(d, state, command)
+  else if (command.kind === 'decide_permission') permit(d, state, command, context)
   else if (command.kind === 'delivered') decideDelivered(d, state, command)
-  else bring(d, state, command)
+  else bring(d, state, command, context)
 }
 
 function start(
@@ -68,9 +68,12 @@ function cancel(
 
 function permit(
   d: DecisionBuilder,
-  { permissions }: ExternalState,
-  { toolCallId, decision, argumentsHash, reason }: Extract<ExternalCommand, { kind: 'decide_permission' }>,
+  { permissions, tools }: ExternalState,
+  command: Extract<ExternalCommand, { kind: 'decide_permission' }>,
+  context: ExternalContext,
 ): void {
+  const { toolCallId, decision, argumentsHash, reason } = command
+  if (tools?.open.some(({ id }) => id === toolCallId)) return decideOutsideApproval(d, command, context)
   const asked = permissions.last.find((one) => one.toolCallId === toolCallId)
   if (asked?.decision !== null)
     throw new CommandRejected('APPROVAL_NOT_PENDING', `${toolCallId} waits for no approval; look at the run`)
@@ -80,7 +83,7 @@ function permit(
   d.emit('permission_decided', { toolCallId, argumentsHash: asked.argumentsHash, decision, ...said })
 }
 
-function bring(d: DecisionBuilder, state: ExternalState, fact: ExternalFact): void {
+function bring(d: DecisionBuilder, state: ExternalState, fact: ExternalFact, context: ExternalContext): void {
   const running = state.stage.at === 'running'
   switch (fact.kind) {
     case 'claim': {
@@ -111,10 +114,19 @@ function bring(d: DecisionBuilder, state: ExternalState, fact: ExternalFact): vo
     }
     case 'permission': {
       const { kind: _, ...body } = fact
-      if (running && body.toolCallId === permissionId(state)) d.emit('permission_requested', body)
+      if (running && body.toolCallId === nextAskId(state)) d.emit('permission_requested', body)
       return
     }
+    case 'call':
+    case 'calls_go_on':
+    case 'call_left':
+    case 'tool_succeeded':
+    case 'tool_failed':
+    case 'tool_in_doubt':
+    case 'tool_changed':
+      return decideCalls(d, state, fact, context)
     case 'end':
+      if (running) settleCalls(d, 'the agent that called has ended', context)
       if (running) d.emit('external_ended', fact.outcome)
       else if (state.stage.at === 'requested' && ['failed', 'cancelled'].includes(fact.outcome.outcome))
         d.emit('external_ended', fact.outcome)
@@ -123,6 +135,7 @@ function bring(d: DecisionBuilder, state: ExternalState, fact: ExternalFact): vo
       return
     case 'reaped':
       if (!inDoubt(state)) return
+      settleCalls(d, 'the program that ran the agent was gone', context)
       d.emit('external_ended', { outcome: 'unknown', reason: unknownReason(fact.ended) })
   }
 }

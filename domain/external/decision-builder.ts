@@ -1,6 +1,7 @@
 import { canonicalText } from '../log/canonical.ts'
 import type { Actor } from '../log/envelope.ts'
 import { LogError } from '../log/errors.ts'
+import { hex } from '../log/ids.ts'
 import { idOf } from '../log/owner.ts'
 import { type SaltedBody, saltBody } from '../log/seal.ts'
 import { wellFormed } from '../log/well-formed.ts'
@@ -22,12 +23,14 @@ const TOLD: ReadonlySet<ExternalEventType> = new Set<ExternalEventType>([
   'session_known',
   'usage_reported',
   'permission_requested',
+  'tool_call_requested',
 ])
 /** Events that others ask for: no driver stands behind them. */
 const ASKED: ReadonlySet<ExternalEventType> = new Set<ExternalEventType>([
   'external_started',
   'cancel_requested',
   'permission_decided',
+  'approval_decided',
   'delivered',
 ])
 
@@ -57,6 +60,21 @@ export class DecisionBuilder {
     return this.#state
   }
 
+  /** The revision of the last event, those of this decision included. */
+  get revision(): number {
+    return this.#place.revision + this.#drafts.length
+  }
+
+  /** The claim of the deciding driver; undefined: no driver decides. */
+  get driver(): ExternalContext['driver'] {
+    return this.#driver
+  }
+
+  /** What hashes of arguments begin with, hex. */
+  argumentsSalt(): string {
+    return hex(this.#context.salt())
+  }
+
   get decision(): ExternalDecision {
     return { drafts: this.#drafts, state: this.#state }
   }
@@ -70,7 +88,7 @@ export class DecisionBuilder {
   emit<T extends ExternalEventType>(
     type: T,
     given: BodyOf<T>,
-    about: { readonly runId?: string; readonly by?: Actor } = {},
+    about: { readonly runId?: string; readonly by?: Actor; readonly toolCallId?: string } = {},
   ): void {
     const context = this.#context
     const { body, salted } = stored(given, context.salt())
@@ -93,6 +111,7 @@ export class DecisionBuilder {
       actor: about.by ?? this.#actorOf(type),
       bodyHash: salted.header.hash,
       ...(context.correlationId === undefined ? {} : { correlationId: context.correlationId }),
+      ...(about.toolCallId === undefined ? {} : { toolCallId: about.toolCallId }),
       ...(driver === undefined ? {} : { driver }),
     } as ExternalEvent
     const after = evolve(this.#state, event)

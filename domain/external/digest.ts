@@ -1,4 +1,5 @@
 import { NO_OBLIGATIONS } from '../agent/state/courier.ts'
+import { callWithoutText } from '../agent/state/digest.ts'
 import { canonicalText } from '../log/canonical.ts'
 import { sha256 } from '../log/ids.ts'
 import { EMPTY_ROOT } from '../log/root.ts'
@@ -22,8 +23,10 @@ const INITIAL: Partial<ExternalState> = {
   courier: NO_OBLIGATIONS,
 }
 
-/** Hex SHA-256 over the state; the request is represented by the hash of the body that it came in. */
-export function digest({ request: _, ...view }: ExternalState): string {
+/** Hex SHA-256 over the state; request and tools are represented by the hash of the body that they came in. */
+export function digest({ request: _, tools, ...rest }: ExternalState): string {
+  const calls = tools && { asked: tools.asked, step: tools.step, open: tools.open.map(callWithoutText) }
+  const view = { ...rest, ...(calls !== undefined && { tools: calls }) }
   const covered = Object.entries(view).filter(([name, value]) => !isInitial(name as keyof ExternalState, value))
   return sha256(`keepup-external-fold-${FOLD}\n${canonicalText(Object.fromEntries(covered))}`)
 }

@@ -1,21 +1,28 @@
+import { erasedAnswer, residueOf, withoutText } from '../agent/events/residue.ts'
 import type { Header } from '../log/envelope.ts'
 import type { Erasing } from '../stream/aggregate.ts'
 import type { BodyOf } from './events.ts'
 import type { Outcome } from './outcome.ts'
+
+/** Events that are those of calls of keepup's own agents. */
+type OfCall = 'tool_call_retry' | 'tool_call_unknown' | 'tool_call_end' | 'approval_requested' | 'approval_decided'
 
 type Said =
   | 'external_started'
   | 'agent_events'
   | 'permission_requested'
   | 'permission_decided'
+  | 'tool_call_requested'
+  | OfCall
   | 'cancel_requested'
   | 'external_ended'
   | 'outcome_learned'
 
 /** The residue that the fold needs of bodies that may hold words of people, agents or tools. */
 const RESIDUES: { readonly [T in Said]: (body: BodyOf<T>) => BodyOf<T> } = {
-  external_started: ({ request: { timeoutMs, budget, price }, ...body }) => ({
+  external_started: ({ request: { timeoutMs, budget, price }, tools, ...body }) => ({
     ...body,
+    ...(tools !== undefined && { tools: { spec: withoutText(tools.spec) } }),
     request: {
       prompt: '',
       ...(timeoutMs !== undefined && { timeoutMs }),
@@ -26,6 +33,12 @@ const RESIDUES: { readonly [T in Said]: (body: BodyOf<T>) => BodyOf<T> } = {
   agent_events: ({ first, events }) => ({ first, events: events.map(({ kind }) => ({ kind })) }),
   permission_requested: ({ toolCallId, toolName }) => ({ toolCallId, toolName, input: null, reason: '' }),
   permission_decided: ({ reason: _, ...body }) => body,
+  tool_call_requested: (body) => erasedAnswer(body) as unknown as typeof body,
+  tool_call_retry: (body) => residueOf('tool_call_retry', body),
+  tool_call_unknown: (body) => residueOf('tool_call_unknown', body),
+  tool_call_end: (body) => residueOf('tool_call_end', body),
+  approval_requested: (body) => residueOf('approval_requested', body),
+  approval_decided: (body) => residueOf('approval_decided', body),
   cancel_requested: ({ reason: _, ...body }) => body,
   external_ended: wordless,
   outcome_learned: wordless,

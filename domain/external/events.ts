@@ -1,5 +1,8 @@
 import { z } from 'zod'
-import { Budget, Price } from '../agent/definition/spec.ts'
+import { AgentSpec, Budget, Price } from '../agent/definition/spec.ts'
+import { Block } from '../agent/events/content.ts'
+import { argumentsSalt, PlannedCall } from '../agent/events/event-parts.ts'
+import { bodies as calls } from '../agent/events/events.ts'
 import { Origin, treeEvents } from '../agent/events/tree.ts'
 import type { StreamEvent } from '../stream/aggregate.ts'
 import { ERASURE_VERSION, erasureEvents } from '../stream/erasure.ts'
@@ -44,6 +47,8 @@ export const bodies = {
       })
       .optional(),
     origin: Origin.optional(),
+    /** keepup's own tools that the agent may call while it runs, with the rules of these calls; absent: none. */
+    tools: z.strictObject({ spec: AgentSpec, argumentsSalt }).optional(),
   }),
   driver_claimed: z.strictObject({
     driverId: text,
@@ -72,6 +77,16 @@ export const bodies = {
     decision: z.enum(['approved', 'rejected']),
     reason: text.optional(),
   }),
+  /** A call of one of keepup's own tools, as it was judged: in the shape of an answer of a model that asks for this call alone. */
+  tool_call_requested: z.strictObject({ content: z.tuple([Block]), calls: z.tuple([PlannedCall]) }),
+  tool_call_start: calls.tool_call_start,
+  tool_call_intent: calls.tool_call_intent,
+  tool_call_retry: calls.tool_call_retry,
+  tool_call_unknown: calls.tool_call_unknown,
+  tool_call_end: calls.tool_call_end,
+  approval_requested: calls.approval_requested,
+  approval_decided: calls.approval_decided,
+  approval_expired: calls.approval_expired,
   cancel_requested: z.strictObject({ reason: text.optional(), origin: Origin.optional() }),
   external_ended: Outcome,
   /** The outcome of a run whose end was recorded as unknown. */
@@ -95,6 +110,15 @@ export const versions: Readonly<Record<ExternalEventType, number>> = {
   files_versioned: 1,
   permission_requested: 1,
   permission_decided: 1,
+  tool_call_requested: 1,
+  tool_call_start: 1,
+  tool_call_intent: 1,
+  tool_call_retry: 1,
+  tool_call_unknown: 1,
+  tool_call_end: 1,
+  approval_requested: 1,
+  approval_decided: 1,
+  approval_expired: 1,
   cancel_requested: 1,
   external_ended: 1,
   outcome_learned: 1,

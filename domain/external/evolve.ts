@@ -1,10 +1,10 @@
 import { NO_OBLIGATIONS, rankOf } from '../agent/state/courier.ts'
-import { toolCallId } from '../log/ids.ts'
 import { append, EMPTY_ROOT } from '../log/root.ts'
 import { courierAfter } from './courier.ts'
 import type { ExternalEvent } from './events.ts'
 import type { Outcome } from './outcome.ts'
-import { type Ended, type ExternalState, isFinished, NO_PERMISSIONS, type Permission } from './state.ts'
+import { type Ended, type ExternalState, isFinished, NO_PERMISSIONS, nextAskId, type Permission } from './state.ts'
+import { isOfCall, NO_CALLS, withCallEvent, withRequest } from './tools.ts'
 
 /** An event that cannot follow: the log is not of this program, or the fold has a fault. */
 export class ImpossibleEvent extends Error {
@@ -66,6 +66,11 @@ function change(state: ExternalState, event: Follower): Partial<ExternalState> {
   }
   if (stage.at !== 'running') return refuse('the process was not started')
   const { permissions } = state
+  if (isOfCall(event)) {
+    if (state.tools === undefined) return refuse('it reaches no tools')
+    const tools = withCallEvent(state, state.tools, event)
+    return event.type === 'approval_decided' ? { tools, commands: remembering(state, event.commandId) } : { tools }
+  }
   switch (event.type) {
     case 'agent_events': {
       const { first, events } = event.body
@@ -76,9 +81,14 @@ function change(state: ExternalState, event: Follower): Partial<ExternalState> {
       return { sessionId: event.body.sessionId }
     case 'usage_reported':
       return { usage: event.body }
+    case 'tool_call_requested': {
+      const tools = withRequest(state, event)
+      if (tools === null) return refuse('it reaches no such tool, or another call comes next')
+      return { tools }
+    }
     case 'permission_requested': {
       const { toolCallId } = event.body
-      if (toolCallId !== permissionId(state)) return refuse(`${permissionId(state)} comes next, not ${toolCallId}`)
+      if (toolCallId !== nextAskId(state)) return refuse(`${nextAskId(state)} comes next, not ${toolCallId}`)
       const asked = { toolCallId, argumentsHash: event.bodyHash, decision: null }
       return { permissions: { asked: permissions.asked + 1, last: [...permissions.last, asked] } }
     }
@@ -97,7 +107,7 @@ function started(
   event: Extract<ExternalEvent, { type: 'external_started' }>,
 ): ExternalState {
   if (state !== null) throw new ImpossibleEvent(event, 'the run was started before')
-  const { origin, parent } = event.body
+  const { origin, parent, tools } = event.body
   return {
     agentId: event.agentId,
     runId: event.runId,
@@ -113,15 +123,14 @@ function started(
     sessionId: null,
     usage: null,
     permissions: NO_PERMISSIONS,
+    ...(tools !== undefined && {
+      tools: { ...NO_CALLS, spec: tools.spec, argumentsSalt: tools.argumentsSalt ?? '' },
+    }),
     reportsTo: origin?.stream ?? null,
     gates: parent?.gates ?? NO_GATES,
     courier: origin === undefined ? NO_OBLIGATIONS : { owed: {}, accepted: { [origin.stream]: rankOf(origin) } },
   }
 }
-
-/** The id by which the next thing that the agent asks leave for is decided: an agent of another kind has no turns. */
-export const permissionId = ({ agentId, permissions }: ExternalState): string =>
-  toolCallId(agentId, 0, permissions.asked)
 
 /** Decisions that the driver has heard long ago are forgotten. */
 const KEPT_DECISIONS = 100

@@ -1,4 +1,7 @@
+import type { AgentSpec } from '../agent/definition/spec.ts'
+import type { Call } from '../agent/state/call.ts'
 import type { Courier } from '../agent/state/courier.ts'
+import { toolCallId } from '../log/ids.ts'
 import type { Root } from '../log/root.ts'
 import type { RecordedRequest } from './events.ts'
 import type { ExitStatus } from './exit-status.ts'
@@ -26,6 +29,19 @@ export interface Permission {
 
 export const NO_PERMISSIONS: ExternalState['permissions'] = { asked: 0, last: [] }
 
+/** keepup's own tools that an agent reaches, and its calls of them. */
+export interface OwnTools {
+  /** Their definitions, and the policy that each call is judged by. */
+  readonly spec: AgentSpec
+  /** Hex; what hashes of arguments begin with. Empty: it was erased. */
+  readonly argumentsSalt: string
+  readonly asked: number
+  /** How many have ended. */
+  readonly step: number
+  /** Those that have not. */
+  readonly open: readonly Call[]
+}
+
 /** The state of an external run. It holds no agent event, so that it stays small. Times are ms since the epoch. */
 export interface ExternalState {
   readonly agentId: string
@@ -47,12 +63,21 @@ export interface ExternalState {
   readonly usage: Usage | null
   /** How many times the agent has asked leave, and the last of these: those that are open, and some that were decided. */
   readonly permissions: { readonly asked: number; readonly last: readonly Permission[] }
+  /** Absent: it reaches none. */
+  readonly tools?: OwnTools
   /** The stream of the agent that delegated the run, which is owed its end; null: none is. */
   readonly reportsTo: string | null
   /** Quality gates of its role, which nothing checks. */
   readonly gates: readonly string[]
   readonly courier: Courier
 }
+
+/**
+ * The id of the next thing that the agent asks for: leave for what it is to do, or a tool of keepup's. An agent of another kind has
+ * no turns.
+ */
+export const nextAskId = ({ agentId, permissions, tools }: ExternalState): string =>
+  toolCallId(agentId, 0, permissions.asked + (tools?.asked ?? 0))
 
 export const isFinished = (state: ExternalState): boolean => state.stage.at === 'ended'
 

@@ -7,8 +7,9 @@ import type { Advertised, AgentRunRequest } from '../external/request.ts'
 import type { ExternalState } from '../external/state.ts'
 import type { Terms } from '../external/terms.ts'
 import type { Usage } from '../external/usage.ts'
-import type { Actor } from '../log/envelope.ts'
+import type { Actor, SealedEvent } from '../log/envelope.ts'
 import type { Json } from '../log/json.ts'
+import type { FunctionSpec } from '../spawn/functions.ts'
 import type { TextFilter } from './workspace.ts'
 
 export type { AgentEvent, AgentEventBody, AgentRunRequest, ExitStatus, Usage }
@@ -42,6 +43,21 @@ export interface Mapped {
   readonly usage?: Usage
 }
 
+/** The answer of a tool to an agent of another kind. */
+export interface ToolAnswer {
+  readonly text: string
+  /** The text says what failed. */
+  readonly isError: boolean
+}
+
+/** keepup's own tools for one run. Each call is judged, approved and recorded as those of keepup's own agents are. */
+export interface OfferedTools {
+  /** `readOnly`: a call changes nothing. */
+  list(): readonly (FunctionSpec & { readonly readOnly: boolean })[]
+  /** Answers also what was refused. `signal`: aborts when the agent waits no longer. Rejects where the log fails. */
+  call(name: string, args: Json, signal: AbortSignal): Promise<ToolAnswer>
+}
+
 /** One run, as its backend sees it. */
 export interface BackendRun {
   readonly agentId: string
@@ -54,6 +70,8 @@ export interface BackendRun {
    * approval that waits. Rejects where the log fails. Absent: no person can be asked, which means no.
    */
   ask?(asked: PermissionAsked): Promise<'approved' | 'rejected' | null>
+  /** keepup's own tools, which the agent may call while it runs. Absent: it may call none. */
+  readonly tools?: OfferedTools
 }
 
 /** A permission that an agent asks for. */
@@ -76,6 +94,8 @@ export interface AgentBackend extends Advertised {
   inspect?(): Promise<BackendState>
   /** Ways to start it for a child of keepup's own agent, by the rights that each gives. Absent: it is delegated nothing. */
   readonly levels?: readonly RightsLevel[]
+  /** It leads its agent to `tools` of a run. Absent: it leads it to none. */
+  readonly takesTools?: boolean
   /** It tells what a run costs. Absent: a budget of money needs a price. */
   readonly reportsCost?: boolean
   /** Its own extension that ends a run at so many dollars. */
@@ -166,6 +186,8 @@ export interface ExternalRunLog {
   append(facts: readonly (ExternalFact | Extract<ExternalCommand, { kind: 'cancel' }>)[]): Promise<void>
   /** Agent events from an index on, some or all; none: no more are recorded by now. */
   read(from: number): Promise<readonly AgentEventBody[]>
+  /** Calls back with what was recorded here or learnt from the log. Returns how to stop. */
+  listen(listener: (events: readonly SealedEvent[]) => void): () => void
 }
 
 /** Hides secrets in what is recorded. */

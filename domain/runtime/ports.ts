@@ -46,13 +46,23 @@ export interface Lease {
   release(): Promise<void>
 }
 
+/** Where calls of keepup's own tools by another agent are performed. */
+export interface ToolDesk {
+  readonly ports: RuntimePorts
+  /** Of the run, with the tools that the agent may call. */
+  readonly env: Environment
+  /** Is its parent paused? Then nothing is begun. */
+  paused(): boolean
+}
+
 /** Runs of other agents that keepup's own agents delegate, as a tree of agents sees them. */
 export interface DelegatedRuns {
   /**
    * Starts the process of a run that was born in the log, in the working folder that the run of its parent holds. `about`: what
-   * is hidden in its stream. A run that cannot be started is ended in the log. Rejects where it was started before.
+   * is hidden in its stream. `desk`: where its calls of keepup's tools are performed. A run that cannot be started is ended in
+   * the log. Rejects where it was started before.
    */
-  take(agentId: string, about: Pick<AgentSpec, 'secrets' | 'policy'>): Promise<AgentRunHandle>
+  take(agentId: string, about: Pick<AgentSpec, 'secrets' | 'policy'>, desk?: ToolDesk): Promise<AgentRunHandle>
   /** A run that is at work in this process. */
   at(agentId: string): AgentRunHandle | undefined
 }

@@ -1,4 +1,4 @@
-import { callArguments } from '../../domain/agent/events/content.ts'
+import { type Block, callArguments } from '../../domain/agent/events/content.ts'
 import { externalStream } from '../../domain/log/ids.ts'
 import type { Json, JsonObject } from '../../domain/log/json.ts'
 import { ProjectionError } from '../errors.ts'
@@ -27,24 +27,31 @@ export async function argumentsOf(
 /** The subject of an approval: the arguments of its call, or the permission that another agent asks for. */
 export const approvalArguments = async (sources: EventSources, row: ApprovalRow): Promise<JsonObject | null> =>
   (await argumentsOf(sources, row.agent_id, row.call_requested_revision, row.block)) ??
-  (await permissionInput(sources, row.agent_id, row.requested_revision))
+  (await outsideInput(sources, row.agent_id, row.call_requested_revision ?? row.requested_revision))
 
-/** The permission that another agent asks for, from the event that asks; null: erased, or it is none of these. */
-async function permissionInput(
+/**
+ * What another agent asks leave for, or gives a tool of keepup's, from the event that says so; null: erased, or it is none of
+ * these.
+ */
+export async function outsideInput(
   { log, blobs }: EventSources,
   agentId: string,
   revision: number | null,
 ): Promise<JsonObject | null> {
   if (revision === null) return null
   for await (const [event] of log.read(externalStream(agentId), { from: revision, limit: 1 })) {
-    if (event?.header.type !== 'permission_requested') return null
+    if (event === undefined || !ASKING.has(event.header.type)) return null
     const bytes = await bodyBytes(event, blobs)
     if (bytes === null || 'poison' in bytes) return null
-    const { input } = JSON.parse(new TextDecoder().decode(bytes)) as { readonly input: Json }
+    const body = JSON.parse(new TextDecoder().decode(bytes)) as { readonly input?: Json; readonly content?: [Block] }
+    const input = body.content === undefined ? (body.input ?? null) : callArguments(body.content[0])
     return input !== null && typeof input === 'object' && !Array.isArray(input) ? (input as JsonObject) : { input }
   }
   return null
 }
+
+/** Events of another agent that ask for something. */
+const ASKING: ReadonlySet<string> = new Set(['permission_requested', 'tool_call_requested'])
 
 const unlessFound = (error: unknown): null => {
   if (error instanceof ProjectionError && error.code === 'NOT_FOUND') return null

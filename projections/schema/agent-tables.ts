@@ -156,7 +156,7 @@ export const agentTables = {
       erased: 'integer!',
     },
     key: ['agent_id', 'id'],
-    kind: 'agent',
+    kind: ['agent', 'external'],
     owner: 'agent_id',
     indexes: [['agent_id', 'turn']],
     partial: { columns: ['agent_id'], where: "status = 'unknown'" },
@@ -168,7 +168,7 @@ export const agentTables = {
   touched_files: {
     columns: { agent_id: 'text!', path: 'text!', tool_call_id: 'text!', use: 'text!', run_id: 'text!' },
     key: ['agent_id', 'path', 'tool_call_id', 'use'],
-    kind: 'agent',
+    kind: ['agent', 'external'],
     owner: 'agent_id',
     indexes: [['path']],
   },

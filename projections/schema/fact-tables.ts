@@ -126,7 +126,7 @@ export const factTables = {
       call_ended_at: 'text',
     },
     key: ['agent_id', 'tool_call_id'],
-    kind: 'agent',
+    kind: ['agent', 'external'],
     owner: 'agent_id',
     indexes: [
       ['tool_call_id'],

@@ -45,11 +45,12 @@ export async function opened(
   agents: AgentBackend[],
   more: KeepUpOptions['scripts'] = {},
   settings: object = { roles: { coder: { kind: 'other' } } },
+  own: Pick<KeepUpOptions, 'tools'> = {},
 ) {
   const { data, ws, remove } = freshFolders()
   mkdirSync(data, { recursive: true })
   writeFileSync(join(data, 'keepup.json'), JSON.stringify({ agents: settings }))
-  const keepup = await openKeepUp({ data, scripts: { ...scripts, ...more }, agents })
+  const keepup = await openKeepUp({ data, scripts: { ...scripts, ...more }, agents, ...own })
   onTestFinished(async () => {
     await keepup.close()
     remove()

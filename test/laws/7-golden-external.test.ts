@@ -16,7 +16,7 @@ test('no stored shape changes without a new version', () => {
 test('every type that is stored stands in a recorded history, which is folded and proved', () => {
   const all = recorded()
   const { told } = newestOf(all, 'external')!
-  const texts = ['external', 'delegations'].map((name) => newestOf(all, name)!.text)
+  const texts = ['external', 'delegations', 'outside'].map((name) => newestOf(all, name)!.text)
   const lines = texts.flatMap((text) => text.trim().split('\n')).filter((line) => line.includes('"stream":"external-'))
   const stored = new Set(lines.map((line) => (JSON.parse(line) as { header: { type: string } }).header.type))
   const erasures = Object.keys(erasureEvents)

@@ -25,11 +25,11 @@ describe('the arguments of a stored call', () => {
     const ports = { clock: { now: () => 0 } }
     const secrets = { text: (text: string) => text }
     const state = { spec: { tools: [look.spec] } }
-    const answer = { body: { content: [block('{"path":')], calls: [{ block: 0 }] } }
+    const args = callArguments(block('{"path":'))
     const call = { id: 'a.t1.c0', toolName: 'look', index: 0, attempt: 1, effect, stage: { at: 'running', probe } }
     const { signal } = new AbortController()
     const env = { secrets, tool: () => look }
-    const attempt = { ports, env, state, call, answer, told: { messages: [], turns: [] }, signal }
+    const attempt = { ports, env, state, call, args, told: { messages: [], turns: [] }, signal }
     expect(await performTool(attempt as unknown as ToolAttempt)).toMatchObject(end)
     expect(look.ran).toEqual([])
   })

@@ -16,7 +16,7 @@ import type { Clock } from '../../../domain/ports.ts'
 import { KeyedMutex } from '../../../domain/runtime/concurrency.ts'
 import type { AgentGateway } from '../../../domain/runtime/external/gateway.ts'
 import type { StreamExternalLog } from '../../../domain/runtime/external/stream-log.ts'
-import type { DelegatedRuns } from '../../../domain/runtime/ports.ts'
+import type { DelegatedRuns, ToolDesk } from '../../../domain/runtime/ports.ts'
 import { Problem } from '../problem.ts'
 import type { AgentsAllowed } from './allowed.ts'
 import { type AgentLease, hold } from './leases.ts'
@@ -99,7 +99,7 @@ export class Agents implements ExternalRuns, DelegatedRuns {
   }
 
   /** Starts a run that keepup's own agent has delegated. One that cannot be started is ended in the log. */
-  async take(agentId: string, about: Hidden): Promise<AgentRunHandle> {
+  async take(agentId: string, about: Hidden, desk?: ToolDesk): Promise<AgentRunHandle> {
     const { log, hide } = await this.#host.log()
     const state = await log.state(agentId)
     if (state === null) throw new Error(`there is no run ${agentId}`)
@@ -108,7 +108,8 @@ export class Agents implements ExternalRuns, DelegatedRuns {
       const files = await this.#filesOf(request.workingDir, about)
       return await this.#hold(agentId, async () => {
         const gateway = await this.#host.gateway({ prompt: request.prompt }, about)
-        return gateway.take(backend, agentId, request, files)
+        const more = { ...(files !== undefined && { files }), ...(desk !== undefined && { desk }) }
+        return gateway.take(backend, agentId, request, more)
       })
     } catch (error) {
       const { code, message } = error as AgentError

@@ -1,10 +1,13 @@
 import { z } from 'zod'
 import { levelFor, rightsOf, shared } from '../../external/delegation.ts'
+import { toolsForOther } from '../../external/outside-tools.ts'
 import { childAgentId } from '../../log/ids.ts'
 import { type AgentSpec, DELEGABLE } from '../definition/spec.ts'
 import { covers, matches } from '../definition/tool-patterns.ts'
 import type { BodyOf, Failure } from '../events/events.ts'
 import type { Amounts, Grant } from '../events/tree.ts'
+
+import { REFERENCE } from '../reference.ts'
 import { free, shareOf } from '../state/account.ts'
 import type { Call } from '../state/call.ts'
 import { eachKind, type Kind, type Nullable } from '../state/family.ts'
@@ -55,6 +58,8 @@ export const delegateToAgent = controlTool({
     const grant = grantFor(state, call)
     const backend = backendFor(state, input)
     if (backend === null) return { events: [], end: { error: unmapped(state.spec, input) } }
+    const secret = backend === undefined ? null : secretIn(state.spec, input)
+    if (secret !== null) return { events: [], end: { error: untold(secret) } }
     const short = lacking(state, grant)
     if (short === null)
       return { events: [{ type: 'child_delegated', body: birth(state, call, input, grant, backend) }], end: null }
@@ -83,20 +88,39 @@ function backendFor(state: AgentState, { role, constraints = [] }: Input): Child
   const { delegation, ...spec } = state.spec
   const known = delegation?.backends?.[role]
   if (known === undefined) return undefined
-  const allowedTools = toolsWithin(spec, constraints).map(({ name }) => name)
-  const policy = { ...spec.policy, allowedTools }
+  const within = toolsWithin(spec, constraints)
+  const policy = { ...spec.policy, allowedTools: within.map(({ name }) => name) }
   const here = phaseTools(state)
   const own = rightsOf({ policy, role: here === null ? null : { phases: [{ allowedTools: here }] } })
   const level = levelFor(shared(own, rightsOf({ policy, role: delegation?.roles[role] ?? null })), known.levels)
   if (level === null) return null
   const model = known.model === undefined ? {} : { 'agent_api.config.model.v1': known.model }
-  return { kind: known.kind, extensions: { ...level.extensions, ...model } }
+  const asked = { role: delegation?.roles[role] ?? null, here }
+  const tools = known.takesTools ? [...toolsForOther(spec, within, asked)] : []
+  return {
+    kind: known.kind,
+    extensions: { ...level.extensions, ...model },
+    ...(tools.length === 0 ? {} : { tools }),
+  }
 }
 
 const unmapped = ({ delegation }: AgentSpec, { role }: Input): Failure => ({
   code: 'PERMISSION_DENIED',
   rule: 'backend_rights',
   message: `the role ${role} is given to ${delegation?.backends?.[role]?.kind}, which cannot be held to the rights that such an agent would have; do the task yourself, or give it to another role`,
+})
+
+/** The first secret that a task refers to, by its name where the run was given it; null: none. */
+function secretIn({ secrets }: AgentSpec, { task, constraints = [], expectedOutput = '' }: Input): string | null {
+  const [reference] = [task, ...constraints, expectedOutput].join('\n').match(REFERENCE) ?? []
+  if (reference === undefined) return null
+  return secrets.find((one) => one.reference === reference)?.name ?? reference
+}
+
+/** Its model would be shown the value, and its own tools would write a reference as it stands. */
+const untold = (secret: string): Failure => ({
+  code: 'SECRET_UNAVAILABLE',
+  message: `another agent is told no secret, and the task holds ${secret}; leave it out, or do that part yourself`,
 })
 
 const namesTool = ({ spec }: AgentState, pattern: string) => permitted(spec).some(({ name }) => matches(pattern, name))

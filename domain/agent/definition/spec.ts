@@ -212,6 +212,8 @@ export const RoleBackend = z.strictObject({
   model: z.string().min(1).optional(),
   /** Of that model. */
   price: Price.optional(),
+  /** It reaches keepup's own tools while it runs. */
+  takesTools: z.literal(true).optional(),
 })
 export type RoleBackend = z.infer<typeof RoleBackend>
 

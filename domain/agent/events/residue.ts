@@ -21,21 +21,7 @@ const residues: Residues = {
   }),
   user_input: () => ({ text: ERASED }),
   prompt_set: () => ({ system: ERASED }),
-  model_call_end: (body) => ({
-    ...body,
-    content: body.content.map((block, index) =>
-      erasedBlock(
-        block,
-        body.calls.find((call) => call.block === index),
-      ),
-    ),
-    calls: body.calls.map(({ refused, askedName: _, ...call }) => ({
-      ...call,
-      reads: [],
-      writes: [],
-      ...failure({ refused }),
-    })),
-  }),
+  model_call_end: (body) => ({ ...body, ...erasedAnswer(body) }),
   tool_call_retry: ({ signature: _, error, ...rest }) => ({ ...rest, error: { ...error, message: ERASED } }),
   tool_call_unknown: (body) => ({ ...body, reason: ERASED }),
   tool_call_resolved: ({ decision, result }) => ({ decision, ...(result === undefined ? {} : { result: ERASED }) }),
@@ -115,7 +101,7 @@ export function residueOf<T extends EventType>(type: T, body: BodyOf<T>): BodyOf
  * The spec without the text that people wrote. A fork works with it: the default warning replaces the run's own. The test
  * command and the role's idempotent commands stay, because gates and retries depend on them.
  */
-function withoutText(spec: AgentSpec): AgentSpec {
+export function withoutText(spec: AgentSpec): AgentSpec {
   const { instructions, knowledge, role, workspace, recovery } = spec
   return {
     ...spec,
@@ -127,6 +113,22 @@ function withoutText(spec: AgentSpec): AgentSpec {
     ...(knowledge === undefined ? {} : { knowledge: [] }),
   }
 }
+
+/** The blocks of an answer, and its calls as they were judged, without text. */
+export const erasedAnswer = ({ content, calls }: Pick<BodyOf<'model_call_end'>, 'content' | 'calls'>) => ({
+  content: content.map((block, index) =>
+    erasedBlock(
+      block,
+      calls.find((call) => call.block === index),
+    ),
+  ),
+  calls: calls.map(({ refused, askedName: _, ...call }) => ({
+    ...call,
+    reads: [],
+    writes: [],
+    ...failure({ refused }),
+  })),
+})
 
 /**
  * Blocks keep their places, because calls name them by index; calls keep what pairs them with their results, the name only

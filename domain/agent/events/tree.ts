@@ -76,7 +76,14 @@ export const treeEvents = {
     grant: Grant,
     tree: z.string().nullable(),
     /** Of a child that is another agent: its kind, and the extensions that its rights are. */
-    backend: z.strictObject({ kind: name, extensions: z.record(z.string(), z.json()) }).optional(),
+    backend: z
+      .strictObject({
+        kind: name,
+        extensions: z.record(z.string(), z.json()),
+        /** keepup's tools that it may call; absent: none. */
+        tools: z.array(name).min(1).optional(),
+      })
+      .optional(),
   }),
   /** Obligation to the parent, in the append that ends the child. */
   end_reported: z.strictObject({

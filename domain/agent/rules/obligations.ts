@@ -46,8 +46,10 @@ export type Delivery = { readonly origin: Origin; readonly after: number } & (
 )
 
 /** Another agent: how it is started, and what it can do. */
-export interface Backend extends Omit<RoleBackend, 'levels'> {
+export interface Backend extends Omit<RoleBackend, 'levels' | 'takesTools'> {
   readonly role: string
+  /** keepup's tools that it may call; absent: none. */
+  readonly tools?: readonly string[] | undefined
   readonly extensions: Readonly<Record<string, Json>>
 }
 
@@ -159,7 +161,7 @@ export const bounceOf = (revision: number, told: boolean, refusal: Refusal) => (
 function backendOf({ delegation }: AgentSpec, { role, backend }: BodyOf<'child_delegated'>): { backend?: Backend } {
   if (backend === undefined) return {}
   const known = delegation?.backends?.[role as DelegableRole]
-  const { levels: _, ...about } = known ?? { capabilities: [], levels: [] }
+  const { levels: _, takesTools: __, ...about } = known ?? { capabilities: [], levels: [] }
   return { backend: { ...about, ...backend, role } }
 }
 

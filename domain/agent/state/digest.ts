@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { compressionWithoutText } from './compression.ts'
-import { type AgentState, activityOf, BLANK, type Machine } from './state.ts'
+import { type AgentState, activityOf, BLANK, type Call, type Machine } from './state.ts'
 import { graphWithoutText } from './tasks.ts'
 
 // The digest is part of the storage format: a change of what is covered below, other than a new member, raises FOLD.
@@ -22,16 +22,24 @@ function machineWithoutText(machine: Machine): unknown {
   if (machine.status === 'ERROR') return { status: machine.status, code: machine.code }
   const activity = activityOf(machine)
   if (activity === null || activity.status === 'THINKING' || activity.calls.length === 0) return machine
-  const calls = activity.calls.map(
-    ({ refused, reads: _, writes: __, signatures: ___, askedName: ____, stage, ...call }) => ({
-      ...call,
-      refused: refused && { code: refused.code, rule: refused.rule ?? null },
-      stage: stage.at === 'rejected' ? { at: stage.at } : stage,
-    }),
-  )
-  const shown = { ...activity, calls }
+  const shown = { ...activity, calls: activity.calls.map(callWithoutText) }
   return machine.status === 'RECOVERY' ? { ...machine, activity: shown } : shown
 }
+
+/** A call as digests cover it. */
+export const callWithoutText = ({
+  refused,
+  reads: _,
+  writes: __,
+  signatures: ___,
+  askedName: ____,
+  stage,
+  ...call
+}: Call) => ({
+  ...call,
+  refused: refused && { code: refused.code, rule: refused.rule ?? null },
+  stage: stage.at === 'rejected' ? { at: stage.at } : stage,
+})
 
 /** Members that hold text, as the digest covers them: without it, because text can be erased. */
 const WITHOUT_TEXT: { readonly [K in keyof AgentState]?: (value: NonNullable<AgentState[K]>) => unknown } = {

@@ -1,7 +1,7 @@
 import { sha256, toolCallId } from '../../log/ids.ts'
 import type { AppendRoot } from '../../log/root.ts'
 import { instantOf } from '../../shared/instant.ts'
-import type { AgentEvent, EventOf } from '../events/events.ts'
+import type { AgentEvent, EventOf, PlannedCall } from '../events/events.ts'
 import { controlKind } from './controls.ts'
 import { countsAsFailure, isViolation } from './failures.ts'
 import { ImpossibleEvent } from './impossible.ts'
@@ -18,7 +18,7 @@ import {
   withActivity,
 } from './state.ts'
 
-type CallEvent = Extract<
+export type CallEvent = Extract<
   AgentEvent,
   {
     type:
@@ -37,28 +37,33 @@ type CallEvent = Extract<
 
 /** The calls of a model's answer, as they were planned. */
 export function openedCalls(state: AgentState, event: EventOf<'model_call_end'>): readonly Call[] {
-  return event.body.calls.map((planned, index) => ({
-    id: toolCallId(event.agentId, event.turn, index),
-    index,
-    argumentsRef: { revision: event.revision, block: planned.block },
-    toolName: planned.toolName,
-    ...(planned.askedName === undefined ? {} : { askedName: planned.askedName }),
-    argumentsHash: planned.argumentsHash,
-    effect: planned.effect,
-    reads: planned.reads,
-    writes: planned.writes,
-    refused: planned.refused ?? null,
-    ...(planned.recorded === undefined ? {} : { recorded: planned.recorded }),
-    ...(planned.permission === undefined ? {} : { permission: planned.permission }),
-    started: false,
-    attempt: 0,
-    lost: 0,
-    startedAt: state.at,
-    since: event.revision,
-    signatures: [],
-    stage: { at: 'planned' },
-  }))
+  return event.body.calls.map((planned, index) =>
+    openedCall(planned, toolCallId(event.agentId, event.turn, index), index, event.revision, state.at),
+  )
 }
+
+/** A call as it was planned in the event at `revision`. `at`: ms. */
+export const openedCall = (planned: PlannedCall, id: string, index: number, revision: number, at: number): Call => ({
+  id,
+  index,
+  argumentsRef: { revision, block: planned.block },
+  toolName: planned.toolName,
+  ...(planned.askedName === undefined ? {} : { askedName: planned.askedName }),
+  argumentsHash: planned.argumentsHash,
+  effect: planned.effect,
+  reads: planned.reads,
+  writes: planned.writes,
+  refused: planned.refused ?? null,
+  ...(planned.recorded === undefined ? {} : { recorded: planned.recorded }),
+  ...(planned.permission === undefined ? {} : { permission: planned.permission }),
+  started: false,
+  attempt: 0,
+  lost: 0,
+  startedAt: at,
+  since: revision,
+  signatures: [],
+  stage: { at: 'planned' },
+})
 
 /** The state after an event of one tool call. */
 export function evolveCall(state: AgentState, event: CallEvent): AgentState {

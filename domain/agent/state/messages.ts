@@ -179,13 +179,13 @@ export class Transcript {
   private result(event: EventOf<'tool_call_end'>): void {
     const call = this.calls.find((one) => one.id === event.toolCallId)
     if (call === undefined) return
-    const { success, result, error, toolName } = event.body
+    const { success, toolName } = event.body
     this.results.set(call.id, {
       role: 'tool',
       toolCallId: call.id,
       providerCallId: call.providerId,
       toolName,
-      content: shown(success ? resultText(result ?? null) : `${error?.code}: ${error?.message}`, (head) =>
+      content: outcomeText(event.body, (head) =>
         this.reader !== undefined
           ? readOnNote(this.reader, call.id, byteLength(head))
           : `the whole is kept in the log; to read on, ask ${toolName} for a part of it`,
@@ -247,6 +247,12 @@ const shownBlocks = ({ content, calls }: Answer): readonly Block[] =>
 
 /** A result takes at most about so many bytes among the messages. Tools that cut by themselves stay below it. */
 export const SHOWN_BYTES = RESULT_BYTES + 1_024
+
+/** The end of a call as a model is told it. `hint`: how to read on behind the head of what is too long. */
+export const outcomeText = (
+  { success, result, error }: Pick<EventOf<'tool_call_end'>['body'], 'success' | 'result' | 'error'>,
+  hint: (head: string) => string,
+): string => shown(success ? resultText(result ?? null) : `${error?.code}: ${error?.message}`, hint)
 
 /** Text that is too long for the model is shown as head, tail and size; the log has the whole. */
 function shown(text: string, hint: (head: string) => string): string {

@@ -1,5 +1,6 @@
 import type { EndRestore, OutcomeCommand } from '../../agent/decisions/commands.ts'
 import { type Owed, owed } from '../../agent/decisions/owed.ts'
+import { callArguments } from '../../agent/events/content.ts'
 import { type AgentState, type Call, callsOf, isFinished } from '../../agent/state/state.ts'
 import { effectId } from '../../log/ids.ts'
 import { Alarm } from '../alarm.ts'
@@ -201,9 +202,12 @@ export class Driver {
     const { answer, told } = this.mailbox
     const call = callsOf(this.state).find((one) => one.id === id)
     if (answer === null || call === undefined) throw new Error(`${id} has no arguments in the log`)
+    const { ports, env, state } = this
+    const block = answer.body.content[answer.body.calls[call.index]?.block ?? -1]
+    const args = block === undefined ? null : callArguments(block)
     const fact = call.reused
-      ? await this.record.tool(this.state, answer, call)
-      : await performTool({ ports: this.ports, env: this.env, state: this.state, call, answer, told, signal })
+      ? await this.record.tool(state, answer, call)
+      : await performTool({ ports, env, state, call, args, stream: this.mailbox.stream, told, signal })
     await this.ports.crashPoint?.('after_tool')
     // A call that may run again, or that has a probe, is left to the next driver.
     if (this.stopping && signal.aborted && fact.kind === 'tool_failed' && kind !== 'irreversible') return

@@ -5,7 +5,7 @@ import { type AgentRunRequest, checkAdvertised, checkRequest } from '../../exter
 import type { Json } from '../../log/json.ts'
 import type { AgentBackend, AgentRunHandle, ExternalLog, HeldFiles, Hiding, StartedBy } from '../../ports/external.ts'
 import type { Clock } from '../../ports.ts'
-import { ExternalRun } from './run.ts'
+import { ExternalRun, type RunOptions } from './run.ts'
 import { versionBefore } from './versions.ts'
 
 export interface GatewayOptions {
@@ -61,16 +61,22 @@ export class AgentGateway {
 
   /**
    * Starts a run that is recorded and was never started. Rejects as `run` does, and where it was started before. `files`: those
-   * of its working folder, which another run holds.
+   * of its working folder, which another run holds. `desk`: where its calls of keepup's tools are performed.
    */
-  async take(kind: string, agentId: string, born: RecordedRequest, files?: HeldFiles): Promise<AgentRunHandle> {
+  async take(
+    kind: string,
+    agentId: string,
+    born: RecordedRequest,
+    { files, desk }: Pick<RunOptions, 'files' | 'desk'> = {},
+  ): Promise<AgentRunHandle> {
     const backend = this.#backend(kind)
     const { envNames: _, name: __, budget, price, ...asked } = born
     const terms = { ...(budget !== undefined && { budget }), ...(price !== undefined && { price }) }
     const request = checkRequest(limited(asked as AgentRunRequest, backend, terms), backend)
     const { clock, hiding = null } = this.#options
     const log = await this.#options.log.take(agentId, await versionBefore(files))
-    return new ExternalRun({ backend, request, log, clock, hiding, ...(files !== undefined && { files }) })
+    const more = { ...(files !== undefined && { files }), ...(desk !== undefined && { desk }) }
+    return new ExternalRun({ backend, request, log, clock, hiding, ...more })
   }
 
   async #hold({ workingDir }: AgentRunRequest, { sharesFolder }: StartedBy): Promise<HeldFiles | undefined> {

@@ -2,8 +2,8 @@ import { boundData, boundFinalText, boundMessage } from '../../external/bounds.t
 import { AgentError, CANCELLED } from '../../external/errors.ts'
 import type { Outcome } from '../../external/outcome.ts'
 import type { AgentRunRequest } from '../../external/request.ts'
+import { nextAskId } from '../../external/state.ts'
 import type { Actor } from '../../log/envelope.ts'
-import { toolCallId } from '../../log/ids.ts'
 import type {
   AgentBackend,
   AgentCompletion,
@@ -13,6 +13,9 @@ import type {
   PermissionAsked,
 } from '../../ports/external.ts'
 import type { Clock } from '../../ports.ts'
+import { Mutex } from '../concurrency.ts'
+import type { ToolDesk } from '../ports.ts'
+import { GivenTools } from './given-tools.ts'
 import { Recorder } from './recorder.ts'
 import { RunHandle } from './run-handle.ts'
 import { versionAfter } from './versions.ts'
@@ -25,6 +28,8 @@ export interface RunOptions {
   readonly hiding: Hiding | null
   /** Absent: no version of the files is kept. */
   readonly files?: HeldFiles
+  /** Absent: the agent may call none of keepup's own tools. */
+  readonly desk?: ToolDesk
 }
 
 type Settled = { readonly outcome: Outcome; readonly value: AgentCompletion | AgentError }
@@ -39,13 +44,15 @@ export class ExternalRun extends RunHandle {
   readonly #options: RunOptions
   readonly #abort = new AbortController()
   readonly #recorder: Recorder
-  #asked = 0
+  readonly #tools: GivenTools | undefined
+  /** What the agent asks for is numbered in the order in which it is recorded. */
+  readonly #asking = new Mutex()
   /** The permissions that the agent waits for, by id. */
   readonly #questions = new Map<string, (decision: 'approved' | 'rejected' | null) => void>()
 
   constructor(options: RunOptions) {
     super()
-    const { log, clock, hiding } = options
+    const { log, clock, hiding, desk } = options
     this.#options = options
     this.agentId = log.agentId
     this.agentKind = options.backend.kind
@@ -59,6 +66,16 @@ export class ExternalRun extends RunHandle {
       },
       onFailure: () => this.#abort.abort(),
     })
+    if (desk !== undefined) {
+      this.#tools = new GivenTools({
+        log,
+        desk,
+        recorder: this.#recorder,
+        asking: this.#asking,
+        onFailure: () => this.#abort.abort(),
+      })
+      this.#abort.signal.addEventListener('abort', () => void this.#tools?.stop(), { once: true })
+    }
     void this.#perform()
     if (log.shared) void this.#listen()
   }
@@ -96,6 +113,7 @@ export class ExternalRun extends RunHandle {
       this.#questions.get(toolCallId)?.(decision)
       this.#questions.delete(toolCallId)
     }
+    this.#tools?.notice()
   }
 
   /** Where other processes record about the run too. */
@@ -110,16 +128,18 @@ export class ExternalRun extends RunHandle {
 
   async #ask({ tool, title, input }: PermissionAsked): Promise<'approved' | 'rejected' | null> {
     if (this.#abort.signal.aborted) return null
-    const id = toolCallId(this.agentId, 0, this.#asked++)
     const answer = Promise.withResolvers<'approved' | 'rejected' | null>()
-    this.#questions.set(id, answer.resolve)
     this.#abort.signal.addEventListener('abort', () => answer.resolve(null), { once: true })
     const hidden = this.#recorder.hide({
       toolName: tool || 'tool',
       reason: boundMessage(title),
       input: boundData(input),
     })
-    await this.#recorder.record([{ kind: 'permission', toolCallId: id, ...hidden }])
+    await this.#asking.run(async () => {
+      const id = nextAskId(this.#options.log.state)
+      this.#questions.set(id, answer.resolve)
+      await this.#recorder.record([{ kind: 'permission', toolCallId: id, ...hidden }])
+    })
     this.#onNews()
     return answer.promise
   }
@@ -132,6 +152,7 @@ export class ExternalRun extends RunHandle {
   async #perform(): Promise<void> {
     const { outcome, value } = await this.#outcome()
     this.#answerAll()
+    await this.#tools?.stop()
     let result = value
     let failure: Error | null = null
     try {
@@ -141,6 +162,7 @@ export class ExternalRun extends RunHandle {
       failure = new AgentError('Backend', `the run could not be recorded: ${(cause as Error).message}`, { cause })
       result = failure as AgentError
     }
+    this.#tools?.close()
     this.#options.files?.release()
     this.end(result, failure)
   }
@@ -152,6 +174,7 @@ export class ExternalRun extends RunHandle {
       signal: this.#abort.signal,
       emit: this.#recorder.emit.bind(this.#recorder),
       ask: (asked: PermissionAsked) => this.#ask(asked),
+      ...(this.#tools !== undefined && { tools: this.#tools }),
     }
     try {
       return this.#exited(await backend.start(request, run))

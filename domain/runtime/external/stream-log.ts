@@ -4,7 +4,7 @@ import type { ExternalCommand, ExternalContext, ExternalFact } from '../../exter
 import type { ExternalEvent } from '../../external/events.ts'
 import type { Outcome } from '../../external/outcome.ts'
 import { type ExternalState, isFinished } from '../../external/state.ts'
-import type { Actor } from '../../log/envelope.ts'
+import type { Actor, SealedEvent } from '../../log/envelope.ts'
 import { base32, effectId, externalStream, runIdOf } from '../../log/ids.ts'
 import type { ExternalLog, ExternalRunLog, RecordedRun, StartedBy } from '../../ports/external.ts'
 import { history } from '../stream/history.ts'
@@ -187,6 +187,10 @@ class StreamRunLog implements ExternalRunLog {
 
   async look(): Promise<void> {
     await this.#mailbox.refresh()
+  }
+
+  listen(listener: (events: readonly SealedEvent[]) => void): () => void {
+    return this.#mailbox.listen(listener)
   }
 
   async append(facts: Parameters<ExternalRunLog['append']>[0]): Promise<void> {

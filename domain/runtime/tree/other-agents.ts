@@ -1,13 +1,13 @@
 import type { AgentState } from '../../agent/state/state.ts'
 import { AgentError } from '../../external/errors.ts'
-import { isFinished } from '../../external/state.ts'
-import { externalStream } from '../../log/ids.ts'
+import { type ExternalState, isFinished } from '../../external/state.ts'
+import { base32, externalStream } from '../../log/ids.ts'
 import { idOf, kindOf } from '../../log/owner.ts'
 import type { Clock } from '../../ports.ts'
 import type { Mailboxes } from '../agent/mailboxes.ts'
 import { deliver } from '../courier/deliver.ts'
 import { ExternalMailbox } from '../external/mailbox.ts'
-import type { DelegatedRuns, RuntimePorts } from '../ports.ts'
+import type { DelegatedRuns, RuntimePorts, ToolDesk } from '../ports.ts'
 import { outcomeRetry } from '../retry.ts'
 import type { Member } from './member.ts'
 import { LOOK_MS, type TreeLeases } from './tree-leases.ts'
@@ -112,7 +112,7 @@ export class OtherAgents {
         .alone(stopped, async () => {
           await mailbox.refresh()
           if (mailbox.state!.stage.at === 'requested' && !parent.state.paused)
-            await this.#start(delegated, mailbox.agentId, parent)
+            await this.#start(delegated, mailbox, parent)
         })
         .catch((error: unknown) => {
           if (!stopped.aborted) throw error
@@ -121,13 +121,25 @@ export class OtherAgents {
     if (!worked) await pause(clock, stopped)
   }
 
-  async #start(delegated: DelegatedRuns, childId: string, parent: Parent): Promise<void> {
+  async #start(delegated: DelegatedRuns, mailbox: ExternalMailbox, parent: Parent): Promise<void> {
+    const desk = await this.#deskOf(mailbox.state!, parent)
     try {
-      await this.#ended(await delegated.take(childId, parent.state.spec))
+      await this.#ended(await delegated.take(mailbox.agentId, parent.state.spec, desk))
     } catch (error) {
       // The log says why it was not started, or that another process has.
       if (!(error instanceof AgentError) && (error as { code?: unknown }).code !== 'RUN_EXISTS') throw error
+    } finally {
+      await desk?.env.close(true).catch((error: Error) => this.#ports.warn?.(mailbox.agentId, error.message))
     }
+  }
+
+  /** Where the calls of keepup's tools are performed that an agent may make; undefined: it may make none. */
+  async #deskOf({ tools, runId, agentId }: ExternalState, parent: Parent): Promise<ToolDesk | undefined> {
+    if (tools === undefined) return undefined
+    const ports = this.#ports
+    const driverId = [ports.driver, base32(ports.random.bytes(10))].filter(Boolean).join('-')
+    const env = await ports.environment(tools.spec, { runId, agentId, driverId })
+    return { ports, env, paused: () => parent.state.paused }
   }
 
   /** Waits for the end of a run, which is asked for where the drive must end. What became of it is in the log. */

@@ -8,14 +8,19 @@ export const pathCell = (path: string): string => cut(path, 500)
 
 /** Changes of `touched_files`: what a call names when it is requested, and what it has changed when it ends. */
 export function touchedFiles(e: ProjectedEvent): Change[] {
-  const row = (call: string, use: 'read' | 'write') => (path: string) =>
-    put('touched_files', { agent_id: e.agentId, path: pathCell(path), tool_call_id: call, use }, { run_id: e.runId })
-  if (e.type === 'model_call_end') {
-    return (e.body?.calls ?? []).flatMap(({ reads, writes }, index) => {
-      const call = toolCallId(e.agentId, e.turn, index)
-      return [...reads.map(row(call, 'read')), ...writes.map(row(call, 'write'))]
-    })
-  }
+  if (e.type === 'model_call_end')
+    return (e.body?.calls ?? []).flatMap((call, index) => namedFiles(e, toolCallId(e.agentId, e.turn, index), call))
   if (e.type !== 'tool_call_end' || e.toolCallId === undefined) return []
-  return [...(e.body?.created ?? []), ...(e.body?.changed ?? [])].map(row(e.toolCallId, 'write'))
+  return namedFiles(e, e.toolCallId, { reads: [], writes: [...(e.body?.created ?? []), ...(e.body?.changed ?? [])] })
+}
+
+/** Rows for the files that a call names. */
+export function namedFiles(
+  { agentId, runId }: { readonly agentId: string; readonly runId: string },
+  call: string,
+  { reads, writes }: { readonly reads: readonly string[]; readonly writes: readonly string[] },
+): Change[] {
+  const row = (use: 'read' | 'write') => (path: string) =>
+    put('touched_files', { agent_id: agentId, path: pathCell(path), tool_call_id: call, use }, { run_id: runId })
+  return [...reads.map(row('read')), ...writes.map(row('write'))]
 }

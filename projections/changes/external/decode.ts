@@ -18,7 +18,8 @@ export function decode(
   const problem = headerPoison(versions, header)
   if (problem) return { poison: problem }
   const type = header.type as ExternalEventType
-  const frame = { ...frameOf(event), type }
+  const { turn, toolCallId } = header
+  const frame = { ...frameOf(event), type, turn, ...(toolCallId === undefined ? {} : { toolCallId }) }
   if (bytes === null) {
     const body = bodyFault(type, residue) === null ? residue : null
     return { ...frame, erased: true, body } as ProjectedExternal

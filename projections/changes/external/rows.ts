@@ -3,6 +3,10 @@ import type { Outcome } from '../../../domain/external/outcome.ts'
 import type { Usage } from '../../../domain/external/usage.ts'
 import type { Row } from '../../schema/tables.ts'
 import { actorText, cut } from '../../text.ts'
+import { approvals } from '../agent/approvals.ts'
+import type { ProjectedEvent } from '../agent/event.ts'
+import { toolCalls } from '../agent/tool-calls.ts'
+import { namedFiles, touchedFiles } from '../agent/touched-files.ts'
 import { type Change, put, remove, set } from '../change.ts'
 import type { ProjectedExternal } from './event.ts'
 
@@ -28,6 +32,20 @@ export function changesOf(e: ProjectedExternal): Change[] {
     case 'permission_requested':
     case 'permission_decided':
       return [agent(), permission(e)]
+    case 'tool_call_requested':
+      return [agent(), ...requested(e)]
+    case 'tool_call_start':
+    case 'tool_call_intent':
+    case 'tool_call_retry':
+    case 'tool_call_unknown':
+    case 'tool_call_end':
+    case 'approval_requested':
+    case 'approval_decided':
+    case 'approval_expired': {
+      // Their bodies are those of agents of keepup's.
+      const own = e as unknown as ProjectedEvent
+      return [agent(), ...toolCalls(own), ...approvals(own), ...touchedFiles(own)]
+    }
     case 'cancel_requested': {
       const reason = set('runs', { id: e.runId }, { error: e.body?.reason ?? null })
       return e.agentId === e.runId
@@ -146,6 +164,18 @@ function permission(e: Of<'permission_requested' | 'permission_decided'>): Chang
     decided_revision: e.revision,
   }
   return put('approvals', key, decided, birth)
+}
+
+/** A call of one of keepup's own tools: it is judged as the calls of keepup's own agents are. */
+function requested(e: Of<'tool_call_requested'>): Change[] {
+  const id = e.toolCallId ?? ''
+  const requested = { requested_revision: e.revision, requested_position: e.position, requested_at: e.time }
+  const born = { run_id: e.runId, turn: TURN, status: 'planned', ...requested }
+  const key = { agent_id: e.agentId, id }
+  if (e.body === null) return [put('tool_calls', key, born)]
+  const { toolName, askedName = toolName, effect, argumentsHash, block, reads, writes } = e.body.calls[0]
+  const call = { tool_name: askedName, effect, arguments_hash: argumentsHash, block }
+  return [put('tool_calls', key, { ...born, ...call }), ...namedFiles(e, id, { reads, writes })]
 }
 
 /** Lineage knows two ends; the code names the cause. */

@@ -12,13 +12,11 @@ export const anthropic: Wire = {
     else if (body.stream === true) streamEvents(res, [start(TOKENS), ...textBlock(0, text), ...stop('end_turn')])
     else sendJson(res, 200, { ...start(TOKENS).message!, content: [{ type: 'text', text }], stop_reason: 'end_turn' })
   },
-  tool: (res, _, file) =>
-    streamEvents(res, [
-      start(TOKENS),
-      ...callBlock(0, 'toolu_1', 'Read', JSON.stringify({ file_path: file })),
-      ...stop('tool_use'),
-    ]),
+  tool: (res, _, file) => anthropic.call(res, NO_REQUEST, 'Read', { file_path: file }),
+  call: (res, _, name, args) =>
+    streamEvents(res, [start(TOKENS), ...callBlock(0, 'toolu_1', name, JSON.stringify(args)), ...stop('tool_use')]),
 }
+const NO_REQUEST: Asked = { path: '', raw: '', body: {} }
 const TOKENS = { input_tokens: 100, output_tokens: 7 }
 
 export const responses: Wire = {
@@ -26,7 +24,14 @@ export const responses: Wire = {
     respond(res, { type: 'message', role: 'assistant', id: 'msg_1', content: [{ type: 'output_text', text }] }),
   tool(res, asked, file) {
     const { name, args } = shellOf(asked, `cat ${file}`)
-    respond(res, { type: 'function_call', id: 'fc_1', call_id: 'call_1', name, arguments: JSON.stringify(args) })
+    responses.call(res, asked, name, args)
+  },
+  call(res, { body }, name, args) {
+    // Tools of servers are told in a space of names of their own.
+    const spaces = body.tools as { type: string; name?: string; tools?: { name: string }[] }[]
+    const space = spaces.find(({ tools }) => tools?.some((tool) => tool.name === name))
+    const item = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name, arguments: JSON.stringify(args) }
+    respond(res, { ...item, ...(space !== undefined && { namespace: space.name }) })
   },
 }
 
@@ -58,6 +63,7 @@ export const gemini: Wire = {
   text: (res, { path }, text) => generate(res, path, { text }),
   tool: (res, { path }, file) =>
     generate(res, path, { functionCall: { name: 'read_file', args: { file_path: file } } }),
+  call: (res, { path }, name, args) => generate(res, path, { functionCall: { name, args } }),
 }
 
 function generate(res: ServerResponse, path: string, part: Record<string, unknown>): void {
@@ -72,9 +78,10 @@ function generate(res: ServerResponse, path: string, part: Record<string, unknow
 
 export const chat: Wire = {
   text: (res, _, text) => streamChunks(res, [delta({ role: 'assistant', content: text }), finish('stop'), COUNTS]),
-  tool: (res, _, file) =>
+  tool: (res, asked, file) => chat.call(res, asked, 'read', { filePath: file }),
+  call: (res, _, name, args) =>
     streamChunks(res, [
-      call({ index: 0, id: 'call_1', name: 'read', args: JSON.stringify({ filePath: file }) }),
+      call({ index: 0, id: 'call_1', name, args: JSON.stringify(args) }),
       finish('tool_calls'),
       COUNTS,
     ]),

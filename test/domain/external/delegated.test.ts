@@ -14,6 +14,7 @@ const files = ['read_file', 'write_file', 'run_command'].map((name) => toolSpec(
 const phase = (name: string, ...allowedTools: string[]) => ({ name, allowedTools })
 const role = (...phases: ReturnType<typeof phase>[]) => ({ ...HAND, phases })
 const CODER = role(phase('plan', 'read_file'), phase('write', 'read_file', 'write_file', 'run_command'))
+const SECRET = `secret:ku_${'a'.repeat(26)}`
 const LEVELS = [
   { grants: { ...NO_RIGHTS, read: true, outside: true }, extensions: { 'backend.other.mode': 'read' } },
   { grants: ALL_RIGHTS, extensions: { 'backend.other.mode': 'all' } },
@@ -32,8 +33,8 @@ function spec(policy: object = {}, own: ReturnType<typeof role> | null = null, c
 }
 
 /** What the root's delegation to a coder has led to: the birth of the child, or the end of the call. */
-function delegated(given: ReturnType<typeof spec>, constraints?: string[]) {
-  const call = use('delegate_to_agent', { role: 'coder', task: 'code it', ...(constraints && { constraints }) }, 'p0')
+function delegated(given: ReturnType<typeof spec>, constraints?: string[], task = 'code it') {
+  const call = use('delegate_to_agent', { role: 'coder', task, ...(constraints && { constraints }) }, 'p0')
   const done = use('complete_task', { summary: 'done' }, 'p1')
   const agents = new Mixed(({ state }) => ({
     ...says([state.turn === 1 ? call : done], 'tool_use'),
@@ -79,6 +80,15 @@ it.each([
     undefined,
     expect.objectContaining({ code: 'PERMISSION_DENIED', rule: 'backend_rights' }),
   ])
+  expect([...agents.others.keys()]).toEqual([])
+})
+
+it.each([
+  ['its name', [{ name: 'API_KEY', reference: SECRET }], 'API_KEY'],
+  ['its reference', [], SECRET],
+])('given a task that holds a secret, when it delegates, then the call is refused by %s', (_, secrets, told) => {
+  const { agents, error } = delegated({ ...spec(), secrets }, undefined, `use ${SECRET}`)
+  expect(error).toMatchObject({ code: 'SECRET_UNAVAILABLE', message: expect.stringContaining(`holds ${told};`) })
   expect([...agents.others.keys()]).toEqual([])
 })
 

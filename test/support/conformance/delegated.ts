@@ -6,6 +6,8 @@ const law = 'test/laws/tree-backends.test.ts'
 const api = 'test/api/agent-delegation.test.ts'
 const views = 'test/api/agent-delegation-views.test.ts'
 const rule = 'delegation to another agent'
+const calls = 'keepup’s tools for another agent'
+const outside = 'test/domain/external/own-tools.test.ts'
 
 /** Delegation from keepup's own agents to other agents (CONTRACTS 13). */
 export const DELEGATED: readonly Rule[] = [
@@ -33,6 +35,13 @@ export const DELEGATED: readonly Rule[] = [
       'if (level === null) return null',
       'if (level === null) return undefined',
     ),
+  },
+  {
+    rule,
+    says: 'a task that holds a secret is refused by its name',
+    test: decided,
+    name: 'given a task that holds a secret',
+    fault: fault('agent/control/delegate-to-agent.ts', 'if (secret !== null) return', 'if (false as boolean) return'),
   },
   {
     rule,
@@ -112,5 +121,103 @@ export const DELEGATED: readonly Rule[] = [
       search: "kindOf(e.body.origin.stream) === 'external'",
       replace: 'false',
     },
+  },
+  {
+    rule: calls,
+    says: 'what its options govern is not offered a second time',
+    test: 'test/api/agent-tools.test.ts',
+    name: 'a call is judged, recorded',
+    fault: fault('external/outside-tools.ts', '!ITS_OWN.has(name) && inSome', 'inSome'),
+  },
+  {
+    rule: calls,
+    says: 'a call of what it does not reach is refused, and recorded',
+    test: outside,
+    name: 'then the call is refused and recorded',
+    fault: fault(
+      'external/outside-tools.ts',
+      'const tools = spec.tools.filter(({ name }) => names.includes(name))',
+      'const { tools } = spec',
+    ),
+  },
+  {
+    rule: calls,
+    says: 'a call that the policy asks about waits for a person',
+    test: outside,
+    name: 'then nothing is begun before a person has given it',
+    fault: fault(
+      'external/outside-tools.ts',
+      'requiresApproval: spec.policy.requiresApproval.filter(concerns)',
+      'requiresApproval: []',
+    ),
+  },
+  {
+    rule: calls,
+    says: 'in a pause of its parent no call is begun',
+    test: outside,
+    name: 'when its parent is paused, then nothing is begun',
+    fault: fault('external/decide-calls.ts', '{ ...context, paused }', '{ ...context, paused: false }'),
+  },
+  {
+    rule: calls,
+    says: 'an unknown outcome is told at once, and no person is asked',
+    test: outside,
+    name: 'when it is unknown whether a call happened',
+    fault: fault(
+      'external/decide-calls.ts',
+      "if (doubt !== undefined && fact.kind === 'tool_in_doubt')",
+      'if (false as boolean && doubt && fact.kind === "tool_in_doubt")',
+    ),
+  },
+  {
+    rule: calls,
+    says: 'after a crash a call that had begun is unknown, and none is begun again',
+    test: outside,
+    name: 'when the program that ran it is gone',
+    fault: fault(
+      'external/decide.ts',
+      "      settleCalls(d, 'the program that ran the agent was gone', context)\n",
+      '',
+    ),
+  },
+  {
+    rule: calls,
+    says: 'no call is open behind the end of its agent',
+    test: outside,
+    name: 'each call has one start and one end',
+    fault: fault(
+      'external/decide.ts',
+      "      if (running) settleCalls(d, 'the agent that called has ended', context)\n",
+      '',
+    ),
+  },
+  {
+    rule: calls,
+    says: 'an erasure leaves no word of a call',
+    test: outside,
+    name: 'erasing what was said',
+    fault: fault(
+      'external/erasing.ts',
+      "tool_call_end: (body) => residueOf('tool_call_end', body)",
+      'tool_call_end: (body) => body',
+    ),
+  },
+  {
+    rule: calls,
+    says: 'secrets are hidden before a call is recorded, and resolved where it is performed',
+    test: 'test/api/agent-tools-ends.test.ts',
+    name: 'a secret is resolved for the tool',
+    fault: fault(
+      'runtime/external/given-tools.ts',
+      'plain === null ? null : secrets.arguments(tool?.name ?? name, plain)',
+      'plain',
+    ),
+  },
+  {
+    rule: calls,
+    says: 'the token of the server dies with the run',
+    test: 'test/adapters/functions-mcp/own-tools.test.ts',
+    name: 'the token dies with the run',
+    fault: { file: 'adapters/agents-process/reach-tools.ts', search: '      await close()\n', replace: '' },
   },
 ]

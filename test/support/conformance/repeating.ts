@@ -9,8 +9,8 @@ export const REPEATING: readonly Row[] = [
     name: '5.9.1',
     fault: fault(
       'agent/state/evolve-calls.ts',
-      'id: toolCallId(event.agentId, event.turn, index),',
-      'id: toolCallId(event.agentId, event.revision, index),',
+      'toolCallId(event.agentId, event.turn, index), index',
+      'toolCallId(event.agentId, event.revision, index), index',
     ),
   },
   {

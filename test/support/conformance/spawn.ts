@@ -242,7 +242,7 @@ export const SPAWN: readonly Rule[] = [
     test: functions,
     name: 'without its token',
     fault: inAdapter(
-      'functions-mcp/server.ts',
+      'functions-mcp/loopback.ts',
       'return new Response(null, { status: 401 })',
       'return handler.fetch(request)',
     ),

@@ -29,6 +29,10 @@ export class MemoryRunLog implements ExternalRunLog {
 
   async look(): Promise<void> {}
 
+  listen(): () => void {
+    return () => undefined
+  }
+
   async read(from: number): Promise<readonly AgentEventBody[]> {
     return this.#agent.slice(from, from + 100)
   }

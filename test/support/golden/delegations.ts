@@ -6,6 +6,7 @@ import type { DelegatedRuns, RuntimePorts } from '../../../domain/runtime/ports.
 import { says, use } from '../tree/planned-model.ts'
 import { HAND, worldSpec } from '../tree/plans.ts'
 import { ROOT, TreeWorld } from '../tree/world.ts'
+import { callTools } from './outside-calls.ts'
 import { RecordingLog } from './recording.ts'
 
 // Delegation to other agents: one that does its work, and one that is at work when a person cancels the run.
@@ -52,6 +53,7 @@ function others(world: TreeWorld, ports: RuntimePorts): DelegatedRuns {
         { kind: 'batch', first: 0, events: [{ kind: 'TextOutput', text: 'I begin.' }] },
         { kind: 'usage', usage: { ...USAGE, cost: { nanos: 5_000, scope: 'run' } } },
       ])
+      if (run.state.tools !== undefined) await callTools(run, runs, world.clock)
       if (run.state.gates.length > 0) await end(DONE)
       else void world.ask(ROOT, { kind: 'cancel', deadlineMs: 10_000, reason: 'enough' }, 'cancel')
       return handle
@@ -62,11 +64,16 @@ function others(world: TreeWorld, ports: RuntimePorts): DelegatedRuns {
 const DONE = { outcome: 'exited', exit: { code: 0, signal: null }, success: true, finalText: 'Mended.' } as const
 const CANCELLED = { outcome: 'cancelled', exit: { code: null, signal: 'SIGTERM' } } as const
 
-export async function delegations(): Promise<RecordingLog> {
+export const delegations = (): Promise<RecordingLog> => delegating({}, {})
+
+/** The coder calls tools of keepup's while it works. */
+export const outside = (): Promise<RecordingLog> => delegating({ requiresApproval: ['send'] }, { takesTools: true })
+
+async function delegating(policy: object, coder: { readonly takesTools?: true }): Promise<RecordingLog> {
   const log = new RecordingLog()
-  const base = worldSpec({ policy: { mode: 'batch', sandboxed: false, backends: ['other'] } })
+  const base = worldSpec({ policy: { mode: 'batch', sandboxed: false, backends: ['other'], ...policy } })
   const roles = { coder: CHECKED, reviewer: { ...CHECKED, qualityGates: [] } }
-  const backends = { coder: { ...given, model: 'm', price: PRICE }, reviewer: given }
+  const backends = { coder: { ...given, model: 'm', price: PRICE, ...coder }, reviewer: given }
   const world = new TreeWorld(
     { rounds: [], ends: 'completes' },
     undefined,

@@ -1,5 +1,5 @@
 import { World } from '../world.ts'
-import { delegations } from './delegations.ts'
+import { delegations, outside } from './delegations.ts'
 import { PLANS } from './plans.ts'
 import { RecordingLog } from './recording.ts'
 import { contexts, tasks } from './tales-contexts.ts'
@@ -40,6 +40,7 @@ export const HISTORIES: Readonly<Record<string, () => Promise<RecordingLog>>> = 
     messages,
     models,
     outages,
+    outside,
     people,
     permissions,
     revoked,

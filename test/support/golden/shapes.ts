@@ -18,9 +18,12 @@ const refined = ({ zodSchema, jsonSchema }: { zodSchema: object; jsonSchema: obj
 
 /**
  * Optional members that types have gained since their shape was recorded: what was stored before them is still of that shape.
- * Each is a path of members; `[]` stands for the items of an array.
+ * Each is a path of members; `[]` stands for the items of an array, `{}` for the members of a record.
  */
 export const GAINED: Readonly<Record<string, readonly string[]>> = {
+  'agent_started@1': ['spec.delegation.backends.{}.takesTools'],
+  'child_delegated@1': ['backend.tools'],
+  'external_started@1': ['tools'],
   'model_call_end@1': ['calls.[].permission'],
   'tool_call_start@1': ['permission'],
 }
@@ -28,7 +31,9 @@ export const GAINED: Readonly<Record<string, readonly string[]>> = {
 interface Schema {
   properties?: Record<string, Schema>
   items?: Schema
+  additionalProperties?: Schema
   required?: string[]
+  $defs?: Record<string, Schema>
 }
 
 /** Takes a member out of a schema. Throws where it is not there, or not optional. */
@@ -36,10 +41,20 @@ function withoutMember(schema: Schema, path: string): void {
   const steps = path.split('.')
   const last = steps.pop()!
   let at: Schema | undefined = schema
-  for (const step of steps) at = step === '[]' ? at?.items : at?.properties?.[step]
+  for (const step of steps)
+    at = step === '[]' ? at?.items : step === '{}' ? at?.additionalProperties : at?.properties?.[step]
   if (at?.properties?.[last] === undefined || at.required?.includes(last))
     throw new Error(`${path} is no optional member; a shape may gain nothing else`)
   delete at.properties[last]
+}
+
+/** Takes out definitions that only a gained member has named. */
+function dropUnnamed(schema: Schema): void {
+  const { $defs = {}, ...rest } = schema
+  for (const name of Object.keys($defs)) {
+    const { [name]: _, ...others } = $defs
+    if (!JSON.stringify([rest, others]).includes(`"#/$defs/${name}"`)) delete $defs[name]
+  }
 }
 
 /** The shape of every stored type, without what it has gained: a hash of its JSON Schema, under `type@version`. */
@@ -58,5 +73,6 @@ function shapesOf<T extends string>(types: Readonly<Record<T, z.ZodType>>, versi
 function shapeOf(type: z.ZodType, gained: readonly string[] = []): string {
   const json = z.toJSONSchema(type, { io: 'output', unrepresentable: 'any', override: refined }) as Schema
   for (const path of gained) withoutMember(json, path)
+  if (gained.length > 0) dropUnnamed(json)
   return sha256(canonicalBytes(json))
 }

@@ -1,5 +1,5 @@
 import type { ExternalFact } from '../../../domain/external/commands.ts'
-import { permissionId } from '../../../domain/external/evolve.ts'
+import { nextAskId } from '../../../domain/external/state.ts'
 import type { Clock } from '../../../domain/ports.ts'
 import { StreamExternalLog } from '../../../domain/runtime/external/stream-log.ts'
 import { seededRandom } from '../harness.ts'
@@ -57,7 +57,7 @@ async function works(runs: StreamExternalLog): Promise<void> {
     ['approved', 1],
     ['rejected', 2],
   ] as const) {
-    const toolCallId = permissionId(run.state)
+    const toolCallId = nextAskId(run.state)
     await run.append([{ kind: 'permission', toolCallId, toolName: 'edit', input: { path: 'a' }, reason: 'to mend it' }])
     const by = { kind: 'approver', id: 'ann', claimed: true } as const
     await runs.ask('works', { kind: 'decide_permission', toolCallId, decision }, { by, commandId: `d${n}` })

@@ -87,6 +87,7 @@ function Body({ event }: { event: EventView }) {
     case 'agent_events':
       return <OtherAgentEvents events={payload.events ?? []} />
     case 'model_call_end':
+    case 'tool_call_requested':
       return <Answer content={payload.content ?? []} />
     case 'tool_call_end': {
       const { error } = payload

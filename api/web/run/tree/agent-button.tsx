@@ -33,6 +33,7 @@ export function AgentButton({ node, then, chosen }: AgentButtonProps) {
       <span>
         <bdi>{shown(role ?? backend ?? short(agentId))}</bdi> {asks && <span class="badge">asks</span>}{' '}
         {ungoverned && <span class="badge">ungoverned</span>}
+        {ungoverned && own.toolCalls > 0 && <span class="quiet"> but for {own.toolCalls} of keepup's tools</span>}
       </span>
       <span class="quiet">{then === null ? `${agentStatus(node)} · ${money}` : standing(then)}</span>
     </button>

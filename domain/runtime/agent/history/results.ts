@@ -4,10 +4,11 @@ import { resultText } from '../../../agent/state/messages.ts'
 import type { RecordedEvent } from '../../../log/envelope.ts'
 import { LogError } from '../../../log/errors.ts'
 import { agentStream } from '../../../log/ids.ts'
-import { ownerOf } from '../../../log/owner.ts'
+import { idOf, ownerOf } from '../../../log/owner.ts'
 import { blobParts, checkAttached } from '../../stream/attachments.ts'
 import { bodyOf } from '../../stream/bodies.ts'
 import type { Stores } from '../../stream/ports.ts'
+import { streamOfAgent } from '../../stream-of-agent.ts'
 import { firstOf } from './history.ts'
 import { seenResults } from './seen-results.ts'
 
@@ -43,8 +44,8 @@ export async function findResult(stores: Stores, agentId: string, toolCallId: st
   const known = place && (await endAt(stores, place.stream, place.revision, toolCallId))
   if (known) return known
   let limit = Number.MAX_SAFE_INTEGER
-  let stream = agentStream(agentId)
-  while (stream !== agentStream(owner)) {
+  let stream = (await streamOfAgent(stores.log, agentId)) ?? agentStream(agentId)
+  while (idOf(stream) !== owner) {
     const first = await firstOf(stores, stream)
     if (first?.type !== 'forked') return null
     stream = first.body.stream

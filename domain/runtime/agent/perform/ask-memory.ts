@@ -1,6 +1,5 @@
 import { ToolError } from '../../../agent/errors.ts'
 import type { AgentState, Call } from '../../../agent/state/state.ts'
-import { agentStream } from '../../../log/ids.ts'
 import type { Json } from '../../../log/json.ts'
 import type { MemoryRequest } from '../../../memory/request.ts'
 import type { Environment, RuntimePorts } from '../../ports.ts'
@@ -11,13 +10,14 @@ export async function askMemory(
   { secrets }: Pick<Environment, 'secrets'>,
   { runId, agentId, correlation }: AgentState,
   call: Call,
+  stream: string,
   request: MemoryRequest,
 ): Promise<Json> {
   if (memory === undefined) throw new ToolError('RESOURCE_NOT_FOUND', 'this program has no memory for its agents')
   await secrets.refresh()
   return memory.perform(request, {
     ...{ runId, agentId, toolCallId: call.id, secrets },
-    causationId: `${agentStream(agentId)}@${call.since}`,
+    causationId: `${stream}@${call.since}`,
     ...(correlation === undefined ? {} : { correlationId: correlation }),
   })
 }

@@ -23,7 +23,7 @@ interface Performed {
 
 /** Establishes what a control tool needs for its decision; the decision itself is pure (domain/agent/control). */
 export async function performControl(
-  { ports, env, state, call, told, signal }: Omit<ToolAttempt, 'answer'>,
+  { ports, env, state, call, stream, told, signal }: Omit<ToolAttempt, 'args'>,
   args: JsonObject,
 ): Promise<Performed> {
   const tool = controlToolNamed(call.toolName)
@@ -37,7 +37,7 @@ export async function performControl(
   for (const gate of gates) checked.push(await checkGate(env, state, gate, types, signal))
   const earlier = turns === undefined ? null : readTurns(told, turns)
   const read = part === undefined ? { text: earlier } : await readPart(ports, state, part)
-  const kept = memory === undefined ? {} : { memory: await askMemory(ports, env, state, call, memory) }
+  const kept = memory === undefined ? {} : { memory: await askMemory(ports, env, state, call, stream, memory) }
   const findings = { artifacts, gates: checked, ...read, ...kept }
   return { result: { content: findings.text ?? 'examined' }, control: { input, findings } }
 }

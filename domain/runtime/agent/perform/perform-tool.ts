@@ -2,13 +2,11 @@ import type { OutcomeCommand } from '../../../agent/decisions/commands.ts'
 import { thrownByTool } from '../../../agent/decisions/thrown.ts'
 import { readerOf, readOnNote } from '../../../agent/definition/tools.ts'
 import { ToolChanged, ToolError } from '../../../agent/errors.ts'
-import { callArguments } from '../../../agent/events/content.ts'
 import { toolResult } from '../../../agent/events/tool-result.ts'
 import { commandInRoot, sameCommand } from '../../../agent/rules/command-line.ts'
 import { takes } from '../../../agent/rules/plan.ts'
 import { denial } from '../../../agent/rules/policy.ts'
 import type { AgentState, Call } from '../../../agent/state/state.ts'
-import { agentStream } from '../../../log/ids.ts'
 import type { JsonObject } from '../../../log/json.ts'
 import type { Tool, ToolContext, ToolFailure, ToolResult } from '../../../ports.ts'
 import { limited } from '../../time-limit.ts'
@@ -21,10 +19,8 @@ import { apart, withWhole } from './whole-result.ts'
 
 /** Performs an attempt whose intent is in the log. Returns its outcome, redacted. */
 export async function performTool(performed: ToolAttempt): Promise<OutcomeCommand> {
-  const { ports, env, state, call, answer, signal } = performed
+  const { ports, env, state, call, args, stream, signal } = performed
   const about = { toolCallId: call.id, toolName: call.toolName, attempt: call.attempt }
-  const block = answer.body.content[answer.body.calls[call.index]?.block ?? -1]
-  const args = block ? callArguments(block) : null
   const spec = state.spec.tools.find((one) => one.name === call.toolName)
   const tool = env.tool(call.toolName)
   const started = ports.clock.now()
@@ -63,7 +59,7 @@ export async function performTool(performed: ToolAttempt): Promise<OutcomeComman
     toolCallId: call.id,
     attempt: call.attempt,
     tool: spec,
-    causationId: `${agentStream(agentId)}@${call.since}`,
+    causationId: `${stream}@${call.since}`,
     correlationId: state.correlation,
     signal: own,
     workspace: env.workspace,

@@ -1,5 +1,5 @@
-import type { EventOf } from '../../../agent/events/events.ts'
 import type { AgentState, Call } from '../../../agent/state/state.ts'
+import type { JsonObject } from '../../../log/json.ts'
 import type { Environment, RuntimePorts } from '../../ports.ts'
 import type { Told } from './read-turns.ts'
 
@@ -9,8 +9,10 @@ export interface ToolAttempt {
   readonly env: Environment
   readonly state: AgentState
   readonly call: Call
-  /** The answer of the model that asks for the call: it holds the arguments. */
-  readonly answer: EventOf<'model_call_end'>
+  /** The arguments, as they are recorded; null: they cannot be read. */
+  readonly args: JsonObject | null
+  /** The stream that the call is recorded in. */
+  readonly stream: string
   /** The messages, for tools that read on in earlier turns. */
   readonly told: Told
   readonly signal: AbortSignal

@@ -1,0 +1,52 @@
+import { callsOf } from '../../../domain/agent/state/state.ts'
+import type { ExternalFact } from '../../../domain/external/commands.ts'
+import { actingAgent } from '../../../domain/external/tools.ts'
+import { toolCallId } from '../../../domain/log/ids.ts'
+import type { ExternalRunLog } from '../../../domain/ports/external.ts'
+import type { StreamExternalLog } from '../../../domain/runtime/external/stream-log.ts'
+import type { VirtualClock } from '../virtual-clock.ts'
+
+const GO_ON: ExternalFact = { kind: 'calls_go_on' }
+
+/** Calls of keepup's tools by another agent, in every way that they go: `look` is pure, `send` is asked about. */
+export async function callTools(run: ExternalRunLog, runs: StreamExternalLog, clock: VirtualClock): Promise<void> {
+  const { agentId } = run
+  const ask = (index: number, name: string, args: Record<string, string | number>) =>
+    run.append([{ kind: 'call', index, name, arguments: args, paths: {} }, GO_ON])
+  const of = (index: number, toolName: string, attempt = 1) => ({
+    ...{ toolCallId: toolCallId(agentId, 0, index), toolName, attempt, durationMs: 5 },
+  })
+  const decide = async (index: number, decision: 'approved' | 'rejected', reason?: string) => {
+    const { toolCallId } = of(index, 'send')
+    const by = { kind: 'approver', id: 'ann', claimed: true } as const
+    const { argumentsHash } = callsOf(actingAgent(run.state)!).find(({ id }) => id === toolCallId)!
+    const said = reason === undefined ? {} : { reason }
+    await runs.ask(
+      agentId,
+      { kind: 'decide_permission', toolCallId, decision, argumentsHash, ...said },
+      {
+        ...{ by, commandId: `${agentId}.d${index}` },
+      },
+    )
+    await run.look()
+    await run.append([GO_ON])
+  }
+  const busy = { code: 'NETWORK', message: 'the line is busy', transient: true, beforeEffect: true }
+
+  await ask(0, 'look', { path: 'a' })
+  await run.append([{ kind: 'tool_failed', ...of(0, 'look'), error: busy }])
+  clock.time += 2_000
+  await run.append([{ kind: 'tool_succeeded', ...of(0, 'look', 2), result: { content: 'ok' } }, GO_ON])
+  await ask(1, 'no_such_tool', {})
+  await ask(2, 'send', { to: 'bob' })
+  await decide(2, 'approved', 'he waits for it')
+  await run.append([{ kind: 'tool_in_doubt', ...of(2, 'send'), reason: 'the line went dead' }, GO_ON])
+  await ask(3, 'send', { to: 'eve' })
+  await decide(3, 'rejected')
+  await ask(4, 'send', { to: 'dan' })
+  clock.time += 86_400_000
+  await run.append([GO_ON])
+  // Its agent ends while it is at work.
+  await ask(5, 'send', { to: 'bob' })
+  await decide(5, 'approved')
+}
