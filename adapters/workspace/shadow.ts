@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { copyFile, readdir, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { headOf } from '../../domain/agent/bounded.ts'
 import { ToolError } from '../../domain/agent/errors.ts'
 import { resolveBytes } from '../../domain/agent/secrets/redactor.ts'
@@ -74,12 +76,16 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets, warn: (
     }
   }
 
+  /** Whether the index is as it was left, and the repository still has the version. */
+  const isThere = async ({ tree, index }: { tree: string; index: string }, from: string): Promise<boolean> =>
+    index === (await stampOf(from)) && existsSync(join(place.repository, 'objects', tree.slice(0, 2), tree.slice(2)))
+
   /** `from`: the index to start with. A missing one counts as empty. */
   const snapshotFrom = async (from: string): Promise<string> => {
     const paths = await changedPaths({ ...place, index: from })
     aside.lookAnew()
     const last = lasts.get(key)
-    if (paths.length === 0 && last !== undefined && last.index === (await stampOf(from))) return last.tree
+    if (paths.length === 0 && last !== undefined && (await isThere(last, from))) return last.tree
     // Git works on a copy, so that a crash leaves neither a half-written index nor git's lock.
     const index = `${place.index}.${randomBytes(6).toString('hex')}`
     const draft = { ...place, index }

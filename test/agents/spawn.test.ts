@@ -126,6 +126,8 @@ test('spawned agents are one tree in the lineage', async () => {
   )
   expect(await keepup.verify(lead!)).toMatchObject({ ok: true })
   expect(await keepup.run(lead!)).toMatchObject({ status: 'completed' })
+  const stored = await Array.fromAsync(keepup.contextStores.variables('audit', { prefix: 'agent-result-' }))
+  expect(stored.map(({ runId }) => runId)).toEqual([lead, lead, lead])
 })
 
 test('secrets of prompt, variables and answers are in no event', async () => {

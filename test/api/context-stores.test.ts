@@ -65,6 +65,14 @@ it('lists stores, their variables and each value', async () => {
   expect((await get<{ value: string }>('/notes/variable?key=long')).value).toHaveLength(200_000)
 })
 
+it('hides a value whose key says that it is a secret, and refuses a key that is one', async () => {
+  const secrets = keepup.contextStore('secrets')
+  await secrets.set('apiKey', 'a value of no shape')
+  expect(await secrets.get('apiKey')).toMatch(/^secret:ku_/)
+  await expect(secrets.set(SECRET, 1)).rejects.toMatchObject({ code: 'INVALID_VARIABLE' })
+  await keepup.contextStores.erase('secrets', { all: true, reason: 'done' })
+})
+
 it.each([
   ['/v1/context-stores/nothing', 404, 'STORE_UNKNOWN'],
   ['/v1/context-stores/nothing/variable?key=a', 404, 'STORE_UNKNOWN'],
@@ -137,7 +145,11 @@ it('is whole in the library, also for a value that lay in a blob', async () => {
     ['goal', true],
     ['long', true],
   ])
-  expect((await Array.fromAsync(keepup.contextStores.list())).map(({ store }) => store)).toEqual(['audit', 'notes'])
+  expect((await Array.fromAsync(keepup.contextStores.list())).map(({ store }) => store)).toEqual([
+    'audit',
+    'notes',
+    'secrets',
+  ])
   expect(await keepup.contextStores.verify('notes')).toMatchObject({ ok: true })
   expect(await keepup.contextStores.verify('audit')).toMatchObject({ ok: true, erased: [] })
 })
@@ -149,7 +161,7 @@ it('is in a backup, whole', async () => {
   try {
     expect(await copy.contextStore('audit').get('n')).toBe(7)
     expect(await copy.contextStores.verify('notes')).toMatchObject({ ok: true })
-    expect((await Array.fromAsync(copy.contextStores.list())).length).toBe(2)
+    expect((await Array.fromAsync(copy.contextStores.list())).length).toBe(3)
   } finally {
     await copy.close()
   }

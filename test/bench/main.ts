@@ -10,6 +10,7 @@ import { many } from './cases/many.ts'
 import { memory } from './cases/memory.ts'
 import { size } from './cases/size.ts'
 import { state } from './cases/state.ts'
+import { stretches } from './cases/stretches.ts'
 import { tables } from './cases/tables.ts'
 import { tree } from './cases/tree.ts'
 import { turns } from './cases/turns.ts'
@@ -31,6 +32,7 @@ const CASES: readonly Case[] = [
   contexts,
   decisions,
   agents,
+  stretches,
   memory,
 ]
 const NAMES = CASES.map((one) => one.name).join(', ')

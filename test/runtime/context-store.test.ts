@@ -5,6 +5,7 @@ import { context, contextStream } from '../../domain/context/aggregate.ts'
 import { MAX_VALUE_BYTES } from '../../domain/context/variable.ts'
 import type { Json } from '../../domain/log/json.ts'
 import type { EventLog } from '../../domain/ports.ts'
+import { ContextStores } from '../../domain/runtime/context/context-stores.ts'
 import { ContextStore } from '../../domain/runtime/context/store.ts'
 import { StreamVariables } from '../../domain/runtime/context/stream-variables.ts'
 import { erase } from '../../domain/runtime/erasure/erase.ts'
@@ -158,6 +159,13 @@ describe.each(Object.entries(LOGS))('the stream of a store on the %s log', (_, o
     expect(await store.get('key')).toBe('the <hidden>')
   })
 
+  test('is refused a key that holds a secret', async () => {
+    const ports = await portsOn(open)
+    const store = storeOn(ports)
+    await expect(store.set('the s3cret key', 1)).rejects.toMatchObject({ code: 'INVALID_VARIABLE' })
+    expect(await ports.log.head(contextStream('notes'))).toBeNull()
+  })
+
   test('a value that was erased is gone, and may be set again', async () => {
     const ports = await portsOn(open)
     const store = storeOn(ports)
@@ -173,6 +181,19 @@ describe.each(Object.entries(LOGS))('the stream of a store on the %s log', (_, o
     await after.set('key', 'again')
     expect(await after.get('key')).toBe('again')
   })
+})
+
+test('on a log that cannot empty a body nothing is erased', async () => {
+  const ports = await portsOn(LOGS.memory)
+  const stores = new ContextStores({ ...ports, hide: hidden })
+  const by = { kind: 'user', id: 'ann' } as const
+  await stores.open('notes', by).set('key', 'a person')
+  const log = new Proxy(ports.log, {
+    get: (of, name) => (name === 'erases' ? false : Reflect.get(of, name).bind?.(of)),
+  })
+  const there = new ContextStores({ ...ports, log, hide: hidden })
+  await expect(there.erase('notes', 'key', 'asked', { by })).rejects.toMatchObject({ code: 'ERASE_IMPOSSIBLE' })
+  expect(await stores.open('notes', by).get('key')).toBe('a person')
 })
 
 test.each(['', 'A', 'a b', '../x', `a${'b'.repeat(64)}`])('a store is not named "%s"', async (store) => {

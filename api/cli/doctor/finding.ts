@@ -40,7 +40,7 @@ export function checkRestores(runs: readonly string[]): Finding[] {
 export function checkParked(parked: number): Finding[] {
   if (parked === 0) return []
   const todo =
-    '"runs list" and "stores" name them, "runs show" says why; when that is mended, "release --all" reads them again'
+    '"runs list" names them, "stores" those of variables, "runs show" says why; when that is mended, "release --all" reads them again'
   return [
     bad('warning', 'parked', `${counted(parked, 'stream')} ${parked === 1 ? 'is' : 'are'} shown only in part`, todo),
   ]

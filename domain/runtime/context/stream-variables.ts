@@ -6,7 +6,7 @@ import { entries, entry } from '../../context/table.ts'
 import { STORE_NAME, type VariableRef } from '../../context/variable.ts'
 import type { Actor } from '../../log/envelope.ts'
 import { base32 } from '../../log/ids.ts'
-import type { Json } from '../../log/json.ts'
+import type { Json, JsonObject } from '../../log/json.ts'
 import { history } from '../stream/history.ts'
 import { Mailbox } from '../stream/mailbox.ts'
 import type { Stores, StreamPorts } from '../stream/ports.ts'
@@ -43,7 +43,10 @@ export class StreamVariables implements Variables {
   }
 
   async set({ key }: VariableRef, given: Json, caused: Caused = {}): Promise<void> {
-    const value = await this.#options.hide(given)
+    // Together: some keys say that their value is a secret.
+    const [[shown, value] = [key, null]] = Object.entries((await this.#options.hide({ [key]: given })) as JsonObject)
+    if (shown !== key)
+      throw new ContextError('INVALID_VARIABLE', 'the key of a variable holds the value of a secret; use another key')
     await this.#submit({ kind: 'set', key, value }, caused)
   }
 

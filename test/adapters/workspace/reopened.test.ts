@@ -1,4 +1,4 @@
-import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { findProgram } from '../../../adapters/programs/programs.ts'
@@ -41,6 +41,14 @@ test('a changed folder has a version of its own', async () => {
   const after = await (await open()).versions.snapshot()
   expect(after).not.toBe(before)
   expect(await (await open()).versions.changes(before, after)).toEqual([{ path: 'a', change: 'modified' }])
+})
+
+test('a version that the repository has lost is stored again', async () => {
+  const before = await (await open()).versions.snapshot()
+  rmSync(join(folders.data, 'versions.git', 'objects', before.slice(0, 2), before.slice(2)), { force: true })
+  const ws = await open()
+  expect(await ws.versions.snapshot()).toBe(before)
+  expect(await ws.versions.read(before, 'a')).not.toBeNull()
 })
 
 test('an index that another process has written is looked into', async () => {

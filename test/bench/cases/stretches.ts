@@ -1,0 +1,97 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { FileBlobs } from '../../../adapters/blobs-file/store.ts'
+import { openSqliteLog } from '../../../adapters/log-sqlite/open.ts'
+import { openVault } from '../../../adapters/vault/file-vault.ts'
+import { exportRun } from '../../../api/app/events/export.ts'
+import { blameApart, patchApart } from '../../../api/app/text-diff/apart.ts'
+import { openBoundary } from '../../../api/host/boundary.ts'
+import { SystemClock } from '../../../api/host/clock.ts'
+import { paths } from '../../../api/host/paths.ts'
+import { systemRandom } from '../../../api/host/random.ts'
+import { Policy } from '../../../domain/agent/definition/spec.ts'
+import { compareRuns } from '../../../domain/runtime/agent/history/compare.ts'
+import { agentAt } from '../../../domain/runtime/agent/history/replay.ts'
+import { verifyAgent } from '../../../domain/runtime/agent/history/verify.ts'
+import { AgentMailbox } from '../../../domain/runtime/agent/mailbox.ts'
+import { withWhole } from '../../../domain/runtime/agent/perform/whole-result.ts'
+import type { Bench, Case } from '../bench.ts'
+import { type Figure, most, ms } from '../figure.ts'
+
+// How long the event loop is held at most by work on inputs of ten times the usual size: the CPU of this thread between two
+// turns of the loop, so that a busy machine changes little.
+
+const cpuMs = (): number => {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
+}
+
+/** The most CPU of this thread between two turns of the event loop while some work is done. */
+async function stretchOf(work: () => Promise<unknown>): Promise<number> {
+  await new Promise(setImmediate)
+  let [last, longest, over] = [cpuMs(), 0, false]
+  const look = () => {
+    const now = cpuMs()
+    longest = Math.max(longest, now - last)
+    last = now
+    if (!over) setImmediate(look)
+  }
+  setImmediate(look)
+  await work()
+  over = true
+  look()
+  return longest
+}
+
+/** The shortest of a few rounds: garbage of what was before is no part of the work. */
+async function figure(name: string, rounds: number, work: () => Promise<unknown>): Promise<Figure> {
+  let longest = Number.POSITIVE_INFINITY
+  for (let round = 0; round < rounds; round++) longest = Math.min(longest, await stretchOf(work))
+  return { name, ours: ms(longest), floor: '', value: longest, goal: most(50, ' ms'), note: 'CPU' }
+}
+
+const lines = Array.from({ length: 4_000 }, (_, n) => `line ${n} of a text\n`)
+const shuffled = (by: number) => lines.map((_, n) => lines[(n * 7919 + by) % lines.length]!).join('')
+const secretive = (count: number) =>
+  Array.from({ length: count }, (_, n) => `token=ghp_${(n * 7919).toString(36).padStart(36, 'a')} ${n}\n`).join('')
+
+export const stretches: Case = {
+  name: 'stretches',
+  async run(bench: Bench): Promise<Figure[]> {
+    const { data, agentId } = await bench.long()
+    const [log, blobs] = [
+      await openSqliteLog({ folder: paths(data).log, mode: 'reader' }),
+      new FileBlobs(paths(data).blobs),
+    ]
+    const stores = { log, blobs }
+    const [clock, random] = [new SystemClock(), systemRandom]
+    const dataFolder = join(bench.folder, 'stretches')
+    mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
+    const vault = await openVault({ dataFolder, env: {} })
+    const { secrets } = await openBoundary(vault, ['hunter2-hunter2'], { secrets: [], policy: Policy.parse({}) })
+    const { rounds } = bench
+    const of = (name: string, work: () => Promise<unknown>, times = rounds) => figure(name, times, work)
+    const size = bench.quick ? '1,000 turns' : '14,300 turns'
+    try {
+      return [
+        await of(`loop held: messages of ${size}`, () =>
+          new AgentMailbox(agentId, { ...stores, clock, random }).loadMessages(),
+        ),
+        await of(`loop held: state of ${size}`, () => agentAt(stores, agentId, null)),
+        await of(`loop held: proof of ${size}`, () => verifyAgent(stores, agentId)),
+        await of(`loop held: export of ${size}`, async () => {
+          for await (const _ of exportRun(log, blobs, agentId, [agentId]));
+        }),
+        await of(`loop held: comparison of ${size}`, () => compareRuns(stores, agentId, agentId)),
+        await of('loop held: output of 7 MB with 100,000 secrets', async () => {
+          await withWhole({ clock, random }, secrets, { content: '', whole: secretive(100_000) }, undefined)
+          await secrets.keep()
+        }),
+        await of('loop held: patch of 80 KB that differ wholly', () => patchApart('f', shuffled(0), shuffled(13))),
+        await of('loop held: who wrote 4,000 lines, 6 versions', () => blameApart([0, 1, 2, 3, 4, 5].map(shuffled)), 1),
+      ]
+    } finally {
+      await log.close()
+    }
+  },
+}
