@@ -10,21 +10,23 @@ const cut = (text: string): string => (text.length > MOST ? `${text.slice(0, MOS
 export function AgentWay({ runId, path }: { runId: string; path: AskView['agentPath'] }) {
   const task = taskOf.value.get(runId)
   return (
-    <span class="way">
-      {path.map(({ agentId, role }, nth) => (
-        <span key={agentId}>
-          {nth > 0 && ' › '}
-          <a href={nth === 0 ? `/runs/${runId}` : `/runs/${runId}?agent=${agentId}`} title={agentId}>
-            <bdi>{shown(role ?? (task === undefined ? short(agentId) : 'agent'))}</bdi>
-          </a>
-        </span>
-      ))}
+    <>
+      <span class="way">
+        {path.map(({ agentId, role }, nth) => (
+          <span key={agentId}>
+            {nth > 0 && ' › '}
+            <a href={nth === 0 ? `/runs/${runId}` : `/runs/${runId}?agent=${agentId}`} title={agentId}>
+              <bdi>{shown(role ?? (task === undefined ? short(agentId) : 'agent'))}</bdi>
+            </a>
+          </span>
+        ))}
+      </span>
       {task !== undefined && (
         <>
           {' '}
           in “<bdi>{shown(cut(task))}</bdi>”
         </>
       )}
-    </span>
+    </>
   )
 }
