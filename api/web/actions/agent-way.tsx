@@ -8,7 +8,7 @@ const cut = (text: string): string => (text.length > MOST ? `${text.slice(0, MOS
 
 /** The way from a run, named by its task, and its root agent to the one that asks; each part opens that agent. */
 export function AgentWay({ runId, path }: { runId: string; path: AskView['agentPath'] }) {
-  const task = taskOf.value.get(runId)
+  const task = taskOf.value.get(runId) ?? undefined
   return (
     <>
       <span class="way">
