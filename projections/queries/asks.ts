@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Database } from '../schema/database.ts'
+import { reached } from './reached.ts'
 
 /** A call whose outcome is unknown, or the question that an agent waits for an answer to. Its arguments are in the log. */
 export interface OpenCall {
@@ -32,6 +33,7 @@ export function listDoubts(db: Kysely<Database>, runId?: string): Promise<OpenCa
     )
     .select(COLUMNS)
     .where('w.reason', '=', 'doubt')
+    .where(reached('w.agent_id'))
     .$if(runId !== undefined, (query) => query.where('w.run_id', '=', runId!))
     .orderBy('w.agent_id')
     .orderBy('t.id')
@@ -48,6 +50,7 @@ export function listQuestions(db: Kysely<Database>, runId?: string): Promise<Ope
     )
     .select(COLUMNS)
     .where('w.reason', '=', 'input')
+    .where(reached('w.agent_id'))
     .$if(runId !== undefined, (query) => query.where('w.run_id', '=', runId!))
     .orderBy('w.agent_id')
     .execute()

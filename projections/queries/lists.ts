@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { ArtifactRow, Database } from '../schema/database.ts'
 import type { Row } from '../schema/tables.ts'
+import { reached } from './reached.ts'
 
 /** Streams, of all runs or of one, that stopped at an event this program cannot take, oldest first. */
 export function listParked(db: Kysely<Database>, runId?: string): Promise<Row<'parked'>[]> {
@@ -60,7 +61,8 @@ export function listApprovals(
     query = query
       .innerJoin('agents as a', 'a.id', 'p.agent_id')
       .where('p.call_ended_at', 'is', null)
-      .where('a.completed_at', 'is', null) as typeof query
+      .where('a.completed_at', 'is', null)
+      .where(reached('p.agent_id')) as typeof query
   }
   if (state !== undefined) query = query.where('p.status', '=', state)
   return query.execute()

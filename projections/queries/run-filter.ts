@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import { pathCell } from '../changes/agent/touched-files.ts'
 import type { Database } from '../schema/database.ts'
+import { reached } from './reached.ts'
 import type { Waiting } from './waiting.ts'
 
 export type RunStatus = 'active' | 'recovering' | 'completed' | 'failed'
@@ -50,7 +51,8 @@ export function filtered<O>(query: RunsQuery<O>, f: RunFilter): RunsQuery<O> {
   if (f.person !== undefined) q = q.where(sql<boolean>`id in (${runsOfPerson(f.person)})`)
   if (f.file !== undefined) q = q.where(sql<boolean>`id in (${runsWithFile(f.file)})`)
   if (f.waiting !== undefined)
-    q = q.where(sql<boolean>`id in (select run_id from waiting where reason in (${sql.join(f.waiting)}))`)
+    q = q.where(sql<boolean>`id in (select run_id from waiting
+      where reason in (${sql.join(f.waiting)}) and ${reached('waiting.agent_id')})`)
   if (f.over !== undefined) {
     const cost = sql`(select coalesce(sum(m.nano_dollars), 0) from model_calls m where m.run_id = runs.id)`
     q = q.where(sql<boolean>`${cost} > ${f.over}`)

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Database } from '../schema/database.ts'
+import { reached } from './reached.ts'
 
 /** One reason why an agent waits: for a person, or for its models to serve again (`model`). */
 export interface Waiting {
@@ -16,6 +17,7 @@ export async function waitingOf(db: Kysely<Database>, runIds: readonly string[])
     .selectFrom('waiting')
     .selectAll()
     .where('run_id', 'in', runIds)
+    .where(reached('waiting.agent_id'))
     .orderBy('agent_id')
     .orderBy('reason')
     .orderBy('tool_call_id')

@@ -30,7 +30,7 @@ describe('questions', () => {
     const tab = await page.context().newPage()
     await tab.goto(page.url())
     await tab.getByRole('button', { name: /^Ask/ }).click()
-    await tab.getByRole('link', { name: run }).click()
+    await tab.getByRole('link', { name: run, exact: true }).click()
     await expect.poll(() => new URL(tab.url()).pathname).toBe(`/runs/${run}`)
     expect(found).toEqual([])
   })
@@ -70,6 +70,14 @@ describe('the proof', () => {
     expect(said).toMatch(/^✓ The proof holds: \d+ events of 2 streams chained, \d+ states folded again and equal/)
     const row = page.getByRole('region', { name: 'Proofs' }).getByRole('row').filter({ hasText: run })
     expect(await row.innerText()).toContain(String(agents[0]!.events))
+    // One that cannot even be read keeps none of the others from being proved.
+    await page.route(`**/v1/runs/${run}/verify`, (route) =>
+      route.fulfill({ status: 409, json: { code: 'PARKED', status: 409, detail: 'it cannot be read' } }),
+    )
+    await page.getByRole('button', { name: 'Verify' }).click()
+    await expect.poll(() => page.locator('p.bad').allTextContents()).toContain(`${run}: it cannot be read`)
+    expect(await page.locator('.panel').innerText()).toContain('2 of 2')
+    await page.unroute(`**/v1/runs/${run}/verify`)
     await page.getByLabel('Run').fill('nothing')
     await page.getByRole('button', { name: 'Verify' }).click()
     await expect.poll(() => page.getByRole('alert').innerText()).toContain('nothing')

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { useBrowser } from '../support/browser/pages.ts'
@@ -31,6 +32,18 @@ const drop = (page: Page, name: string, content: string) =>
   )
 
 describe('an exported run', () => {
+  it('is saved on the page of the run, byte for byte', async () => {
+    const page = await browser.page()
+    const found = troubles(page)
+    await served.open(page, `/runs/${run}`)
+    const saved = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Export' }).click()
+    const file = await saved
+    expect(file.suggestedFilename()).toBe(`${run}.ndjson`)
+    expect(readFileSync(await file.path(), 'utf8')).toBe(text)
+    expect(found).toEqual([])
+  })
+
   it('is viewed and checked without a session, and without a word to the server', async () => {
     const page = await browser.page()
     const found = troubles(page)

@@ -102,6 +102,8 @@ it('no attack runs, loads, leads elsewhere or hides', async () => {
     await page.locator('.compare .difference, .compare .patch').first().waitFor()
   }
   await page.goto(`${served.url}/runs/${id}?at=8`)
+  await expect.poll(() => page.title()).toContain('hostile <img src=x')
+  expect(await page.title()).not.toMatch(/[\u001b\u202E]/)
   const timeline = page.locator('.timeline')
   await expect.poll(() => timeline.innerText()).toContain('<script>globalThis.hit=1</script>')
   expect(await timeline.innerText()).not.toMatch(/\u001b|\u202E|\u200B/)

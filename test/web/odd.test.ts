@@ -83,6 +83,20 @@ it('a screen that cannot be drawn says so, is drawn again, and leaves the others
   await expect.poll(() => page.locator('.run-head .status').innerText()).toContain('done')
 })
 
+it('events that cannot be read say why', async () => {
+  const page = await browser.page()
+  const path = '**/v1/agents/*/events?*'
+  await page.route(path, (route) =>
+    route.fulfill({ status: 409, json: { code: 'LOG_CORRUPT', status: 409, detail: 'event 3 was altered' } }),
+  )
+  await served.open(page, `/runs/${done}`)
+  await expect.poll(() => page.locator('.fault').allTextContents()).toContain('event 3 was altered')
+  await page.unroute(path)
+  await page.goto(`${served.url}/runs/${done}`)
+  await expect.poll(() => page.locator('.detail').innerText()).toContain('completion')
+  expect(await page.locator('.fault').count()).toBe(0)
+})
+
 describe('a command', () => {
   it('whose answer was lost is the same one when it is sent again', async () => {
     const page = await browser.page()

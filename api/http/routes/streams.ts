@@ -60,6 +60,8 @@ export function streamRoutes(s: Services, heartbeatMs: number) {
     clock: s.clock,
   })
 
+  /** So that a reader knows when silence is none of ours. */
+  const pace = { 'keepup-heartbeat-ms': String(heartbeatMs) }
   const feed = new EventFeed(s)
 
   return newApp()
@@ -90,7 +92,7 @@ export function streamRoutes(s: Services, heartbeatMs: number) {
       const beat = () => (ndjson ? '\n' : seen === null ? ': still here\n\n' : sse({ id: formatCursor(seen) }))
       return streamResponse(pieces(), {
         format: ndjson ? 'ndjson' : 'sse',
-        headers: { 'keepup-heartbeat-ms': String(heartbeatMs) },
+        headers: pace,
         heartbeat: heartbeat(beat),
         onClose: () => over.abort(),
       })
@@ -111,6 +113,7 @@ export function streamRoutes(s: Services, heartbeatMs: number) {
       }
       return streamResponse(pieces(), {
         format: 'sse',
+        headers: pace,
         heartbeat: heartbeat(() => ': still here\n\n'),
         onClose: () => over.abort(),
       })

@@ -8,23 +8,25 @@ const cut = (text: string): string => (text.length > MOST ? `${text.slice(0, MOS
 
 /** The way from a run, named by its task, and its root agent to the one that asks; each part opens that agent. */
 export function AgentWay({ runId, path }: { runId: string; path: AskView['agentPath'] }) {
-  const task = taskOf.value.get(runId)
+  const task = taskOf.value.get(runId) ?? undefined
   return (
-    <span class="way">
-      {path.map(({ agentId, role }, nth) => (
-        <span key={agentId}>
-          {nth > 0 && ' › '}
-          <a href={nth === 0 ? `/runs/${runId}` : `/runs/${runId}?agent=${agentId}`} title={agentId}>
-            <bdi>{shown(role ?? (task === undefined ? short(agentId) : 'agent'))}</bdi>
-          </a>
-        </span>
-      ))}
+    <>
+      <span class="way">
+        {path.map(({ agentId, role }, nth) => (
+          <span key={agentId}>
+            {nth > 0 && ' › '}
+            <a href={nth === 0 ? `/runs/${runId}` : `/runs/${runId}?agent=${agentId}`} title={agentId}>
+              <bdi>{shown(role ?? (task === undefined ? short(agentId) : 'agent'))}</bdi>
+            </a>
+          </span>
+        ))}
+      </span>
       {task !== undefined && (
         <>
           {' '}
           in “<bdi>{shown(cut(task))}</bdi>”
         </>
       )}
-    </span>
+    </>
   )
 }

@@ -155,14 +155,23 @@ export class FeedHub {
   async #watch(runId: string): Promise<void> {
     const over = new AbortController()
     this.#watching.set(runId, over)
+    const ear = new Ear(over.signal)
     try {
-      const answer = await this.#ask(`/v1/runs/${encodeURIComponent(runId)}/live`, {}, over.signal)
+      const answer = await this.#ask(`/v1/runs/${encodeURIComponent(runId)}/live`, {}, ear.signal)
+      ear.hears(answer)
       if (answer.ok && answer.body !== null)
-        await each(answer.body, ({ data }) => {
-          if (data !== null) this.#say({ kind: 'news', news: JSON.parse(data) as News })
-        })
+        await each(
+          answer.body,
+          ({ data }) => {
+            if (data !== null) this.#say({ kind: 'news', news: JSON.parse(data) as News })
+          },
+          () => ear.heard(),
+        )
+      else await answer.body?.cancel()
     } catch {
       // Text that streams is never stored: what was missed comes with the event of its call.
+    } finally {
+      ear.end()
     }
     if (!over.signal.aborted) await new Promise((resolve) => setTimeout(resolve, LONGEST_WAIT))
     this.#watching.delete(runId)
@@ -177,7 +186,7 @@ export class FeedHub {
 async function each(
   body: ReadableStream<Uint8Array>,
   take: (message: Message) => void,
-  heard: () => void = () => {},
+  heard: () => void,
 ): Promise<void> {
   const parser = new SseParser()
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader()

@@ -56,6 +56,11 @@ export function DocumentsScreen() {
                     </li>
                   ))}
               </ul>
+              {after !== null && (
+                <button type="button" onClick={() => setAfter(null)}>
+                  To the first
+                </button>
+              )}
               {next !== null && (
                 <button type="button" onClick={() => setAfter(next)}>
                   More

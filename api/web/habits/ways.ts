@@ -11,7 +11,8 @@ export interface Ways {
 export const quoted = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 
-const TOKEN = '"Authorization: Bearer $(cat ~/.local/share/keepup/token)"'
+/** Of the data folder that the variable names, or of the default one. */
+const TOKEN = `"Authorization: Bearer $(cat "\${KEEPUP_DATA:-$HOME/.local/share/keepup}/token")"`
 
 /** The options of a command that stand in the address under the same names. */
 const options = (query: URLSearchParams, names: readonly string[]): string =>

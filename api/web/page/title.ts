@@ -1,6 +1,10 @@
 import { effect, signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import { shown } from '../parts/shown.ts'
 import { waitingForPeople } from './waiting.ts'
+
+/** Of a name, so much stands in the title of a window. */
+const MOST = 100
 
 const title = signal('')
 
@@ -15,6 +19,6 @@ export function followTitle(): void {
 /** Names the screen that is shown. */
 export function useTitle(name: string): void {
   useEffect(() => {
-    title.value = name
+    title.value = shown(name.slice(0, MOST))
   }, [name])
 }

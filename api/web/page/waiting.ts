@@ -6,14 +6,14 @@ import { Soon } from '../parts/soon.ts'
 
 /** Approvals that are shown at once. */
 const MOST = '200'
-const PAUSE = 300
+const PAUSE = 400
 
 /** All that waits for people: approvals, decisions on unknown outcomes, answers. Null: not known yet. */
 export const waiting = signal<readonly AskView[] | null>(null)
 /** There are more approvals than these. */
 export const isMore = signal(false)
-/** The tasks of the runs that wait, by run. */
-export const taskOf = signal<ReadonlyMap<string, string>>(new Map())
+/** The tasks of the runs that wait, by run; null: it has none yet. */
+export const taskOf = signal<ReadonlyMap<string, string | null>>(new Map())
 export const waitingFault = signal('')
 export const waitingForPeople = computed(() => waiting.value?.length ?? 0)
 
@@ -23,11 +23,10 @@ const CHANGES =
 
 async function look(): Promise<void> {
   try {
-    const [{ approvals, next }, { doubts }, { questions }, { runs }] = await Promise.all([
+    const [{ approvals, next }, { doubts }, { questions }] = await Promise.all([
       take(api.v1.approvals.$get({ query: { limit: MOST } })),
       take(api.v1.doubts.$get({ query: {} })),
       take(api.v1.questions.$get({ query: {} })),
-      take(api.v1.runs.$get({ query: { waiting: 'people', limit: '500' } as never })),
     ])
     const asked = approvals.map(
       ({ runId, agentId, agentPath, toolCallId, toolName, arguments: given, reason }): AskView => ({
@@ -35,13 +34,18 @@ async function look(): Promise<void> {
         ...{ runId, agentId, agentPath, toolCallId, toolName, arguments: given, text: reason },
       }),
     )
-    taskOf.value = new Map(runs.flatMap(({ runId, task }) => (task === null ? [] : [[runId, task]])))
     waiting.value = [...asked, ...doubts, ...questions]
     isMore.value = next !== null
     waitingFault.value = ''
+    if (waiting.value.some(({ runId }) => !taskOf.value.has(runId))) await lookUpTasks()
   } catch (error) {
     waitingFault.value = told(error)
   }
+}
+
+async function lookUpTasks(): Promise<void> {
+  const { runs } = await take(api.v1.runs.$get({ query: { waiting: 'people', limit: '500' } as never }))
+  taskOf.value = new Map(runs.map(({ runId, task }) => [runId, task]))
 }
 
 /** Keeps the list true while the page is open. */

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import type { EventView } from '../../app/schemas/events.ts'
+import { told } from '../client/api.ts'
 
 /** Events that are asked for at once. */
 const PAGE = 50
@@ -28,6 +29,8 @@ export class EventCache {
   #timer = 0
   /** Changes whenever events have come. */
   readonly version = signal(0)
+  /** Why what was asked for last cannot be shown. */
+  readonly fault = signal('')
 
   constructor(read: ReadEvents) {
     this.#read = read
@@ -78,12 +81,14 @@ export class EventCache {
         from = answer.next
       }
       this.#keep(page, found)
+      this.fault.value = ''
       for (const [part, pages] of this.#wanted) {
         const left = pages.filter((one) => one !== page)
         this.#wanted.set(part, left)
       }
-    } catch {
+    } catch (error) {
       this.#failed.add(page)
+      this.fault.value = told(error)
     } finally {
       this.#asked.delete(page)
       this.#load()

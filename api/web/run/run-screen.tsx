@@ -59,13 +59,12 @@ export function RunScreen({ runId }: { runId: string }) {
       </Notice>
     )
   const told = isStranger ? `${shown(asked)} is no agent of this run; its root agent is shown` : ''
-  const faults = [told, model.fault.value, agent.fault.value, states.fault.value, trees.fault.value].filter(
-    (one) => one !== '',
-  )
+  const found = [model.fault, agent.fault, agent.events.fault, states.fault, trees.fault].map((fault) => fault.value)
+  const faults = new Set([told, ...found].filter((one) => one !== ''))
   return (
     <div class="screen run">
       <RunHead detail={detail} runId={runId} step={agentId === runId ? (agent.outline.steps[place] ?? null) : null} />
-      {faults.map((fault) => (
+      {[...faults].map((fault) => (
         <p key={fault} class="fault" role="alert">
           {fault}
         </p>

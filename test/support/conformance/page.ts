@@ -6,6 +6,8 @@ const POINTS = 'test/api/agent-events.test.ts'
 const MOMENTS = 'test/api/tree-at.test.ts'
 const FEED = 'test/api/event-feed.test.ts'
 const NUMBERS = 'test/projections/queries.test.ts'
+const LISTS = 'test/api/web-lists.test.ts'
+const HUB = 'test/api/web-feed.test.ts'
 
 const within = (file: string, search: string, replace: string) => ({ file, search, replace })
 
@@ -109,6 +111,47 @@ export const PAGE: readonly Rule[] = [
     test: FEED,
     name: 'takes nothing',
     fault: within('api/app/events/shared-tail.ts', ' || this.#pages.length > KEPT_PAGES', ''),
+  },
+  {
+    rule: 'what people are asked',
+    says: 'a question keeps its place on the page while others are decided',
+    test: LISTS,
+    name: 'keeps its place when another one is decided',
+    fault: within('api/web/actions/asked.ts', "(ask.for === 'approval' ? [ask] : [])", '[]'),
+  },
+  {
+    rule: 'what people are asked',
+    says: 'nothing is asked on behalf of an agent that nothing reaches',
+    test: NUMBERS,
+    fault: within('projections/queries/reached.ts', 'c.unreached = 1', 'c.unreached = 2'),
+  },
+  {
+    rule: 'what people are asked',
+    says: 'the page says that a restore of files has not ended',
+    test: 'test/api/web-reasons.test.ts',
+    name: 'whose files are half put back',
+    fault: within('api/web/run/reasons.ts', 'restoring !== null && {', 'restoring === undefined && {'),
+  },
+  {
+    rule: 'the page hears',
+    says: 'changes without a rest do not put a look off',
+    test: LISTS,
+    name: 'is done while changes come without a rest',
+    fault: within('api/web/parts/soon.ts', 'if (this.#over || this.#timer !== 0) return', 'clearTimeout(this.#timer)'),
+  },
+  {
+    rule: 'the page hears',
+    says: 'a connection that falls silent is broken off',
+    test: HUB,
+    name: 'that falls silent is broken off',
+    fault: within('api/web/client/ear.ts', '      this.#over.abort()\n', ''),
+  },
+  {
+    rule: 'the page hears',
+    says: 'a tab that has slept looks up what it was not told',
+    test: HUB,
+    name: 'that have slept are told',
+    fault: within('api/web/client/feed-hub.ts', 'else if (isForgotten && ', 'else if (!isForgotten && '),
   },
   {
     rule: 'pages of events',

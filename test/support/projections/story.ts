@@ -61,6 +61,11 @@ export class Actor {
     this.runId = runId
   }
 
+  /** Another agent of the same run, at the same clock. */
+  beside(id: string): Actor {
+    return new Actor(this.#log, this.#now, id, this.runId)
+  }
+
   write(type: string, body: unknown, extra: Extra = {}) {
     const [stream, at] = [agentStream(this.id), this.#now()]
     // Of three events one owes something, one owes nothing, and one is not the last of its append.

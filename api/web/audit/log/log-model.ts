@@ -40,6 +40,12 @@ export class StreamModel {
     }
   }
 
+  /** What was missed, and what could not be loaded, while there was no connection. */
+  catchUp(): void {
+    void this.read()
+    this.events.again()
+  }
+
   hear(event: EventView): void {
     if (event.stream !== this.stream || event.revision < this.length.value) return
     if (event.revision > this.length.value) return void this.read()

@@ -53,10 +53,11 @@ export function LogTab() {
 
 function OneStream({ stream }: { stream: string }) {
   const model = useMemo(() => new StreamModel(stream), [stream])
-  useEffect(() => listen({ event: (event) => model.hear(event), connected: () => void model.read() }), [model])
+  useEffect(() => listen({ event: (event) => model.hear(event), connected: () => model.catchUp() }), [model])
   model.events.version.value
   const length = model.length.value
   const place = length === 0 ? -1 : placeIn(length)
+  const fault = model.fault.value || model.events.fault.value
   const go = (to: number) => setQuery({ at: to >= length - 1 ? null : String(Math.max(0, to)) })
   useKeys({
     j: () => go(place + 1),
@@ -67,9 +68,9 @@ function OneStream({ stream }: { stream: string }) {
   useEffect(() => model.events.want('detail', place < 0 ? [] : [place]), [model, place])
   return (
     <>
-      {model.fault.value !== '' && (
+      {fault !== '' && (
         <p class="fault" role="alert">
-          {shown(model.fault.value)}
+          {shown(fault)}
         </p>
       )}
       <div class="panes two">

@@ -45,7 +45,8 @@ export class Prover {
       for (const { kind, id } of wanted) {
         if (this.#over) break
         this.now.value = id
-        const proved = await (kind === 'run' ? runProof(id) : documentProof(id)).catch(notRead(kind, id))
+        const asked = kind === 'run' ? runProof(id) : documentProof(id)
+        const proved = await (runId === '' ? asked.catch(notRead(kind, id)) : asked)
         this.done.value = [...this.done.value, proved]
       }
     } catch (error) {
@@ -77,7 +78,7 @@ export class Prover {
   }
 }
 
-/** What cannot even be read has no proof; the others are proved all the same. */
+/** Among all, what cannot even be read has no proof; the others are proved all the same. */
 const notRead = (kind: Proved['kind'], id: string) => (error: unknown) => {
   if (!(error instanceof Refused) || error.status === 401) throw error
   const nothing = { events: 0, streams: 0, digests: 0, erased: 0, losses: 0 }
