@@ -5,6 +5,7 @@ import { fileOf } from '../../../adapters/log-sqlite/file.ts'
 import { openSqliteLog } from '../../../adapters/log-sqlite/open.ts'
 import { SqliteSnapshots } from '../../../adapters/snapshots-sqlite/store.ts'
 import { paths } from '../../../api/host/paths.ts'
+import { KeptPoints } from '../../../domain/runtime/agent/history/kept-points.ts'
 import { agentAt, stateAt } from '../../../domain/runtime/agent/history/replay.ts'
 import { appendsAfter } from '../floor/writer.ts'
 import type { Cold } from './state.ts'
@@ -22,8 +23,15 @@ const stateMs = cold()
 if (state.step !== point.step) throw new Error(`asked for step ${step}, got ${state.step}`)
 
 const whole = clock()
-const { messages, head } = await agentAt(stores, agentId, point)
+const kept = new KeptPoints(log)
+const { messages, head } = await agentAt(stores, agentId, point, kept)
 const wholeMs = whole()
+const again = clock()
+await agentAt(stores, agentId, point, kept)
+const againMs = again()
+const near = clock()
+await agentAt(stores, agentId, { step: point.step + 10 }, kept)
+const nearMs = near()
 if (messages.length < point.step / 2 - 2) throw new Error(`only ${messages.length} messages at step ${step}`)
 await log.close()
 snapshots.close()
@@ -41,7 +49,7 @@ const parsing = clock()
 let parsed = 0
 for (const body of bodies) parsed += typeof JSON.parse(body.toString('utf8')) === 'object' ? body.length : 0
 const floorMs = parsing()
-process.stdout.write(JSON.stringify({ stateMs, wholeMs, floorMs, bytes: parsed } satisfies Cold))
+process.stdout.write(JSON.stringify({ stateMs, wholeMs, againMs, nearMs, floorMs, bytes: parsed } satisfies Cold))
 
 /** CPU of the main thread since the call, ms: what else the machine does is not told. */
 function clock(): () => number {
