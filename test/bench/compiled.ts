@@ -7,7 +7,7 @@ const ROOT = new URL('../../', import.meta.url).href
 const DIST = new URL('dist/', ROOT).href
 const OF_THE_PRODUCT = /^(?:domain|adapters|projections|api)\/.*\.ts$/
 
-if (!existsSync(new URL('api/index.js', DIST))) throw new Error('there is no compiled package; make it: npm run build')
+if (!existsSync(new URL('package.json', DIST))) throw new Error('there is no compiled package; make it: npm run pack')
 
 registerHooks({
   resolve(specifier, context, next) {

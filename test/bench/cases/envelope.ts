@@ -12,6 +12,8 @@ export const envelope: Case = {
     const { doc, updates } = grow(EDITS)
     const snapshot = doc.export({ mode: 'snapshot' })
     doc.free()
-    return wholeGateway(EDITS, snapshot, updates)
+    const figures = await wholeGateway(EDITS, snapshot, updates)
+    // The rest has goals in long documents only.
+    return figures.filter(({ name }) => /^(?:CPU of an envelope|stored bytes)/.test(name))
   },
 }

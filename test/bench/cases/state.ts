@@ -26,7 +26,7 @@ export const state: Case = {
     const cold: Cold[] = []
     for (let round = 0; round < (bench.quick ? 3 : 5); round++) {
       // Another step each time, and not one that a snapshot was made at.
-      const step = 2 * bench.far - 2 * round * 31 - 1
+      const step = 2 * bench.far - 2 * round * 31 - 21
       cold.push(await inFreshProcess<Cold>(CHILD, [data, agentId, String(step)]))
     }
     const megabytes = median(cold.map(({ bytes }) => bytes)) / 1e6
