@@ -1,10 +1,9 @@
 import type { AllStreamRecordedEvent } from '@eventstore/db-client'
-import { sealedHeader } from '../../domain/log/canonical.ts'
 import type { DamagedEvent } from '../../domain/log/damage.ts'
 import { FORMAT, type Header, type RecordedEvent, type SealedEvent } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { isHeader } from '../../domain/log/header.ts'
-import { eventId } from '../../domain/log/seal.ts'
+import { eventId, sentHeader } from '../../domain/log/seal.ts'
 import type { BinaryEvent } from './append-message.ts'
 import { tombstoned } from './errors.ts'
 
@@ -21,7 +20,7 @@ export function encode(event: SealedEvent): BinaryEvent {
     contentType: 'application/octet-stream',
     // Anything but a plain Uint8Array would be written as JSON of its members.
     data: event.body ? new Uint8Array(event.body.buffer, event.body.byteOffset, event.body.byteLength) : EMPTY,
-    metadata: utf8.encode(`{"hash":"${event.hash}","header":${sealedHeader(event.header)}}`),
+    metadata: utf8.encode(`{"hash":"${event.hash}","header":${sentHeader(event)}}`),
   }
 }
 

@@ -1,8 +1,7 @@
-import { sentHeader } from '../../domain/log/canonical.ts'
 import type { Chained } from '../../domain/log/chain.ts'
 import type { Header, SealedEvent } from '../../domain/log/envelope.ts'
 import { ConflictError, LogError, type LogErrorCode } from '../../domain/log/errors.ts'
-import { batchSealedAfter } from '../../domain/log/seal.ts'
+import { batchSealedAfter, sentHeader } from '../../domain/log/seal.ts'
 import type { LogEnd } from './end.ts'
 
 /**
@@ -85,7 +84,7 @@ export function toMessage(id: number, stream: string, expected: number, batch: r
     id,
     stream,
     expected,
-    headers: batch.map(({ header }) => sentHeader(header)).join('\n'),
+    headers: batch.map(sentHeader).join('\n'),
     hashes: batch.map(({ hash }) => hash).join(''),
     ids: batch.map((event) => event.id).join(''),
     bodies,

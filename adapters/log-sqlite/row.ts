@@ -115,44 +115,54 @@ export type Row = readonly [
 
 /** Rebuilds the event exactly: canonical bytes of the header are those that were sealed. */
 export function fromRow(row: Row, kind: Kind, origin: Origin): RecordedEvent {
-  const { agentId } = origin
-  const proof = Buffer.from(row[15].buffer, row[15].byteOffset, row[15].byteLength)
-  const hash = proof.toString('hex', 0, 32)
+  const { agentId, stream } = origin
+  const [position, , revision, , , turn, at, size, fold, command, causation, call, trace, nonce, wake, bytes, fact] =
+    row
+  // One text, of which the parts are slices: each would cost as much to make.
+  const proof = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
+  const hash = proof.slice(0, 64)
   const body: BodyHeader = {
     place: kind.place as BodyHeader['place'],
-    size: row[7],
+    size,
     mediaType: kind.mediaType,
-    salt: proof.toString('hex', 32, 48),
-    hash: proof.toString('hex', 48, 80),
-    ...(origin.cipher && { cipher: { ...origin.cipher, nonce: row[13] ?? '' } }),
+    salt: proof.slice(64, 96),
+    hash: proof.slice(96, 160),
   }
+  if (origin.cipher) body.cipher = { ...origin.cipher, nonce: nonce ?? '' }
   const header: Header = {
     format: kind.format as Header['format'],
-    stream: origin.stream,
+    stream,
     type: kind.type,
     version: kind.version,
-    ...(origin.runId !== null && { runId: origin.runId }),
-    ...(agentId !== null && { agentId }),
-    turn: row[5],
-    revision: row[2],
-    timestamp: new Date(row[6]).toISOString(),
-    commandId: lengthen(row[9], agentId),
+    turn,
+    revision,
+    timestamp: textOf(at),
+    commandId: lengthen(command, agentId),
     actor: origin.actor,
-    ...(origin.driver && { driver: origin.driver }),
-    ...(origin.correlationId !== null && { correlationId: origin.correlationId }),
-    ...(row[10] !== null && {
-      causationId: row[10].startsWith(STREAM) ? `${origin.stream}@${row[10].slice(1)}` : row[10],
-    }),
-    ...(row[11] !== null && { toolCallId: lengthen(row[11], agentId) }),
-    ...(row[12] !== null && { trace: row[12] }),
-    ...(row[8] !== null && { digest: { fold: row[8], value: proof.toString('hex', 80, 112) } }),
-    ...(row[14] !== null && { wakeAt: row[14] === NEVER ? null : row[14] }),
-    ...(kind.minReader !== null && { minReader: kind.minReader }),
-    ...(origin.keyId !== null && { keyId: origin.keyId }),
     body,
   }
-  const event = { header, body: bodyOf(row), hash, id: eventId(hash), position: row[0] }
-  return row[16] === null ? event : { ...event, erased: true }
+  if (origin.runId !== null) header.runId = origin.runId
+  if (agentId !== null) header.agentId = agentId
+  if (origin.driver) header.driver = origin.driver
+  if (origin.correlationId !== null) header.correlationId = origin.correlationId
+  if (causation !== null)
+    header.causationId = causation.startsWith(STREAM) ? `${stream}@${causation.slice(1)}` : causation
+  if (call !== null) header.toolCallId = lengthen(call, agentId)
+  if (trace !== null) header.trace = trace
+  if (fold !== null) header.digest = { fold, value: proof.slice(160, 224) }
+  if (wake !== null) header.wakeAt = wake === NEVER ? null : wake
+  if (kind.minReader !== null) header.minReader = kind.minReader
+  if (origin.keyId !== null) header.keyId = origin.keyId
+  const event = { header, body: bodyOf(row), hash, id: eventId(hash), position }
+  return fact === null ? event : { ...event, erased: true }
+}
+
+// The events of an append have one time.
+let told = { at: Number.NaN, text: '' }
+
+function textOf(at: number): string {
+  if (told.at !== at) told = { at, text: new Date(at).toISOString() }
+  return told.text
 }
 
 function bodyOf(row: Row): Uint8Array | null {

@@ -28,7 +28,12 @@ export async function following(
   }
 }
 
-/** The tables of the process that owns the data folder: they follow the log. */
+/**
+ * The tables of the process that owns the data folder: they follow the log in the main thread, where bodies that were sealed
+ * need not be read, hashed and parsed again. A thread of their own, which reads the log's file and hears of commits through
+ * shared memory, was measured: a durable turn took 12 to 20 % more CPU over all threads and the process 50 MB more, while the
+ * main thread was spared 19 % of its work with 32 runs at once, and none with one.
+ */
 export class LiveTables {
   readonly tables: Tables
   readonly #projections: Projections

@@ -2,7 +2,6 @@ import type { VersionSecrets } from '../../adapters/workspace/shadow-repository.
 import type { AgentSpec } from '../../domain/agent/definition/spec.ts'
 import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import {
-  createRedactor,
   hasReferences,
   type Redacted,
   type Redactor,
@@ -13,6 +12,7 @@ import type { Json } from '../../domain/log/json.ts'
 import type { Vault } from '../../domain/ports.ts'
 import type { SecretBoundary } from '../../domain/runtime/ports.ts'
 import { Problem } from '../app/problem.ts'
+import { sharedRedactor } from './redactors.ts'
 import { secretsFor } from './secret-use.ts'
 
 /** A run's boundary, and the same for the shadow versions of its workspace. */
@@ -66,6 +66,8 @@ export async function openBoundary(
       await vault.remember(made)
       for (const [reference, value] of made) if (pending.get(reference) === value) pending.delete(reference)
     },
+    // Asked for at each effect: what any process has set by its end is hidden in its outcome. The look takes 2 to 4 µs; a
+    // notice of the file system could come after the outcome.
     async refresh() {
       const now = await vault.stamp()
       if (now === seen) return
@@ -99,7 +101,7 @@ async function redactorOf(
     else if (fault !== null && given.has(name)) throw unusable(name, fault)
   }
   const before = (await vault.retired()).filter((value) => unhidable(value) === null)
-  return createRedactor({
+  return sharedRedactor({
     key: await vault.referenceKey(),
     known: [...new Set([...known, ...before])],
     patterns: spec.policy.secretPatterns,

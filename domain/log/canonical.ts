@@ -18,26 +18,6 @@ export function canonicalText(value: unknown): string {
   return text
 }
 
-// Headers are never changed in place. What was sealed is written again on its way to the log.
-const sealed = new WeakMap<Header, string>()
-
-/** {@link canonicalHeader}, kept for as long as the header is: sealing and sending ask for the same text. */
-export function sealedHeader(h: Header): string {
-  let text = sealed.get(h)
-  if (text === undefined) {
-    text = canonicalHeader(h)
-    sealed.set(h, text)
-  }
-  return text
-}
-
-/** {@link sealedHeader}, which is not kept any longer: a header outlives its append in the tail of the log. */
-export function sentHeader(h: Header): string {
-  const text = sealedHeader(h)
-  sealed.delete(h)
-  return text
-}
-
 /**
  * RFC 8785 text of a header. Same bytes as {@link canonicalBytes}, several times faster: the keys are laid down in
  * sorted order, so that plain `JSON.stringify` writes the canonical form. A property test holds the two equal.

@@ -1,5 +1,5 @@
 import { createHash, hash } from 'node:crypto'
-import { canonicalHeader, sealedHeader } from './canonical.ts'
+import { canonicalHeader } from './canonical.ts'
 import type { BodyHeader, Header, SealedEvent } from './envelope.ts'
 
 /** The hash before the first event of a stream: 32 zero bytes, as hex. */
@@ -40,7 +40,7 @@ export function bodyHasher(salt: Uint8Array): { update(bytes: Uint8Array): void;
 /** Are these bytes the body that was sealed: of the size, and with the salted hash, that the header tells? */
 export function isSealedBody(header: BodyHeader, bytes: Uint8Array): boolean {
   const { salt, size, hash } = header
-  if (salted.get(bytes)?.header === header) return true
+  if (OwnBody.isOf(header, bytes)) return true
   return bytes.length === size && bodyHash(Buffer.from(salt, 'hex'), bytes) === hash
 }
 
@@ -66,43 +66,95 @@ export interface SaltedBody {
   readonly header: BodyHeader
 }
 
-// Sealed events and their bytes are never changed in place: what was sealed here need not be hashed a second time to be
-// believed, nor parsed.
-const salted = new WeakMap<Uint8Array, { readonly header: BodyHeader; readonly value: unknown }>()
-const chained = new WeakMap<SealedEvent, string>()
+// What was sealed here need not be hashed a second time to be believed, nor parsed: sealed events and their bytes are never
+// changed in place. What is known of them is in private members, which no copy has; maps beside them would cost several
+// times more, most of it when the collector forgets their entries.
+
+/** What the header says of a body that was salted here. */
+class OwnBody implements BodyHeader {
+  readonly place = 'inline'
+  readonly size: number
+  readonly mediaType = 'application/json'
+  readonly salt: string
+  readonly hash: string
+  readonly #bytes: Uint8Array
+  readonly #value: unknown
+
+  constructor(bytes: Uint8Array, salt: Uint8Array, value: unknown) {
+    this.size = bytes.length
+    this.salt = Buffer.from(salt).toString('hex')
+    this.hash = bodyHash(salt, bytes)
+    this.#bytes = bytes
+    this.#value = value
+  }
+
+  static isOf(header: BodyHeader, bytes: Uint8Array): header is OwnBody {
+    return #bytes in header && header.#bytes === bytes
+  }
+
+  static value(header: OwnBody): unknown {
+    return header.#value
+  }
+}
+
+/** An event that was sealed here. */
+class OwnEvent implements SealedEvent {
+  readonly header: Header
+  readonly body: Uint8Array | null
+  readonly hash: string
+  readonly id: string
+  readonly #previous: string
+  #canonical: string | null
+
+  constructor(previous: string, header: Header, body: Uint8Array | null) {
+    const canonical = canonicalHeader(header)
+    this.header = header
+    this.body = body
+    this.hash = chainHashOf(previous, canonical)
+    this.id = eventId(this.hash)
+    this.#previous = previous
+    this.#canonical = canonical
+  }
+
+  static previous(event: SealedEvent): string | undefined {
+    return #previous in event ? event.#previous : undefined
+  }
+
+  /** The text is needed once more, on the way to the log; the event outlives that in the log's tail. */
+  static takeCanonical(event: SealedEvent): string | null {
+    if (!(#previous in event)) return null
+    const text = event.#canonical
+    event.#canonical = null
+    return text
+  }
+}
 
 /**
  * Salts and hashes canonical body bytes. `salt`: 16 random bytes. `value`: the JSON value of the bytes, in the current shape
  * of its type, for readers in this process.
  */
 export function saltBody(bytes: Uint8Array, salt: Uint8Array, value?: unknown): SaltedBody {
-  const header: BodyHeader = {
-    place: 'inline',
-    size: bytes.length,
-    mediaType: 'application/json',
-    salt: Buffer.from(salt).toString('hex'),
-    hash: bodyHash(salt, bytes),
-  }
-  salted.set(bytes, { header, value })
-  return { bytes, header }
+  return { bytes, header: new OwnBody(bytes, salt, value) }
 }
 
 /** The value that {@link saltBody} was given with these very bytes; undefined where it got none, or they come from elsewhere. */
-export function sealedValue(bytes: Uint8Array): unknown {
-  return salted.get(bytes)?.value
+export function sealedValue(header: BodyHeader, bytes: Uint8Array): unknown {
+  return OwnBody.isOf(header, bytes) ? OwnBody.value(header) : undefined
 }
 
 /** Chains one event to the hash before it. `body` is what is stored inline: null where the header says `blob`. */
 export function seal(previous: string, header: Header, body: Uint8Array | null): SealedEvent {
-  const hash = chainHashOf(previous, sealedHeader(header))
-  const event = { header, body, hash, id: eventId(hash) }
-  chained.set(event, previous)
-  return event
+  return new OwnEvent(previous, header, body)
 }
 
 /** The hash that {@link seal} chained this very object to; undefined where it comes from elsewhere. */
 export function sealedAfter(event: SealedEvent): string | undefined {
-  return chained.get(event)
+  return OwnEvent.previous(event)
+}
+
+/** The canonical text of an event's header, on its way to the log. */
+export function sentHeader(event: SealedEvent): string {
+  return OwnEvent.takeCanonical(event) ?? canonicalHeader(event.header)
 }
 
 /** The hash to which a batch was chained that was sealed here whole, bodies included; undefined where any part was not. */
@@ -112,7 +164,7 @@ export function batchSealedAfter(batch: readonly SealedEvent[]): string | undefi
   for (const event of batch) {
     const { header, body } = event
     if (hash === undefined || sealedAfter(event) !== hash) return undefined
-    if (body !== null && salted.get(body)?.header !== header.body) return undefined
+    if (body !== null && !OwnBody.isOf(header.body, body)) return undefined
     hash = event.hash
   }
   return first

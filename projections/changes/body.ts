@@ -47,7 +47,7 @@ type Read = { readonly body: unknown } | { readonly poison: Poison }
 /** The body of an event in the current version of its type, or the reason why it must park its stream. */
 export function bodyIn<Type extends string>(types: ReadTypes<Type>, header: Header, bytes: Uint8Array): Read {
   const { type, version } = header
-  const own = sealedValue(bytes)
+  const own = sealedValue(header.body, bytes)
   if (own !== undefined) return { body: own }
   const stored = jsonOf(bytes)
   if (stored === undefined) return { poison: { code: 'NOT_JSON', message: `the body of this ${type} is not JSON` } }

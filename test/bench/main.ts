@@ -4,16 +4,22 @@ import { agents } from './cases/agents.ts'
 import { children } from './cases/children.ts'
 import { contexts } from './cases/contexts.ts'
 import { decisions } from './cases/decisions.ts'
+import { envelope } from './cases/envelope.ts'
 import { fold } from './cases/fold.ts'
 import { growing } from './cases/growth.ts'
 import { many } from './cases/many.ts'
 import { memory } from './cases/memory.ts'
+import { page } from './cases/page.ts'
+import { resident } from './cases/resident.ts'
+import { servers } from './cases/servers.ts'
 import { size } from './cases/size.ts'
 import { state } from './cases/state.ts'
 import { stretches } from './cases/stretches.ts'
 import { tables } from './cases/tables.ts'
 import { tree } from './cases/tree.ts'
 import { turns } from './cases/turns.ts'
+import { watchers } from './cases/watchers.ts'
+import { conditions } from './conditions.ts'
 import { isMet } from './figure.ts'
 import { asJson, asTable } from './table.ts'
 
@@ -29,10 +35,15 @@ const CASES: readonly Case[] = [
   tree,
   children,
   many,
+  resident,
   contexts,
   decisions,
   agents,
   stretches,
+  envelope,
+  watchers,
+  page,
+  servers,
   memory,
 ]
 const NAMES = CASES.map((one) => one.name).join(', ')
@@ -75,6 +86,7 @@ try {
     process.stderr.write(`${one.name}: ${((performance.now() - from) / 1000).toFixed(1)} s\n`)
   }
   process.stdout.write(values.output === 'json' ? asJson(figures) : asTable(figures))
+  process.stderr.write(conditions())
   if (values.growth && figures.some((one) => isMet(one) === false)) process.exitCode = 1
 } finally {
   bench.clear()

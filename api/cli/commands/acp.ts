@@ -1,7 +1,6 @@
 import { Readable, Writable } from 'node:stream'
-import { ndJsonStream } from '@agentclientprotocol/sdk'
 import type { Command } from 'commander'
-import { type AcpDefaults, acpAgent } from '../acp/agent.ts'
+import type { AcpDefaults } from '../acp/agent.ts'
 import type { Context, Stream } from '../context.ts'
 import { EXIT } from '../exit.ts'
 import { hardExit } from '../hard-exit.ts'
@@ -11,6 +10,11 @@ const ENDING = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
 /** Speaks the protocol on the standard streams until the editor closes them, or this process is told to end. */
 async function acp(ctx: Context, { model, ...asked }: AcpDefaults): Promise<number> {
+  // Help, which names all commands, does not load the protocol.
+  const [{ acpAgent }, { ndJsonStream }] = await Promise.all([
+    import('../acp/agent.ts'),
+    import('@agentclientprotocol/sdk'),
+  ])
   const { stdin, stdout, cwd } = ctx.io
   // Before the first message: a folder that cannot be had is told at once, and not in the middle of a prompt.
   await ctx.backend('write')

@@ -1,16 +1,19 @@
 import { Writable } from 'node:stream'
-import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { Command } from 'commander'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit.ts'
 import { hardExit } from '../hard-exit.ts'
-import { mcpServer } from '../mcp/server.ts'
 import type { Kit } from './kit.ts'
 
 const ENDING = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
 /** Serves on the standard streams until the client closes them, or this process is told to end. */
 async function mcp(ctx: Context, readOnly: boolean): Promise<number> {
+  // Help, which names all commands, does not load the protocol.
+  const [{ mcpServer }, { StdioServerTransport, serveStdio }] = await Promise.all([
+    import('../mcp/server.ts'),
+    import('@modelcontextprotocol/server/stdio'),
+  ])
   // Before the first message: a folder that cannot be had is told at once, and not in the middle of a call.
   await ctx.backend('write')
   const over = Promise.withResolvers<void>()

@@ -50,6 +50,19 @@ const WITHOUT_TEXT: { readonly [K in keyof AgentState]?: (value: NonNullable<Age
   tasks: graphWithoutText,
 }
 
+/**
+ * Members that nearly every event changes. Their texts are written each time: to keep one costs more, and most of that when
+ * the collector has to forget it.
+ */
+const FLEETING: ReadonlySet<string> = new Set<keyof AgentState>([
+  'clock',
+  'context',
+  'failedModels',
+  'machine',
+  'messages',
+  'spent',
+])
+
 /** The texts of parts of members: of a record of many entries, such as the courier's, a decision changes one. */
 const parts = new WeakMap<object, string>()
 
@@ -74,38 +87,45 @@ export function digestOf(state: AgentState): string {
 
 // The parts of a state are never changed in place, and most are the same objects in the next state: their text is kept with
 // them, for as long as a state holds them.
-const written = COVERED.map(() => new WeakMap<object, string>())
+const written = COVERED.map((name) => (FLEETING.has(name) ? null : new WeakMap<object, string>()))
 
 function member(i: number, value: unknown): string {
   if (value === null || typeof value !== 'object') return stable(value)
-  const known = written[i]!.get(value)
+  const known = written[i]?.get(value)
   if (known !== undefined) return known
   const shorten = WITHOUT_TEXT[COVERED[i]!] as ((value: object) => unknown) | undefined
-  const text = stable(shorten === undefined ? value : shorten(value))
-  written[i]!.set(value, text)
+  const shown = shorten === undefined ? value : shorten(value)
+  const text = written[i] === null ? stable(shown) : keptPart(shown)
+  written[i]?.set(value, text)
   return text
 }
 
-/** JSON with sorted keys. States are plain JSON, so that this is enough. */
-function stable(value: unknown): string {
+/** JSON with sorted keys. States are plain JSON, so that this is enough. `part`: of what is in it. */
+function stable(value: unknown, part: (value: unknown) => string = stable): string {
   if (value === null || typeof value === 'boolean' || typeof value === 'number') return `${value}`
   if (typeof value !== 'object') return JSON.stringify(value)
+  return Array.isArray(value) ? stableArray(value, part) : stableRecord(value as Record<string, unknown>, part)
+}
+
+/** The same, where its parts are likely to be asked for again. */
+function keptPart(value: unknown): string {
+  if (value === null || typeof value !== 'object') return stable(value)
   const known = parts.get(value)
   if (known !== undefined) return known
-  const text = Array.isArray(value) ? stableArray(value) : stableRecord(value as Record<string, unknown>)
+  const text = stable(value, keptPart)
   parts.set(value, text)
   return text
 }
 
-function stableArray(items: readonly unknown[]): string {
+function stableArray(items: readonly unknown[], part: (value: unknown) => string): string {
   let text = ''
-  for (const item of items) text += (text === '' ? '' : ',') + stable(item)
+  for (const item of items) text += (text === '' ? '' : ',') + part(item)
   return `[${text}]`
 }
 
-function stableRecord(record: Readonly<Record<string, unknown>>): string {
+function stableRecord(record: Readonly<Record<string, unknown>>, part: (value: unknown) => string): string {
   let text = ''
   for (const key of Object.keys(record).sort())
-    text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${stable(record[key])}`
+    text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${part(record[key])}`
   return `{${text}}`
 }

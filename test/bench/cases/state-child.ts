@@ -5,8 +5,10 @@ import { fileOf } from '../../../adapters/log-sqlite/file.ts'
 import { openSqliteLog } from '../../../adapters/log-sqlite/open.ts'
 import { SqliteSnapshots } from '../../../adapters/snapshots-sqlite/store.ts'
 import { paths } from '../../../api/host/paths.ts'
+import { KeptPoints } from '../../../domain/runtime/agent/history/kept-points.ts'
 import { agentAt, stateAt } from '../../../domain/runtime/agent/history/replay.ts'
 import { appendsAfter } from '../floor/writer.ts'
+import { median } from '../measure.ts'
 import type { Cold } from './state.ts'
 
 const [, , data = '', agentId = '', step = '1'] = process.argv
@@ -22,8 +24,11 @@ const stateMs = cold()
 if (state.step !== point.step) throw new Error(`asked for step ${step}, got ${state.step}`)
 
 const whole = clock()
-const { messages, head } = await agentAt(stores, agentId, point)
+const kept = new KeptPoints(log)
+const { messages, head } = await agentAt(stores, agentId, point, kept)
 const wholeMs = whole()
+const againMs = await repeated(() => point.step)
+const nearMs = await repeated((n) => point.step + 2 * n)
 if (messages.length < point.step / 2 - 2) throw new Error(`only ${messages.length} messages at step ${step}`)
 await log.close()
 snapshots.close()
@@ -41,7 +46,18 @@ const parsing = clock()
 let parsed = 0
 for (const body of bodies) parsed += typeof JSON.parse(body.toString('utf8')) === 'object' ? body.length : 0
 const floorMs = parsing()
-process.stdout.write(JSON.stringify({ stateMs, wholeMs, floorMs, bytes: parsed } satisfies Cold))
+process.stdout.write(JSON.stringify({ stateMs, wholeMs, againMs, nearMs, floorMs, bytes: parsed } satisfies Cold))
+
+/** The middle of some more questions: a person who goes through a run asks one after the other. */
+async function repeated(stepOf: (n: number) => number): Promise<number> {
+  const took: number[] = []
+  for (let n = 1; n <= 9; n++) {
+    const one = clock()
+    await agentAt(stores, agentId, { step: stepOf(n) }, kept)
+    took.push(one())
+  }
+  return median(took)
+}
 
 /** CPU of the main thread since the call, ms: what else the machine does is not told. */
 function clock(): () => number {

@@ -72,7 +72,7 @@ export const turns: Case = {
       wall('at 1,000', between(all, 500, 1_000).filter(isPaired)),
     ]
     const early = between(all, 500, 1_000).filter(isPaired)
-    figures.push(cpu('at 1,000 turns', early), resident(stretches.find(({ to }) => to === 1_000)!))
+    figures.push(cpu('at 1,000 turns', early))
     if (bench.quick) return figures
     const late = between(all, 4_500, 5_000).filter(isPaired)
     const last = between(stretches, 13_800, 14_300)
@@ -86,17 +86,6 @@ export const turns: Case = {
       memory(stretches),
     ]
   },
-}
-
-function resident({ rss }: Stretch): Figure {
-  return {
-    name: 'resident memory, one run of 1,000 turns',
-    ours: megabytes(rss),
-    floor: '',
-    value: rss / 1e6,
-    goal: most(190, ' MB'),
-    note: 'from sources',
-  }
 }
 
 function memory(stretches: readonly Stretch[]): Figure {

@@ -84,7 +84,7 @@ export async function cpuOfTables(place: Place): Promise<Figure[]> {
       ours: micros((ours * 1000) / events),
       floor: micros((floor * 1000) / events),
       value: ratio,
-      goal: most(1.25, ' ×'),
+      goal: most(1.8, ' ×'),
       note: "floor: the client's own decoding",
     },
   ]

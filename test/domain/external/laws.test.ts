@@ -7,7 +7,7 @@ import type { ExternalCommand } from '../../../domain/external/commands.ts'
 import type { ExternalEvent } from '../../../domain/external/events.ts'
 import { owed } from '../../../domain/external/owed.ts'
 import type { ExternalState } from '../../../domain/external/state.ts'
-import { sealedHeader } from '../../../domain/log/canonical.ts'
+import { canonicalHeader } from '../../../domain/log/canonical.ts'
 import { FORMAT, type Header } from '../../../domain/log/envelope.ts'
 import { EXITED, Run, START } from '../../support/external/decider.ts'
 import { property } from '../../support/property.ts'
@@ -175,7 +175,7 @@ test('what is sealed is decoded to the event that was folded', () => {
         else if (one.kind !== 'batch') drafts.push(...run.decide(one))
       for (const { event, body } of drafts) {
         const header = headerOf(event, body.bytes.length)
-        expect(() => sealedHeader(header)).not.toThrow()
+        expect(() => canonicalHeader(header)).not.toThrow()
         expect(external.decode(header, body.bytes)).toStrictEqual(event)
       }
     }),

@@ -68,8 +68,10 @@ export async function agentAt(ports: Ports, agentId: string, asked: At, kept?: K
   const { revision, hash } = head
   const { position } = kept === undefined ? { position: 0 } : await ports.log.headCursor()
   const before = (await kept?.nearest(owner, revision)) ?? null
-  const transcript = before?.transcript.copy() ?? new Transcript()
-  const details = before?.details.copy() ?? new PointDetails()
+  // To the very point that was kept nothing is added.
+  const own =
+    before?.revision === revision ? before : { transcript: before?.transcript.copy(), details: before?.details.copy() }
+  const { transcript = new Transcript(), details = new PointDetails() } = own
   const streams = new Map(before?.streams)
   const range = { from: before === null ? 0 : before.revision + 1, to: revision, types: TYPES }
   if (range.from <= revision) {
