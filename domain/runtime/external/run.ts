@@ -140,9 +140,18 @@ export class ExternalRun extends RunHandle {
     } catch (cause) {
       failure = new AgentError('Backend', `the run could not be recorded: ${(cause as Error).message}`, { cause })
       result = failure as AgentError
+      await this.#endUnrecorded()
     }
     this.#options.files?.release()
     this.end(result, failure)
+  }
+
+  /** The log may refuse what a backend reports, and take the end of the run all the same: else it would seem at work for ever. */
+  async #endUnrecorded(): Promise<void> {
+    const error = { code: 'Backend', message: 'its reports could not be recorded' } as const
+    await this.#options.log
+      .append([{ kind: 'end', outcome: { outcome: 'failed', exit: null, error } }])
+      .catch(() => undefined)
   }
 
   async #outcome(): Promise<Settled> {
