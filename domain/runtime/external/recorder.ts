@@ -1,8 +1,8 @@
 import type { AgentEventBody } from '../../external/agent-event.ts'
 import { BATCH, Batcher } from '../../external/batch.ts'
 import { boundEvent } from '../../external/bounds.ts'
-import type { Json } from '../../log/json.ts'
 import { reportedUsage, type Usage } from '../../external/usage.ts'
+import type { Json } from '../../log/json.ts'
 import type { ExternalRunLog, Hiding, Mapped } from '../../ports/external.ts'
 import type { Clock, TextFilter } from '../../ports.ts'
 
