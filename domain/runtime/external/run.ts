@@ -29,6 +29,8 @@ export interface RunOptions {
 
 type Settled = { readonly outcome: Outcome; readonly value: AgentCompletion | AgentError }
 
+/** So many permissions wait for people at once; what an agent asks beyond them is rejected. */
+const MOST_OPEN = 32
 /** How often a run looks at what other processes have recorded about it. In ms. */
 const LOOK_MS = 1_000
 
@@ -110,6 +112,7 @@ export class ExternalRun extends RunHandle {
 
   async #ask({ tool, title, input }: PermissionAsked): Promise<'approved' | 'rejected' | null> {
     if (this.#abort.signal.aborted) return null
+    if (this.#questions.size >= MOST_OPEN) return 'rejected'
     const id = toolCallId(this.agentId, 0, this.#asked++)
     const answer = Promise.withResolvers<'approved' | 'rejected' | null>()
     this.#questions.set(id, answer.resolve)

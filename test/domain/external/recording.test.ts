@@ -105,6 +105,18 @@ describe('what a backend reports', () => {
     ])
   })
 
+  it('of permissions that are asked for at once so many wait, and the rest is rejected', async () => {
+    const { gateway, puppet, log } = puppetGateway()
+    const run = await gateway.run('fake', { prompt: 'go' })
+    const ask = (n: number) => puppet.ask({ tool: 'edit', title: `ask ${n}`, input: { n } })
+    const waiting = Array.from({ length: 32 }, (_, n) => ask(n))
+    expect(await Promise.all([ask(32), ask(33)])).toEqual(['rejected', 'rejected'])
+    puppet.exit()
+    await run.completion
+    expect(log.last.state.permissions.asked).toBe(32)
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set([null]))
+  })
+
   it('what cannot be stored ends the run in the log too, lest it seem at work for ever', async () => {
     const { gateway, puppet, log } = puppetGateway()
     const run = await gateway.run('fake', { prompt: 'go' })
