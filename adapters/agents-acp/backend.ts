@@ -1,6 +1,6 @@
 import type { AgentBackend, BackendState } from '../../domain/ports/external.ts'
 import { notAllowed } from '../agents-process/environment.ts'
-import { findAgent } from '../agents-process/find-agent.ts'
+import { programOf } from '../agents-process/find-agent.ts'
 import type { HarnessOptions } from '../agents-process/harness.ts'
 import type { AcpAgent } from './agent.ts'
 
@@ -43,7 +43,7 @@ export function createAcpBackend(agent: AcpAgent, options: HarnessOptions): Agen
 /** The protocol's greeting tells a version, but an agent is not started to be looked at. */
 function inspect({ program }: AcpAgent, options: HarnessOptions): BackendState {
   try {
-    findAgent(options.program ?? program, options.env ?? process.env)
+    programOf(program, options)
     return { installed: true, version: null }
   } catch (error) {
     return { installed: false, version: null, problem: (error as Error).message }

@@ -1,4 +1,5 @@
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk'
+import type { JsonObject } from '../../domain/log/json.ts'
 import type { Mapped } from '../../domain/ports/external.ts'
 import { parseLine } from '../agents-process/map-line.ts'
 import type { AgentProcess } from '../agents-process/process.ts'
@@ -23,6 +24,7 @@ export function acpStream(
   const lines = process_.lines[Symbol.asyncIterator]()
   let over = false
   let deaf = false
+  const open = new Set<unknown>()
   const next = async (): Promise<AnyMessage | null> => {
     for (;;) {
       await ready()
@@ -32,8 +34,9 @@ export function acpStream(
         return null
       }
       const parsed = parseLine(value)
-      if ('object' in parsed) return parsed.object as unknown as AnyMessage
-      emit(parsed.instead)
+      if ('instead' in parsed) emit(parsed.instead)
+      else if (isMessage(parsed.object, open)) return parsed.object as unknown as AnyMessage
+      else emit(NO_MESSAGE)
     }
   }
   const readable = new ReadableStream<AnyMessage>(
@@ -48,6 +51,7 @@ export function acpStream(
   )
   const writable = new WritableStream<AnyMessage>({
     async write(message) {
+      if ('method' in message && 'id' in message) open.add(message.id)
       try {
         await write(process_, `${JSON.stringify(message)}\n`)
       } catch (fault) {
@@ -61,6 +65,12 @@ export function acpStream(
   }
   return { stream: { readable, writable }, over: () => over || deaf, drain }
 }
+
+const NO_MESSAGE: Mapped = { events: [{ kind: 'Unknown', message: 'a line that is no message of the protocol' }] }
+
+/** The protocol's library would write parts of any other line to stderr: an answer must be to a question that is `open`. */
+const isMessage = ({ method, id }: JsonObject, open: Set<unknown>): boolean =>
+  method === undefined ? open.delete(id) : typeof method === 'string'
 
 const write = ({ stdin }: AgentProcess, text: string): Promise<void> =>
   new Promise((resolve, reject) => {

@@ -44,8 +44,8 @@ class Turn {
   readonly #request: AgentRunRequest
   readonly #run: BackendRun
   #ready: Promise<void> = Promise.resolve()
-  /** The history of a session that is loaded is no event of this run. */
-  #heard = false
+  /** Null: not open yet. The history of a session that is loaded is no event of this run, nor is another session. */
+  #session: string | null = null
 
   constructor(agent: AcpAgent, options: HarnessOptions, request: AgentRunRequest, run: BackendRun) {
     this.#agent = agent
@@ -64,7 +64,7 @@ class Turn {
     try {
       const { agent } = connection
       const sessionId = await openSession(agent, this.#request, this.#options.workspace, this.#agent.mcpServers ?? [])
-      this.#heard = true
+      this.#session = sessionId
       this.#emit({ sessionId, events: [{ kind: 'Status', message: 'session started' }] })
       const answer = await agent
         .request(methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text: this.#request.prompt }] })
@@ -85,7 +85,7 @@ class Turn {
   #client() {
     return client({ name: 'keepup' })
       .onNotification('session/update', ({ params }) => {
-        if (this.#heard) this.#emit({ events: this.updates.map(params.update) })
+        if (params.sessionId === this.#session) this.#emit({ events: this.updates.map(params.update) })
       })
       .onRequest('session/request_permission', async ({ params }) => {
         this.#emit({ events: this.updates.tool(params.toolCall) })

@@ -13,6 +13,8 @@ const BUDGET = 'backend.claude_code.max_budget_usd'
 /** A file that says how to reach MCP servers, and which of their tools may be called without being asked for. */
 export const MCP = 'backend.claude_code.mcp'
 const REFUSED = 'backend.claude_code.disallowed_tools'
+/** It has no tool that runs commands, and nothing that lies in its folder configures it. */
+const RESTRICTED = 'backend.claude_code.restricted'
 
 /** Claude Code 2.1, `claude -p --output-format stream-json`. */
 export const claudeCode: CliAgent = {
@@ -27,6 +29,7 @@ export const claudeCode: CliAgent = {
     BUDGET,
     MCP,
     REFUSED,
+    RESTRICTED,
   ],
   extensions: {
     [MODE]: z.enum(['default', 'acceptEdits', 'plan', 'dontAsk']),
@@ -37,12 +40,13 @@ export const claudeCode: CliAgent = {
       tools: z.array(z.string().regex(/^mcp__\w+$/)).max(256),
     }),
     [REFUSED]: z.array(z.string().regex(/^[A-Za-z]\w*$/, 'expected the name of a tool')).min(1),
+    [RESTRICTED]: z.boolean(),
   },
   levels: [
-    { grants: { ...NO_RIGHTS, read: true, outside: true }, extensions: { [MODE]: 'plan', [REFUSED]: ['Bash'] } },
+    { grants: { ...NO_RIGHTS, read: true, outside: true }, extensions: { [MODE]: 'plan', [RESTRICTED]: true } },
     {
       grants: { ...NO_RIGHTS, read: true, write: true, outside: true },
-      extensions: { [MODE]: 'acceptEdits', [REFUSED]: ['Bash'] },
+      extensions: { [MODE]: 'acceptEdits', [RESTRICTED]: true },
     },
     { grants: ALL_RIGHTS, extensions: { 'agent_api.exec.external_sandbox.v1': true } },
   ],
@@ -64,7 +68,13 @@ export const claudeCode: CliAgent = {
   plan(request, reach) {
     const { model, resume, fork, dirs, sandboxed } = askedOf(request)
     const mcp = reach === undefined ? (request.extensions?.[MCP] as Mcp | undefined) : reaching(reach)
-    const { [MODE]: mode, [TURNS]: turns, [BUDGET]: budget, [REFUSED]: refused } = request.extensions ?? {}
+    const {
+      [MODE]: mode,
+      [TURNS]: turns,
+      [BUDGET]: budget,
+      [REFUSED]: refused,
+      [RESTRICTED]: restricted,
+    } = request.extensions ?? {}
     const session = resume ?? fork
     return {
       args: [
@@ -76,7 +86,9 @@ export const claudeCode: CliAgent = {
         ...(mode === undefined ? [] : ['--permission-mode', String(mode)]),
         ...(turns === undefined ? [] : ['--max-turns', String(turns)]),
         ...(budget === undefined ? [] : ['--max-budget-usd', String(budget)]),
-        ...(mcp === undefined ? [] : ['--strict-mcp-config', '--mcp-config', mcp.config]),
+        ...(restricted === true ? ['--restricted'] : []),
+        ...(restricted === true || mcp !== undefined ? ['--strict-mcp-config'] : []),
+        ...(mcp === undefined ? [] : ['--mcp-config', mcp.config]),
         ...(mcp === undefined || mcp.tools.length === 0 ? [] : ['--allowedTools', ...mcp.tools]),
         // These take all that follows up to the next option.
         ...(refused === undefined ? [] : ['--disallowedTools', ...(refused as string[])]),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ALL_RIGHTS, NO_RIGHTS } from '../../domain/external/delegation.ts'
+import { ALL_RIGHTS } from '../../domain/external/delegation.ts'
 import { tokens } from '../../domain/external/usage.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 import type { Mapped } from '../../domain/ports/external.ts'
@@ -18,10 +18,8 @@ export const gemini: CliAgent = {
   kind: 'gemini',
   capabilities: [...COMMON, 'agent_api.exec.add_dirs.v1', MODE],
   extensions: { [MODE]: z.enum(['default', 'auto_edit', 'plan']) },
-  levels: [
-    { grants: { ...NO_RIGHTS, read: true, outside: true }, extensions: { [MODE]: 'plan' } },
-    { grants: ALL_RIGHTS, extensions: { 'agent_api.exec.external_sandbox.v1': true } },
-  ],
+  // In each mode it starts what the settings in its folder name, so that none is without commands.
+  levels: [{ grants: ALL_RIGHTS, extensions: { 'agent_api.exec.external_sandbox.v1': true } }],
   program: 'gemini',
   versionArgs: ['--version'],
   passes: [

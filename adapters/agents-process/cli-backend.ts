@@ -6,7 +6,7 @@ import type { AgentRunRequest } from '../../domain/external/request.ts'
 import type { AgentBackend, AgentCompletion, BackendRun, BackendState, Mapped } from '../../domain/ports/external.ts'
 import type { CliAgent, ReachedTools } from './cli-agent.ts'
 import { agentEnvironment, notAllowed } from './environment.ts'
-import { findAgent } from './find-agent.ts'
+import { programOf } from './find-agent.ts'
 import { type HarnessOptions, runAgent } from './harness.ts'
 import { foundLogin } from './login.ts'
 import { mapLine } from './map-line.ts'
@@ -98,7 +98,7 @@ async function inspect(agent: CliAgent, options: HarnessOptions): Promise<Backen
 
 function isThere(agent: CliAgent, options: HarnessOptions): boolean {
   try {
-    return findAgent(options.program ?? agent.program, options.env ?? process.env) !== ''
+    return programOf(agent.program, options) !== ''
   } catch {
     return false
   }
@@ -109,7 +109,7 @@ const VERSION_MS = 30_000
 /** The installed version; null: the program tells none. Throws AgentError `Backend` where it is not installed. */
 export async function installedVersion(agent: CliAgent, options: HarnessOptions): Promise<string | null> {
   const ours = options.env ?? process.env
-  const program = findAgent(options.program ?? agent.program, ours)
+  const program = programOf(agent.program, options)
   const told = promisify(execFile)(program, [...agent.versionArgs], {
     env: agentEnvironment(ours, [], tmpdir()),
     timeout: VERSION_MS,

@@ -1,14 +1,14 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { AgentError, CANCELLED, NOT_TERMINATED } from '../../domain/external/errors.ts'
 import type { ExitStatus } from '../../domain/external/exit-status.ts'
 import type { AgentRunRequest } from '../../domain/external/request.ts'
 import type { BackendRun } from '../../domain/ports/external.ts'
-import { inWorkspaces } from '../programs/workspaces.ts'
 import { processRegistry } from '../sandbox/registry.ts'
+import { removeScratch } from '../sandbox/scratch.ts'
 import { type Allowed, agentEnvironment } from './environment.ts'
-import { findAgent } from './find-agent.ts'
+import { programOf } from './find-agent.ts'
 import { type Confinement, namespaces } from './namespace.ts'
 import { type AgentProcess, startProcess } from './process.ts'
 
@@ -64,7 +64,7 @@ export async function runAgent(
     const process_ = await started(options, start, request, run.signal, [cwd, scratch])
     return await attended(process_, request, run, converse)
   } finally {
-    rmSync(scratch, { recursive: true, force: true })
+    removeScratch(scratch)
   }
 }
 
@@ -81,11 +81,11 @@ async function started(
     throw new AgentError('Backend', 'agents cannot be confined here: install bubblewrap, or run them unconfined')
   const confined = await confinement?.(cwd)
   if (signal.aborted) throw new AgentError('Backend', CANCELLED)
-  const writable = inWorkspaces(cwd, dataFolder)
   return startProcess({
-    program: findAgent(options.program ?? program, ours, options.program === undefined ? writable : undefined),
+    program: programOf(program, options, cwd),
     args,
     cwd,
+    scratch,
     env: agentEnvironment(ours, passes, scratch, set, request.env),
     stdin,
     bwrap,

@@ -160,7 +160,7 @@ export function backendCases(agent: CliAgent, sample: AgentSample, options: Part
     {
       name: 'cancels a program that ignores SIGTERM, with its descendants',
       check: async () => {
-        const { error, events, left } = await kit(
+        const { error, told, left } = await kit(
           (folder) => [
             { do: 'ignore-signals' },
             { do: 'grandchild', pidFile: join(folder, 'pid') },
@@ -170,7 +170,7 @@ export function backendCases(agent: CliAgent, sample: AgentSample, options: Part
           { cancelAfter: 1 },
         )
         equal((error as Error).message, CANCELLED)
-        ok(events.length > 0)
+        ok(told.length > 0)
         deepEqual(left, [])
       },
     },

@@ -16,6 +16,8 @@ export interface Launch {
   /** Absolute paths. */
   readonly program: string
   readonly cwd: string
+  /** A temporary folder of its own. */
+  readonly scratch: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
   /** False: `/dev/null`. An agent that may read from an open, silent pipe waits for ever. */
@@ -42,8 +44,10 @@ export interface AgentProcess {
   close(): void
 }
 
-/** How long the output of an ended process may stand still before it is closed: something that escaped holds it. In ms. */
-const SILENCE_MS = 1_000
+/** How often the output of an ended process is looked at, which something that escaped may hold or write to. In ms. */
+const LOOK_MS = 1_000
+/** What an ended process may have left to be read: more than any pipe holds. In bytes. */
+const MOST_LEFT = 8 * 1024 * 1024
 /** Goes into the control group that is named first, where that is allowed. */
 const ENTER = 'if [ -n "$1" ]; then echo $$ 2>/dev/null > "$1"; fi; shift; exec "$@"'
 
@@ -57,7 +61,7 @@ const endWithUs = () => {
 export function startProcess(launch: Launch): AgentProcess {
   const id = randomUUID()
   const cgroup = launch.bwrap === null ? makeCgroup(id) : null
-  const entry = launch.registry?.begin(id, cgroup)
+  const entry = launch.registry?.begin(id, cgroup, launch.scratch)
   const status: Status = { child: null, exited: false }
   const forget = () => {
     entry?.ended()
@@ -124,6 +128,7 @@ class Running implements AgentProcess {
   #ending = false
   #reading = false
   #chunks = 0
+  #room = MOST_LEFT
 
   constructor(child: ChildProcess, family: Family, status: Status | null, launch: Launch) {
     this.#launch = launch
@@ -170,17 +175,22 @@ class Running implements AgentProcess {
     endByForce(this.#family)
     this.#child.stdin?.destroy()
     const stdout = this.#child.stdout!
-    let seen = -1
-    const look = () => {
-      if (stdout.closed) return
-      if (this.#reading && this.#chunks === seen) return this.close()
-      seen = this.#chunks
-      this.#after(SILENCE_MS, look)
+    const look = async () => {
+      if (await this.#isRead()) this.close()
+      if (!stdout.closed) this.#after(LOOK_MS, look)
     }
-    this.#after(SILENCE_MS, look)
+    this.#after(LOOK_MS, look)
     stdout.once('close', () => {
       for (const timer of this.#timers) clearTimeout(timer)
     })
+  }
+
+  /** Is all read that was written by now? Whatever comes later is not of the process. */
+  async #isRead(): Promise<boolean> {
+    const seen = this.#chunks
+    // What waits in the pipe comes meanwhile.
+    for (let turns = 0; turns < 2; turns++) await new Promise(setImmediate)
+    return this.#reading && this.#chunks === seen
   }
 
   #after(ms: number, act: () => void): void {
@@ -201,8 +211,10 @@ class Running implements AgentProcess {
         const { value, done } = await chunks.next().catch(() => ({ value: undefined, done: true as const }))
         this.#reading = false
         this.#chunks++
-        over = done === true
-        yield* done ? splitter.end() : splitter.push(value)
+        if (this.#exit !== null) this.#room -= value?.length ?? 0
+        over = done === true || this.#room < 0
+        if (value !== undefined) yield* splitter.push(value)
+        if (over) yield* splitter.end()
       }
     } finally {
       stdout.destroy()

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { killCgroup, removeCgroup } from './cgroup.ts'
 import { signalTo } from './process.ts'
 import { bootId, processes, startOf } from './process-table.ts'
+import { removeScratch } from './scratch.ts'
 
 /** The variable with a command's id. Every process of the command inherits it, so processes that left the group can be found. */
 export const MARKER = 'KEEPUP_COMMAND'
@@ -15,11 +16,16 @@ interface Entry {
   readonly leader: { readonly pid: number; readonly start: string | null } | null
   /** The folder of its control group; null: it has none. */
   readonly cgroup: string | null
+  /** The temporary folder that it was given for itself; absent: none. */
+  readonly scratch?: string
 }
 
 export interface ProcessRegistry {
-  /** Records a command before it starts. `started` adds its process, `ended` removes the record. */
-  begin(id: string, cgroup: string | null): { started(pid: number): void; ended(): void }
+  /**
+   * Records a command before it starts. `started` adds its process, `ended` removes the record. `scratch`: a temporary folder of
+   * its own, which is removed where its driver cannot do so any more.
+   */
+  begin(id: string, cgroup: string | null, scratch?: string): { started(pid: number): void; ended(): void }
 }
 
 const folderOf = (dataFolder: string) => join(dataFolder, 'processes')
@@ -30,10 +36,10 @@ export function processRegistry(dataFolder: string, driverId: string): ProcessRe
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const driver = { id: driverId, pid: process.pid, start: startOf(process.pid) }
   return {
-    begin: (id, cgroup) => {
+    begin: (id, cgroup, scratch) => {
       const file = join(folder, `${id}.json`)
       const save = (leader: Entry['leader']) => {
-        const entry: Entry = { id, boot: bootId(), driver, leader, cgroup }
+        const entry: Entry = { id, boot: bootId(), driver, leader, cgroup, ...(scratch !== undefined && { scratch }) }
         writeFileSync(`${file}.tmp`, JSON.stringify(entry), { mode: 0o600 })
         renameSync(`${file}.tmp`, file)
       }
@@ -56,6 +62,7 @@ export function reap(dataFolder: string): number {
     const sameBoot = entry.boot === bootId()
     if (sameBoot && entry.driver.start !== null && startOf(entry.driver.pid) === entry.driver.start) continue
     if (sameBoot) ended += endAll(entry)
+    if (entry.scratch !== undefined) removeScratch(entry.scratch)
     rmSync(join(folderOf(dataFolder), `${entry.id}.json`), { force: true })
   }
   return ended

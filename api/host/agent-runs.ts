@@ -43,7 +43,8 @@ export function backendsOf({ config, agents = [] }: Pick<Host, 'config' | 'agent
       },
     ]) => createAcpBackend({ kind, program: program!, args, passes }, options),
   )
-  return [...lines, ...programs, ...agents]
+  const own = agents.map((agent) => ('start' in agent ? agent : createCliBackend(agent, options)))
+  return [...lines, ...programs, ...own]
 }
 
 /** The price of a model by the name that its agent knows it by: of the settings, or of the catalogue. */

@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs'
+import type { CliAgent } from '../../adapters/agents-process/cli-agent.ts'
 import type { ScriptInput } from '../../adapters/model-scripted/script.ts'
 import { createModels, type Models, PROVIDER_KEYS } from '../../adapters/models/registry.ts'
 import { SqliteSnapshots } from '../../adapters/snapshots-sqlite/store.ts'
@@ -22,7 +23,7 @@ export interface Own {
   readonly tools?: readonly Tool[]
   readonly scripts?: Readonly<Record<string, ScriptInput>>
   /** Backends for other agents, beside those that are known here. */
-  readonly agents?: readonly AgentBackend[]
+  readonly agents?: readonly (AgentBackend | CliAgent)[]
   /** Where what goes on less well than it should is told; stderr where absent. */
   readonly tell?: Tell
   /** Of fault tests. */

@@ -1,3 +1,4 @@
+import type { CliAgent } from '../../adapters/agents-process/cli-agent.ts'
 import type { ScriptInput } from '../../adapters/model-scripted/script.ts'
 import { wireName } from '../../domain/agent/definition/tools.ts'
 import { LogError } from '../../domain/log/errors.ts'
@@ -28,8 +29,8 @@ export interface KeepUpOptions
   readonly tools?: readonly Tool[]
   /** Scripts for `scripted:<name>` models, by name: for tests without a model. */
   readonly scripts?: Readonly<Record<string, ScriptInput>>
-  /** Backends for other agents of your own, beside claude_code, codex, gemini and opencode. */
-  readonly agents?: readonly AgentBackend[]
+  /** Backends for other agents of your own, beside claude_code, codex, gemini and opencode: a program's, or of any other kind. */
+  readonly agents?: readonly (AgentBackend | CliAgent)[]
 }
 
 const SETTINGS = [

@@ -10,7 +10,10 @@ export type { Rights }
 export const NO_RIGHTS: Rights = { read: false, write: false, commands: false, outside: false }
 export const ALL_RIGHTS: Rights = { read: true, write: true, commands: true, outside: true }
 
-/** One way to start a backend: what the agent may do then, and the extensions that say so. */
+/**
+ * One way to start a backend: what the agent may do then, and the extensions that say so. Where `commands` is not granted,
+ * nothing in the folder may start a program either: hooks, servers and plugins of a folder are commands.
+ */
 export interface RightsLevel {
   readonly grants: Rights
   readonly extensions: Extensions

@@ -21,6 +21,17 @@ export const Usage = z.strictObject({
 })
 export type Usage = z.infer<typeof Usage>
 
+/** More than any run can use. Sums over many runs stay exact numbers, also where agents do not tell the truth. */
+const MOST = { tokens: 1e12, nanos: 1e13 }
+
+/** A usage as a backend may report it; null: it is none. */
+export function reportedUsage(told: unknown): Usage | null {
+  const { success, data } = Usage.safeParse(told)
+  if (!success) return null
+  const counts = [data.inputTokens, data.cachedInputTokens, data.outputTokens]
+  return counts.every((count) => (count ?? 0) <= MOST.tokens) && (data.cost?.nanos ?? 0) <= MOST.nanos ? data : null
+}
+
 /** Dollars, as backends report them, in nano-dollars; null for what is no amount of money. */
 export function nanosOf(dollars: unknown): number | null {
   if (typeof dollars !== 'number' || !Number.isFinite(dollars) || dollars < 0) return null

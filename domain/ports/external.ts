@@ -67,7 +67,7 @@ export interface BackendRun {
   emit(mapped: Mapped): Promise<void> | undefined
   /**
    * Asks a person for leave, and resolves when that is decided, with null where the run ends first. It is recorded as an
-   * approval that waits. Rejects where the log fails. Absent: no person can be asked, which means no.
+   * approval that waits; of many at once the last ones are rejected. Rejects where the log fails. Absent: no person can be asked, which means no.
    */
   ask?(asked: PermissionAsked): Promise<'approved' | 'rejected' | null>
   /** keepup's own tools, which the agent may call while it runs. Absent: it may call none. */

@@ -164,10 +164,49 @@ describe('the published package', () => {
     expect(JSON.parse(stdout)).toMatchObject({ faults: [], end: 'done', rolled: { rolled: 6 } })
   })
 
+  it('checks an agent of the user with the kit', () => {
+    writeFileSync(
+      join(project, 'agent.mjs'),
+      `
+      import { checkAgent } from '@keepup/runtime/agents'
+
+      const plain = {
+        kind: 'plain',
+        capabilities: ['agent_api.run', 'agent_api.events', 'agent_api.events.live'],
+        program: 'plain',
+        versionArgs: ['--version'],
+        passes: [],
+        plan: ({ prompt }) => ({ args: [], stdin: prompt }),
+        mapping() {
+          let end = { done: false, finalText: null }
+          return {
+            line({ say, session }) {
+              if (session) return { sessionId: session }
+              end = { done: true, finalText: say }
+              return { events: [{ kind: 'TextOutput', text: say }] }
+            },
+            end: () => end,
+          }
+        },
+      }
+      const lines = ['{"session":"s1"}', '{"say":"hello"}']
+      const faults = await checkAgent(plain, { lines, kinds: ['TextOutput'], finalText: 'hello', sessionId: 's1' })
+      // Its mapping is careless: it believes any line.
+      console.log(JSON.stringify(faults.map((fault) => fault.split(':')[0])))
+      `,
+    )
+    const { stdout, stderr } = spawnSync(process.execPath, ['agent.mjs'], options)
+    expect({ stderr, faults: JSON.parse(stdout) }).toEqual({
+      stderr: '',
+      faults: ['survives invalid UTF-8, and repeats no line that it cannot map'],
+    })
+  })
+
   const entries: [string, string[]][] = [
     ['the command', [cli, '--version']],
     ['the library', ['--input-type=module', '-e', "import '@keepup/runtime'"]],
     ['the kit for tools', ['--input-type=module', '-e', "import '@keepup/runtime/tools'"]],
+    ['the kit for agents', ['--input-type=module', '-e', "import '@keepup/runtime/agents'"]],
     ['the library, required', ['-e', "require('@keepup/runtime')"]],
   ]
   const NEEDS = /^\[?(?:Error: )?keepup needs Node\.js 24 or newer; this is v\d+\.\d+\.\d+\. Install it from .*$/

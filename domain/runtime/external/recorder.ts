@@ -1,8 +1,9 @@
 import type { AgentEventBody } from '../../external/agent-event.ts'
 import { BATCH, Batcher } from '../../external/batch.ts'
 import { boundEvent } from '../../external/bounds.ts'
+import { reportedUsage, type Usage } from '../../external/usage.ts'
 import type { Json } from '../../log/json.ts'
-import type { ExternalRunLog, Hiding, Mapped, Usage } from '../../ports/external.ts'
+import type { ExternalRunLog, Hiding, Mapped } from '../../ports/external.ts'
 import type { Clock, TextFilter } from '../../ports.ts'
 
 type Fact = Parameters<ExternalRunLog['append']>[0][number]
@@ -21,6 +22,8 @@ export interface RecorderOptions {
 const NAME_CHARACTERS = 256
 const isName = (text: string | undefined): text is string =>
   text !== undefined && text !== '' && text.length <= NAME_CHARACTERS
+/** A report that could not be stored would keep all that follows from being stored. */
+const NO_USAGE: AgentEventBody = { kind: 'Error', message: 'the agent reports a usage that is none; it is not counted' }
 
 /**
  * Records what one run tells: hides secrets, bounds each event, gathers batches, and appends them one after another. One
@@ -46,7 +49,11 @@ export class Recorder {
     for (const event of events) for (const hidden of this.#hide(event)) ready = this.#add(hidden) ?? ready
     const facts: Fact[] = []
     if (isName(sessionId)) facts.push({ kind: 'session', sessionId: this.#hideValue(sessionId) })
-    if (usage !== undefined) facts.push({ kind: 'usage', usage: this.#hideUsage(usage) })
+    if (usage !== undefined) {
+      const told = reportedUsage(usage)
+      if (told !== null) facts.push({ kind: 'usage', usage: this.#hideUsage(told) })
+      else ready = this.#add(NO_USAGE) ?? ready
+    }
     if (facts.length > 0) ready = this.append(facts)
     if (this.#batcher.dueAt !== null) this.#startTimer()
     return this.#failure === null ? ready : this.#flight

@@ -34,6 +34,8 @@ export interface RunOptions {
 
 type Settled = { readonly outcome: Outcome; readonly value: AgentCompletion | AgentError }
 
+/** So many permissions wait for people at once; what an agent asks beyond them is rejected. */
+const MOST_OPEN = 32
 /** How often a run looks at what other processes have recorded about it. In ms. */
 const LOOK_MS = 1_000
 
@@ -136,6 +138,7 @@ export class ExternalRun extends RunHandle {
       input: boundData(input),
     })
     await this.#asking.run(async () => {
+      if (this.#questions.size >= MOST_OPEN) return answer.resolve('rejected')
       const id = nextAskId(this.#options.log.state)
       this.#questions.set(id, answer.resolve)
       await this.#recorder.record([{ kind: 'permission', toolCallId: id, ...hidden }])
@@ -161,10 +164,19 @@ export class ExternalRun extends RunHandle {
     } catch (cause) {
       failure = new AgentError('Backend', `the run could not be recorded: ${(cause as Error).message}`, { cause })
       result = failure as AgentError
+      await this.#endUnrecorded()
     }
     this.#tools?.close()
     this.#options.files?.release()
     this.end(result, failure)
+  }
+
+  /** The log may refuse what a backend reports, and take the end of the run all the same: else it would seem at work for ever. */
+  async #endUnrecorded(): Promise<void> {
+    const error = { code: 'Backend', message: 'its reports could not be recorded' } as const
+    await this.#options.log
+      .append([{ kind: 'end', outcome: { outcome: 'failed', exit: null, error } }])
+      .catch(() => undefined)
   }
 
   async #outcome(): Promise<Settled> {

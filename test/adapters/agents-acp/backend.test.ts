@@ -1,7 +1,7 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { createAcpBackend } from '../../../adapters/agents-acp/backend.ts'
 import type { AskPermission } from '../../../adapters/agents-acp/permission.ts'
 import { checkAdvertised, checkRequest } from '../../../domain/external/request.ts'
@@ -154,6 +154,16 @@ describe.concurrent('an agent that speaks the Agent Client Protocol', () => {
     expect((await start()).success).toBe(true)
     expect(short(events())).toContain('Unknown a line that is no JSON object')
     expect(short(events())).toContain('Error a line of over 1 MiB was dropped')
+  })
+
+  test('answers to no question and other sessions are no events of the run, and nothing of them is printed', async () => {
+    const printed = vi.spyOn(console, 'error')
+    const { start, events } = acp({ strays: 'stray-7781' })
+    expect((await start()).success).toBe(true)
+    expect(short(events()).filter((line) => line === 'Unknown a line that is no message of the protocol')).toHaveLength(
+      2,
+    )
+    expect(JSON.stringify([events(), printed.mock.calls])).not.toContain('stray-7781')
   })
 
   test('an agent that stays after its answer is ended, and its work counts', async () => {

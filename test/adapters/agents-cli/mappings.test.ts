@@ -182,6 +182,10 @@ describe('what is asked for becomes options', () => {
     )
     expect(plan(opencode, extensions)).toMatch(/-m m --auto$/)
   })
+  it('claude that is restricted has no shell, and no servers that its folder names', () => {
+    expect(plan(claudeCode, { 'backend.claude_code.restricted': true })).toMatch(/--restricted --strict-mcp-config$/)
+    expect(plan(claudeCode, { 'backend.claude_code.restricted': false })).not.toMatch(/restricted|strict/)
+  })
   it('what a program does not have is refused', () => {
     expect(refusal(gemini, { [FORK]: byId })).toBe('UnsupportedCapability')
     expect(refusal(opencode, { 'agent_api.exec.add_dirs.v1': { dirs: ['/a'] } })).toBe('UnsupportedCapability')

@@ -40,16 +40,18 @@ describe('a child', () => {
     expect(asked).toEqual({ ...NO_RIGHTS, read: true, outside: true })
     expect(levelFor(asked, claudeCode.levels!)?.extensions).toMatchObject({
       'backend.claude_code.permission_mode': 'plan',
-      'backend.claude_code.disallowed_tools': ['Bash'],
+      'backend.claude_code.restricted': true,
     })
-    // Its read-only mode runs commands.
+    // Their read-only modes run commands: of the model, or of the settings in the folder.
     expect(levelFor(asked, codex.levels!)).toBe(null)
+    expect(levelFor(asked, gemini.levels!)).toBe(null)
     expect(levelFor(asked, opencode.levels!)).toBe(null)
   })
   it('that writes and runs no commands is given no shell', () => {
     const writes = of({ mode: 'batch', deniedTools: ['run_command'], requiresApproval: [] })
     expect(levelFor(writes, claudeCode.levels!)?.extensions).toMatchObject({
       'backend.claude_code.permission_mode': 'acceptEdits',
+      'backend.claude_code.restricted': true,
     })
   })
   it('that is sandboxed is refused by each: nothing confines the programs', () => {

@@ -84,6 +84,56 @@ test('an append that fails ends the process, and the completion says so', async 
   await expect(puppet.text('more')).rejects.toThrow('no room')
 })
 
+describe('what a backend reports', () => {
+  const usage = { scope: 'run', inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, cost: null } as const
+  it.each([
+    ['less than none', { ...usage, inputTokens: -5 }],
+    ['no number', { ...usage, outputTokens: Number.NaN }],
+    ['no whole number', { ...usage, outputTokens: 1.5 }],
+    ['more than a number holds', { ...usage, inputTokens: 2 ** 53 }],
+    ['more tokens than any run can use', { ...usage, inputTokens: 2e12 }],
+    ['more money than any run can use', { ...usage, cost: { nanos: 2e13, scope: 'run' as const } }],
+  ])('a usage of %s is told as an error, and the run goes on', async (_, told) => {
+    const { gateway, puppet, log } = puppetGateway()
+    const run = await gateway.run('fake', { prompt: 'go' })
+    await puppet.emit({ usage: told })
+    puppet.exit()
+    expect(await run.completion).toEqual(ENDED)
+    expect(log.last.state).toMatchObject({ usage: null, stage: { at: 'ended' } })
+    expect(log.last.events.flatMap(({ type, body }) => (type === 'agent_events' ? [body] : []))).toMatchObject([
+      { events: [{ kind: 'Error' }] },
+    ])
+  })
+
+  it('of permissions that are asked for at once so many wait, and the rest is rejected', async () => {
+    const { gateway, puppet, log } = puppetGateway()
+    const run = await gateway.run('fake', { prompt: 'go' })
+    const ask = (n: number) => puppet.ask({ tool: 'edit', title: `ask ${n}`, input: { n } })
+    const waiting = Array.from({ length: 32 }, (_, n) => ask(n))
+    expect(await Promise.all([ask(32), ask(33)])).toEqual(['rejected', 'rejected'])
+    puppet.exit()
+    await run.completion
+    expect(log.last.state.permissions.asked).toBe(32)
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set([null]))
+  })
+
+  it('what cannot be stored ends the run in the log too, lest it seem at work for ever', async () => {
+    const { gateway, puppet, log } = puppetGateway()
+    const run = await gateway.run('fake', { prompt: 'go' })
+    void puppet.emit({ events: [{ kind: 'Nonsense' as 'Status' }] })
+    await expect(run.completion).rejects.toThrow('the run could not be recorded')
+    expect(log.last.state.stage).toMatchObject({ at: 'ended', outcome: { kind: 'failed' } })
+  })
+
+  it('an exit status that is none ends it in the log too', async () => {
+    const { gateway, puppet, log } = puppetGateway()
+    const run = await gateway.run('fake', { prompt: 'go' })
+    puppet.exit({ ...ENDED, status: { code: 0.5, signal: null } })
+    await expect(run.completion).rejects.toThrow('the run could not be recorded')
+    expect(log.last.state.stage).toMatchObject({ at: 'ended', outcome: { kind: 'failed' } })
+  })
+})
+
 test('a log that takes no run refuses it before anything is started', async () => {
   const { gateway, puppet, log } = puppetGateway()
   log.onBegin = () => {

@@ -135,6 +135,31 @@ export const AGENTS: readonly Rule[] = [
   },
   {
     rule,
+    says: 'the completion settles, and the run ends in the log, also where a report cannot be stored',
+    test: 'test/domain/external/recording.test.ts',
+    name: 'what cannot be stored ends the run in the log too',
+    fault: fault('runtime/external/run.ts', '      await this.#endUnrecorded()\n', ''),
+  },
+  {
+    rule,
+    says: 'a usage that cannot be is not counted',
+    test: 'test/domain/external/recording.test.ts',
+    name: 'a usage of less than none',
+    fault: fault('runtime/external/recorder.ts', 'const told = reportedUsage(usage)', 'const told = usage'),
+  },
+  {
+    rule,
+    says: 'a program that an agent may have put into a workspace is not started, nor asked for its version',
+    test: 'test/adapters/agents-process/escaped.test.ts',
+    name: 'not to be asked for its version',
+    fault: {
+      file: 'adapters/agents-process/find-agent.ts',
+      search: 'inWorkspaces(realOf(folder), dataFolder)',
+      replace: 'inWorkspaces(folder, dataFolder)',
+    },
+  },
+  {
+    rule,
     says: 'a permission is bound to the input that the person has seen',
     test: 'test/domain/external/decisions.test.ts',
     name: 'is decided once, on what was looked at',

@@ -45,6 +45,17 @@ export const DELEGATED: readonly Rule[] = [
   },
   {
     rule,
+    says: 'without the right to commands nothing in its folder may start a program',
+    test: 'test/domain/external/delegation.test.ts',
+    name: 'is only let read',
+    fault: {
+      file: 'adapters/agents-cli/claude-code.ts',
+      search: "extensions: { [MODE]: 'plan', [RESTRICTED]: true }",
+      replace: "extensions: { [MODE]: 'plan' }",
+    },
+  },
+  {
+    rule,
     says: 'gates of its role are told as unmet',
     test: decided,
     name: 'gates of its role are told as unmet',

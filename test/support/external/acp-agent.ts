@@ -14,6 +14,8 @@ interface Behaviour {
   readonly stays?: boolean
   readonly chunks?: number
   readonly shows?: boolean
+  /** Speaks of what is none of this session: an answer that is not awaited, a line without a method, another session. */
+  readonly strays?: string
 }
 const behaviour = JSON.parse(process.argv[2] ?? '{}') as Behaviour
 const loud = (text: string) => process.stdout.write(`${text}\n`)
@@ -55,6 +57,11 @@ agent({ name: 'fake' })
       loud('not a message')
       loud('x'.repeat(2 * 1024 * 1024))
       loud('{"jsonrpc":"2.0","method":"_unheard/of","params":{}}')
+    }
+    if (behaviour.strays !== undefined) {
+      loud(JSON.stringify({ jsonrpc: '2.0', id: behaviour.strays, result: {} }))
+      loud(JSON.stringify({ jsonrpc: '2.0', [behaviour.strays]: 1 }))
+      await client.notify('session/update', say(behaviour.strays, behaviour.strays))
     }
     await client.notify('session/update', say(sessionId, 'I look.'))
     if (behaviour.diesIn === 'prompt') process.exit(9)
