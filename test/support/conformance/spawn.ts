@@ -267,13 +267,20 @@ export const SPAWN: readonly Rule[] = [
   },
   {
     rule,
+    says: 'a key of a durable store holds no secret',
+    test: store,
+    name: 'is refused a key that holds a secret',
+    fault: fault('runtime/context/stream-variables.ts', 'if (shown !== key)', 'if (shown === undefined)'),
+  },
+  {
+    rule,
     says: 'a durable store holds no secret',
     test: store,
     name: 'holds no secret',
     fault: fault(
       'runtime/context/stream-variables.ts',
-      'const value = await this.#options.hide(given)',
-      'const value = given',
+      "await this.#submit({ kind: 'set', key, value }, caused)",
+      "await this.#submit({ kind: 'set', key, value: value === null ? null : given }, caused)",
     ),
   },
 ]
