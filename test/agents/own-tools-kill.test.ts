@@ -16,6 +16,13 @@ function killed(nth: number, side: 'before' | 'after') {
   mkdirSync(at.data, { recursive: true })
   writeFileSync(join(at.data, 'keepup.json'), JSON.stringify(REACHING.settings))
   writeFileSync(join(at.bin, 'real'), `#!/bin/sh\nexec '${process.execPath}' '${CALLING}' "$@"\n`, { mode: 0o755 })
+  // A process that is killed leaves its temporary files, which go with the place.
+  const { TMPDIR } = process.env
+  process.env.TMPDIR = at.root
+  onTestFinished(() => {
+    if (TMPDIR === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = TMPDIR
+  })
   return killedIn(at, CHILD, nth, side)
 }
 

@@ -130,6 +130,8 @@ export class GivenTools implements OfferedTools {
     this.#calls.set(id, call)
     const more = beyond === undefined ? {} : { beyond }
     await this.#record({ kind: 'call', index, name: secrets.text(name), arguments: args, ...more, paths })
+    // The run has ended meanwhile: nothing of it was begun.
+    if (this.#over) call.answer.resolve(ENDED)
     this.#attending ??= this.#attend()
     return call
   }
@@ -152,7 +154,7 @@ export class GivenTools implements OfferedTools {
   }
 
   #goOn(): ExternalFact {
-    return { kind: 'calls_go_on', ...(this.#options.desk.paused() && { paused: true }) }
+    return { kind: 'calls_go_on', ...((this.#over || this.#options.desk.paused()) && { paused: true }) }
   }
 
   /** Performs what is owed, for as long as the run lasts. */
