@@ -184,6 +184,31 @@ it('a text that is found late is shown, though the first pages of runs hold none
   await expect.poll(() => page.locator('.run-task').allTextContents()).toEqual(['write hello'])
 })
 
+it('the tables name restores that have not ended, and agents that no process drives', async () => {
+  const page = await browser.page()
+  await page.route('**/v1/projections', async (route) => {
+    const shown = await (await route.fetch()).json()
+    const restore = {
+      runId: done,
+      agentId: done,
+      step: 3,
+      tree: 't',
+      replaces: 'r',
+      requestedAt: '2026-01-01T00:00:00Z',
+    }
+    const orphan = { agentId: 'lost', runId: paused, parentId: paused }
+    await route.fulfill({ json: { ...shown, restoring: [restore], orphans: [orphan] } })
+  })
+  await served.open(page, '/audit?tab=tables')
+  await expect.poll(() => main(page)).toMatch(/files may be half put back/)
+  await page.getByRole('link', { name: new RegExp(`^${done}: step 3`) }).click()
+  await expect.poll(() => new URL(page.url()).pathname).toBe(`/runs/${done}`)
+  await page.goBack()
+  await expect
+    .poll(() => page.getByRole('link', { name: 'lost' }).getAttribute('href'))
+    .toBe(`/runs/${paused}?agent=lost`)
+})
+
 it('a small window shows how each run stands, and all keys', async () => {
   const page = await browser.page()
   await page.setViewportSize({ width: 390, height: 800 })

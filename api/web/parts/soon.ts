@@ -5,7 +5,7 @@
 export class Soon {
   readonly #work: () => unknown
   readonly #pause: number
-  #timer = 0
+  #timer: ReturnType<typeof setTimeout> | null = null
   #works = false
   #again = false
   #over = false
@@ -17,19 +17,19 @@ export class Soon {
   }
 
   ask(): void {
-    if (this.#over || this.#timer !== 0) return
+    if (this.#over || this.#timer !== null) return
     if (this.#works) this.#again = true
-    else this.#timer = setTimeout(() => void this.#do(), this.#pause) as unknown as number
+    else this.#timer = setTimeout(() => void this.#do(), this.#pause)
   }
 
   /** Work that was asked for and has not begun is left. */
   end(): void {
     this.#over = true
-    clearTimeout(this.#timer)
+    if (this.#timer !== null) clearTimeout(this.#timer)
   }
 
   async #do(): Promise<void> {
-    this.#timer = 0
+    this.#timer = null
     this.#works = true
     this.#again = false
     try {

@@ -137,7 +137,11 @@ export const PAGE: readonly Rule[] = [
     says: 'changes without a rest do not put a look off',
     test: LISTS,
     name: 'is done while changes come without a rest',
-    fault: within('api/web/parts/soon.ts', 'if (this.#over || this.#timer !== 0) return', 'clearTimeout(this.#timer)'),
+    fault: within(
+      'api/web/parts/soon.ts',
+      'if (this.#over || this.#timer !== null) return',
+      'clearTimeout(this.#timer!)',
+    ),
   },
   {
     rule: 'the page hears',
