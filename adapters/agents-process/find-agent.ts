@@ -2,12 +2,19 @@ import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { basename, delimiter, dirname, isAbsolute, join } from 'node:path'
 import { AgentError } from '../../domain/external/errors.ts'
 import { inWorkspaces } from '../programs/workspaces.ts'
-import type { HarnessOptions } from './harness.ts'
+
+/** Where programs are looked for; the members are those of the harness. */
+interface Places {
+  readonly workspace: string
+  readonly env?: NodeJS.ProcessEnv
+  readonly dataFolder?: string
+  readonly program?: string
+}
 
 /** The program of an agent that works in a folder, or would in that of the options. Throws as {@link findAgent} does. */
 export function programOf(
   program: string,
-  { program: given, env = process.env, dataFolder, workspace }: HarnessOptions,
+  { program: given, env = process.env, dataFolder, workspace }: Places,
   folder = workspace,
 ): string {
   // A program that is given is the caller's choice.

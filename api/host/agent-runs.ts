@@ -11,7 +11,7 @@ import { unhidable } from '../../domain/agent/secrets/forms.ts'
 import { runIdOf } from '../../domain/log/ids.ts'
 import type { Json } from '../../domain/log/json.ts'
 import type { AgentBackend } from '../../domain/ports/external.ts'
-import { AgentGateway } from '../../domain/runtime/external/gateway.ts'
+import { AgentGateway, checkBackends } from '../../domain/runtime/external/gateway.ts'
 import { type ExternalLogPorts, StreamExternalLog } from '../../domain/runtime/external/stream-log.ts'
 import { Agents } from '../app/agents/agents.ts'
 import { type AgentLease, withLease } from '../app/agents/leases.ts'
@@ -63,6 +63,8 @@ export function agentRuns(
   lease?: AgentLease,
 ): Agents {
   const backends = backendsOf(host)
+  // At once: else each run would fail, those of other kinds too.
+  checkBackends(backends)
   return new Agents({
     backends,
     allowed: host.config.agents,

@@ -24,3 +24,17 @@ test('the object of a program is run and recorded as those of keepup are', async
   })
   expect(await keepup.run(run.agentId)).toMatchObject({ status: 'completed', backend: 'own', ungoverned: true })
 })
+
+test.each([
+  ['a kind that is there already', { kind: 'codex' }, /codex is registered already/],
+  ['a kind that is none', { kind: 'My Agent' }, /the kind of an agent is a lower-case letter/],
+  [
+    'a capability of another one',
+    { capabilities: ['backend.codex.sandbox'] },
+    /own advertises "backend.codex.sandbox"/,
+  ],
+])('%s is refused when keepup is opened, not by each run', async (_, wrong, message) => {
+  const opening = openKeepUp({ data: tempFolder(), agents: [{ ...OWN, ...wrong }] })
+  opening.then((keepup) => keepup.close()).catch(() => undefined)
+  await expect(opening).rejects.toThrow(message)
+})

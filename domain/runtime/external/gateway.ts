@@ -30,10 +30,7 @@ export class AgentGateway {
 
   /** Throws `InvalidAgentKind` for a kind that is malformed or registered, `UnsupportedCapability` for a foreign id. */
   register(backend: AgentBackend): void {
-    checkAgentKind(backend.kind)
-    if (this.#backends.has(backend.kind))
-      throw new AgentError('InvalidAgentKind', `${backend.kind} is registered already; register each kind once`)
-    checkAdvertised(backend)
+    checkBackends([...this.#backends.values(), backend])
     this.#backends.set(backend.kind, backend)
   }
 
@@ -108,6 +105,18 @@ export class AgentGateway {
     const backend = this.#backends.get(kind)
     if (backend !== undefined) return backend
     throw new AgentError('UnknownBackend', `there is no such backend; use one of: ${this.kinds().join(', ') || 'none'}`)
+  }
+}
+
+/** Throws as `register` does for one of these backends that cannot stand beside those before it. */
+export function checkBackends(backends: readonly AgentBackend[]): void {
+  const kinds = new Set<string>()
+  for (const backend of backends) {
+    checkAgentKind(backend.kind)
+    if (kinds.has(backend.kind))
+      throw new AgentError('InvalidAgentKind', `${backend.kind} is registered already; register each kind once`)
+    checkAdvertised(backend)
+    kinds.add(backend.kind)
   }
 }
 

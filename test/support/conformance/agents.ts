@@ -144,7 +144,7 @@ export const AGENTS: readonly Rule[] = [
     rule,
     says: 'a usage that cannot be is not counted',
     test: 'test/domain/external/recording.test.ts',
-    name: 'a usage of less than none',
+    name: 'is told as an error, and the run goes on',
     fault: fault('runtime/external/recorder.ts', 'const told = reportedUsage(usage)', 'const told = usage'),
   },
   {
