@@ -101,9 +101,8 @@ export function agentRuns(
         db.selectFrom('agents').select('id').where('ungoverned', '=', 1).where('completed_at', 'is', null).execute(),
       )
       if (open.length === 0) return 0
-      // Remaining processes are ended first: the log must not say that a run has ended while it goes on. Where other processes
-      // drive too, the processes of a host end with the one that started them.
-      const ended = lease === undefined ? reap(host.config.data) : 0
+      // Processes of dead drivers on this host are ended first: the log must not say that a run has ended while it goes on.
+      const ended = reap(host.config.data)
       const log = new StreamExternalLog(ports)
       let settled = 0
       for (const { id } of open)

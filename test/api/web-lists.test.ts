@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { AskView } from '../../api/app/schemas/approvals.ts'
 import { inPlace, keyOf } from '../../api/web/actions/asked.ts'
-import { Soon } from '../../api/web/parts/soon.ts'
+import { Throttle } from '../../api/web/parts/throttle.ts'
 import { grown } from '../../api/web/runs/filters.ts'
 
 // Lists of the page that grow and change while a person looks at them.
@@ -72,9 +72,9 @@ describe('work that changes ask for', () => {
 
   it('is done while changes come without a rest', async () => {
     let done = 0
-    const soon = new Soon(() => done++, 200)
+    const throttle = new Throttle(() => done++, 200)
     for (let i = 0; i < 100; i++) {
-      soon.ask()
+      throttle.request()
       await vi.advanceTimersByTimeAsync(50)
     }
     expect(done).toBe(25)
@@ -82,11 +82,11 @@ describe('work that changes ask for', () => {
 
   it('is never done twice at once, and once more for a change that came meanwhile', async () => {
     const ends: (() => void)[] = []
-    const soon = new Soon(() => new Promise<void>((resolve) => ends.push(resolve)), 10)
-    soon.ask()
+    const throttle = new Throttle(() => new Promise<void>((resolve) => ends.push(resolve)), 10)
+    throttle.request()
     await vi.advanceTimersByTimeAsync(10)
-    soon.ask()
-    soon.ask()
+    throttle.request()
+    throttle.request()
     await vi.advanceTimersByTimeAsync(1_000)
     expect(ends.length).toBe(1)
     ends[0]!()
@@ -99,10 +99,10 @@ describe('work that changes ask for', () => {
 
   it('is left when its screen is gone', async () => {
     let done = 0
-    const soon = new Soon(() => done++, 10)
-    soon.ask()
-    soon.end()
-    soon.ask()
+    const throttle = new Throttle(() => done++, 10)
+    throttle.request()
+    throttle.stop()
+    throttle.request()
     await vi.advanceTimersByTimeAsync(1_000)
     expect(done).toBe(0)
   })

@@ -1,5 +1,5 @@
 import type { EventView } from '../../app/schemas/events.ts'
-import { Ear } from './ear.ts'
+import { HeartbeatWatch } from './heartbeat-watch.ts'
 import { type Message, SseParser } from './sse-parser.ts'
 
 /** What a tab says to the hub. `watch`: the run whose streaming text it shows; null: none. */
@@ -108,11 +108,11 @@ export class FeedHub {
     for (let wait = FIRST_WAIT; !signal.aborted; wait = Math.min(wait * 2, LONGEST_WAIT)) {
       const begin = this.#after === null ? '&from=head' : ''
       const headers: Record<string, string> = this.#after === null ? {} : { 'last-event-id': this.#after }
-      const ear = new Ear(signal)
+      const watch = new HeartbeatWatch(signal)
       let isLive = false
       try {
         const key = this.#key
-        const answer = await this.#ask(`/v1/events?brief=true${begin}`, headers, ear.signal)
+        const answer = await this.#ask(`/v1/events?brief=true${begin}`, headers, watch.signal)
         if (answer.status === 401) {
           this.#state = 'expired'
           return this.#say({ kind: 'expired', key })
@@ -123,12 +123,12 @@ export class FeedHub {
           this.#anew = true
         }
         if (answer.ok && answer.body !== null) {
-          ear.hears(answer)
+          watch.expect(answer)
           await each(
             answer.body,
             (message) => this.#event(message),
             () => {
-              ear.heard()
+              watch.beat()
               // Not before something came through: what stands between may hold all of it up.
               if (!isLive) this.#is('connected')
               isLive = true
@@ -139,10 +139,10 @@ export class FeedHub {
       } catch {
         // The connection broke; what came before the break has been passed on.
       } finally {
-        ear.end()
+        watch.end()
       }
       if (signal.aborted) return
-      this.#is(ear.isSilent ? 'silent' : 'lost')
+      this.#is(watch.isSilent ? 'silent' : 'lost')
       await new Promise((resolve) => setTimeout(resolve, wait))
     }
   }
@@ -155,23 +155,23 @@ export class FeedHub {
   async #watch(runId: string): Promise<void> {
     const over = new AbortController()
     this.#watching.set(runId, over)
-    const ear = new Ear(over.signal)
+    const watch = new HeartbeatWatch(over.signal)
     try {
-      const answer = await this.#ask(`/v1/runs/${encodeURIComponent(runId)}/live`, {}, ear.signal)
-      ear.hears(answer)
+      const answer = await this.#ask(`/v1/runs/${encodeURIComponent(runId)}/live`, {}, watch.signal)
+      watch.expect(answer)
       if (answer.ok && answer.body !== null)
         await each(
           answer.body,
           ({ data }) => {
             if (data !== null) this.#say({ kind: 'news', news: JSON.parse(data) as News })
           },
-          () => ear.heard(),
+          () => watch.beat(),
         )
       else await answer.body?.cancel()
     } catch {
       // Text that streams is never stored: what was missed comes with the event of its call.
     } finally {
-      ear.end()
+      watch.end()
     }
     if (!over.signal.aborted) await new Promise((resolve) => setTimeout(resolve, LONGEST_WAIT))
     this.#watching.delete(runId)

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import type { DocumentEntry } from '../../app/schemas/documents.ts'
 import type { EventView } from '../../app/schemas/events.ts'
 import { api, take, told } from '../client/api.ts'
-import { Soon } from '../parts/soon.ts'
+import { Throttle } from '../parts/throttle.ts'
 
 const PAGE = 500
 const PAUSE = 250
@@ -12,7 +12,7 @@ export class DocumentModel {
   readonly documentId: string
   readonly entries = signal<readonly DocumentEntry[]>([])
   readonly fault = signal('')
-  readonly #soon = new Soon(() => this.read(), PAUSE)
+  readonly #throttle = new Throttle(() => this.read(), PAUSE)
   #reading = false
 
   constructor(documentId: string) {
@@ -22,7 +22,7 @@ export class DocumentModel {
 
   /** Reads the entries that follow those that are known. */
   async read(): Promise<void> {
-    if (this.#reading) return this.#soon.ask()
+    if (this.#reading) return this.#throttle.request()
     this.#reading = true
     try {
       for (;;) {
@@ -43,10 +43,10 @@ export class DocumentModel {
   }
 
   hear({ stream }: Pick<EventView, 'stream'>): void {
-    if (stream === `document-${this.documentId}`) this.#soon.ask()
+    if (stream === `document-${this.documentId}`) this.#throttle.request()
   }
 
   end(): void {
-    this.#soon.end()
+    this.#throttle.stop()
   }
 }

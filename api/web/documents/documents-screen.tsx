@@ -6,7 +6,7 @@ import { useTitle } from '../page/title.ts'
 import { Ago } from '../parts/ago.tsx'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
 import { shown } from '../parts/shown.ts'
-import { Soon } from '../parts/soon.ts'
+import { Throttle } from '../parts/throttle.ts'
 
 const PAUSE = 500
 
@@ -16,14 +16,14 @@ export function DocumentsScreen() {
   const [changes, setChanges] = useState(0)
   const [after, setAfter] = useState<string | null>(null)
   useEffect(() => {
-    const soon = new Soon(() => setChanges((n) => n + 1), PAUSE)
+    const throttle = new Throttle(() => setChanges((n) => n + 1), PAUSE)
     const leave = listen({
-      event: ({ stream }) => stream.startsWith('document-') && soon.ask(),
-      connected: () => soon.ask(),
+      event: ({ stream }) => stream.startsWith('document-') && throttle.request(),
+      connected: () => throttle.request(),
     })
     return () => {
       leave()
-      soon.end()
+      throttle.stop()
     }
   }, [])
   const query = { limit: '500', ...(after === null ? {} : { after }) }

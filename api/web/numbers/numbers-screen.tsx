@@ -5,8 +5,8 @@ import { query, setQuery } from '../page/router.ts'
 import { Notice } from '../page/shell.tsx'
 import { useTitle } from '../page/title.ts'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
-import { Soon } from '../parts/soon.ts'
 import { Tabs } from '../parts/tabs.tsx'
+import { Throttle } from '../parts/throttle.ts'
 import { BudgetsTab } from './budgets-tab.tsx'
 import { CallsTab } from './calls-tab.tsx'
 import { CostTab } from './cost-tab.tsx'
@@ -40,11 +40,11 @@ export function NumbersScreen() {
   const [round, setRound] = useState(0)
   useEffect(() => {
     const again = () => setRound((n) => n + 1)
-    const soon = new Soon(again, PAUSE)
-    const leave = listen({ event: () => soon.ask(), connected: again })
+    const throttle = new Throttle(again, PAUSE)
+    const leave = listen({ event: () => throttle.request(), connected: again })
     return () => {
       leave()
-      soon.end()
+      throttle.stop()
     }
   }, [])
   const found = useLoaded(`${JSON.stringify(which)}`, () => take(api.v1.numbers.$get({ query: which })), round)

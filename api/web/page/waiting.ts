@@ -2,7 +2,7 @@ import { computed, signal } from '@preact/signals'
 import type { AskView } from '../../app/schemas/approvals.ts'
 import { api, take, told } from '../client/api.ts'
 import { listen } from '../client/feed.ts'
-import { Soon } from '../parts/soon.ts'
+import { Throttle } from '../parts/throttle.ts'
 
 /** Approvals that are shown at once. */
 const MOST = '200'
@@ -50,6 +50,6 @@ async function lookUpTasks(): Promise<void> {
 
 /** Keeps the list true while the page is open. */
 export function followWaiting(): void {
-  const soon = new Soon(look, PAUSE)
-  listen({ event: ({ type }) => CHANGES.test(type) && soon.ask(), connected: () => soon.ask() })
+  const throttle = new Throttle(look, PAUSE)
+  listen({ event: ({ type }) => CHANGES.test(type) && throttle.request(), connected: () => throttle.request() })
 }

@@ -4,7 +4,7 @@ import type { EventView } from '../../app/schemas/events.ts'
 import type { RunDetail, RunTree } from '../../app/schemas/runs.ts'
 import { api, take, told } from '../client/api.ts'
 import type { News } from '../client/feed-hub.ts'
-import { Soon } from '../parts/soon.ts'
+import { Throttle } from '../parts/throttle.ts'
 import { AgentModel } from './agent-model.ts'
 import { type States, statesOf, type Trees, treesOf } from './told-at.ts'
 
@@ -23,7 +23,7 @@ export class RunModel {
   readonly #agents = new Map<string, AgentModel>()
   readonly #states = new Map<string, States>()
   readonly #trees = new Map<string, Trees>()
-  readonly #soon = new Soon(() => this.refresh(), PAUSE)
+  readonly #throttle = new Throttle(() => this.refresh(), PAUSE)
 
   constructor(runId: string) {
     this.runId = runId
@@ -77,23 +77,23 @@ export class RunModel {
   hear(event: EventView): void {
     if (event.runId !== this.runId) return
     for (const agent of this.#agents.values()) agent.hear(event)
-    this.#soon.ask()
+    this.#throttle.request()
   }
 
   hearNews(news: News): void {
     if (news.runId !== this.runId) return
     for (const agent of this.#agents.values()) agent.hearNews(news)
-    if (news.kind === 'drive') this.#soon.ask()
+    if (news.kind === 'drive') this.#throttle.request()
   }
 
   /** What was missed while there was no connection. */
   catchUp(): void {
     for (const agent of this.#agents.values()) agent.catchUp()
     for (const told of [...this.#states.values(), ...this.#trees.values()]) told.again()
-    this.#soon.ask()
+    this.#throttle.request()
   }
 
   end(): void {
-    this.#soon.end()
+    this.#throttle.stop()
   }
 }

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import type { Run } from '../../app/schemas/runs.ts'
 import { api, take, told } from '../client/api.ts'
-import { Soon } from '../parts/soon.ts'
+import { Throttle } from '../parts/throttle.ts'
 import { type Filters, grown, peopleFirst } from './filters.ts'
 
 const PAGE = 100
@@ -18,7 +18,7 @@ export class RunsModel {
   /** How many of the runs wait for a person. */
   readonly waiting = signal(0)
   readonly #filters: Filters
-  readonly #soon = new Soon(() => this.refresh(), PAUSE)
+  readonly #throttle = new Throttle(() => this.refresh(), PAUSE)
   #first: readonly Run[] = []
   #known: readonly Run[] = []
   #next: string | null = null
@@ -55,7 +55,7 @@ export class RunsModel {
 
   /** Looks up again soon; many changes at once are one look. */
   changed(): void {
-    this.#soon.ask()
+    this.#throttle.request()
   }
 
   /** The next page, where there is one. */
@@ -76,7 +76,7 @@ export class RunsModel {
 
   end(): void {
     this.#over = true
-    this.#soon.end()
+    this.#throttle.stop()
   }
 
   #show(): void {

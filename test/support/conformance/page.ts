@@ -138,7 +138,7 @@ export const PAGE: readonly Rule[] = [
     test: LISTS,
     name: 'is done while changes come without a rest',
     fault: within(
-      'api/web/parts/soon.ts',
+      'api/web/parts/throttle.ts',
       'if (this.#over || this.#timer !== null) return',
       'clearTimeout(this.#timer!)',
     ),
@@ -148,7 +148,7 @@ export const PAGE: readonly Rule[] = [
     says: 'a connection that falls silent is broken off',
     test: HUB,
     name: 'that falls silent is broken off',
-    fault: within('api/web/client/ear.ts', '      this.#over.abort()\n', ''),
+    fault: within('api/web/client/heartbeat-watch.ts', '      this.#over.abort()\n', ''),
   },
   {
     rule: 'the page hears',

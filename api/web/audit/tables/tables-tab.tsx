@@ -5,7 +5,7 @@ import { DataTable } from '../../parts/data-table.tsx'
 import { count, instant } from '../../parts/format.ts'
 import { Loaded, useLoaded } from '../../parts/loaded.tsx'
 import { shown } from '../../parts/shown.ts'
-import { Soon } from '../../parts/soon.ts'
+import { Throttle } from '../../parts/throttle.ts'
 
 /** Looked up so often while the log grows, ms. */
 const PAUSE = 2_000
@@ -17,11 +17,11 @@ export function TablesTab() {
   const [round, setRound] = useState(0)
   const again = () => setRound((n) => n + 1)
   useEffect(() => {
-    const soon = new Soon(again, PAUSE)
-    const leave = listen({ event: () => soon.ask(), connected: () => soon.ask() })
+    const throttle = new Throttle(again, PAUSE)
+    const leave = listen({ event: () => throttle.request(), connected: () => throttle.request() })
     return () => {
       leave()
-      soon.end()
+      throttle.stop()
     }
   }, [])
   const found = useLoaded('projections', () => take(api.v1.projections.$get({})), round)

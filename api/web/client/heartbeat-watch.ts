@@ -4,7 +4,7 @@ const HEARTBEAT = 15_000
 const MISSED = 3
 
 /** Listens to one connection, and breaks it off where the server's heartbeat fails. */
-export class Ear {
+export class HeartbeatWatch {
   readonly #over = new AbortController()
   readonly signal: AbortSignal
   isSilent = false
@@ -13,16 +13,16 @@ export class Ear {
 
   constructor(signal: AbortSignal) {
     this.signal = AbortSignal.any([signal, this.#over.signal])
-    this.heard()
+    this.beat()
   }
 
   /** The server tells how often it speaks at least. */
-  hears({ headers }: Response): void {
+  expect({ headers }: Response): void {
     this.#patience = MISSED * (Number(headers.get('keepup-heartbeat-ms')) || HEARTBEAT)
-    this.heard()
+    this.beat()
   }
 
-  heard(): void {
+  beat(): void {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => {
       this.isSilent = true

@@ -2,7 +2,7 @@
  * Work that many changes ask for: done once for all changes of a while, never twice at once, and once more after the last
  * change. A stream of changes without a rest does not put it off.
  */
-export class Soon {
+export class Throttle {
   readonly #work: () => unknown
   readonly #pause: number
   #timer: ReturnType<typeof setTimeout> | null = null
@@ -16,14 +16,14 @@ export class Soon {
     this.#pause = pause
   }
 
-  ask(): void {
+  request(): void {
     if (this.#over || this.#timer !== null) return
     if (this.#works) this.#again = true
     else this.#timer = setTimeout(() => void this.#do(), this.#pause)
   }
 
   /** Work that was asked for and has not begun is left. */
-  end(): void {
+  stop(): void {
     this.#over = true
     if (this.#timer !== null) clearTimeout(this.#timer)
   }
@@ -37,6 +37,6 @@ export class Soon {
     } finally {
       this.#works = false
     }
-    if (this.#again) this.ask()
+    if (this.#again) this.request()
   }
 }
