@@ -1,5 +1,6 @@
 import { type Message, requestedCalls, textOf } from '../../domain/agent/events/content.ts'
 import { progressOf } from '../../domain/agent/state/tasks.ts'
+import type { RecordedPoint } from '../app/agents/recorded-point.ts'
 import type { AgentPoint } from '../app/runs/point.ts'
 import { plain } from './event-text.ts'
 import { cut, oneLine } from './output/text.ts'
@@ -34,6 +35,41 @@ function machineText({ machineState, error, paused }: AgentPoint): string {
   return `${machineState}${why}${paused ? ', paused' : ''}`
 }
 
+function outcomeText({ stage, outcome, cancelled }: RecordedPoint): string {
+  const asked = cancelled && outcome === null ? ', its end was asked for' : ''
+  if (outcome === null) return `${stage === 'in_doubt' ? 'in doubt: no process of keepup sees it' : stage}${asked}`
+  if (outcome.outcome === 'unknown') return `unknown: ${outcome.reason}`
+  const { code, signal } = outcome.exit ?? { code: null, signal: null }
+  const exit = code !== null ? `, exit ${code}` : signal !== null ? `, ${signal}` : ''
+  if (outcome.outcome === 'failed') return `failed: ${outcome.error.message}${exit}`
+  if (outcome.outcome === 'cancelled') return `cancelled${exit}`
+  return `${outcome.success ? 'done' : 'failed'}${exit}`
+}
+
+function usedText({ usage }: RecordedPoint): string {
+  if (usage === null) return ''
+  const tokens = `${usage.inputTokens ?? '?'} tokens in, ${usage.outputTokens ?? '?'} out`
+  return `${tokens}, ${usage.cost === null ? 'cost not known' : dollars(usage.cost.nanos)}`
+}
+
+const linesOf = (rows: readonly (readonly [string, string])[]): string[] =>
+  rows.filter(([, value]) => value !== '').map(([name, value]) => `${name.padEnd(12)} ${oneLine(value)}`)
+
+/** A run of another agent at a point of its record, for people. */
+export function recordedLines(at: RecordedPoint): string[] {
+  return linesOf([
+    ['agent', `${at.agentId} (${at.backend}) at revision ${at.revision} (${at.timestamp})`],
+    ['state', outcomeText(at)],
+    ['asked', cut(at.prompt, WIDTH)],
+    ['session', at.sessionId ?? ''],
+    ['events', `${at.events.count} of the agent so far`],
+    ['own calls', at.ownCalls === 0 ? '' : `${at.ownCalls} of keepup's tools`],
+    ['waits for', at.openPermissions.join(', ')],
+    ['used', usedText(at)],
+    ['said last', at.outcome?.outcome === 'exited' ? cut(at.outcome.finalText ?? '', WIDTH) : ''],
+  ])
+}
+
 /** An agent at a point of its history, for people; `-o json` has all of it. */
 export function stateLines(at: AgentPoint): string[] {
   const { messages, sopPhase, contextVariables } = at.state
@@ -60,9 +96,5 @@ export function stateLines(at: AgentPoint): string[] {
     ['used', `${inputTokens} tokens in, ${outputTokens} out, ${dollars(nanoDollars)}`],
     ['files', at.tree === null ? '' : `tree ${at.tree}`],
   ]
-  return [
-    ...rows.filter(([, value]) => value !== '').map(([name, value]) => `${name.padEnd(12)} ${oneLine(value)}`),
-    `${messages.length} messages:`,
-    ...messages.map((m) => `  ${messageText(m as Message)}`),
-  ]
+  return [...linesOf(rows), `${messages.length} messages:`, ...messages.map((m) => `  ${messageText(m as Message)}`)]
 }

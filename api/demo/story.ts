@@ -32,6 +32,7 @@ export async function tellStory(ctx: Context, client: Client, runId: string): Pr
   const middle = Math.max(1, Math.floor(last / 2))
   const point = { param: { id: runId }, query: { step: String(middle) } }
   const at = await take(client.v1.runs[':id'].state.$get(point))
+  if ('backend' in at) throw new Error('the demo runs an agent of keepup')
   const { messages, sopPhase } = at.state
   ctx.note(`  step ${middle}: turn ${at.turn}, phase "${sopPhase}", ${messages.length} messages, nothing performed`)
 

@@ -63,6 +63,28 @@ test('a run of another agent starts, is listed as ungoverned, and shows its even
   expect(lines).toHaveLength(8)
 })
 
+test('the record of a run of another agent is replayed to any event', async () => {
+  const { start, ask, puppet, services } = await opened()
+  const { runId } = await bodyOf<Run>(await start())
+  await puppet.text('hello')
+  puppet.exit({ ...ENDED, finalText: 'all done' })
+  await services.agents!.at(runId)?.completion
+  const at = async (query = '') => {
+    const response = await ask('GET', `/v1/runs/${runId}/state${query}`)
+    return { etag: response.headers.get('etag'), ...(await bodyOf<{ revision: number }>(response)) }
+  }
+  const before = puppet.started
+  expect(await at('?event=0')).toMatchObject({ stage: 'requested', prompt: 'go', outcome: null, events: { count: 0 } })
+  expect(await at('?event=3')).toMatchObject({ stage: 'running', revision: 3, etag: '"3"', outcome: null })
+  expect(await at('?event=4')).toMatchObject({ events: { count: 1 }, usage: null })
+  const end = await at()
+  expect(end).toMatchObject({ ungoverned: true, backend: 'fake', stage: 'ended', outcome: { finalText: 'all done' } })
+  expect(await at(`?event=${end.revision}`)).toEqual(end)
+  for (const query of [`?event=${end.revision + 1}`, '?step=1', '?turn=1'])
+    expect(await codeOf(await ask('GET', `/v1/runs/${runId}/state${query}`)), query).toEqual([404, 'POINT_UNKNOWN'])
+  expect(puppet.started).toBe(before)
+})
+
 test('pages go on behind a run of another agent', async () => {
   const { start, ask, started, puppet } = await opened()
   const first = await started('finish it', { drive: false })
@@ -115,7 +137,6 @@ test('what only an own agent can be asked answers with a named error', async () 
     ask('POST', `/v1/runs/${runId}/fork`, { body: {} }),
     ask('GET', `/v1/agents/${runId}/checkpoints`),
     ask('GET', `/v1/agents/${runId}/checkpoints/1`),
-    ask('GET', `/v1/runs/${runId}/state`),
     ask('GET', `/v1/runs/${runId}/turns/1/request`),
   ])
   for (const response of asked) expect([response.url, ...(await codeOf(response))]).toEqual(['', 409, 'RUN_UNGOVERNED'])

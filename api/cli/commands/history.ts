@@ -11,7 +11,7 @@ import { days, eventRow } from '../event-text.ts'
 import { EXIT, UsageError } from '../exit.ts'
 import { linesOf } from '../lines.ts'
 import { eventPages } from '../pages.ts'
-import { changeText, messageText, stateLines, telling } from '../state-text.ts'
+import { changeText, messageText, recordedLines, stateLines, telling } from '../state-text.ts'
 import { type Kit, known, whole } from './kit.ts'
 
 /** Shows events one after the other, the day on a line of its own where the time alone would mislead. */
@@ -125,7 +125,7 @@ async function replay(ctx: Context, run: string, o: ReplayOptions): Promise<numb
   const query = { ...pointOf(o), ...(o.agent ? { agent: o.agent } : {}) }
   const id = await ctx.runId(run, 'read')
   const at = await take((await ctx.client('read')).v1.runs[':id'].state.$get({ param: { id }, query }))
-  ctx.show(at, () => stateLines(at as never))
+  ctx.show(at, () => ('backend' in at ? recordedLines(at) : stateLines(at as never)))
   return EXIT.done
 }
 

@@ -3,8 +3,10 @@ import { formatCursor } from '../../../domain/log/cursor.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import type { Json } from '../../../domain/log/json.ts'
 import type { KeyedMutex } from '../../../domain/runtime/concurrency.ts'
+import { recordedAt } from '../../../domain/runtime/external/recorded-at.ts'
 import type { AgentAt, At } from '../../../domain/runtime/types.ts'
 import { filesDiffer } from '../../app/agents/files-differ.ts'
+import { recordedPointOf } from '../../app/agents/recorded-point.ts'
 import { EventViews, type Piece } from '../../app/events/view.ts'
 import { notFound } from '../../app/problem.ts'
 import { compareRuns } from '../../app/runs/compare-runs.ts'
@@ -18,6 +20,7 @@ import { AgentAtPoint } from '../../app/schemas/checkpoints.ts'
 import { AtQuery, Digits, EventTypes, Id, PageQuery } from '../../app/schemas/common.ts'
 import { CompareQuery, RunComparison } from '../../app/schemas/compare.ts'
 import { EventPage } from '../../app/schemas/events.ts'
+import { RecordedAtPoint } from '../../app/schemas/recorded-at.ts'
 import { Difference, ForkBody, Started, VerifiedRun } from '../../app/schemas/runs.ts'
 import type { FilePoint, Services } from '../../app/services.ts'
 import { isPlain, PLAIN } from '../../app/text/plain-text.ts'
@@ -48,7 +51,10 @@ const state = createRoute({
   operationId: 'getRunState',
   summary: 'The state at a step, turn or event, folded from the log; nothing is performed',
   request: { params: RunId, query: AtQuery },
-  responses: { 200: json(AgentAtPoint, 'The state'), ...refusals },
+  responses: {
+    200: json(z.union([AgentAtPoint, RecordedAtPoint]), 'The state; of a run of another agent: its record'),
+    ...refusals,
+  },
 })
 
 const point = z
@@ -172,7 +178,11 @@ export function historyRoutes(s: Services, underway: KeyedMutex) {
     .openapi(state, async (c) => {
       const q = c.req.valid('query')
       const agentId = q.agent ?? c.req.valid('param').id
-      await mustGovern(s, agentId, 'a state at a point')
+      if (await isUngoverned(s, agentId)) {
+        const recorded = await recordedAt(s, agentId, atOf(q))
+        c.header('ETag', `"${recorded.last.header.revision}"`)
+        return c.json(recordedPointOf(recorded), 200)
+      }
       const at = await s.runtime.at(agentId, atOf(q))
       c.header('ETag', `"${at.head.revision}"`)
       return c.json(pointOf(at), 200)

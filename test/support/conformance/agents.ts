@@ -211,4 +211,11 @@ export const AGENTS: readonly Rule[] = [
       replace: '',
     },
   },
+  {
+    rule,
+    says: 'the run of any backend is replayed from its record to any event',
+    test: http,
+    name: 'replayed to any event',
+    fault: fault('runtime/external/recorded-at.ts', '{ to }))', '{}))'),
+  },
 ]
