@@ -9,7 +9,6 @@ import { checkAdvertised, checkRequest } from '../../domain/external/request.ts'
 import type { AgentCompletion, AgentRunRequest, Mapped } from '../../domain/ports/external.ts'
 import { processes } from '../sandbox/process-table.ts'
 import type { CliAgent } from './cli-agent.ts'
-import { createCliBackend } from './cli-backend.ts'
 import { fakeProgram, type Step } from './fake-steps.ts'
 import type { HarnessOptions } from './harness.ts'
 
@@ -210,6 +209,8 @@ async function played(agent: CliAgent, options: Partial<HarnessOptions>, play: P
   const mark = randomUUID()
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'keepup-kit-')))
   try {
+    // Loaded when a check runs: the module of the kit must be readable on a Node that is too old, to say so.
+    const { createCliBackend } = await import('./cli-backend.ts')
     const backend = createCliBackend(agent, {
       workspace: folder,
       graceMs: 50,

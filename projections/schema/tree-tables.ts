@@ -31,6 +31,7 @@ export const treeTables = {
     kind: 'agent',
     owner: 'agent_id',
     indexes: [['child_id'], ['run_id']],
+    partial: { columns: ['child_id'], where: 'unreached = 1' },
   },
   /**
    * The changes of an agent's budget beside its own model calls. `granted`: reserved for a child; null: without a limit.

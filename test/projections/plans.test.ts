@@ -35,6 +35,8 @@ const FILL = [
   `insert into standing_approvals (agent_id, revision, run_id, "by", claimed, at)
     ${rows} select 'r' || i, 1, 'r' || i, 'approver:r' || i, 1, '' from n`,
   "update approvals set decided_by = 'approver:' || run_id",
+  `insert into children (agent_id, child_id, run_id, revision, delegated_at, cancelled, unreached)
+    ${rows} select 'p' || i, 'r' || i, 'p' || i, 1, '', 0, case when i % 1000 > 0 then 0 else 1 end from n`,
   'analyze',
 ]
 

@@ -111,10 +111,10 @@ describeWithPostgres('tables of several processes that are another log’s, or l
     for (const [sql, told] of [
       [
         `drop schema ${schema} cascade; drop schema ${schema}_1 cascade`,
-        /made anew, of the 25 events.*_1\.position is gone/,
+        /made anew, of the 28 events.*_1\.position is gone/,
       ],
-      [`alter table ${schema}_2.runs drop column created_by cascade`, /made anew, of the 25 events.*_2\.runs has/],
-      [`drop schema ${schema}_control cascade`, /the tables were made, of the 25 events/],
+      [`alter table ${schema}_2.runs drop column created_by cascade`, /made anew, of the 28 events.*_2\.runs has/],
+      [`drop schema ${schema}_control cascade`, /the tables were made, of the 28 events/],
     ] as const) {
       said.length = 0
       await pool.query(sql)
@@ -188,7 +188,7 @@ describeWithPostgres('tables of several processes that are another log’s, or l
       .poll(() => said)
       .toEqual([
         expect.stringMatching(/^the tables are missing; they are made anew of the log/),
-        'the tables were made, of the 25 events that the log holds',
+        'the tables were made, of the 28 events that the log holds',
       ])
   })
 
