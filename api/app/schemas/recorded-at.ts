@@ -20,11 +20,9 @@ export const RecordedAtPoint = z
     outcome: Outcome.nullable().meta({ description: 'null: it has not ended, or its end was erased' }),
     sessionId: z.string().nullable(),
     usage: Usage.nullable(),
-    events: z
-      .strictObject({ count, hash: z.string() })
-      .meta({
-        description: "The agent's events so far, and a rolling hash over the batches that they are recorded in",
-      }),
+    events: z.strictObject({ count, hash: z.string() }).meta({
+      description: "The agent's events so far, and a rolling hash over the batches that they are recorded in",
+    }),
     openPermissions: z.array(z.string()).readonly().meta({ description: 'Calls for which it waits for leave' }),
     ownCalls: count.meta({ description: "Calls of keepup's own tools so far" }),
   })
