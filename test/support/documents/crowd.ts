@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { draws } from '../faults/seed.ts'
 import { askAny, type Host } from './hosts.ts'
 import { Person } from './person.ts'
@@ -58,8 +59,7 @@ export async function agent(scene: Scene, n: number, edits: number): Promise<Age
       const sent = (await answer.json()) as Record<string, unknown>
       if (draw(10) === 0) {
         const again = await post(any())
-        if (JSON.stringify(await again.json()) !== JSON.stringify(sent))
-          told.wrong.push(`${id} was answered in two ways`)
+        if (!isDeepStrictEqual(await again.json(), sent)) told.wrong.push(`${id} was answered in two ways`)
       }
       if (answer.status === 200) {
         told.applied.push({ id, by, frontier: String(sent.applied_frontier) })
