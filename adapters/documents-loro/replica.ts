@@ -1,13 +1,18 @@
-import type { ImportStatus, LoroDoc, PeerID } from 'loro-crdt'
+import { type ImportStatus, LoroDoc, type PeerID } from 'loro-crdt'
+import { DocumentError } from '../../domain/document/errors.ts'
 import type { Frontier } from '../../domain/document/model/frontier.ts'
 import { BlockIndex } from './block-index.ts'
 import { documentFrontier } from './frontiers.ts'
-import { corrupt, imported, StoredUpdates } from './stored-updates.ts'
+import { configureStyles } from './styles.ts'
+
+/** A rebuilt replica takes the updates since its snapshot into a new one when there are more of them. */
+const MAX_TAIL = 1000
 
 /** A Loro document that can be built again as it was before a discarded change. */
 export class Replica {
   readonly #peer: PeerID
-  readonly #stored: StoredUpdates
+  #snapshot: Uint8Array | null
+  #tail: Uint8Array[]
   doc: LoroDoc
   index: BlockIndex
   /** Null: not asked for since the last change. Loro takes as long to tell it as for a small edit. */
@@ -15,8 +20,9 @@ export class Replica {
 
   constructor(peer: PeerID, snapshot: Uint8Array | null, updates: readonly Uint8Array[]) {
     this.#peer = peer
-    this.#stored = new StoredUpdates(peer, snapshot, updates)
-    this.doc = this.#editable(() => this.#stored.whole())
+    this.#snapshot = snapshot
+    this.#tail = [...updates]
+    this.doc = this.#build()
     this.index = new BlockIndex(this.doc)
   }
 
@@ -32,36 +38,23 @@ export class Replica {
 
   /** Notes a stored update that the document already contains. */
   stored(update: Uint8Array): void {
-    this.#stored.add(update)
+    this.#tail.push(update)
   }
 
-  /** Imports a stored update. */
-  follow(update: Uint8Array): void {
-    this.changes()
-    try {
-      imported(this.index.importing(() => this.doc.import(update)))
-      this.stored(update)
-    } catch (cause) {
-      const isShallow = this.doc.isShallow()
-      this.deepen()
-      if (!isShallow) throw corrupt('a stored update does not fit', cause)
-      this.follow(update)
-    }
-  }
-
-  /** Throws away every operation that is not stored. The document then has the end of its history only: `isShallow()`. */
+  /** Throws away every operation that is not stored. */
   rebuild(): void {
-    this.#become(() => this.#stored.recent())
+    this.free()
+    this.doc = this.#build()
+    this.changes()
+    this.index = new BlockIndex(this.doc)
+    if (this.#tail.length > MAX_TAIL) this.snapshot()
   }
 
-  /** Takes the whole history again, and throws away every operation that is not stored. */
-  deepen(): void {
-    this.#become(() => this.#stored.whole())
-  }
-
-  /** The document with its history; later openings begin with it. */
+  /** The document with its history; later rebuilds begin with it. */
   snapshot(): Uint8Array {
-    return this.#stored.snapshot(this.doc)
+    this.#snapshot = this.doc.export({ mode: 'snapshot' })
+    this.#tail = []
+    return this.#snapshot
   }
 
   /** Imports an update without a description of its changes; the index is read anew. */
@@ -72,11 +65,6 @@ export class Replica {
   }
 
   free(): void {
-    this.#freeDoc()
-    this.#stored.free()
-  }
-
-  #freeDoc(): void {
     try {
       this.doc.free()
     } catch {
@@ -84,17 +72,20 @@ export class Replica {
     }
   }
 
-  #become(make: () => LoroDoc): void {
-    const doc = this.#editable(make)
-    this.#freeDoc()
-    this.doc = doc
-    this.changes()
-    this.index = new BlockIndex(this.doc)
-  }
-
-  #editable(make: () => LoroDoc): LoroDoc {
-    const doc = make()
-    doc.setPeerId(this.#peer)
-    return doc
+  #build(): LoroDoc {
+    const doc = new LoroDoc()
+    try {
+      configureStyles(doc)
+      const { pending } = doc.importBatch([...(this.#snapshot === null ? [] : [this.#snapshot]), ...this.#tail])
+      if (pending !== null && pending.size > 0) throw new Error('updates before these are missing')
+      doc.setPeerId(this.#peer)
+      return doc
+    } catch (cause) {
+      doc.free()
+      throw new DocumentError('DOCUMENT_CORRUPT', `the stored updates make no document: ${reason(cause)}`, { cause })
+    }
   }
 }
+
+/** Loro throws strings as well as errors. */
+export const reason = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
