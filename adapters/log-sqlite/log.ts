@@ -13,7 +13,7 @@ import { backupLog } from './backup.ts'
 import { endOfLog, gapsIn, type LogEnd } from './end.ts'
 import { toLogError } from './errors.ts'
 import { Reader } from './reader.ts'
-import { type Acknowledged, Tail } from './tail.ts'
+import { type Acknowledged, type Last, Tail } from './tail.ts'
 import { type RunSize, sizesOf } from './usage.ts'
 import type { WriterThread } from './writer-thread.ts'
 
@@ -132,7 +132,7 @@ export class SqliteLog implements EventLog {
 
   readAll(after: Cursor | null, options: { limit?: number; bodies?: boolean } = {}) {
     // The head at the time of the call, not of the first page. A closed log says so when it is iterated.
-    const to = this.#closing ? 0 : this.#ask((reader) => reader.last().position)
+    const to = this.#closing ? 0 : this.#last().position
     return this.#pages(after, to, options.limit ?? Number.MAX_SAFE_INTEGER, options.bodies ?? true)
   }
 
@@ -154,7 +154,8 @@ export class SqliteLog implements EventLog {
       const seen = this.#owner ? 0 : this.#ask((reader) => reader.dataVersion())
       const limit = Number.MAX_SAFE_INTEGER
       const fresh = this.#ask(() => this.#tail?.from(next) ?? null)
-      const page = fresh ?? this.#ask((reader) => reader.logPage(next, limit, limit, true))
+      const to = this.#tail?.last?.position ?? limit
+      const page = fresh ?? this.#ask((reader) => reader.logPage(next, to, limit, true))
       const gathers = fresh !== null && fresh.length < GATHERED && this.#owner?.writer.busy
       if (page.length === 0 || gathers) await this.#change(seen, signal)
       else {
@@ -183,7 +184,7 @@ export class SqliteLog implements EventLog {
   }
 
   async headCursor(): Promise<Cursor> {
-    return { logId: this.logId, ...this.#ask((reader) => reader.last()) }
+    return { logId: this.logId, ...this.#last() }
   }
 
   async *streams(prefix: string): AsyncGenerator<readonly string[]> {
@@ -260,6 +261,11 @@ export class SqliteLog implements EventLog {
   /** Tells subscribers to look. */
   wake(): void {
     this.#news.emit('news')
+  }
+
+  /** The log's last event; to its owner the last one that was acknowledged, as to {@link head} and {@link read}. */
+  #last(): Last {
+    return this.#ask((reader) => this.#tail?.last ?? reader.last())
   }
 
   #start(after: Cursor | null): number {

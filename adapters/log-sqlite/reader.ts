@@ -5,6 +5,7 @@ import { cursorError } from '../../domain/log/errors.ts'
 import type { Head } from '../../domain/ports.ts'
 import { Names } from './names.ts'
 import { EVENT_COLUMNS, fromRow, type Row } from './row.ts'
+import type { Last } from './tail.ts'
 
 /** A page ends after so many events, or with the event that brings it over so many bytes of bodies. */
 const PAGE_EVENTS = 512
@@ -66,7 +67,7 @@ export class Reader {
   }
 
   /** Position and hash of the log's last event; position 0 where there is none. */
-  last(): { position: number; hash: string } {
+  last(): Last {
     const row = this.#sql.last.get()
     return { position: Number(row?.position ?? 0), hash: String(row?.hash ?? '') }
   }

@@ -14,6 +14,12 @@ export interface Acknowledged {
   readonly position: number
 }
 
+/** Position and hash of a log's last event. */
+export interface Last {
+  readonly position: number
+  readonly hash: string
+}
+
 /**
  * Cache of the owner's last events, so that those who follow it need not read it back from the file, and the heads
  * of the streams that it writes. It knows only what was acknowledged; {@link forget} it whenever that may not be all.
@@ -23,8 +29,7 @@ export class Tail {
   readonly #heads = new Lru<string, Head>(KEPT_HEADS)
   #events: RecordedEvent[] = []
   #bytes = 0
-  /** Position of the log's last event; null: the file knows. */
-  #last: number | null = null
+  #last: Last | null = null
 
   /** `lastInFile`: the position of the last event in the file. */
   constructor(lastInFile: () => number) {
@@ -34,15 +39,15 @@ export class Tail {
   add({ stream, batch, position }: Acknowledged): void {
     const first = position - batch.length + 1
     // An append that was sent again may lie before others whose answer was lost: then the file is asked on.
-    if (this.#last === null ? position !== this.#lastInFile() : position <= this.#last) return
-    if (this.#last !== first - 1) this.#empty()
+    if (this.#last === null ? position !== this.#lastInFile() : position <= this.#last.position) return
+    if (this.#last?.position !== first - 1) this.forget()
     batch.forEach((event, index) => {
       this.#events.push({ ...event, position: first + index })
       this.#bytes += event.body?.length ?? 0
     })
-    this.#last = position
-    if (this.#events.length > 2 * KEPT_EVENTS || this.#bytes > KEPT_BYTES) this.#shorten()
     const { header, hash } = batch[batch.length - 1]!
+    this.#last = { position, hash }
+    if (this.#events.length > 2 * KEPT_EVENTS || this.#bytes > KEPT_BYTES) this.#shorten()
     this.#heads.set(stream, { revision: header.revision, hash, timestamp: Date.parse(header.timestamp) })
   }
 
@@ -53,11 +58,19 @@ export class Tail {
     this.#last = null
   }
 
+  /**
+   * The last event that was acknowledged; null: the file knows. The file may hold more already. A reader that took some of
+   * that from the file and some from here would skip events: the heads of streams end here.
+   */
+  get last(): Last | null {
+    return this.#last
+  }
+
   /** The events from a position on; null: ask the file. */
   from(position: number): readonly RecordedEvent[] | null {
     if (this.#last === null) return null
-    if (position > this.#last) return []
-    const first = this.#events[0]?.position ?? this.#last + 1
+    if (position > this.#last.position) return []
+    const first = this.#events[0]?.position ?? this.#last.position + 1
     return position < first ? null : this.#events.slice(position - first)
   }
 
