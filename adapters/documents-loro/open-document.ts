@@ -10,7 +10,8 @@ import { authoredParts } from './authorship.ts'
 import { relationTo } from './frontiers.ts'
 import { importPerson } from './import-person.ts'
 import { describedFault } from './person-update.ts'
-import { type Replica, reason } from './replica.ts'
+import type { Replica } from './replica.ts'
+import { reason } from './stored-updates.ts'
 
 /** An open document on one lasting replica. */
 export class LoroDocument implements OpenDocument {
@@ -74,6 +75,8 @@ export class LoroDocument implements OpenDocument {
     const replica = this.#free()
     const fault = describedFault(replica.doc, update, this.#gatewayPeer)
     if (fault !== null) return fault
+    // With the end of the history alone Loro finds fewer faults.
+    if (replica.doc.isShallow()) replica.deepen()
     replica.changes()
     const found = importPerson(replica, update, this.#gatewayPeer)
     if ('words' in found) return { kind: 'imported', ...found, change: this.#pending(replica, update) }
@@ -82,18 +85,7 @@ export class LoroDocument implements OpenDocument {
   }
 
   follow(update: Uint8Array): void {
-    const replica = this.#free()
-    replica.changes()
-    try {
-      const { pending } = replica.index.importing(() => replica.doc.import(update))
-      if (pending !== null && pending.size > 0) throw new Error('updates before it are missing')
-      replica.stored(update)
-    } catch (cause) {
-      replica.rebuild()
-      throw new DocumentError('DOCUMENT_CORRUPT', `a stored update does not fit: ${reason(cause)}; open it anew`, {
-        cause,
-      })
-    }
+    this.#free().follow(update)
   }
 
   snapshot(): Uint8Array {

@@ -1,18 +1,13 @@
-import { type ImportStatus, LoroDoc, type PeerID } from 'loro-crdt'
-import { DocumentError } from '../../domain/document/errors.ts'
+import type { ImportStatus, LoroDoc, PeerID } from 'loro-crdt'
 import type { Frontier } from '../../domain/document/model/frontier.ts'
 import { BlockIndex } from './block-index.ts'
 import { documentFrontier } from './frontiers.ts'
-import { configureStyles } from './styles.ts'
-
-/** A rebuilt replica takes the updates since its snapshot into a new one when there are more of them. */
-const MAX_TAIL = 1000
+import { corrupt, imported, StoredUpdates } from './stored-updates.ts'
 
 /** A Loro document that can be built again as it was before a discarded change. */
 export class Replica {
   readonly #peer: PeerID
-  #snapshot: Uint8Array | null
-  #tail: Uint8Array[]
+  readonly #stored: StoredUpdates
   doc: LoroDoc
   index: BlockIndex
   /** Null: not asked for since the last change. Loro takes as long to tell it as for a small edit. */
@@ -20,9 +15,8 @@ export class Replica {
 
   constructor(peer: PeerID, snapshot: Uint8Array | null, updates: readonly Uint8Array[]) {
     this.#peer = peer
-    this.#snapshot = snapshot
-    this.#tail = [...updates]
-    this.doc = this.#build()
+    this.#stored = new StoredUpdates(peer, snapshot, updates)
+    this.doc = this.#editable(() => this.#stored.whole())
     this.index = new BlockIndex(this.doc)
   }
 
@@ -38,23 +32,36 @@ export class Replica {
 
   /** Notes a stored update that the document already contains. */
   stored(update: Uint8Array): void {
-    this.#tail.push(update)
+    this.#stored.add(update)
   }
 
-  /** Throws away every operation that is not stored. */
-  rebuild(): void {
-    this.free()
-    this.doc = this.#build()
+  /** Imports a stored update. */
+  follow(update: Uint8Array): void {
     this.changes()
-    this.index = new BlockIndex(this.doc)
-    if (this.#tail.length > MAX_TAIL) this.snapshot()
+    try {
+      imported(this.index.importing(() => this.doc.import(update)))
+      this.stored(update)
+    } catch (cause) {
+      const isShallow = this.doc.isShallow()
+      this.deepen()
+      if (!isShallow) throw corrupt('a stored update does not fit', cause)
+      this.follow(update)
+    }
   }
 
-  /** The document with its history; later rebuilds begin with it. */
+  /** Throws away every operation that is not stored. The document then has the end of its history only: `isShallow()`. */
+  rebuild(): void {
+    this.#become(() => this.#stored.recent())
+  }
+
+  /** Takes the whole history again, and throws away every operation that is not stored. */
+  deepen(): void {
+    this.#become(() => this.#stored.whole())
+  }
+
+  /** The document with its history; later openings begin with it. */
   snapshot(): Uint8Array {
-    this.#snapshot = this.doc.export({ mode: 'snapshot' })
-    this.#tail = []
-    return this.#snapshot
+    return this.#stored.snapshot(this.doc)
   }
 
   /** Imports an update without a description of its changes; the index is read anew. */
@@ -65,6 +72,11 @@ export class Replica {
   }
 
   free(): void {
+    this.#freeDoc()
+    this.#stored.free()
+  }
+
+  #freeDoc(): void {
     try {
       this.doc.free()
     } catch {
@@ -72,20 +84,17 @@ export class Replica {
     }
   }
 
-  #build(): LoroDoc {
-    const doc = new LoroDoc()
-    try {
-      configureStyles(doc)
-      const { pending } = doc.importBatch([...(this.#snapshot === null ? [] : [this.#snapshot]), ...this.#tail])
-      if (pending !== null && pending.size > 0) throw new Error('updates before these are missing')
-      doc.setPeerId(this.#peer)
-      return doc
-    } catch (cause) {
-      doc.free()
-      throw new DocumentError('DOCUMENT_CORRUPT', `the stored updates make no document: ${reason(cause)}`, { cause })
-    }
+  #become(make: () => LoroDoc): void {
+    const doc = this.#editable(make)
+    this.#freeDoc()
+    this.doc = doc
+    this.changes()
+    this.index = new BlockIndex(this.doc)
+  }
+
+  #editable(make: () => LoroDoc): LoroDoc {
+    const doc = make()
+    doc.setPeerId(this.#peer)
+    return doc
   }
 }
-
-/** Loro throws strings as well as errors. */
-export const reason = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
