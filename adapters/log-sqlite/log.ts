@@ -91,7 +91,8 @@ export class SqliteLog implements EventLog {
       checkBatch(stream, expected, batch)
       const erases = erasuresOf(batch).length > 0
       this.#floor = Math.max(this.#floor, Date.parse(batch[batch.length - 1]!.header.timestamp))
-      return this.#owner.writer.append(stream, expected, batch, erases)
+      const appended = this.#owner.writer.append(stream, expected, batch)
+      return erases && this.#tail ? this.#tail.rest(appended) : appended
     } catch (error) {
       return Promise.reject(error)
     }
@@ -106,7 +107,7 @@ export class SqliteLog implements EventLog {
       const known = this.#tail?.head(stream)
       if (known) return known
       const id = reader.streamId(stream)
-      return id === null ? null : reader.head(id)
+      return id === null ? null : reader.head(id, this.#upTo)
     })
   }
 
@@ -154,8 +155,7 @@ export class SqliteLog implements EventLog {
       const seen = this.#owner ? 0 : this.#ask((reader) => reader.dataVersion())
       const limit = Number.MAX_SAFE_INTEGER
       const fresh = this.#ask(() => this.#tail?.from(next) ?? null)
-      const to = this.#tail?.last?.position ?? limit
-      const page = fresh ?? this.#ask((reader) => reader.logPage(next, to, limit, true))
+      const page = fresh ?? this.#ask((reader) => reader.logPage(next, this.#upTo, limit, true))
       const gathers = fresh !== null && fresh.length < GATHERED && this.#owner?.writer.busy
       if (page.length === 0 || gathers) await this.#change(seen, signal)
       else {
@@ -189,7 +189,7 @@ export class SqliteLog implements EventLog {
 
   async *streams(prefix: string): AsyncGenerator<readonly string[]> {
     for (let after = 0; ; ) {
-      const page = this.#ask((reader) => reader.streamsPage(after, prefix))
+      const page = this.#ask((reader) => reader.streamsPage(after, prefix, this.#upTo))
       if (page.length === 0) return
       after = page[page.length - 1]!.id
       yield page.map(({ name }) => name)
@@ -216,7 +216,7 @@ export class SqliteLog implements EventLog {
     if (!this.#owner) throw new LogError('LOG_LOCKED', `the log in ${this.folder} is open for reading; ask its owner`)
     this.#owner.writer.accept()
     if (this.#headless) {
-      await this.#owner.writer.append(LOG_META, -1, [this.#owner.identity(this.logId)], false)
+      await this.#owner.writer.append(LOG_META, -1, [this.#owner.identity(this.logId)])
       this.#headless = false
     }
     const done = await record()
@@ -266,6 +266,11 @@ export class SqliteLog implements EventLog {
   /** The log's last event; to its owner the last one that was acknowledged, as to {@link head} and {@link read}. */
   #last(): Last {
     return this.#ask((reader) => this.#tail?.last ?? reader.last())
+  }
+
+  /** All that is read ends at this position: the last one that was acknowledged, to its owner. */
+  get #upTo(): number {
+    return this.#tail?.last?.position ?? Number.MAX_SAFE_INTEGER
   }
 
   #start(after: Cursor | null): number {

@@ -55,7 +55,7 @@ export async function openSqliteLog(options: SqliteLogOptions): Promise<SqliteLo
         return sealIdentity(options.random?.bytes(26) ?? randomBytes(26), now, logId)
       }
       const lostId = hasIdentity(folder) ? null : await lostIdOf(options)
-      if (lostId === null && !hasIdentity(folder)) await writer.append(LOG_META, -1, [identity()], false)
+      if (lostId === null && !hasIdentity(folder)) await writer.append(LOG_META, -1, [identity()])
       log = new SqliteLog({ folder, db: openToRead(folder), lostId, owner: { writer, unlock, time, end, identity } })
       return log
     } catch (error) {

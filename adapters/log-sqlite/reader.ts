@@ -43,10 +43,12 @@ export class Reader {
       logHeaders: rows(`${HEADERS} ${FROM} ${OF_LOG}`),
       id: db.prepare('SELECT id FROM streams WHERE name = ?'),
       streams: db.prepare(
-        'SELECT id, name FROM streams WHERE id > ? AND substr(name, 1, length(?)) = ? ORDER BY id LIMIT ?',
+        'SELECT id, name FROM streams s WHERE id > ? AND substr(name, 1, length(?)) = ? AND NOT EXISTS (SELECT 1 FROM ' +
+          'events e WHERE e.stream = s.id AND e.revision = 0 AND +e.position > ?) ORDER BY id LIMIT ?',
       ),
       head: db.prepare(
-        'SELECT revision, at, lower(hex(substr(proof, 1, 32))) AS hash FROM events WHERE stream = ? ORDER BY revision DESC LIMIT 1',
+        'SELECT revision, at, lower(hex(substr(proof, 1, 32))) AS hash FROM events WHERE stream = ? AND +position <= ? ' +
+          'ORDER BY revision DESC LIMIT 1',
       ),
       at: db.prepare('SELECT lower(hex(substr(proof, 1, 32))) AS hash FROM events WHERE position = ?'),
       last: db.prepare(
@@ -61,8 +63,9 @@ export class Reader {
     return (this.#sql.id.get(stream)?.id as number | undefined) ?? null
   }
 
-  head(stream: number): Head | null {
-    const row = this.#sql.head.get(stream)
+  /** The stream's last event among those up to a position of the log. */
+  head(stream: number, upTo: number): Head | null {
+    const row = this.#sql.head.get(stream, upTo)
     return row ? { revision: Number(row.revision), hash: String(row.hash), timestamp: Number(row.at) } : null
   }
 
@@ -112,9 +115,9 @@ export class Reader {
     return events
   }
 
-  /** Streams born after stream number `after` whose names begin with `prefix`. */
-  streamsPage(after: number, prefix: string): { id: number; name: string }[] {
-    const rows = this.#sql.streams.all(after, prefix, prefix, PAGE_EVENTS)
+  /** Streams born after stream number `after`, up to a position of the log, whose names begin with `prefix`. */
+  streamsPage(after: number, prefix: string, upTo: number): { id: number; name: string }[] {
+    const rows = this.#sql.streams.all(after, prefix, prefix, upTo, PAGE_EVENTS)
     return rows.map((row) => ({ id: Number(row.id), name: String(row.name) }))
   }
 

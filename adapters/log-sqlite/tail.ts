@@ -30,6 +30,7 @@ export class Tail {
   #events: RecordedEvent[] = []
   #bytes = 0
   #last: Last | null = null
+  #resting = 0
 
   /** `lastInFile`: the position of the last event in the file. */
   constructor(lastInFile: () => number) {
@@ -37,6 +38,7 @@ export class Tail {
   }
 
   add({ stream, batch, position }: Acknowledged): void {
+    if (this.#resting > 0) return
     const first = position - batch.length + 1
     // An append that was sent again may lie before others whose answer was lost: then the file is asked on.
     if (this.#last === null ? position !== this.#lastInFile() : position <= this.#last.position) return
@@ -51,6 +53,20 @@ export class Tail {
     this.#heads.set(stream, { revision: header.revision, hash, timestamp: Date.parse(header.timestamp) })
   }
 
+  /**
+   * Knows nothing until an append that empties bodies is answered. The file shows them empty before: a reader that finds one empty
+   * must find the fact that names it too, which the file alone tells. Nor may a body be returned that was erased.
+   */
+  async rest<T>(erasure: Promise<T>): Promise<T> {
+    this.#resting++
+    this.forget()
+    try {
+      return await erasure
+    } finally {
+      this.#resting--
+    }
+  }
+
   /** From here on the file is asked, until it is certain again what its last event is. */
   forget(): void {
     this.#empty()
@@ -60,7 +76,7 @@ export class Tail {
 
   /**
    * The last event that was acknowledged; null: the file knows. The file may hold more already. A reader that took some of
-   * that from the file and some from here would skip events: the heads of streams end here.
+   * that from the file and some from here would skip or repeat events: the heads of streams end here.
    */
   get last(): Last | null {
     return this.#last

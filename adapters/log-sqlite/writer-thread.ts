@@ -16,7 +16,7 @@ export const spawnWriter: Spawn = (folder) => {
 /** The writer's message to its log, sent before waiting appends get their answers. */
 export interface WriterNews {
   written(append: Acknowledged): void
-  /** More may be in the file, or less in an event, than was told. */
+  /** More may be in the file than was told. */
   unknown(): void
   /** There may be something to read. */
   look(): void
@@ -27,7 +27,6 @@ export interface WriterNews {
 interface Pending {
   readonly stream: string
   readonly batch: readonly SealedEvent[]
-  readonly erases: boolean
   readonly resolve: (done: { position: number }) => void
   readonly reject: (error: LogError) => void
 }
@@ -72,11 +71,11 @@ export class WriterThread {
   }
 
   /** Hands over at the end of this tick: two calls are written in their order. */
-  append(stream: string, expected: number, batch: readonly SealedEvent[], erases: boolean) {
+  append(stream: string, expected: number, batch: readonly SealedEvent[]) {
     return new Promise<{ position: number }>((resolve, reject) => {
       const id = this.#nextId++
       const worker = this.#worker ?? this.#begin()
-      this.#pending.set(id, { stream, batch, erases, resolve, reject })
+      this.#pending.set(id, { stream, batch, resolve, reject })
       worker.ref()
       if (this.#unsent.push(toMessage(id, stream, expected, batch)) === 1) process.nextTick(() => this.#send())
     })
@@ -158,10 +157,8 @@ export class WriterThread {
         pending.reject(fromFailure(outcome.failure))
         continue
       }
-      const { stream, batch, erases } = pending
-      // The tail must not return a body that was erased.
-      if (erases) this.#news.unknown()
-      else this.#news.written({ stream, batch, position: outcome.position })
+      const { stream, batch } = pending
+      this.#news.written({ stream, batch, position: outcome.position })
       pending.resolve({ position: outcome.position })
     }
     if (this.#pending.size === 0) worker.unref()

@@ -1,7 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
-import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { NEW, Sealer, type Tip, tipOf } from '../../support/sealing.ts'
-import { owner, raw } from '../../support/sqlite-log.ts'
+import { owner } from '../../support/sqlite-log.ts'
 
 const BODY = { body: 'x'.repeat(32 * 1024) }
 /** More than a log keeps in memory for those who follow it. */
@@ -37,30 +36,4 @@ test('a follower far behind makes progress, also while large bodies are appended
   expect(seen).toBeGreaterThan(OLD)
   stop.abort()
   await following
-})
-
-test('a stream that is read and then followed from an earlier head misses no append that awaits its answer', async () => {
-  const log = await owner()
-  const sealer = new Sealer()
-  const batch = (tip: Tip) => sealer.batch('agent-a', tip, [{}])
-  const answered = batch(NEW)
-  const { position } = await log.append('agent-a', -1, answered)
-  const flying = batch(tipOf(answered))
-  const answer = log.append('agent-a', 0, flying)
-  await new Promise(process.nextTick)
-  // This thread stands still until the thread of the writer has committed, so that the answer waits to be taken.
-  const last = raw(log.folder).prepare('SELECT max(position) AS position FROM events')
-  while (last.get()!.position === position);
-
-  const head = await log.headCursor()
-  const seen: RecordedEvent[] = []
-  for await (const page of log.read('agent-a')) seen.push(...page)
-  await answer
-  await log.append('agent-a', 1, batch(tipOf(flying)))
-  const stop = new AbortController()
-  for await (const page of log.subscribe(head, stop.signal)) {
-    seen.push(...page)
-    if (seen.at(-1)!.header.revision === 2) stop.abort()
-  }
-  expect(seen.map(({ header }) => header.revision)).toEqual([0, 1, 2])
 })

@@ -58,6 +58,24 @@ describe('the tail of a log', () => {
     expect(some.from(5)).toEqual([])
   })
 
+  test('is not used until an append is answered that empties bodies', async () => {
+    const { tail: some, file } = tail()
+    file.last = 2
+    some.add(append(2))
+    const answered = Promise.withResolvers<string>()
+    const rested = some.rest(answered.promise)
+    file.last = 4
+    // Another append, and the erasure itself.
+    for (const position of [3, 4]) some.add(append(position))
+    expect([some.last, some.from(3), some.head('agent-a')]).toEqual([null, null, null])
+    answered.resolve('done')
+    expect(await rested).toBe('done')
+    file.last = 5
+    some.add(append(5))
+    expect(some.from(5)).toHaveLength(1)
+    expect(some.from(3)).toBeNull()
+  })
+
   test('neither hides a gap nor takes an old append for a new one', () => {
     const { tail: some, file } = tail()
     file.last = 2
