@@ -2,7 +2,8 @@ import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { ownerOf } from '../../domain/log/owner.ts'
 import { isSealedBody } from '../../domain/log/seal.ts'
-import type { BlobStore } from '../../domain/ports.ts'
+import { wasErasedSince } from '../../domain/runtime/stream/bodies.ts'
+import type { Stores } from '../../domain/runtime/stream/ports.ts'
 import type { Poison } from '../changes/poison.ts'
 import { isDamaged, type LogEntry } from './damage.ts'
 
@@ -18,10 +19,10 @@ export function atHand({ header, body }: RecordedEvent): Body {
 }
 
 /**
- * An event's body bytes, from the event or the blob store, checked against the salted hash; null: erased. A missing or wrong
- * body is poison; other failures reject.
+ * An event's body bytes, from the event or the blob store, checked against the salted hash; null: erased, also since the event
+ * was read. A missing or wrong body is poison; other failures reject.
  */
-export async function bodyBytes(event: RecordedEvent, blobs: BlobStore): Promise<Body> {
+export async function bodyBytes(event: RecordedEvent, { log, blobs }: Stores): Promise<Body> {
   if (event.erased) return null
   const inline = atHand(event)
   if (inline !== null) return inline
@@ -33,9 +34,14 @@ export async function bodyBytes(event: RecordedEvent, blobs: BlobStore): Promise
     return isSealedBody(body, bytes) ? bytes : altered('blob')
   } catch (error) {
     if (!(error instanceof LogError && error.code === 'BLOB_MISSING')) throw error
+    if (await wasErasedSince(log, event, error)) return null
     return { poison: { code: 'BLOB_MISSING', message: 'the blob is missing; restore it, then release' } }
   }
 }
+
+/** An event as it is now, by what {@link bodyBytes} gives. */
+export const asItIs = (event: RecordedEvent, bytes: Body): RecordedEvent =>
+  bytes === null && !event.erased ? { ...event, erased: true } : event
 
 const altered = (what: 'body' | 'blob'): { readonly poison: Poison } => ({
   poison: { code: 'BODY_MISMATCH', message: `the ${what} differs from the sealed one; restore it, then release` },

@@ -12,7 +12,7 @@ import { partsOf } from '../parts.ts'
 import type { StreamRow } from '../schema/database.ts'
 import type { Batch, Progress, Store, StreamStates } from '../store/store.ts'
 import { millis } from '../text.ts'
-import { atHand, type Body, bodyBytes, bodySize } from './body.ts'
+import { asItIs, atHand, type Body, bodyBytes, bodySize } from './body.ts'
 import { isDamaged, type LogEntry, streamOf, withDamage } from './damage.ts'
 import { KeptEvents } from './kept-events.ts'
 import { parking } from './parking.ts'
@@ -81,18 +81,15 @@ export async function refolded(sources: Sources, stream: string, upTo: number, r
 }
 
 /** Kept events of a stream up to a revision, in parts, with the bodies that could not be had before: for a release. */
-export async function* keptAgain(
-  { log, blobs, store, kinds }: Sources,
-  stream: string,
-  upTo: number,
-): AsyncGenerator<Batch> {
+export async function* keptAgain(sources: Sources, stream: string, upTo: number): AsyncGenerator<Batch> {
+  const { log, store, kinds } = sources
   if (!store.keepsEvents) return
   const kind = kinds.get(kindOf(stream))
   for await (const page of withDamage((onDamage) => log.read(stream, { onDamage }))) {
     for (const part of partsOf(page, bodySize)) {
       const kept = new KeptEvents()
       for (const event of part)
-        if (!isDamaged(event) && event.header.revision <= upTo) kept.add(event, await bodyBytes(event, blobs), kind)
+        if (!isDamaged(event) && event.header.revision <= upTo) kept.add(event, await bodyBytes(event, sources), kind)
       const { events, erased, residues } = kept
       yield { streams: [], changes: new Collapsed(), events, erased, residues }
     }
@@ -120,15 +117,16 @@ class Fold {
   }
 
   /** False: not taken, because a newer program must. */
-  async take(event: RecordedEvent, refused: Poison | null): Promise<boolean> {
-    const { stream, revision } = event.header
-    const { store, blobs, reader } = this.#sources
+  async take(read: RecordedEvent, refused: Poison | null): Promise<boolean> {
+    const { stream, revision } = read.header
+    const { store, reader } = this.#sources
     const kind = this.#kindOf(stream)
-    const gap = this.#isParked(stream) ? null : gapAt(event, this.#headOf(stream))
+    const gap = this.#isParked(stream) ? null : gapAt(read, this.#headOf(stream))
     const makesRows = gap === null && !this.#isParked(stream)
-    if (makesRows && minReader(event, kind) > reader) return false
+    if (makesRows && minReader(read, kind) > reader) return false
     const wanted = makesRows || store.keepsEvents
-    const bytes = wanted ? (atHand(event) ?? (await bodyBytes(event, blobs))) : null
+    const bytes = wanted ? (atHand(read) ?? (await bodyBytes(read, this.#sources))) : null
+    const event = wanted ? asItIs(read, bytes) : read
     if (store.keepsEvents) this.#kept.add(event, bytes, kind)
     if (gap !== null) this.#park(event, gap, this.#headOf(stream))
     else if (makesRows) await this.#project(event, refused ? { poison: refused } : bytes)
@@ -147,7 +145,7 @@ class Fold {
   }
 
   async refold(stream: string, upTo: number, refused?: Refused): Promise<void> {
-    const { log, blobs } = this.#sources
+    const { log } = this.#sources
     this.#changes.restart(stream)
     let head: StreamRow | undefined
     for await (const page of withDamage((onDamage) => log.read(stream, { onDamage }))) {
@@ -159,7 +157,8 @@ class Fold {
         if (gap !== null) return this.#park(entry, gap, head)
         head = { stream, run_id: runOf(entry.header), revision, hash: entry.hash }
         const known = revision === refused?.revision ? refused : null
-        if (await this.#parks(entry, known ?? atHand(entry) ?? (await bodyBytes(entry, blobs)))) return
+        const bytes = known ?? atHand(entry) ?? (await bodyBytes(entry, this.#sources))
+        if (await this.#parks(asItIs(entry, bytes), bytes)) return
       }
     }
   }
@@ -228,13 +227,13 @@ class Fold {
    * whole log gives it, so that a rebuild finds the same as the first projection.
    */
   async #withReferred(kind: StreamKind, { header }: RecordedEvent, event: unknown, revision: number): Promise<unknown> {
-    const { log, blobs } = this.#sources
+    const { log } = this.#sources
     const at = { from: revision, limit: 1 }
     const earlier = await firstOf(log.read(header.stream, at)).catch((error: unknown) => {
       if (!isStreamDamage(error)) throw error
       return firstOf(log.read(header.stream, { ...at, onDamage: () => undefined }))
     })
-    const bytes = earlier && (await bodyBytes(earlier, blobs))
+    const bytes = earlier && (await bodyBytes(earlier, this.#sources))
     if (earlier === null || bytes === null || 'poison' in bytes) return kind.withReferred(event, null)
     const decoded = kind.decode(earlier, bytes, null)
     return kind.withReferred(event, isPoison(decoded) ? null : decoded)

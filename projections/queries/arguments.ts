@@ -34,14 +34,14 @@ export const approvalArguments = async (sources: EventSources, row: ApprovalRow)
  * these.
  */
 export async function outsideInput(
-  { log, blobs }: EventSources,
+  sources: EventSources,
   agentId: string,
   revision: number | null,
 ): Promise<JsonObject | null> {
   if (revision === null) return null
-  for await (const [event] of log.read(externalStream(agentId), { from: revision, limit: 1 })) {
+  for await (const [event] of sources.log.read(externalStream(agentId), { from: revision, limit: 1 })) {
     if (event === undefined || !ASKING.has(event.header.type)) return null
-    const bytes = await bodyBytes(event, blobs)
+    const bytes = await bodyBytes(event, sources)
     if (bytes === null || 'poison' in bytes) return null
     const body = JSON.parse(new TextDecoder().decode(bytes)) as { readonly input?: Json; readonly content?: [Block] }
     const input = body.content === undefined ? (body.input ?? null) : callArguments(body.content[0])

@@ -14,15 +14,11 @@ export interface EventSources {
 }
 
 /** One event of an agent, decoded. Rejects with `NOT_FOUND` where it is not there or cannot be read by this program. */
-export async function readEvent(
-  { log, blobs }: EventSources,
-  agentId: string,
-  revision: number,
-): Promise<ProjectedEvent> {
-  for await (const page of log.read(agentStream(agentId), { from: revision, limit: 1 })) {
+export async function readEvent(sources: EventSources, agentId: string, revision: number): Promise<ProjectedEvent> {
+  for await (const page of sources.log.read(agentStream(agentId), { from: revision, limit: 1 })) {
     const event = page[0]
     if (!event) continue
-    const bytes = await bodyBytes(event, blobs)
+    const bytes = await bodyBytes(event, sources)
     const taken = bytes !== null && 'poison' in bytes ? bytes : decode(event, bytes)
     if ('poison' in taken)
       throw new ProjectionError('NOT_FOUND', `event ${agentId}@${revision}: ${taken.poison.message}`)

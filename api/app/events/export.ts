@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { attachmentIn } from '../../../domain/agent/events/attachment.ts'
 import { Header, type RecordedEvent } from '../../../domain/log/envelope.ts'
+import { ERASED_FACT } from '../../../domain/log/erased.ts'
+import { LogError } from '../../../domain/log/errors.ts'
 import { ownerOf } from '../../../domain/log/owner.ts'
 import { isSealedBody } from '../../../domain/log/seal.ts'
 import type { BlobStore, EventLog } from '../../../domain/ports.ts'
@@ -83,11 +85,26 @@ export async function* exportStreams(
   }
   yield `${JSON.stringify({ export: EXPORT, logId: log.logId, runId, streams } satisfies ExportHead)}\n`
   for (const { stream, revision } of streams) {
+    let erased = false
     // Up to the head that the first line names, also while the run goes on.
     for await (const page of log.read(stream, { limit: revision + 1 })) {
-      for (const event of page) yield* linesOf(event, blobs)
+      for (const event of page) {
+        erased ||= event.erased === true
+        yield* linesOf(event, blobs)
+      }
     }
+    if (erased) await mustNameAll(log, stream, revision)
   }
+}
+
+/**
+ * Rejects with `BODY_ERASED` where an erasure has come after a revision: it may have emptied bodies while the stream was exported, and
+ * the fact that names them is not among what was. Nothing but that fact tells an erasure from damage.
+ */
+async function mustNameAll(log: EventLog, stream: string, revision: number): Promise<void> {
+  for await (const page of log.read(stream, { from: revision + 1, bodies: false, types: [ERASED_FACT] }))
+    if (page.some(({ header }) => header.type === ERASED_FACT))
+      throw new LogError('BODY_ERASED', `bodies of ${stream} were erased while it was exported; export it again`)
 }
 
 async function* linesOf(event: RecordedEvent, blobs: BlobStore): AsyncGenerator<string> {

@@ -5,8 +5,9 @@ import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
 import { runOf } from '../../../domain/log/owner.ts'
 import type { BlobStore, EventLog } from '../../../domain/ports.ts'
+import { wasErasedSince } from '../../../domain/runtime/stream/bodies.ts'
 import type { EventView } from '../schemas/events.ts'
-import { shownBody, soundBytes } from './body.ts'
+import { type ShownBody, shownBody, soundBytes } from './body.ts'
 import { briefOf } from './brief.ts'
 import { shownBy } from './filter.ts'
 
@@ -36,9 +37,9 @@ export class EventViews {
     this.#blobs = blobs
   }
 
-  async view(event: RecordedEvent): Promise<EventView> {
+  async view(read: RecordedEvent): Promise<EventView> {
+    const { event, altered, json: body } = await this.#shown(read)
     const h = event.header
-    const { altered, json: body } = await shownBody(event, this.#blobs)
     if (h.type === 'model_call_end' && body) this.#keep(`${h.stream}@${h.revision}`, body, h.body.size)
     return {
       ...this.#place(event),
@@ -47,15 +48,20 @@ export class EventViews {
     }
   }
 
-  /** {@link view} as JSON. A large body goes out as it is stored, and nothing is awaited after the first piece. */
-  async *json(event: RecordedEvent): AsyncGenerator<Piece> {
+  /**
+   * {@link view} as JSON, with a text before it. A large body goes out as it is stored, and nothing is awaited after the first
+   * piece.
+   */
+  async *json(event: RecordedEvent, before = ''): AsyncGenerator<Piece> {
     const { size, cipher } = event.header.body
-    const bytes = size > LARGE_BODY && cipher === undefined ? await soundBytes(event, this.#blobs) : null
+    // Where that fails the view does too, or tells that it was erased.
+    const sound = () => soundBytes(event, this.#blobs).catch(() => null)
+    const bytes = size > LARGE_BODY && cipher === undefined ? await sound() : null
     if (bytes === null) {
-      yield JSON.stringify(await this.view(event))
+      yield before + JSON.stringify(await this.view(event))
       return
     }
-    yield `${JSON.stringify(this.#place(event)).slice(0, -1)},"payload":`
+    yield `${before}${JSON.stringify(this.#place(event)).slice(0, -1)},"payload":`
     for (let at = 0; at < bytes.length; at += PART) yield bytes.subarray(at, at + PART)
     yield '}'
   }
@@ -63,6 +69,16 @@ export class EventViews {
   /** {@link view} with long texts cut. */
   async brief(event: RecordedEvent): Promise<EventView> {
     return briefOf(await this.view(event))
+  }
+
+  /** An event with its body; one whose blob is gone because it was erased since it was read, as it is now. */
+  async #shown(event: RecordedEvent): Promise<ShownBody & { readonly event: RecordedEvent }> {
+    try {
+      return { event, ...(await shownBody(event, this.#blobs)) }
+    } catch (error) {
+      if (!(await wasErasedSince(this.#log, event, error))) throw error
+      return { event: { ...event, erased: true }, altered: false, json: null }
+    }
   }
 
   /** All of a view but what the event says. */
@@ -102,7 +118,7 @@ export class EventViews {
     const kept = this.#answers.get(place)
     if (kept !== undefined) return this.#keep(place, kept.answer, kept.bytes)
     for await (const [found] of this.#log.read(stream, { from: revision, limit: 1 }))
-      if (found) return this.#keep(place, (await shownBody(found, this.#blobs)).json, found.header.body.size)
+      if (found) return this.#keep(place, (await this.#shown(found)).json, found.header.body.size)
     return null
   }
 

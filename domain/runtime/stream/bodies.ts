@@ -2,6 +2,7 @@ import type { RecordedEvent } from '../../log/envelope.ts'
 import { LogError } from '../../log/errors.ts'
 import { ownerOf } from '../../log/owner.ts'
 import { isSealedBody } from '../../log/seal.ts'
+import type { EventLog } from '../../ports.ts'
 import type { Stores } from './ports.ts'
 
 /** An inline body; null: it lies elsewhere, or nowhere. Throws LOG_CORRUPT. */
@@ -12,6 +13,28 @@ export async function bodyOf(stores: Stores, recorded: RecordedEvent): Promise<U
   const { header } = recorded
   if (recorded.erased) throw erasedError(header)
   return atHand(recorded) ?? asSealed(header, await stores.blobs.get(ownerOf(header), header.body.hash))
+}
+
+/** {@link bodyOf}; null where the body was erased, also since the event was read. */
+export async function bodyUnlessErased(stores: Stores, recorded: RecordedEvent): Promise<Uint8Array | null> {
+  if (recorded.erased) return null
+  try {
+    return await bodyOf(stores, recorded)
+  } catch (error) {
+    if (await wasErasedSince(stores.log, recorded, error)) return null
+    throw error
+  }
+}
+
+/** Is an event's blob missing because its body was erased after the event was read? */
+export async function wasErasedSince(
+  log: Pick<EventLog, 'erases' | 'read'>,
+  { header: { stream, revision } }: RecordedEvent,
+  error: unknown,
+): Promise<boolean> {
+  if (!(error instanceof LogError && error.code === 'BLOB_MISSING' && log.erases)) return false
+  for await (const [now] of log.read(stream, { from: revision, limit: 1, bodies: false })) return now?.erased === true
+  return false
 }
 
 /** A body as it was read: what is decided on it must be what the chain proves. Throws LOG_CORRUPT where it is another. */

@@ -1,7 +1,7 @@
 import type { RecordedEvent, SealedEvent } from '../../log/envelope.ts'
 import type { Head } from '../../ports.ts'
 import type { Decoding, StreamEvent } from '../../stream/aggregate.ts'
-import { atHand, bodyOf, erasedError } from './bodies.ts'
+import { atHand, bodyUnlessErased, erasedError } from './bodies.ts'
 import type { Stores } from './ports.ts'
 import { Residues } from './residues.ts'
 
@@ -68,15 +68,19 @@ export async function* ownHistory<Event extends StreamEvent>(
   for await (const page of stores.log.read(stream, { from, ...limit })) {
     const remembered: Remembered<Event>[] = []
     for (const recorded of page) {
-      const left = recorded.erased ? await residues.of(recorded.header) : null
-      if (recorded.erased && left === null) {
+      // Nearly all bodies are at hand, and a wait for each would cost more than its reading.
+      const body = recorded.erased ? null : (atHand(recorded) ?? (await bodyUnlessErased(stores, recorded)))
+      if (body !== null) {
+        remembered.push({ event: decoding.decode(recorded.header, body), recorded })
+        continue
+      }
+      const left = await residues.of(recorded.header)
+      if (left === null) {
         // The events before it can still be read.
         if (remembered.length > 0) yield remembered
         throw erasedError(recorded.header)
       }
-      // Nearly all bodies are at hand, and a wait for each would cost more than its reading.
-      const event = left ?? decoding.decode(recorded.header, atHand(recorded) ?? (await bodyOf(stores, recorded)))
-      remembered.push({ event, recorded })
+      remembered.push({ event: left, recorded: recorded.erased ? recorded : { ...recorded, erased: true } })
     }
     yield remembered
   }

@@ -5,6 +5,7 @@ import { ownerOf } from '../../log/owner.ts'
 import { StreamVerifier } from '../../log/verify.ts'
 import type { Aggregate, Attachment, StreamEvent } from '../../stream/aggregate.ts'
 import { isAttached } from './attachments.ts'
+import { wasErasedSince } from './bodies.ts'
 import { FoldVerifier } from './fold-verifier.ts'
 import type { Stores } from './ports.ts'
 import type { Problem, StreamProof } from './proof.ts'
@@ -28,12 +29,7 @@ export async function verifyStream<State, Event extends StreamEvent, Command>(
   const attached: Problem[] = []
   let unreadable: string | null = null
   try {
-    for await (const page of stores.log.read(stream)) {
-      const blobs = new Map<number, Uint8Array | null>()
-      for (const event of page) {
-        if (event.header.body.place === 'blob' && !event.erased)
-          blobs.set(event.header.revision, await blobOf(stores, event.header))
-      }
+    for await (const { page, blobs } of wholeStream(stores, stream)) {
       chain.page(page, blobs)
       for (const event of page) {
         const { header } = event
@@ -61,24 +57,45 @@ export async function verifyStream<State, Event extends StreamEvent, Command>(
 
 /** The fault of the attachment that an event names; null: none. */
 async function attachmentFault(
-  { blobs }: Stores,
-  { header }: RecordedEvent,
+  { log, blobs }: Stores,
+  event: RecordedEvent,
   attachment: Attachment,
 ): Promise<string | null> {
-  try {
-    const sound = await isAttached(blobs, ownerOf(header), attachment)
-    return sound ? null : 'the whole result that it names is not the one that was stored'
-  } catch (error) {
-    if (error instanceof LogError && error.code === 'BLOB_MISSING') return 'the whole result that it names is missing'
-    throw error
+  const sound = await isAttached(blobs, ownerOf(event.header), attachment).catch(missing)
+  if (sound instanceof LogError)
+    return (await wasErasedSince(log, event, sound)) ? null : 'the whole result that it names is missing'
+  return sound ? null : 'the whole result that it names is not the one that was stored'
+}
+
+/**
+ * The events of a stream with their blobs; null: a blob is missing. Where bodies were erased meanwhile, also what came since: the
+ * fact that names them is among that.
+ */
+async function* wholeStream({ log, blobs }: Stores, stream: string) {
+  let erased = false
+  for (let next = 0, pass = 1; pass === 1 || (pass === 2 && erased); pass++) {
+    for await (const read of log.read(stream, { from: next })) {
+      next += read.length
+      const page: RecordedEvent[] = []
+      const found = new Map<number, Uint8Array | null>()
+      for (const event of read) {
+        const { header } = event
+        if (header.body.place !== 'blob' || event.erased) page.push(event)
+        else {
+          const blob = await blobs.get(ownerOf(header), header.body.hash).catch(missing)
+          const isMissing = blob instanceof LogError
+          found.set(header.revision, isMissing ? null : blob)
+          page.push(isMissing && (await wasErasedSince(log, event, blob)) ? { ...event, erased: true } : event)
+        }
+        erased ||= page.at(-1)!.erased === true
+      }
+      yield { page, blobs: found }
+    }
   }
 }
 
-async function blobOf(stores: Stores, header: Header): Promise<Uint8Array | null> {
-  try {
-    return await stores.blobs.get(ownerOf(header), header.body.hash)
-  } catch (error) {
-    if (error instanceof LogError && error.code === 'BLOB_MISSING') return null
-    throw error
-  }
+/** The error, where it says that a blob is missing. */
+function missing(error: unknown): LogError {
+  if (error instanceof LogError && error.code === 'BLOB_MISSING') return error
+  throw error
 }

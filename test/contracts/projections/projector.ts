@@ -96,6 +96,25 @@ export function projectorContract(kit: TablesKit): void {
       await expect(projector.release('agent-bad')).rejects.toEqual(code('NOT_PARKED'))
     })
 
+    it('is none whose body was erased after it was read, though its blob is gone', async () => {
+      const { log, bad } = poison()
+      bad.write('user_input', { text: 'long' }, { blob: true })
+      bad.finish('completion')
+      const { get } = log.blobs
+      log.blobs.get = async (...asked) => {
+        log.blobs.get = get
+        bad.erase([1])
+        log.blobs.held.clear()
+        return get.apply(log.blobs, asked)
+      }
+      const { dump, projector } = await open(log)
+      expect(log.blobs.get).toBe(get)
+      expect((await dump()).parked).toEqual([])
+      await projector.catchUp()
+      expect((await dump()).inputs).toMatchObject([{ agent_id: 'bad', erased: 1 }])
+      expect(await dump()).toEqual(await folded(log, kit))
+    })
+
     it.each([true, false])('refuses a body that is not what was sealed (in the blob store: %s)', async (blob) => {
       const { log, bad } = poison()
       const event = bad.write('user_input', { text: 'long' }, { blob })
