@@ -1,3 +1,5 @@
+import type { Cursor } from '../domain/log/cursor.ts'
+import { ERASED_FACT } from '../domain/log/erased.ts'
 import type { EventLog } from '../domain/ports.ts'
 import { otherLog, ProjectionError } from './errors.ts'
 import { Projector, type ProjectorOptions } from './projector/projector.ts'
@@ -37,7 +39,7 @@ export async function rebuildBeside(
   const { name, store } = await home.fresh()
   const projector = new Projector({ ...options, store })
   try {
-    const differences = live === null ? null : await compared(home, live, name, projector)
+    const differences = live === null ? null : await compared(home, options.log, live, name, projector)
     const { events } = await projector.catchUp()
     return { name, store, projector, differences, events }
   } catch (error) {
@@ -46,14 +48,40 @@ export async function rebuildBeside(
   }
 }
 
-/** Compares with the live tables; where another process has switched meanwhile, with the new live ones. */
-async function compared(home: Home, live: string, name: string, projector: Projector): Promise<Difference[] | null> {
-  for (let asked = live; ; ) {
-    const differences = await home.compare(asked, name, (to) => projector.catchUp(to))
-    const now = differences === null ? await home.live() : null
-    if (now === null || now === asked) return differences
-    asked = now
+/**
+ * Compares with the live tables; where another process has switched meanwhile, with the new live ones. Where a body was erased
+ * while the others were made, the live ones still show it at the position of the comparison: they are compared again further on.
+ */
+async function compared(
+  home: Home,
+  log: EventLog,
+  live: string,
+  name: string,
+  projector: Projector,
+): Promise<Difference[] | null> {
+  for (let [asked, before] = [live, -1]; ; ) {
+    const at: Cursor[] = []
+    const differences = await home.compare(asked, name, (to) => {
+      at.push(to)
+      return projector.catchUp(to)
+    })
+    if (differences === null) {
+      const now = await home.live()
+      if (now === null || now === asked) return null
+      asked = now
+      continue
+    }
+    const last = at.at(-1)
+    if (differences.length === 0 || last === undefined || last.position <= before) return differences
+    if (!(await erasesAfter(log, last))) return differences
+    before = last.position
   }
+}
+
+async function erasesAfter(log: EventLog, cursor: Cursor): Promise<boolean> {
+  for await (const page of log.readAll(cursor, { bodies: false }))
+    if (page.some(({ header }) => header.type === ERASED_FACT)) return true
+  return false
 }
 
 /** Closes and drops tables that did not become the live ones. Live tables are never dropped. */
