@@ -17,7 +17,7 @@ export interface StreamOptions {
   /** Default: 200. */
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
-  /** Sent whenever nothing else was for `heartbeatMs`; absent: silence is silence. */
+  /** Sent whenever the source has had nothing to say for `ms`; absent: silence is silence. */
   readonly heartbeat?: { readonly ms: number; readonly text: () => string; readonly clock: Clock }
   /** Wakes a source that waits for what may never come. */
   readonly onClose?: () => void
@@ -31,6 +31,8 @@ export interface StreamOptions {
 export function streamResponse(source: AsyncIterator<Piece> | Iterator<Piece>, options: StreamOptions): Response {
   const over = new AbortController()
   let said = 0
+  /** The consumer has taken all, and the source was asked for more: no piece is parted from the one that goes on with it. */
+  let asked = false
   const close = () => {
     over.abort()
     options.onClose?.()
@@ -41,11 +43,13 @@ export function streamResponse(source: AsyncIterator<Piece> | Iterator<Piece>, o
   const stream = new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        if (heartbeat) void beat(controller, heartbeat, () => said, over.signal)
+        if (heartbeat) void beat(controller, heartbeat, { lastSaid: () => said, isAsked: () => asked }, over.signal)
       },
       async pull(controller) {
         try {
+          asked = true
           const got = await source.next()
+          asked = false
           if (over.signal.aborted) return
           if (heartbeat) said = heartbeat.clock.now()
           if (!got.done) return controller.enqueue(bytesOf(got.value))
@@ -66,11 +70,11 @@ export function streamResponse(source: AsyncIterator<Piece> | Iterator<Piece>, o
 
 const bytesOf = (piece: Piece) => (typeof piece === 'string' ? utf8.encode(piece) : piece)
 
-/** Speaks after each silence, while the consumer has taken what was said before. */
+/** Speaks after each silence of a source that is asked, while the consumer has taken what was said before. */
 async function beat(
   controller: ReadableStreamDefaultController<Uint8Array>,
   { ms, text, clock }: NonNullable<StreamOptions['heartbeat']>,
-  lastSaid: () => number,
+  { lastSaid, isAsked }: { lastSaid(): number; isAsked(): boolean },
   over: AbortSignal,
 ): Promise<void> {
   let last = clock.now()
@@ -80,7 +84,7 @@ async function beat(
     if (over.aborted) return
     if (clock.now() - Math.max(last, lastSaid()) < ms) continue
     last = clock.now()
-    if (controller.desiredSize === 0) controller.enqueue(utf8.encode(text()))
+    if (isAsked() && controller.desiredSize === 0) controller.enqueue(utf8.encode(text()))
   }
 }
 

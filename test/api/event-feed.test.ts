@@ -228,6 +228,17 @@ it('gives out no body from memory after its erasure', async () => {
   expect(slow.pieces.map((piece) => utf8.decode(piece as Uint8Array)).join('')).not.toContain('a secret')
 })
 
+it('sends what stands before a large event in one piece with its beginning: nothing can come between', async () => {
+  const { feed, append } = world()
+  const [large] = await append('agent-a', [{ body: { text: 'x'.repeat(300_000) } }])
+  const pieces: unknown[] = []
+  for await (const page of feed.read(null))
+    pieces.push(...(await Array.fromAsync(page.pieces(askedEvents({ format: 'sse', brief: false }, { run: 'a' })))))
+  expect(pieces.length).toBeGreaterThan(3)
+  expect(pieces[0]).toMatch(/^id: .*\nevent: noted\ndata: \{"id":/)
+  expect(pieces[0]).toContain(large!.id)
+})
+
 it('ends its subscription with the last client, and begins another for the next', async () => {
   const { feed, open, append, settle } = world()
   await append('agent-a', [{}])

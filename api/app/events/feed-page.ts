@@ -63,8 +63,7 @@ export class FeedPage {
     if (!asked.brief && this.bytes > PAGE_BYTES) {
       if (!wanted(first!, asked.filter)) return
       const [before, after] = around(first!, formatCursor(this.end), asked.format)
-      yield before
-      yield* this.#views.json(first!)
+      yield* this.#views.json(first!, before)
       yield after
       return
     }
