@@ -1,7 +1,6 @@
-import { parseCursor } from '../../domain/log/cursor.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { agentStream } from '../../domain/log/ids.ts'
-import { wanted } from '../app/events/filter.ts'
+import { checkedCursor, wanted } from '../app/events/filter.ts'
 import { EventViews } from '../app/events/view.ts'
 import { notFound } from '../app/problem.ts'
 import type { EventView } from '../app/schemas/events.ts'
@@ -11,6 +10,13 @@ import type { Services } from '../app/services.ts'
 async function lastRevision(s: Services, runId: string): Promise<number | null> {
   const { state, head } = await s.runtime.at(runId, null)
   return state.machine.status === 'DONE' || state.machine.status === 'ERROR' ? head.revision : null
+}
+
+/** The place of an event in the log. */
+async function positionOf({ log }: Services, stream: string, revision: number): Promise<number> {
+  for await (const [event] of log.read(stream, { from: revision, limit: 1, bodies: false }))
+    if (event !== undefined) return event.position
+  return Number.POSITIVE_INFINITY
 }
 
 const ends = ({ type, payload }: EventView) =>
@@ -35,7 +41,7 @@ async function* eventsOf(
 ): AsyncGenerator<EventView, void, undefined> {
   const stream = agentStream(runId)
   const views = new EventViews(s.log, s.blobs)
-  let cursor = after === undefined ? null : parseCursor(after)
+  let cursor = await checkedCursor(s.log, after)
   if (cursor === null) {
     // The first event of a run is that of its root agent: what lies before it is not read.
     for await (const [first] of s.log.read(stream, { limit: 1 })) {
@@ -46,7 +52,7 @@ async function* eventsOf(
     if (cursor === null) throw notFound('run', runId)
   }
   let last = await lastRevision(s, runId)
-  if (last === 0) return
+  if (last !== null && (await positionOf(s, stream, last)) <= cursor.position) return
   for await (const page of s.log.subscribe(cursor, signal)) {
     for (const event of page) {
       if (signal.aborted) return

@@ -88,10 +88,13 @@ export function messageBusOf(s: Services, { parsed, asker, ending }: Face): Runt
       respond(s, request, parsed(RespondBody, { ...answer, by: asker(answer.by) }), {}),
     subscribe(runId, { topic, to, signal } = {}) {
       const until = signal === undefined ? ending : AbortSignal.any([signal, ending])
+      const from = s.log.headCursor()
+      // The iteration rejects with it, whenever that begins.
+      from.catch(() => undefined)
       return heard(
         s,
         runId,
-        s.log.headCursor(),
+        from,
         until,
         ({ topic: about, to: whom }) => (topic === undefined || about === topic) && (to === undefined || whom === to),
       )

@@ -95,6 +95,7 @@ describe('keepup as a library', () => {
     expect((await keepup.services.runtime.verify(runId)).ok).toBe(true)
     const middle = events[4]
     expect(await all(keepup.follow(runId, { after: middle!.cursor }))).toEqual(events.slice(5))
+    expect(await all(keepup.follow(runId, { after: events.at(-1)!.cursor }))).toEqual([])
   })
 
   it('tells a model what a default stands for, not that it must be given', () => {

@@ -1,4 +1,6 @@
+import { setImmediate as turnOfLoop } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { sendMessage } from '../../api/app/messages/send.ts'
 import { type KeepUp, type KeepUpOptions, openKeepUp, type RuntimeEvent, type RuntimeMessage } from '../../api/index.ts'
 import { defineTool, z } from '../../api/tool-kit.ts'
 import type { Json, JsonObject } from '../../domain/log/json.ts'
@@ -119,6 +121,35 @@ it('a program asks an agent: it has the answer, or that the agent has finished w
     { type: 'request', status: 'received' },
     { type: 'response', status: 'received', reason: 'the agent has finished' },
   ])
+})
+
+it('each of two messages has its own id, though the other one is recorded before the first is answered', async () => {
+  const runId = await start('alone')
+  const s = keepup.services
+  const body = (payload: string) => ({ payload, expectReply: false })
+  const others: Promise<{ id: string }>[] = []
+  const read = {
+    ...s.read,
+    caughtUp: async (...within: Parameters<typeof s.read.caughtUp>) => {
+      if (others.length === 0) others.push(sendMessage(s, runId, body('second'), {}))
+      await others[0]
+      return s.read.caughtUp(...within)
+    },
+  }
+  const first = await sendMessage({ ...s, read }, runId, body('first'), {})
+  const found = await listed(runId)
+  expect(found.map(({ id, preview }) => [id, preview])).toEqual([
+    [first.id, '"first"'],
+    [(await others[0])!.id, '"second"'],
+  ])
+})
+
+it('messages of a keepup that was closed are refused to the reader, whenever it begins', async () => {
+  const runId = await start('alone')
+  await keepup.close()
+  const messages = keepup.messages.subscribe(runId)
+  await turnOfLoop()
+  await expect(Array.fromAsync(messages)).rejects.toMatchObject({ code: 'LOG_CLOSED' })
 })
 
 it('two agents of a run: what one publishes the other reads at its next turn; HTTP and the command line show it', async () => {

@@ -69,9 +69,9 @@ async function say(
   await mustGovern(s, agentId, 'to send messages')
   const done = await record(s, { agentId, command, actor: actorOf('user', by), options, drive: 'wake' })
   const isOurs = ours(s, options)
-  const recent = await lastId(s, agentId, isOurs, { from: Math.max(0, done.revision - LOOK_BACK), to: done.revision })
+  const recent = await lastId(s, agentId, isOurs, Math.max(0, done.revision - LOOK_BACK), done.revision)
   // A repeated request may have been recorded long ago.
-  return { ...done, id: recent ?? (await lastId(s, agentId, isOurs, { from: 0, to: done.revision })) ?? '' }
+  return { ...done, id: recent ?? (await lastId(s, agentId, isOurs, 0, done.revision)) ?? '' }
 }
 
 type Header = RecordedEvent['header']
@@ -79,15 +79,19 @@ type Header = RecordedEvent['header']
 const ours = ({ log }: Pick<Services, 'log'>, { key }: RequestOptions): ((header: Header) => boolean) =>
   key === undefined ? () => true : ({ commandId }) => commandId.startsWith(keyFor(log.logId, key))
 
-/** The id of the last message of a person in a part of an agent's stream. */
+/**
+ * The id of the last message of a person between two revisions of an agent's stream, inclusive. Others may have been recorded
+ * after them by now.
+ */
 async function lastId(
   s: Services,
   agentId: string,
   isOurs: (header: Header) => boolean,
-  range: { readonly from: number; readonly to: number },
+  from: number,
+  to: number,
 ): Promise<string | null> {
   let last: RecordedEvent | null = null
-  for await (const page of s.log.read(agentStream(agentId), range))
+  for await (const page of s.log.read(agentStream(agentId), { from, limit: to - from + 1 }))
     for (const event of page) {
       const { type, actor } = event.header
       if (actor.kind === 'user' && MESSAGES.has(type) && isOurs(event.header)) last = event
