@@ -9,7 +9,7 @@ import type { Imported } from '../../domain/runtime/document/types.ts'
 import { createDocument, personOf } from '../app/documents/create-document.ts'
 import { type DocumentPoint, documentAt, documentDiff } from '../app/documents/history.ts'
 import { asText, documentView } from '../app/documents/shown.ts'
-import { documentUpdates } from '../app/documents/updates.ts'
+import { documentUpdates, mustReach } from '../app/documents/updates.ts'
 import { mustWrite } from '../app/runs/record-command.ts'
 import type {
   CreateDocument,
@@ -50,7 +50,10 @@ export interface DocumentsApi {
   send(documentId: string, envelope: AiEnvelopeRequest, saying?: Pick<Saying, 'by'>): Promise<Answer>
   /** Imports an update of a person's Loro replica, at most 1 MiB. */
   import(documentId: string, update: Uint8Array, saying?: Pick<Saying, 'by'>): Promise<Imported>
-  /** The updates after a revision (absent: all), then those to come, until the signal aborts or {@link KeepUp.close}. */
+  /**
+   * The updates after a revision (absent: all), then those to come, until the signal aborts or {@link KeepUp.close}. Rejects with
+   * CURSOR_MISMATCH for a revision that the document has not reached, as after a restore.
+   */
   updates(
     documentId: string,
     options?: { readonly after?: number; readonly signal?: AbortSignal },
@@ -107,7 +110,7 @@ export function documentsOf(s: Services, { asker, parsed, ending }: Asking): Doc
     send: async (id, envelope, saying) => s.documents.envelope(id, envelope, person(saying)),
     import: async (id, update, saying) => s.documents.import(id, update, person(saying)),
     async *updates(id, { after = -1, signal } = {}) {
-      await documentAt(s, id, { revision: 0 })
+      await mustReach(s, id, after)
       const over = signal === undefined ? ending : AbortSignal.any([signal, ending])
       for await (const event of documentUpdates(s, id, after, over)) {
         const { revision, at, actor: by, body } = event

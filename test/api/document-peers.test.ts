@@ -35,6 +35,18 @@ describe('a Loro peer', () => {
     expect(person.text(0).toString()).toBe('Bye')
   })
 
+  it('is refused the updates after a revision that the document has not reached', async () => {
+    const id = await made('Hello')
+    const updates = (revision: number) => ask('GET', `/v1/documents/${id}/updates?after=${revision}`)
+    const refused = await updates(2)
+    expect([refused.status, (await bodyOf(refused)).code]).toEqual([409, 'CURSOR_MISMATCH'])
+    const last = await updates(1)
+    expect(last.status).toBe(200)
+    await last.body!.cancel()
+    const unknown = await ask('GET', '/v1/documents/none/updates')
+    expect([unknown.status, (await bodyOf(unknown)).code]).toEqual([404, 'DOCUMENT_UNKNOWN'])
+  })
+
   it.each([
     ['malformed', 400, 'UPDATE_MALFORMED', () => new Uint8Array([1, 2, 3])],
     ['oversized', 413, 'UPDATE_TOO_LARGE', () => new Uint8Array(1024 * 1024 + 1)],

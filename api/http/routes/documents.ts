@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { createDocument, personOf } from '../../app/documents/create-document.ts'
 import { documentAt } from '../../app/documents/history.ts'
 import { asText, documentView } from '../../app/documents/shown.ts'
-import { documentUpdates } from '../../app/documents/updates.ts'
+import { documentUpdates, mustReach } from '../../app/documents/updates.ts'
 import { mustWrite } from '../../app/runs/record-command.ts'
 import { Digits, PageQuery } from '../../app/schemas/common.ts'
 import * as schema from '../../app/schemas/documents.ts'
@@ -100,7 +100,8 @@ const updates = createRoute({
   operationId: 'streamUpdates',
   summary: 'The updates of a document, then those to come; nothing is skipped or repeated',
   description:
-    'SSE. `Last-Event-ID` (or `after`) is a revision: what comes is after it. Without one: from the first on.',
+    'SSE. `Last-Event-ID` (or `after`) is a revision: what comes is after it. Without one: from the first on. One that the ' +
+    'document has not reached is refused, as after a restore.',
   request: {
     params,
     headers: z.object({ 'last-event-id': Digits.optional() }),
@@ -159,8 +160,8 @@ export function documentRoutes(s: Services, heartbeatMs: number) {
     })
     .openapi(updates, async (c) => {
       const { id } = c.req.valid('param')
-      await documentAt(s, id, { revision: 0 })
       const after = c.req.valid('header')['last-event-id'] ?? c.req.valid('query').after ?? -1
+      await mustReach(s, id, after)
       const over = new AbortController()
       async function* pieces(): AsyncGenerator<string> {
         yield ': updates\n\n'
