@@ -1,3 +1,4 @@
+import { KeyedMutex } from '../../../domain/runtime/concurrency.ts'
 import type { ArtifactRow, ReadModel } from '../read-model.ts'
 
 /** A version of an agent's plan: an artifact of type `plan`. `content` null: it was erased. */
@@ -30,7 +31,9 @@ export class PlanPersistence {
   readonly #read: Pick<ReadModel, 'artifacts' | 'caughtUp'>
   readonly #store: PlanStore | null
   readonly #onFault: (runId: string, error: unknown) => void
-  readonly #atWork = new Map<string, Promise<unknown>>()
+  readonly #atWork = new Set<Promise<unknown>>()
+  /** By run: what was read before an erasure must not be written after it. */
+  readonly #writing = new KeyedMutex()
 
   constructor(
     read: Pick<ReadModel, 'artifacts' | 'caughtUp'>,
@@ -45,23 +48,23 @@ export class PlanPersistence {
   /** An event was recorded: a run whose event may be a plan is looked at soon. A file that cannot be written fails no run. */
   heard({ type, runId }: Told): void {
     if (this.#store === null || type !== 'artifact_registered' || runId === undefined) return
-    const before = this.#atWork.get(runId) ?? Promise.resolve()
-    const next = before
-      .then(() => this.keep(runId))
+    const kept = this.keep(runId)
       .catch((error) => this.#onFault(runId, error))
-      .finally(() => {
-        if (this.#atWork.get(runId) === next) this.#atWork.delete(runId)
-      })
-    this.#atWork.set(runId, next)
+      .finally(() => this.#atWork.delete(kept))
+    this.#atWork.add(kept)
   }
 
   /** Resolves when what was heard has been written. */
   async settled(): Promise<void> {
-    await Promise.all(this.#atWork.values())
+    await Promise.all(this.#atWork)
   }
 
   /** The versions of a run's plans, the oldest first, each with its file as the log has it. */
-  async keep(runId: string): Promise<readonly PlanVersion[]> {
+  keep(runId: string): Promise<readonly PlanVersion[]> {
+    return this.#writing.run(runId, () => this.#keep(runId))
+  }
+
+  async #keep(runId: string): Promise<readonly PlanVersion[]> {
     await this.#read.caughtUp()
     const versions: PlanVersion[] = []
     const counts = new Map<string, number>()
