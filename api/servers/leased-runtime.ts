@@ -2,6 +2,7 @@ import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { agentOf } from '../../domain/log/owner.ts'
 import { Runtime } from '../../domain/runtime/agent/runtime.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
+import { passes } from '../../domain/runtime/retry.ts'
 import type { DriveEnd, DriveOptions } from '../../domain/runtime/types.ts'
 import { type LeaseOptions, takeLease } from './lease.ts'
 
@@ -12,6 +13,9 @@ export interface LeasedOptions extends LeaseOptions {
   readonly closed: AbortSignal
 }
 
+/** The pauses before the log is asked again double, from the first to the longest, ms. */
+const AGAIN_MS = [100, 5_000] as const
+
 /**
  * A runtime beside others over the same log. Leases say who tries to drive a run and its agents; the epoch in the log says who
  * drives. What other processes record about an agent that is driven here is heard here.
@@ -20,6 +24,8 @@ export class LeasedRuntime extends Runtime {
   readonly #ports: RuntimePorts
   readonly #options: LeasedOptions
   #hearing: Promise<void> | null = null
+  /** Agents that are looked at again and again until the log answers. */
+  readonly #late = new Set<string>()
 
   constructor(ports: RuntimePorts, options: LeasedOptions) {
     super({ ...ports, lease: (name) => takeLease(options, name, options.holder) })
@@ -48,7 +54,7 @@ export class LeasedRuntime extends Runtime {
     const listen = async () => {
       for await (const page of log.subscribe(after, this.#options.closed)) {
         const agents = new Set(page.filter(isForeign).map(({ header }) => agentOf(header)))
-        for (const agentId of agents) this.refresh(agentId).catch(() => undefined)
+        for (const agentId of agents) void this.#look(agentId)
       }
     }
     void listen().catch((error: Error) => {
@@ -57,6 +63,23 @@ export class LeasedRuntime extends Runtime {
       this.#hearing = null
       warn?.('log', `what other processes record is heard late: ${error.message}`)
     })
+  }
+
+  /** Where the log does not answer now it is asked again: the cancel of a long call must not wait for what is recorded next. */
+  async #look(agentId: string): Promise<void> {
+    const { clock, closed } = this.#options
+    const looked = () =>
+      this.refresh(agentId).then(
+        () => true,
+        (error: unknown) => !passes(error),
+      )
+    if ((await looked()) || this.#late.has(agentId)) return
+    this.#late.add(agentId)
+    for (let [over, pause] = [false, AGAIN_MS[0] as number]; !over && !closed.aborted; pause *= 2) {
+      await clock.sleep(Math.min(pause, AGAIN_MS[1]), closed).catch(() => undefined)
+      over = await looked()
+    }
+    this.#late.delete(agentId)
   }
 }
 

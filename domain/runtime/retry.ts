@@ -205,7 +205,7 @@ export function requestRetry({ clock, requestLimitMs }: Pick<StreamPorts, 'clock
 }
 
 /** Failures that pass by themselves: no room, no answer, no time. */
-const passes = (error: unknown): boolean =>
+export const passes = (error: unknown): boolean =>
   noRoomIn(error) !== null || error instanceof TimeLimitError || isUnavailable(error)
 
 /** Whether the error leaves open what became of an append. */

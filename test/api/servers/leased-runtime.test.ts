@@ -116,6 +116,35 @@ test('what another process records is heard while a long call is at work', async
   expect(await driven).toMatchObject({ end: 'error', code: 'CANCELLED' })
 })
 
+test('it is heard also where the log does not answer at that moment', async () => {
+  const begun = Promise.withResolvers<void>()
+  const { process, start, log } = deployment(async (signal) => {
+    begun.resolve()
+    await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    throw new ToolError('EXECUTION_FAILED', 'called off')
+  })
+  const [a, b] = [process('a'), process('b')]
+  const runId = await start(a)
+  const driven = a.drive(runId, { signal: LONG })
+  await begun.promise
+  const { append, read } = log
+  let silent = 0
+  log.append = (...asked) => {
+    log.append = append
+    silent = 2
+    return append.apply(log, asked)
+  }
+  log.read = (...asked) => {
+    if (silent === 0) return read.apply(log, asked)
+    silent--
+    const next = () => Promise.reject(new LogError('LOG_UNAVAILABLE', 'no answer'))
+    return { [Symbol.asyncIterator]: () => ({ next }) }
+  }
+  await b.execute(runId, { kind: 'cancel', deadlineMs: 30_000 }, { by: USER })
+  expect(await driven).toMatchObject({ end: 'error', code: 'CANCELLED' })
+  expect(silent).toBe(0)
+})
+
 test('who loses the lease ends what it has begun, begins nothing, and leaves the rest to the other one', async () => {
   const held = Promise.withResolvers<string>()
   const begun = Promise.withResolvers<void>()
