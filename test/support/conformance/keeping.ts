@@ -8,12 +8,43 @@ export const KEEPING: readonly Rule[] = [
   {
     rule: 'event log',
     says: 'a read holds all that comes before a head taken earlier',
-    test: 'test/adapters/log/sqlite-follow.test.ts',
-    name: 'misses no append',
+    test: 'test/adapters/log/sqlite-answers.test.ts',
+    name: 'misses nothing of it',
     fault: {
       file: 'adapters/log-sqlite/log.ts',
       search: 'this.#tail?.last ?? reader.last()',
       replace: 'reader.last()',
+    },
+  },
+  {
+    rule: 'event log',
+    says: 'a body is gone only together with the fact that names it',
+    test: 'test/adapters/log/sqlite-answers.test.ts',
+    name: 'a body that it erases',
+    fault: {
+      file: 'adapters/log-sqlite/log.ts',
+      search: 'this.#tail.rest(appended)',
+      replace: 'appended',
+    },
+  },
+  {
+    rule: 'the stream of events',
+    says: 'a heartbeat parts no event from its end',
+    test: 'test/api/stream-response.test.ts',
+    fault: {
+      file: 'api/http/stream-response.ts',
+      search: 'isAsked() && controller',
+      replace: 'controller',
+    },
+  },
+  {
+    rule: 'erasure',
+    says: 'what was read before an erasure is written into no file after it',
+    test: 'test/api/plan-emptied.test.ts',
+    fault: {
+      file: 'api/app/plans/plan-persistence.ts',
+      search: 'this.#writing.run(runId, () => this.#keep(runId))',
+      replace: 'this.#keep(runId)',
     },
   },
   {
