@@ -34,7 +34,7 @@ export const LAWS: readonly Caught[] = [
     test: 'test/projections/projector.test.ts',
     fault: {
       file: 'projections/projector/fold.ts',
-      search: 'const gap = this.#isParked(stream) ? null : gapAt(event, this.#headOf(stream))',
+      search: 'const gap = this.#isParked(stream) ? null : gapAt(read, this.#headOf(stream))',
       replace: 'const gap = null as Poison | null',
     },
   },
