@@ -1,5 +1,6 @@
 import type { Cursor } from '../domain/log/cursor.ts'
 import { ERASED_FACT } from '../domain/log/erased.ts'
+import { LogError } from '../domain/log/errors.ts'
 import type { EventLog } from '../domain/ports.ts'
 import { otherLog, ProjectionError } from './errors.ts'
 import { Projector, type ProjectorOptions } from './projector/projector.ts'
@@ -78,10 +79,16 @@ async function compared(
   }
 }
 
+/** Whether bodies were erased after a place in the log; not after one that the log does not hold. */
 async function erasesAfter(log: EventLog, cursor: Cursor): Promise<boolean> {
-  for await (const page of log.readAll(cursor, { bodies: false }))
-    if (page.some(({ header }) => header.type === ERASED_FACT)) return true
-  return false
+  try {
+    for await (const page of log.readAll(cursor, { bodies: false }))
+      if (page.some(({ header }) => header.type === ERASED_FACT)) return true
+    return false
+  } catch (error) {
+    if (error instanceof LogError && error.code === 'CURSOR_MISMATCH') return false
+    throw error
+  }
 }
 
 /** Closes and drops tables that did not become the live ones. Live tables are never dropped. */
