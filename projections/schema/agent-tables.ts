@@ -198,7 +198,7 @@ export const agentTables = {
       most_nano_dollars: 'integer',
       duration_ms: 'integer',
       request_id: 'text',
-      /** The first 500 characters of the answer's text; null: it has none. */
+      /** The first 200 characters of the answer's text; null: it has none. */
       preview: 'text',
       started_revision: 'integer',
       ended_revision: 'integer',

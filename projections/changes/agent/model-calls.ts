@@ -7,6 +7,9 @@ import type { ProjectedEvent } from './event.ts'
 
 type Call = Partial<Row<'model_calls'>>
 
+/** Characters of an answer. They are the largest part of the tables, and the whole text is in the log. */
+const PREVIEW = 200
+
 /** Changes of `model_calls`, one row per attempt. The bill and all usage are sums over these rows. */
 export function modelCalls(e: ProjectedEvent): Change[] {
   switch (e.type) {
@@ -36,7 +39,7 @@ export function modelCalls(e: ProjectedEvent): Change[] {
           served_by: servedBy,
           stop_reason: stopReason,
           request_id: requestId ?? null,
-          preview: cut(textOf(content), 500) || null,
+          preview: cut(textOf(content), PREVIEW) || null,
         }),
       ]
     }
