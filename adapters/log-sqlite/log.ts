@@ -23,6 +23,8 @@ import type { WriterThread } from './writer-thread.ts'
  * behind that it reads from the file: such a page ends where it is large enough, and no answer makes it longer.
  */
 const GATHERED = 64
+/** Nor for more answers than these: where each takes long, those who follow would lag far behind. */
+const GATHERED_ANSWERS = 8
 
 /** How often a reader in another process looks for new events, in ms. */
 const LOOK_EVERY = 50
@@ -150,15 +152,19 @@ export class SqliteLog implements EventLog {
 
   async *subscribe(after: Cursor | null, signal: AbortSignal): AsyncGenerator<readonly RecordedEvent[]> {
     let next = this.#start(after)
+    let answers = 0
     while (!signal.aborted) {
       const seen = this.#owner ? 0 : this.#ask((reader) => reader.dataVersion())
       const limit = Number.MAX_SAFE_INTEGER
       const fresh = this.#ask(() => this.#tail?.from(next) ?? null)
       const to = this.#tail?.last?.position ?? limit
       const page = fresh ?? this.#ask((reader) => reader.logPage(next, to, limit, true))
-      const gathers = fresh !== null && fresh.length < GATHERED && this.#owner?.writer.busy
-      if (page.length === 0 || gathers) await this.#change(seen, signal)
-      else {
+      const small = fresh !== null && fresh.length < GATHERED && answers < GATHERED_ANSWERS
+      if (page.length === 0 || (small && this.#owner?.writer.busy)) {
+        if (page.length > 0) answers++
+        await this.#change(seen, signal)
+      } else {
+        answers = 0
         next = page[page.length - 1]!.position + 1
         yield page
         await yieldToEventLoop()
