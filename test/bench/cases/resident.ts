@@ -5,11 +5,9 @@ import { inFreshProcess } from '../child.ts'
 import { type Figure, megabytes, most } from '../figure.ts'
 import { median } from '../measure.ts'
 
-// Resident memory, each time of a fresh process with the flags of the program's start, against one that has opened a folder.
+// Resident memory, each time of a fresh process that runs with no flags, as the program does, against one that has opened a folder.
 
 const CHILD = new URL('./resident-child.ts', import.meta.url)
-/** See api/cli/keepup.js. */
-const FLAGS = ['--max-semi-space-size=8']
 const TURNS = 1_000
 
 export const resident: Case = {
@@ -20,7 +18,7 @@ export const resident: Case = {
       for (const [which, found] of Object.entries(held)) {
         const data = join(bench.folder, `resident-${which}`)
         const given = which === 'none' ? ['one', '1'] : [which, String(TURNS)]
-        found.push((await inFreshProcess<{ bytes: number }>(CHILD, [data, ...given], FLAGS)).bytes)
+        found.push((await inFreshProcess<{ bytes: number }>(CHILD, [data, ...given])).bytes)
         rmSync(data, { recursive: true })
       }
     const figure = (name: string, found: readonly number[], bound: number): Figure => ({
