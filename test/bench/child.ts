@@ -4,8 +4,12 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** The JSON that a program prints in a process of its own, which has opened nothing before. It runs as this one does. */
-export async function inFreshProcess<T>(program: URL, given: readonly string[]): Promise<T> {
-  const { stdout } = await run(process.execPath, [...process.execArgv, fileURLToPath(program), ...given])
+/** The JSON that a program prints in a process of its own, which has opened nothing before. `flags`: of Node; default: those of this one. */
+export async function inFreshProcess<T>(
+  program: URL,
+  given: readonly string[],
+  flags: readonly string[] = process.execArgv,
+): Promise<T> {
+  const { stdout } = await run(process.execPath, [...flags, fileURLToPath(program), ...given])
   return JSON.parse(stdout) as T
 }

@@ -3,8 +3,19 @@ import type { Rule } from './rules.ts'
 
 const runtime = (name: string) => `test/runtime/${name}.test.ts`
 
-/** Rules of turns and their versions, of keys, of secrets and of erasures. */
+/** Rules of reads of the log, of turns and their versions, of keys, of secrets and of erasures. */
 export const KEEPING: readonly Rule[] = [
+  {
+    rule: 'event log',
+    says: 'a read holds all that comes before a head taken earlier',
+    test: 'test/adapters/log/sqlite-follow.test.ts',
+    name: 'misses no append',
+    fault: {
+      file: 'adapters/log-sqlite/log.ts',
+      search: 'this.#tail?.last ?? reader.last()',
+      replace: 'reader.last()',
+    },
+  },
   {
     rule: 'erasure',
     says: 'no snapshot holds a body that was erased while an append was on its way',
