@@ -61,8 +61,14 @@ export class BlockIndex {
       if (map === null) return { type: 'unreadable', id: null }
       const block = before.get(map.id) ?? readBlock(map)
       this.#blocks.set(map.id, block)
+      map.free()
       return block
     })
+  }
+
+  /** A part of a document that is not freed holds all of its memory, of which the collector of garbage knows nothing. */
+  free(): void {
+    this.list.free()
   }
 
   /** Notes that the text of a block or table cell is being changed here. */
@@ -107,7 +113,10 @@ export class BlockIndex {
 
   #read(): Map<string, Set<ContainerID>> {
     const containers = new Map<string, Set<ContainerID>>()
-    for (const value of this.list.toArray()) note(containers, value)
+    for (const value of this.list.toArray()) {
+      note(containers, value)
+      asMap(value)?.free()
+    }
     return containers
   }
 

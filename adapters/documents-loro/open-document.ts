@@ -61,7 +61,7 @@ export class LoroDocument implements OpenDocument {
       replica.doc.commit()
     } catch (cause) {
       this.#changing = false
-      replica.rebuild()
+      this.#rebuild(replica)
       throw new DocumentError('EDIT_INVALID', `the edits do not fit the document: ${reason(cause)}`, { cause })
     }
     return this.#pending(replica, replica.doc.export({ mode: 'update', from }))
@@ -80,7 +80,7 @@ export class LoroDocument implements OpenDocument {
     replica.changes()
     const found = importPerson(replica, update, this.#gatewayPeer)
     if ('words' in found) return { kind: 'imported', ...found, change: this.#pending(replica, update) }
-    replica.rebuild()
+    this.#rebuild(replica)
     return found
   }
 
@@ -97,6 +97,16 @@ export class LoroDocument implements OpenDocument {
     this.#replica = null
   }
 
+  /** A replica that cannot be rebuilt still bears what is not stored. */
+  #rebuild(replica: Replica): void {
+    try {
+      replica.rebuild()
+    } catch (error) {
+      this.close()
+      throw error
+    }
+  }
+
   #pending(replica: Replica, update: Uint8Array): PendingChange {
     this.#changing = true
     let settled = false
@@ -111,7 +121,7 @@ export class LoroDocument implements OpenDocument {
       update,
       frontier: frontierText(replica.frontier),
       keep: settle(() => replica.stored(update)),
-      discard: settle(() => replica.rebuild()),
+      discard: settle(() => this.#rebuild(replica)),
     }
   }
 

@@ -40,7 +40,9 @@ export function readBlock(block: LoroMap): ReadBlock {
   }
   const text = textOf(block)
   if (type === null || text === null) return { type: 'unreadable', id }
-  return { id, type, attrs, text: runsOf(text) } as ReadBlock
+  const read = { id, type, attrs, text: runsOf(text) } as ReadBlock
+  text.free()
+  return read
 }
 
 function tableText(block: LoroMap): string | null {

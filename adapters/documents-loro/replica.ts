@@ -67,6 +67,7 @@ export class Replica {
   /** Imports an update without a description of its changes; the index is read anew. */
   importUnseen(update: Uint8Array): ImportStatus {
     const status = this.doc.import(update)
+    this.index.free()
     this.index = new BlockIndex(this.doc)
     return status
   }
@@ -78,6 +79,7 @@ export class Replica {
 
   #freeDoc(): void {
     try {
+      this.index.free()
       this.doc.free()
     } catch {
       // A trap within Loro leaves the document borrowed for ever: its memory is lost.

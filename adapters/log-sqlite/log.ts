@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events'
 import type { DatabaseSync } from 'node:sqlite'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep, setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { checkBatch } from '../../domain/log/batch.ts'
 import type { Cursor } from '../../domain/log/cursor.ts'
 import type { RecordedEvent, SealedEvent } from '../../domain/log/envelope.ts'
@@ -23,6 +23,8 @@ import type { WriterThread } from './writer-thread.ts'
  * behind that it reads from the file: such a page ends where it is large enough, and no answer makes it longer.
  */
 const GATHERED = 64
+/** Nor for more answers than these: where each takes long, those who follow would lag far behind. */
+const GATHERED_ANSWERS = 8
 
 /** How often a reader in another process looks for new events, in ms. */
 const LOOK_EVERY = 50
@@ -151,14 +153,18 @@ export class SqliteLog implements EventLog {
 
   async *subscribe(after: Cursor | null, signal: AbortSignal): AsyncGenerator<readonly RecordedEvent[]> {
     let next = this.#start(after)
+    let answers = 0
     while (!signal.aborted) {
       const seen = this.#owner ? 0 : this.#ask((reader) => reader.dataVersion())
       const limit = Number.MAX_SAFE_INTEGER
       const fresh = this.#ask(() => this.#tail?.from(next) ?? null)
       const page = fresh ?? this.#ask((reader) => reader.logPage(next, this.#upTo, limit, true))
-      const gathers = fresh !== null && fresh.length < GATHERED && this.#owner?.writer.busy
-      if (page.length === 0 || gathers) await this.#change(seen, signal)
-      else {
+      const small = fresh !== null && fresh.length < GATHERED && answers < GATHERED_ANSWERS
+      if (page.length === 0 || (small && this.#owner?.writer.busy)) {
+        if (page.length > 0) answers++
+        await this.#change(seen, signal)
+      } else {
+        answers = 0
         next = page[page.length - 1]!.position + 1
         yield page
         await yieldToEventLoop()
@@ -291,9 +297,4 @@ export class SqliteLog implements EventLog {
   #open(): void {
     if (this.#closing) throw new LogError('LOG_CLOSED', `the log in ${this.folder} was closed; open it again`)
   }
-}
-
-/** Lets the process do other things between two pages. */
-function yieldToEventLoop(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }

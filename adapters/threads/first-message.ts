@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { type ResourceLimits, Worker } from 'node:worker_threads'
 
 /** The address of a file beside a module, by its name without an ending: the compiled package has .js, the source tree .ts. */
@@ -7,7 +6,7 @@ export const beside = (module: string, name: string): URL =>
 
 /**
  * The first message of a thread that runs a file with this data. The thread gets no variables of ours, and is ended in any
- * case. Rejects with an AbortError when the signal aborts, and with what has ended the thread.
+ * case. Rejects with the reason of the signal, and with what has ended the thread.
  */
 export async function firstMessage<T>(
   file: URL,
@@ -15,11 +14,21 @@ export async function firstMessage<T>(
   signal: AbortSignal,
   resourceLimits: ResourceLimits = {},
 ): Promise<T> {
+  signal.throwIfAborted()
   const worker = new Worker(file, { workerData, env: {}, execArgv: [], resourceLimits })
+  let leave = () => {}
   try {
-    const [found] = await once(worker, 'message', { signal })
-    return found as T
+    return await new Promise<T>((resolve, reject) => {
+      leave = () => reject(signal.reason)
+      signal.addEventListener('abort', leave)
+      worker.once('message', resolve)
+      // Until the thread is gone: an error that nothing hears would end the process.
+      worker.on('error', reject)
+      worker.once('exit', (code) => reject(new Error(`the thread of ${file} ended with ${code} and gave no answer`)))
+    })
   } finally {
-    await worker.terminate()
+    signal.removeEventListener('abort', leave)
+    // Not awaited: one that waits within a call of the system, as for a file of a lost disk, ends only after that.
+    void worker.terminate()
   }
 }

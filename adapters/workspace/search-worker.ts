@@ -34,9 +34,7 @@ function search(work: SearchWork) {
     if (bytes === 'too large') truncated = true
     if (typeof bytes === 'string') continue
     const path = Buffer.from(raw, 'latin1').toString('utf8')
-    let line = 0
-    for (const text of bytes.toString('utf8').split('\n')) {
-      line++
+    for (const [line, text] of linesOf(bytes.toString('utf8'))) {
       const match = pattern.exec(text)
       if (!match) continue
       if (matches.length === work.limit) return { matches, truncated: true }
@@ -44,6 +42,16 @@ function search(work: SearchWork) {
     }
   }
   return { matches, truncated }
+}
+
+/** One at a time, numbered from 1: all lines of a large file together take many times its memory. */
+function* linesOf(text: string): Generator<[line: number, text: string]> {
+  for (let [line, from] = [1, 0]; from <= text.length; line++) {
+    const found = text.indexOf('\n', from)
+    const end = found < 0 ? text.length : found
+    yield [line, text.slice(from, end)]
+    from = end + 1
+  }
 }
 
 function isWanted(raw: string, { under, glob }: SearchWork): boolean {

@@ -1,5 +1,6 @@
 import { ToolError } from '../../domain/agent/errors.ts'
 import type { SearchMatch, SearchQuery } from '../../domain/ports.ts'
+import { Semaphore } from '../../domain/runtime/concurrency.ts'
 import { beside, firstMessage } from '../threads/first-message.ts'
 import type { GitPlace } from './git.ts'
 import type { SearchWork } from './search-worker.ts'
@@ -7,6 +8,8 @@ import { allPaths, rawOf, shownPath } from './worktree.ts'
 
 /** The time limit of a search: a longer one has a catastrophic pattern. In ms. */
 export const SEARCH_LIMIT_MS = 10_000
+/** Each takes a thread and the memory of a file; the others wait for their turn. */
+const AT_ONCE = new Semaphore(4)
 
 interface Found {
   readonly matches: readonly SearchMatch[]
@@ -35,7 +38,7 @@ export async function searchFiles(
     flags: caseSensitive ? '' : 'i',
     ...(glob !== undefined && { glob }),
   }
-  return runWorker(work, signal, limitMs)
+  return AT_ONCE.run(() => runWorker(work, signal, limitMs), signal)
 }
 
 function refuseBadPattern(source: string): void {

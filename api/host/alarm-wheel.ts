@@ -1,8 +1,13 @@
 /** A wait is looked at again after this, ms: timers stand still while the machine sleeps. */
 export const LONGEST_MS = 60_000
 
+/** A look that is so much too late, ms, finds a process that was stopped or held up. */
+const LATE_MS = 1_000
+
 interface Alarm {
   readonly at: number
+  /** By the monotonic clock: what is waited for has had this time, also where the clock has leapt. */
+  readonly notBefore: number
   readonly ring: () => void
 }
 
@@ -12,21 +17,24 @@ interface Alarm {
  */
 export class AlarmWheel {
   readonly #now: () => number
+  readonly #monotonic: () => number
   readonly #set = new Set<Alarm>()
   #timer: NodeJS.Timeout | null = null
-  /** The instant at which the timer looks, ms. */
+  /** The instant at which the timer looks, by the monotonic clock as timers go, ms. */
   #looksAt = Number.POSITIVE_INFINITY
 
-  constructor(now: () => number) {
+  constructor(now: () => number, monotonic: () => number) {
     this.#now = now
+    this.#monotonic = monotonic
   }
 
   /** Rings once `ms` have passed, unless the returned function is called before. */
   alarm(ms: number, ring: () => void): () => void {
-    const one = { at: this.#now() + ms, ring }
+    const notBefore = this.#monotonic() + Math.min(ms, LONGEST_MS)
+    const one = { at: this.#now() + ms, notBefore, ring }
     if (this.#set.size === 0) this.#timer?.ref()
     this.#set.add(one)
-    if (one.at < this.#looksAt) this.#lookAt(one.at)
+    if (notBefore < this.#looksAt) this.#lookAt(notBefore)
     return () => {
       if (this.#set.delete(one) && this.#set.size === 0) this.#timer?.unref()
     }
@@ -34,19 +42,28 @@ export class AlarmWheel {
 
   #lookAt(at: number): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
-    const now = this.#now()
-    this.#looksAt = Math.min(at, now + LONGEST_MS)
-    this.#timer = setTimeout(() => this.#look(), Math.max(0, this.#looksAt - now))
+    this.#looksAt = at
+    this.#timer = setTimeout(() => this.#look(), Math.max(0, at - this.#monotonic()))
   }
 
+  /** Answers that came while the process stood still are heard first: they call their alarms off. */
   #look(): void {
     this.#timer = null
+    if (this.#monotonic() - this.#looksAt > LATE_MS) setImmediate(() => this.#ring())
+    else this.#ring()
+  }
+
+  #ring(): void {
     this.#looksAt = Number.POSITIVE_INFINITY
-    const now = this.#now()
-    const due = [...this.#set].filter(({ at }) => at <= now).sort((a, b) => a.at - b.at)
-    for (const one of due) if (this.#set.delete(one)) one.ring()
-    let next = Number.POSITIVE_INFINITY
-    for (const { at } of this.#set) next = Math.min(next, at)
-    if (next < this.#looksAt) this.#lookAt(next)
+    const [now, passed] = [this.#now(), this.#monotonic()]
+    const due = [...this.#set].filter((one) => one.at <= now && one.notBefore <= passed).sort((a, b) => a.at - b.at)
+    try {
+      for (const one of due) if (this.#set.delete(one)) one.ring()
+    } finally {
+      let next = Number.POSITIVE_INFINITY
+      for (const { at, notBefore } of this.#set)
+        next = Math.min(next, Math.max(notBefore, passed + Math.min(at - now, LONGEST_MS)))
+      if (next < this.#looksAt) this.#lookAt(next)
+    }
   }
 }

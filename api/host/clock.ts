@@ -17,12 +17,13 @@ export class SystemClock implements Clock {
   readonly #sources: TimeSources
   #last: number
   #seen: number
-  readonly #wheel = new AlarmWheel(() => this.now())
+  readonly #wheel: AlarmWheel
 
   constructor(sources: TimeSources = SYSTEM) {
     this.#sources = sources
     this.#last = sources.wall()
     this.#seen = sources.monotonic()
+    this.#wheel = new AlarmWheel(() => this.now(), sources.monotonic)
   }
 
   now(): number {

@@ -1,8 +1,8 @@
 import { Lru } from '../../adapters/logs/lru.ts'
 import { createRedactor, type Redactor, type RedactorOptions } from '../../domain/agent/secrets/redactor.ts'
 
-/** Runs that are given the same secrets share one; few of them differ at a time. */
-const KEPT = 32
+/** Runs that are given the same secrets share one; few of them differ at a time. One of 200 secrets takes 32 MB. */
+const KEPT = 4
 
 const kept = new Lru<string, Redactor>(KEPT)
 

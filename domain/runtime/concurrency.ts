@@ -7,9 +7,11 @@ export class Semaphore {
     this.#free = count
   }
 
-  async run<T>(work: () => Promise<T>): Promise<T> {
+  /** What waits leaves the queue when `signal` aborts, and rejects with its reason. */
+  async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    signal?.throwIfAborted()
     // Where a place is free, the work begins at once: its caller may look at what it has begun.
-    if (!this.#taken()) await this.#turn()
+    if (!this.#taken()) await this.#turn(signal)
     try {
       return await work()
     } finally {
@@ -33,8 +35,19 @@ export class Semaphore {
     return true
   }
 
-  #turn(): Promise<void> {
-    return new Promise((resolve) => this.#waiting.push(resolve))
+  #turn(signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        this.#waiting.splice(this.#waiting.indexOf(begin), 1)
+        reject(signal?.reason)
+      }
+      const begin = () => {
+        signal?.removeEventListener('abort', leave)
+        resolve()
+      }
+      signal?.addEventListener('abort', leave, { once: true })
+      this.#waiting.push(begin)
+    })
   }
 
   #give(): void {

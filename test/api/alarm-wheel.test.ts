@@ -18,12 +18,17 @@ describe('alarms over one timer', () => {
 
   /** A wheel whose time goes on with the timers, but for the time that the machine sleeps. */
   function wheel() {
-    const at = { now: 0 }
+    const at = { now: 0, monotonic: 0.25 }
     const pass = (ms: number) => {
       at.now += ms
+      at.monotonic += ms
       vi.advanceTimersByTime(ms)
     }
-    return { at, pass, wheel: new AlarmWheel(() => at.now) }
+    const wheel = new AlarmWheel(
+      () => at.now,
+      () => at.monotonic,
+    )
+    return { at, pass, wheel }
   }
 
   test('ring once, in the order of their times, never early, and not after they were called off', () => {
@@ -76,6 +81,51 @@ describe('alarms over one timer', () => {
     expect(rung).toBe(false)
     pass(60_000)
     expect(rung).toBe(true)
+  })
+
+  test('a clock that leaps forward shortens no wait, but ends one that it has passed within a minute', () => {
+    const { at, pass, wheel: alarms } = wheel()
+    const rung: string[] = []
+    alarms.alarm(50_000, () => rung.push('short'))
+    alarms.alarm(10 * 60_000, () => rung.push('long'))
+    alarms.alarm(10, () => rung.push('first'))
+    at.now += 60 * 60_000
+    pass(10)
+    expect(rung).toEqual(['first'])
+    pass(49_989)
+    expect(rung).toEqual(['first'])
+    pass(1)
+    expect(rung).toEqual(['first', 'short'])
+    pass(10_000)
+    expect(rung).toEqual(['first', 'short', 'long'])
+  })
+
+  test('after the process stood still, answers that wait are heard before alarms ring', async () => {
+    const { at, pass, wheel: alarms } = wheel()
+    const rung: string[] = []
+    const off = alarms.alarm(1_000, () => rung.push('answered'))
+    alarms.alarm(1_000, () => rung.push('hung'))
+    at.now += 10 * 60_000
+    at.monotonic += 10 * 60_000
+    pass(1_000)
+    // The event loop gives out what came meanwhile after its timers, and before its immediates.
+    off()
+    expect(rung).toEqual([])
+    await new Promise(setImmediate)
+    expect(rung).toEqual(['hung'])
+  })
+
+  test('an alarm that throws keeps no other from ringing', () => {
+    const { pass, wheel: alarms } = wheel()
+    const rung: string[] = []
+    alarms.alarm(10, () => {
+      throw new Error('a listener failed')
+    })
+    alarms.alarm(10, () => rung.push('second'))
+    alarms.alarm(20, () => rung.push('third'))
+    expect(() => pass(10)).toThrow('a listener failed')
+    pass(10)
+    expect(rung).toEqual(['second', 'third'])
   })
 
   test('an alarm may set and call off others while it rings', () => {

@@ -24,3 +24,10 @@ test('it is made once for the same secrets', () => {
   expect(sharedRedactor({ ...options, known: [...options.known] })).toBe(sharedRedactor(options))
   expect(sharedRedactor({ ...options, patterns: ['id-\\d+'] })).not.toBe(sharedRedactor(options))
 })
+
+test('few are kept: each takes as much memory as its secrets have forms, and a vault changes now and then', () => {
+  const of = (secret: string) => sharedRedactor({ key: new Uint8Array(32), known: [secret], patterns: [] })
+  const first = of('value-of-day-1')
+  for (let day = 2; day <= 6; day++) of(`value-of-day-${day}`)
+  expect(of('value-of-day-1')).not.toBe(first)
+})

@@ -13,6 +13,7 @@ import { page } from './cases/page.ts'
 import { resident } from './cases/resident.ts'
 import { servers } from './cases/servers.ts'
 import { size } from './cases/size.ts'
+import { starts } from './cases/starts.ts'
 import { state } from './cases/state.ts'
 import { stretches } from './cases/stretches.ts'
 import { tables } from './cases/tables.ts'
@@ -29,6 +30,7 @@ const CASES: readonly Case[] = [
   turns,
   growing,
   size,
+  starts,
   state,
   fold,
   tables,

@@ -37,6 +37,31 @@ describe('a semaphore', () => {
     end('d')
     expect(await Promise.all(all)).toEqual(['a', 'b', 'c', 'd'])
   })
+
+  test('is left by what waits when its signal aborts: the others go on in their order', async () => {
+    const { begun, work, end } = works()
+    const one = new Semaphore(1)
+    const stop = new AbortController()
+    const all = [one.run(work('a')), one.run(work('b'), stop.signal), one.run(work('c'), new AbortController().signal)]
+    stop.abort('gone')
+    await expect(all[1]).rejects.toBe('gone')
+    await expect(one.run(work('d'), stop.signal)).rejects.toBe('gone')
+    end('a')
+    await settled()
+    expect(begun).toEqual(['a', 'c'])
+    end('c')
+    await all[2]
+    // A signal that aborts after the turn has come takes nothing from the others.
+    const late = new AbortController()
+    const last = one.run(work('e'), late.signal)
+    late.abort('late')
+    end('e')
+    expect(await last).toBe('e')
+    const free = one.run(work('f'))
+    expect(begun.at(-1)).toBe('f')
+    end('f')
+    await free
+  })
 })
 
 describe('a mutex', () => {

@@ -50,6 +50,25 @@ test('a point that is asked for again is read from no body', async () => {
   expect(bodies).toBe(1)
 })
 
+test('what a run has recorded behind a point is looked through once, however often points before it are asked for', async () => {
+  const { run, fork } = await told()
+  const other = run.elsewhere()
+  let looked = 0
+  const { read } = run.log
+  run.log.read = (stream, options) => {
+    const { types = [], limit = 1_000 } = options ?? {}
+    if (types.length === 1) looked += limit
+    return read.call(run.log, stream, options)
+  }
+  for (const step of [2, 2, 3, 4, 2]) await other.at(run.runId, { step })
+  expect(looked).toBe(0)
+  const { state } = await other.at(fork, null)
+  await other.at(fork, { step: state.step })
+  looked = 0
+  await other.at(fork, { step: state.step })
+  expect(looked).toBe(0)
+})
+
 test.each(['this process', 'another process'])(
   'a body that %s erases is in no kept point, nor in one of a fork',
   async (by) => {

@@ -98,7 +98,7 @@ export class Desk {
     return this.#enqueue(async () => {
       for (let tries = 1; tries <= MAX_RACES; tries++) {
         const { replica, revision } = mustBeDocument(await this.#current())
-        const found = this.#using(() => replica.import(update))
+        const found = await this.#using(() => replica.import(update))
         if (found.kind === 'refused') throw personFault(found)
         if (found.kind === 'known') return { revision, frontier: replica.frontier, recorded: false }
         const { change } = found
@@ -161,7 +161,7 @@ export class Desk {
       if (!(await holdsSecret(this.#ports, caller, words))) return
       throw new DocumentError('UPDATE_HOLDS_SECRET', 'the update holds a secret value; take it out and send it without')
     } catch (error) {
-      change.discard()
+      await this.#using(() => change.discard())
       throw error
     }
   }
@@ -191,7 +191,7 @@ export class Desk {
       return done === null ? null : answer
     }
     const { diagnostics, annotations } = verdict
-    const change = await inSteps(replica!.editing(verdict.edits), pause)
+    const change = await this.#using(() => inSteps(replica!.editing(verdict.edits), pause))
     const received = receivedOf(documentId, body, verdict.request, true)
     const command = { kind: 'apply', received, change, diagnostics, annotations } as const
     const done = await this.#record(command, asking, revision, change)
@@ -213,7 +213,7 @@ export class Desk {
       return done.revision
     } catch (error) {
       if (error instanceof DocumentError && error.code === 'REVISION_CHANGED') {
-        change?.discard()
+        await this.#using(() => change?.discard())
         return null
       }
       // Whether the append came about is not known: the log tells at the next opening.
@@ -267,9 +267,9 @@ export class Desk {
   }
 
   /** Work on the replica. Where it fails the replica may be between two states, and is opened anew. */
-  #using<T>(work: () => T): T {
+  async #using<T>(work: () => T | Promise<T>): Promise<T> {
     try {
-      return work()
+      return await work()
     } catch (error) {
       this.#dropReplica()
       throw error

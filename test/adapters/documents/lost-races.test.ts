@@ -1,6 +1,9 @@
 import fc from 'fast-check'
+import type { PeerID } from 'loro-crdt'
 import { expect, it } from 'vitest'
 import { loroDocuments } from '../../../adapters/documents-loro/documents.ts'
+import { LoroDocument } from '../../../adapters/documents-loro/open-document.ts'
+import { Replica } from '../../../adapters/documents-loro/replica.ts'
 import type { ImportedUpdate, OpenDocument } from '../../../domain/ports.ts'
 import { documentWith, GATEWAY } from '../../support/documents/gateway.ts'
 import { Person } from '../../support/documents/person.ts'
@@ -88,4 +91,22 @@ it('holds the same as a replica that lost no race', async () => {
     property(60),
   )
   expect(shallow).toBeGreaterThan(0)
+})
+
+it('one that cannot be built again is closed, with the change that it still bears', async () => {
+  class Broken extends Replica {
+    override rebuild(): never {
+      throw new Error('null pointer passed to rust')
+    }
+  }
+  const { updates } = await documentWith('<p>one</p>')
+  const opened = () => new LoroDocument(new Broken(GATEWAY as PeerID, null, updates), GATEWAY as PeerID)
+  const lost = opened()
+  const change = replaced(lost, 0, 'lost')
+  expect(() => change.discard()).toThrow('null pointer')
+  expect(() => lost.blocks()).toThrow(expect.objectContaining({ code: 'DOCUMENT_CLOSED' }))
+  const half = opened()
+  const missing = { kind: 'delete', blockId: 'none' } as const
+  expect(() => half.edit([{ kind: 'delete', blockId: 'b1' }, missing])).toThrow('null pointer')
+  expect(() => half.frontier).toThrow(expect.objectContaining({ code: 'DOCUMENT_CLOSED' }))
 })

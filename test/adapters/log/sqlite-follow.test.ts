@@ -1,5 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { NEW, Sealer, type Tip, tipOf } from '../../support/sealing.ts'
+import { openSqliteLog } from '../../../adapters/log-sqlite/open.ts'
+import { spawnWriter } from '../../../adapters/log-sqlite/writer-thread.ts'
+import { tempFolder } from '../../support/folders.ts'
+import { BEFORE, NEW, Sealer, type Tip, tipOf } from '../../support/sealing.ts'
 import { owner } from '../../support/sqlite-log.ts'
 
 const BODY = { body: 'x'.repeat(32 * 1024) }
@@ -34,6 +37,61 @@ test('a follower far behind makes progress, also while large bodies are appended
   }
   await Promise.all(Array.from({ length: FLYING }, (_, n) => write(`agent-${n}`)))
   expect(seen).toBeGreaterThan(OLD)
+  stop.abort()
+  await following
+})
+
+test('who follows lags a few answers behind at most, also where an append is always under way', async () => {
+  type Done = { readonly done: readonly unknown[] }
+  /** Answers of the writer that have not been given out: they come one by one, as from a slow disk. */
+  const held: Done[] = []
+  let holds = false
+  let give: (answer: Done) => void = () => undefined
+  const spawn = (folder: string) => {
+    const worker = spawnWriter(folder)
+    const emit = worker.emit.bind(worker)
+    worker.emit = (name: string, ...args: unknown[]) => {
+      const answer = args[0] as Partial<Done>
+      if (!holds || name !== 'message' || answer.done === undefined) return emit(name, ...args)
+      held.push(...answer.done.map((one) => ({ done: [one] })))
+      return true
+    }
+    give = (answer) => void emit('message', answer)
+    return worker
+  }
+  const log = await openSqliteLog({ folder: tempFolder(), mode: 'owner', clock: BEFORE, spawn })
+  onTestFinished(() => log.close())
+  const stop = new AbortController()
+  let seen = 0
+  const following = (async () => {
+    for await (const page of log.subscribe(await log.headCursor(), stop.signal)) seen += page.length
+  })()
+  const sealer = new Sealer()
+  const turn = () => new Promise((resolve) => setImmediate(resolve))
+  let tip: Tip = NEW
+  const appended: Promise<unknown>[] = []
+  const append = () => {
+    const batch = sealer.batch('agent-a', tip, [{}])
+    appended.push(log.append('agent-a', tip.revision, batch))
+    tip = tipOf(batch)
+  }
+  append()
+  await appended[0]
+  while (seen === 0) await turn()
+  seen = 0
+  holds = true
+  append()
+  let answers = 0
+  for (; seen === 0 && answers < 40; answers++) {
+    append()
+    while (held.length === 0) await turn()
+    give(held.shift()!)
+    for (let n = 0; n < 5; n++) await turn()
+  }
+  holds = false
+  for (const answer of held.splice(0)) give(answer)
+  await Promise.all(appended)
+  expect(answers).toBeLessThan(12)
   stop.abort()
   await following
 })

@@ -29,6 +29,7 @@ const { messages, head } = await agentAt(stores, agentId, point, kept)
 const wholeMs = whole()
 const againMs = await repeated(() => point.step)
 const nearMs = await repeated((n) => point.step + 2 * n)
+const earlyMs = await repeated(() => 20)
 if (messages.length < point.step / 2 - 2) throw new Error(`only ${messages.length} messages at step ${step}`)
 await log.close()
 snapshots.close()
@@ -46,7 +47,9 @@ const parsing = clock()
 let parsed = 0
 for (const body of bodies) parsed += typeof JSON.parse(body.toString('utf8')) === 'object' ? body.length : 0
 const floorMs = parsing()
-process.stdout.write(JSON.stringify({ stateMs, wholeMs, againMs, nearMs, floorMs, bytes: parsed } satisfies Cold))
+process.stdout.write(
+  JSON.stringify({ stateMs, wholeMs, againMs, nearMs, earlyMs, floorMs, bytes: parsed } satisfies Cold),
+)
 
 /** The middle of some more questions: a person who goes through a run asks one after the other. */
 async function repeated(stepOf: (n: number) => number): Promise<number> {

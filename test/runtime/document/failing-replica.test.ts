@@ -1,9 +1,19 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Documents, OpenDocument } from '../../../domain/ports.ts'
+import { replaced } from '../../../domain/replaced.ts'
 import { REPLICA_EVERY } from '../../../domain/runtime/document/replica-cache.ts'
 import { world } from '../../support/documents/gateway-world.ts'
 import { Person } from '../../support/documents/person.ts'
-import { BOB, DocumentGateway, KeptSnapshots, made, textsOf } from '../../support/documents/runtime.ts'
+import {
+  ANN,
+  BOB,
+  DocumentGateway,
+  KeptSnapshots,
+  made,
+  replaceFirst,
+  requestFor,
+  textsOf,
+} from '../../support/documents/runtime.ts'
 
 /** The replicas of other documents, with some methods in the place of theirs. */
 const changed = (documents: Documents, methods: (replica: OpenDocument) => Partial<OpenDocument>): Documents => ({
@@ -53,6 +63,37 @@ describe('a replica that fails', () => {
     await gateway.import(id, update, BOB)
     expect(await textsOf(gateway, id)).toEqual(['Hello!'])
   })
+
+  test.each(['discard', 'edit'] as const)(
+    'at the %s of an edit is opened anew: what was not recorded is nowhere',
+    async (where) => {
+      const { ports, another } = await world()
+      let fails = false
+      const documents = changed(ports.documents, (replica) => ({
+        *editing(edits) {
+          const change = yield* replica.editing(edits)
+          if (fails && where === 'edit') failing()
+          return { ...change, discard: () => (fails ? failing() : change.discard()) }
+        },
+      }))
+      const other = another()
+      const id = await made(other, '<p>Hello</p>')
+      const log = replaced(ports.log, 'append', async (...given) => {
+        if (fails) await other.envelope(id, await requestFor(other, id, 'faster', replaceFirst('Faster')), BOB)
+        return ports.log.append(...given)
+      })
+      const gateway = new DocumentGateway({ ...ports, documents, log })
+      onTestFinished(() => gateway.close())
+      const request = await requestFor(gateway, id, 'r1', replaceFirst('Lost'))
+      fails = true
+      await expect(gateway.envelope(id, request, ANN)).rejects.toThrow('null pointer')
+      fails = false
+      expect(await textsOf(gateway, id)).toEqual(await textsOf(other, id))
+      const again = await requestFor(gateway, id, 'r2', replaceFirst('Again'))
+      expect(await gateway.envelope(id, again, ANN)).toMatchObject({ status: 200 })
+      expect(await textsOf(other, id)).toEqual(['Again'])
+    },
+  )
 
   test('at a snapshot for later openings loses no answer: the update is recorded, and the failure is told', async () => {
     const { ports } = await world()

@@ -14,8 +14,8 @@ export interface KeptPoint {
   readonly hash: string
   readonly transcript: Transcript
   readonly details: PointDetails
-  /** The streams that it was read from, and the last revision of each that was read. */
-  readonly streams: ReadonlyMap<string, number>
+  /** The streams that it was read from, and up to which revision of each no erasure has taken a body from it. */
+  readonly streams: Map<string, number>
   /** The position of the log's last event before they were read. */
   readonly position: number
 }
@@ -61,13 +61,16 @@ export class KeptPoints {
     this.#points.clear()
   }
 
+  /** Each event after a point is looked at once: a long run may have gone on far behind it. */
   async #isWhole(point: KeptPoint): Promise<boolean> {
-    const own = await this.#hashAt(point)
-    let whole = own === point.hash
-    for (const [stream, revision] of whole ? point.streams : []) {
-      const later = { from: revision + 1, bodies: false, types: [ERASED_FACT] }
+    let whole = (await this.#hashAt(point)) === point.hash
+    for (const [stream, looked] of whole && this.#log.erases ? point.streams : []) {
+      const last = (await this.#log.head(stream))?.revision ?? -1
+      if (last <= looked) continue
+      const later = { from: looked + 1, limit: last - looked, bodies: false, types: [ERASED_FACT] }
       for await (const page of this.#log.read(stream, later))
         if (page.some(({ header, position }) => header.type === ERASED_FACT && position > point.position)) whole = false
+      point.streams.set(stream, last)
     }
     if (!whole) this.#points.delete(point)
     return whole

@@ -67,19 +67,22 @@ export async function agentAt(ports: Ports, agentId: string, asked: At, kept?: K
   const { agentId: owner } = state
   const { revision, hash } = head
   const { position } = kept === undefined ? { position: 0 } : await ports.log.headCursor()
+  const last = kept === undefined ? null : await ports.log.head(agentStream(owner))
   const before = (await kept?.nearest(owner, revision)) ?? null
   // To the very point that was kept nothing is added.
   const own =
     before?.revision === revision ? before : { transcript: before?.transcript.copy(), details: before?.details.copy() }
   const { transcript = new Transcript(), details = new PointDetails() } = own
-  const streams = new Map(before?.streams)
+  // What was erased before a body is read is not in it.
+  const streams = new Map(before?.streams).set(agentStream(owner), last?.revision ?? revision)
   const range = { from: before === null ? 0 : before.revision + 1, to: revision, types: TYPES }
   if (range.from <= revision) {
     for await (const page of history(ports, owner, range)) {
       for (const { event, recorded } of page) {
         transcript.push(event)
         details.push(event, recorded.erased === true)
-        streams.set(recorded.header.stream, recorded.header.revision)
+        const { stream, revision: read } = recorded.header
+        streams.set(stream, Math.max(streams.get(stream) ?? -1, read))
       }
     }
   }
