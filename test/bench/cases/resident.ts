@@ -5,10 +5,12 @@ import { inFreshProcess } from '../child.ts'
 import { type Figure, megabytes, most } from '../figure.ts'
 import { median } from '../measure.ts'
 
-// Resident memory, each time of a fresh process without flags, as the program is started, against one that has opened a folder.
+// Resident memory, each time of a fresh process with the flags of the program's start, against one that has opened a folder.
 
 // `npm run bench` compiles the program, because Node keeps 20 MB and more for types that it takes out of sources.
 const CHILD = new URL('../../../dist/test/bench/cases/resident-child.js', import.meta.url)
+/** See api/cli/keepup.js. */
+const FLAGS = ['--max-semi-space-size=8']
 const TURNS = 1_000
 
 export const resident: Case = {
@@ -21,7 +23,7 @@ export const resident: Case = {
       for (const [which, found] of Object.entries(held)) {
         const data = join(bench.folder, `resident-${which}`)
         const given = which === 'none' ? ['one', '1'] : [which, String(TURNS)]
-        found.push((await inFreshProcess<{ bytes: number }>(CHILD, [data, ...given], [])).bytes)
+        found.push((await inFreshProcess<{ bytes: number }>(CHILD, [data, ...given], FLAGS)).bytes)
         rmSync(data, { recursive: true })
       }
     const figure = (name: string, found: readonly number[], bound: number): Figure => ({
