@@ -6,7 +6,7 @@ const LATE_MS = 1_000
 
 interface Alarm {
   readonly at: number
-  /** By the monotonic clock: what is waited for has had this time, also where the clock has leapt. */
+  /** By the monotonic clock: the work that is waited for has had this time, also where the wall clock has leapt. */
   readonly notBefore: number
   readonly ring: () => void
 }

@@ -65,7 +65,7 @@ export class LeasedRuntime extends Runtime {
     })
   }
 
-  /** Where the log does not answer now it is asked again: the cancel of a long call must not wait for what is recorded next. */
+  /** Where the log does not answer now it is asked again: the cancel of a long call must not wait for the next event. */
   async #look(agentId: string): Promise<void> {
     const { clock, closed } = this.#options
     const looked = () =>

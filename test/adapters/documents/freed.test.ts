@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { loroDocuments } from '../../../adapters/documents-loro/documents.ts'
 import { documentWith, GATEWAY } from '../../support/documents/gateway.ts'
 
-// Loro's memory lies outside of what the collector of garbage sees: what is not freed by hand stays.
+// The collector of garbage does not see Loro's memory: a handle that is not freed by hand keeps its document.
 
 const { memory } = (loro as unknown as { readonly __wasm: { readonly memory: { readonly buffer: ArrayBuffer } } })
   .__wasm

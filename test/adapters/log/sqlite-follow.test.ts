@@ -41,7 +41,7 @@ test('a follower far behind makes progress, also while large bodies are appended
   await following
 })
 
-test('who follows lags a few answers behind at most, also where an append is always under way', async () => {
+test('a follower lags a few answers behind at most, also while an append is always under way', async () => {
   type Done = { readonly done: readonly unknown[] }
   /** Answers of the writer that have not been given out: they come one by one, as from a slow disk. */
   const held: Done[] = []
