@@ -21,4 +21,9 @@ describe.runIf(process.platform === 'linux')('the young generation of Node', () 
     expect(await flagsOf(['runs', 'list'])).toEqual([''])
     expect(await flagsOf(['serve'], '--max-semi-space-size=32')).toEqual([''])
   })
+
+  test('is as it was where no other program can take the place of this one', async () => {
+    const refuses = "--import=data:text/javascript,process.execve=()=>{throw/**/Error('no')}"
+    expect(await flagsOf(['serve'], refuses)).toEqual([''])
+  })
 })
