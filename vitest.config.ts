@@ -1,12 +1,17 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { configDefaults, defineConfig } from 'vitest/config'
+import { MissingProgramsReporter, mustBeComplete, programTags } from './test/support/missing-programs.ts'
 import { mutationPlugin } from './test/support/mutation.ts'
+
+mustBeComplete()
 
 export default defineConfig({
   plugins: [mutationPlugin()],
   test: {
     include: ['test/**/*.test.ts'],
+    tags: programTags,
+    reporters: ['default', new MissingProgramsReporter()],
     globalSetup: './test/support/make-program.ts',
     // The key of the vaults lies outside of every data folder: this one is the tests' own.
     env: {

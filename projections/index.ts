@@ -1,3 +1,4 @@
+export { type AlteredRow, alteredRows, strayRows } from './altered-rows.ts'
 export { changesOf } from './changes/agent/index.ts'
 export type { Change } from './changes/change.ts'
 export type { WakeReason } from './changes/stream.ts'

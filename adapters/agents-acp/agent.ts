@@ -1,4 +1,5 @@
 import type { McpServer } from '@agentclientprotocol/sdk'
+import type { OwnPlaces } from '../agents-process/confine.ts'
 import type { AskPermission } from './permission.ts'
 
 /** An agent that speaks the Agent Client Protocol, version 1, on its standard streams. */
@@ -9,6 +10,8 @@ export interface AcpAgent {
   readonly args: readonly string[]
   /** Names of variables of ours that it is given. */
   readonly passes?: readonly string[]
+  /** Its own state and login, which it can change where it is confined. */
+  readonly keeps?: OwnPlaces
   /** Servers whose tools it is offered. */
   readonly mcpServers?: readonly McpServer[]
   /** Decides what it asks leave for. Absent: a person does, as with every approval. */

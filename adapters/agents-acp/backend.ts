@@ -1,7 +1,7 @@
 import type { AgentBackend, BackendState } from '../../domain/ports/external.ts'
 import { notAllowed } from '../agents-process/environment.ts'
 import { programOf } from '../agents-process/find-agent.ts'
-import type { HarnessOptions } from '../agents-process/harness.ts'
+import { confinementOf, type HarnessOptions } from '../agents-process/harness.ts'
 import type { AcpAgent } from './agent.ts'
 
 /**
@@ -34,6 +34,7 @@ export function createAcpBackend(agent: AcpAgent, options: HarnessOptions): Agen
       const dirs = extensions['agent_api.exec.add_dirs.v1']?.dirs ?? []
       return notAllowed(options.allowed ?? {}, env, [workingDir ?? options.workspace, ...dirs])
     },
+    confinement: (request) => confinementOf(options, agent, request),
     // The protocol's library is loaded where an agent is started.
     start: async (request, run) => (await import('./turn.ts')).runTurn(agent, options, request, run),
     inspect: async () => inspect(agent, options),

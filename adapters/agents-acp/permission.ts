@@ -27,9 +27,21 @@ export async function decidePermission(
   const rejected = () => decided(any('reject_once', 'reject_always'))
   if (ask === undefined || extensions['agent_api.exec.non_interactive'] === true) return rejected()
   const { title, kind } = toolCall
-  const answer = await ask({ tool: kind ?? 'other', title: title ?? '', input: inputOf(toolCall) })
+  const counts = forAlways(options)
+  const question = [...(counts === null ? [] : [`${counts}: the agent offers nothing else.`]), title ?? ''].join(' ')
+  const answer = await ask({ tool: kind ?? 'other', title: question, input: inputOf(toolCall) })
   if (answer === null) return decided(undefined)
   return answer === 'approved' ? decided(any('allow_once', 'allow_always')) : rejected()
+}
+
+/** Which answers count for later questions too, because the agent offers no option for this one alone. Null: none does. */
+function forAlways(options: readonly PermissionOption[]): string | null {
+  const only = (once: PermissionOption['kind'], always: PermissionOption['kind']) =>
+    !options.some(({ kind }) => kind === once) && options.some(({ kind }) => kind === always)
+  const [approving, rejecting] = [only('allow_once', 'allow_always'), only('reject_once', 'reject_always')]
+  if (approving && rejecting) return 'Approving and rejecting count for always'
+  if (approving) return 'Approving counts for always'
+  return rejecting ? 'Rejecting counts for always' : null
 }
 
 function decided(option: PermissionOption | undefined): Decided {

@@ -20,8 +20,8 @@ export async function runTurn(
   run: BackendRun,
 ): Promise<AgentCompletion> {
   const turn = new Turn(agent, options, request, run)
-  const { program, args, passes = [] } = agent
-  const exit = await runAgent(options, { program, args, passes, stdin: true }, request, run, (process_) =>
+  const { program, args, passes = [], keeps } = agent
+  const exit = await runAgent(options, { program, args, passes, keeps, stdin: true }, request, run, (process_) =>
     turn.hold(process_),
   )
   // The end of an agent that stays after its last answer is ours, and says nothing of its work.

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ALL_RIGHTS, NO_RIGHTS } from '../../domain/external/delegation.ts'
-import { nanosOf, tokens, type Usage } from '../../domain/external/usage.ts'
+import { nanosOf, reported, tokens, type Usage } from '../../domain/external/usage.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 import type { Mapped } from '../../domain/ports/external.ts'
 import type { CliAgent, LineMapping, ReachedTools } from '../agents-process/cli-agent.ts'
@@ -55,6 +55,7 @@ export const claudeCode: CliAgent = {
   program: 'claude',
   versionArgs: ['--version'],
   passes: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL', 'CLAUDE_CODE_OAUTH_TOKEN'],
+  keeps: { folders: ['.claude', '.cache/claude-cli-nodejs'], files: ['.claude.json'] },
   login: {
     variables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
     files: ['.claude/.credentials.json'],
@@ -95,6 +96,7 @@ export const claudeCode: CliAgent = {
         ...(dirs.length === 0 ? [] : ['--add-dir', ...dirs]),
       ],
       stdin: request.prompt,
+      ...(mcp !== undefined && { readable: [mcp.config] }),
       env: {
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
         DISABLE_TELEMETRY: '1',
@@ -231,13 +233,14 @@ function results(line: JsonObject): Mapped {
 /** Tokens are of this run. The cost is of the session, and goes on after a resume. */
 function usageOf(line: JsonObject, model: string | undefined): Usage {
   const usage = object(line.usage)
-  const cached = tokens(usage.cache_read_input_tokens)
+  const input = reported(usage.input_tokens)
+  const cached = input === null ? null : tokens(usage.cache_read_input_tokens)
   const nanos = nanosOf(line.total_cost_usd)
   return {
     scope: 'run',
-    inputTokens: tokens(usage.input_tokens) + tokens(usage.cache_creation_input_tokens) + cached,
+    inputTokens: input === null ? null : input + tokens(usage.cache_creation_input_tokens) + (cached ?? 0),
     cachedInputTokens: cached,
-    outputTokens: tokens(usage.output_tokens),
+    outputTokens: reported(usage.output_tokens),
     cost: nanos === null ? null : { nanos, scope: 'session' },
     ...(model !== undefined && { model }),
   }

@@ -64,7 +64,7 @@ export function refused(error: unknown, name: string | undefined): Error {
   if (!(error instanceof AgentError)) return error as Error
   if (error.cause instanceof CommandRejected && error.cause.code === 'RUN_EXISTS')
     return new SpawnError('DUPLICATE_AGENT', `"${name}" was run before a crash; resume it, end it, or use another id`, {
-      cause: error,
+      ...{ cause: error, ...(name !== undefined && { notBegun: name }) },
     })
   if (error.message.startsWith('the run could not be recorded'))
     return new ProviderError('NOT_RECORDED', error.message, { cause: error })
@@ -72,7 +72,7 @@ export function refused(error: unknown, name: string | undefined): Error {
 }
 
 export const notResumable = ({ agentId }: RunName, why: string): SpawnError =>
-  new SpawnError('NOT_RESUMABLE', `"${agentId}" ${why}; end it by its id, or run another agent`)
+  new SpawnError('NOT_RESUMABLE', `"${agentId}" ${why}; end it by its id, or run another agent`, { notBegun: agentId })
 
 const failed = (state: ExternalState | null, { status, network }: HeardRun): ProviderFailure => ({
   ...usageOf(state),

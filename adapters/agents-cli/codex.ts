@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { AgentEventBody } from '../../domain/external/agent-event.ts'
 import { ALL_RIGHTS } from '../../domain/external/delegation.ts'
-import { tokens } from '../../domain/external/usage.ts'
+import { reported } from '../../domain/external/usage.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 import type { Mapped } from '../../domain/ports/external.ts'
 import type { CliAgent, LineMapping, ReachedTools } from '../agents-process/cli-agent.ts'
@@ -30,6 +30,7 @@ export const codex: CliAgent = {
   program: 'codex',
   versionArgs: ['--version'],
   passes: ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'CODEX_API_KEY', 'CODEX_HOME'],
+  keeps: { folders: ['.codex'], variables: ['CODEX_HOME'] },
   login: {
     variables: ['CODEX_API_KEY', 'OPENAI_API_KEY'],
     files: ['.codex/auth.json'],
@@ -159,8 +160,8 @@ function resultOf(item: JsonObject): AgentEventBody {
 const usageOf = (usage: JsonObject) =>
   ({
     scope: 'session',
-    inputTokens: tokens(usage.input_tokens),
-    cachedInputTokens: tokens(usage.cached_input_tokens),
-    outputTokens: tokens(usage.output_tokens),
+    inputTokens: reported(usage.input_tokens),
+    cachedInputTokens: reported(usage.cached_input_tokens),
+    outputTokens: reported(usage.output_tokens),
     cost: null,
   }) as const

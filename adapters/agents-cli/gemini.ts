@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ALL_RIGHTS } from '../../domain/external/delegation.ts'
-import { tokens } from '../../domain/external/usage.ts'
+import { reported } from '../../domain/external/usage.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 import type { Mapped } from '../../domain/ports/external.ts'
 import type { CliAgent, LineMapping } from '../agents-process/cli-agent.ts'
@@ -35,6 +35,7 @@ export const gemini: CliAgent = {
     53: 'gemini has reached its limit of turns',
     55: 'gemini does not trust the working folder',
   },
+  keeps: { folders: ['.gemini'] },
   login: {
     variables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
     files: ['.gemini/oauth_creds.json'],
@@ -105,9 +106,9 @@ class GeminiMapping implements LineMapping {
     const stats = object(line.stats)
     const usage = {
       scope: 'run',
-      inputTokens: tokens(stats.input_tokens),
-      cachedInputTokens: tokens(stats.cached),
-      outputTokens: tokens(stats.output_tokens),
+      inputTokens: reported(stats.input_tokens),
+      cachedInputTokens: reported(stats.cached),
+      outputTokens: reported(stats.output_tokens),
       cost: null,
       ...(this.#model !== undefined && { model: this.#model }),
     } as const

@@ -27,6 +27,10 @@ export const opencode: CliAgent = {
     'OPENCODE_CONFIG_CONTENT',
     'OPENCODE_PERMISSION',
   ],
+  keeps: {
+    folders: ['.local/share/opencode', '.local/state/opencode', '.config/opencode', '.cache/opencode'],
+    variables: ['OPENCODE_CONFIG'],
+  },
   login: {
     variables: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'GEMINI_API_KEY'],
     files: ['.local/share/opencode/auth.json'],

@@ -2,6 +2,7 @@ import type { RightsLevel } from '../../domain/external/delegation.ts'
 import type { Advertised, AgentRunRequest } from '../../domain/external/request.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 import type { Mapped } from '../../domain/ports/external.ts'
+import type { OwnPlaces } from './confine.ts'
 
 /**
  * An agent's command line that prints one JSON object a line. A new backend is one such object; the kit (kit.ts) checks it.
@@ -16,6 +17,8 @@ export interface CliAgent extends Advertised {
   readonly passes: readonly string[]
   /** Where it finds its login: variables, and files below the home folder. */
   readonly login?: { readonly variables: readonly string[]; readonly files: readonly string[] }
+  /** Its own state and login, which it can change where it is confined. */
+  readonly keeps?: OwnPlaces
   readonly levels?: readonly RightsLevel[]
   readonly reportsCost?: boolean
   readonly budgetExtension?: `backend.${string}`
@@ -50,6 +53,8 @@ export interface CliPlan {
   /** Written to stdin, which is then ended. Null: `/dev/null`. A prompt goes here: arguments are seen by all users. */
   readonly stdin: string | null
   readonly env?: Readonly<Record<string, string>>
+  /** Files that it must see where it is confined. */
+  readonly readable?: readonly string[]
 }
 
 /** Maps the lines of one run. It may throw for a line that is not as it expects: that line becomes an Unknown event. */

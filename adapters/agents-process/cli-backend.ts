@@ -7,7 +7,7 @@ import type { AgentBackend, AgentCompletion, BackendRun, BackendState, Mapped } 
 import type { CliAgent, ReachedTools } from './cli-agent.ts'
 import { agentEnvironment, notAllowed } from './environment.ts'
 import { programOf } from './find-agent.ts'
-import { type HarnessOptions, runAgent } from './harness.ts'
+import { confinementOf, type HarnessOptions, runAgent } from './harness.ts'
 import { foundLogin } from './login.ts'
 import { mapLine } from './map-line.ts'
 
@@ -26,6 +26,7 @@ export function createCliBackend(agent: CliAgent, options: HarnessOptions): Agen
       notAllowed(options.allowed ?? {}, request.env, foldersOf(request, options)) ??
       agent.contradiction?.(request) ??
       null,
+    confinement: (request) => confinementOf(options, agent, request),
     start: (request, run) => start(agent, options, request, run),
     inspect: () => inspect(agent, options),
   }
@@ -60,12 +61,15 @@ async function startReaching(
   run: BackendRun,
   reach?: ReachedTools,
 ): Promise<AgentCompletion> {
-  const { args, stdin, env } = agent.plan(request, reach)
+  const { args, stdin, env, readable = [] } = agent.plan(request, reach)
   const mapping = agent.mapping()
-  const { program, passes, kind } = agent
+  const { program, passes, kind, keeps } = agent
   const status = await runAgent(
     options,
-    { program, passes, args, env, stdin: stdin !== null, ...(reach !== undefined && { readable: [reach.folder] }) },
+    {
+      ...{ program, passes, args, env, keeps, stdin: stdin !== null },
+      readable: [...readable, ...(reach === undefined ? [] : [reach.folder])],
+    },
     request,
     run,
     async (process_) => {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { closeSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Step } from './fake-steps.ts'
 
 // A fake agent: it plays the steps of a file, of which the kit (kit.ts) makes recorded and hostile runs. It is started as a
@@ -54,6 +54,9 @@ async function play(step: Step): Promise<void> {
       return
     case 'wait':
       return new Promise((resolve) => setTimeout(resolve, step.ms))
+    case 'await-file':
+      while (!existsSync(step.file)) await new Promise((resolve) => setTimeout(resolve, 1))
+      return
     case 'hang':
       return new Promise(() => setInterval(() => undefined, 1_000_000))
     case 'exit':

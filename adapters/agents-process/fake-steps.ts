@@ -1,4 +1,4 @@
-import { chmodSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -15,15 +15,22 @@ export type Step =
   | { readonly do: 'record'; readonly file: string }
   | { readonly do: 'close-output' }
   | { readonly do: 'wait'; readonly ms: number }
+  /** Waits until the file exists. */
+  | { readonly do: 'await-file'; readonly file: string }
   | { readonly do: 'hang' }
   | { readonly do: 'exit'; readonly code: number }
   | { readonly do: 'die'; readonly signal: NodeJS.Signals }
 
 /** Makes a program in a folder that plays these steps. Returns its absolute path. */
 export function fakeProgram(folder: string, steps: readonly Step[]): string {
-  const file = import.meta.url.endsWith('.ts') ? './fake-agent.ts' : './fake-agent.js'
-  const agent = fileURLToPath(new URL(file, import.meta.url))
-  const [play, program] = [join(folder, 'steps.json'), join(folder, 'agent')]
+  const file = import.meta.url.endsWith('.ts') ? 'fake-agent.ts' : 'fake-agent.js'
+  const [agent, play, program] = [file, 'steps.json', 'agent'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ]
+  // A confined program sees its own folder, and not the one of this file.
+  copyFileSync(fileURLToPath(new URL(file, import.meta.url)), agent)
   writeFileSync(play, JSON.stringify(steps))
   writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${agent}' '${play}' "$@"\n`)
   chmodSync(program, 0o755)

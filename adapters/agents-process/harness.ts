@@ -1,15 +1,18 @@
 import { mkdtempSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Confinement } from '../../domain/external/confinement.ts'
 import { AgentError, CANCELLED, NOT_TERMINATED } from '../../domain/external/errors.ts'
 import type { ExitStatus } from '../../domain/external/exit-status.ts'
 import type { AgentRunRequest } from '../../domain/external/request.ts'
 import type { BackendRun } from '../../domain/ports/external.ts'
+import { SandboxUnavailable } from '../sandbox/error.ts'
 import { processRegistry } from '../sandbox/registry.ts'
 import { removeScratch } from '../sandbox/scratch.ts'
+import { type ConfinementRules, type Confining, confine, type OwnPlaces } from './confine.ts'
 import { type Allowed, agentEnvironment } from './environment.ts'
 import { programOf } from './find-agent.ts'
-import { type Confinement, namespaces } from './namespace.ts'
+import { namespaces } from './namespace.ts'
 import { type AgentProcess, startProcess } from './process.ts'
 
 export interface HarnessOptions {
@@ -21,11 +24,10 @@ export interface HarnessOptions {
   /** Running agents are written down there, for `reap` of adapters/sandbox/registry.ts after a crash. */
   readonly dataFolder?: string
   readonly driverId?: string
-  /**
-   * Confines agents with bubblewrap, each by its working folder; a run fails where that is not available. Absent: they may do
-   * what the user may.
-   */
-  readonly confinement?: (cwd: string) => Promise<Confinement>
+  /** How agents that work in a folder are confined. Absent: they may do what the user may. */
+  readonly confinement?: (cwd: string) => Promise<ConfinementRules>
+  /** Absolute path of bubblewrap. Default: the first one that no agent can write. */
+  readonly bwrap?: string
   /** False: a process group in the place of a process namespace, also where that is available. */
   readonly namespace?: boolean
   /** Absolute path of the program, in the place of the first on the PATH. */
@@ -42,7 +44,9 @@ export interface Start {
   readonly stdin: boolean
   readonly passes: readonly string[]
   readonly env?: Readonly<Record<string, string>> | undefined
-  /** Folders of ours that it must see where temporary ones are hidden from it. */
+  /** Its own state, which it keeps where it is confined. */
+  readonly keeps?: OwnPlaces | undefined
+  /** Paths of this run that it must see where it is confined. */
   readonly readable?: readonly string[]
 }
 
@@ -61,7 +65,7 @@ export async function runAgent(
   const cwd = workingFolder(request.workingDir ?? options.workspace)
   const scratch = mkdtempSync(join(tmpdir(), 'keepup-agent-'))
   try {
-    const process_ = await started(options, start, request, run.signal, [cwd, scratch])
+    const process_ = await started(options, start, request, run, [cwd, scratch])
     return await attended(process_, request, run, converse)
   } finally {
     removeScratch(scratch)
@@ -70,30 +74,74 @@ export async function runAgent(
 
 async function started(
   options: HarnessOptions,
-  { program, args, stdin, passes, env: set, readable = [] }: Start,
+  start: Start,
   request: AgentRunRequest,
-  signal: AbortSignal,
+  { signal, confined }: Pick<BackendRun, 'signal' | 'confined'>,
   [cwd, scratch]: readonly [string, string],
 ): Promise<AgentProcess> {
-  const { env: ours = process.env, dataFolder, driverId = '', confinement } = options
-  const bwrap = options.namespace === false && confinement === undefined ? null : await namespaces()
-  if (bwrap === null && confinement !== undefined)
-    throw new AgentError('Backend', 'agents cannot be confined here: install bubblewrap, or run them unconfined')
-  const confined = await confinement?.(cwd)
+  const { env: ours = process.env, dataFolder, driverId = '' } = options
+  const { args, stdin, passes, env: set } = start
+  const program = programOf(start.program, options, cwd)
+  const confining = confined === false ? null : await confiningOf(options, start, request, { program, cwd, scratch })
+  const inside = confining && (await confine(confining).catch(notConfined))
+  const bwrap = inside?.bwrap ?? (options.namespace === false ? null : await namespaces())
   if (signal.aborted) throw new AgentError('Backend', CANCELLED)
   return startProcess({
-    program: programOf(program, options, cwd),
+    program,
     args,
-    cwd,
+    cwd: inside?.cwd ?? cwd,
     scratch,
     env: agentEnvironment(ours, passes, scratch, set, request.env),
     stdin,
     bwrap,
-    confinement: confined && { ...confined, writable: [cwd, scratch, ...confined.writable, ...readable] },
+    confining: inside?.args,
     graceMs: options.graceMs,
     giveUpMs: options.giveUpMs,
     registry: dataFolder === undefined ? null : processRegistry(dataFolder, driverId),
   })
+}
+
+/** Null: the options confine no agent. */
+async function confiningOf(
+  options: HarnessOptions,
+  { env: set, keeps, readable = [] }: Pick<Start, 'env' | 'keeps' | 'readable'>,
+  { env: asked, extensions }: AgentRunRequest,
+  { program, cwd, scratch }: { readonly program: string; readonly cwd: string; readonly scratch?: string },
+): Promise<Confining | null> {
+  if (options.confinement === undefined) return null
+  const { env = process.env, dataFolder, bwrap } = options
+  const dirs = extensions?.['agent_api.exec.add_dirs.v1']?.dirs ?? []
+  const rules = await options.confinement(cwd)
+  const writable = [...dirs, ...(scratch === undefined ? [] : [scratch])]
+  const home = asked?.HOME ?? set?.HOME
+  return { rules, program, cwd, keeps, writable, readable, env, home, dataFolder, bwrap }
+}
+
+/** The log says by now that the run is confined, so that it does not go on unconfined. */
+function notConfined(cause: Error): never {
+  if (cause instanceof AgentError) throw cause
+  throw new AgentError('Backend', `the agent cannot be confined: ${cause.message}`, { cause })
+}
+
+/** Whether a process of a request would be confined here. */
+export async function confinementOf(
+  options: HarnessOptions,
+  start: Pick<Start, 'program' | 'keeps'>,
+  request: AgentRunRequest,
+): Promise<Confinement> {
+  if (options.confinement === undefined) return { confined: false, reason: 'the caller confines no agents' }
+  try {
+    const cwd = workingFolder(request.workingDir ?? options.workspace)
+    const program = programOf(start.program, options, cwd)
+    const confining = await confiningOf(options, start, request, { program, cwd })
+    if (confining !== null) await confine(confining)
+    return { confined: true }
+  } catch (error) {
+    if (error instanceof SandboxUnavailable) return { confined: false, reason: error.why }
+    // Nothing is started where the program or the folder is missing: the run's handle tells why.
+    if (error instanceof AgentError) return { confined: true }
+    throw error
+  }
 }
 
 async function attended(

@@ -10,7 +10,7 @@ import { MARKER, type ProcessRegistry } from '../sandbox/registry.ts'
 import { readStatus, type Status } from '../sandbox/status.ts'
 import { askToEnd, endByForce, type Family } from './descendants.ts'
 import { type Line, LineSplitter } from './lines.ts'
-import { type Confinement, namespaceArguments } from './namespace.ts'
+import { namespaceArguments } from './namespace.ts'
 
 export interface Launch {
   /** Absolute paths. */
@@ -24,7 +24,8 @@ export interface Launch {
   readonly stdin: boolean
   /** bubblewrap's path: the agent has a process namespace of its own. Null: a process group, and a control group if any. */
   readonly bwrap: string | null
-  readonly confinement?: Confinement | undefined
+  /** bubblewrap's arguments that confine the agent. Absent: the agent has the user's rights. */
+  readonly confining?: readonly string[] | undefined
   /** Running agents are written down there, so that they can be ended after a crash. */
   readonly registry: ProcessRegistry | null
   /** From SIGTERM to SIGKILL, and from there to the end of patience. In ms. Default: 5,000 each. */
@@ -95,13 +96,13 @@ export function startProcess(launch: Launch): AgentProcess {
   return process_
 }
 
-function spawned({ program, args, cwd, env, stdin, bwrap, confinement }: Launch, id: string, cgroup: string | null) {
+function spawned({ program, args, cwd, env, stdin, bwrap, confining }: Launch, id: string, cgroup: string | null) {
   const first = stdin ? 'pipe' : 'ignore'
   const all = { ...env, [MARKER]: id }
   // The agent's stderr may hold any text, secrets included: it is read by no part of keepup and never shown.
   if (bwrap !== null)
     return withoutForeign([first, 'pipe', 'ignore', 'pipe'], (stdio) =>
-      spawn(bwrap, [...namespaceArguments(cwd, confinement), program, ...args], {
+      spawn(bwrap, [...namespaceArguments(cwd, confining), program, ...args], {
         cwd,
         env: all,
         stdio,

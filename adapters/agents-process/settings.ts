@@ -21,13 +21,14 @@ export const AgentSettings = z.strictObject({
   env: z.array(variable).default([]),
   /** Folders in which, and below which, a request over the network may have an agent work. */
   folders: z.array(z.string().refine(isAbsolute, 'expected the absolute path of a folder')).default([]),
-  /** Agents change their working folder and these folders alone, and do not see keepup's own files; null: they may do what the user may. */
+  /** Further folders that confined agents can change, and paths that they can read. Null: agents may do what the user may. */
   confinement: z
     .strictObject({
       writable: z.array(z.string().refine(isAbsolute, 'expected the absolute path of a folder')).default([]),
+      readable: z.array(z.string().refine(isAbsolute, 'expected an absolute path')).default([]),
     })
     .nullable()
-    .default(null),
+    .default({ writable: [], readable: [] }),
   /** Roles that agents delegate to another agent, in runs whose policy grants its kind (`policy.backends`). */
   roles: z
     .partialRecord(

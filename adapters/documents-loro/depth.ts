@@ -23,7 +23,7 @@ function depthOf(doc: LoroDoc, parents: ReadonlyMap<string, string>, container: 
 }
 
 /** New containers stand as such texts in a list or as the value of a map. */
-const containersIn = (value: unknown): readonly string[] =>
+export const containersIn = (value: unknown): readonly string[] =>
   (Array.isArray(value) ? value : [value]).flatMap((one) =>
     typeof one === 'string' && one.startsWith(NEW) ? [one.slice(NEW.length)] : [],
   )

@@ -1,6 +1,14 @@
 import { LoroDoc, type LoroEvent, type PeerID, type VersionVector } from 'loro-crdt'
 import { isTooDeep } from './depth.ts'
-import { GATEWAY_PEER, MALFORMED, MISSING_DEPENDENCIES, type Refused, TOO_DEEP } from './person-update.ts'
+import { outsideModel } from './outside-model.ts'
+import {
+  GATEWAY_PEER,
+  MALFORMED,
+  MISSING_DEPENDENCIES,
+  outsideOfModel,
+  type Refused,
+  TOO_DEEP,
+} from './person-update.ts'
 import type { Replica } from './replica.ts'
 import { trapping } from './trap.ts'
 import { TooDeep, wordsOf } from './words.ts'
@@ -34,6 +42,8 @@ export function importPerson(
       if (doc.oplogVersion().get(gatewayPeer) !== before.get(gatewayPeer)) return GATEWAY_PEER
       const { changes } = doc.exportJsonUpdates(before, undefined, false)
       if (isTooDeep(doc, changes)) return TOO_DEEP
+      const outside = outsideModel(doc, replica.index, changes)
+      if (outside !== null) return outsideOfModel(outside)
       if (!isKept(doc, before, update)) return MALFORMED
       const events = update.length > LARGE ? doc.diff(since, doc.oplogFrontiers(), false) : null
       const texts = events === null ? seen : events.map(([target, diff]) => ({ target, diff }))

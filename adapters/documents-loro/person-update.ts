@@ -20,6 +20,12 @@ export const MISSING_DEPENDENCIES = refused(
   'the update builds on operations that the gateway does not have; send those first, or with it',
 )
 
+export const outsideOfModel = (why: string): Refused =>
+  refused(
+    'outside_model',
+    `${why}; import the document's updates, correct the block, and export from the version that the gateway has`,
+  )
+
 export const TOO_DEEP = refused(
   'malformed',
   `the update nests containers or values more than ${MAX_DEPTH} deep; a document has no such ones`,

@@ -20,6 +20,13 @@ export function cellText(block: LoroMap, { row, column }: CellRef): LoroText | n
   return cell === null ? null : asText(cell.get('text'))
 }
 
+/** Whether a block has the content that its type needs. */
+export function isReadable(block: LoroMap): boolean {
+  const type = typeOf(block)
+  if (type === null || type === 'divider') return type !== null
+  return type === 'table' ? cellsOf(block) !== null : textOf(block) !== null
+}
+
 /** A block's span: its text is that of `blockText`. */
 export function blockSpan(block: LoroMap, blockId: string): SpanView {
   const type = typeOf(block)

@@ -20,13 +20,10 @@ export class AppendStream {
     this.#client = client
   }
 
-  /**
-   * Appends `events` after revision `expected` (-1: none) of the stream `name`, in call order. Rejects with the client's
-   * errors; there is no time limit.
-   */
-  async send(name: string, expected: number, events: readonly BinaryEvent[]): Promise<Appended> {
+  /** The streaming call for the next appends. Rejects with the client's errors; there is no time limit. */
+  call(): Promise<Call> {
     this.#call ??= this.#open()
-    return (await this.#call).send(name, expected, events)
+    return this.#call
   }
 
   #open(): Promise<Call> {
@@ -60,8 +57,8 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-/** One streaming call: what was sent over it is answered over it, or fails with it. */
-class Call {
+/** One streaming call. Each of its appends is answered over the same call, or fails with it. */
+export class Call {
   readonly #duplex: Duplex
   readonly #waiting = new Map<string, Waiting>()
   readonly #most = String(randomInt(2 ** 48 - 1))
@@ -80,7 +77,10 @@ class Call {
     duplex.on('end', () => end(new Error('the server ended the stream of appends')))
   }
 
-  /** How much waits in the stream is bounded before, so it is not asked whether it is full. */
+  /**
+   * Appends `events` after revision `expected` (-1: none) of the stream `name`, in call order. Rejects with the client's
+   * errors; there is no time limit. How much waits in the stream is bounded before, so it is not asked whether it is full.
+   */
   send(name: string, expected: number, events: readonly BinaryEvent[]): Promise<Appended> {
     if (this.#over) return Promise.reject(this.#over)
     const id = String(++this.#sent)

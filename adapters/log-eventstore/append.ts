@@ -18,6 +18,8 @@ const MAX_ALL = 2 * 1024 * 1024
 
 /** Appends batches that were checked for their shape. */
 export class Appender {
+  /** Called before the first append over a streaming call; an append rejects as it does. Absent: appends make the log. */
+  mustHold?: (call: object) => Promise<void>
   readonly #place: Place
   readonly #reader: StreamReader
   /** Of each stream the end of the last append that is under way: why nothing is known of it, if so. */
@@ -90,7 +92,8 @@ export class Appender {
     const patience = { limits, until, servers: connection.address.servers, signal: NEVER, writes: true }
     return patiently(patience, `appending to ${name}`, name, async (left) => {
       try {
-        const result = await connection.append(name, expected, events, limits.callMs, left)
+        const sending = { ms: limits.callMs, patienceMs: left, mustHold: this.mustHold }
+        const result = await connection.append(name, expected, events, sending)
         const position = checkResult(stream, expected + batch.length, result)
         const last = batch[batch.length - 1]!
         this.#reader.tips.note(last)

@@ -1,6 +1,6 @@
 import type { AllStreamResolvedEvent, EventStoreDBClient, StreamingRead } from '@eventstore/db-client'
 import type { Appended, BinaryEvent } from './append-message.ts'
-import { ReplaceableClient } from './client.ts'
+import { type Held, ReplaceableClient } from './client.ts'
 import type { Address } from './connection-string.ts'
 import { gather } from './gather.ts'
 import { innerOf } from './inner.ts'
@@ -8,6 +8,12 @@ import { Slots } from './slots.ts'
 import { within } from './within.ts'
 
 const BATCH_APPEND = { path: '/event_store.client.streams.Streams/BatchAppend' }
+
+interface Sending {
+  readonly ms: number
+  readonly patienceMs: number
+  readonly mustHold?: ((call: object) => Promise<void>) | undefined
+}
 
 /**
  * The connections of this process to one event store. One client serves all appends. Another one reads, because a read may
@@ -26,27 +32,24 @@ export class Connection {
   }
 
   /**
-   * Appends once after revision `expected` (-1: none). `name`: with the namespace. Rejects with the client's
-   * errors, or `Overdue` after `ms`, or `Unsent` where its turn did not come for `patienceMs`.
+   * Appends once after revision `expected` (-1: none). `name`: with the namespace. `mustHold`: called with the streaming
+   * call before the append goes over it. Rejects as `mustHold` does, with the client's errors, with `Overdue` after `ms`, or
+   * with `Unsent` where the turn of the append did not come for `patienceMs`.
    */
   async append(
     name: string,
     expected: number,
     events: readonly BinaryEvent[],
-    ms: number,
-    patienceMs: number,
+    { ms, patienceMs, mustHold }: Sending,
   ): Promise<Appended> {
     await this.#slots.take(patienceMs)
     try {
       const held = await this.#writer.take()
-      try {
-        const appended = await within(ms, `an append to ${name}`, held.appends.send(name, expected, events))
-        this.#writer.worked()
-        return appended
-      } catch (error) {
-        this.#writer.failed(held, error)
-        throw error
-      }
+      const call = await this.#tried(held, within(ms, 'a stream of appends', held.appends.call()))
+      await mustHold?.(call)
+      const appended = await this.#tried(held, within(ms, `an append to ${name}`, call.send(name, expected, events)))
+      this.#writer.worked()
+      return appended
     } finally {
       this.#slots.give()
     }
@@ -55,8 +58,12 @@ export class Connection {
   /** Asks the server what it can. Rejects as {@link append} does. */
   async appendsInBatches(ms: number): Promise<boolean> {
     const held = await this.#writer.take()
+    return this.#tried(held, within(ms, 'the first call', innerOf(held.client).supports(BATCH_APPEND)))
+  }
+
+  async #tried<T>(held: Held, work: Promise<T>): Promise<T> {
     try {
-      return await within(ms, 'the first call', innerOf(held.client).supports(BATCH_APPEND))
+      return await work
     } catch (error) {
       this.#writer.failed(held, error)
       throw error

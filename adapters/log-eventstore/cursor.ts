@@ -21,6 +21,8 @@ import { patiently } from './patience.ts'
 import type { Place } from './place.ts'
 import { PAGE } from './read.ts'
 
+export const isMismatch = (error: unknown): boolean => error instanceof LogError && error.code === 'CURSOR_MISMATCH'
+
 const readAll = (options: ReadAllOptions) => (client: EventStoreDBClient) =>
   client.readAll({ requiresLeader: true, ...options }) as StreamingRead<AllStreamResolvedEvent>
 
@@ -88,11 +90,28 @@ export class Cursors {
     if (stored !== hash) throw this.#mismatch()
   }
 
-  /** Rejects with `LOG_REPLACED` where another log has taken the place of this one. */
-  stillThis(): Promise<void> {
+  /**
+   * Compares the log with the last event that this process has seen, and notes in `known` where the log lacks that event.
+   * Rejects with `LOG_REPLACED` where another log has taken the place of this one, or with what one try of a read rejects with.
+   */
+  async checkKnown(signal: AbortSignal): Promise<void> {
+    const { known } = this.#place
+    const { last } = known
+    if (last === null) return
+    try {
+      await this.check(this.of(last), signal)
+    } catch (error) {
+      if (!isMismatch(error)) throw error
+      await this.#checkIdentity(signal)
+      known.lose()
+    }
+  }
+
+  /** {@link checkKnown}, tried again while the server does not answer. */
+  stillKnown(): Promise<void> {
     const { connection, namespace, limits, closed } = this.#place
     const patience = { limits, servers: connection.address.servers, signal: closed }
-    return patiently(patience, 'looking for the first event', namespace, () => this.#checkIdentity(closed))
+    return patiently(patience, 'looking for the last known event', namespace, () => this.checkKnown(closed))
   }
 
   async #checkIdentity(signal: AbortSignal): Promise<void> {

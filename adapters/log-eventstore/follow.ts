@@ -37,6 +37,7 @@ export async function* follow(
   const backoff = new Backoff()
   let last = after
   let failingSince: number | null = null
+  let isAgain = false
   // After the event that was given out last. What was looked through there must be looked through again by the next reader.
   let damaged = false
   const noted: OnDamage = (found) => {
@@ -48,6 +49,9 @@ export async function* follow(
     try {
       // A cursor that does not match is told also to who has left already.
       await cursors.check(last, asked?.aborted ? closed : signal)
+      // Since the last subscription an operator may have put back an older state of the log.
+      if (isAgain) await cursors.checkKnown(signal)
+      isAgain = true
       if (last === null) {
         // Nothing of ours comes before it, however much others wrote by then.
         last = cursors.of(cursors.first)

@@ -19,9 +19,21 @@ export interface Looked {
 export class Known {
   #last: Spot | null = null
   #looked: Looked | null = null
+  #lost: Spot | null = null
+  readonly #onLost: () => void
+
+  /** `onLost`: called each time the log lacks a known event. */
+  constructor(onLost: () => void = () => undefined) {
+    this.#onLost = onLost
+  }
 
   get last(): Spot | null {
     return this.#last
+  }
+
+  /** The furthest event that this process has seen and the log has lost since; null: none. */
+  get lost(): Spot | null {
+    return this.#lost
   }
 
   note({ position, hash }: Spot): void {
@@ -38,8 +50,16 @@ export class Known {
     return looked && looked.after <= position && position < looked.position ? looked : null
   }
 
-  forget(): void {
+  /** The log has lost the last known event: an operator put back an older state of the log. */
+  lose(): void {
+    if (this.#last !== null && this.#last.position > (this.#lost?.position ?? -1)) this.#lost = this.#last
     this.#last = null
     this.#looked = null
+    this.#onLost()
+  }
+
+  /** The owner of the log deals with the lost event, or the log contains the event again. */
+  settle(): void {
+    this.#lost = null
   }
 }

@@ -7,7 +7,7 @@ import { LogError } from '../../domain/log/errors.ts'
 import type { EventLog, Head, ReadAllOptions, ReadOptions } from '../../domain/ports.ts'
 import type { Appender } from './append.ts'
 import { isLong, shown } from './codec.ts'
-import type { Cursors } from './cursor.ts'
+import { type Cursors, isMismatch } from './cursor.ts'
 import { type Following, follow } from './follow.ts'
 import type { Spot } from './known.ts'
 import type { Place } from './place.ts'
@@ -43,6 +43,17 @@ export class EventStoreLog implements EventLog {
 
   floor(): number {
     return 0
+  }
+
+  /** The furthest event that this process has seen and the log has lost since; null: none. A lost event closes the log to appends. */
+  get lost(): Cursor | null {
+    const { lost } = this.#place.known
+    return lost && this.#cursors.of(lost)
+  }
+
+  /** Lets appends through again: the caller has taken over the {@link lost} event. */
+  settle(): void {
+    this.#place.known.settle()
   }
 
   append(
@@ -128,10 +139,8 @@ export class EventStoreLog implements EventLog {
     try {
       return await this.#headFrom(known.last ?? (await this.#cursors.last()))
     } catch (error) {
-      if (!(error instanceof LogError && error.code === 'CURSOR_MISMATCH')) throw error
-      // Another state of the log was put back, or another log: what was known of it is gone.
-      known.forget()
-      await this.#cursors.stillThis()
+      if (!isMismatch(error)) throw error
+      await this.#cursors.stillKnown()
       return await this.#headFrom(await this.#cursors.last())
     }
   }

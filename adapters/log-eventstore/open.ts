@@ -4,6 +4,7 @@ import { logIdOf, sealIdentity } from '../../domain/log/identity.ts'
 import { Appender } from './append.ts'
 import { connect, disconnect } from './connection.ts'
 import { parseAddress } from './connection-string.ts'
+import { Continuity } from './continuity.ts'
 import { Cursors } from './cursor.ts'
 import { greet } from './greet.ts'
 import { Known } from './known.ts'
@@ -28,7 +29,13 @@ export async function openEventStoreLog(options: EventStoreLogOptions): Promise<
   const connection = connect(parseAddress(options.connectionString), limits.callMs)
   const closed = new AbortController()
   const strays = new Strays(namespace, options.warn ?? (() => undefined))
-  const place: Place = { connection, namespace, limits, closed: closed.signal, known: new Known(), strays }
+  const { onDoubt } = options
+  const known = new Known(() => {
+    reader.tips.forget()
+    // The owner of the log reports its own findings.
+    onDoubt?.().catch(() => undefined)
+  })
+  const place: Place = { connection, namespace, limits, closed: closed.signal, known, strays }
   const reader = new StreamReader(place)
   const appender = new Appender(place, reader)
   const end = async () => {
@@ -45,6 +52,8 @@ export async function openEventStoreLog(options: EventStoreLogOptions): Promise<
       return sealIdentity(options.random?.bytes(26) ?? randomBytes(26), now)
     })
     const cursors = new Cursors(place, identity, logIdOf(identity))
+    const continuity = new Continuity({ cursors, known, onDoubt })
+    appender.mustHold = (call) => continuity.mustHold(call)
     return new EventStoreLog({ place, reader, appender, cursors }, end)
   } catch (error) {
     await end()

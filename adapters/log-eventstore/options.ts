@@ -22,6 +22,11 @@ export interface EventStoreLogOptions {
   readonly looks?: boolean
   readonly clock?: Pick<Clock, 'now'>
   readonly random?: Random
+  /**
+   * Called where the log may be in an older state: before appends over a new streaming call, and when the log lacks what
+   * this process has seen. Appends wait for it, and reject as it does.
+   */
+  readonly onDoubt?: () => Promise<void>
   /** Receives warnings: silent servers, and events of other programs in the namespace. */
   readonly warn?: (text: string) => void
 }

@@ -19,7 +19,7 @@ export const tipOf = ({ header, hash }: SealedEvent): Tip => ({
 
 /** The latest event that was seen of each stream. It may not be the last one any more; that it stood there, stays true. */
 export class Tips {
-  readonly #known = new Lru<string, Tip>(KEPT)
+  #known = new Lru<string, Tip>(KEPT)
 
   note(event: SealedEvent | RecordedEvent): void {
     const { stream, revision } = event.header
@@ -34,5 +34,9 @@ export class Tips {
 
   last(stream: string): Tip | undefined {
     return this.#known.get(stream)
+  }
+
+  forget(): void {
+    this.#known = new Lru(KEPT)
   }
 }

@@ -3,7 +3,7 @@ import type { Cut } from '../../domain/agent/events/answer-bounds.ts'
 import { MAX_DEPTH } from '../../domain/agent/events/content.ts'
 import { jsonSize } from '../../domain/log/json-size.ts'
 import { yielder } from '../../domain/runtime/yield-to-event-loop.ts'
-import { EventReader } from './event-reader.ts'
+import { EventReader, EventTooLong } from '../sse/event-reader.ts'
 import { fields } from './fields.ts'
 import { BoundReached } from './meter.ts'
 
@@ -44,6 +44,7 @@ export async function readAnswer(provider: string, response: Response, answer: A
     return null
   } catch (error) {
     if (error instanceof BoundReached) return error.cut
+    if (error instanceof EventTooLong) return 'bytes'
     throw error
   } finally {
     answer.flush()

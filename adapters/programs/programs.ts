@@ -1,5 +1,6 @@
-import { accessSync, constants, lstatSync, readlinkSync, statSync } from 'node:fs'
+import { accessSync, constants, lstatSync, statSync } from 'node:fs'
 import { basename, delimiter, isAbsolute, join } from 'node:path'
+import { stepsTo } from './steps.ts'
 
 /** Folders that are searched before the PATH. Only an administrator fills them, while the PATH may name folders of agents. */
 const SYSTEM_FOLDERS = ['/usr/bin', '/bin', '/usr/local/bin', '/run/current-system/sw/bin', '/opt/homebrew/bin']
@@ -38,7 +39,7 @@ export function findProgram(name: string, search: ProgramSearch = {}): string {
   for (const folder of new Set(folders)) {
     const path = join(folder, name)
     if (!isExecutable(path)) continue
-    const steps = stepsTo(path)
+    const steps = [...stepsTo(path)].map(({ at }) => at)
     const fault = steps.map((step) => faultOf(step, writable)).find((found) => found !== null)
     // The last step with this name is used, because a program such as busybox acts by its name.
     if (fault === undefined) return steps.findLast((step) => basename(step) === name) as string
@@ -55,28 +56,6 @@ function isExecutable(path: string): boolean {
     return false
   }
 }
-
-/** Every folder, link and file on the way to an existing path, in the order of the system. */
-function stepsTo(path: string): string[] {
-  const left = partsOf(path)
-  const steps = ['/']
-  let at = '/'
-  for (let part = left.shift(); part !== undefined; part = left.shift()) {
-    const next = join(at, part)
-    steps.push(next)
-    if (!lstatSync(next).isSymbolicLink()) {
-      at = next
-      continue
-    }
-    const target = readlinkSync(next)
-    if (isAbsolute(target)) at = '/'
-    left.unshift(...partsOf(target))
-  }
-  return steps
-}
-
-/** Keeps `..`, because after a link it leads to the parent of the link's target. */
-const partsOf = (path: string): string[] => path.split('/').filter((part) => part !== '' && part !== '.')
 
 function faultOf(path: string, writable: (path: string) => boolean): string | null {
   if (writable(path)) return 'lies in a workspace'

@@ -1,20 +1,23 @@
 import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { realpath } from 'node:fs/promises'
-import type { Writable } from 'node:stream'
 import { ToolError } from '../../domain/agent/errors.ts'
 import type { Command, CommandResult, Sandbox } from '../../domain/ports.ts'
 import { doorOf, removeCgroup } from './cgroup.ts'
-import { confinedArguments, ENTER, homeOf, limited } from './confined-arguments.ts'
+import { confinedArguments, ENTER, limited } from './confined-arguments.ts'
 import { commandEnvironment, searchPath } from './environment.ts'
 import { SandboxUnavailable } from './error.ts'
 import { type Bubblewrap, foundBubblewrap, TRIAL_MS } from './found-bubblewrap.ts'
+import { filterArguments, giveFilter, giveTo, UNFILTERED } from './given-filter.ts'
+import { homeOf, type Machine, machineOf } from './machine.ts'
 import { GRACE_MS, runProcess, signalTo } from './process.ts'
 import { canLimit, isExempt, MAX_PROCESSES, makeLimit } from './process-limit.ts'
 import { hasInEnvironment } from './process-table.ts'
 import { MARKER, type ProcessRegistry, processRegistry } from './registry.ts'
 import { type Protected, userRepositories } from './repositories.ts'
+import { withoutSetId } from './set-id.ts'
 import { readStatus, STATUS, type Status } from './status.ts'
+import { systemCallFilter } from './system-calls.ts'
 import { workingFolder } from './working-folder.ts'
 
 export interface SandboxOptions {
@@ -24,6 +27,8 @@ export interface SandboxOptions {
   readonly hide: readonly string[]
   /** Our environment. Commands get a few variables of it. Default: the environment of the process. */
   readonly env?: NodeJS.ProcessEnv
+  /** Further absolute paths of files and folders that commands can read. Missing paths are skipped. Default: none. */
+  readonly readable?: readonly string[]
   readonly graceMs?: number
   /** Absolute path of bubblewrap. Default: the first one that no agent can write. */
   readonly bwrap?: string
@@ -33,6 +38,8 @@ export interface SandboxOptions {
   readonly driverId?: string
   /** The most processes of a command. */
   readonly processes?: number
+  /** The filter of system calls; null: none. Default: the one of this architecture. */
+  readonly filter?: Buffer | null
   /** Receives warnings about the confinement. */
   readonly warn?: (text: string) => void
 }
@@ -43,39 +50,56 @@ interface Confinement extends SandboxOptions, Protected, Bubblewrap {
   /** Each command has a control group with a limit of processes. */
   readonly grouped: boolean
   readonly registry: ProcessRegistry | null
+  readonly machine: Machine
+  readonly filter: Buffer | null
 }
 
 /** The descriptor for the command's variables: bubblewrap itself must not start with them. */
-const VARIABLES = 4
+const VARIABLES = 5
 
 export const UNLIMITED =
   'commands of root can start any number of processes here: Linux limits them only in a control group with the "pids" ' +
   'controller, which cannot be made; run keepup as an ordinary user, or where it may make such groups'
 
 /**
- * A sandbox of bubblewrap. Commands see the machine read-only, write only to the workspace, see neither homes nor hidden paths,
- * have no network unless it is granted, and end with keepup. Every `.git` in the workspace and its targets are read-only,
- * except those that a command makes itself. Rejects with SandboxUnavailable where bubblewrap does not work.
+ * A sandbox of bubblewrap. Commands see the system's programs, the tools of the PATH and declared paths read-only, write only to
+ * the workspace, see nothing else of the machine, have no network unless it is granted, and end with keepup. Every `.git` in the workspace and its targets are read-only,
+ * except those that a command makes itself; its result names them. No command can leave a set-user-ID file. Rejects with SandboxUnavailable where bubblewrap does not work.
  */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const workspace = await realpath(options.workspace)
   const found = await foundBubblewrap({ ...options, workspace })
   const { dataFolder, driverId = '', warn = () => {} } = options
   const registry = dataFolder === undefined ? null : processRegistry(dataFolder, driverId)
-  const confined = { ...options, ...found, workspace, registry }
-  const repositories = userRepositories(workspace, warn)
+  const machine = await machineOf(options.env ?? process.env, workspace)
+  const filter = options.filter === undefined ? systemCallFilter() : options.filter
+  const confined = { ...options, ...found, workspace, registry, machine, filter }
+  if (confined.filter === null) warn(UNFILTERED)
+  const repositories = userRepositories(workspace)
   const execIn =
     (grouped: boolean): Sandbox['exec'] =>
-    (command, ...rest) =>
-      repositories.around((theirs) => confine({ ...confined, ...theirs, grouped }, command, ...rest))
+    async (command, ...rest) => {
+      const warnings: string[] = []
+      const tell = (text: string) => warnings.push(text)
+      try {
+        const result = await repositories.around(
+          (theirs) =>
+            withoutSetId(confined, () => confine({ ...confined, ...theirs, grouped }, command, ...rest), tell),
+          tell,
+        )
+        return warnings.length === 0 ? result : { ...result, warnings }
+      } catch (error) {
+        for (const text of warnings) warn(text)
+        throw error
+      }
+    }
+  const bare = (grouped: boolean): Sandbox['exec'] => confine.bind(null, { ...confined, readOnly: [], grouped })
   if (isExempt()) {
-    const exec = execIn(true)
-    if (canLimit() && (await works(exec))) return { confined: true, exec }
+    if (canLimit() && (await works(bare(true)))) return { confined: true, exec: execIn(true) }
     warn(UNLIMITED)
   }
-  const exec = execIn(false)
-  await probe(exec)
-  return { confined: true, exec }
+  await probe(bare(false))
+  return { confined: true, exec: execIn(false) }
 }
 
 const works = (exec: Sandbox['exec']): Promise<boolean> =>
@@ -98,7 +122,7 @@ async function confine(
   ...[command, signal, onOutput, filter]: Parameters<Sandbox['exec']>
 ): Promise<CommandResult> {
   const ours = options.env ?? process.env
-  const { isolation, mounts } = confinedArguments({ ...options, env: ours, network: command.network })
+  const { isolation, mounts } = confinedArguments({ ...options, network: command.network })
   const cwd = workingFolder(options.workspace, command.cwd)
   const own = ['--json-status-fd', String(STATUS), '--chdir', cwd]
   const { processes = MAX_PROCESSES } = options
@@ -108,7 +132,15 @@ async function confine(
   if (options.grouped && group === null) throw new ToolError('EXECUTION_FAILED', UNLIMITED, { beforeEffect: true })
   const entry = options.registry?.begin(id, group)
   const status: Status = { child: null, exited: false }
-  const args = [...isolation, '--args', String(VARIABLES), ...mounts, ...own, ...shell]
+  const args = [
+    ...isolation,
+    ...filterArguments(options.filter),
+    '--args',
+    String(VARIABLES),
+    ...mounts,
+    ...own,
+    ...shell,
+  ]
   const variables = commandEnvironment(ours, homeOf(ours), searchPath(ours), command.env)
   let ended = false
   const running = runProcess({
@@ -116,7 +148,7 @@ async function confine(
       ? { file: options.bwrap, args }
       : { file: '/bin/sh', args: ['-c', ENTER, 'sh', doorOf(group), options.bwrap, ...args] }),
     options: { cwd: '/', env: { [MARKER]: id } },
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe', options.filter === null ? 'ignore' : 'pipe', 'pipe'],
     timeoutMs: command.timeoutMs,
     graceMs: options.graceMs ?? GRACE_MS,
     signal,
@@ -124,7 +156,8 @@ async function confine(
     filter,
     onSpawn: (child) => {
       entry?.started(child.pid as number)
-      giveVariables(child, variables)
+      giveFilter(child, options.filter)
+      giveTo(child, VARIABLES, variableArguments(variables))
       // The status may arrive after bubblewrap was ended. Then the child must be ended too.
       readStatus(child, status, () => ended && endInner(status, id))
     },
@@ -163,9 +196,8 @@ function endInner({ child }: Status, id: string): void {
   if (child !== null && hasInEnvironment(child, `${MARKER}=${id}`)) signalTo(child, 'SIGKILL')
 }
 
-function giveVariables(child: ChildProcess, variables: Readonly<Record<string, string>>): void {
-  const pipe = child.stdio[VARIABLES] as Writable
-  pipe.on('error', () => {})
+/** The variables as arguments of bubblewrap. */
+function variableArguments(variables: Readonly<Record<string, string>>): string {
   const set = Object.entries(variables).flatMap(([name, value]) => ['--setenv', name, value])
-  pipe.end(['--unsetenv', MARKER, ...set].map((arg) => `${arg}\0`).join(''))
+  return ['--unsetenv', MARKER, ...set].map((arg) => `${arg}\0`).join('')
 }

@@ -6,9 +6,13 @@ import { doorOf, removeCgroup } from './cgroup.ts'
 import { confinedArguments, ENTER, limited } from './confined-arguments.ts'
 import { SandboxUnavailable } from './error.ts'
 import { foundBubblewrap, TRIAL_MS } from './found-bubblewrap.ts'
+import { FILTER, filterArguments, type giveFilter, UNFILTERED } from './given-filter.ts'
+import { machineOf } from './machine.ts'
 import { isExempt, MAX_PROCESSES, makeLimit } from './process-limit.ts'
 import { type Protected, userRepositories } from './repositories.ts'
+import { withoutSetId } from './set-id.ts'
 import { STATUS } from './status.ts'
+import { systemCallFilter } from './system-calls.ts'
 
 /** A program that keeps running while it is talked to. */
 export interface Program {
@@ -32,8 +36,13 @@ export interface ProgramConfinement {
   warn(text: string): void
 }
 
-/** How a confined program is started: with a pipe at descriptor {@link STATUS} for the reports of bubblewrap. */
+/**
+ * How a confined program is started: with a pipe at descriptor {@link STATUS} for the reports of bubblewrap, and one at
+ * descriptor {@link FILTER} where it has a filter.
+ */
 export interface ConfinedProgram extends Program {
+  /** The filter of system calls, for {@link giveFilter}; null: none. */
+  readonly filter: Buffer | null
   readonly cwd: string
   readonly cgroup: string | null
   /** To be called when it has ended, or was not started. */
@@ -59,6 +68,8 @@ export async function confineProgram(program: Program, options: ProgramConfineme
   const found = await foundBubblewrap({ workspace, hide: options.hide, dataFolder })
   const over = Promise.withResolvers<void>()
   const theirs = await protectedUntil(workspace, over.promise, options.warn)
+  const filter = systemCallFilter()
+  if (filter === null) options.warn(UNFILTERED)
   try {
     const { isolation, mounts } = confinedArguments({
       ...found,
@@ -66,20 +77,21 @@ export async function confineProgram(program: Program, options: ProgramConfineme
       workspace,
       readable,
       network,
-      env: program.env,
+      machine: await machineOf(program.env, workspace),
     })
     const cwd = workspace ?? SHARED
     const inside = [...isolation, ...mounts, '--chdir', cwd]
     await trial(found.bwrap, inside, program.file)
     const cgroup = isExempt() ? makeLimit(id, MAX_PROCESSES) : null
     const shell = ['--', '/bin/sh', '-c', limited(MAX_PROCESSES), 'sh', program.file, ...program.args]
-    const args = [...inside, '--json-status-fd', String(STATUS), ...shell]
+    const args = [...inside, ...filterArguments(filter), '--json-status-fd', String(STATUS), ...shell]
     return {
       ...(cgroup === null
         ? { file: found.bwrap, args }
         : { file: '/bin/sh', args: ['-c', ENTER, 'sh', doorOf(cgroup), found.bwrap, ...args] }),
       env: { ...program.env, TMPDIR: SHARED },
       cwd: '/',
+      filter,
       cgroup,
       ended: () => {
         over.resolve()
@@ -92,19 +104,19 @@ export async function confineProgram(program: Program, options: ProgramConfineme
   }
 }
 
-/** What a program must not change while it runs; links that it replaced all the same are put back at its end. */
+/** What a program must not change while it runs. */
 async function protectedUntil(
   workspace: string | null,
   over: Promise<void>,
   warn: (text: string) => void,
 ): Promise<Protected> {
-  if (workspace === null) return { readOnly: [], links: [] }
+  if (workspace === null) return { readOnly: [] }
   const known = Promise.withResolvers<Protected>()
-  userRepositories(workspace, warn)
+  userRepositories(workspace)
     .around((theirs) => {
       known.resolve(theirs)
-      return over
-    })
+      return withoutSetId({ workspace, filter: systemCallFilter() }, () => over, warn)
+    }, warn)
     .catch((error: Error) => {
       known.reject(error)
       warn(error.message)

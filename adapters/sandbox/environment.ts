@@ -3,6 +3,9 @@ import { dirname, isAbsolute } from 'node:path'
 /** The only variables of our environment that commands get: no provider's key and no secret. */
 const PASSED = ['LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS']
 
+/** Those of {@link PASSED} that name files of certificates, or a folder of them. */
+const CERTIFICATES = ['SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS']
+
 const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 /** Folders of the PATH. The folder of our own node comes first, so that commands get the same node. */
@@ -10,6 +13,10 @@ export function searchPath(ours: NodeJS.ProcessEnv): string[] {
   const folders = (ours.PATH || DEFAULT_PATH).split(':').filter((folder) => isAbsolute(folder))
   return [...new Set([dirname(process.execPath), ...folders])]
 }
+
+/** The absolute paths of certificates in our environment, which commands get. */
+export const certificatePaths = (ours: NodeJS.ProcessEnv): string[] =>
+  CERTIFICATES.flatMap((name) => ours[name] ?? []).filter((path) => isAbsolute(path) && path !== '/')
 
 /** The environment of commands. `extra` wins. */
 export function commandEnvironment(

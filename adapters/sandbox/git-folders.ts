@@ -1,40 +1,76 @@
-import { readFile, readlink, realpath, stat } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { readFile, stat } from 'node:fs/promises'
+import { join, relative, resolve } from 'node:path'
+import { ToolError } from '../../domain/agent/errors.ts'
 import { liesIn } from '../files/inside.ts'
-
-/** The folders of a `.git`, which is a folder, or a link or file that names one. */
-export interface GitFolders {
-  /** Real paths in the workspace: its own, and its targets. */
-  readonly paths: readonly string[]
-  /** The target text of a link; null for a folder or file. */
-  readonly link: string | null
-}
+import { stepsTo } from '../programs/steps.ts'
 
 /** The largest file that names a folder. In bytes. */
-const MAX_NAME = 4_096
+const MAX_NAME = 8_192
 
 /**
- * Follows a `.git`: a link to its target, a file to its `gitdir:`, a folder to its `commondir`. Git reads settings and hooks
- * from all of them. Leaves out paths outside the workspace, and the workspace itself.
+ * The real paths in the workspace that a git folder consists of: itself, the folder that a file `.git` names with `gitdir:`, and
+ * the folder of its `commondir`. Git reads settings and hooks from all of them. Leaves out paths outside the workspace.
+ * Rejects with ToolError EXECUTION_FAILED, before any effect, where a command could replace one of them: by a link on the way,
+ * by making a missing one, or because the workspace itself is one.
  */
-export async function gitFolders(workspace: string, git: string): Promise<GitFolders> {
-  const seen = new Set<string>()
-  for (let at: string | null = git; at !== null; ) {
-    const real: string | null = await realpath(at).catch(() => null)
-    if (real === null || seen.has(real)) break
-    seen.add(real)
-    at = await named(real).catch(() => null)
+export async function gitFolders(workspace: string, git: string): Promise<string[]> {
+  const found = new Set<string>()
+  for (let at: string | null = git; at !== null && !found.has(at); at = await namedBy(at)) {
+    const real = settled(workspace, git, at)
+    if (real === null) break
+    if (real === workspace)
+      throw unprotected(workspace, git, 'the workspace itself is a git folder; name another workspace')
+    at = real
+    found.add(at)
   }
-  const paths = [...seen].filter((path) => path !== workspace && liesIn(workspace, path))
-  return { paths, link: await readlink(git).catch(() => null) }
+  return [...found].filter((path) => liesIn(workspace, path))
 }
 
-async function named(path: string): Promise<string | null> {
-  const isFolder = (await stat(path)).isDirectory()
-  const file = isFolder ? join(path, 'commondir') : path
-  if ((await stat(file)).size > MAX_NAME) return null
-  const text = (await readFile(file, 'utf8')).replace(/[\r\n]+$/, '')
-  if (isFolder) return text === '' ? null : resolve(path, text)
-  const [, folder] = /^gitdir: (.+)$/s.exec(text) ?? []
-  return folder === undefined ? null : resolve(dirname(path), folder)
+/** The real path; null where it is missing or not readable outside the workspace. */
+function settled(workspace: string, git: string, path: string): string | null {
+  let last = '/'
+  try {
+    for (const { at, link } of stepsTo(path)) {
+      if (link && liesIn(workspace, at))
+        throw unprotected(
+          workspace,
+          git,
+          `a command could replace the link ${shownIn(workspace, at)}; put a file there with the line "gitdir: FOLDER", or name the real folder`,
+        )
+      last = at
+    }
+    return last
+  } catch (error) {
+    if (error instanceof ToolError) throw error
+    const { path: missing = path } = error as NodeJS.ErrnoException
+    if (!liesIn(workspace, missing)) return null
+    throw unprotected(
+      workspace,
+      git,
+      `a command could make ${shownIn(workspace, missing)}, which is missing or cannot be looked into; make it, or remove its name`,
+    )
+  }
 }
+
+/** The folder that a git folder's `commondir` or a file `.git` names; null: none, or one that git does not accept. */
+async function namedBy(path: string): Promise<string | null> {
+  try {
+    const isFolder = (await stat(path)).isDirectory()
+    const file = isFolder ? join(path, 'commondir') : path
+    if ((await stat(file)).size > MAX_NAME) return null
+    const text = (await readFile(file, 'utf8')).replace(/[\r\n]+$/, '')
+    if (isFolder) return text === '' ? null : resolve(path, text)
+    const [, folder] = /^gitdir: (.+)$/s.exec(text) ?? []
+    return folder === undefined ? null : resolve(path, '..', folder)
+  } catch {
+    return null
+  }
+}
+
+/** A path of the workspace as messages show it. */
+export const shownIn = (workspace: string, path: string): string => JSON.stringify(relative(workspace, path) || '.')
+
+export const unprotected = (workspace: string, git: string, why: string): ToolError =>
+  new ToolError('EXECUTION_FAILED', `the repository of ${shownIn(workspace, git)} cannot be protected: ${why}`, {
+    beforeEffect: true,
+  })

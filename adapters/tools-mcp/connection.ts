@@ -30,8 +30,6 @@ export interface ConnectionOptions {
 
 export interface CallContext {
   readonly signal: AbortSignal
-  readonly redact?: (text: string) => string
-  readonly readOn?: (from: number) => string
   readonly onOutput?: (text: string) => void
 }
 
@@ -89,7 +87,7 @@ export class McpConnection {
           ...(context.onOutput && { onprogress: tellProgress(context.onOutput) }),
         },
       )
-      return resultOf(answer, context)
+      return resultOf(answer)
     } catch (error) {
       if (sessionLost(error, transport)) this.#lost(live)
       if (signal.aborted) throw signal.reason

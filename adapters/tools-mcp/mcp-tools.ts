@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { tmpdir } from 'node:os'
-import { StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
+import type { Transport } from '@modelcontextprotocol/client'
 import { ToolError } from '../../domain/agent/errors.ts'
 import type { Clock, Tool } from '../../domain/ports.ts'
 import { type ConfinedProgram, confineProgram, type Program } from '../sandbox/confined-program.ts'
 import { SandboxUnavailable } from '../sandbox/error.ts'
 import type { ProcessRegistry } from '../sandbox/registry.ts'
-import { boundedFetch } from './bounded-fetch.ts'
 import { McpConnection } from './connection.ts'
+import { HttpTransport } from './http-transport.ts'
 import type { OfferedTool } from './offered-tools.ts'
 import { ProcessTransport } from './process-transport.ts'
 import type { McpServer, McpServers as Settings, StdioServer } from './settings.ts'
@@ -24,6 +24,8 @@ export interface McpOptions {
   readonly cwd: string | null
   /** What servers in the sandbox must not see that may change this folder. */
   hidden(folder: string | null): Promise<readonly string[]>
+  /** Absolute paths that each server in the sandbox can read. Default: those of its settings alone. */
+  readonly readable?: readonly string[]
   readonly dataFolder: string
   readonly clock: Pick<Clock, 'now' | 'sleep'>
   /** Our version, which servers are told. */
@@ -85,20 +87,7 @@ const asTool = (connection: McpConnection, tool: OfferedTool): Tool => ({
 })
 
 async function openTransport(server: string, settings: McpServer, options: McpOptions): Promise<Transport> {
-  if (settings.type === 'http') {
-    const headers = await valuesOf(settings.headers, options)
-    return new StreamableHTTPClientTransport(new URL(settings.url), {
-      fetch: boundedFetch,
-      requestInit: { headers },
-      // Reconnections are ours, with their own waits.
-      reconnectionOptions: {
-        maxRetries: 0,
-        initialReconnectionDelay: 1_000,
-        maxReconnectionDelay: 1_000,
-        reconnectionDelayGrowFactor: 1,
-      },
-    })
-  }
+  if (settings.type === 'http') return new HttpTransport(settings.url, await valuesOf(settings.headers, options))
   const [name = '', ...args] = settings.command
   const env = { ...environment(settings.env, options.env), ...(await valuesOf(settings.secretEnv, options)) }
   const program = { file: options.program(name), args, env }
@@ -111,11 +100,13 @@ async function openTransport(server: string, settings: McpServer, options: McpOp
 async function inSandbox(
   server: string,
   program: Program,
-  { readable, network }: Pick<StdioServer, 'readable' | 'network'>,
+  settings: Pick<StdioServer, 'readable' | 'network'>,
   { id, folder }: { id: string; folder: string | null },
-  { hidden, dataFolder, warn = () => undefined }: McpOptions,
+  { hidden, readable: always = [], dataFolder, warn = () => undefined }: McpOptions,
 ): Promise<ConfinedProgram> {
   const hide = await hidden(folder)
+  const { network } = settings
+  const readable = [...settings.readable, ...always]
   try {
     return await confineProgram(program, { id, folder, readable, network, hide, dataFolder, warn })
   } catch (error) {

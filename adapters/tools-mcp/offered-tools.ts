@@ -2,6 +2,7 @@ import type { Tool as McpTool } from '@modelcontextprotocol/client'
 import { type Effect, ToolSpec } from '../../domain/agent/definition/tools.ts'
 import { canonicalBytes } from '../../domain/log/canonical.ts'
 import { sha256 } from '../../domain/log/ids.ts'
+import { wellFormed } from '../../domain/log/well-formed.ts'
 import { echo, firstIssue } from '../../domain/shared/issues.ts'
 import { usableSchema } from './schema.ts'
 import type { McpServer } from './settings.ts'
@@ -47,6 +48,7 @@ export function offerOf(server: string, listed: readonly McpTool[], settings: Mc
 function offeredTool(server: string, tool: McpTool, settings: McpServer): OfferedTool {
   if (tool.execution?.taskSupport === 'required')
     throw new Error('it runs only as a task of the protocol, which keepup does not start')
+  const { name, description, inputSchema, ...rest } = tool
   const parsed = ToolSpec.safeParse({
     name: `${server}:${tool.name.replaceAll(/[./ ]/g, '_')}`,
     description: descriptionOf(tool),
@@ -57,11 +59,10 @@ function offeredTool(server: string, tool: McpTool, settings: McpServer): Offere
     control: false,
     // A call may have to connect first.
     timeLimitMs: settings.connectMs + settings.timeoutMs,
+    definitionHash: sha256(canonicalBytes(wellFormed(rest))),
   })
   if (!parsed.success) throw new Error(firstIssue(parsed.error, 'tool'))
-  const { name, description, inputSchema, annotations = {} } = tool
-  const digest = sha256(canonicalBytes({ name, description: description ?? '', inputSchema, annotations }))
-  return { spec: parsed.data, name, digest }
+  return { spec: parsed.data, name, digest: sha256(canonicalBytes(wellFormed(tool))) }
 }
 
 const descriptionOf = ({ title, description }: McpTool): string =>

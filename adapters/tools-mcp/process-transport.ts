@@ -8,12 +8,14 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client'
 import { tailOf } from '../../domain/agent/bounded.ts'
-import { jsonSize } from '../../domain/log/json-size.ts'
+import type { ConfinedProgram } from '../sandbox/confined-program.ts'
 import { withoutForeign } from '../sandbox/descriptors.ts'
+import { giveFilter } from '../sandbox/given-filter.ts'
 import { signalTo } from '../sandbox/process.ts'
 import { endMarked, MARKER, type ProcessRegistry } from '../sandbox/registry.ts'
 import { readStatus, type Status } from '../sandbox/status.ts'
 import { LineReader } from './line-reader.ts'
+import { MAX_MESSAGE_BYTES, requireParsable } from './message-bounds.ts'
 
 export interface ServerProgram {
   /** Absolute path. */
@@ -24,13 +26,9 @@ export interface ServerProgram {
   /** Marks it and all that it starts. */
   readonly id: string
   /** In the sandbox: `ended` is called when it has ended. Absent: outside of it. */
-  readonly confined?: { readonly cgroup: string | null; ended(): void }
+  readonly confined?: Pick<ConfinedProgram, 'cgroup' | 'filter' | 'ended'>
 }
 
-/** One message of a server. In bytes; and how deep and how many values, before it is parsed. */
-const MAX_LINE = 16 * 2 ** 20
-const MAX_DEPTH = 128
-const MAX_VALUES = 1_000_000
 /** Lines that are no messages: some servers write their log there. One that writes only such lines is ended. */
 const MAX_STRAY_LINES = 1_000
 /** The kept end of the error stream, in bytes. */
@@ -85,11 +83,16 @@ export class ProcessTransport implements Transport {
   start(): Promise<void> {
     const { file, args, cwd, env, id, confined } = this.#program
     const entry = this.#registry?.begin(id, confined?.cgroup ?? null)
-    const child = withoutForeign(['pipe', 'pipe', 'pipe', ...(confined ? (['pipe'] as const) : [])], (stdio) =>
+    const reports = confined ? (['pipe'] as const) : []
+    const filter = confined?.filter ? (['pipe'] as const) : []
+    const child = withoutForeign(['pipe', 'pipe', 'pipe', ...reports, ...filter], (stdio) =>
       spawn(file, args, { cwd, env: { ...env, [MARKER]: id }, stdio, detached: true }),
     )
     this.#child = child
-    if (confined) readStatus(child, this.#status, () => undefined)
+    if (confined) {
+      readStatus(child, this.#status, () => undefined)
+      giveFilter(child, confined.filter)
+    }
     if (running.size === 0) process.on('exit', endAll)
     running.add(child)
     if (child.stdout !== null) void this.#read(child.stdout)
@@ -125,7 +128,7 @@ export class ProcessTransport implements Transport {
 
   /** Gives way to others after each message, so that a server that sends without end holds up nothing else. */
   async #read(stdout: Readable): Promise<void> {
-    const reader = new LineReader(MAX_LINE)
+    const reader = new LineReader(MAX_MESSAGE_BYTES)
     let stray = 0
     try {
       for await (const piece of stdout) {
@@ -184,9 +187,8 @@ export class ProcessTransport implements Transport {
 
 /** A line as a message; null: it is none, or too deep or too full to be parsed. */
 function messageOf(line: string): JSONRPCMessage | null {
-  const { depth, values } = jsonSize(line)
-  if (depth > MAX_DEPTH || values > MAX_VALUES) return null
   try {
+    requireParsable(line)
     return parseJSONRPCMessage(JSON.parse(line))
   } catch {
     return null

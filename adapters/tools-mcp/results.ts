@@ -3,12 +3,11 @@ import { byteLength, headAndTail, RESULT_BYTES } from '../../domain/agent/bounde
 import { ToolError } from '../../domain/agent/errors.ts'
 import type { Json, JsonObject } from '../../domain/log/json.ts'
 import { wellFormed } from '../../domain/log/well-formed.ts'
-import type { ToolContext, ToolResult } from '../../domain/ports.ts'
+import type { ToolResult } from '../../domain/ports.ts'
 
 /** Content that is no text is given whole up to this. In bytes. */
 const BINARY_BYTES = 16_384
 const MAX_PARTS = 64
-const TEXT_BYTES = RESULT_BYTES - 512
 /** Of the message of a failure. In bytes. */
 const MESSAGE_BYTES = 4_096
 
@@ -16,7 +15,7 @@ const MESSAGE_BYTES = 4_096
  * The answer of a server to a call. Text alone stays text, structured content stays JSON, and other content becomes a list
  * of parts, in order. Throws ToolError EXECUTION_FAILED for `isError`, with the text as message (CONTRACTS 8).
  */
-export function resultOf(answer: CallToolResult, context: Pick<ToolContext, 'redact' | 'readOn'>): ToolResult {
+export function resultOf(answer: CallToolResult): ToolResult {
   const blocks = answer.content ?? []
   const texts = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []))
   const text = wellFormed(texts.join('\n'))
@@ -28,26 +27,18 @@ export function resultOf(answer: CallToolResult, context: Pick<ToolContext, 'red
   const onlyText = texts.length === blocks.length
   if (answer.structuredContent !== undefined && onlyText)
     return { content: wellFormed(answer.structuredContent as Json), detail }
-  if (onlyText) return { ...shownText(text, context), detail }
-  const parts = blocks.slice(0, MAX_PARTS).map((block) => part(block, context))
+  // The runtime redacts a whole text, then shows its ends: a cut here could split a secret.
+  if (onlyText)
+    return { ...(byteLength(text) > RESULT_BYTES ? { content: '', whole: text } : { content: text }), detail }
+  const parts = blocks.slice(0, MAX_PARTS).map(part)
   const cut = blocks.length > MAX_PARTS ? [{ note: `${blocks.length - MAX_PARTS} further parts are left out` }] : []
   return { content: wellFormed([...parts, ...cut]), detail }
 }
 
-function shownText(text: string, { redact, readOn }: Pick<ToolContext, 'redact' | 'readOn'>) {
-  // Redacted before it is cut, lest the cut go through a secret.
-  const redacted = redact ? redact(text) : text
-  const shown = headAndTail(redacted, TEXT_BYTES, (head) => readOn?.(byteLength(head)) ?? 'the rest is not shown')
-  return { content: shown, ...(shown !== redacted && { whole: text }) }
-}
-
-function part(block: ContentBlock, context: Pick<ToolContext, 'redact' | 'readOn'>): JsonObject {
+function part(block: ContentBlock): JsonObject {
   switch (block.type) {
     case 'text':
-      return {
-        type: 'text',
-        text: shownText(wellFormed(block.text), { ...context, readOn: () => 'the rest is not shown' }).content,
-      }
+      return { type: 'text', text: block.text }
     case 'image':
     case 'audio':
       return { type: block.type, ...binary(block.data, block.mimeType) }
@@ -61,11 +52,7 @@ function part(block: ContentBlock, context: Pick<ToolContext, 'redact' | 'readOn
     case 'resource': {
       const { uri, mimeType } = block.resource
       if (!('text' in block.resource)) return { type: 'resource', uri, ...binary(block.resource.blob, mimeType) }
-      const { content } = shownText(wellFormed(block.resource.text), {
-        ...context,
-        readOn: () => 'the rest is not shown',
-      })
-      return { type: 'resource', uri, ...(mimeType && { mime: mimeType }), text: content }
+      return { type: 'resource', uri, ...(mimeType && { mime: mimeType }), text: block.resource.text }
     }
     default:
       return { type: 'unknown', note: 'content of a kind that is not known here' }

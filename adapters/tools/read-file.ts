@@ -1,14 +1,20 @@
+import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
-import { byteLength, decodeText, headAndTail, headOf, RESULT_BYTES } from '../../domain/agent/bounded.ts'
+import { decodeText, headOf, RESULT_BYTES } from '../../domain/agent/bounded.ts'
 import { ToolError } from '../../domain/agent/errors.ts'
-import type { ToolResult } from '../../domain/ports.ts'
+import type { ToolContext, ToolResult } from '../../domain/ports.ts'
+import { yielder } from '../../domain/runtime/yield-to-event-loop.ts'
 import { defineTool, wellFormedText, workspaceOf } from './kit.ts'
 import { mediaType } from './media-type.ts'
+import { LineWindow, TextEnds } from './text-window.ts'
 
 /** The limit of shown text, which leaves room for notes. In bytes. */
 const TEXT_BYTES = RESULT_BYTES - 512
 /** The largest binary file that is returned, in base64. In bytes. */
 const BINARY_BYTES = 16_384
+/** A larger file is decoded and redacted in parts, with others served between them. In bytes. */
+const WHOLE_BYTES = 512 * 1024
+const PART_BYTES = 32 * 1024
 
 export const readFileTool = defineTool({
   name: 'read_file',
@@ -27,56 +33,47 @@ export const readFileTool = defineTool({
     const bytes = await workspaceOf(context).read(path)
     if (bytes.includes(0)) return binary(path, bytes)
     const invalid = isUtf8(bytes) ? '' : `\n[${bytes.length} bytes, some of them no UTF-8: shown as \ufffd]`
-    const decoded = decodeText(bytes)
-    // Redaction comes before the cut, because a cut could split a secret.
-    const text = context.redact ? context.redact(decoded) : decoded
-    const shown = offset === undefined && limit === undefined ? whole(text) : part(path, text, offset ?? 1, limit)
+    const ends = new TextEnds(TEXT_BYTES)
+    const lines = new LineWindow(offset ?? 1, (offset ?? 1) + (limit ?? Infinity) - 1, TEXT_BYTES)
+    const yieldToEventLoop = yielder()
+    for (const part of redactedParts(bytes, context)) {
+      ends.push(part)
+      lines.push(part)
+      await yieldToEventLoop()
+    }
+    const shown = offset === undefined && limit === undefined ? whole(ends, lines) : partOf(path, lines, offset ?? 1)
     return { content: shown + invalid }
   },
 })
 
-const isUtf8 = (bytes: Uint8Array): boolean => {
-  try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    return true
-  } catch {
-    return false
+/** The text of a file without secrets, in parts. Redaction comes before every cut, because a cut could split a secret. */
+function* redactedParts(bytes: Uint8Array, { redact, redactStream }: ToolContext): Generator<string> {
+  if (bytes.length <= WHOLE_BYTES || redactStream === undefined) {
+    const text = decodeText(bytes)
+    yield redact ? redact(text) : text
+    return
   }
+  const filter = redactStream()
+  const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
+  for (let from = 0; from < bytes.length; from += PART_BYTES)
+    yield filter.push(utf8.decode(bytes.subarray(from, from + PART_BYTES), { stream: true }))
+  yield filter.push(utf8.decode()) + filter.end()
 }
 
-const countLines = (text: string): number => text.split('\n').length - (text.endsWith('\n') ? 1 : 0)
+const whole = (ends: TextEnds, { total }: LineWindow): string =>
+  ends.shown((next) => `the file has ${total} lines; read on with offset ${next} and a limit`)
 
-function whole(text: string): string {
-  const next = (head: string) => (text.startsWith(`${head}\n`) ? head.split('\n').length + 1 : head.split('\n').length)
-  return headAndTail(
-    text,
-    TEXT_BYTES,
-    (head) => `the file has ${countLines(text)} lines; read on with offset ${next(head)} and a limit`,
-  )
-}
-
-function part(path: string, text: string, offset: number, limit = Infinity): string {
-  const lines = text.split('\n')
-  const total = countLines(text)
-  if (offset > Math.max(1, total)) {
+function partOf(path: string, { total, lines, first }: LineWindow, offset: number): string {
+  if (offset > total)
     throw new ToolError('INVALID_ARGUMENTS', `offset: ${JSON.stringify(path)} has only ${total} lines`)
-  }
-  const wanted = lines.slice(offset - 1, Math.min(total, offset - 1 + limit))
-  let size = 0
-  let fits = 0
-  while (fits < wanted.length) {
-    size += byteLength(wanted[fits] as string) + 1
-    if (size > TEXT_BYTES) break
-    fits++
-  }
-  if (fits === 0 && wanted.length > 0) return longLine(wanted[0] as string, offset, total)
-  const last = offset + fits - 1
+  if (lines.length === 0) return longLine(first, offset, total)
+  const last = offset + lines.length - 1
   const more = last < total ? `; read on with offset ${last + 1}` : ''
-  return `${wanted.slice(0, fits).join('\n')}\n[lines ${offset}–${last} of ${total}${more}]`
+  return `${lines.join('\n')}\n[lines ${offset}–${last} of ${total}${more}]`
 }
 
-function longLine(line: string, number: number, total: number): string {
-  const shown = headAndTail(line, TEXT_BYTES, () => 'search_code shows the surroundings of a match')
+function longLine(line: TextEnds, number: number, total: number): string {
+  const shown = line.shown(() => 'search_code shows the surroundings of a match')
   return `${shown}\n[line ${number} of ${total}${number < total ? `; read on with offset ${number + 1}` : ''}]`
 }
 

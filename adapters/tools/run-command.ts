@@ -13,6 +13,8 @@ const OUTPUT_BYTES = RESULT_BYTES - 1_024
 /** The least that is shown of a stream, however long the other one is. In bytes. */
 const LEAST_BYTES = 6_000
 const TIMEOUT_BYTES = 4_000
+/** The most warnings of the sandbox that a result shows. */
+const MAX_WARNINGS = 10
 
 /** `run_command` takes one string for a shell, because models write that best. Gates compare its parsed argv. */
 export const runCommandTool = defineTool({
@@ -43,9 +45,10 @@ export const runCommandTool = defineTool({
     const { stdout, stderr } = shown(result, context.readOn)
     const cut = stdout !== result.stdout || stderr !== result.stderr
     if (result.timedOut) throw overTime(timeoutMs, stdout, stderr)
-    const { exitCode, signal, timedOut, stdoutBytes, stderrBytes, durationMs } = result
+    const { exitCode, signal, timedOut, stdoutBytes, stderrBytes, durationMs, warnings } = result
+    const found = { ...(warnings && { warnings: warnings.slice(0, MAX_WARNINGS) }) }
     return {
-      content: { exitCode, signal, timedOut, stdout, stderr, stdoutBytes, stderrBytes, durationMs },
+      content: { exitCode, signal, timedOut, stdout, stderr, stdoutBytes, stderrBytes, durationMs, ...found },
       detail: { argv: parseCommand(command), exitCode, confined: context.sandbox.confined },
       ...(cut && { whole: whole(result) }),
     }

@@ -18,24 +18,9 @@ import {
 import { jsonFault } from '../../domain/log/json-fault.ts'
 import { issueText } from '../../domain/shared/issues.ts'
 import { EXAMPLES } from './config-examples.ts'
+import { absolutePaths, flag, int, list } from './config-text.ts'
 import { isPlain, PLAIN } from './text/plain-text.ts'
 import { isNear } from './text/spelling.ts'
-
-const flag = z.preprocess(
-  (v) =>
-    typeof v === 'string' && /^(true|1|yes|on)$/i.test(v)
-      ? true
-      : typeof v === 'string' && /^(false|0|no|off)$/i.test(v)
-        ? false
-        : v,
-  z.boolean(),
-)
-const int = (schema: z.ZodInt) =>
-  z.preprocess((v) => (typeof v === 'string' && /^\d+$/.test(v) ? Number(v) : v), schema)
-const list = z.preprocess(
-  (v) => (typeof v === 'string' ? v.split(',').map((item) => item.trim()) : v),
-  z.array(z.string().min(1)),
-)
 
 /** A comma behind user and password, before the database: the client would look for a host of that name. */
 const SEVERAL_HOSTS = /^\w+:\/\/(?:.*@)?[^/?@]*,[^@]*$/
@@ -150,6 +135,8 @@ export const ConfigSchema = z.strictObject({
   vaultKeyFile: z.string().min(1).nullable().default(null),
   /** False: commands run without a sandbox unless a run says otherwise. Recorded with every run. */
   sandboxed: flag.default(true),
+  /** Files and folders that programs in the sandbox can read. */
+  sandboxReadable: absolutePaths.default([]),
 })
 /** `file`: where settings were read from, if anywhere. */
 export type Config = Readonly<z.infer<typeof ConfigSchema>> & { readonly file?: string }

@@ -73,7 +73,7 @@ const NO_AUDITOR: SqlAuditor = {
   close: async () => {},
 }
 
-const NO_LOSSES: Losses = { open: null, look: async () => null, accept: async () => null }
+const NO_LOSSES: Losses = { open: null, refusal: null, look: async () => null, accept: async () => null }
 
 /** Builds the services of the API over the ports of a host. Throws a TypeError that names the ports that are missing. */
 export function createKeepUp(ports: KeepUpPorts): Services {
@@ -112,7 +112,7 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     workSubscription: ports.workSubscription ?? null,
     holder: ports.holder ?? null,
     losses: ports.losses ?? NO_LOSSES,
-    ready: readiness(ports),
+    ready: readiness({ losses: NO_LOSSES, ...ports }),
     autoDrive: ports.autoDrive ?? false,
     close() {
       closed ??= Promise.all([drivers.stop(), ports.agents?.close(), ports.auditor?.close()])

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import type { MemoryScope, Place } from '../../domain/memory/fact.ts'
-import type { PlaceOfAgent, RunFilter } from '../../projections/index.ts'
+import type { AlteredRow, PlaceOfAgent, RunFilter } from '../../projections/index.ts'
 import type { EventFilter } from './events/filter.ts'
 import type { Approval, ArtifactView, Ask } from './schemas/approvals.ts'
 import type { Checkpoint, CheckpointEntry, CheckpointList } from './schemas/checkpoints.ts'
@@ -132,6 +132,10 @@ export interface ReadModel {
     prefix?: string
     limit: number
   }): Promise<Shown<readonly { stream: string; runId: string; revision: number }[]>>
+  /** The stored rows of a stream that differ from the rows which its events give. Check the stream itself first. */
+  altered(stream: string): Promise<readonly AlteredRow[]>
+  /** Stored rows of streams that the tables do not know, a few of each table. */
+  strays(): Promise<readonly AlteredRow[]>
   /** In order of their steps; `whole`: with all that {@link checkpoint} gives. */
   checkpoints(
     agentId: string,

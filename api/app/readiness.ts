@@ -1,5 +1,6 @@
 import type { Clock, EventLog } from '../../domain/ports.ts'
 import { withinOr } from './concurrency/within-or.ts'
+import type { Losses } from './losses/losses.ts'
 import { asProblem } from './problem.ts'
 import type { ReadModel } from './read-model.ts'
 import { told } from './told.ts'
@@ -7,10 +8,10 @@ import { told } from './told.ts'
 /** Why a part cannot be used. */
 export interface Trouble {
   /**
-   * `silent`: it does not answer, which passes by itself; `unusable`: it says why it is of no use; `replaced`: it is another
-   * one than this process has opened, for good.
+   * `silent`: it does not answer, which passes by itself; `unusable`: it says why it is of no use; `shortened`: it has lost
+   * its end, so it can only be read; `replaced`: it is another one than this process has opened, for good.
    */
-  readonly state: 'silent' | 'unusable' | 'replaced'
+  readonly state: 'silent' | 'unusable' | 'shortened' | 'replaced'
   readonly why: string
 }
 
@@ -22,6 +23,7 @@ export interface Readiness {
 
 interface Asked {
   readonly log: Pick<EventLog, 'headCursor'>
+  readonly losses: Pick<Losses, 'refusal'>
   readonly read: Pick<ReadModel, 'answers'>
   readonly clock: Clock
 }
@@ -30,11 +32,12 @@ interface Asked {
 const WITHIN_MS = 2_000
 
 /** Asks log and tables, each at most once at a time, however often and by how many that is asked. */
-export function readiness({ log, read, clock }: Asked): () => Promise<Readiness> {
+export function readiness({ log, losses, read, clock }: Asked): () => Promise<Readiness> {
   const asks = [() => log.headCursor(), () => read.answers()].map((ask) => answering(ask, clock))
   return async () => {
     const [first, second] = await Promise.all(asks.map((ask) => ask()))
-    return { log: first!, tables: second! }
+    const { refusal } = losses
+    return { log: first ?? (refusal && troubleOf(refusal)), tables: second! }
   }
 }
 
@@ -53,8 +56,10 @@ function answering(ask: () => Promise<unknown>, clock: Asked['clock']): () => Pr
 /** Of a server that is not there. */
 const SILENT: readonly (string | undefined)[] = ['LOG_UNAVAILABLE', 'TABLES_UNAVAILABLE', 'TIME_LIMIT']
 
+const STATES: Readonly<Record<string, Trouble['state']>> = { LOG_REPLACED: 'replaced', LOG_SHORTENED: 'shortened' }
+
 function troubleOf(error: unknown): Trouble {
   const code = asProblem(error)?.code
-  const state = code === 'LOG_REPLACED' ? 'replaced' : SILENT.includes(code) ? 'silent' : 'unusable'
+  const state = STATES[code ?? ''] ?? (SILENT.includes(code) ? 'silent' : 'unusable')
   return { state, why: told(error).split('\n')[0]! }
 }

@@ -5,6 +5,7 @@ import type { ContextStores } from '../../domain/runtime/context/context-stores.
 import type { DocumentGateway } from '../../domain/runtime/document/gateway.ts'
 import type { Memories } from '../../domain/runtime/memory/memories.ts'
 import type { AgentServices, At, ForkOptions } from '../../domain/runtime/types.ts'
+import type { SeenFile } from '../../domain/shared/question.ts'
 import type { Agents } from './agents/agents.ts'
 import type { Drivers } from './drives/drivers.ts'
 import type { LiveHub } from './live/hub.ts'
@@ -57,6 +58,24 @@ export interface ForkFolder {
 export type ForkFiles = NonNullable<ForkOptions['workspace']>
 
 /** The workspace's files at points of a history. */
+/** A file of a workspace as it is now. */
+export interface CurrentFile extends SeenFile {
+  /** Null: the file is absent, unreadable, or not UTF-8. */
+  readonly text: string | null
+  /** In bytes; null: the file is absent or unreadable. */
+  readonly size: number | null
+  /** Why the file is unreadable. */
+  readonly fault?: string
+}
+
+/** A command that names more files is shown with the first ones. Each of them is read as a whole. */
+export const MAX_NAMED_FILES = 16
+
+export interface NamedFiles {
+  readonly files: readonly SeenFile[]
+  readonly more: boolean
+}
+
 export interface Files {
   /** Null where one of the points has no workspace. `patch` is cut after `maxBytes`. */
   diff(
@@ -66,11 +85,13 @@ export interface Files {
   ): Promise<{ readonly changes: readonly FileChange[]; readonly patch: string } | null>
   /** Which calls wrote the lines of a file, as it is at a step; null: the run has no versions of its files. */
   blame(agentId: string, step: number, path: string): Promise<FileBlame | null>
+  /** The file to which a path leads now. */
+  current(agentId: string, path: string): Promise<CurrentFile>
   /**
-   * Where a path leads now (itself where it leads out, or nowhere) and the text of the file there; `text` null where there
-   * is none (or it is no text).
+   * The regular files among these names, which are relative to a folder of the workspace; at most {@link MAX_NAMED_FILES}.
+   * `more`: there are others.
    */
-  current(agentId: string, path: string): Promise<{ readonly path: string; readonly text: string | null }>
+  named(agentId: string, folder: string, names: readonly string[]): Promise<NamedFiles>
   /** Puts the files of a version back; what they replace is kept as a version of its own. */
   restore(agentId: string, asked: RestoreRequest): Promise<RestoredFiles>
   /**

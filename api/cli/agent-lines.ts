@@ -24,6 +24,10 @@ export class AgentLines {
   of({ type, payload, toolCallId }: EventView): string {
     if (type === 'agent_events')
       return ((payload?.events ?? []) as AgentEventBody[]).map((event) => this.#event(event)).join('')
+    if (type === 'process_start') {
+      const { confined, reason } = (payload?.confinement ?? {}) as { confined?: unknown; reason?: unknown }
+      return confined === false ? this.#line(this.#paint('yellow', `the agent runs unconfined: ${text(reason)}`)) : ''
+    }
     if (type === 'cancel_requested')
       return this.#line(this.#paint('yellow', `its end was asked for ${text(payload?.reason)}`))
     if (type === 'permission_requested' || type === 'approval_requested')

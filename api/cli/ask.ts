@@ -1,11 +1,12 @@
 import type { z } from 'zod'
 import type { DriveEnd } from '../../domain/runtime/types.ts'
-import type { Approval, ApprovalList } from '../app/schemas/approvals.ts'
+import type { Approval, ApprovalDetail, ApprovalList } from '../app/schemas/approvals.ts'
+import { unmistakable } from '../app/text/visible-text.ts'
 import { byWhom } from './asks.ts'
 import { type Choice, choose } from './choose.ts'
 import { asOne, type Client, Refused, take } from './client.ts'
 import type { Context } from './context.ts'
-import { safe } from './output/text.ts'
+import { oneLine, safe } from './output/text.ts'
 import { type PageQuery, pages } from './pages.ts'
 import { prompt } from './prompt.ts'
 import { asking } from './question.ts'
@@ -47,22 +48,45 @@ export function asks(
   return `${approval.toolName} asks${from}: ${approval.reason} (until ${approval.expiresAt}; then it counts as refused)`
 }
 
-/** Shows a person on stderr the call to decide on. Returns the hash that the decision is bound to. */
+type Shown = z.infer<typeof ApprovalDetail>['preview']
+
+/** The lines of a preview. Content is indented, so that no line of it can pass for a note. */
+export function previewLines(preview: Shown, paint: (line: string) => string = (line) => line): string[] {
+  const content = safe(preview.text)
+    .split('\n')
+    .map((line) => `  ${paint(line)}`)
+  return [...content, ...preview.notes.map((note) => `note: ${safe(note)}`)]
+}
+
+/** Shows a person on stderr the call to decide on. Returns the hash of the question, which the decision names. */
 export async function showApproval(ctx: Context, toolCallId: string): Promise<string> {
-  const { approval, preview } = await approvalOf(ctx, toolCallId)
+  const { approval, preview, questionHash } = await approvalOf(ctx, toolCallId)
   ctx.note(`\n${asks(approval)}`)
-  for (const line of safe(preview.text).split('\n')) {
+  const paint = (line: string) => {
     const colour = preview.kind !== 'diff' ? null : line.startsWith('+') ? 'green' : line.startsWith('-') ? 'red' : null
-    ctx.line(`  ${colour ? ctx.paint(colour, line) : line}`)
+    return colour ? ctx.paint(colour, line) : line
   }
-  return approval.argumentsHash
+  for (const line of previewLines(preview, paint)) ctx.line(line)
+  return questionHash
+}
+
+/** Shows a person on stderr the call whose outcome is unknown. Returns the hash of the question. */
+export async function showDoubt(ctx: Context, toolCallId: string): Promise<string> {
+  const client = await ctx.client('write')
+  const { doubt, questionHash } = await take(client.v1.doubts[':toolCallId'].$get({ param: { toolCallId } }))
+  if (doubt !== null) {
+    const who = byWhom(doubt)
+    ctx.note(`\n${oneLine(doubt.toolName ?? 'a call')}${who === '' ? '' : ` of ${who}`}: ${oneLine(doubt.text)}`)
+    for (const line of safe(unmistakable(JSON.stringify(doubt.arguments, null, 2))).split('\n')) ctx.line(`  ${line}`)
+  }
+  return questionHash
 }
 
 export async function decide(
   ctx: Context,
   toolCallId: string,
   decision: 'approved' | 'rejected',
-  more: { argumentsHash?: string; reason?: string },
+  more: { questionHash: string; reason?: string },
 ) {
   const client = await ctx.client('write')
   const json = { decision, by: ctx.by, ...more }
@@ -81,7 +105,7 @@ async function unlessDecided(ctx: Context, act: () => Promise<unknown>): Promise
 }
 
 async function askApproval(ctx: Context, toolCallId: string, signal: AbortSignal): Promise<boolean> {
-  const argumentsHash = await showApproval(ctx, toolCallId)
+  const questionHash = await showApproval(ctx, toolCallId)
   const choices: Choice<'approved' | 'rejected'>[] = [
     { keys: ['y', 'yes', 'approve'], does: 'approve', value: 'approved' },
     { keys: ['n', 'no', 'reject'], does: 'reject', value: 'rejected' },
@@ -96,7 +120,7 @@ async function askApproval(ctx: Context, toolCallId: string, signal: AbortSignal
     reason = said.trim() || undefined
   }
   return unlessDecided(ctx, () =>
-    decide(ctx, toolCallId, decision, { argumentsHash, ...(reason === undefined ? {} : { reason }) }),
+    decide(ctx, toolCallId, decision, { questionHash, ...(reason === undefined ? {} : { reason }) }),
   )
 }
 
@@ -106,12 +130,13 @@ async function askDoubt(ctx: Context, toolCallId: string, signal: AbortSignal): 
     { keys: ['r', 'run'], does: 'it did not, run it', value: 'run' },
     { keys: ['a', 'abandon'], does: 'abandon it, the agent is told', value: 'abandon' },
   ]
+  const questionHash = await showDoubt(ctx, toolCallId)
   const question = `What became of ${safe(toolCallId)}?`
   const decision = await choose(ctx, { question, choices, open: 'leave it open' }, signal)
   if (decision === null) return false
   return unlessDecided(ctx, async () => {
     const client = await ctx.client('write')
-    const json = { decision, by: ctx.by }
+    const json = { decision, questionHash, by: ctx.by }
     return take(client.v1.doubts[':toolCallId'].$post({ param: { toolCallId }, header: asOne(), json }))
   })
 }

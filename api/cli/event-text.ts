@@ -92,6 +92,12 @@ function offered(p: Payload): string {
 const differing = (members: unknown): string =>
   Array.isArray(members) && members.length > 0 ? ` (${members.map(plain).join(', ')})` : ''
 
+function processStart({ epoch, confinement }: Payload): string {
+  const { confined, reason } = (confinement ?? {}) as { confined?: boolean; reason?: string }
+  const how = confined === undefined ? '' : confined ? 'confined' : `unconfined: ${plain(reason)}`
+  return parts(`epoch ${plain(epoch)}`, how)
+}
+
 /** The one thing of each type's payload that a reader looks for. A type that is not named here is shown as JSON. */
 const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
   agent_started: started,
@@ -153,8 +159,8 @@ const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
   resumed: () => '',
   cancel_requested: (p) => plain(p.reason),
   workspace_drifted: (p) => plain((p.changed as string[] | undefined)?.join(', ')),
+  process_start: processStart,
   external_started: (p) => parts(p.backend, (p.request as Payload | undefined)?.prompt),
-  process_start: (p) => `epoch ${plain(p.epoch)}`,
   agent_events: agentEvents,
   session_known: (p) => plain(p.sessionId),
   usage_reported: used,

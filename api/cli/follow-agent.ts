@@ -9,7 +9,7 @@ import { CliError, EXIT } from './exit.ts'
 import { hardExit } from './hard-exit.ts'
 import { onInterrupt } from './interrupt.ts'
 import { oneLine } from './output/text.ts'
-import { dollars } from './output/units.ts'
+import { used } from './output/units.ts'
 import { statusOf } from './run-status.ts'
 import { sseMessages } from './sse.ts'
 
@@ -66,9 +66,7 @@ async function toEnd(ctx: Context, runId: string, lines: AgentLines): Promise<vo
 async function told(ctx: Context, runId: string): Promise<number> {
   const client = await ctx.client('write')
   const { run } = await take(client.v1.runs[':id'].$get({ param: { id: runId } }))
-  const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens, nanoDollars } = run.total
-  const input = inputTokens + cacheReadTokens + cacheWriteTokens
-  ctx.note(`run ${runId}: ${input} tokens in, ${outputTokens} out, ${dollars(nanoDollars)}; ungoverned`)
+  ctx.note(`run ${runId}: ${used(run.total)}; ungoverned`)
   if (run.error !== null) ctx.note(`${howItEnded(run.error.code)}: ${oneLine(run.error.message)}`)
   ctx.show(run, () => [run.status === 'completed' && run.summary !== null ? run.summary : `${runId} ${statusOf(run)}`])
   return exitOf(run)

@@ -4,7 +4,7 @@ import { Refused, take } from './client.ts'
 import type { Context } from './context.ts'
 import { EXIT } from './exit.ts'
 import { oneLine } from './output/text.ts'
-import { dollars, inDoubt } from './output/units.ts'
+import { inDoubt, used } from './output/units.ts'
 import { statusOf } from './run-status.ts'
 
 const WHY: Readonly<Record<string, string>> = {
@@ -41,11 +41,7 @@ export async function report(ctx: Context, runId: string, end: Ended, summary: s
     return exitOf(end)
   }
   const { run } = detail
-  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, nanoDollars } = run.total
-  const tokens = inputTokens + cacheReadTokens + cacheWriteTokens
-  ctx.note(
-    `run ${runId}: ${run.turn} turns, ${tokens} tokens in, ${outputTokens} out, ${dollars(nanoDollars)}${inDoubt(run.total.inDoubt)}`,
-  )
+  ctx.note(`run ${runId}: ${run.turn} turns, ${used(run.total)}${inDoubt(run.total.inDoubt)}`)
   if (end.end === 'waiting') {
     ctx.note(`${WHY[end.for]}; next:`)
     for (const line of nextLines(ctx, { ...detail, run: { ...run, driving: false } })) ctx.note(line)

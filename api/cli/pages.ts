@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { StoreList, StoreSummary } from '../app/schemas/context-stores.ts'
 import type { EventView } from '../app/schemas/events.ts'
 import type { RunList } from '../app/schemas/runs.ts'
+import type { StreamList } from '../app/schemas/streams.ts'
 import { type Client, take } from './client.ts'
 
 /** A page of a list; `next` is the `after` of the next page, null on the last. */
@@ -32,6 +33,12 @@ export const runPages = (client: Client) =>
 export async function* allStores(client: Client): AsyncGenerator<StoreSummary> {
   const read = (query: PageQuery): Promise<StoreList> => take(client.v1['context-stores'].$get({ query }))
   for await (const { stores } of pages(read)) yield* stores
+}
+
+/** All streams that the tables have seen, in the order of their names. */
+export async function* allStreams(client: Client): AsyncGenerator<StreamList['streams'][number]> {
+  const read = (query: PageQuery): Promise<StreamList> => take(client.v1.streams.$get({ query }))
+  for await (const { streams } of pages(read)) yield* streams
 }
 
 /** The events of a run that a query wants, in the order of the log. */

@@ -1,5 +1,6 @@
 import type { AgentSpec } from '../../domain/agent/definition/spec.ts'
 import { type Block, callArguments, textOf } from '../../domain/agent/events/content.ts'
+import { grantText } from '../../domain/agent/secrets/destinations.ts'
 import { NOTES } from '../../domain/agent/state/messages.ts'
 import type { EventView } from '../app/schemas/events.ts'
 import { ALTERED } from './event-text.ts'
@@ -40,7 +41,7 @@ function started({ spec: given }: Payload): string[] {
     ['mode', spec.policy.mode],
     ['workspace', spec.workspace?.path],
     ['tools', spec.tools.map(({ name }) => name).join(', ')],
-    ['secrets', spec.secrets.map(({ name, reference }) => `${name} (${reference})`).join(', ') || undefined],
+    ['secrets', spec.secrets.map((one) => `${grantText(one)} (${one.reference})`).join(', ') || undefined],
   ]
   return ['started:', ...rows.flatMap(([name, value]) => (value === undefined ? [] : [`    ${name}: ${value}`]))]
 }

@@ -29,12 +29,15 @@ export async function playDocument(ctx: Context, client: Client): Promise<boolea
     const [asked] = (await take(client.v1.approvals.$get({ query: { run: runId } }))).approvals
     if (end !== 'waiting' || asked === undefined) return end === 'done' && (await tellDocument(ctx, client))
     const param = { toolCallId: asked.toolCallId }
-    const { preview } = await take(client.v1.approvals[':toolCallId'].$get({ param }))
-    for (const line of preview.text.split('\n').filter((one) => /^[-+](?![-+])|^As document/.test(one))) note(line)
+    const { preview, questionHash } = await take(client.v1.approvals[':toolCallId'].$get({ param }))
+    for (const line of preview.text.split('\n').filter((one) => /^[-+](?![-+])/.test(one))) note(line)
+    for (const said of preview.notes) note(said)
     if (!edited) await editAsPerson(ctx, client, note)
     edited = true
     await take(
-      client.v1.approvals[':toolCallId'].$post({ param, header: asOne(), json: { decision: 'approved', by: PERSON } }),
+      client.v1.approvals[':toolCallId'].$post({
+        ...{ param, header: asOne(), json: { decision: 'approved', questionHash, by: PERSON } },
+      }),
     )
   }
 }

@@ -1,6 +1,6 @@
 import { type Client, take } from '../cli/client.ts'
 import type { Context } from '../cli/context.ts'
-import { dollars, inDoubt } from '../cli/output/units.ts'
+import { inDoubt, used } from '../cli/output/units.ts'
 
 const checkpointsShown = 6
 
@@ -23,10 +23,9 @@ export async function tellStory(ctx: Context, client: Client, runId: string): Pr
   ctx.note(`  (the last ${Math.min(checkpointsShown, checkpoints.length)} of ${checkpoints.length})`)
 
   heading('The bill')
-  const { modelCalls, toolCalls, inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens, nanoDollars } = run.total
+  const { modelCalls, toolCalls } = run.total
   ctx.note(`  ${modelCalls} model calls, ${toolCalls} tool calls`)
-  const tokensIn = inputTokens + cacheReadTokens + cacheWriteTokens
-  ctx.note(`  ${tokensIn} tokens in, ${outputTokens} out, ${dollars(nanoDollars)}${inDoubt(run.total.inDoubt)}`)
+  ctx.note(`  ${used(run.total)}${inDoubt(run.total.inDoubt)}`)
 
   heading('Replayed to the middle')
   const middle = Math.max(1, Math.floor(last / 2))

@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { createAcpBackend } from '../../adapters/agents-acp/backend.ts'
 import { claudeCode } from '../../adapters/agents-cli/claude-code.ts'
 import { codex } from '../../adapters/agents-cli/codex.ts'
@@ -23,17 +24,17 @@ import type { Tables } from './table-answers.ts'
 
 const PLAIN: Pick<AgentSpec, 'secrets' | 'policy'> = { secrets: [], policy: Policy.parse({}) }
 
+const KNOWN = [claudeCode, codex, gemini, opencode]
+
 /** The backends of this host: command lines that are known here, programs of the settings, and what the program brings. */
 export function backendsOf({ config, agents = [] }: Pick<Host, 'config' | 'agents'>): readonly AgentBackend[] {
-  const { confinement } = config.agents
+  const { writable, readable } = config.agents.confinement ?? { writable: [], readable: [] }
   const options = {
     workspace: process.cwd(),
     dataFolder: config.data,
-    ...(confinement !== null && {
-      confinement: async (cwd: string) => ({ ...confinement, hide: await hiddenFrom(config, cwd) }),
-    }),
+    confinement: async (cwd: string) => ({ writable, readable, hide: await hiddenFrom(config, cwd) }),
   }
-  const lines = [claudeCode, codex, gemini, opencode].map((agent) => createCliBackend(agent, options))
+  const lines = KNOWN.map((agent) => createCliBackend(agent, options))
   const programs = Object.entries(config.agents.acp).map(
     ([
       kind,
@@ -41,10 +42,20 @@ export function backendsOf({ config, agents = [] }: Pick<Host, 'config' | 'agent
         command: [program, ...args],
         env: passes,
       },
-    ]) => createAcpBackend({ kind, program: program!, args, passes }, options),
+    ]) => {
+      // A known program keeps its own places, whichever way it is spoken to.
+      const keeps = KNOWN.find((known) => known.program === basename(program!))?.keeps
+      return createAcpBackend({ kind, program: program!, args, passes, ...(keeps && { keeps }) }, options)
+    },
   )
   const own = agents.map((agent) => ('start' in agent ? agent : createCliBackend(agent, options)))
   return [...lines, ...programs, ...own]
+}
+
+/** Why the settings let agents run unconfined; null: they do not. */
+function unconfinedBy({ sandboxed, agents: { confinement } }: Host['config']): string | null {
+  if (!sandboxed) return 'the setting "sandboxed" is false'
+  return confinement === null ? 'the setting "agents.confinement" is null' : null
 }
 
 /** The price of a model by the name that its agent knows it by: of the settings, or of the catalogue. */
@@ -85,15 +96,19 @@ export function agentRuns(
     async share(folder, about) {
       return shareFiles(folder, host.config.data, await openBoundary(host.vault, host.knownSecrets, about))
     },
-    async gateway({ env = {} }, about = PLAIN) {
-      // A variable that is set for an agent may hold a secret.
-      const given = Object.values(env).filter((value) => typeof value === 'string' && unhidable(value) === null)
+    async gateway(request, about = PLAIN) {
+      // A variable that is set for an agent may hold a secret. The request is not checked yet.
+      const given = Object.values(request?.env ?? {}).filter(
+        (value) => typeof value === 'string' && unhidable(value) === null,
+      )
       const boundary = await openBoundary(host.vault, [...host.knownSecrets, ...given], about)
       const { secrets } = boundary
       const log = new StreamExternalLog({ ...ports, beforeAppend: () => secrets.keep() })
-      const hiding = { value: secrets.json, pieces: () => secrets.stream() }
+      const hiding = { value: secrets.json, texts: () => secrets.texts() }
       const hold = (folder: string) => holdFiles(folder, host.config.data, boundary)
-      return new AgentGateway({ log, clock: ports.clock, hiding, backends, hold })
+      const unconfined = unconfinedBy(host.config)
+      const settings = unconfined === null ? {} : { unconfined }
+      return new AgentGateway({ log, clock: ports.clock, hiding, backends, hold, ...settings })
     },
     async settle() {
       await caughtUp()

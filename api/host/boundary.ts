@@ -60,6 +60,14 @@ export async function openBoundary(
       }
       return { push: (text) => shown(stream.push(text)), end: () => shown(stream.end()) }
     },
+    texts() {
+      const texts = redactor.redactTexts()
+      const shown = (ready: string[]) => {
+        collect(texts.taken())
+        return ready
+      }
+      return { push: (text) => shown(texts.push(text)), end: () => shown(texts.end()) }
+    },
     async keep() {
       if (pending.size === 0) return
       const made = new Map(pending)
@@ -74,8 +82,10 @@ export async function openBoundary(
       redactor = await redactorOf(vault, providerKeys, spec)
       seen = now
     },
-    resolve: async (args) =>
-      hasReferences(args) ? resolveReferences(args, await secretsFor(vault, providerKeys, spec.secrets)) : args,
+    resolve: async (args, toolName) =>
+      hasReferences(args)
+        ? resolveReferences(args, await secretsFor(vault, providerKeys, spec.secrets, toolName))
+        : args,
   }
   const versions: VersionSecrets = {
     redactBytes: (bytes) => redactor.redactBytes(bytes),

@@ -7,13 +7,14 @@ import type { RunLocks } from '../../adapters/workspace/run-locks.ts'
 import { type AgentSpec, runsCommands } from '../../domain/agent/definition/spec.ts'
 import type { Sandbox, Tool, Workspace } from '../../domain/ports.ts'
 import type { Environment } from '../../domain/runtime/ports.ts'
+import type { Config } from '../app/config.ts'
 import type { Boundary } from './boundary.ts'
 import { type HostFiles, hiddenFrom, refuseSecretsIn } from './hidden.ts'
 import { DriveTools } from './outside-tools.ts'
 
 /** The parts of the host that an environment is made of. */
 interface HostParts {
-  readonly config: HostFiles
+  readonly config: HostFiles & Pick<Config, 'sandboxReadable'>
   readonly locks: RunLocks
   /** The host's own tools, by name. */
   readonly tools: ReadonlyMap<string, Tool>
@@ -57,7 +58,7 @@ export async function openEnvironment(
 
 /** Never weaker than the policy: where a confined run cannot be confined, it cannot be driven. */
 async function sandboxOf(
-  config: HostFiles,
+  config: HostParts['config'],
   spec: AgentSpec,
   driverId: string,
   { path: workspace }: Workspace,
@@ -68,6 +69,7 @@ async function sandboxOf(
     ? createSandbox({
         workspace,
         hide: await hiddenFrom(config, workspace),
+        readable: config.sandboxReadable,
         dataFolder: config.data,
         driverId,
         warn,

@@ -5,6 +5,7 @@ import { liesIn } from '../../adapters/files/inside.ts'
 import { vaultMark } from '../../adapters/vault/mark.ts'
 import { refuseNested } from '../../adapters/workspace/open.ts'
 import type { Config } from '../app/config.ts'
+import { configFolder, knownDataFolders } from './known-folders.ts'
 import { paths } from './paths.ts'
 import { vaultKeys } from './vault-keys.ts'
 
@@ -36,15 +37,17 @@ function pathIn(line: string): string[] {
 }
 
 /**
- * The paths that commands in a workspace must not see: the data folder, its backups, the configuration file, the vault's key,
- * and other data folders beside any of these.
+ * The paths that commands and other agents in a workspace must not see: the data folder, its backups, the configuration file,
+ * the vault's key, the other data folders that this user has opened, and data folders beside any of these.
  */
 export async function hiddenFrom(config: HostFiles, workspace: string): Promise<string[]> {
   const known = [config.data, ...backupsOf(config.data), ...(config.file === undefined ? [] : [config.file])]
+  const others = knownDataFolders().flatMap((data) => [data, ...backupsOf(data)])
   const around = new Set([workspace, ...known].map(dirname))
   const beside = await Promise.all([...around].map(dataFoldersIn))
-  // One that has the workspace in it could not be hidden; the workspace can be made to look like one.
-  return [...known, keyFileOf(config), ...beside.flat().filter((folder) => !liesIn(folder, workspace))]
+  const further = [...others, ...beside.flat(), configFolder(process.env)]
+  // A folder that has the workspace in it could not be hidden; the workspace can be made to look like one.
+  return [...known, keyFileOf(config), ...new Set(further.filter((folder) => !liesIn(folder, workspace)))]
 }
 
 async function dataFoldersIn(folder: string): Promise<string[]> {

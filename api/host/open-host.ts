@@ -14,6 +14,7 @@ import type { SnapshotStore, Tool, Vault } from '../../domain/ports.ts'
 import type { RuntimePorts } from '../../domain/runtime/ports.ts'
 import type { Config } from '../app/config.ts'
 import { type Tell, told } from '../app/told.ts'
+import { rememberDataFolder } from './known-folders.ts'
 import { mcpPool, secretOf, secretsOfTools } from './outside-tools.ts'
 import { paths } from './paths.ts'
 import { vaultKeys } from './vault-keys.ts'
@@ -74,6 +75,7 @@ export async function openHost(
   passwords: readonly string[] = [],
 ): Promise<Host> {
   const at = paths(config.data)
+  rememberDataFolder(config.data)
   const keys = vaultKeys(config)
   const vault = await openVault({ dataFolder: config.data, keys, secretNames: PROVIDER_KEYS, settings: passwords })
   const models = createModels({

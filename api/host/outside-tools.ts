@@ -33,7 +33,7 @@ export const secretsOfTools = ({ web, mcp }: Pick<Config, 'web' | 'mcp'>): strin
 
 /** The pool of the configured MCP servers; it starts none before one is asked for. */
 export const mcpPool = (
-  config: HostFiles & Pick<Config, 'mcp'>,
+  config: HostFiles & Pick<Config, 'mcp' | 'sandboxReadable'>,
   secret: (name: string) => Promise<string>,
   tell: Tell,
 ): McpPool => {
@@ -41,6 +41,7 @@ export const mcpPool = (
   return new McpPool({
     settings: mcp,
     dataFolder: data,
+    readable: config.sandboxReadable,
     hidden: (folder) => hiddenFrom(config, folder ?? data),
     program: (name) => (name.startsWith('/') ? name : findProgram(name, { writable: inWorkspaces(data, data) })),
     secret,

@@ -22,7 +22,6 @@ import {
   listQuestions,
   listRestoring,
   listRuns,
-  listStreams,
   nextDue,
   numbersOf,
   type OpenCall,
@@ -54,6 +53,7 @@ import {
   treeRow,
   wholeCheckpoint,
 } from './row-views.ts'
+import { streamsInTables } from './streams-in-tables.ts'
 import type { Ask, Tables } from './table-answers.ts'
 
 /** Where the content of events and checkpoints comes from, which the tables do not hold. */
@@ -179,6 +179,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
         async (found) => (await approvals(found))[0] ?? null,
       ),
     ...ownerlessQuestions({ ask, placeOf, cursorIn }, tables),
+    ...streamsInTables(ask, tables, { ...sources, caughtUp }),
     async artifacts({ after, limit, runId }) {
       const place = await placeOf(after)
       return ask(
@@ -212,11 +213,6 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
     numbers: (which) =>
       ask(
         (db) => numbersOf(db, which),
-        (found) => found,
-      ),
-    streams: (which) =>
-      ask(
-        (db) => listStreams(db, which),
         (found) => found,
       ),
     async checkpoints(agentId, { after, limit, whole = false }) {

@@ -44,24 +44,23 @@ export const money = (nanoDollars: number | null) => ({
   usd: nanoDollars === null ? null : nanoDollars / 1e9,
 })
 
-/** A line of the costs. Money in nano-dollars, without the calls of unknown price. */
+/** A line of the costs. Money in nano-dollars, without the calls of unknown cost; null where no cost is known. */
 export const costRow = (sum: UsageSum) => ({
   modelCalls: sum.calls,
   inputTokens: sum.input,
   cacheReadTokens: sum.cacheRead,
   cacheWriteTokens: sum.cacheWrite,
   outputTokens: sum.output,
-  nanoDollars: sum.nanoDollars,
-  usd: sum.nanoDollars / 1e9,
+  ...money(sum.unpriced > 0 && sum.nanoDollars === 0 ? null : sum.nanoDollars),
   unpricedCalls: sum.unpriced,
   inDoubtNanoDollars: sum.inDoubt.nanoDollars,
 })
 
 export const billOf = (usage: UsageSum, toolCalls: number): Bill => ({
-  inputTokens: usage.input,
-  outputTokens: usage.output,
-  cacheReadTokens: usage.cacheRead,
-  cacheWriteTokens: usage.cacheWrite,
+  inputTokens: usage.untold > 0 ? null : usage.input,
+  outputTokens: usage.untold > 0 ? null : usage.output,
+  cacheReadTokens: usage.untold > 0 ? null : usage.cacheRead,
+  cacheWriteTokens: usage.untold > 0 ? null : usage.cacheWrite,
   ...money(usage.unpriced > 0 ? null : usage.nanoDollars),
   modelCalls: usage.calls,
   toolCalls,

@@ -60,7 +60,8 @@ export function prepareServices(host: PreparingHost): PrepareServices {
     },
     async sandboxFault(path) {
       try {
-        await createSandbox({ workspace: path, hide: await hiddenFrom(config, path), dataFolder: config.data })
+        const hide = await hiddenFrom(config, path)
+        await createSandbox({ workspace: path, hide, readable: config.sandboxReadable, dataFolder: config.data })
         return null
       } catch (error) {
         return (error as Error).message

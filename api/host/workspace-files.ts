@@ -1,16 +1,28 @@
+import { posix } from 'node:path'
 import { lockWorkspace } from '../../adapters/workspace/lock.ts'
 import { openWorkspace } from '../../adapters/workspace/open.ts'
 import { type AgentSpec, Policy } from '../../domain/agent/definition/spec.ts'
 import { ERASED } from '../../domain/agent/events/residue.ts'
 import type { Workspace } from '../../domain/ports.ts'
+import { readNow } from '../../domain/runtime/agent/perform/approved-files.ts'
+import type { SeenFile } from '../../domain/shared/question.ts'
 import { Problem } from '../app/problem.ts'
-import type { FilePoint, Files } from '../app/services.ts'
+import { type FilePoint, type Files, MAX_NAMED_FILES } from '../app/services.ts'
 import type { AgentFiles } from './agent-files.ts'
 import { fileBlame } from './file-blame.ts'
 import type { FileSources } from './file-sources.ts'
 import { forkFound, forkInto } from './fork-files.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** Null: the bytes are not UTF-8. */
+function textOf(bytes: Uint8Array): string | null {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    return null
+  }
+}
 
 /** The folder of a run's files. Throws WORKSPACE_ERASED where it was erased. */
 export function folderOf({ path }: { readonly path: string }, then = 'to fork it, name a folder for the fork'): string {
@@ -66,13 +78,28 @@ export function workspaceFilesOf(sources: FileSources): Files {
     async current(agentId, path) {
       const { spec } = await treeAt({ agentId, at: null })
       const workspace = await open(spec)
-      if (workspace === null) return { path, text: null }
+      if (workspace === null) return { path, content: 'absent', text: null, size: null }
       const real = await workspace.resolve(path).catch(() => path)
-      const text = await workspace.read(real).then(
-        (bytes) => utf8.decode(bytes),
-        () => null,
-      )
-      return { path: real, text }
+      const { content, bytes, fault } = await readNow(workspace, real)
+      const why = fault === undefined ? {} : { fault }
+      return { path: real, content, text: bytes && textOf(bytes), size: bytes?.length ?? null, ...why }
+    },
+    async named(agentId, folder, names) {
+      const { spec } = await treeAt({ agentId, at: null })
+      const workspace = await open(spec)
+      const found = new Map<string, SeenFile>()
+      for (const name of workspace === null ? [] : names) {
+        const path = await workspace!
+          .resolve(posix.isAbsolute(name) ? name : posix.join(folder, name))
+          .catch(() => null)
+        if (path === null || path === '' || found.has(path)) continue
+        const { content } = await readNow(workspace!, path)
+        const isFolder = content === 'unreadable' && (await workspace!.list(path).then(Boolean, () => false))
+        if (content === 'absent' || isFolder) continue
+        if (found.size === MAX_NAMED_FILES) return { files: [...found.values()], more: true }
+        found.set(path, { path, content })
+      }
+      return { files: [...found.values()], more: false }
     },
     async restore(agentId, { to, dryRun, expected, begins }) {
       const at = 'tree' in to ? null : to

@@ -7,7 +7,7 @@ import type { Actor } from '../../domain/log/envelope.ts'
 import type { Blame, DocumentProof } from '../../domain/runtime/document/history.ts'
 import type { Imported } from '../../domain/runtime/document/types.ts'
 import { createDocument, personOf } from '../app/documents/create-document.ts'
-import { type DocumentPoint, documentAt, documentDiff } from '../app/documents/history.ts'
+import { type DocumentPoint, documentAt, documentDiff, verifyDocument } from '../app/documents/history.ts'
 import { asText, documentView } from '../app/documents/shown.ts'
 import { documentUpdates, mustReach } from '../app/documents/updates.ts'
 import { mustWrite } from '../app/runs/record-command.ts'
@@ -120,7 +120,7 @@ export function documentsOf(s: Services, { asker, parsed, ending }: Asking): Doc
     history: (id, after = -1) => s.documents.history.entries(id, after, ENTRIES),
     blame: (id, revision = Number.MAX_SAFE_INTEGER) => s.documents.history.blame(id, revision),
     diff: (id, a, b) => documentDiff(s, id, a, b),
-    verify: (id) => s.documents.history.verify(id),
+    verify: (id) => verifyDocument(s, id),
     erase: async (id, what, saying) => {
       const { by: _, ...checked } = parsed(EraseSchema, what)
       return s.documents.erase(id, checked, person(saying))

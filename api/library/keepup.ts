@@ -22,11 +22,13 @@ import { checkRuns } from '../app/runs/check-policy.ts'
 import type { Ended } from '../app/runs/ended.ts'
 import { forkRun } from '../app/runs/fork-run.ts'
 import { given } from '../app/runs/given.ts'
+import { approvalDetail, doubtQuestion } from '../app/runs/question.ts'
 import { record } from '../app/runs/record-command.ts'
 import type { RequestOptions } from '../app/runs/request-options.ts'
 import { actorOf } from '../app/runs/request-options.ts'
 import { startRun } from '../app/runs/start-run.ts'
 import { verifyRun } from '../app/runs/verify-run.ts'
+import type { ApprovalDetail, DoubtDetail } from '../app/schemas/approvals.ts'
 import { By } from '../app/schemas/common.ts'
 import type { EventView } from '../app/schemas/events.ts'
 import { type Numbers as NumbersFound, NumbersQuery } from '../app/schemas/numbers.ts'
@@ -53,6 +55,8 @@ import type { Saying } from './saying.ts'
 import { externalRunsOf } from './spawning.ts'
 import { requestOf, type StartOptions } from './start-options.ts'
 
+export type ApprovalQuestion = z.infer<typeof ApprovalDetail>
+export type DoubtQuestion = z.infer<typeof DoubtDetail>
 export type RunTree = z.infer<typeof Tree>
 export type VerifiedRun = z.infer<typeof Verified>
 
@@ -92,6 +96,13 @@ export interface KeepUp extends AsyncDisposable {
   runs(wanted?: RunsWanted): AsyncIterable<RunRow>
   /** Approvals in the order in which they were asked for; those that wait where no state is named. */
   approvals(wanted?: ApprovalsWanted): AsyncIterable<ApprovalRow>
+  /**
+   * An approval with its preview. `decide_approval` and `resolve_doubt` of {@link say} need the `questionHash` of what the person
+   * was shown: an answer to another question is refused with `QUESTION_CHANGED`. Rejects with NOT_FOUND.
+   */
+  approval(toolCallId: string): Promise<ApprovalQuestion>
+  /** A call whose outcome is unknown, with its `questionHash`. Rejects with NOT_FOUND. */
+  doubt(toolCallId: string): Promise<DoubtQuestion>
   /** A checkpoint of an agent by its step, counted from 1. Null: there is none. */
   checkpoint(agentId: string, step: number): Promise<Checkpoint | null>
   /** An agent at a point of its history (its head where none is named), folded from the log; nothing is performed. */
@@ -256,6 +267,14 @@ export function keepUpOf(
       return runsOf(services, parsed(RunQuery, over === undefined ? rest : { ...rest, over: String(over) }))
     },
     approvals: (wanted = {}) => approvalsOf(services, wanted),
+    async approval(toolCallId) {
+      await services.read.caughtUp()
+      return approvalDetail(services, toolCallId)
+    },
+    async doubt(toolCallId) {
+      await services.read.caughtUp()
+      return doubtQuestion(services, toolCallId)
+    },
     async checkpoint(agentId, step) {
       await services.read.caughtUp()
       // The sender is typed; between the two it was JSON.

@@ -12,7 +12,7 @@ export interface TablesLook {
   /** Events that they do not show yet, counted up to {@link COUNTED}; null: not known. */
   readonly behind: number | null
   /** Streams that they could not read to their end. */
-  readonly parked: number
+  readonly parked: readonly string[]
   /** Agents that no process drives. */
   readonly orphans: number
   /** Runs with a restore of files that has not ended. */
@@ -103,11 +103,11 @@ async function lookAtTables({ postgres: url, namespace }: ServersConfig, log: Ev
     if (position === undefined) return { ...found, tables: null }
     if (position !== null && log !== undefined && position.logId !== log?.logId)
       throw otherLog(position.logId, log?.logId ?? null)
-    const count = async (list: typeof listParked | typeof listOrphans) =>
-      damage === null ? (await home.read<readonly unknown[]>((db) => list(db))).data.length : 0
+    const parked = damage === null ? (await home.read((db) => listParked(db))).data : []
+    const orphans = damage === null ? (await home.read((db) => listOrphans(db))).data : []
     const restoring = damage === null ? (await home.read((db) => listRestoring(db))).data : []
-    const counts = { parked: await count(listParked), orphans: await count(listOrphans) }
-    return { ...found, tables: { position, ...counts, restoring: restoring.map(({ runId }) => runId), damage } }
+    const shown = { parked: parked.map(({ stream }) => stream), orphans: orphans.length }
+    return { ...found, tables: { position, ...shown, restoring: restoring.map(({ runId }) => runId), damage } }
   } finally {
     await pool.shut()
   }

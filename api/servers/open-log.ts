@@ -1,15 +1,15 @@
+import type { EventStoreLog } from '../../adapters/log-eventstore/log.ts'
 import { openEventStoreLog } from '../../adapters/log-eventstore/open.ts'
 import type { EventStoreLogOptions } from '../../adapters/log-eventstore/options.ts'
 import { greet } from '../../adapters/postgres/ask.ts'
 import { LogError } from '../../domain/log/errors.ts'
-import type { EventLog } from '../../domain/ports.ts'
 import { otherLog } from '../../projections/index.ts'
 import { openPool, PostgresHome, schemaOfOthers, schemasThere } from '../../projections/postgres.ts'
 import type { ServersConfig } from '../app/config.ts'
 import { askingPostgres } from './postgres-access.ts'
 import { schemasOf } from './schemas.ts'
 
-interface Wishes extends Pick<EventStoreLogOptions, 'clock' | 'random'> {
+interface Wishes extends Pick<EventStoreLogOptions, 'clock' | 'random' | 'onDoubt'> {
   warn(text: string): void
 }
 
@@ -17,14 +17,14 @@ interface Wishes extends Pick<EventStoreLogOptions, 'clock' | 'random'> {
 export const makeLog = (
   { eventstore: connectionString, namespace }: ServersConfig,
   wishes: Wishes,
-): Promise<EventLog> => openEventStoreLog({ ...wishes, connectionString, namespace })
+): Promise<EventStoreLog> => openEventStoreLog({ ...wishes, connectionString, namespace })
 
 /**
  * The log of a deployment; null: there is none, and PostgreSQL does not speak against making one. Tables of a log that the
  * event store does not hold tell that it is the wrong one, before anything is made there: `LOG_OTHER`. Schemas of another application
  * are a Problem. Else rejects as {@link makeLog}.
  */
-export async function findLog(config: ServersConfig, wishes: Wishes): Promise<EventLog | null> {
+export async function findLog(config: ServersConfig, wishes: Wishes): Promise<EventStoreLog | null> {
   const { eventstore: connectionString, namespace, postgres } = config
   const look = () => openEventStoreLog({ ...wishes, connectionString, namespace, looks: true })
   try {

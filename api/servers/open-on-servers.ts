@@ -2,11 +2,10 @@ import { PostgresBlobs } from '../../adapters/blobs-postgres/store.ts'
 import { PostgresLeases } from '../../adapters/leases-postgres/leases.ts'
 import { EventStoreWorkSubscription } from '../../adapters/log-eventstore/work-subscription.ts'
 import { greet } from '../../adapters/postgres/ask.ts'
-import { shortened } from '../../domain/log/errors.ts'
 import { base32, externalStream } from '../../domain/log/ids.ts'
 import { openPool, PostgresHome } from '../../projections/postgres.ts'
+import { withinOr } from '../app/concurrency/within-or.ts'
 import type { ServersConfig } from '../app/config.ts'
-import { lossText } from '../app/losses/loss.ts'
 import { Problem } from '../app/problem.ts'
 import type { Services } from '../app/services.ts'
 import { onStderr } from '../app/told.ts'
@@ -17,6 +16,7 @@ import { Opened, type Own, openHost } from '../host/open-host.ts'
 import { systemRandom } from '../host/random.ts'
 import { takeLease } from './lease.ts'
 import { LeasedRuntime } from './leased-runtime.ts'
+import { LossWatch } from './loss-watch.ts'
 import { findLog, makeLog } from './open-log.ts'
 import { passwordsOf } from './passwords.ts'
 import { askingPostgres } from './postgres-access.ts'
@@ -30,8 +30,8 @@ import { lossOnServers, tablesBesideLoss } from './tables-beside-loss.ts'
 /** Connections to PostgreSQL of one process, at most. */
 const MAX_CONNECTIONS = 12
 const LEASE_CONNECTIONS = 2
-/** How often a process that a lost end holds to reading looks whether the loss was accepted elsewhere, ms. */
-const LOOK_AGAIN_MS = 3_000
+/** How long an append waits for the check of the log against the tables, ms: PostgreSQL may be down. */
+const LOOK_WITHIN_MS = 10_000
 /** How long the last words to PostgreSQL may take, ms: its other users have ended by then. */
 const SHUT_WITHIN_MS = 1_000
 
@@ -54,7 +54,9 @@ export async function openOnServers(
   const closed = new AbortController()
   const opened = new Opened()
   try {
-    const making = { clock, random: systemRandom, warn }
+    // The stores that tell a loss are opened after the log.
+    let onDoubt = async () => {}
+    const making = { clock, random: systemRandom, warn, onDoubt: () => onDoubt() }
     const log = (await findLog(config, making)) ?? (mode === 'owner' ? await makeLog(config, making) : null)
     if (log === null) return null
     opened.push(() => log.close())
@@ -82,12 +84,16 @@ export async function openOnServers(
       opened.push(() => tables.close())
       return tables
     }
-    const { notice, ...kept } = await tablesBesideLoss({ home, prompt, log, blobs }, moving)
+    const { look, mustRecord, ...kept } = await tablesBesideLoss(
+      { home, prompt, log, blobs },
+      { open: moving, clock, memory: log },
+    )
     const { loss } = kept.losses.gate
-    if (loss !== null) {
-      warn(shortened(lossText(loss)).message)
-      const stop = lookAgain(() => kept.losses.gate.loss === null, notice, warn)
-      opened.push(async () => stop())
+    const watch = new LossWatch({ look, losses: kept.losses }, warn)
+    opened.push(async () => watch.close())
+    onDoubt = async () => {
+      await withinOr(clock, LOOK_WITHIN_MS, watch.look(), undefined)
+      mustRecord()
     }
     opened.push(() => closed.abort(new Error('keepup was closed')))
     const services = compose(host, {
@@ -118,29 +124,6 @@ export async function openOnServers(
     await opened.closeAll()
     throw error
   }
-}
-
-/** Looks at intervals whether another process has accepted the loss, until that or an acceptance here. Returns how to stop. */
-function lookAgain(
-  isAccepted: () => boolean,
-  notice: () => Promise<boolean>,
-  warn: (text: string) => void,
-): () => void {
-  let looking = false
-  const look = async () => {
-    if (isAccepted()) return clearInterval(timer)
-    if (looking) return
-    looking = true
-    try {
-      if (await notice()) warn('the loss of the log was accepted by another process: this one goes on')
-    } catch {
-      // The parts that need the servers report those that do not answer; the next look comes soon.
-    } finally {
-      looking = false
-    }
-  }
-  const timer = setInterval(() => void look(), LOOK_AGAIN_MS).unref()
-  return () => clearInterval(timer)
 }
 
 const refuseBackup = () =>

@@ -53,6 +53,8 @@ export async function tellOutages(
     }
     const { state, why } = trouble
     if (state === 'replaced') throw new LogError('LOG_REPLACED', why)
+    // Whoever found the loss reports it.
+    if (state === 'shortened') return
     if (outage === undefined) outages.set(part, { since: clock.now(), told: [] })
     else if (!outage.told.includes(state)) {
       tell(`${names[state]} ${BEGINS[state](without, why)}`)

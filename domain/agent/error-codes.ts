@@ -47,7 +47,6 @@ export const RESERVED_CODES: ReadonlySet<string> = new Set<ToolErrorCode>([
 /** Codes of a refused command. */
 export const REJECTION_CODES = [
   'APPROVAL_EXPIRED',
-  'APPROVAL_MISMATCH',
   'APPROVAL_NOT_PENDING',
   'CALL_NOT_OPEN',
   'CORRELATION_ID_REFUSED',
@@ -63,6 +62,7 @@ export const REJECTION_CODES = [
   'NO_LOSS_TO_RELEASE',
   'OUTCOME_NOT_IN_DOUBT',
   'POINT_UNKNOWN',
+  'QUESTION_CHANGED',
   'REQUEST_NOT_OPEN',
   'REQUEST_NOT_REBUILDABLE',
   'REQUEST_NOT_TAKEN',

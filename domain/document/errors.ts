@@ -18,6 +18,7 @@ export type DocumentErrorCode =
   | 'UPDATE_MALFORMED' // the update of a person, as the next two
   | 'UPDATE_OF_GATEWAY'
   | 'UPDATE_INCOMPLETE'
+  | 'UPDATE_OUTSIDE_MODEL' // a block of it repeats an id, or has a type, attributes or content that no block has
   | 'UPDATE_TOO_LARGE'
   | 'UPDATE_HOLDS_SECRET'
   | 'DOCUMENT_CORRUPT' // the stored bytes are not those of a document, or updates are missing

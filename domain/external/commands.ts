@@ -3,8 +3,10 @@ import type { ResolvedPaths } from '../agent/events/event-parts.ts'
 import type { Delivery } from '../agent/rules/obligations.ts'
 import type { Actor } from '../log/envelope.ts'
 import type { JsonObject } from '../log/json.ts'
+import type { SeenFile } from '../shared/question.ts'
 import type { StreamContext } from '../stream/aggregate.ts'
 import type { AgentEventBody } from './agent-event.ts'
+import type { Confinement } from './confinement.ts'
 import type { BodyOf, RecordedRequest } from './events.ts'
 import type { Outcome } from './outcome.ts'
 import type { Usage } from './usage.ts'
@@ -21,12 +23,13 @@ export type ExternalCommand =
     }
   /** `by`: the person who asks, where a driver brings it in. */
   | { readonly kind: 'cancel'; readonly reason?: string; readonly by?: Actor }
-  /** `argumentsHash`, where given, must be that of what waits: what was looked at is what is decided. */
+  /** `questionHash` and `files`: as of an agent of keepup's. */
   | {
       readonly kind: 'decide_permission'
       readonly toolCallId: string
       readonly decision: 'approved' | 'rejected'
-      readonly argumentsHash?: string
+      readonly questionHash?: string
+      readonly files?: readonly SeenFile[]
       readonly reason?: string
     }
   | ExternalFact
@@ -40,7 +43,7 @@ export type ExternalCommand =
 export type ExternalFact =
   | { readonly kind: 'claim'; readonly driverId: string; readonly build: string }
   /** Nothing new from outside: record the intent of the process where the driver may start it. */
-  | { readonly kind: 'proceed' }
+  | { readonly kind: 'proceed'; readonly confinement?: Confinement }
   /** `first`: the index of the first of these events in the run. What is recorded of them already is left out. */
   | { readonly kind: 'batch'; readonly first: number; readonly events: readonly AgentEventBody[] }
   | ({ readonly kind: 'versioned' } & BodyOf<'files_versioned'>)
@@ -60,7 +63,10 @@ export type ExternalFact =
   /** The agent waits for this call no longer. */
   | { readonly kind: 'call_left'; readonly toolCallId: string }
   /** The outcome of an attempt, as for agents of keepup's. */
-  | Extract<OutcomeCommand, { readonly kind: 'tool_succeeded' | 'tool_failed' | 'tool_in_doubt' | 'tool_changed' }>
+  | Extract<
+      OutcomeCommand,
+      { readonly kind: 'tool_succeeded' | 'tool_failed' | 'tool_in_doubt' | 'tool_changed' | 'files_changed' }
+    >
   | { readonly kind: 'session'; readonly sessionId: string }
   | { readonly kind: 'usage'; readonly usage: Usage }
   | { readonly kind: 'end'; readonly outcome: Outcome }

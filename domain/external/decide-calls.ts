@@ -15,7 +15,14 @@ import { actingAgent } from './tools.ts'
 
 type Fact<K extends ExternalFact['kind']> = Extract<ExternalFact, { kind: K }>
 export type CallFact = Fact<
-  'call' | 'calls_go_on' | 'call_left' | 'tool_succeeded' | 'tool_failed' | 'tool_in_doubt' | 'tool_changed'
+  | 'call'
+  | 'calls_go_on'
+  | 'call_left'
+  | 'tool_succeeded'
+  | 'tool_failed'
+  | 'tool_in_doubt'
+  | 'tool_changed'
+  | 'files_changed'
 >
 
 /** Nothing is decided of a run that is not at work: its calls have ended with it. */
@@ -100,8 +107,8 @@ function end(d: DecisionBuilder, fact: ToolFact, context: ExternalContext): void
     const call = callsOf(agent.state).find(({ id }) => id === fact.toolCallId)
     if (call?.attempt !== fact.attempt || call.stage.at !== 'running') return
     const { durationMs = 0 } = fact as { readonly durationMs?: number }
-    // An approval was of the tool as it was; an agent of another kind asks anew.
-    if (fact.kind === 'tool_changed') {
+    // An approval was of the tool and the files as they were; an agent of another kind asks anew.
+    if (fact.kind === 'tool_changed' || fact.kind === 'files_changed') {
       const message = `nothing was done: ${fact.reason}`
       return failCall(agent, call, { code: 'CONFLICT', message }, { durationMs })
     }
@@ -116,10 +123,14 @@ function end(d: DecisionBuilder, fact: ToolFact, context: ExternalContext): void
 /** A person's decision on a call that waits for it. Throws as a decision on a call of an agent of keepup's does. */
 export function decideOutsideApproval(
   d: DecisionBuilder,
-  { toolCallId, decision, argumentsHash, reason }: Extract<ExternalCommand, { kind: 'decide_permission' }>,
+  { toolCallId, decision, questionHash, files, reason }: Extract<ExternalCommand, { kind: 'decide_permission' }>,
   context: ExternalContext,
 ): void {
-  const given = { ...(argumentsHash !== undefined && { argumentsHash }), ...(reason !== undefined && { reason }) }
+  const given = {
+    ...(questionHash !== undefined && { questionHash }),
+    ...(files !== undefined && { files: [...files] }),
+    ...(reason !== undefined && { reason }),
+  }
   asAgent(d, context, (agent) => decideRequest(agent, { kind: 'decide_approval', toolCallId, decision, ...given }))
 }
 

@@ -3,6 +3,7 @@ import { CommandRejected } from '../agent/errors.ts'
 import { cost } from '../agent/rules/money.ts'
 import { isDelivery } from '../agent/rules/obligations.ts'
 import { READER } from '../log/envelope.ts'
+import { questionHash } from '../shared/question.ts'
 import type { Place } from '../stream/aggregate.ts'
 import type { ExternalCommand, ExternalContext, ExternalFact } from './commands.ts'
 import { decideCalls, decideOutsideApproval, settleCalls } from './decide-calls.ts'
@@ -13,7 +14,7 @@ import { overBudget, type Usage } from './usage.ts'
 
 /**
  * Decides a command. A start is refused with `RUN_EXISTS`, what is asked of no run with `RUN_UNKNOWN`, a decision that nothing
- * waits for with `APPROVAL_NOT_PENDING` or `APPROVAL_MISMATCH`. A cancel of a finished run changes nothing.
+ * waits for with `APPROVAL_NOT_PENDING` or `QUESTION_CHANGED`. A cancel of a finished run changes nothing.
  */
 export function decide(
   state: ExternalState | null,
@@ -72,15 +73,17 @@ function permit(
   command: Extract<ExternalCommand, { kind: 'decide_permission' }>,
   context: ExternalContext,
 ): void {
-  const { toolCallId, decision, argumentsHash, reason } = command
+  const { toolCallId, decision, reason } = command
   if (tools?.open.some(({ id }) => id === toolCallId)) return decideOutsideApproval(d, command, context)
   const asked = permissions.last.find((one) => one.toolCallId === toolCallId)
   if (asked?.decision !== null)
     throw new CommandRejected('APPROVAL_NOT_PENDING', `${toolCallId} waits for no approval; look at the run`)
-  if (argumentsHash !== undefined && argumentsHash !== asked.argumentsHash)
-    throw new CommandRejected('APPROVAL_MISMATCH', `${toolCallId} asks for something else; look at it again`)
+  const { argumentsHash } = asked
+  const hash = questionHash({ for: 'approval', toolCallId, argumentsHash, asked: null })
+  if (command.questionHash !== undefined && command.questionHash !== hash)
+    throw new CommandRejected('QUESTION_CHANGED', `${toolCallId} asks for something else; look at it again`)
   const said = reason === undefined ? {} : { reason }
-  d.emit('permission_decided', { toolCallId, argumentsHash: asked.argumentsHash, decision, ...said })
+  d.emit('permission_decided', { toolCallId, argumentsHash, decision, ...said })
 }
 
 function bring(d: DecisionBuilder, state: ExternalState, fact: ExternalFact, context: ExternalContext): void {
@@ -93,7 +96,11 @@ function bring(d: DecisionBuilder, state: ExternalState, fact: ExternalFact, con
       return
     }
     case 'proceed':
-      if (state.stage.at === 'requested' && d.drives) d.emit('process_start', { epoch: state.driver!.epoch })
+      if (state.stage.at === 'requested' && d.drives)
+        d.emit('process_start', {
+          epoch: state.driver!.epoch,
+          ...(fact.confinement !== undefined && { confinement: fact.confinement }),
+        })
       return
     case 'batch': {
       const events = fact.events.slice(Math.max(0, state.events.count - fact.first))
@@ -124,6 +131,7 @@ function bring(d: DecisionBuilder, state: ExternalState, fact: ExternalFact, con
     case 'tool_failed':
     case 'tool_in_doubt':
     case 'tool_changed':
+    case 'files_changed':
       return decideCalls(d, state, fact, context)
     case 'end':
       if (running) settleCalls(d, 'the agent that called has ended', context)
@@ -143,8 +151,13 @@ function bring(d: DecisionBuilder, state: ExternalState, fact: ExternalFact, con
 /** Extensions with which a run goes on in an earlier session. */
 const GOES_ON = ['agent_api.session.resume.v1', 'agent_api.session.fork.v1']
 
-/** A session that the run began itself holds the run alone. What no backend prices is priced by the request. */
-function ownUsage({ request: { extensions = {}, price } }: ExternalState, usage: Usage): Usage {
+/**
+ * A session that the run began itself holds the run alone. A backend that names no model runs the one that the request names.
+ * What no backend prices is priced by the request.
+ */
+function ownUsage({ request: { extensions = {}, price } }: ExternalState, told: Usage): Usage {
+  const asked = extensions['agent_api.config.model.v1']
+  const usage = told.model === undefined && typeof asked === 'string' ? { ...told, model: asked } : told
   const goesOn = GOES_ON.some((name) => Object.hasOwn(extensions, name))
   const own: Usage = goesOn ? usage : { ...usage, scope: 'run', cost: usage.cost && { ...usage.cost, scope: 'run' } }
   return own.cost === null && price !== undefined ? { ...own, cost: priced(own, price) } : own

@@ -8,6 +8,7 @@ import type { StreamEvent } from '../stream/aggregate.ts'
 import { ERASURE_VERSION, erasureEvents } from '../stream/erasure.ts'
 import { StoredAgentEvent } from './agent-event.ts'
 import { BATCH } from './batch.ts'
+import { Confinement } from './confinement.ts'
 import { Outcome } from './outcome.ts'
 import { Usage } from './usage.ts'
 
@@ -56,8 +57,8 @@ export const bodies = {
     minReader: z.int().positive(),
     build: text,
   }),
-  /** The intent: under this epoch the process may be started, once. */
-  process_start: z.strictObject({ epoch: z.int().positive() }),
+  /** The intent: under this epoch the process may be started, once. `confinement` is absent for a backend without a process. */
+  process_start: z.strictObject({ epoch: z.int().positive(), confinement: Confinement.optional() }),
   /** `first`: the index of the batch's first agent event in the run, from 0. */
   agent_events: z.strictObject({ first: count, events: z.array(StoredAgentEvent).min(1).max(BATCH.events) }),
   /** The backend's own id of the session, to resume or fork it. */

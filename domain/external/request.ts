@@ -77,7 +77,7 @@ function checkValues(given: Record<string, unknown> | undefined, backend: Advert
     .sort()
     .map((id) => {
       const parsed = types.get(id)!.safeParse(given[id])
-      if (!parsed.success) throw invalid(firstIssue(parsed.error, `extension ${named(id)}`))
+      if (!parsed.success) throw invalid(`extension ${named(id)}: ${firstIssue(parsed.error, '')}`)
       return [id, parsed.data] as const
     })
   return Object.fromEntries(checked) as Extensions

@@ -39,6 +39,10 @@ export function nanosOf(dollars: unknown): number | null {
   return Number.isSafeInteger(nanos) ? nanos : null
 }
 
+/** A number of tokens as a backend reports it; null where it reports none. */
+export const reported = (value: unknown): number | null =>
+  Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null
+
 /** A number of tokens as a backend reports it; anything else counts as none. */
 export const tokens = (value: unknown): number =>
   Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : 0

@@ -100,9 +100,9 @@ export type ImportedUpdate =
   | ImportedChange
   /** The document has all of it. */
   | { readonly kind: 'known' }
-  /** HTTP 422 for `missing_dependencies`, 413 for `too_many_operations`, 400 for the others. `message` says what to send. */
+  /** HTTP 422 for `missing_dependencies` and `outside_model`, 413 for `too_many_operations`, 400 for the others. `message` says what to send. */
   | {
       readonly kind: 'refused'
-      readonly reason: 'malformed' | 'gateway_peer' | 'missing_dependencies' | 'too_many_operations'
+      readonly reason: 'malformed' | 'gateway_peer' | 'missing_dependencies' | 'outside_model' | 'too_many_operations'
       readonly message: string
     }

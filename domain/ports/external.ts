@@ -1,5 +1,6 @@
 import type { AgentEvent, AgentEventBody } from '../external/agent-event.ts'
 import type { ExternalCommand, ExternalFact } from '../external/commands.ts'
+import type { Confinement } from '../external/confinement.ts'
 import type { RightsLevel } from '../external/delegation.ts'
 import type { ExitStatus } from '../external/exit-status.ts'
 import type { Outcome } from '../external/outcome.ts'
@@ -10,7 +11,6 @@ import type { Usage } from '../external/usage.ts'
 import type { Actor, SealedEvent } from '../log/envelope.ts'
 import type { Json } from '../log/json.ts'
 import type { FunctionSpec } from '../spawn/functions.ts'
-import type { TextFilter } from './workspace.ts'
 
 export type { AgentEvent, AgentEventBody, AgentRunRequest, ExitStatus, Usage }
 
@@ -72,6 +72,8 @@ export interface BackendRun {
   ask?(asked: PermissionAsked): Promise<'approved' | 'rejected' | null>
   /** keepup's own tools, which the agent may call while it runs. Absent: it may call none. */
   readonly tools?: OfferedTools
+  /** False: the log says that the process runs unconfined. Absent: the backend's options decide. */
+  readonly confined?: boolean
 }
 
 /** A permission that an agent asks for. */
@@ -90,6 +92,11 @@ export interface PermissionAsked {
  */
 export interface AgentBackend extends Advertised {
   start(request: AgentRunRequest, run: BackendRun): Promise<AgentCompletion>
+  /**
+   * Whether this host can confine the process of a request. Rejects with AgentError `Backend` where the program could not be
+   * seen inside. Absent: the backend starts no process.
+   */
+  confinement?(request: AgentRunRequest): Promise<Confinement>
   /** Looks whether it can be started on this machine; nothing of the model's service is asked. Absent: it always can. */
   inspect?(): Promise<BackendState>
   /** Ways to start it for a child of keepup's own agent, by the rights that each gives. Absent: it is delegated nothing. */
@@ -120,9 +127,10 @@ export interface ExternalLog {
     start: Extract<ExternalCommand, { kind: 'start' }>,
     asked?: StartedBy,
     facts?: readonly ExternalFact[],
+    confinement?: Confinement,
   ): Promise<ExternalRunLog>
   /** The same for a run that another agent has delegated: its request is recorded by then. */
-  take(agentId: string, facts?: readonly ExternalFact[]): Promise<ExternalRunLog>
+  take(agentId: string, facts?: readonly ExternalFact[], confinement?: Confinement): Promise<ExternalRunLog>
 }
 
 /** The starter of a run, with its id and command; absent: the gateway itself, under an id that is drawn. */
@@ -132,6 +140,8 @@ export interface StartedBy extends Terms {
   readonly commandId?: string
   /** Another run of the same caller holds the working folder, and lets this one work there too. */
   readonly sharesFolder?: boolean
+  /** False: the process runs unconfined. Absent: the settings decide. */
+  readonly sandboxed?: boolean
   /** The name under which it is spawned. */
   readonly name?: string
   /** The agent that it works for, the call by which it came, and the run that it is a part of. */
@@ -193,8 +203,16 @@ export interface ExternalRunLog {
 /** Hides secrets in what is recorded. */
 export interface Hiding {
   value<T extends Json>(value: T): T
-  /** For text that comes in pieces: a secret may be parted between two of them. */
-  pieces(): TextFilter
+  /** Filters the texts of an agent. A secret may span texts. */
+  texts(): TextsFilter
+}
+
+/** Changes texts that are shown one by one. A filter may hold back the end of a text until the next text. */
+export interface TextsFilter {
+  /** The texts that are ready by now; the last one belongs to the given text and may be empty. */
+  push(text: string): readonly string[]
+  /** The texts that were held back. */
+  end(): readonly string[]
 }
 
 export type { Outcome }

@@ -55,7 +55,7 @@ export interface LLMProvider {
   execute(params: ExecutionParams): Promise<ExecutionResult>
   /**
    * Goes on with the run of a name that a crash has left: its recorded result where it had ended, else the same session again.
-   * Rejects with a SpawnError `NOT_RESUMABLE`. Absent: nothing can be resumed.
+   * Rejects with a SpawnError `NOT_RESUMABLE` whose `notBegun` is the agent's id. Absent: nothing can be resumed.
    */
   resume?(params: Omit<ExecutionParams, 'prompt'> & { readonly name: RunName }): Promise<ExecutionResult>
   /** Ends what is left of the run of a name; false: nothing was. Absent: nothing outlives this process. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../log/json.ts'
 import type { ToolResult } from '../shared/tool-call.ts'
 import type { ToolSpec } from '../shared/tool-spec.ts'
-import type { Sandbox, Workspace } from './workspace.ts'
+import type { Sandbox, TextFilter, Workspace } from './workspace.ts'
 
 export type { ToolFailure, ToolResult } from '../shared/tool-call.ts'
 
@@ -25,6 +25,8 @@ export interface ToolContext {
   readonly sandbox: Sandbox | null
   /** Hides secrets in text that the tool is about to cut, lest the cut go through one. Absent: nothing to hide. */
   readonly redact?: (text: string) => string
+  /** {@link redact} for a long text in pieces, in which patterns match within a line. */
+  readonly redactStream?: () => TextFilter
   /**
    * How to read on in the whole result, from a byte of it: words for a note beside what is shown of it. Absent: this run has
    * no tool for it.

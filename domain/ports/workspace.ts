@@ -87,6 +87,8 @@ export interface CommandResult {
   readonly stdoutBytes: number
   readonly stderrBytes: number
   readonly durationMs: number
+  /** Sentences about the workspace after the command, such as a file that lost its set-user-ID bit. Absent: there are none. */
+  readonly warnings?: readonly string[]
 }
 
 /** Changes text that comes in pieces, on its way. It may hold back the end of a piece until what follows has come. */

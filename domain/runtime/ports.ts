@@ -1,6 +1,6 @@
 import type { AgentSpec } from '../agent/definition/spec.ts'
 import type { Json, JsonObject } from '../log/json.ts'
-import type { AgentRunHandle } from '../ports/external.ts'
+import type { AgentRunHandle, TextsFilter } from '../ports/external.ts'
 import type { LiveFeed, ModelProvider, RateLimiter, RequestCache, Sandbox, Tool, Workspace } from '../ports.ts'
 import type { ModelHealth } from './agent/model-health.ts'
 import type { Memories } from './memory/memories.ts'
@@ -19,11 +19,16 @@ export interface SecretBoundary {
   result(value: Json): Json
   /** A redactor for text that comes in pieces. */
   stream(): { push(text: string): string; end(): string }
+  /** A redactor for texts that are shown one by one. */
+  texts(): TextsFilter
   keep(): Promise<void>
   /** Awaited around each effect: what became a secret since is hidden from here on. */
   refresh(): Promise<void>
-  /** Puts values back when a tool is performed; rejects with ToolError SECRET_UNAVAILABLE, which says why it cannot. */
-  resolve(args: JsonObject): Promise<JsonObject>
+  /**
+   * Puts values back when a tool is performed. Rejects with ToolError SECRET_UNAVAILABLE for a secret that the vault does not
+   * hold, or that was not granted to this tool.
+   */
+  resolve(args: JsonObject, toolName: string): Promise<JsonObject>
 }
 
 /** The workspace of one run, opened for as long as it is driven. */

@@ -44,11 +44,16 @@ export const ToolSpec = z.strictObject({
   barrier: z.boolean(),
   control: z.union([z.literal(false), ControlKind]),
   timeLimitMs: Milliseconds,
+  /** Hex SHA-256 of what an MCP server says of the tool beside its name, description and parameters. */
+  definitionHash: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .optional(),
 })
 export type ToolSpec = z.infer<typeof ToolSpec>
 
 /** What a model, a policy and a person go by: a tool in which one of these is another one is another tool. */
-export const ToolMeaning = ToolSpec.pick({ description: true, parameters: true }).extend({
+export const ToolMeaning = ToolSpec.pick({ description: true, parameters: true, definitionHash: true }).extend({
   effect: Effect.exclude(['reconcilable']),
 })
 export type ToolMeaning = z.infer<typeof ToolMeaning>

@@ -16,9 +16,12 @@ export type SpawnErrorCode =
 export class SpawnError extends Error {
   override readonly name = 'SpawnError'
   readonly code: SpawnErrorCode
-  constructor(code: SpawnErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options)
+  /** The id of the agent that was not begun, so that nothing is stored for it; null: the error is about something else. */
+  readonly notBegun: string | null
+  constructor(code: SpawnErrorCode, message: string, options: ErrorOptions & { readonly notBegun?: string } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
+    this.notBegun = options.notBegun ?? null
   }
 }
 

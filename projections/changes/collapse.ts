@@ -35,6 +35,18 @@ export class Collapsed {
     }
   }
 
+  /** The rows of a stream in a table after {@link restart}, with the defaults of the columns that no event sets. */
+  *rowsOf(table: TableName, stream: string): Generator<Cells> {
+    const { columns } = specOf(table)
+    const empty = Object.fromEntries(
+      Object.entries(columns).map(([name, kind]) => [name, kind === 'integer!' ? 0 : null]),
+    )
+    for (const { key, ops } of this.byTable.get(table)?.get(ownerIn(table, stream))?.rows.values() ?? []) {
+      const last = ops.at(-1)
+      if (last?.kind === 'put') yield { ...empty, ...last.initial, ...last.columns, ...key }
+    }
+  }
+
   #take(stream: string, change: Change): void {
     const rows = this.#rowsOf(change.table, ownerIn(change.table, stream))
     if (change.kind === 'clear') {
@@ -69,13 +81,14 @@ export class Collapsed {
 }
 
 /** Whether a table has rows of a stream: its rows are those of one kind, or of any. */
-function holds(table: TableName, stream: string): boolean {
+export function holds(table: TableName, stream: string): boolean {
   const { kind } = specOf(table)
   return kind === undefined || [kind].flat().includes(kindOf(stream))
 }
 
 /** A stream in the owner column of a table: by its id where the table is of one kind, else by its name. */
-const ownerIn = (table: TableName, stream: string): string => (specOf(table).kind === undefined ? stream : idOf(stream))
+export const ownerIn = (table: TableName, stream: string): string =>
+  specOf(table).kind === undefined ? stream : idOf(stream)
 
 function keyText(table: TableName, key: Cells): string {
   const names = specOf(table).key

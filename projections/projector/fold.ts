@@ -29,6 +29,11 @@ export interface Sources {
   readonly residues: ResidueCache
 }
 
+/** The part of {@link Sources} that folds one stream from its beginning. */
+export type StreamSources = Omit<Sources, 'store'> & {
+  readonly store: Pick<Store, 'keepsEvents' | 'erasureSeen'>
+}
+
 /** The rows of a batch, and its progress. */
 export interface Folded extends Batch {
   readonly to: Progress
@@ -74,14 +79,19 @@ export async function foldBatch(
  * A stream's rows from its beginning up to a revision, whatever they were: after a release. `refused`: the event that is
  * known to be refused.
  */
-export async function refolded(sources: Sources, stream: string, upTo: number, refused?: Refused): Promise<Batch> {
+export async function refolded(
+  sources: StreamSources,
+  stream: string,
+  upTo: number,
+  refused?: Refused,
+): Promise<Batch> {
   const fold = new Fold(sources, { heads: new Map(), parked: new Set() })
   await fold.refold(stream, upTo, refused)
   return fold.batch()
 }
 
 /** Kept events of a stream up to a revision, in parts, with the bodies that could not be had before: for a release. */
-export async function* keptAgain(sources: Sources, stream: string, upTo: number): AsyncGenerator<Batch> {
+export async function* keptAgain(sources: StreamSources, stream: string, upTo: number): AsyncGenerator<Batch> {
   const { log, store, kinds } = sources
   if (!store.keepsEvents) return
   const kind = kinds.get(kindOf(stream))
@@ -100,13 +110,13 @@ class Fold {
   readonly #streams = new Map<string, StreamRow>()
   readonly #changes = new Collapsed()
   readonly #kept = new KeptEvents()
-  readonly #sources: Sources
+  readonly #sources: StreamSources
   readonly #states: StreamStates
   readonly #parked = new Set<string>()
   /** `<stream>@<revision>` of erased events that this batch has folded without their bodies. */
   readonly #seenErased = new Set<string>()
   readonly #refold = new Set<string>()
-  constructor(sources: Sources, states: StreamStates) {
+  constructor(sources: StreamSources, states: StreamStates) {
     this.#sources = sources
     this.#states = states
   }

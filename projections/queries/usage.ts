@@ -10,8 +10,10 @@ export interface UsageSum {
   readonly cacheRead: number
   readonly cacheWrite: number
   readonly nanoDollars: number
-  /** Calls with tokens but no price: `nanoDollars` is without them. */
+  /** Calls of unknown cost: `nanoDollars` is without them. */
   readonly unpriced: number
+  /** Runs of other agents that have reported no usage: the tokens are without them. */
+  readonly untold: number
   /** The part of the above whose driver died before the outcome was recorded: estimates. */
   readonly inDoubt: { readonly calls: number; readonly tokens: number; readonly nanoDollars: number }
   /** Calls whose figures were erased with their bodies. */
@@ -26,6 +28,7 @@ export const NOTHING: UsageSum = {
   cacheWrite: 0,
   nanoDollars: 0,
   unpriced: 0,
+  untold: 0,
   inDoubt: { calls: 0, tokens: 0, nanoDollars: 0 },
   erased: 0,
 }
@@ -42,7 +45,11 @@ export const SUMS = [
   total('cache_read').as('cacheRead'),
   total('cache_write').as('cacheWrite'),
   total('nano_dollars').as('nanoDollars'),
-  sql<number>`coalesce(sum(case when input is not null and nano_dollars is null then 1 else 0 end), 0)`.as('unpriced'),
+  // Another agent is one model call in turn 0. A failed call of keepup's own agents has used nothing.
+  sql<number>`coalesce(sum(case when nano_dollars is null and (input is not null or turn = 0) then 1 else 0 end), 0)`.as(
+    'unpriced',
+  ),
+  sql<number>`coalesce(sum(case when turn = 0 and input is null then 1 else 0 end), 0)`.as('untold'),
   lost('1').as('lostCalls'),
   lost('coalesce(input + output + cache_read + cache_write, 0)').as('lostTokens'),
   lost('coalesce(nano_dollars, 0)').as('lostNanoDollars'),
@@ -82,6 +89,7 @@ export function plus(a: UsageSum, b: UsageSum): UsageSum {
     cacheWrite: a.cacheWrite + b.cacheWrite,
     nanoDollars: a.nanoDollars + b.nanoDollars,
     unpriced: a.unpriced + b.unpriced,
+    untold: a.untold + b.untold,
     inDoubt: {
       calls: a.inDoubt.calls + b.inDoubt.calls,
       tokens: a.inDoubt.tokens + b.inDoubt.tokens,

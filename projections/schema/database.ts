@@ -6,7 +6,8 @@ import type { Row, RowOf, TableName } from './tables.ts'
 export type PositionRow = RowOf<typeof ownTables.position>
 export type StreamRow = RowOf<typeof ownTables.streams>
 
-/** Seed 000, 8.4, under its name and with its columns; usage is the agent's own, `usage_cost` in dollars. */
+/** Seed 000, 8.4, under its name and with its columns; usage is the agent's own, `usage_cost` in dollars. Null: another
+ * agent has not reported it. */
 export interface LineageRow {
   id: string
   run_id: string
@@ -16,14 +17,14 @@ export interface LineageRow {
   depth: number
   created_at: string
   completed_at: string | null
-  usage_input_tokens: number
-  usage_output_tokens: number
-  usage_cost: number
+  usage_input_tokens: number | null
+  usage_output_tokens: number | null
+  usage_cost: number | null
   code: string | null
   turn: number
   step: number
   revision: number
-  nano_dollars: number
+  nano_dollars: number | null
   /** The part of the above that is estimated: the outcome of those calls is not known. */
   in_doubt_tokens: number
   in_doubt_nano_dollars: number
@@ -35,15 +36,15 @@ export interface LineageRow {
   ungoverned: number
 }
 
-/** Own usage and that of all descendants. */
+/** Own usage and that of all descendants; null where another agent among them has not reported its own. */
 export interface TotalsRow {
   id: string
   run_id: string
   agents: number
-  total_input_tokens: number
-  total_output_tokens: number
-  total_nano_dollars: number
-  total_cost: number
+  total_input_tokens: number | null
+  total_output_tokens: number | null
+  total_nano_dollars: number | null
+  total_cost: number | null
   /** The part of the above that is estimated. */
   in_doubt_tokens: number
   in_doubt_nano_dollars: number

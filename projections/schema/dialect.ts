@@ -1,3 +1,4 @@
+import { type Kysely, PostgresAdapter } from 'kysely'
 import { postgresIndex, sqliteIndex } from './memory-index.ts'
 
 /** The differences between the databases that hold the tables. The rest is kysely and standard SQL. */
@@ -38,6 +39,10 @@ export const postgres: Dialect = {
   quote: (value) => `coalesce(cast(to_json(${value}) as text), 'null')`,
   json: (text) => `json_of(${text})`,
 }
+
+/** The dialect of an open database. */
+export const dialectOf = <T>(db: Kysely<T>): Dialect =>
+  db.getExecutor().adapter instanceof PostgresAdapter ? postgres : sqlite
 
 /** SQL of a JSON object, as text; the values are SQL of JSON text or NULL. */
 export const jsonObject = (members: Readonly<Record<string, string>>) =>

@@ -36,6 +36,17 @@ export const callsAt = (agent: string, revision: string, turn: string) => `${his
 const sum = (column: string, where = '') =>
   `coalesce((select sum(${column}) from model_calls m where m.agent_id = a.id${where}), 0)`
 
+/** Another agent is one model call in turn 0. The agent may not have reported this column of it. */
+const untold = (column: string) => `m.turn = 0 and m.${column} is null`
+
+/** A sum that is null where another agent has not reported its part. */
+const known = (expression: string, column: string) =>
+  `case when a.ungoverned = 1 and exists (select 1 from model_calls m where m.agent_id = a.id and ${untold(column)})
+    then null else ${sum(expression)} end`
+
+const knownTotal = (expression: string, column: string) =>
+  `case when count(case when ${untold(column)} then 1 end) > 0 then null else coalesce(sum(${expression}), 0) end`
+
 /** SQL of the role of the source of a row `a` of `agents` that is a fork. */
 export const inheritedRole = `(with recursive up(role, source) as (
     select s.role, s.forked_from from agents s where s.id = a.forked_from
@@ -54,23 +65,24 @@ const LOST = " and m.status = 'lost'"
 // No foreign key on the parent: its stream may be parked while the child's is not.
 const lineage = `create view agent_lineage as select a.id, a.run_id, a.parent_agent_id,
   coalesce(a.role, ${inheritedRole}, '') as role, a.status, a.depth, a.created_at, a.completed_at,
-  ${sum(INPUT)} as usage_input_tokens,
-  ${sum('m.output')} as usage_output_tokens,
-  ${dollars(sum('m.nano_dollars'))} as usage_cost,
+  ${known(INPUT, 'input')} as usage_input_tokens,
+  ${known('m.output', 'output')} as usage_output_tokens,
+  ${dollars(known('m.nano_dollars', 'nano_dollars'))} as usage_cost,
   a.code, a.turn, a.step, a.revision,
-  ${sum('m.nano_dollars')} as nano_dollars,
+  ${known('m.nano_dollars', 'nano_dollars')} as nano_dollars,
   ${sum(`${INPUT} + m.output`, LOST)} as in_doubt_tokens,
   ${sum('m.nano_dollars', LOST)} as in_doubt_nano_dollars,
-  (select count(*) from model_calls m where m.agent_id = a.id and m.input is not null and m.nano_dollars is null)
+  (select count(*) from model_calls m where m.agent_id = a.id and m.nano_dollars is null
+    and (m.input is not null or m.turn = 0))
     as unpriced_calls,
   a.incomplete_from, a.backend, a.ungoverned
   from agents a`
 
 const SUMS = `count(distinct tree.id) as agents,
-    coalesce(sum(${INPUT}), 0) as total_input_tokens,
-    coalesce(sum(m.output), 0) as total_output_tokens,
-    coalesce(sum(m.nano_dollars), 0) as total_nano_dollars,
-    ${dollars('coalesce(sum(m.nano_dollars), 0)')} as total_cost,
+    ${knownTotal(INPUT, 'input')} as total_input_tokens,
+    ${knownTotal('m.output', 'output')} as total_output_tokens,
+    ${knownTotal('m.nano_dollars', 'nano_dollars')} as total_nano_dollars,
+    ${dollars(knownTotal('m.nano_dollars', 'nano_dollars'))} as total_cost,
     coalesce(sum(case when m.status = 'lost' then ${INPUT} + m.output end), 0) as in_doubt_tokens,
     coalesce(sum(case when m.status = 'lost' then m.nano_dollars end), 0) as in_doubt_nano_dollars`
 

@@ -5,7 +5,6 @@ import { expect, test } from 'vitest'
 import { FileBlobs } from '../../adapters/blobs-file/store.ts'
 import { blobStoreContract } from '../contracts/blob-store.ts'
 import { tempFolder } from '../support/folders.ts'
-import { testWith } from '../support/tools.ts'
 
 const hash = 'ab'.repeat(32)
 const bytes = new Uint8Array(100_000).map((_, index) => index % 251)
@@ -57,27 +56,23 @@ test('a half-written file that cannot be removed does not prevent a put', async 
   expect(Buffer.compare(await blobs.get('r2', hash), bytes)).toBe(0)
 })
 
-testWith(
-  { probe: ['strace', '-f', '-o', '/dev/null', 'true'], install: 'install strace (apt-get install strace)' },
-  'a blob is durable under its name before it is acknowledged',
-  async () => {
-    const folder = tempFolder()
-    const trace = join(folder, 'trace')
-    const module = new URL('../../adapters/blobs-file/store.ts', import.meta.url).href
-    const program = `import { FileBlobs } from ${JSON.stringify(module)}
+test('a blob is durable under its name before it is acknowledged', { tags: ['strace'] }, () => {
+  const folder = tempFolder()
+  const trace = join(folder, 'trace')
+  const module = new URL('../../adapters/blobs-file/store.ts', import.meta.url).href
+  const program = `import { FileBlobs } from ${JSON.stringify(module)}
       await new FileBlobs(process.argv[1]).put('r1', '${hash}', new Uint8Array(9))
       process.stdout.write('ack')`
-    const calls = 'trace=fsync,fdatasync,rename,renameat,renameat2,write'
-    const traced = ['-f', '-y', '-e', calls, '-o', trace, process.execPath, '--input-type=module', '-e', program]
-    execFileSync('strace', [...traced, join(folder, 'blobs')], { stdio: ['ignore', 'pipe', 'inherit'] })
-    const happened = readFileSync(trace, 'utf8')
-      .split('\n')
-      .flatMap((line) => {
-        if (/fsync\(\d+<[^>]*\/tmp\/ab/.test(line)) return ['file synced']
-        if (/rename\w*\(.*\/tmp\/ab/.test(line)) return ['named']
-        if (/fsync\(\d+<[^>]*\/r1\/r1>/.test(line)) return ['name synced']
-        return /write\(1<[^>]*>, "ack"/.test(line) ? ['acknowledged'] : []
-      })
-    expect(happened).toEqual(['file synced', 'named', 'name synced', 'acknowledged'])
-  },
-)
+  const calls = 'trace=fsync,fdatasync,rename,renameat,renameat2,write'
+  const traced = ['-f', '-y', '-e', calls, '-o', trace, process.execPath, '--input-type=module', '-e', program]
+  execFileSync('strace', [...traced, join(folder, 'blobs')], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const happened = readFileSync(trace, 'utf8')
+    .split('\n')
+    .flatMap((line) => {
+      if (/fsync\(\d+<[^>]*\/tmp\/ab/.test(line)) return ['file synced']
+      if (/rename\w*\(.*\/tmp\/ab/.test(line)) return ['named']
+      if (/fsync\(\d+<[^>]*\/r1\/r1>/.test(line)) return ['name synced']
+      return /write\(1<[^>]*>, "ack"/.test(line) ? ['acknowledged'] : []
+    })
+  expect(happened).toEqual(['file synced', 'named', 'name synced', 'acknowledged'])
+})

@@ -36,7 +36,7 @@ test.each(all ? cases : cases.filter((_, n) => SAMPLE.includes(n)))('kill -9 at 
   const { data, root, work, started, end } = await killed(nth, side)
   expect([0, 'SIGKILL']).toContain(end)
   const before = started()
-  const keepup = await openKeepUp({ data, scripts: DELEGATING.scripts })
+  const keepup = await openKeepUp({ data, sandboxed: false, scripts: DELEGATING.scripts })
   onTestFinished(() => keepup.close())
   const { runId } = await keepup.start(DELEGATING.start(work))
   // A process that drives by itself finds the run: what the other agent owes counts as the run's.

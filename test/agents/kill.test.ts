@@ -29,7 +29,7 @@ test.each([1, 2, 3, 4].flatMap((nth) => [[nth, 'before'] as const, [nth, 'after'
   async (nth, side) => {
     const { data, root, work, started, end } = await killed(nth, side)
     expect([0, 'SIGKILL']).toContain(end)
-    const keepup = await openKeepUp({ data })
+    const keepup = await openKeepUp({ data, sandboxed: false })
     onTestFinished(() => keepup.close())
     const runs = []
     for await (const run of keepup.runs()) runs.push(run)

@@ -2,7 +2,6 @@ import { realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { RESULT_BYTES } from '../../domain/agent/bounded.ts'
 import { fake, type Opened, opened } from '../support/mcp/servers.ts'
 
 let servers: Opened
@@ -50,10 +49,9 @@ describe('a result', () => {
     expect(await servers.call(`fake:${name}`, args as never)).toEqual({ content, detail: { untrusted: 'mcp' } })
   })
 
-  test('that is long is cut to head and tail, and kept whole', async () => {
-    const { content, whole } = await servers.call('fake:long', {}, { readOn: (from) => `read on from ${from}` })
-    expect(Buffer.byteLength(content)).toBeLessThan(RESULT_BYTES)
-    expect(content).toContain('read on from ')
+  test('that is long is handed over whole: the runtime redacts it before it shows a part', async () => {
+    const { content, whole } = await servers.call('fake:long')
+    expect(content).toBe('')
     expect(whole).toBe('line of text\n'.repeat(10_000))
   })
 

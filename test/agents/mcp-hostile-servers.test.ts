@@ -8,7 +8,7 @@ import { fake, opened } from '../support/mcp/servers.ts'
 
 test.each<[string, RegExp]>([
   ['crash', /cannot be reached: it exited with 1; its last words: missing API key/],
-  ['line', /cannot be reached: it was ended: it sent a message of more than 16777216 bytes/],
+  ['line', /cannot be reached: it was ended: it sent a message of more than 8388608 bytes/],
   ['stray', /cannot be reached: it was ended: it sent more than 1000 lines that are no messages/],
   ['pages', /cannot be reached: .*tools\/list/],
   ['silent', /cannot be reached: /],

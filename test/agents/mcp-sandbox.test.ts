@@ -6,7 +6,6 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { processes } from '../../adapters/sandbox/process-table.ts'
 import { McpPool } from '../../adapters/tools-mcp/pool.ts'
 import { McpServers } from '../../adapters/tools-mcp/settings.ts'
-import { skipWithoutBubblewrap } from '../support/bubblewrap.ts'
 import { CLONE, fake, opened } from '../support/mcp/servers.ts'
 import { toolContext } from '../support/web-server.ts'
 
@@ -19,7 +18,7 @@ const folders = () => {
   return { data, ws }
 }
 
-describe.skipIf(skipWithoutBubblewrap)('a server in the sandbox', () => {
+describe('a server in the sandbox', { tags: ['bubblewrap'] }, () => {
   test('changes the folder of its run alone, and sees neither temporary files nor hidden ones', async () => {
     const { data, ws } = folders()
     const hidden = vi.fn(async () => [data])
@@ -58,6 +57,15 @@ describe.skipIf(skipWithoutBubblewrap)('a server in the sandbox', () => {
     writeFileSync(join(ws, '.git', 'config'), '[core]\n')
     const { call } = await opened({ fake: fake() }, { cwd: ws })
     expect((await call('fake:write', { words: join(ws, '.git', 'config') })).content).toBe('EROFS')
+  })
+
+  test('reads the paths that are declared for all programs in the sandbox', async () => {
+    const { ws } = folders()
+    const bare = fake('normal', { readable: [] })
+    const words = join(CLONE, 'package.json')
+    const { call } = await opened({ fake: bare }, { cwd: ws, readable: [CLONE] })
+    expect((await call('fake:read', { words })).content).toContain('"name"')
+    expect((await call('fake:write', { words })).content).toBe('EROFS')
   })
 
   test('is outside of it where its settings say so', async () => {

@@ -42,12 +42,12 @@ test.each(['auto', 'legacy'] as const)('a run is started, its call approved, and
   await expect.poll(async () => (await call('list_approvals', { run: runId })).approvals.length).toBe(1)
   const { approvals } = await call('list_approvals', { run: runId })
   const id = approvals[0].toolCallId
-  const { approval, preview } = await call('get_approval', { call: id })
+  const { questionHash, preview } = await call('get_approval', { call: id })
   expect(JSON.stringify(preview)).toContain('hello')
-  const wrong = { call: id, decision: 'approved', argumentsHash: 'f'.repeat(64) }
-  expect(await call('decide_approval', wrong)).toEqual({ refused: expect.stringMatching(/^APPROVAL_MISMATCH: /) })
+  const wrong = { call: id, decision: 'approved', questionHash: 'f'.repeat(64) }
+  expect(await call('decide_approval', wrong)).toEqual({ refused: expect.stringMatching(/^QUESTION_CHANGED: /) })
   expect(existsSync(join(workspace, 'hello.txt'))).toBe(false)
-  await call('decide_approval', { ...wrong, argumentsHash: approval.argumentsHash, reason: 'seen' })
+  await call('decide_approval', { ...wrong, questionHash, reason: 'seen' })
   const { run } = await until(runId, ({ run }) => run.status === 'completed')
   expect(run).toMatchObject({ summary: expect.stringContaining('approved') })
   expect(existsSync(join(workspace, 'hello.txt'))).toBe(true)

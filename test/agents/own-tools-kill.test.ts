@@ -43,7 +43,12 @@ test.each([
 ] as const)('kill -9 %s', async (_, nth, side, ends, times) => {
   const { data, root, work, started, end } = await killed(nth, side)
   expect(end).toBe('SIGKILL')
-  const keepup = await openKeepUp({ data, scripts: REACHING.scripts, tools: [noteTool(work, () => undefined)] })
+  const keepup = await openKeepUp({
+    data,
+    sandboxed: false,
+    scripts: REACHING.scripts,
+    tools: [noteTool(work, () => undefined)],
+  })
   onTestFinished(() => keepup.close())
   const { runId } = await keepup.start(REACHING.start(work))
   expect(await keepup.drive(runId)).toEqual({ end: 'done' })

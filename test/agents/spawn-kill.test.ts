@@ -41,7 +41,7 @@ async function killed(nth: number, side: 'before' | 'after') {
 }
 
 async function afterwards({ data, work }: { data: string; work: string }) {
-  const keepup = await openKeepUp({ data })
+  const keepup = await openKeepUp({ data, sandboxed: false })
   onTestFinished(() => keepup.close())
   const store = keepup.contextStore('audit')
   const runtime = () => new AgentRuntime({ provider: new ClaudeCodeProvider({ keepup, workingDir: work }), store })

@@ -1,6 +1,9 @@
 import { join } from 'node:path'
 import { configDefaults, defineConfig } from 'vitest/config'
+import { MissingProgramsReporter, mustBeComplete, programTags } from '../support/missing-programs.ts'
 import { mutationPlugin } from '../support/mutation.ts'
+
+mustBeComplete()
 
 // Tests that start the programs of others as processes, such as MCP servers.
 export default defineConfig({
@@ -8,6 +11,8 @@ export default defineConfig({
   test: {
     env: { XDG_CONFIG_HOME: join(import.meta.dirname, '../../node_modules', '.keepup-test-config') },
     include: ['test/agents/**/*.test.ts'],
+    tags: programTags,
+    reporters: ['default', new MissingProgramsReporter()],
     // Programs of other makers come from npm: AGENT_CLIS=real.
     exclude: [...configDefaults.exclude, ...(process.env.AGENT_CLIS === 'real' ? [] : ['test/agents/real/**'])],
     // What a mutation makes of a file is never kept for other runs, nor taken from them.

@@ -1,3 +1,4 @@
+// @module-tag git
 import { expect, it } from 'vitest'
 import { eraseRun } from '../../api/app/runs/erase-run.ts'
 import { opened, otherAgent } from './agent-delegation-support.ts'

@@ -1,3 +1,4 @@
+// @module-tag git
 import { expect, it } from 'vitest'
 import { AgentError, CANCELLED } from '../../domain/external/errors.ts'
 import type { AgentBackend } from '../../domain/ports/external.ts'

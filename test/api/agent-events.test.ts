@@ -137,7 +137,9 @@ describe('the brief state', () => {
     ])
   })
 
-  it('is the state without its messages, at every event, and names the writers of variables', async () => {
+  it('is the state without its messages, at every event, and names the writers of variables', {
+    tags: ['git'],
+  }, async () => {
     const id = await driven('write', { contextVariables: { ticket: 42 }, workspace: world.workspace() })
     const fork = await ask('POST', `/v1/runs/${id}/fork`, { body: { event: 6, drive: false } })
     const { runId } = await bodyOf<{ runId: string }>(fork)
@@ -155,7 +157,7 @@ describe('the brief state', () => {
   })
 })
 
-it('runs are listed by what they wait for', async () => {
+it('runs are listed by what they wait for', { tags: ['git'] }, async () => {
   const waits = await driven('write', { workspace: world.workspace() })
   const asks = await driven('ask')
   const done = await driven('finish')

@@ -1,3 +1,4 @@
+// @module-tag git
 import { expect, it, onTestFinished } from 'vitest'
 import { AgentError, CANCELLED } from '../../domain/external/errors.ts'
 import { opened } from './agent-delegation-support.ts'
@@ -103,7 +104,7 @@ it('a secret is resolved for the tool, and neither the log nor the agent sees it
   const { tool, calls } = noting({}, async ({ text }) => ({ content: `kept ${text}` }))
   const { backend, answers } = reachingAgent(async (call) => void (await call('notes__add', { text: `key ${SECRET}` })))
   const place = await opened([backend], {}, undefined, { tools: [tool] })
-  const { runId } = await place.lead({}, { secrets: ['NOTES_KEY'] })
+  const { runId } = await place.lead({}, { secrets: ['NOTES_KEY=@server:notes'] })
   await place.keepup.drive(runId)
   expect(calls[0]?.args).toEqual({ text: `key ${SECRET}` })
   expect(answers[0]?.text).toMatch(/^kept key secret:ku_\w{26}$/)

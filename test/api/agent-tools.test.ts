@@ -1,3 +1,4 @@
+// @module-tag git
 import { expect, it } from 'vitest'
 import { treeLines } from '../../api/cli/tree-text.ts'
 import { opened } from './agent-delegation-support.ts'
@@ -82,19 +83,18 @@ it('a tool that the policy denies is not offered, and one that it asks for waits
   const { keepup, lead, sql } = await opened([backend], {}, undefined, { tools: [noted.tool, other.tool] })
   const { runId } = await lead({ deniedTools: ['notes:drop'], requiresApproval: ['notes:add'] })
   const driven = keepup.drive(runId)
-  const { ask } = appOver(keepup.services, 'scripted:lead')
+  const { ask, answer: decide } = appOver(keepup.services, 'scripted:lead')
   // Calls that may touch the same run one after the other, so that the second is asked about when the first has ended.
   for (const decision of ['approved', 'rejected'] as const) {
     const pending = () => Array.fromAsync(keepup.approvals())
     await expect.poll(async () => (await pending()).length).toBe(1)
-    const [{ toolCallId, argumentsHash } = expect.fail()] = await pending()
+    const [{ toolCallId } = expect.fail()] = await pending()
     const asked = (await (await ask('GET', `/v1/approvals/${toolCallId}`)).json()) as { approval: object }
     expect(asked.approval).toMatchObject({
       toolName: 'notes:add',
       arguments: { text: decision === 'approved' ? 'yes' : 'no' },
     })
-    const body = { decision, by: 'ada', argumentsHash }
-    expect((await ask('POST', `/v1/approvals/${toolCallId}`, { body })).status).toBe(200)
+    expect((await decide(toolCallId, { decision, by: 'ada' })).status).toBe(200)
   }
   expect(await driven).toEqual({ end: 'done' })
   expect(listed[0]).not.toContain('notes__drop')

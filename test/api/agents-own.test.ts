@@ -7,7 +7,7 @@ import { tempFolder } from '../support/folders.ts'
 
 // A backend of the user's own is one object (api/docs/agents.md).
 
-test('the object of a program is run and recorded as those of keepup are', async () => {
+test('the object of a program is run and recorded as those of keepup are', { tags: ['git'] }, async () => {
   const bin = tempFolder()
   const script = `#!/bin/sh\n[ "$1" = --version ] && echo 1.2.3 && exit\necho '${OWN_SAMPLE.lines.join('\n')}'\n`
   writeFileSync(join(bin, 'plain'), script)

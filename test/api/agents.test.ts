@@ -5,8 +5,8 @@ import { Agents } from '../../api/app/agents/agents.ts'
 import { systemRandom } from '../../api/host/random.ts'
 import { type KeepUpOptions, openKeepUp } from '../../api/index.ts'
 import { StreamExternalLog } from '../../domain/runtime/external/stream-log.ts'
-import { skipWithoutBubblewrap } from '../support/bubblewrap.ts'
 import { ENDED, Puppet } from '../support/external/in-process.ts'
+import { DONE, plainBackend, say } from '../support/external/plain-agent.ts'
 import { tempFolder } from '../support/folders.ts'
 import { standing } from '../support/standing-clock.ts'
 
@@ -45,6 +45,31 @@ test('a run of another agent is listed, verified, and its secrets are in no even
   expect(await keepup.run(run.agentId)).toMatchObject({ status: 'completed', backend: 'fake', ungoverned: true })
 })
 
+test('a text of a program is an event while the program works, and a secret that spans two texts is in no event', async () => {
+  const secret = 'correct-horse-battery-staple'
+  const { backend, folder } = plainBackend((at) => [
+    say('Hello.'),
+    { do: 'await-file', file: join(at, 'second') },
+    say(`World. It is ${secret.slice(0, 12)}`),
+    { do: 'await-file', file: join(at, 'third') },
+    say(secret.slice(12)),
+    say('Bye.'),
+    DONE,
+  ])
+  const keepup = await openKeepUp({ data: tempFolder(), agents: [backend] })
+  onTestFinished(() => keepup.close())
+  const run = await keepup.runAgent('plain', { prompt: 'go', env: { LOGIN: secret } })
+  const texts: (string | undefined)[] = []
+  for await (const { text } of run.events) {
+    texts.push(text)
+    // The program goes on only once this was seen.
+    if (texts.length === 1) writeFileSync(join(folder, 'second'), '')
+    if (texts.length === 2) writeFileSync(join(folder, 'third'), '')
+  }
+  expect(texts).toEqual(['Hello.', 'World. It is ', expect.stringMatching(/^secret:ku_[0-9a-z]{26}$/), 'Bye.'])
+  expect(await stored(keepup)).not.toMatch(/correct-|staple/)
+})
+
 test('closing cancels what is at work, and the log says so', async () => {
   const { keepup, puppet, data } = await opened()
   const run = await keepup.runAgent('fake', { prompt: 'go' })
@@ -76,6 +101,16 @@ test('a run whose process is gone is settled by the next owner of the data folde
   expect(next.puppet.started).toBe(0)
 })
 
+test.each([undefined, null, 'go', { prompt: 'go', env: null }, { prompt: 'go', extensions: null }])(
+  'a request that is %j is an InvalidRequest, and an unknown kind is told first',
+  async (request) => {
+    const { keepup } = await opened()
+    await expect(keepup.runAgent('fake', request as never)).rejects.toMatchObject({ code: 'InvalidRequest' })
+    await expect(keepup.runAgent('unknown', request as never)).rejects.toMatchObject({ code: 'UnknownBackend' })
+    await expect(keepup.runAgent('keepup', request as never)).rejects.toMatchObject({ code: 'InvalidRequest' })
+  },
+)
+
 test('a kind that no backend has is refused before anything is recorded', async () => {
   const { keepup } = await opened()
   const before = await stored(keepup)
@@ -98,7 +133,7 @@ test('what a program says of itself is asked for once in ten seconds, also by re
   expect(await versions()).toEqual(['1.0.1', '1.0.1'])
 })
 
-test.skipIf(skipWithoutBubblewrap)('where the settings confine agents, they do not see what is of keepup', async () => {
+test('where the settings confine agents, they do not see what is of keepup', { tags: ['bubblewrap'] }, async () => {
   const root = process.cwd()
   const place = mkdtempSync(join(root, 'node_modules', '.keepup-test-'))
   onTestFinished(() => rmSync(place, { recursive: true, force: true }))

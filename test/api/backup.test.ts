@@ -1,3 +1,4 @@
+// @module-tag git
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
@@ -7,14 +8,13 @@ import { createSandbox } from '../../adapters/sandbox/bubblewrap.ts'
 import { systemKeys } from '../../adapters/vault/keys.ts'
 import { openEmbedded } from '../../api/embedded/open-embedded.ts'
 import { hiddenFrom, refuseSecretsIn } from '../../api/host/hidden.ts'
-import { openFolder, skipWithoutBubblewrap } from '../support/bubblewrap.ts'
+import { openFolder } from '../support/bubblewrap.ts'
 import { bodyOf, openWorld } from './http-support.ts'
 
 // A backup holds the vault: agents must not get at it.
 
 let world: Awaited<ReturnType<typeof openWorld>>
-// Temporary folders and homes are hidden from commands anyway.
-const { folder: open, seen } = openFolder()
+const open = openFolder()
 beforeAll(async () => {
   world = await openWorld()
 })
@@ -29,7 +29,7 @@ const backup = async (folder: string) => {
   return { status: answer.status, ...(await bodyOf(answer)) }
 }
 
-it.skipIf(skipWithoutBubblewrap)('commands see no backup, no other data folder and no configuration', async () => {
+it('commands see no backup, no other data folder and no configuration', { tags: ['bubblewrap'] }, async () => {
   expect(await backup(join(open, 'far/saved'))).toMatchObject({ status: 200 })
   mkdirSync(join(open, 'others/data/vault'), { recursive: true })
   writeFileSync(join(open, 'others/data/vault.check'), 'x')
@@ -43,11 +43,11 @@ it.skipIf(skipWithoutBubblewrap)('commands see no backup, no other data folder a
   const vaultKeyFile = join(open, 'others/vault.key')
   writeFileSync(vaultKeyFile, 'the key of the vault')
   const hide = await hiddenFrom({ data: world.data, file, vaultKeyFile }, workspace)
-  const box = await createSandbox({ workspace, hide: [...hide, join(world.data, 'keepup.json')] })
+  const box = await createSandbox({ workspace, hide: [...hide, join(world.data, 'keepup.json')], readable: [open] })
   const { data: key } = JSON.parse(readFileSync(join(open, 'far/saved/vault/reference.key'), 'utf8'))
   const script = `cat ../seen ../data/vault/secret ${open}/far/saved/vault/* ${file} ../vault.key; grep -rs -e ${key} -e 'key of the' -e password -e 'their secret' ${open}`
   const command = { argv: ['/bin/sh', '-c', script], cwd: '.', timeoutMs: 10_000, network: false }
-  expect((await box.exec(command, new AbortController().signal)).stdout).toBe(seen ? 'seen' : '')
+  expect((await box.exec(command, new AbortController().signal)).stdout).toBe('seen')
 })
 
 it('a backup into a folder that agents work in is refused, and nothing is made', async () => {

@@ -1,10 +1,20 @@
 import { expect, test } from 'vitest'
 import { Bill } from '../../api/app/schemas/runs.ts'
-import { inDoubt } from '../../api/cli/output/units.ts'
-import { billOf } from '../../api/host/row-views.ts'
+import { inDoubt, used } from '../../api/cli/output/units.ts'
+import { billOf, costRow } from '../../api/host/row-views.ts'
 
 const USAGE = {
-  ...{ calls: 3, input: 700, output: 90, cacheRead: 5, cacheWrite: 1, nanoDollars: 40_000_000, unpriced: 0, erased: 0 },
+  ...{
+    calls: 3,
+    input: 700,
+    output: 90,
+    cacheRead: 5,
+    cacheWrite: 1,
+    nanoDollars: 40_000_000,
+    unpriced: 0,
+    untold: 0,
+    erased: 0,
+  },
   inDoubt: { calls: 1, tokens: 320, nanoDollars: 20_000_000 },
 }
 
@@ -14,6 +24,13 @@ test('a bill tells the estimated part apart', () => {
   expect(inDoubt(bill.inDoubt)).toBe(
     '; of it 320 tokens, $0.0200 in doubt: estimated for a model call whose end was not seen',
   )
+})
+
+test('a bill with an agent that reports no usage has no tokens and no amount', () => {
+  const bill = Bill.parse(billOf({ ...USAGE, unpriced: 1, untold: 1 }, 0))
+  expect(bill).toMatchObject({ inputTokens: null, outputTokens: null, nanoDollars: null, usd: null, modelCalls: 3 })
+  expect(used(bill)).toBe('? tokens in, ? out, ?')
+  expect(costRow({ ...USAGE, unpriced: 1, untold: 1, nanoDollars: 0 })).toMatchObject({ nanoDollars: null, usd: null })
 })
 
 test('a bill without doubts says nothing of them, and one without prices no amount', () => {

@@ -99,7 +99,7 @@ describe("what a reference in a tool's arguments stands for", () => {
           await boundary.keep()
           return shown
         },
-        resolve: async (text: string) => (await boundary.resolve({ text })).text,
+        resolve: async (text: string) => (await boundary.resolve({ text }, 'write_file')).text,
       }
     }
     return { vault, run, ref: (value: string) => reference(key, value) }

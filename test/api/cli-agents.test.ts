@@ -1,3 +1,4 @@
+// @module-tag git
 import { mkdirSync, realpathSync, renameSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -54,11 +55,23 @@ test('run --agent shows what the agent says as it comes, and its result on stdou
   expect(events.out).toMatch(/external_ended .*exited, exit 0, All done/)
 })
 
+test('run --agent --no-sandbox says that the agent runs unconfined, and the log says why', async () => {
+  const { keepup } = played([INIT, SAYS, ENDS])
+  const { code, err } = await keepup('run', '--agent', 'claude_code', '--no-sandbox', 'do it')
+  expect(code).toBe(0)
+  expect(err).toContain('the agent runs unconfined: the start asked for it (sandboxed: false)')
+  const [, id] = /^run (\w+)$/m.exec(err)!
+  expect((await keepup('events', id!)).out).toMatch(/process_start .*unconfined: the start asked for it/)
+  const confined = await keepup('run', '--agent', 'claude_code', 'do it')
+  expect([confined.code, confined.err]).toEqual([0, expect.not.stringContaining('unconfined')])
+})
+
 test('an agent that fails gives exit code 3, a kind that there is not gives 2', async () => {
   const { keepup } = played([INIT, { do: 'exit', code: 7 }])
   const { code, err, out } = await keepup('run', '--agent', 'claude_code', 'do it')
   expect([code, out]).toEqual([3, expect.stringMatching(/^\w+ failed\n$/)])
   expect(err).toContain('the agent failed: the agent ended with exit code 7')
+  expect(err).toContain(': ? tokens in, ? out, ?; ungoverned')
   const none = await keepup('run', '--agent', 'unknown-agent', 'do it')
   expect([none.code, none.err]).toEqual([2, expect.stringContaining('there is no such backend')])
   const own = await keepup('run', '--agent', 'claude_code', '--role', 'coder', 'do it')

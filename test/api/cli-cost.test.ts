@@ -7,7 +7,7 @@ describe('what runs made, and what they cost', { timeout: 60_000 }, () => {
   const folder = cliFolder()
   afterAll(() => folder.clean())
 
-  it('artifacts lists and shows them, and marks those that were only named', async () => {
+  it('artifacts lists and shows them, and marks those that were only named', { tags: ['git'] }, async () => {
     const how = ['--tools', 'write_file', '--approve', 'write_file']
     const id = idIn((await folder.look('run', 'write it', '-w', folder.workspace(), ...how)).err)
     const claims = idIn((await folder.look('run', 'claim it', '-w', folder.workspace(), ...how)).err)

@@ -49,7 +49,7 @@ describe('what cannot be had', { timeout: 120_000 }, () => {
     expect([code, err]).toEqual([1, expect.stringContaining('VAULT_')])
   })
 
-  it('is a folder in which another run works, and goes on when that has ended', async () => {
+  it('is a folder in which another run works, and goes on when that has ended', { tags: ['git'] }, async () => {
     const workspace = folder.workspace()
     const first = folder.start(folder.waits(workspace))
     await first.said('thinking')

@@ -9,7 +9,9 @@ describe('a transcript', { timeout: 60_000 }, () => {
   const folder = cliFolder()
   afterAll(() => folder.clean())
 
-  it('holds the prompt, every message, every call with its result, and who approved it, turn by turn', async () => {
+  it('holds the prompt, every message, every call with its result, and who approved it, turn by turn', {
+    tags: ['git'],
+  }, async () => {
     const run = await folder.look('run', 'write it\nplease', '-w', folder.workspace(), '--tools', 'write_file')
     const id = idIn(run.err)
     await folder.look('approve', id, '--by', 'bob', '--reason', 'looks right')

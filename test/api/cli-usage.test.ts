@@ -89,7 +89,7 @@ describe('the command line', () => {
     expect(help).toContain('turns kept for the final warning (default: 2)')
   })
 
-  it('makes nothing where it only reads', async () => {
+  it('makes nothing where it only reads', { tags: ['git'] }, async () => {
     const data = join(folder.root, 'never', 'made')
     for (const args of [['approvals'], ['events', 'x'], ['verify'], ['tail', '--no-follow'], ['sql', 'select 1']]) {
       const { code, err } = await inProcess(['--data', data, ...args])

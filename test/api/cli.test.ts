@@ -1,3 +1,4 @@
+// @module-tag git
 import { spawnSync } from 'node:child_process'
 import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -32,6 +32,8 @@ describe('settings', () => {
   it.each([
     [{ port: 'high' }, `bad value for "port" (${file})`],
     [{ by: 'a\u001b[31m' }, 'bad value for "by"'],
+    [{ sandboxReadable: ['/opt/models', 'relative'] }, 'bad value for "sandboxReadable"'],
+    [{ sandboxReadable: ['/opt/..'] }, 'expected absolute paths of files and folders; the root cannot be one'],
     [{ prot: 1 }, `${file}: unknown key "prot"`],
     [{ data: '/x' }, '"data" belongs to --data'],
     [[], 'expected an object'],

@@ -8,7 +8,6 @@ import { findProgram } from '../../adapters/programs/programs.ts'
 import { canLimit, isExempt } from '../../adapters/sandbox/process-limit.ts'
 import { openVault } from '../../adapters/vault/file-vault.ts'
 import { checkDisk, checkGit, checkGuards, checkSandbox, vaultFault } from '../../api/cli/doctor/checks.ts'
-import { skipWithoutBubblewrap } from '../support/bubblewrap.ts'
 import { tempFolder } from '../support/folders.ts'
 
 it.skipIf(process.platform !== 'linux')(
@@ -55,7 +54,7 @@ it("tells which of the log's guards are not as they were made", async () => {
   ])
 })
 
-it('shows which programs keepup starts, and takes none that an agent can have written', async () => {
+it('shows which programs keepup starts, and takes none that an agent can have written', { tags: ['git'] }, async () => {
   const git = findProgram('git')
   expect(await checkGit()).toMatchObject({ state: 'ok', found: expect.stringMatching(`^\\d.*, ${git}$`) })
   const folder = tempFolder()
@@ -68,7 +67,7 @@ it('shows which programs keepup starts, and takes none that an agent can have wr
   })
 })
 
-it.skipIf(skipWithoutBubblewrap)('tries the sandbox, and tells where root is not limited', async () => {
+it('tries the sandbox, and tells where root is not limited', { tags: ['bubblewrap'] }, async () => {
   const bwrap = findProgram('bwrap')
   const found = await checkSandbox(true)
   expect(found[0]).toMatchObject({ check: 'sandbox', state: 'ok', found: `bubblewrap works, ${bwrap}` })

@@ -1,9 +1,18 @@
+import { LoroMap } from 'loro-crdt'
 import { describe, expect, it } from 'vitest'
 import { Person } from '../support/documents/person.ts'
 import { openDocuments } from './document-support.ts'
 import { bodyOf } from './http-support.ts'
 
 const { ask, made, view, texts, send, update, snapshotOf, eventsOf, replacement } = await openDocuments()
+
+/** An update that adds a block with the id of the first one. */
+const repeating = (person: Person) =>
+  person.change(() => {
+    const block = person.blocks.pushContainer(new LoroMap())
+    for (const [key, value] of Object.entries({ id: person.block(0).get('id'), type: 'divider', attrs: {} }))
+      block.set(key, value)
+  })
 
 describe('a Loro peer', () => {
   it('syncs by snapshot, updates and the stream of updates, and resumes it', async () => {
@@ -59,6 +68,13 @@ describe('a Loro peer', () => {
         return person.change(() => person.text(0).insert(0, 'b'))
       },
     ],
+    [
+      'outside the document model',
+      422,
+      'UPDATE_OUTSIDE_MODEL',
+      (person: Person) => person.change(() => person.block(0).set('type', 'video')),
+    ],
+    ['of a block with the id of another one', 422, 'UPDATE_OUTSIDE_MODEL', repeating],
   ] as const)('is refused with an update that is %s', async (_, status, code, make) => {
     const id = await made('Hello')
     const answer = await update(id, make(new Person('77', await snapshotOf(id))))

@@ -1,9 +1,7 @@
-import { LoroMap } from 'loro-crdt'
 import { afterAll, describe, expect, it } from 'vitest'
 import { decode } from '../../domain/document/stream/codec.ts'
 import type { DocumentEvent } from '../../domain/document/stream/events.ts'
 import { bodyOf as eventBody } from '../../domain/runtime/stream/bodies.ts'
-import { Person } from '../support/documents/person.ts'
 import { longestTurn } from '../support/turns.ts'
 import { type Block, insert, nested, openDocuments, remove } from './documents-support.ts'
 import { bodyOf } from './http-support.ts'
@@ -12,7 +10,7 @@ import { bodyOf } from './http-support.ts'
 // waits long meanwhile.
 
 const documents = await openDocuments()
-const { world, ask, view, create, post, shared, other, request, replace } = documents
+const { world, view, create, post, shared, other, request, replace } = documents
 const { hello, divider, code, table, cell } = documents
 afterAll(() => world.close())
 
@@ -234,24 +232,6 @@ describe('an envelope', () => {
         failed_preconditions: failed().map(([span_id, reason]) => ({ span_id, reason })),
       },
     ])
-  })
-
-  it('on a block outside the document model is answered 409 "unverified"', async () => {
-    const { documentId } = await create()
-    const bytes = await (await ask('GET', `/v1/documents/${documentId}?format=loro`)).arrayBuffer()
-    const person = new Person('77', new Uint8Array(bytes))
-    const update = person.change(() => {
-      const map = person.blocks.pushContainer(new LoroMap())
-      map.set('id', 'odd')
-      map.set('type', 'video')
-    })
-    const headers = { 'content-type': 'application/octet-stream' }
-    const raw = update as Uint8Array<ArrayBuffer>
-    expect((await ask('POST', `/v1/documents/${documentId}/updates`, { raw, headers })).status).toBe(200)
-    const { frontier } = await view(documentId)
-    const odd = { id: 'odd', hash: 'x' }
-    const { status, sent } = await refusalOf(request(replace('x', odd), { doc_frontier: frontier }, [odd]), documentId)
-    expect([status, sent.failed_preconditions]).toEqual([409, [{ span_id: 'odd', reason: 'unverified' }]])
   })
 
   it('that uses an id again for another payload is answered 400 AI_IDEMPOTENCY_KEY_REUSED', async () => {

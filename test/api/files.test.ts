@@ -1,3 +1,4 @@
+// @module-tag git
 import {
   existsSync,
   mkdirSync,

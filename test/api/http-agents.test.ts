@@ -1,3 +1,4 @@
+// @module-tag git
 import { mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -206,7 +207,7 @@ test('the kinds are listed with what is there of each', async () => {
 })
 
 test('what an agent asks leave for waits as an approval, and is decided once, by what was looked at', async () => {
-  const { start, ask, puppet, services } = await opened()
+  const { start, ask, answer, puppet, services } = await opened()
   const { runId } = await bodyOf<Run>(await start())
   const asked = { tool: 'edit', title: 'change a file', input: { path: 'note', key: 'correct-horse' } }
   const [first, second] = [puppet.ask(asked), puppet.ask({ ...asked, title: 'another one' })]
@@ -223,11 +224,11 @@ test('what an agent asks leave for waits as an approval, and is decided once, by
   expect(shown.run).toMatchObject({ waiting: [{ for: 'approval' }, { for: 'approval' }], driving: true })
   const preview = await bodyOf(await ask('GET', `/v1/approvals/${one!.toolCallId}`))
   expect(preview.preview).toMatchObject({ kind: 'arguments', text: expect.stringContaining('note') })
-  const decide = (call: { toolCallId: string }, body: object) =>
-    ask('POST', `/v1/approvals/${call.toolCallId}`, { body })
-  const wrong = await decide(one!, { decision: 'approved', argumentsHash: two!.argumentsHash })
-  expect(await codeOf(wrong)).toEqual([409, 'APPROVAL_MISMATCH'])
-  const body = { decision: 'approved', argumentsHash: one!.argumentsHash, by: 'ann' }
+  const decide = (call: { toolCallId: string }, body: object) => answer(call.toolCallId, body)
+  const of = await bodyOf<{ questionHash: string }>(await ask('GET', `/v1/approvals/${two!.toolCallId}`))
+  const wrong = await decide(one!, { decision: 'approved', questionHash: of.questionHash })
+  expect(await codeOf(wrong)).toEqual([409, 'QUESTION_CHANGED'])
+  const body = { decision: 'approved', by: 'ann' }
   expect((await decide(one!, body)).status).toBe(200)
   expect(await first).toBe('approved')
   expect(await codeOf(await decide(one!, { decision: 'rejected' }))).toEqual([409, 'APPROVAL_NOT_PENDING'])
@@ -250,7 +251,9 @@ test('a cancel answers what the agent waits for, and a decision after the end is
   await ask('POST', `/v1/runs/${runId}/cancel`, { body: {} })
   expect(await answer).toBe(null)
   await services.agents!.at(runId)?.completion.catch(() => undefined)
-  const late = await ask('POST', `/v1/approvals/${runId}.t0.c0`, { body: { decision: 'approved' } })
+  const late = await ask('POST', `/v1/approvals/${runId}.t0.c0`, {
+    body: { decision: 'approved', questionHash: '0'.repeat(64) },
+  })
   expect(await codeOf(late)).toEqual([409, 'RUN_FINISHED'])
   expect(await bodyOf(await ask('GET', '/v1/approvals'))).toMatchObject({ approvals: [] })
 })

@@ -1,3 +1,4 @@
+// @module-tag git
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { pendingApprovals } from '../../api/cli/ask.ts'
 import { clientOf } from '../../api/cli/client.ts'
@@ -13,17 +14,17 @@ describe('approvals', () => {
     const id = await driven('write it', { workspace: world.workspace() })
     const waiting = await bodyOf(await ask('GET', `/v1/approvals?run=${id}`))
     expect(waiting.approvals).toHaveLength(1)
-    const { toolCallId, argumentsHash } = (waiting.approvals as { toolCallId: string; argumentsHash: string }[])[0]!
+    const { toolCallId } = (waiting.approvals as { toolCallId: string }[])[0]!
     const shown = await bodyOf(await ask('GET', `/v1/approvals/${toolCallId}`))
     expect(shown.preview).toMatchObject({ kind: 'diff', text: expect.stringContaining('+hello') })
     const decide = async (hash: string) => {
-      const body = { decision: 'approved', argumentsHash: hash, by: 'ada' }
+      const body = { decision: 'approved', questionHash: hash, by: 'ada' }
       const response = await ask('POST', `/v1/approvals/${toolCallId}`, { body })
       return [response.status, (await bodyOf(response)).code]
     }
-    expect(await decide('0'.repeat(64))).toEqual([409, 'APPROVAL_MISMATCH'])
-    expect((await decide(argumentsHash))[0]).toBe(200)
-    expect(await decide(argumentsHash)).toEqual([409, 'APPROVAL_NOT_PENDING'])
+    expect(await decide('0'.repeat(64))).toEqual([409, 'QUESTION_CHANGED'])
+    expect((await decide(shown.questionHash as string))[0]).toBe(200)
+    expect(await decide(shown.questionHash as string)).toEqual([409, 'APPROVAL_NOT_PENDING'])
     expect(services.drivers.state(id).driving).toBe(false)
     const decided = (await eventsIn(services, id)).at(-1)!
     expect(decided.header.actor).toEqual({ kind: 'approver', id: 'ada', claimed: true })
@@ -43,7 +44,7 @@ describe('approvals', () => {
     for (let i = 0; i < 3; i++) ids.push(await many.driven('write it', { workspace: many.workspace() }))
     const calls = ids.map((id) => `${id}.t1.c0`)
     expect((await pendingApprovals(client, 2)).map((one) => one.toolCallId)).toEqual(calls)
-    for (const call of calls) await many.ask('POST', `/v1/approvals/${call}`, { body: { decision: 'approved' } })
+    for (const call of calls) await many.answer(call, { decision: 'approved' })
     expect(await pendingApprovals(client, 2)).toEqual([])
     interface Page {
       approvals: { toolCallId: string; state: string; arguments: object }[]
@@ -65,7 +66,7 @@ describe('approvals', () => {
   it('wake their run where the process drives by itself', async () => {
     const serving = await openWorld({ autoDrive: true })
     const id = await serving.driven('write it', { workspace: serving.workspace() })
-    await serving.ask('POST', `/v1/approvals/${id}.t1.c0`, { body: { decision: 'rejected' } })
+    await serving.answer(`${id}.t1.c0`, { decision: 'rejected' })
     await serving.services.drivers.ended(id)
     expect(serving.services.drivers.state(id).end).toEqual({ end: 'done' })
     const { run } = await bodyOf<{ run: object }>(await serving.ask('GET', `/v1/runs/${id}`))

@@ -1,3 +1,4 @@
+// @module-tag git
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { bodyOf, openWorld } from './http-support.ts'

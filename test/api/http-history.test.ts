@@ -40,7 +40,7 @@ it('pages through events, with the arguments of calls', async () => {
   expect((await ask('GET', `/v1/runs/${id}/events?after=x`)).status).toBe(400)
 })
 
-it('gives the state at one point, and the difference of two', async () => {
+it('gives the state at one point, and the difference of two', { tags: ['git'] }, async () => {
   const id = await driven('write it', { workspace: world.workspace(), approve: ['write_file'] })
   const at = await ask('GET', `/v1/runs/${id}/state?event=2`)
   expect(at.headers.get('etag')).toBe('"2"')
@@ -58,7 +58,7 @@ it('gives the state at one point, and the difference of two', async () => {
   expect((await ask('GET', `/v1/runs/${id}/diff?a=0&b=x`)).status).toBe(400)
 })
 
-it('puts the files of a step back and keeps what it replaced', async () => {
+it('puts the files of a step back and keeps what it replaced', { tags: ['git'] }, async () => {
   const id = await driven('write it', { workspace: world.workspace(), approve: ['write_file'] })
   expect(await services.files.current(id, 'hello.txt')).toEqual({ path: 'hello.txt', text: 'hello\n' })
   const restore = async (body: object) => ask('POST', `/v1/runs/${id}/restore`, { body })
@@ -92,7 +92,9 @@ it('forks, verifies and exports', async () => {
   expect(lines.length - 1).toBe((await eventsIn(services, id)).length)
 })
 
-it('forks once under one key, also after a restart, and refuses the key for something else', async () => {
+it('forks once under one key, also after a restart, and refuses the key for something else', {
+  tags: ['git'],
+}, async () => {
   const before = await openWorld()
   const workspace = before.workspace()
   const id = await before.driven('finish', { workspace })

@@ -66,7 +66,7 @@ it('times that no clock can count are refused before anything is recorded', asyn
   }
 })
 
-it('what can be no folder is refused, wherever a folder is named', async () => {
+it('what can be no folder is refused, wherever a folder is named', { tags: ['git'] }, async () => {
   const id = await world.driven('finish', { workspace: world.workspace() })
   const file = join(world.root, 'file')
   writeFileSync(file, '')

@@ -9,6 +9,8 @@ const { ask, started, driven, services, model } = world
 const typesOf = async (id: string) => (await eventsIn(services, id)).map((e) => e.header.type)
 const count = async (id: string, type: string) => (await typesOf(id)).filter((t) => t === type).length
 
+const HASH = '0'.repeat(64)
+
 describe('starting runs', () => {
   it('records, drives and answers with the revision as ETag', async () => {
     const response = await ask('POST', '/v1/runs', { body: { task: 'finish it', model } })
@@ -38,7 +40,9 @@ describe('starting runs', () => {
     expect((await services.log.headCursor())?.position).toBe(before)
   })
 
-  it('says that workers drive a run where there may be any, it was started for them, and it has not ended', async () => {
+  it('says that workers drive a run where there may be any, it was started for them, and it has not ended', {
+    tags: ['git'],
+  }, async () => {
     const shared = appOver({ ...services, holder: 'me' }, model)
     const ended = await driven('finish')
     const waits = await driven('write it', { workspace: world.workspace() })
@@ -184,7 +188,7 @@ describe('commands', () => {
     await before.close()
   })
 
-  it('pause, resume, step and cancel what is driven', async () => {
+  it('pause, resume, step and cancel what is driven', { tags: ['git'] }, async () => {
     const id = await started('wait', { workspace: world.workspace() })
     const post = async (what: string, body = {}) => (await ask('POST', `/v1/runs/${id}/${what}`, { body })).status
     expect(await post('pause')).toBe(200)
@@ -219,7 +223,7 @@ describe('commands', () => {
       ['GET', '/v1/runs/nope/export', undefined],
       ['GET', '/v1/runs/nope/live', undefined],
       ['GET', '/v1/approvals/nope.t1.c0', undefined],
-      ['POST', '/v1/approvals/nope', { decision: 'approved' }],
+      ['POST', '/v1/approvals/nope', { decision: 'approved', questionHash: HASH }],
       ['GET', '/v1/agents/nope/checkpoints/1', undefined],
     ] as const) {
       const response = await ask(method, path, body ? { body } : {})
@@ -239,8 +243,8 @@ describe('commands', () => {
       ['POST', '/v1/runs/r/erase', { revision: 1, reason: 'x' }],
       ['POST', '/v1/runs/r/restore', { step: 1 }],
       ['POST', '/v1/runs/r/fork', {}],
-      ['POST', '/v1/approvals/r.t1.c0', { decision: 'approved' }],
-      ['POST', '/v1/doubts/r.t1.c0', { decision: 'run' }],
+      ['POST', '/v1/approvals/r.t1.c0', { decision: 'approved', questionHash: HASH }],
+      ['POST', '/v1/doubts/r.t1.c0', { decision: 'run', questionHash: HASH }],
       ['POST', '/v1/projections/rebuild', {}],
       ['POST', '/v1/backup', { folder: '/nowhere' }],
       ['PUT', '/v1/secrets/A', { value: 'x' }],

@@ -192,7 +192,7 @@ describe('a client that leaves', () => {
 })
 
 describe('the live stream', () => {
-  it('says whether a driver is at work and passes text on', async () => {
+  it('says whether a driver is at work and passes text on', { tags: ['git'] }, async () => {
     const workspace = world.workspace()
     const id = await started('wait', { drive: false, workspace })
     const response = await ask('GET', `/v1/runs/${id}/live`)

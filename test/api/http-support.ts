@@ -59,7 +59,13 @@ export function appOver(services: Services, model: string, { heartbeatMs = 15_00
     await services.drivers.ended(id)
     return id
   }
-  return { services, http: http as unknown as Hono, ask, started, driven, faults }
+  /** Answers a call's approval (or doubt) as a person does: for the question as it is shown now. */
+  const answer = async (toolCallId: string, body: object, kind: 'approvals' | 'doubts' = 'approvals') => {
+    const path = `/v1/${kind}/${toolCallId}`
+    const { questionHash } = (await (await ask('GET', path)).json()) as { questionHash: string }
+    return ask('POST', path, { body: { questionHash, ...body } })
+  }
+  return { services, answer, http: http as unknown as Hono, ask, started, driven, faults }
 }
 
 /** A data folder of its own with everything opened in it; `close` removes it. */

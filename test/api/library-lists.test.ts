@@ -44,7 +44,7 @@ describe('the library', () => {
     expect(() => keepup.runs({ since: 'soon' })).toThrow(/^since: expected a time/)
   })
 
-  it('lists approvals, answers with what a start answers, and forks', async () => {
+  it('lists approvals, answers with what a start answers, and forks', { tags: ['git'] }, async () => {
     const { runId, ...started } = await start({ model: 'scripted:writes', workspace: folders.ws })
     expect(started).toMatchObject({ agentId: runId, created: true, driving: false, workspace: folders.ws })
     expect(await keepup.drive(runId)).toMatchObject({ end: 'waiting', for: 'approval' })
@@ -53,7 +53,13 @@ describe('the library', () => {
     expect(await all(keepup.approvals({ state: 'approved' }))).toEqual([])
     await expect(all(keepup.approvals({ run: 'no-such' }))).rejects.toMatchObject({ code: 'NOT_FOUND' })
     const decide = { kind: 'decide_approval', toolCallId: `${runId}.t1.c0`, decision: 'approved' } as const
-    await keepup.say(runId, decide)
+    await expect(keepup.say(runId, decide)).rejects.toMatchObject({
+      code: 'INVALID_REQUEST',
+      message: expect.stringContaining('questionHash'),
+    })
+    const { questionHash, preview } = await keepup.approval(decide.toolCallId)
+    expect(preview.files).toEqual([{ path: expect.any(String), content: 'absent' }])
+    await keepup.say(runId, { ...decide, questionHash })
     expect(await keepup.drive(runId)).toEqual({ end: 'done' })
     const fork = await keepup.fork(runId, { at: { step: 1 }, key: 'k' })
     expect(fork).toMatchObject({ created: true, driving: false, workspace: expect.stringMatching(/^\//) })

@@ -64,7 +64,9 @@ describe('keepup as a library', () => {
     expect(() => createKeepUp({} as never)).toThrow(/no runtime, log, blobs,.* close; .*use openKeepUp/)
   })
 
-  it('starts, drives and follows a run with a tool of its own, whose schema is in the log', async () => {
+  it('starts, drives and follows a run with a tool of its own, whose schema is in the log', {
+    tags: ['git'],
+  }, async () => {
     const keepup = await open({ tools: [addTodo] })
     const { runId } = await keepup.start({ task: 'Milk', model: 'scripted:todo', workspace: folders.ws })
     const following = all(keepup.follow(runId))
@@ -242,13 +244,17 @@ describe('a callback of the program', () => {
         throw new Error('mine')
       },
     ],
-  ])('that throws %s ends neither the run nor the process; the drive tells it at its end', async (_, onText) => {
-    const keepup = await open({ tools: [addTodo] })
-    const { runId } = await keepup.start({ task: 'Milk', model: 'scripted:todo', workspace: folders.ws })
-    await expect(keepup.drive(runId, { onText })).rejects.toThrow('mine')
-    expect(await keepup.run(runId)).toMatchObject({ status: 'completed' })
-    expect(await keepup.drive(runId, { onText })).toEqual({ end: 'done' })
-  })
+  ])(
+    'that throws %s ends neither the run nor the process; the drive tells it at its end',
+    { tags: ['git'] },
+    async (_, onText) => {
+      const keepup = await open({ tools: [addTodo] })
+      const { runId } = await keepup.start({ task: 'Milk', model: 'scripted:todo', workspace: folders.ws })
+      await expect(keepup.drive(runId, { onText })).rejects.toThrow('mine')
+      expect(await keepup.run(runId)).toMatchObject({ status: 'completed' })
+      expect(await keepup.drive(runId, { onText })).toEqual({ end: 'done' })
+    },
+  )
 })
 
 describe('the interfaces of the design, by their names', () => {

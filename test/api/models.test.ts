@@ -76,7 +76,9 @@ describe('routing, health and the request cache for users', { timeout: 60_000 },
     await expect(keepup.start({ task: 'go', routing: gone })).rejects.toThrow(/scripted:gone|gone/)
   })
 
-  it('answers come from the request cache where a run wants it, also after a restart, until a restore', async () => {
+  it('answers come from the request cache where a run wants it, also after a restart, until a restore', {
+    tags: ['git'],
+  }, async () => {
     const usageOf = async (keepup: KeepUp, more: object = {}) => {
       const { runId } = await keepup.start({ task: 'go', cache: true, ...more })
       await keepup.drive(runId)

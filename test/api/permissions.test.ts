@@ -1,3 +1,4 @@
+// @module-tag git
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -49,8 +50,7 @@ afterAll(async () => {
 
 const call = (n: number) => `${id}.t${n}.c0`
 const approve = async (n: number) => {
-  const path = `/v1/approvals/${call(n)}`
-  const answer = await app.ask('POST', path, { body: { decision: 'approved', by: 'ann' } })
+  const answer = await app.answer(call(n), { decision: 'approved', by: 'ann' })
   expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)])
   services.drivers.start(id)
   await services.drivers.ended(id)

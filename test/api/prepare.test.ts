@@ -151,6 +151,10 @@ describe('preparing a run', () => {
     await expect(prepare({ approve: ['tracker:add'] })).rejects.toThrow(down)
     await expect(prepare({ secrets: ['KNOWN', 'OTHER'] })).rejects.toThrow('no value for OTHER')
     expect((await prepare({ secrets: ['KNOWN', 'KNOWN'] })).secrets).toEqual([{ name: 'KNOWN', reference }])
+    await expect(prepare({ secrets: ['KNOWN=@server:trakcer'] })).rejects.toMatchObject({
+      code: 'UNKNOWN_TOOL',
+      message: expect.stringMatching(/^secrets: no tool of a server "trakcer" is known; /),
+    })
   })
 
   it('never weakens the sandbox silently', async () => {

@@ -39,7 +39,12 @@ it('takes for silent what does not answer in time, and asks it once at a time', 
     asked++
     return answer.promise
   }
-  const ready = readiness({ log: { headCursor }, read: { answers: async () => {} }, clock: new VirtualClock() })
+  const ready = readiness({
+    log: { headCursor },
+    losses: { refusal: null },
+    read: { answers: async () => {} },
+    clock: new VirtualClock(),
+  })
   const silent = { log: { state: 'silent', why: 'no answer within 2 s' }, tables: null }
   expect(await Promise.all([ready(), ready()])).toEqual([silent, silent])
   expect([await ready(), asked]).toEqual([silent, 1])
@@ -55,6 +60,7 @@ it('tells what does not answer from what answers that it cannot be used', async 
   const failing = async (log: Error, tables: Error) => {
     const asks = {
       log: { headCursor: async () => Promise.reject(log) },
+      losses: { refusal: null },
       read: { answers: async () => Promise.reject(tables) },
     }
     return Object.values(await readiness({ ...asks, clock: new VirtualClock() })()).map((found) => found?.state)
@@ -67,4 +73,19 @@ it('tells what does not answer from what answers that it cannot be used', async 
       'unusable',
     ])
   expect(await failing(new LogError('LOG_REFUSED', ''), new TypeError('a slip'))).toEqual(['unusable', 'unusable'])
+})
+
+it('is not ready while a loss of the log is open, or where this process must start again', async () => {
+  const asks = { log: { headCursor: async () => ({}) as never }, read: { answers: async () => {} } }
+  for (const [code, state] of [
+    ['LOG_SHORTENED', 'shortened'],
+    ['LOG_REPLACED', 'replaced'],
+  ] as const) {
+    const ready = readiness({ ...asks, losses: { refusal: new LogError(code, 'why') }, clock: new VirtualClock() })
+    const found = await ready()
+    expect(found).toEqual({ log: { state, why: 'why' }, tables: null })
+    const { http } = appOver({ ...world.services, ready: async () => found }, world.model)
+    const answer = await http.request(READY)
+    expect([answer.status, await bodyOf(answer)]).toMatchObject([503, { ready: false, log: 'unusable' }])
+  }
 })

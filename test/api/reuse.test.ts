@@ -1,3 +1,4 @@
+// @module-tag git
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type KeepUp, type KeepUpOptions, openKeepUp } from '../../api/index.ts'
 import { freshFolders } from '../support/folders.ts'

@@ -1,3 +1,4 @@
+// @module-tag git
 import { afterAll, describe, expect, it } from 'vitest'
 import { cliFolder, idIn } from './cli-support.ts'
 import { bodyOf, openWorld } from './http-support.ts'

@@ -1,3 +1,4 @@
+// @module-tag git
 import { existsSync } from 'node:fs'
 import { afterAll, expect, it } from 'vitest'
 import { lockWorkspace } from '../../adapters/workspace/lock.ts'

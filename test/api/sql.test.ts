@@ -1,3 +1,4 @@
+// @module-tag git
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openSql } from '../../api/embedded/audit.ts'
 import { agentOf } from '../../domain/log/owner.ts'

@@ -1,8 +1,9 @@
+// @module-tag git
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { startOf } from '../../adapters/sandbox/process-table.ts'
-import { atTerminal, skipWithoutTerminal } from '../support/terminal.ts'
+import { atTerminal } from '../support/terminal.ts'
 import { cliFolder, entry, idIn } from './cli-support.ts'
 
 const CTRL_C = '\u0003'
@@ -10,7 +11,7 @@ const ENTER = '\r'
 
 // What needs a real terminal: its modes, its size, its Ctrl-C. What the answers mean is in cli-questions.test.ts.
 
-describe.skipIf(skipWithoutTerminal)('a run at a terminal', { timeout: 120_000 }, () => {
+describe('a run at a terminal', { tags: ['python3'], timeout: 120_000 }, () => {
   const folder = cliFolder()
   afterAll(() => folder.clean())
 

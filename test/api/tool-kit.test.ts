@@ -1,3 +1,4 @@
+// @module-tag git
 import { existsSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import {

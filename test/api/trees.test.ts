@@ -61,7 +61,7 @@ describe('a tree that has ended', () => {
     expect(total.modelCalls).toBe(own.modelCalls + children.reduce((sum, one) => sum + one.own.modelCalls, 0))
     expect(budget!.tokens).toEqual({
       given: 200_000,
-      spent: total.inputTokens + total.outputTokens,
+      spent: total.inputTokens! + total.outputTokens!,
       reserved: 0,
       uncertain: 0,
     })

@@ -1,27 +1,24 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { expect } from 'vitest'
-import { testWith } from '../support/tools.ts'
+import { expect, test } from 'vitest'
 
 const file = join(import.meta.dirname, '../../docker-compose.yml')
 
-testWith(
-  { probe: ['docker-compose', 'version'], install: 'install it (apt-get install docker-compose)' },
-  'the servers for a deployment: pinned, on loopback only, told to be healthy, their data kept',
-  async () => {
-    const config = execFileSync('docker-compose', ['-f', file, 'config'], { encoding: 'utf8' })
-    const services = servicesOf(config)
-    expect(Object.keys(services).sort()).toEqual(['eventstore', 'postgres'])
-    for (const [name, text] of Object.entries(services)) {
-      expect(text, name).toMatch(/^ {4}image: \S+:\d+\.\d+[\w.-]*$/m)
-      const ports = /^ {4}ports:\n((?: {4} *-? .*\n)+)/m.exec(text)![1]!
-      expect(ports, name).toMatch(/127\.0\.0\.1/)
-      expect(ports, name).not.toMatch(/0\.0\.0\.0|- ["']?\d+:/)
-      expect(text, name).toMatch(/^ {4}healthcheck:\n(?: {6}.*\n)* {6}retries: \d+/m)
-      expect(text, name).toMatch(/-data:/)
-    }
-  },
-)
+test('the compose file pins its servers, keeps them on loopback, checks their health and keeps their data', {
+  tags: ['docker-compose'],
+}, () => {
+  const config = execFileSync('docker-compose', ['-f', file, 'config'], { encoding: 'utf8' })
+  const services = servicesOf(config)
+  expect(Object.keys(services).sort()).toEqual(['eventstore', 'postgres'])
+  for (const [name, text] of Object.entries(services)) {
+    expect(text, name).toMatch(/^ {4}image: \S+:\d+\.\d+[\w.-]*$/m)
+    const ports = /^ {4}ports:\n((?: {4} *-? .*\n)+)/m.exec(text)![1]!
+    expect(ports, name).toMatch(/127\.0\.0\.1/)
+    expect(ports, name).not.toMatch(/0\.0\.0\.0|- ["']?\d+:/)
+    expect(text, name).toMatch(/^ {4}healthcheck:\n(?: {6}.*\n)* {6}retries: \d+/m)
+    expect(text, name).toMatch(/-data:/)
+  }
+})
 
 /** The text of each service of a normalised file. */
 function servicesOf(config: string): Record<string, string> {

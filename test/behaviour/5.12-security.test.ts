@@ -78,6 +78,7 @@ describe('5.12.5 no secret appears in the log', () => {
     arguments: (_, args) => hidden(args),
     result: hidden,
     stream: () => ({ push: hidden<string>, end: () => '' }),
+    texts: () => ({ push: (text) => [hidden(text)], end: () => [] }),
     keep: async () => undefined,
     refresh: async () => undefined,
     resolve: async (args) => JSON.parse(JSON.stringify(args).replaceAll('REF', VALUE)) as typeof args,

@@ -26,18 +26,6 @@ describe('approvals (5.12.2)', () => {
     expect((await run.types()).filter((type) => type === 'tool_call_intent')).toHaveLength(1)
   })
 
-  test('it is bound to the hash of the arguments', async () => {
-    const run = await waiting()
-    const toolCallId = run.call(1)
-    const approve = { kind: 'decide_approval', toolCallId, decision: 'approved' } as const
-    await expect(run.say({ ...approve, argumentsHash: 'f'.repeat(64) })).rejects.toMatchObject({
-      code: 'APPROVAL_MISMATCH',
-    })
-    const [requested] = await run.of('approval_requested')
-    await run.say({ ...approve, argumentsHash: requested!.body.argumentsHash })
-    expect(await run.drive()).toEqual({ end: 'done' })
-  })
-
   test('a second decision is 409, and so is one on a call that is not open', async () => {
     const run = await waiting()
     const approve = { kind: 'decide_approval', toolCallId: run.call(1), decision: 'approved' } as const

@@ -139,5 +139,5 @@ const log = steady()
 log.pages = () => 1000
 await measured(sqlite(), log)
 await measured(sqlite(), log)
-if (found === null) console.log('-- PostgreSQL: not measured; apt-get install postgresql')
+if (found === undefined) console.log('-- PostgreSQL: not measured; apt-get install postgresql')
 else await measured(await postgres(), log)

@@ -4,7 +4,6 @@ import { askAny, Host } from '../support/documents/hosts.ts'
 import { Person } from '../support/documents/person.ts'
 import { newPlace } from '../support/faults/cli.ts'
 import { draws, FAULT_SEED } from '../support/faults/seed.ts'
-import { found } from '../support/postgres-server.ts'
 import { openPair } from '../support/servers/pair.ts'
 
 // Agents and people on one document, over processes that are killed. `DOCUMENTS_CAMPAIGN=whole` makes it 20 agents and 5
@@ -109,8 +108,7 @@ test(`embedded: ${what}`, async () => {
   await campaign([new Host(place, 'data', {})])
 })
 
-test(`three processes on servers: ${what}`, async () => {
-  if (found === null) throw new Error('there is no PostgreSQL here; install it (apt-get install postgresql)')
+test(`three processes on servers: ${what}`, { tags: ['postgresql'] }, async () => {
   const pair = await openPair()
   onTestFinished(() => pair.stop())
   const place = newPlace()

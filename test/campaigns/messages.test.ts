@@ -60,8 +60,10 @@ function script(runId: string, draw: (below: number) => number): object {
 async function openGates(open: () => Promise<KeepUp>, runId: string): Promise<number> {
   const keepup = await open()
   const gates = await Array.fromAsync(keepup.approvals({ run: runId }))
-  for (const { agentId, toolCallId } of gates)
-    await keepup.say(agentId, { kind: 'decide_approval', toolCallId, decision: 'approved' })
+  for (const { agentId, toolCallId } of gates) {
+    const { questionHash } = await keepup.approval(toolCallId)
+    await keepup.say(agentId, { kind: 'decide_approval', toolCallId, questionHash, decision: 'approved' })
+  }
   await keepup.close()
   return gates.length
 }

@@ -50,8 +50,8 @@ export function serverContract(name: string, url: () => string, { forgets = fals
   afterAll(() => made?.dispose())
   let opened: AppendStream | null = null
   const appends = () => (opened ??= new AppendStream(client()))
-  const send = (stream: string, events: readonly BinaryEvent[], expected: number) =>
-    appends().send(stream, expected, events)
+  const send = async (stream: string, events: readonly BinaryEvent[], expected: number) =>
+    (await appends().call()).send(stream, expected, events)
 
   let streams = 0
   const run = randomUUID().slice(0, 8)

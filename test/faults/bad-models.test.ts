@@ -1,3 +1,4 @@
+// @module-tag git
 import type { ServerResponse } from 'node:http'
 import { expect, type TestContext, test, vi } from 'vitest'
 import { newPlace } from '../support/faults/cli.ts'

@@ -1,23 +1,18 @@
+// @module-tag git
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { start } from '../support/child.ts'
 import { commandLine, environment, newPlace, type Place } from '../support/faults/cli.ts'
 import { factsOf, filesIn, look } from '../support/faults/inspect.ts'
 import { scripted } from '../support/faults/jobs.ts'
 import { draws, each, FAULT_ALL, FAULT_SEED, FAULT_TIMEOUT_MS } from '../support/faults/seed.ts'
-import { testWith } from '../support/tools.ts'
 
 // Real processes: on a busy machine each of them takes seconds.
 vi.setConfig({ testTimeout: FAULT_TIMEOUT_MS, hookTimeout: FAULT_TIMEOUT_MS })
 
 // The data folder lies on a disk that fills up while a run is driven. The disk is a tmpfs of a mount namespace.
-
-const UNSHARE = {
-  probe: ['unshare', '-m', 'mount', '-t', 'tmpfs', 'none', '/mnt'],
-  install: 'run as root, or where mount namespaces are allowed, with unshare and mount (apt-get install util-linux)',
-} as const
 
 const FILES = 12
 
@@ -90,20 +85,18 @@ async function survives(place: Place, sizeKb: number): Promise<void> {
 const draw = draws(FAULT_SEED)
 const sizes = FAULT_ALL ? Array.from({ length: 20 }, (_, i) => 240 + i * 80) : [280, 500 + draw(1300)]
 
-testWith(
-  UNSHARE,
-  'a disk that fills up ends the run with a clear error; with room again it goes on and nothing is lost',
-  async () => {
-    await each(sizes, 2, async (sizeKb) => {
-      const place = newPlace()
-      try {
-        await survives(place, sizeKb)
-      } finally {
-        place.remove()
-      }
-    })
-  },
-)
+test('a disk that fills up ends the run with a clear error; with room again it goes on and nothing is lost', {
+  tags: ['mounts'],
+}, async () => {
+  await each(sizes, 2, async (sizeKb) => {
+    const place = newPlace()
+    try {
+      await survives(place, sizeKb)
+    } finally {
+      place.remove()
+    }
+  })
+})
 
 /** `$1`: the data folder; `$2`: where to leave word; then node and the program; the rest: how to run. */
 const READ = `
@@ -118,7 +111,9 @@ const READ = `
   dd if=/dev/zero of="$data/full" bs=4k 2> "$word/dd"
   keepup runs list > "$word/out3" 2> "$word/err3"; echo $? > "$word/code3"`
 
-testWith(UNSHARE, 'what is recorded can be read on a full disk, also where the tables lag behind it', async () => {
+test('what is recorded can be read on a full disk, also where the tables lag behind it', {
+  tags: ['mounts'],
+}, async () => {
   const place = newPlace()
   try {
     const turns = [{ calls: [{ tool: 'complete_task', arguments: { summary: 'Done.' } }] }]

@@ -69,38 +69,36 @@ const plans: readonly { job: Job; single: number; double: number; always: readon
 
 // The demo's job meets every boundary too, but takes four times as long: it belongs to the campaign.
 for (const { job, single, double, always } of FAULT_ALL ? plans : plans.filter(({ job }) => job === effectsJob)) {
-  test(
-    `the ${job.name} job, killed at ${FAULT_ALL ? 'every point' : 'sampled points'}, ends as if undisturbed`,
-    async () => {
-      const calm = await undisturbed(job)
-      if (job === effectsJob) expect(calm.files['effects.txt']).toBe(expectedEffects)
-      const last = calm.points.length
-      expect(last).toBeGreaterThan(40)
-      const draw = draws(FAULT_SEED)
-      const chosen = FAULT_ALL ? Array.from({ length: last }, (_, i) => i + 1) : sample(draw, single, last)
-      const kills = [...always.map((point) => [point]), ...chosen.map((n) => [`*:${n}`])]
-      await each(kills, AT_ONCE, (kill) => survives(job, kill, calm))
-    },
-    2 * FAULT_TIMEOUT_MS,
-  )
+  test(`the ${job.name} job, killed at ${FAULT_ALL ? 'every point' : 'sampled points'}, ends as if undisturbed`, {
+    tags: ['git'],
+    timeout: 2 * FAULT_TIMEOUT_MS,
+  }, async () => {
+    const calm = await undisturbed(job)
+    if (job === effectsJob) expect(calm.files['effects.txt']).toBe(expectedEffects)
+    const last = calm.points.length
+    expect(last).toBeGreaterThan(40)
+    const draw = draws(FAULT_SEED)
+    const chosen = FAULT_ALL ? Array.from({ length: last }, (_, i) => i + 1) : sample(draw, single, last)
+    const kills = [...always.map((point) => [point]), ...chosen.map((n) => [`*:${n}`])]
+    await each(kills, AT_ONCE, (kill) => survives(job, kill, calm))
+  })
 
-  test(
-    `the ${job.name} job, whose resumes are killed too, ends as if undisturbed`,
-    async () => {
-      const calm = await undisturbed(job)
-      const draw = draws(FAULT_SEED + 1)
-      const kills = Array.from({ length: FAULT_ALL ? 40 : double }, () => [
-        `*:${1 + draw(calm.points.length)}`,
-        `*:${1 + draw(12)}`,
-        ...(draw(2) === 0 ? [`*:${1 + draw(12)}`] : []),
-      ])
-      await each(kills, AT_ONCE, (kill) => survives(job, kill, calm))
-    },
-    2 * FAULT_TIMEOUT_MS,
-  )
+  test(`the ${job.name} job, whose resumes are killed too, ends as if undisturbed`, {
+    tags: ['git'],
+    timeout: 2 * FAULT_TIMEOUT_MS,
+  }, async () => {
+    const calm = await undisturbed(job)
+    const draw = draws(FAULT_SEED + 1)
+    const kills = Array.from({ length: FAULT_ALL ? 40 : double }, () => [
+      `*:${1 + draw(calm.points.length)}`,
+      `*:${1 + draw(12)}`,
+      ...(draw(2) === 0 ? [`*:${1 + draw(12)}`] : []),
+    ])
+    await each(kills, AT_ONCE, (kill) => survives(job, kill, calm))
+  })
 }
 
-test('events of a killed process show at once, though its tables lag behind', async () => {
+test('events of a killed process show at once, though its tables lag behind', { tags: ['git'] }, async () => {
   await inPlace(effectsJob, async (place) => {
     // The third append is the claim, which comes long before the tables are written.
     const killed = await keepup(place, effectsJob.command(place), { env: { KEEPUP_CRASH_AT: 'after_append:3' } })

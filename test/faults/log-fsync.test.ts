@@ -1,14 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect } from 'vitest'
+import { expect, test } from 'vitest'
 import { LOG_CHILD, start } from '../support/child.ts'
 import { tempFolder } from '../support/folders.ts'
-import { testWith } from '../support/tools.ts'
-
-const STRACE = {
-  probe: ['strace', '-f', '-o', '/dev/null', 'true'],
-  install: 'install strace (apt-get install strace)',
-} as const
 
 /** Events in the order of time: bytes written to the WAL, the WAL made durable, an append acknowledged. */
 type Happening = 'wal' | 'sync' | 'ack'
@@ -42,7 +36,7 @@ async function traced(...task: string[]): Promise<Happening[]> {
   return happenings(readFileSync(out, 'utf8'))
 }
 
-testWith(STRACE, 'an append is acknowledged only when the WAL that holds it was synced', async () => {
+test('an append is acknowledged only when the WAL that holds it was synced', { tags: ['strace'] }, async () => {
   const events = await traced('write', tempFolder(), 'w', '25')
   expect(events.filter((event) => event === 'ack')).toHaveLength(25)
   let written = false
@@ -57,7 +51,7 @@ testWith(STRACE, 'an append is acknowledged only when the WAL that holds it was 
   }
 })
 
-testWith(STRACE, 'appends that wait share a sync', async () => {
+test('appends that wait share a sync', { tags: ['strace'] }, async () => {
   const events = await traced('together', tempFolder(), 'm', '20')
   const acks = events.filter((event) => event === 'ack').length
   const syncs = events.filter((event) => event === 'sync').length

@@ -1,3 +1,4 @@
+// @module-tag git
 import {
   cpSync,
   existsSync,
@@ -12,7 +13,6 @@ import {
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { inProcess } from '../api/cli-support.ts'
-import { skipWithoutBubblewrap } from '../support/bubblewrap.ts'
 import { type Ended, keepup, newPlace, type Place, runIdIn } from '../support/faults/cli.ts'
 import { sandboxFlag, scripted } from '../support/faults/jobs.ts'
 import { FAULT_TIMEOUT_MS } from '../support/faults/seed.ts'
@@ -107,7 +107,7 @@ describe('a data folder that cannot be used', () => {
     told(await here({ data: '/proc/keepup/x' }, run(place, model)), /cannot write to.*ENOENT.*--data/)
   })
 
-  test.skipIf(skipWithoutBubblewrap)('a read-only file system', async () => {
+  test('a read-only file system', { tags: ['bubblewrap'] }, async () => {
     mkdirSync(place.data, { recursive: true })
     const wrap = ['bwrap', '--dev-bind', '/', '/', '--ro-bind', place.data, place.data]
     told(await keepup(place, run(place, model), { wrap }), /file system is read-only.*--data/)

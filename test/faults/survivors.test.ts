@@ -1,5 +1,5 @@
+// @module-tag git
 import { describe, expect, type TestContext, test, vi } from 'vitest'
-import { skipWithoutBubblewrap } from '../support/bubblewrap.ts'
 import { type Begun, begin, keepup, newPlace, type Place, runIdIn } from '../support/faults/cli.ts'
 import { look } from '../support/faults/inspect.ts'
 import { scripted } from '../support/faults/jobs.ts'
@@ -50,7 +50,7 @@ async function goesOn(place: Place, driver: Begun): Promise<void> {
 }
 
 describe.concurrent('what a killed driver was running', () => {
-  test.skipIf(skipWithoutBubblewrap)('ends with it at once, where it was confined', async (context) => {
+  test('ends with it at once, where it was confined', { tags: ['bubblewrap'] }, async (context) => {
     const { place, driver, token } = await working(context, [])
     await noneLeft(token)
     const resumed = await look(place, 'resume', runIdIn({ err: driver.err() }))

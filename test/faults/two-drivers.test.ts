@@ -1,3 +1,4 @@
+// @module-tag git
 import { expect, test, vi } from 'vitest'
 import type { CrashPoint } from '../../domain/runtime/ports.ts'
 import { newPlace, type Place } from '../support/faults/cli.ts'

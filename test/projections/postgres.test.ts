@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { alteredRowsContract } from '../contracts/projections/altered-rows.ts'
 import { anyKindContract } from '../contracts/projections/any-kind.ts'
 import { checkpointsContract } from '../contracts/projections/checkpoints.ts'
 import { contextStoresContract } from '../contracts/projections/context-stores.ts'
@@ -28,6 +29,7 @@ describeWithSharedPostgres('tables in PostgreSQL', (server) => {
   const kit = postgresKit(server)
   storeContract(kit)
   anyKindContract(kit)
+  alteredRowsContract(kit)
   projectorContract(kit)
   damageContract(kit)
   refusedContract(kit, (store) => store)

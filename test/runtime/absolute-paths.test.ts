@@ -1,3 +1,4 @@
+// @module-tag git
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openWorkspace } from '../../adapters/workspace/open.ts'

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { ContextStore } from '../../domain/runtime/context/store.ts'
 import { AgentRuntime } from '../../domain/runtime/spawn/agent-runtime.ts'
 import { RecursiveSpawner, type RecursiveSpawnerOptions } from '../../domain/runtime/spawn/recursive-spawner.ts'
+import { SpawnError } from '../../domain/spawn/errors.ts'
 import { answering, HeldProvider, idle } from '../support/spawn/provider.ts'
 
 // CONTRACTS 14, Spawner.
@@ -51,6 +52,35 @@ test('parents that wait for their children keep none of them from running', asyn
   expect(result!.result).toContain('rxx(rxxx,rxxy)')
   expect(result!.children.map(({ agentId }) => agentId)).toEqual(['rx', 'ry'])
   expect(result!.children[0]!.children[0]!.children.map(({ agentId }) => agentId)).toEqual(['rxxx', 'rxxy'])
+})
+
+test('a provider that rejects with a SpawnError fails its own agent alone, and its error is stored', async () => {
+  const answer = async (prompt: string): Promise<string> => {
+    const [id] = prompt.split('\n')
+    if (id === 'c') throw new SpawnError('DEPTH_LIMIT', 'too deep')
+    const { result } = await spawner.spawnAll(id!, [agent(id === 'a' ? 'b' : 'c')], 'concatenate')
+    return `${id} got ${JSON.stringify(result)}`
+  }
+  const { spawner, store, runtime } = spawnerOf(answering(answer) as never)
+  const { status, result } = await spawner.spawn(agent('a'))
+  expect(status).toBe('completed')
+  expect(result!.result).toContain('a got')
+  expect(['a', 'b', 'c'].map((id) => runtime.getStatus(id))).toEqual(['completed', 'completed', 'failed'])
+  expect(await store.get('agent-result-c')).toEqual({ error: 'too deep' })
+  expect(await store.get('agent-result-b')).toContain('b got')
+})
+
+test('an agent that a crash has left is not begun, which fails the agent above it alone', async () => {
+  const left = new SpawnError('DUPLICATE_AGENT', '"b" was run before a crash', { notBegun: 'b' })
+  const answer = async (prompt: string): Promise<string> => {
+    if (prompt.startsWith('b')) throw left
+    await spawner.spawn(agent('b', 'a'))
+    return 'never'
+  }
+  const { spawner, store } = spawnerOf(answering(answer) as never)
+  expect((await spawner.spawn(agent('a'))).status).toBe('failed')
+  expect(await store.get('agent-result-a')).toEqual({ error: '"b" was run before a crash' })
+  await expect(store.get('agent-result-b')).rejects.toThrow('Variable not found')
 })
 
 describe('onComplete', () => {

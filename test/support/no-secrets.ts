@@ -7,6 +7,7 @@ export const NO_SECRETS: SecretBoundary = {
   arguments: (_, args) => args,
   result: (value) => value,
   stream: () => ({ push: (text) => text, end: () => '' }),
+  texts: () => ({ push: (text) => [text], end: () => [] }),
   keep: async () => undefined,
   refresh: async () => undefined,
   resolve: async (args) => args,

@@ -1,21 +1,14 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { postgresPrograms } from '../../.ci/programs.js'
 
 // A real PostgreSQL for tests: its own data folder, its own socket, no port, fsync on.
 
-/** The folder of the server's programs, the newest version; null: there is none here. */
-function programs(): string | null {
-  const root = '/usr/lib/postgresql'
-  const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : []
-  const folders = [...versions.map((version) => join(root, version, 'bin')), ...(process.env.PATH ?? '').split(':')]
-  return folders.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'pg_ctl'))) ?? null
-}
-
-/** Null: there is no PostgreSQL here. */
-export const found = programs()
+/** The folder of the server's programs; undefined without a server. */
+export const found = postgresPrograms()
 
 /** The server refuses to be root; then it is the user that its package made. */
 function owner(): { uid?: number; gid?: number } {

@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, describe, test } from 'vitest'
-import { found, memory, PostgresServer } from './postgres-server.ts'
+import { afterAll, beforeAll, describe } from 'vitest'
+import { memory, PostgresServer } from './postgres-server.ts'
 
 export type { PostgresServer }
-
-let told = false
 
 /** The server that the test files of a process share; its keeper removes it when the process ends. */
 let shared: PostgresServer | null = null
@@ -21,10 +19,7 @@ export const describeWithSharedPostgres = (name: string, body: (server: () => Po
     end: () => undefined,
   })
 
-/**
- * Tests on a PostgreSQL of their own. Without an installed PostgreSQL they fail in CI and say what to install; elsewhere they
- * are reported as not run, with the reason.
- */
+/** Tests on a PostgreSQL server of their own. */
 export const describeWithPostgres = (name: string, body: (server: () => PostgresServer) => void): void =>
   onServer(name, body, { begin: () => new PostgresServer(memory()), end: (server) => server.remove() })
 
@@ -34,18 +29,7 @@ interface Lifetime {
 }
 
 function onServer(name: string, body: (server: () => PostgresServer) => void, { begin, end }: Lifetime): void {
-  if (found === null) {
-    const reason = 'not run: there is no PostgreSQL here; install it (apt-get install postgresql)'
-    if (process.env.CI !== 'true' && !told)
-      console.warn('the tests on PostgreSQL DID NOT RUN: apt-get install postgresql')
-    told = true
-    test(name, (context) => {
-      if (process.env.CI === 'true') throw new Error(reason)
-      context.skip(reason)
-    })
-    return
-  }
-  describe(name, () => {
+  describe(name, { tags: ['postgresql'] }, () => {
     let server: PostgresServer | null = null
     beforeAll(() => {
       server = begin()

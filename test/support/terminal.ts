@@ -1,23 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 
 const PYTHON = `
 import os, pty, sys
 sys.exit(os.waitstatus_to_exitcode(pty.spawn(['sh', '-c', 'stty ' + sys.argv[1] + '; exec "$@"', 'sh'] + sys.argv[2:])))
 `
-
-/** Whether a pseudo terminal can be had here. With CI=true tests must not go by without it. */
-const hasTerminal = ((): boolean => {
-  try {
-    execFileSync('python3', ['-c', 'import pty; pty.openpty()'], { stdio: 'ignore' })
-    return true
-  } catch {
-    if (process.env.CI !== 'true') console.warn('no python3 with pty here: the tests of the terminal DID NOT RUN')
-    return false
-  }
-})()
-
-/** Skips only outside CI. */
-export const skipWithoutTerminal = !hasTerminal && process.env.CI !== 'true'
 
 // Colours, cursor movements and what else is drawn rather than said.
 const DRAWN = /\u001b\[[0-9;?]*[A-Za-z]/g

@@ -51,7 +51,7 @@ describe('an approval', () => {
     expect(events[0]!.payload.reason).toBe('not in this folder')
     const { run } = await served.ask<{ run: { waiting: { for: string }[] } }>('GET', `/v1/runs/${one}`)
     expect(run.waiting[0]!.for).toBe('approval')
-    await served.ask('POST', `/v1/approvals/${one}.t1.c0`, { decision: 'approved', by: 'bob' })
+    await served.answer(`${one}.t1.c0`, { decision: 'approved', by: 'bob' })
     await expect.poll(() => page.locator('.decided').allTextContents()).toContain('approved by bob')
   })
 
@@ -64,7 +64,7 @@ describe('an approval', () => {
     await ada.keyboard.press('a')
     await expect.poll(() => bob.locator('.decided').allTextContents()).toEqual(['approved by ada'])
     // Also where the page did not know of it yet.
-    const again = await served.ask('POST', `/v1/approvals/${id}.t1.c0`, { decision: 'approved' }).catch(String)
+    const again = await served.answer(`${id}.t1.c0`, { decision: 'approved' }).catch(String)
     expect(again).toContain(': 409 ')
   })
 })

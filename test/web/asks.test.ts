@@ -38,7 +38,7 @@ describe('the inbox', () => {
     await expect.poll(() => page.locator('.inbox .patch').count()).toBe(3)
     await page.keyboard.press('j')
     await expect.poll(() => card(page, two).getAttribute('aria-current')).toBe('true')
-    await served.ask('POST', `/v1/approvals/${three}.t1.c0`, { decision: 'rejected', by: 'bob' })
+    await served.answer(`${three}.t1.c0`, { decision: 'rejected', by: 'bob' })
     await expect.poll(() => decided(page, three)).toBe('rejected by bob')
     await page.keyboard.press('a')
     await expect.poll(() => decided(page, two)).toBe('approved by ada')

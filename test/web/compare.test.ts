@@ -9,7 +9,7 @@ beforeAll(async () => {
   served = await serve()
   wrote = await served.driven('write hello', { workspace: served.workspace(), approve: ['write_file'] })
   refused = await served.driven('write hello', { workspace: served.workspace() })
-  await served.ask('POST', `/v1/approvals/${refused}.t1.c0`, { decision: 'rejected', by: 'bob' })
+  await served.answer(`${refused}.t1.c0`, { decision: 'rejected', by: 'bob' })
   await vi.waitFor(
     async () => {
       const { run } = await served.ask<{ run: { status: string } }>('GET', `/v1/runs/${refused}`)

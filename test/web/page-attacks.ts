@@ -157,37 +157,34 @@ export const WRITES: Attack[] = [
   [
     'a form of plain text that looks like JSON',
     (url, run) => {
-      document.body.innerHTML = `<iframe name=f></iframe><form target=f enctype="text/plain" method=post action="${url}/v1/approvals/${run}.t1.c0"><input name='{"decision":"approved","x":"' value='"}'></form>`
+      document.body.innerHTML = `<iframe name=f></iframe><form target=f enctype="text/plain" method=post action="${url}/v1/runs/${run}/cancel"><input name='{"reason":"' value='"}'></form>`
       document.querySelector('form')!.submit()
     },
   ],
   [
     'fetch as plain text',
     (url, run) =>
-      fetch(`${url}/v1/approvals/${run}.t1.c0`, {
+      fetch(`${url}/v1/runs/${run}/cancel`, {
         method: 'POST',
         mode: 'no-cors',
         credentials: 'include',
-        body: '{"decision":"approved"}',
+        body: '{"reason":"x"}',
       }),
   ],
   [
     'fetch as JSON',
     (url, run) =>
-      fetch(`${url}/v1/approvals/${run}.t1.c0`, {
+      fetch(`${url}/v1/runs/${run}/cancel`, {
         method: 'POST',
         credentials: 'include',
         headers: { 'content-type': 'application/json' },
-        body: '{"decision":"approved"}',
+        body: '{"reason":"x"}',
       }),
   ],
   [
     'a beacon',
     (url, run) =>
-      navigator.sendBeacon(
-        `${url}/v1/approvals/${run}.t1.c0`,
-        new Blob(['{"decision":"approved"}'], { type: 'application/json' }),
-      ),
+      navigator.sendBeacon(`${url}/v1/runs/${run}/cancel`, new Blob(['{"reason":"x"}'], { type: 'application/json' })),
   ],
   ['a beacon of plain text', (url, run) => navigator.sendBeacon(`${url}/v1/runs/${run}/cancel`, '{}')],
   [

@@ -1,6 +1,9 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { MissingProgramsReporter, mustBeComplete, programTags } from '../support/missing-programs.ts'
 import { mutationPlugin } from '../support/mutation.ts'
+
+mustBeComplete()
 
 // Tests in a real browser: Debian's Chromium. A test that cannot find it fails and says what to install.
 export default defineConfig({
@@ -8,6 +11,8 @@ export default defineConfig({
   test: {
     env: { XDG_CONFIG_HOME: join(import.meta.dirname, '../../node_modules', '.keepup-test-config') },
     include: ['test/web/**/*.test.ts'],
+    tags: programTags,
+    reporters: ['default', new MissingProgramsReporter()],
     // Each browser is several processes.
     maxWorkers: 1,
     testTimeout: 900_000,

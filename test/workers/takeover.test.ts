@@ -1,5 +1,5 @@
+// @module-tag postgresql
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { found } from '../support/postgres-server.ts'
 import { allRight, deployment } from '../support/servers/actors.ts'
 import { openPair, type Pair } from '../support/servers/pair.ts'
 
@@ -13,7 +13,6 @@ const [RUNS, AT_ONCE] = [12, 4]
 
 let pair: Pair
 beforeAll(async () => {
-  if (found === null) throw new Error('there is no PostgreSQL here; install it (apt-get install postgresql)')
   pair = await openPair()
 })
 afterAll(() => pair?.stop())

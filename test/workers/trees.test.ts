@@ -1,6 +1,6 @@
+// @module-tag postgresql
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { draws, FAULT_ALL, FAULT_SEED } from '../support/faults/seed.ts'
-import { found } from '../support/postgres-server.ts'
 import { type Actor, allRight, deployment } from '../support/servers/actors.ts'
 import { openPair, type Pair } from '../support/servers/pair.ts'
 
@@ -15,7 +15,6 @@ const performed = ({ lines }: Actor) => lines.some((line) => line.startsWith('ef
 
 let pair: Pair
 beforeAll(async () => {
-  if (found === null) throw new Error('there is no PostgreSQL here; install it (apt-get install postgresql)')
   pair = await openPair()
 })
 afterAll(() => pair?.stop())

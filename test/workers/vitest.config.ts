@@ -1,11 +1,16 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { MissingProgramsReporter, mustBeComplete, programTags } from '../support/missing-programs.ts'
+
+mustBeComplete()
 
 // Tests that take minutes, and many on a busy machine: runs over several workers while their servers fail.
 export default defineConfig({
   test: {
     env: { XDG_CONFIG_HOME: join(import.meta.dirname, '../../node_modules', '.keepup-test-config') },
     include: ['test/workers/**/*.test.ts'],
+    tags: programTags,
+    reporters: ['default', new MissingProgramsReporter()],
     testTimeout: 900_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 30_000 } },

@@ -93,7 +93,8 @@ export class Agents implements ExternalRuns, DelegatedRuns {
 
   /** Starts a run. Rejects as `AgentGateway.run` does. */
   async run(kind: string, request: AgentRunRequest, asked: StartedBy = {}): Promise<AgentRunHandle> {
-    const model = request.extensions?.['agent_api.config.model.v1']
+    // The gateway refuses a request that is no object, after an unknown kind.
+    const model = request?.extensions?.['agent_api.config.model.v1']
     const price = typeof model === 'string' ? this.#host.price(model) : null
     return this.#begin(kind, request, price === null ? asked : { ...asked, price })
   }

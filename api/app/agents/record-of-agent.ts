@@ -14,31 +14,34 @@ function asExternal(command: UserCommand, hide: (text: string) => string): Asked
   const said = 'reason' in command && command.reason !== undefined ? { reason: hide(command.reason) } : {}
   if (command.kind === 'cancel') return { kind: 'cancel', ...said }
   if (command.kind !== 'decide_approval') return null
-  const { toolCallId, decision, argumentsHash } = command
+  const { toolCallId, decision, questionHash, files } = command
   return {
     kind: 'decide_permission',
     toolCallId,
     decision,
-    ...(argumentsHash !== undefined && { argumentsHash }),
+    ...(questionHash !== undefined && { questionHash }),
+    ...(files !== undefined && { files }),
     ...said,
   }
 }
 
 /**
  * Records what a person asks of a run of another agent, which ends its process where that is at work here. Rejects with
- * `RUN_UNGOVERNED` for what only keepup's own agents can be asked, and with `RUN_FINISHED`.
+ * `RUN_UNGOVERNED` for what only keepup's own agents can be asked, and with `RUN_FINISHED`. `said`: the command as the person
+ * gave it, for which an Idempotency-Key stands.
  */
 export async function recordOfAgent(
   s: Services,
   runId: string,
   { agentId, command, actor, options: { key, expectedRevision } }: Asked,
+  said: UserCommand,
 ): Promise<Recorded> {
   const agents = agentsOf(s)
   const { log, hide } = await agents.log()
   const asked = asExternal(command, hide)
   if (asked === null) throw ungoverned(agentId, NAMES[command.kind] ?? command.kind)
-  if (key !== undefined) await claimKey(s, key, { agent: agentId, command })
-  const commandId = key === undefined ? `${agentId}.${s.runtime.newRunId()}` : keyedCommand(s.log.logId, key, command)
+  if (key !== undefined) await claimKey(s, key, { agent: agentId, command: said })
+  const commandId = key === undefined ? `${agentId}.${s.runtime.newRunId()}` : keyedCommand(s.log.logId, key, said)
   const expected = expectedRevision === undefined ? {} : { expected: expectedRevision }
   const { revision } = await log.ask(agentId, asked, { by: actor, commandId, ...expected })
   // Where it is at work here it does now what the log says.

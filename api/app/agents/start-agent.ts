@@ -53,7 +53,12 @@ export async function startAgent(
       tokens: asked.budget.tokens ?? null,
       nanoDollars: asked.budget.nanoDollars ?? null,
     }
-    const started = { by: actorOf('user', by), agentId: runId, commandId, ...(budget !== undefined && { budget }) }
+    const { sandboxed } = asked.policy ?? {}
+    const started = {
+      ...{ by: actorOf('user', by), agentId: runId, commandId },
+      ...(budget !== undefined && { budget }),
+      ...(sandboxed !== undefined && { sandboxed }),
+    }
     return begun(agents.run(asked.agent, request, started))
   }
   // The folder is held before the start is recorded: of requests that come at the same time one does that.

@@ -2,10 +2,10 @@ import { contextStream } from '../../../domain/context/aggregate.ts'
 import { noStore, notFound } from '../../../domain/context/errors.ts'
 import type { StreamProof } from '../../../domain/runtime/stream/proof.ts'
 import { exportStreams } from '../events/export.ts'
+import { asStored } from '../prove-stream.ts'
 import { shown } from '../runs/keyed.ts'
 import { mustWrite } from '../runs/record-command.ts'
 import { actorOf, type RequestOptions, tracing } from '../runs/request-options.ts'
-import { asSeen } from '../runs/verify-run.ts'
 import type {
   EraseVariables,
   StoreList,
@@ -60,14 +60,9 @@ export async function eraseVariables(
   return { store, ...done }
 }
 
-/** Proves a store, and that the log still holds all of it that the tables have seen. Rejects with `STORE_UNKNOWN`. */
+/** Proves a store as `asStored` does. Rejects with `STORE_UNKNOWN`. */
 export async function verifyStore(s: Services, store: string): Promise<StreamProof> {
-  const stream = contextStream(store)
-  await s.read.current()
-  // Before the log is read, which only grows.
-  const { value } = await s.read.streams({ prefix: stream, limit: 1 })
-  const seen = value[0]?.stream === stream ? value[0].revision : -1
-  return asSeen(await s.contexts.verify(store), seen)
+  return asStored(s, contextStream(store), () => s.contexts.verify(store))
 }
 
 /** The sealed events of a store as NDJSON that can be verified elsewhere. Rejects with `STORE_UNKNOWN`. */

@@ -2,8 +2,10 @@ import { toMarkdown } from '../../../domain/document/markup/markdown.ts'
 import type { Block } from '../../../domain/document/model/block.ts'
 import { blockChanges } from '../../../domain/document/model/changes.ts'
 import { documentStream } from '../../../domain/document/stream/aggregate.ts'
+import type { DocumentProof } from '../../../domain/runtime/document/history.ts'
 import type { DocumentAt } from '../../../domain/runtime/document/types.ts'
 import { Problem } from '../problem.ts'
+import { asStored } from '../prove-stream.ts'
 import type { DocumentDiff } from '../schemas/documents.ts'
 import type { Services } from '../services.ts'
 
@@ -61,6 +63,10 @@ export async function documentDiff(s: Services, documentId: string, a: number, b
   })
   return { documentId, a, b, changes }
 }
+
+/** Proves a document as `asStored` does, and that its updates lead to the recorded frontier. */
+export const verifyDocument = (s: Services, documentId: string): Promise<DocumentProof> =>
+  asStored(s, documentStream(documentId), () => s.documents.history.verify(documentId))
 
 const readable = ({ blocks }: DocumentAt): readonly Block[] =>
   blocks.filter((block): block is Block => block.type !== 'unreadable')

@@ -2,10 +2,10 @@ import type { z } from 'zod'
 import type { BodyOf } from '../../../domain/agent/events/events.ts'
 import { isStreamDamage } from '../../../domain/log/damage.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
-import { agentStream, LOG_META } from '../../../domain/log/ids.ts'
-import { type LogLoss, lossIn } from '../../../domain/log/loss.ts'
+import { agentStream } from '../../../domain/log/ids.ts'
 import { agentOf, runOf } from '../../../domain/log/owner.ts'
 import type { BlobStore, EventLog } from '../../../domain/ports.ts'
+import { lossEvents } from '../../../domain/runtime/agent/losses.ts'
 import { shownBody } from '../events/body.ts'
 import type * as schemas from '../schemas/losses.ts'
 
@@ -22,7 +22,7 @@ type AcceptedInStream = AcceptedLoss['streams'][number]
  * headers of all events, or of these agents, where any loss was accepted at all.
  */
 export async function acceptedLosses(stores: Stores, agentIds?: readonly string[]): Promise<AcceptedLoss[]> {
-  const recorded = await ofLog(stores.log)
+  const recorded = await lossEvents(stores.log)
   if (recorded.length === 0) return []
   const inStreams = Map.groupBy(
     await Promise.all((await acceptances(stores.log, agentIds)).map((event) => inStream(stores, event))),
@@ -37,16 +37,6 @@ export async function acceptedLosses(stores: Stores, agentIds?: readonly string[
     const { actor: by, timestamp: at } = event.header
     return [{ id, by, at, reason, end, vanished, unreadable, gaps, streams }]
   })
-}
-
-async function ofLog(log: EventLog): Promise<{ event: RecordedEvent; loss: LogLoss }[]> {
-  const found: { event: RecordedEvent; loss: LogLoss }[] = []
-  for await (const page of log.read(LOG_META, { from: 1 }))
-    for (const event of page) {
-      const loss = lossIn(event)
-      if (loss !== null) found.push({ event, loss })
-    }
-  return found
 }
 
 /** The events `loss_accepted`, without bodies. The verification of a stream that cannot be read reports it. */

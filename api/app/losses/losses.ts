@@ -18,6 +18,8 @@ export interface Accepted extends Acceptance {
 export interface Losses {
   /** The loss that keeps this process from recording; null: none. */
   readonly open: Loss | null
+  /** Why nothing is recorded, as the error of every request that records; null: requests are recorded. */
+  readonly refusal: Error | null
   /** Every stream and position held against what was seen of them; null: nothing is missing. */
   look(): Promise<Loss | null>
   /**

@@ -1,7 +1,9 @@
 import type { Actor } from '../../../domain/log/envelope.ts'
 import { MemoryError } from '../../../domain/memory/errors.ts'
 import type { MemoryEvent } from '../../../domain/memory/events.ts'
-import type { Place } from '../../../domain/memory/fact.ts'
+import { memoryStream, type Place } from '../../../domain/memory/fact.ts'
+import type { StreamProof } from '../../../domain/runtime/stream/proof.ts'
+import { asStored } from '../prove-stream.ts'
 import { given } from '../runs/given.ts'
 import { shown } from '../runs/keyed.ts'
 import { mustWrite } from '../runs/record-command.ts'
@@ -65,6 +67,10 @@ export async function forgetMemory(
   await shown(s)
   return { id, revision: (erased ?? forgotten).revision, recorded: forgotten.recorded || erased?.recorded === true }
 }
+
+/** Proves a fact as `asStored` does. Rejects with `MEMORY_UNKNOWN`. */
+export const verifyMemory = (s: Services, id: string): Promise<StreamProof> =>
+  asStored(s, memoryStream(id), () => s.memories.verify(id))
 
 const personOf = (by: string | undefined, options: RequestOptions) => ({ by: actorOf('user', by), ...tracing(options) })
 

@@ -3,7 +3,9 @@ import type { Block } from '../../../domain/document/model/block.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
 import type { ReadBlock } from '../../../domain/ports.ts'
 import type { DocumentGateway } from '../../../domain/runtime/document/gateway.ts'
+import { unmistakable } from '../text/visible-text.ts'
 import { patchApart } from '../text-diff/apart.ts'
+import type { Patch } from '../text-diff/patch.ts'
 
 /**
  * The changes that a call of `create_document` or `edit_document` would make, as a patch of Markdown; null for every
@@ -13,7 +15,7 @@ export async function documentPreview(
   toolName: string,
   args: JsonObject,
   documents: Pick<DocumentGateway, 'preview'>,
-): Promise<string | null> {
+): Promise<Patch | null> {
   if (toolName === 'create_document' && typeof args.title === 'string' && typeof args.content === 'string')
     return patchApart(`new document (${args.title})`, '', args.content)
   if (toolName !== 'edit_document' || typeof args.doc_id !== 'string') return null
@@ -24,7 +26,8 @@ export async function documentPreview(
   }
   const { status, body } = found.refused
   const why = status === 409 ? 'the document has changed since the agent read it' : body.message
-  return `As document ${doc_id} stands now the gateway refuses this edit: ${status} ${body.code}, ${why}\n${args.ops_xml}`
+  const note = `As document ${doc_id} is now, the gateway refuses this edit: ${status} ${body.code}, ${why}.`
+  return { text: unmistakable(String(args.ops_xml)), notes: [note] }
 }
 
 const markdown = (blocks: readonly ReadBlock[]): string =>

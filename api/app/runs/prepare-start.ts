@@ -16,6 +16,7 @@ import {
 } from '../../../domain/agent/definition/spec.ts'
 import { matches } from '../../../domain/agent/definition/tool-patterns.ts'
 import type { ToolSpec } from '../../../domain/agent/definition/tools.ts'
+import { GRANT, serverOf } from '../../../domain/agent/secrets/destinations.ts'
 import { Problem, type ProblemCode } from '../problem.ts'
 import type { KnownRole, KnownRoles } from '../roles.ts'
 import type { StartRun } from '../schemas/start.ts'
@@ -100,6 +101,14 @@ function checkApproved({ specs, faults }: KnownTools, patterns: readonly string[
   }
 }
 
+/** A secret with its destination. A server without any tool is refused, because the grant may be misspelt. */
+async function granted(services: PrepareServices, { specs, faults }: KnownTools, text: string): Promise<GivenSecret> {
+  const { name = text, server } = GRANT.exec(text)?.groups ?? {}
+  if (server !== undefined && !specs.some((tool) => serverOf(tool.name) === server))
+    refuse('UNKNOWN_TOOL', `secrets: no tool of a server "${server}" is known; ${thereAre(specs, faults)}`)
+  return { ...(await services.secret(name)), ...(server !== undefined && { server }) }
+}
+
 /** The role that a request names, or null where it names none. */
 async function roleOf(services: PrepareServices, name: string | undefined): Promise<KnownRole | null> {
   if (name === undefined) return null
@@ -153,7 +162,7 @@ export function createStarts(services: PrepareServices): Starts {
       const known = await services.tools(role, asked.workspace ?? null)
       const tools = offered(known, asked)
       checkApproved(known, asked.approve ?? [])
-      const secrets = await Promise.all([...new Set(asked.secrets ?? [])].map((name) => services.secret(name)))
+      const secrets = await Promise.all([...new Set(asked.secrets ?? [])].map((one) => granted(services, known, one)))
       const models = modelsOf(services, asked, named?.model ?? null)
       const workspace =
         asked.workspace === undefined ? null : await services.workspace(asked.workspace, { secrets, policy })

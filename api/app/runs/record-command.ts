@@ -8,6 +8,7 @@ import type { Recorded } from '../schemas/common.ts'
 import type { Services } from '../services.ts'
 import { shown } from './keyed.ts'
 import { isUngoverned, runOfAgent } from './known.ts'
+import { withQuestion } from './question.ts'
 import type { Asked } from './request-options.ts'
 import { type RequestOptions, tracing } from './request-options.ts'
 
@@ -26,16 +27,19 @@ export async function record(s: Services, asked: Asked): Promise<Recorded> {
   mustWrite(s)
   const runId = await runOfAgent(s, asked.agentId)
   const { key, expectedRevision } = asked.options
-  if (asked.command.kind !== 'erase' && (await isUngoverned(s, asked.agentId))) return recordOfAgent(s, runId, asked)
+  const command = await withQuestion(s, asked.command)
+  if (asked.command.kind !== 'erase' && (await isUngoverned(s, asked.agentId)))
+    return recordOfAgent(s, runId, { ...asked, command }, asked.command)
   const request: Request = {
     by: asked.actor,
+    asked: asked.command,
     ...(key === undefined ? {} : { key }),
     ...(expectedRevision === undefined ? {} : { expected: expectedRevision }),
     ...tracing(asked.options),
     toDrive: asked.drive === 'yes',
   }
   if (key !== undefined) await claimKey(s, key, { agent: asked.agentId, command: asked.command })
-  const { revision, claimed } = await s.runtime.execute(asked.agentId, asked.command, request)
+  const { revision, claimed } = await s.runtime.execute(asked.agentId, command, request)
   const wakes = claimed || DRIVING.has(asked.command.kind)
   const drive = asked.drive === 'yes' || (asked.drive === 'wake' && s.autoDrive && wakes)
   if (drive) s.drivers.start(runId)

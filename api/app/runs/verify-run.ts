@@ -1,15 +1,15 @@
 import type { z } from 'zod'
-import type { StreamProof } from '../../../domain/runtime/stream/proof.ts'
 import { streamOfAgent } from '../../../domain/runtime/stream-of-agent.ts'
 import type { Verification } from '../../../domain/runtime/types.ts'
 import { acceptedLosses } from '../losses/accepted.ts'
 import { notFound } from '../problem.ts'
+import { asSeen, withRows } from '../prove-stream.ts'
 import type { VerifiedRun } from '../schemas/runs.ts'
 import type { Services } from '../services.ts'
 
 /**
- * Proves every agent of a run, and that the log still holds all that the tables have seen of it: a chain whose last links
- * are gone holds by itself. `only`: this agent of it. Throws a 404 Problem where neither knows the run, or the agent.
+ * Proves every agent of a run, that the log still holds all that the tables have seen of it (a chain whose last links are
+ * gone holds by itself), and that the tables hold the rows which its events give. `only`: this agent of it. Throws a 404 Problem where neither knows the run, or the agent.
  */
 export async function verifyRun(
   s: Pick<Services, 'log' | 'blobs' | 'read' | 'runtime'>,
@@ -26,17 +26,14 @@ export async function verifyRun(
   if (only !== undefined && !seen.has(only)) throw notFound('agent', only)
   const agents: Verification[] = []
   const wanted = [...seen].filter(([agentId]) => only === undefined || agentId === only)
-  for (const [agentId, revision] of wanted) agents.push(asSeen(await s.runtime.verify(agentId), revision))
+  for (const [agentId, revision] of wanted) {
+    const proof = asSeen(await s.runtime.verify(agentId), revision)
+    const stream = await streamOfAgent(s.log, agentId)
+    agents.push(stream === null ? proof : await withRows(s, stream, proof))
+  }
   const losses = await acceptedLosses(
     s,
     wanted.map(([agentId]) => agentId),
   )
   return { runId, ok: agents.every((agent) => agent.ok), agents, acceptedLosses: losses, parked }
-}
-
-/** A proof that also says whether the log holds the revision that the tables have seen of the stream. */
-export function asSeen<T extends StreamProof>(found: T, seen: number): T {
-  if (found.events > seen) return found
-  const message = `the log ends before revision ${seen}, which the tables have seen: restore the log from a backup`
-  return { ...found, ok: false, problems: [...found.problems, { revision: seen, code: 'CHAIN', message }] }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Artifact } from '../../../domain/agent/events/events.ts'
+import { SeenFile } from '../../../domain/shared/question.ts'
 import { AnyJson, By, JsonValue, Next, Position } from './common.ts'
 
 export const AgentPath = z
@@ -33,19 +34,34 @@ export const ApprovalList = z
   .strictObject({ position: Position, approvals: z.array(Approval).readonly(), next: Next })
   .meta({ id: 'ApprovalList' })
 
+/** Hex SHA-256. */
+const QuestionHash = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/, 'expected the questionHash of what was read, 64 hex digits')
+  .meta({ description: 'The question as it was read: the call, its arguments, and the files of the preview' })
+
 export const ApprovalDetail = z
   .strictObject({
     position: Position,
     approval: Approval,
-    preview: z.strictObject({ kind: z.enum(['diff', 'command', 'permission', 'arguments']), text: z.string() }),
+    preview: z.strictObject({
+      kind: z.enum(['diff', 'command', 'permission', 'arguments']),
+      text: z.string().meta({
+        description:
+          'What the agent chose. Marks of keepup in it stand between ‹ and ›, which it does not contain otherwise',
+      }),
+      notes: z.array(z.string()).readonly().meta({ description: 'Sentences of keepup about the text' }),
+      files: z.array(SeenFile).readonly().meta({ description: 'The files on which the decision rests' }),
+    }),
+    questionHash: QuestionHash,
   })
   .meta({ id: 'ApprovalDetail' })
 
-/** `argumentsHash`: what was looked at; a call with other arguments is not approved. */
+/** `questionHash`: the question that was read; the answer does not count for another one. */
 export const DecisionBody = z
   .strictObject({
     decision: z.enum(['approved', 'rejected']),
-    argumentsHash: z.string().min(1).optional(),
+    questionHash: QuestionHash,
     reason: z.string().min(1).optional(),
     by: By.optional(),
   })
@@ -55,6 +71,7 @@ export const DecisionBody = z
 export const DoubtBody = z
   .strictObject({
     decision: z.enum(['happened', 'run', 'abandon']),
+    questionHash: QuestionHash,
     result: JsonValue.optional(),
     reason: z.string().min(1).optional(),
     by: By.optional(),
@@ -83,6 +100,11 @@ export type AskView = z.infer<typeof Ask>
 export const DoubtList = z
   .strictObject({ position: Position, doubts: z.array(Ask).readonly() })
   .meta({ id: 'DoubtList' })
+
+/** `doubt` null: the run has ended, so that no list has the question. */
+export const DoubtDetail = z
+  .strictObject({ position: Position, doubt: Ask.nullable(), questionHash: QuestionHash })
+  .meta({ id: 'DoubtDetail' })
 
 export const QuestionList = z
   .strictObject({ position: Position, questions: z.array(Ask).readonly() })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Position } from './common.ts'
+import { Money, Position } from './common.ts'
 
 const count = z.int()
 
@@ -12,9 +12,8 @@ const Sum = z.strictObject({
   cacheReadTokens: count,
   cacheWriteTokens: count,
   outputTokens: count,
-  nanoDollars: count,
-  usd: z.number(),
-  unpricedCalls: count.meta({ description: 'Calls of unknown price, which the money does not count' }),
+  ...Money,
+  unpricedCalls: count.meta({ description: 'Calls of unknown cost, which the money does not count' }),
   inDoubtNanoDollars: count.meta({ description: 'The part of the money that is estimated' }),
 })
 

@@ -14,13 +14,13 @@ const AcceptedLosses = z
   .readonly()
   .meta({ description: 'Losses of the log that persons have accepted and that concern this run' })
 
-/** Use of one agent, or the sum over a tree: tokens, calls, and money, null where a call had no known price. */
+/** Use of one agent, or the sum over a tree. Null: another agent has not reported its tokens, or a call's cost is unknown. */
 export const Bill = z
   .strictObject({
-    inputTokens: count,
-    outputTokens: count,
-    cacheReadTokens: count,
-    cacheWriteTokens: count,
+    inputTokens: count.nullable(),
+    outputTokens: count.nullable(),
+    cacheReadTokens: count.nullable(),
+    cacheWriteTokens: count.nullable(),
     ...Money,
     modelCalls: count,
     toolCalls: count,
@@ -281,7 +281,7 @@ export const VerifiedRun = z
           .array(
             z.strictObject({
               revision: z.int(),
-              code: z.enum(['CHAIN', 'BODY', 'DIGEST', 'SHAPE', 'TIME', 'BLOB', 'CHILD', 'ORPHAN']),
+              code: z.enum(['CHAIN', 'BODY', 'DIGEST', 'SHAPE', 'TIME', 'BLOB', 'CHILD', 'ORPHAN', 'TABLE']),
               message: z.string(),
             }),
           )

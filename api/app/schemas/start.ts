@@ -12,6 +12,7 @@ import {
   TreeLimits,
   VARIABLE_NAME,
 } from '../../../domain/agent/definition/spec.ts'
+import { GRANT } from '../../../domain/agent/secrets/destinations.ts'
 import { Milliseconds } from '../../../domain/shared/time-span.ts'
 import { By, Folder, JsonValue } from './common.ts'
 
@@ -49,9 +50,9 @@ function deeper({ code, keys }: z.core.$ZodRawIssue): string | undefined {
 /** The kind of keepup's own agent. */
 export const OWN_AGENT = 'keepup'
 
-/** The settings of a run of another agent: our policy sees nothing of it, so that nothing of a policy can be promised. */
+/** The settings of a run of another agent. Of a policy only `sandboxed` holds: keepup does not see the agent's own calls. */
 const OF_AGENTS: ReadonlySet<string> = new Set([
-  ...['agent', 'task', 'model', 'workspace', 'limits', 'budget', 'env', 'extensions', 'drive', 'by'],
+  ...['agent', 'task', 'model', 'workspace', 'limits', 'budget', 'env', 'extensions', 'drive', 'by', 'policy'],
 ])
 
 /** Refuses what belongs to the other kind of run. */
@@ -65,6 +66,9 @@ function ofItsAgent(asked: Readonly<Record<string, unknown>>, { addIssue }: z.co
   }
   for (const key of given)
     if (!OF_AGENTS.has(key)) refuse([key], "is for keepup's own agent; leave it out, or use the agent's own extensions")
+  for (const key of Object.keys((asked.policy ?? {}) as object))
+    if (key !== 'sandboxed')
+      refuse(['policy', key], "is for keepup's own agent; leave it out, or use the agent's own extensions")
   const { maxTurns } = (asked.limits ?? {}) as { maxTurns?: unknown }
   if (maxTurns !== undefined)
     refuse(['limits', 'maxTurns'], "is for keepup's own agent; leave it out, or use the agent's own extensions")
@@ -98,7 +102,10 @@ export const StartRun = z
       workspace: Folder.optional().meta({ description: 'Absolute path of the folder to work in.' }),
       testCommand: z.array(z.string()).min(1).optional(),
       contextVariables: z.record(z.string().max(VARIABLE_NAME), JsonValue).optional(),
-      secrets: names.optional().meta({ description: 'Names of secrets, never values.' }),
+      secrets: z.array(z.string().regex(GRANT, 'expected NAME, or NAME=@server:SERVER')).optional().meta({
+        description:
+          'Names of secrets, never values. NAME gives the secret to built-in tools, NAME=@server:SERVER to the tools of a server.',
+      }),
       budget: SETTINGS.budget.optional().meta({ description: 'Tokens, and money in nano-dollars.' }),
       delegation: z
         .union([z.literal(false), SETTINGS.delegation])

@@ -31,5 +31,30 @@ export const StreamList = z
     next: z.string().nullable().meta({ description: '`after` of the next page; null: this is the last' }),
   })
   .meta({ id: 'StreamList' })
+export type StreamList = z.infer<typeof StreamList>
 
 export const StreamParam = z.object({ stream: StreamName })
+
+export const VerifiedStream = z
+  .strictObject({
+    stream: z.string(),
+    ok: z.boolean(),
+    events: z.int(),
+    head: z.string(),
+    digests: z.int(),
+    unchecked: z.int(),
+    erased: z.array(z.strictObject({ revision: z.int(), reason: z.string() })).readonly(),
+    problems: z.array(z.strictObject({ revision: z.int(), code: z.string(), message: z.string() })).readonly(),
+  })
+  .meta({ id: 'VerifiedStream' })
+
+export const VerifiedLog = z
+  .strictObject({
+    ok: z.boolean(),
+    streams: z.int().meta({ description: 'That the log holds' }),
+    problems: z
+      .array(z.strictObject({ code: z.literal('TABLE'), message: z.string() }))
+      .readonly()
+      .meta({ description: 'Streams that the tables do not list, and rows of streams that the log does not hold' }),
+  })
+  .meta({ id: 'VerifiedLog' })

@@ -2,7 +2,7 @@ import { beside, firstMessage } from '../../../adapters/threads/first-message.ts
 import { Semaphore } from '../../../domain/runtime/concurrency.ts'
 import { Problem } from '../problem.ts'
 import { type BlamedPart, blameLines } from './blame-lines.ts'
-import { patchOf } from './patch.ts'
+import { type Patch, patchOf } from './patch.ts'
 
 export type DiffWork =
   | { readonly kind: 'blame'; readonly versions: readonly (string | null)[] }
@@ -21,7 +21,7 @@ export async function blameApart(versions: readonly (string | null)[], limitMs =
 }
 
 /** {@link patchOf} in a thread of its own. Rejects with `TIME_LIMIT`. */
-export async function patchApart(path: string, before: string, after: string): Promise<string> {
+export async function patchApart(path: string, before: string, after: string): Promise<Patch> {
   if (before.length + after.length <= SHORT) return patchOf(path, before, after)
   return apart({ kind: 'patch', path, before, after }, LIMIT_MS)
 }

@@ -15,8 +15,8 @@ const OPTIONS: readonly PermissionOption[] = [
 ]
 
 /**
- * Asks the editor's person about a call that waits for an approval, and records the decision. It is bound to the arguments
- * that were shown. False: the question was cancelled, and nothing is recorded.
+ * Asks the editor's person about a call that waits for an approval, and records the decision. It is bound to the question
+ * that was shown. False: the question was cancelled, and nothing is recorded.
  */
 export async function askPermission(
   ctx: Context,
@@ -24,9 +24,11 @@ export async function askPermission(
   sessionId: string,
   toolCallId: string,
 ): Promise<boolean> {
-  const { approval, preview } = await approvalOf(ctx, toolCallId)
+  const { approval, preview, questionHash } = await approvalOf(ctx, toolCallId)
   const call = shownCall({ id: toolCallId, tool: approval.toolName, input: approval.arguments }, null)
-  const content = [{ type: 'content' as const, content: { type: 'text' as const, text: preview.text } }]
+  const content = [preview.text, ...preview.notes].map((text) => ({
+    ...{ type: 'content' as const, content: { type: 'text' as const, text } },
+  }))
   const asked: RequestPermissionRequest = {
     sessionId,
     toolCall: { ...call, status: 'pending', content },
@@ -36,7 +38,7 @@ export async function askPermission(
   if (outcome.outcome === 'cancelled') return false
   const decision = outcome.optionId === 'approved' ? 'approved' : 'rejected'
   try {
-    await decide(ctx, toolCallId, decision, { argumentsHash: approval.argumentsHash })
+    await decide(ctx, toolCallId, decision, { questionHash })
   } catch (error) {
     // Another person was faster: that is an answer too.
     if (!(error instanceof Refused && error.status === 409)) throw error

@@ -12,7 +12,7 @@ Every attempt of a model call counts where it ended, or began if it has not ende
 --by tool: a turn costs what its model calls cost, and counts in full for each tool that it called, once, however
 often it called it. So the lines may add up to more than the total, which counts every model call once. Turns that
 called no tool are "(none)", as are runs without a role.
-Calls of unknown price are counted but cost nothing here; money in doubt is estimated for calls whose end was not seen.
+Calls of unknown cost are counted without it, and so are other agents that report none; money in doubt is estimated for calls whose end was not seen.
 `
 
 interface CostOptions {
@@ -54,7 +54,7 @@ export function costCommand(program: Command, kit: Kit): void {
           { title: 'OUT', of: (l) => l.outputTokens, ...right },
         ])
         const { unpricedCalls, inDoubtNanoDollars } = found.total
-        if (unpricedCalls > 0) ctx.note(`without ${unpricedCalls} calls of unknown price`)
+        if (unpricedCalls > 0) ctx.note(`without ${unpricedCalls} calls of unknown cost`)
         if (inDoubtNanoDollars > 0) ctx.note(`of it ${dollars(inDoubtNanoDollars)} in doubt`)
         return EXIT.done
       }),

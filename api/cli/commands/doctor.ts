@@ -16,7 +16,12 @@ export function doctorCommand(program: Command, kit: Kit): void {
           return { logId, kind: (await ctx.backend('read')).kind }
         }
         const tables = async () => take((await ctx.client('read')).v1.projections.$get({}))
-        const findings = await examine(ctx.config, ctx.io.env, identity, tables, () => lossReport(ctx, true))
+        const findings = await examine(ctx.config, ctx.io.env, {
+          identity,
+          tables,
+          losses: () => lossReport(ctx, true),
+          client: () => ctx.client('read'),
+        })
         ctx.list(findings, [
           { title: 'CHECK', of: (f) => f.check },
           { title: 'STATE', of: (f) => f.state },

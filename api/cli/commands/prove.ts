@@ -3,33 +3,21 @@ import { basename, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import type { Command } from 'commander'
 import { placeOf } from '../../../adapters/vault/keys.ts'
-import { LogError } from '../../../domain/log/errors.ts'
-import { ProjectionError, type RebuildOptions } from '../../../projections/index.ts'
+import type { RebuildOptions } from '../../../projections/index.ts'
 import { counted } from '../../../projections/text.ts'
 import { onServers } from '../../app/config.ts'
 import { NoExport, verifyExport } from '../../app/events/verify-export.ts'
 import { vaultKeys } from '../../host/vault-keys.ts'
 import { nextLines } from '../asks.ts'
-import { asOne, Refused, take } from '../client.ts'
+import { asOne, take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { driveToEnd, FROM_BIRTH, resuming } from '../drive.ts'
 import { CliError, EXIT, UsageError } from '../exit.ts'
 import { linesOf } from '../lines.ts'
-import { acceptedLines, lossLines, lossReport } from '../loss-text.ts'
 import { bytes } from '../output/units.ts'
-import { allStores, runPages } from '../pages.ts'
-import { verifyStore } from '../prove-store.ts'
+import { damage, verifyAll, verifyRun } from '../verification.ts'
 import { pointOf } from './history.ts'
 import { type Kit, modelId, money, some, whole } from './kit.ts'
-
-/** The message for a file or a stream of the log that is not as it was written. */
-const DAMAGE = new Set(['LOG_CORRUPT', 'LOG_FOREIGN', 'LOG_NEWER'])
-
-/** The report on a damaged log, which verification exists to find; null for any other failure. */
-function damage(error: unknown): string | null {
-  const known = error instanceof Refused || error instanceof LogError || error instanceof ProjectionError
-  return known && DAMAGE.has(error.code) ? error.message : null
-}
 
 /** The result of a rebuild as a text, by whether the tables were equal; null: there was nothing to compare with. */
 const COMPARED = {
@@ -52,44 +40,6 @@ async function rebuilt(ctx: Context, wishes: RebuildOptions) {
   return take((await ctx.client('write')).v1.projections.rebuild.$post({ json: { accept } }))
 }
 
-/** Checks one run; one that the log no longer gives is broken, and those beside it are checked all the same. */
-async function verifyRun(ctx: Context, id: string, agent?: string): Promise<boolean> {
-  try {
-    return await proveRun(ctx, id, agent)
-  } catch (error) {
-    const why = damage(error)
-    if (why === null) throw error
-    ctx.show({ runId: id, ok: false, damage: why }, () => [`${id}: BROKEN, ${why}`])
-    return false
-  }
-}
-
-async function proveRun(ctx: Context, id: string, agent: string | undefined): Promise<boolean> {
-  const query = agent === undefined ? {} : { agent }
-  const found = await take((await ctx.client('read')).v1.runs[':id'].verify.$get({ param: { id }, query }))
-  ctx.show(found, () => [
-    ...found.agents.flatMap((a) => [
-      `${a.agentId}: ${a.ok ? 'holds' : 'BROKEN'}, ${counted(a.events, 'event')}, ${digests(a)}, head ${a.head}`,
-      ...a.erased.map((e) => `  revision ${e.revision} erased: ${e.reason}`),
-      ...a.problems.map((p) => `  revision ${p.revision} ${p.code}: ${p.message}`),
-    ]),
-    ...found.acceptedLosses.flatMap(acceptedLines).map((line) => `  ${line}`),
-    ...found.parked.map(({ stream, revision, code }) => `  ${stream} is parked in the tables at ${revision} (${code})`),
-  ])
-  return found.ok
-}
-
-/** Whether the log holds all that was seen of it, at every position. */
-async function verifyLog(ctx: Context): Promise<boolean> {
-  const { loss, accepted = [] } = await lossReport(ctx, true)
-  if (loss !== null || accepted.length > 0)
-    ctx.show({ ok: loss === null, loss, accepted }, () => [
-      ...(loss === null ? [] : lossLines(loss)),
-      ...accepted.flatMap(acceptedLines),
-    ])
-  return loss === null
-}
-
 async function verifyFile(path: string) {
   const there = statSync(path, { throwIfNoEntry: false })
   if (there === undefined) throw new UsageError(`there is no file ${path}`)
@@ -104,28 +54,13 @@ async function verifyFile(path: string) {
   }
 }
 
-/** Of a fold of before, or after what cannot be folded: the chain holds them, but nothing was folded that equals them. */
-const digests = ({ digests, unchecked }: { readonly digests: number; readonly unchecked: number }): string =>
-  unchecked === 0 ? `${digests} digests` : `${digests} digests and ${unchecked} not checked`
-
-/** Ids of all runs, newest first, page by page, then of those whose beginning the tables could not take. */
-async function* allRuns(ctx: Context): AsyncGenerator<string> {
-  const client = await ctx.client('read')
-  const { parked } = await take(client.v1.projections.$get({}))
-  const unlisted = new Set(parked.flatMap(({ stream, runId }) => (stream.startsWith('agent-') ? [runId] : [])))
-  for await (const { runs } of runPages(client))
-    for (const { runId } of runs) {
-      unlisted.delete(runId)
-      yield runId
-    }
-  yield* unlisted
-}
-
 /** Proof, copies, and what is computed again. */
 export function proveCommands(program: Command, kit: Kit): void {
   program
     .command('verify')
-    .description('check chains, bodies and digests of a run, of all runs and stores, or of an exported file')
+    .description(
+      'check chains, bodies, digests and rows of a run, of everything that is stored, or of an exported file',
+    )
     .argument('[run]')
     .option('--file <path>', 'an export; needs no data folder')
     .option('--agent <id>', 'only this agent of the run')
@@ -140,17 +75,12 @@ export function proveCommands(program: Command, kit: Kit): void {
           ])
           return found.ok ? EXIT.done : EXIT.verification
         }
-        let ok = true
         await ctx.backend('read').catch((error: unknown) => {
           const why = damage(error)
           throw why === null ? error : new CliError(why, EXIT.verification)
         })
-        if (run !== undefined) ok = await verifyRun(ctx, await ctx.runId(run, 'read'), agent)
-        else {
-          ok = await verifyLog(ctx)
-          for await (const id of allRuns(ctx)) ok = (await verifyRun(ctx, id)) && ok
-          for await (const { store } of allStores(await ctx.client('read'))) ok = (await verifyStore(ctx, store)) && ok
-        }
+        const ok =
+          run === undefined ? await verifyAll(ctx) : (await verifyRun(ctx, await ctx.runId(run, 'read'), agent)).ok
         return ok ? EXIT.done : EXIT.verification
       }),
     )

@@ -224,7 +224,11 @@ export function runCommand(program: Command, kit: Kit): void {
     .option('--cache', 'take answers to equal requests of other runs from the request cache')
     .option('--test-command <command>', 'the command of the tests_pass gate')
     .option('--var <key=value>', 'a context variable; may be repeated', repeated)
-    .option('--secret <names>', 'secrets that tools may be given, by name', names)
+    .option(
+      '--secret <names>',
+      'secrets that built-in tools may be given, by name; NAME=@server:SERVER gives one to the tools of that server',
+      names,
+    )
     .option('--budget-tokens <n>', 'limit of tokens', whole('--budget-tokens', 1))
     .option('--budget-usd <dollars>', 'limit of money', money('--budget-usd'))
     .option('--backends <kinds>', 'other agents that it may delegate to, of the setting "agents.roles"', names)
@@ -258,7 +262,7 @@ export function runCommand(program: Command, kit: Kit): void {
       `the last messages of users that are never hidden (default: ${CONTEXT.preserveLastN})`,
       whole('--keep-inputs'),
     )
-    .option('--no-sandbox', 'run commands without a sandbox; recorded and shown')
+    .option('--no-sandbox', 'run commands, or with --agent the agent, without a sandbox; recorded and shown')
     .option('--no-drive', 'only record the run')
     .option(
       '--agent <kind>',

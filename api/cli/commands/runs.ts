@@ -14,7 +14,7 @@ import type { Context } from '../context.ts'
 import { EXIT } from '../exit.ts'
 import { acceptedLines, noteLoss } from '../loss-text.ts'
 import { oneLine } from '../output/text.ts'
-import { bytes, dollars, inDoubt } from '../output/units.ts'
+import { bytes, dollars, inDoubt, used } from '../output/units.ts'
 import { listedAs, statusOf } from '../run-status.ts'
 import { alone, choice, type Kit, whole } from './kit.ts'
 import { taskLines } from './plan.ts'
@@ -119,8 +119,6 @@ async function noteUnread(ctx: Context): Promise<void> {
 
 /** A run for people: what it is, how it stands, what it used; of its agents only where there are more than one. */
 function runLines({ run, tree, acceptedLosses, reuse, restoring }: Detail): string[] {
-  const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens } = run.total
-  const tokens = `${inputTokens + cacheReadTokens + cacheWriteTokens} tokens in, ${outputTokens} out`
   const rows: [string, string | null][] = [
     ['run', run.runId],
     ['task', run.task],
@@ -140,7 +138,7 @@ function runLines({ run, tree, acceptedLosses, reuse, restoring }: Detail): stri
     ['turn, step', `${run.turn}, ${run.step}`],
     [
       'used',
-      `${run.total.modelCalls} model calls, ${run.total.toolCalls} tool calls, ${tokens}, ${dollars(run.total.nanoDollars)}${inDoubt(run.total.inDoubt)}`,
+      `${run.total.modelCalls} model calls, ${run.total.toolCalls} tool calls, ${used(run.total)}${inDoubt(run.total.inDoubt)}`,
     ],
     ['disk', run.bytes === null ? null : bytes(run.bytes)],
     ['started', run.createdAt],

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { hasEnded } from '../../app/runs/ended.ts'
-import { approvalOf, asks, decide, showApproval } from '../ask.ts'
+import { approvalOf, asks, decide, previewLines, showApproval, showDoubt } from '../ask.ts'
 import { goOn } from '../asks.ts'
 import { asOne, take } from '../client.ts'
 import type { Context } from '../context.ts'
@@ -71,11 +71,11 @@ export function steerCommands(program: Command, kit: Kit): void {
           const id = await ctx.callId(call!, 'approval')
           if (dryRun) {
             const found = await approvalOf(ctx, id)
-            ctx.show(found, () => [asks(found.approval), found.preview.text])
+            ctx.show(found, () => [asks(found.approval), ...previewLines(found.preview)])
             return EXIT.done
           }
-          const argumentsHash = await showApproval(ctx, id)
-          const done = await decide(ctx, id, decision, { argumentsHash, ...(reason ? { reason } : {}) })
+          const questionHash = await showApproval(ctx, id)
+          const done = await decide(ctx, id, decision, { questionHash, ...(reason ? { reason } : {}) })
           if (!resume) return recorded(ctx, done, `${decision} ${id}; recorded`)
           ctx.note(`${decision} ${id}`)
           return driveToEnd(ctx, done.runId, await fromHead(ctx, done.runId), resuming(ctx, done.runId))
@@ -96,6 +96,7 @@ export function steerCommands(program: Command, kit: Kit): void {
         const toolCallId = await ctx.callId(call!, 'doubt')
         const json = {
           decision,
+          questionHash: await showDoubt(ctx, toolCallId),
           by: ctx.by,
           ...(result === undefined ? {} : { result: parseResult(result) }),
           ...(reason ? { reason } : {}),

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts'
 import { EXIT, UsageError } from '../exit.ts'
 import { bytes } from '../output/units.ts'
 import { allStores } from '../pages.ts'
-import { verifyStore } from '../prove-store.ts'
+import { verifyStore } from '../verification.ts'
 import { flowExport } from './history.ts'
 import type { Kit } from './kit.ts'
 

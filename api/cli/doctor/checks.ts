@@ -17,8 +17,10 @@ import { paths } from '../../host/paths.ts'
 import { vaultKeys } from '../../host/vault-keys.ts'
 import { tokenPath } from '../../http/token.ts'
 import { OwnerError } from '../../owner/backend.ts'
+import type { Client } from '../client.ts'
 import type { LossReport } from '../loss-text.ts'
 import { bad, checkOrphans, checkParked, checkRestores, type Finding, message, ok } from './finding.ts'
+import { checkRows } from './rows.ts'
 import { checkServers } from './servers.ts'
 import { checkEnd, checkStored } from './stored.ts'
 
@@ -187,7 +189,7 @@ export function checkVariables(env: NodeJS.ProcessEnv): Finding {
 
 /** What the tables show only in part, agents that no process drives, and restores of files that have not ended. */
 interface Shown {
-  readonly parked: readonly unknown[]
+  readonly parked: readonly { readonly stream: string }[]
   readonly orphans: readonly unknown[]
   readonly restoring: readonly { readonly runId: string }[]
 }
@@ -197,20 +199,26 @@ async function checkTables(shown: () => Promise<Shown>): Promise<Finding[]> {
   try {
     const { parked, orphans, restoring } = await shown()
     const runs = restoring.map(({ runId }) => runId)
-    return [...checkParked(parked.length), ...checkOrphans(orphans.length), ...checkRestores(runs)]
+    return [...checkParked(parked.map(({ stream }) => stream)), ...checkOrphans(orphans.length), ...checkRestores(runs)]
   } catch (error) {
     if (error instanceof OwnerError) return []
     return [bad('warning', 'tables', message(error), 'do what the message says; the log is complete without them')]
   }
 }
 
+/** The questions whose answers need the log to be open. */
+interface Questions {
+  identity(): Promise<{ logId: string; kind: string }>
+  tables(): Promise<Shown>
+  losses(): Promise<LossReport>
+  client(): Promise<Client>
+}
+
 /** Everything, in the order in which a person would look. */
 export async function examine(
   config: Config,
   env: NodeJS.ProcessEnv,
-  identity: () => Promise<{ logId: string; kind: string }>,
-  tables: () => Promise<Shown>,
-  losses: () => Promise<LossReport>,
+  { identity, tables, losses, client }: Questions,
 ): Promise<Finding[]> {
   const at = paths(config.data)
   const folder = await checkFolder(config.data)
@@ -235,6 +243,7 @@ export async function examine(
       ? []
       : [await checkLog(identity), ...checkGuards(at.log), ...(await checkTables(tables))]),
     ...(broken ? [] : await checkEnd(losses)),
+    ...(broken ? [] : await checkRows(client)),
     await checkGit(program('git')),
     ...(await checkSandbox(config.sandboxed, program('bwrap'))),
     checkKeys(env),

@@ -1,3 +1,4 @@
+import { LOG_META } from '../../../domain/log/ids.ts'
 import { counted } from '../../../projections/text.ts'
 
 /** The result of one check. `todo` says what to do where the state is not `ok`. */
@@ -36,12 +37,18 @@ export function checkRestores(runs: readonly string[]): Finding[] {
   return [bad('warning', 'restores', found, 'if its process is gone, "runs show" says how to put the files back')]
 }
 
+const DAMAGED_META: Finding = bad(
+  'warning',
+  LOG_META,
+  'an event of the stream log-meta is damaged or foreign; runs start and go on',
+  '"verify" names the event; no loss of the log can be accepted before a backup of the event store without it is restored',
+)
+
 /** Streams that the tables could not read to their end; nothing where there are none. */
-export function checkParked(parked: number): Finding[] {
-  if (parked === 0) return []
+export function checkParked(parked: readonly string[]): Finding[] {
+  if (parked.length === 0) return []
   const todo =
     '"runs list" names them, "stores" those of variables, "runs show" says why; when that is mended, "release --all" reads them again'
-  return [
-    bad('warning', 'parked', `${counted(parked, 'stream')} ${parked === 1 ? 'is' : 'are'} shown only in part`, todo),
-  ]
+  const found = `${counted(parked.length, 'stream')} ${parked.length === 1 ? 'is' : 'are'} shown only in part`
+  return [bad('warning', 'parked', found, todo), ...(parked.includes(LOG_META) ? [DAMAGED_META] : [])]
 }

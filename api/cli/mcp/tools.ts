@@ -104,7 +104,7 @@ export const SERVED_TOOLS: readonly ServedTool[] = [
     z.strictObject({
       call: Call,
       decision: z.enum(['approved', 'rejected']),
-      argumentsHash: text.describe('`argumentsHash` of get_approval: what was looked at is what is decided'),
+      questionHash: text.describe('`questionHash` of get_approval: what was read is what is decided'),
       reason: text.optional().describe('Recorded, and told to the agent'),
     }),
     async (ctx, { call, reason, ...decided }) => {

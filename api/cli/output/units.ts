@@ -5,6 +5,20 @@ export function dollars(nano: number | null): string {
   return `$${(nano / 1e9).toFixed(digits)}`
 }
 
+interface Used {
+  readonly inputTokens: number | null
+  readonly cacheReadTokens: number | null
+  readonly cacheWriteTokens: number | null
+  readonly outputTokens: number | null
+  readonly nanoDollars: number | null
+}
+
+/** The tokens and the money of a bill; `?` where another agent has not reported its own. */
+export function used({ inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens, nanoDollars }: Used): string {
+  const input = inputTokens === null ? '?' : inputTokens + (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0)
+  return `${input} tokens in, ${outputTokens ?? '?'} out, ${dollars(nanoDollars)}`
+}
+
 /** The estimated part of a bill, as the end of its line; empty where there is none. */
 export function inDoubt(part: { modelCalls: number; tokens: number; nanoDollars: number | null }): string {
   const { modelCalls, tokens, nanoDollars } = part

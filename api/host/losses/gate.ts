@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { shortened } from '../../../domain/log/errors.ts'
+import { type LogError, shortened } from '../../../domain/log/errors.ts'
 import { agentStream } from '../../../domain/log/ids.ts'
 import type { EventLog } from '../../../domain/ports.ts'
 import { replaced } from '../../../domain/replaced.ts'
@@ -14,18 +14,42 @@ import { stillUnrecorded } from './unreadable.ts'
 export class LossGate {
   /** Null: there is none, or it was accepted. */
   loss: Loss | null
+  /** Set where this process must end, because its memory belongs to a state of the log that is gone. */
+  over: LogError | null = null
   /** The log for all who record. Reads are those of the log itself. */
   readonly log: EventLog
+  /** A second look at the loss, for which appends wait; null: there is none under way. */
+  #confirming: Promise<unknown> | null = null
 
-  constructor(log: EventLog, loss: Loss | null) {
+  /** `mayLose`: a loss may also be found later. */
+  constructor(log: EventLog, loss: Loss | null, { mayLose = false } = {}) {
     this.loss = loss
-    this.log = loss === null ? log : this.#guarded(log)
+    this.log = loss === null && !mayLose ? log : this.#guarded(log)
+  }
+
+  /** Why the log takes no append; null: it takes them. */
+  get refusal(): LogError | null {
+    return this.over ?? (this.loss === null ? null : shortened(lossText(this.loss)))
+  }
+
+  /** Holds appends back for a loss until `again`, the second look, has ended. The loss stays where that one finds one. */
+  async confirm(loss: Loss, again: () => Promise<Loss | null>): Promise<void> {
+    this.loss = loss
+    const confirming = again()
+      .catch(() => loss)
+      .then((found) => {
+        this.loss = found
+        this.#confirming = null
+      })
+    this.#confirming = confirming
+    await confirming
   }
 
   #guarded(log: EventLog): EventLog {
     return replaced(log, 'append', (...asked) => {
-      if (this.loss !== null) return Promise.reject(shortened(lossText(this.loss)))
-      return log.append(...asked)
+      if (this.#confirming !== null) return this.#confirming.then(() => this.log.append(...asked))
+      const { refusal } = this
+      return refusal === null ? log.append(...asked) : Promise.reject(refusal)
     })
   }
 }

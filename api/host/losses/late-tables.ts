@@ -15,9 +15,10 @@ export class LateTables implements Tables {
     this.#seen = seen
   }
 
-  become(next: Tables): void {
+  /** `seen`: as for the constructor. */
+  become(next: Tables, seen: Tables['read'] = (query) => next.read(query)): void {
     this.#now = next
-    this.#seen = (query) => next.read(query)
+    this.#seen = seen
   }
 
   /** As {@link read}, with the position that the tables themselves have. */

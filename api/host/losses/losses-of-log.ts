@@ -21,6 +21,9 @@ export function lossesOf(services: LossServices, ports: RuntimePorts): Losses {
     get open() {
       return services.gate.loss
     },
+    get refusal() {
+      return services.gate.refusal
+    },
     look: () => findLoss(services, true),
     async accept(id, by, reason) {
       const loss = await findLoss(services, true)

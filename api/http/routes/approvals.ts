@@ -2,9 +2,9 @@ import { createRoute, z } from '@hono/zod-openapi'
 import type { UserCommand } from '../../../domain/agent/decisions/commands.ts'
 import { agentOfCall } from '../../../domain/runtime/agent/history/results.ts'
 import { notFound } from '../../app/problem.ts'
-import { previewOf } from '../../app/runs/approval-preview.ts'
 import { given } from '../../app/runs/given.ts'
 import { mustBeRun } from '../../app/runs/known.ts'
+import { approvalDetail, doubtQuestion } from '../../app/runs/question.ts'
 import { record } from '../../app/runs/record-command.ts'
 import { actorOf } from '../../app/runs/request-options.ts'
 import {
@@ -12,6 +12,7 @@ import {
   ApprovalList,
   DecisionBody,
   DoubtBody,
+  DoubtDetail,
   DoubtList,
   QuestionList,
 } from '../../app/schemas/approvals.ts'
@@ -73,6 +74,15 @@ const questions = createRoute({
   responses: { 200: json(QuestionList, 'Questions'), ...refusals },
 })
 
+const doubt = createRoute({
+  method: 'get',
+  path: '/v1/doubts/{toolCallId}',
+  operationId: 'getDoubt',
+  summary: 'A call whose outcome is unknown',
+  request: { params: CallId },
+  responses: { 200: json(DoubtDetail, 'The doubt'), ...refusals },
+})
+
 const resolve = createRoute({
   method: 'post',
   path: '/v1/doubts/{toolCallId}',
@@ -99,10 +109,7 @@ export function approvalRoutes(s: Services) {
     })
     .openapi(show, async (c) => {
       await current(c, s)
-      const { toolCallId } = c.req.valid('param')
-      const { position, value } = await s.read.approval(toolCallId)
-      if (!value) throw notFound('approval', toolCallId)
-      return c.json({ position, approval: value, preview: await previewOf(value, s) }, 200)
+      return c.json(await approvalDetail(s, c.req.valid('param').toolCallId), 200)
     })
     .openapi(decide, async (c) => {
       const { by, ...decided } = c.req.valid('json')
@@ -115,6 +122,10 @@ export function approvalRoutes(s: Services) {
       await current(c, s)
       const { position, value } = await s.read.doubts(run === undefined ? {} : { runId: run })
       return c.json({ position, doubts: value }, 200)
+    })
+    .openapi(doubt, async (c) => {
+      await current(c, s)
+      return c.json(await doubtQuestion(s, c.req.valid('param').toolCallId), 200)
     })
     .openapi(questions, async (c) => {
       const { run } = c.req.valid('query')

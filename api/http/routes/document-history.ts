@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { personOf } from '../../app/documents/create-document.ts'
-import { documentDiff } from '../../app/documents/history.ts'
+import { documentDiff, verifyDocument } from '../../app/documents/history.ts'
 import { mustWrite } from '../../app/runs/record-command.ts'
 import * as schema from '../../app/schemas/documents.ts'
 import type { Services } from '../../app/services.ts'
@@ -78,6 +78,6 @@ export function documentHistoryRoutes(s: Services) {
     })
     .openapi(verify, async (c) => {
       const documentId = c.req.valid('param').id
-      return c.json({ documentId, ...(await s.documents.history.verify(documentId)) } as never, 200)
+      return c.json({ documentId, ...(await verifyDocument(s, documentId)) } as never, 200)
     })
 }

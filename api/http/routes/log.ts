@@ -1,9 +1,12 @@
 import { createRoute } from '@hono/zod-openapi'
+import type { StreamProof } from '../../../domain/runtime/stream/proof.ts'
 import { notFound } from '../../app/problem.ts'
+import { proveStream } from '../../app/prove-stream.ts'
 import { given } from '../../app/runs/given.ts'
 import { AgentEventPage, AgentEventsQuery } from '../../app/schemas/outline.ts'
-import { StreamList, StreamParam, StreamsQuery } from '../../app/schemas/streams.ts'
+import { StreamList, StreamParam, StreamsQuery, VerifiedLog, VerifiedStream } from '../../app/schemas/streams.ts'
 import type { Services } from '../../app/services.ts'
+import { verifyLog } from '../../app/verify-log.ts'
 import { current } from '../current.ts'
 import { eventPage } from '../event-page.ts'
 import { json, newApp, refusals } from '../new-app.ts'
@@ -27,6 +30,23 @@ const events = createRoute({
   responses: { 200: json(AgentEventPage, 'A page of events'), ...refusals },
 })
 
+const verify = createRoute({
+  method: 'get',
+  path: '/v1/streams/{stream}/verify',
+  operationId: 'verifyStream',
+  summary: 'Check the chain, the bodies and the digests of a stream of any kind, and its rows in the tables',
+  request: { params: StreamParam },
+  responses: { 200: json(VerifiedStream, 'The proof, or its problems'), ...refusals },
+})
+
+const verifyAll = createRoute({
+  method: 'get',
+  path: '/v1/verify',
+  operationId: 'verifyLog',
+  summary: 'Check that the tables list the streams that the log holds, and hold rows of no other stream',
+  responses: { 200: json(VerifiedLog, 'What was found'), ...refusals },
+})
+
 /** The log stream by stream, whatever kind each one is. */
 export function logRoutes(s: Services) {
   return newApp()
@@ -37,6 +57,11 @@ export function logRoutes(s: Services) {
       const streams = value.slice(0, limit)
       return c.json({ position, streams, next: value.length > limit ? streams.at(-1)!.stream : null }, 200)
     })
+    .openapi(verifyAll, async (c) => c.json(await verifyLog(s), 200))
+    .openapi(verify, async (c) => {
+      const { stream } = c.req.valid('param')
+      return c.json(verified(stream, await proveStream(s, stream)), 200)
+    })
     .openapi(events, async (c) => {
       const { stream } = c.req.valid('param')
       const { from = 0, limit, brief } = c.req.valid('query')
@@ -44,3 +69,8 @@ export function logRoutes(s: Services) {
       return streamResponse(eventPage(s, stream, { from, limit, brief: brief === 'true' }), { format: 'json' }) as never
     })
 }
+
+/** The members that the proofs of all kinds of streams share. */
+const verified = (stream: string, { ok, events, head, digests, unchecked, erased, problems }: StreamProof) => ({
+  ...{ stream, ok, events, head, digests, unchecked, erased, problems },
+})

@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { correctMemory, forgetMemory, listMemories, memoryHistory } from '../../app/memories/memories.ts'
+import { correctMemory, forgetMemory, listMemories, memoryHistory, verifyMemory } from '../../app/memories/memories.ts'
 import * as schema from '../../app/schemas/memories.ts'
 import type { Services } from '../../app/services.ts'
 import { current } from '../current.ts'
@@ -75,6 +75,6 @@ export function memoryRoutes(s: Services) {
     })
     .openapi(verify, async (c) => {
       const { id } = c.req.valid('param')
-      return c.json({ id, ...(await s.memories.verify(id)) } as never, 200)
+      return c.json({ id, ...(await verifyMemory(s, id)) } as never, 200)
     })
 }

@@ -123,8 +123,8 @@ export function systemRoutes(s: Services) {
     )
     .openapi(ready, async (c) => {
       const { log, tables } = await s.ready()
-      const state = (trouble: Trouble | null) =>
-        trouble?.state === 'replaced' ? ('unusable' as const) : (trouble?.state ?? ('answers' as const))
+      const state = (trouble: Trouble | null): z.infer<typeof schema.Ready>['log'] =>
+        trouble === null ? 'answers' : trouble.state === 'silent' ? 'silent' : 'unusable'
       const asked = tables === null ? s.read.parked().then(({ length }) => length) : null
       const parked = asked && (await withinOr(s.clock, PARKED_WITHIN_MS, asked, null).catch(() => null))
       const found = { ready: log === null && tables === null, log: state(log), tables: state(tables), parked }

@@ -16,6 +16,8 @@ interface ApprovalCardProps {
   readonly runId: string
   /** The keys `a` and `r` are for this one. */
   readonly keys: boolean
+  /** Gives the keys to the next question, once this one is decided. */
+  readonly next?: (() => void) | undefined
 }
 
 const question = (isOpen: boolean, kind: string): string => {
@@ -30,7 +32,7 @@ function subjectOf({ toolName, arguments: args }: { readonly toolName: string; r
 }
 
 /** A call that waits for a person: what it would do, why it asks, and the decision, which is for exactly what is shown. */
-export function ApprovalCard({ toolCallId, runId, keys }: ApprovalCardProps) {
+export function ApprovalCard({ toolCallId, runId, keys, next }: ApprovalCardProps) {
   const reason = useRef<HTMLInputElement>(null)
   const [changes, setChanges] = useState(0)
   const param = { toolCallId }
@@ -42,11 +44,18 @@ export function ApprovalCard({ toolCallId, runId, keys }: ApprovalCardProps) {
     [toolCallId],
   )
   const isOpen = value?.approval.state === 'pending'
+  // The question that the person has before them; another one has to be looked at before it can be answered.
+  const [read, setRead] = useState<string | null>(null)
+  const hash = value?.questionHash ?? null
+  useEffect(() => {
+    if (read === null) setRead(hash)
+  }, [read, hash])
+  const isOther = isOpen && read !== null && read !== hash
   const decide = async (decision: 'approved' | 'rejected') => {
-    if (!isOpen) return
+    if (!isOpen || isOther) return setRead(hash)
     const why = reason.current?.value.trim() ?? ''
-    const { argumentsHash } = value.approval
-    const json = { decision, argumentsHash, by: person(), ...(why === '' ? {} : { reason: why }) }
+    const { questionHash } = value
+    const json = { decision, questionHash, by: person(), ...(why === '' ? {} : { reason: why }) }
     await run(decision === 'approved' ? 'Approved.' : 'Rejected.', () =>
       take(api.v1.approvals[':toolCallId'].$post({ param, header: asOne(), json })).catch((error: unknown) => {
         // Another person was faster: who it was is shown in place of the question.
@@ -56,7 +65,10 @@ export function ApprovalCard({ toolCallId, runId, keys }: ApprovalCardProps) {
     )
   }
   // A key that is held down gives one decision, not one for each question that follows.
-  useKeys(keys ? { a: ({ repeat }) => repeat || void decide('approved'), r: () => reason.current?.focus() } : {})
+  const answers = { a: () => void decide('approved'), r: () => reason.current?.focus() }
+  const moves = { a: () => next?.(), r: () => next?.() }
+  const onKey = isOpen ? answers : moves
+  useKeys(keys && value !== null ? { a: ({ repeat }) => repeat || onKey.a(), r: () => onKey.r() } : {})
   return (
     <article class="ask">
       <Loaded of={found}>
@@ -73,8 +85,21 @@ export function ApprovalCard({ toolCallId, runId, keys }: ApprovalCardProps) {
               <PatchView patch={preview.text} />
             ) : (
               <pre class="preview">
-                <Foreign text={preview.text} />
+                <Foreign text={preview.text} most={preview.text.length} />
               </pre>
+            )}
+            {preview.notes.map((note) => (
+              <p key={note} class="note">
+                <bdi>{shown(note)}</bdi>
+              </p>
+            ))}
+            {isOther && (
+              <p class="fault" role="alert">
+                The question has changed since it was shown. Read it again, then answer.{' '}
+                <button type="button" onClick={() => setRead(hash)}>
+                  I have read it
+                </button>
+              </p>
             )}
             {isOpen ? (
               <form
@@ -104,6 +129,7 @@ export function ApprovalCard({ toolCallId, runId, keys }: ApprovalCardProps) {
                     by <bdi>{shown(approval.by.replace(/^(?:approver|user):/, ''))}</bdi>
                   </>
                 )}
+                {keys && next !== undefined && ' · press a for the next question'}
               </p>
             )}
           </>

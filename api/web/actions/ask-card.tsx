@@ -5,12 +5,21 @@ import { ApprovalCard } from './approval-card.tsx'
 import { DoubtCard } from './doubt-card.tsx'
 import { InputForm } from './input-form.tsx'
 
-/** One thing that a person is asked. `keys`: the keys `a`, `r` are for it. */
-export function AskCard({ ask, keys }: { ask: AskView; keys: boolean }) {
+interface AskCardProps {
+  readonly ask: AskView
+  /** The keys `a` and `r` are for this one. */
+  readonly keys: boolean
+  /** Gives the keys to the next question, once this one is decided. */
+  readonly next?: () => void
+}
+
+/** A question to a person. */
+export function AskCard({ ask, keys, next }: AskCardProps) {
   const { toolCallId } = ask
   if (ask.for === 'approval' && toolCallId !== null)
-    return <ApprovalCard key={toolCallId} toolCallId={toolCallId} runId={ask.runId} keys={keys} />
-  if (ask.for === 'doubt' && toolCallId !== null) return <DoubtCard ask={ask} toolCallId={toolCallId} />
+    return <ApprovalCard key={toolCallId} toolCallId={toolCallId} runId={ask.runId} keys={keys} next={next} />
+  if (ask.for === 'doubt' && toolCallId !== null)
+    return <DoubtCard key={toolCallId} ask={ask} toolCallId={toolCallId} />
   return (
     <article class="ask">
       <h2>{ask.text === '' ? 'The agent waits to be told its task' : 'The agent asks'}</h2>

@@ -3,6 +3,7 @@ import type { AskView } from '../../app/schemas/approvals.ts'
 import { api, asOne, take } from '../client/api.ts'
 import { person } from '../client/session.ts'
 import { JsonView } from '../parts/json-view.tsx'
+import { useLoaded } from '../parts/loaded.tsx'
 import { shown } from '../parts/shown.ts'
 import { Foreign } from '../parts/text.tsx'
 import { AgentWay } from './agent-way.tsx'
@@ -11,10 +12,19 @@ import { run } from './command.ts'
 /** A call of which keepup does not know whether it happened: a person says so. */
 export function DoubtCard({ ask, toolCallId }: { ask: AskView; toolCallId: string }) {
   const result = useRef<HTMLInputElement>(null)
+  const param = { toolCallId }
+  const found = useLoaded(toolCallId, () => take(api.v1.doubts[':toolCallId'].$get({ param })))
+  const questionHash = found !== null && 'value' in found ? found.value.questionHash : null
   const decide = (decision: 'happened' | 'run' | 'abandon', done: string) => () => {
+    if (questionHash === null) return
     const text = result.current?.value.trim() ?? ''
-    const json = { decision, by: person(), ...(decision === 'happened' && text !== '' ? { result: text } : {}) }
-    void run(done, () => take(api.v1.doubts[':toolCallId'].$post({ param: { toolCallId }, header: asOne(), json })))
+    const json = {
+      decision,
+      questionHash,
+      by: person(),
+      ...(decision === 'happened' && text !== '' ? { result: text } : {}),
+    }
+    void run(done, () => take(api.v1.doubts[':toolCallId'].$post({ param, header: asOne(), json })))
   }
   return (
     <article class="ask">

@@ -1,16 +1,31 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { AskView } from '../../app/schemas/approvals.ts'
 import type { Detail } from '../run/run-model.ts'
 import { AskCard } from './ask-card.tsx'
+import { keyOf } from './asked.ts'
 import { Outcome } from './outcome.tsx'
 
-/** What a run asks people, and how the last command ended. */
-export function RunAsks({ detail }: { detail: Detail }) {
+/**
+ * The questions of a run to people, and how the last command ended. The keys stay with the first question until the person
+ * moves on, also after someone has decided it: no key answers a question that has just appeared.
+ */
+export function RunAsks({ detail: { asks } }: { detail: Detail }) {
+  const [chosen, setChosen] = useState<AskView | null>(null)
+  const first = asks[0]
+  useEffect(() => {
+    if (chosen === null && first !== undefined) setChosen(first)
+  }, [chosen, first])
+  const key = chosen && keyOf(chosen)
+  const isOpen = asks.some((ask) => keyOf(ask) === key)
+  const shown = chosen?.for !== 'approval' || isOpen || asks.length === 0 ? asks : [chosen, ...asks]
+  const next = () => setChosen(asks.find((ask) => keyOf(ask) !== key) ?? null)
   return (
     <>
       <Outcome />
-      {detail.asks.length > 0 && (
+      {shown.length > 0 && (
         <div class="run-asks">
-          {detail.asks.map((ask) => (
-            <AskCard key={`${ask.for}${ask.agentId}${ask.toolCallId}`} ask={ask} keys={ask === detail.asks[0]} />
+          {shown.map((ask) => (
+            <AskCard key={keyOf(ask)} ask={ask} keys={keyOf(ask) === key} next={next} />
           ))}
         </div>
       )}

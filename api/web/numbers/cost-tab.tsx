@@ -43,7 +43,7 @@ export function CostTab({ numbers, cost, which }: Props) {
         <Tile
           name="Model calls"
           value={total.modelCalls.toLocaleString('en')}
-          more={total.unpricedCalls > 0 ? `${total.unpricedCalls} of unknown price` : ''}
+          more={total.unpricedCalls > 0 ? `${total.unpricedCalls} of unknown cost` : ''}
         />
         <Tile
           name="Tokens in"
@@ -74,7 +74,7 @@ export function CostTab({ numbers, cost, which }: Props) {
         label="Cost by day"
         columns={[
           { name: 'day' },
-          { name: 'nano_dollars', title: 'cost', show: (cell) => dollars(Number(cell)) },
+          { name: 'nano_dollars', title: 'cost', show: (cell) => dollars(cell === null ? null : Number(cell)) },
           { name: 'input_tokens', title: 'tokens in' },
           { name: 'output_tokens', title: 'tokens out' },
         ]}
@@ -115,7 +115,7 @@ function Part({ by, title, name, which }: { by: CostBy; title: string; name: str
               { name: 'input_tokens', title: 'tokens in' },
               { name: 'cache_read_tokens', title: 'from cache' },
               { name: 'output_tokens', title: 'tokens out' },
-              { name: 'unpriced', title: 'unknown price' },
+              { name: 'unpriced', title: 'unknown cost' },
             ]}
             rows={rows.map((row) => [
               row.name,

@@ -4,13 +4,11 @@ import { shown } from './shown.ts'
 
 const MOST = 500
 const LINE = 2_000
-/** What the maker of a patch sets above it, which names the file once more. */
-const RULE = /^Index: .*\n=+\n/
 
 /** A unified diff, line by line. */
 export function PatchView({ patch, label = 'Difference' }: { patch: string; label?: string }) {
   const [most, setMost] = useState(MOST)
-  const lines = patch.replace(RULE, '').replace(/\n$/, '').split('\n')
+  const lines = patch.replace(/\n$/, '').split('\n')
   const kinds = kindsOf(lines)
   return (
     // A scrollable box has to be reached by the keyboard.
@@ -18,7 +16,10 @@ export function PatchView({ patch, label = 'Difference' }: { patch: string; labe
     <section class="patch" tabIndex={0} aria-label={label}>
       {lines.slice(0, most).map((line, i) => (
         <div key={i} class={kinds[i]}>
-          {shown(line.length > LINE ? `${line.slice(0, LINE)}…` : line) || ' '}
+          {shown(line.slice(0, LINE)) || ' '}
+          {line.length > LINE && (
+            <span class="quiet"> … {(line.length - LINE).toLocaleString('en')} more characters</span>
+          )}
         </div>
       ))}
       {lines.length > most && (

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { ModelOutcome } from '../../shared/model-call.ts'
+import { SeenFile } from '../../shared/question.ts'
 import { Milliseconds } from '../../shared/time-span.ts'
 import type { ToolResult } from '../../shared/tool-call.ts'
 import type { Findings } from '../control/control-tool.ts'
@@ -69,12 +70,16 @@ export const Cancel = z.strictObject({
   reason: z.string().optional(),
   deadlineMs: Milliseconds.default(10_000),
 })
-/** `argumentsHash`, where given, must be that of the waiting call: what was looked at is what is approved. */
+/**
+ * `questionHash`: the hash of the question as the person was shown it; another question is refused. `files`: the content now
+ * of the files that it rests on.
+ */
 export const DecideApproval = z.strictObject({
   kind: z.literal('decide_approval'),
   toolCallId: z.string().min(1),
   decision: z.enum(['approved', 'rejected']),
-  argumentsHash: z.string().optional(),
+  questionHash: z.string().optional(),
+  files: z.array(SeenFile).optional(),
   reason: z.string().optional(),
 })
 /** Takes a permission back that the call had asked for. */
@@ -84,11 +89,12 @@ export const RevokePermission = z.strictObject({
   reason: z.string().optional(),
 })
 export type RevokePermission = z.output<typeof RevokePermission>
-/** A person's decision on a call whose outcome is unknown. */
+/** A person's decision on a call whose outcome is unknown. `questionHash`: as for an approval. */
 export const ResolveDoubt = z.strictObject({
   kind: z.literal('resolve_doubt'),
   toolCallId: z.string().min(1),
   decision: z.enum(['happened', 'run', 'abandon']),
+  questionHash: z.string().optional(),
   result: z.json().optional(),
   reason: z.string().optional(),
 })
@@ -200,6 +206,15 @@ export type OutcomeCommand =
       readonly durationMs: number
       readonly tool: ToolMeaning
       readonly fits: boolean
+      readonly reason: string
+    }
+  /** Nothing was done: a file on which the approval rests has changed since. `reason`: a sentence. */
+  | {
+      readonly kind: 'files_changed'
+      readonly toolCallId: string
+      readonly toolName: string
+      readonly attempt: number
+      readonly durationMs: number
       readonly reason: string
     }
   /** It is unknown whether the call happened: its end was not seen, and no probe found out. `reason`: a sentence. */

@@ -46,6 +46,7 @@ export function decideOutcome(d: DecisionBuilder, fact: OutcomeCommand): void {
     case 'tool_failed':
     case 'tool_in_doubt':
     case 'tool_changed':
+    case 'files_changed':
     case 'tool_reused':
       decideToolFact(d, fact)
       break

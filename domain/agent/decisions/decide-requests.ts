@@ -1,8 +1,10 @@
 import type { Actor } from '../../log/envelope.ts'
 import { echo } from '../../shared/issues.ts'
 import { CommandRejected } from '../errors.ts'
+import type { BodyOf } from '../events/events.ts'
 import type { TurnRange } from '../events/segment.ts'
 import { needsApproval } from '../rules/policy.ts'
+import { approvalHash, doubtHash } from '../rules/question.ts'
 import { isHidden } from '../state/compression.ts'
 import { undecided } from '../state/loss-rules.ts'
 import { type Call, callsOf, isFinished } from '../state/state.ts'
@@ -24,6 +26,7 @@ export function decideRequest(d: DecisionBuilder, command: Request): void {
   if (isFinished(d.state) && command.kind === 'resolve_doubt' && command.decision !== 'run') {
     // The run has ended with an unknown outcome; a person may still decide it, once.
     if (!d.state.unresolved.includes(command.toolCallId)) throw notInDoubt(command.toolCallId)
+    mustBeAsked(command, doubtHash(d.state, command.toolCallId))
     const lost = undecided(d.state).find(({ id }) => id === command.toolCallId)
     if (lost !== undefined) return decideLostCall(d, lost, command)
     const { decision, result, reason } = command
@@ -73,7 +76,8 @@ export function decideRequest(d: DecisionBuilder, command: Request): void {
       for (const call of callsOf(d.state)) {
         const { stage, toolName } = call
         if (stage.at !== 'approval' || d.context.now >= stage.expiresAt) continue
-        if (needsApproval(d.state, toolName) === null) emitDecided(d, call, 'approved', command.reason)
+        if (needsApproval(d.state, toolName) === null)
+          emitDecided(d, call, { decision: 'approved', reason: command.reason })
       }
       return
     }
@@ -85,6 +89,7 @@ export function decideRequest(d: DecisionBuilder, command: Request): void {
       return revokePermission(d, command)
     case 'resolve_doubt': {
       const lost = undecided(d.state).find(({ id }) => id === command.toolCallId)
+      if (lost !== undefined) mustBeAsked(command, doubtHash(d.state, lost.id))
       return lost === undefined ? resolveDoubt(d, command) : decideLostCall(d, lost, command)
     }
     case 'release_loss':
@@ -128,19 +133,28 @@ function decideApproval(d: DecisionBuilder, command: Extract<Request, { kind: 'd
   if (d.context.now >= call.stage.expiresAt) {
     throw new CommandRejected('APPROVAL_EXPIRED', `the approval of ${call.id} has expired`)
   }
-  if (command.argumentsHash !== undefined && command.argumentsHash !== call.argumentsHash) {
-    throw new CommandRejected(
-      'APPROVAL_MISMATCH',
-      'the waiting call has other arguments than the approved ones; look at the call again',
-    )
-  }
-  emitDecided(d, call, command.decision, command.reason)
+  const { files = [], decision, reason } = command
+  const hash = approvalHash(call, call.stage.expiresAt, files)
+  mustBeAsked(command, hash)
+  const shown = command.questionHash === undefined ? {} : { questionHash: hash }
+  emitDecided(d, call, { decision, reason, ...shown, ...(decision === 'approved' && files.length > 0 && { files }) })
 }
 
-function emitDecided(d: DecisionBuilder, call: Call, decision: 'approved' | 'rejected', why: string | undefined): void {
+/** Refuses an answer to another question than the one that is open. */
+function mustBeAsked({ questionHash }: { questionHash?: string | undefined }, hash: string | null): void {
+  if (questionHash === undefined || questionHash === hash) return
+  throw new CommandRejected(
+    'QUESTION_CHANGED',
+    'the question has changed since it was shown: the call, its arguments, or a file that it rests on is another one; look again',
+  )
+}
+
+type Decided = Omit<BodyOf<'approval_decided'>, 'argumentsHash'>
+
+function emitDecided(d: DecisionBuilder, call: Call, { reason, ...decided }: Decided): void {
   const { argumentsHash, id: toolCallId } = call
-  const reason = why === undefined ? {} : { reason: why }
-  d.emit('approval_decided', { decision, argumentsHash, ...reason }, { toolCallId, actor: approver(d.context) })
+  const body = { ...decided, argumentsHash, ...(reason === undefined ? {} : { reason }) }
+  d.emit('approval_decided', body, { toolCallId, actor: approver(d.context) })
 }
 
 /** The requester as the approver. */
@@ -151,6 +165,7 @@ function resolveDoubt(d: DecisionBuilder, command: Extract<Request, { kind: 'res
   if (call.stage.at !== 'doubt') {
     throw notInDoubt(call.id)
   }
+  mustBeAsked(command, doubtHash(d.state, call.id))
   const reason = command.reason === undefined ? {} : { reason: command.reason }
   const given = command.result === undefined ? {} : { result: command.result }
   d.emit('tool_call_resolved', { decision: command.decision, ...given, ...reason }, { toolCallId: call.id })

@@ -15,7 +15,7 @@ import { endFromRecord } from './record.ts'
 
 type ToolFact = Extract<
   OutcomeCommand,
-  { kind: 'tool_succeeded' | 'tool_failed' | 'tool_in_doubt' | 'tool_reused' | 'tool_changed' }
+  { kind: 'tool_succeeded' | 'tool_failed' | 'tool_in_doubt' | 'tool_reused' | 'tool_changed' | 'files_changed' }
 >
 type Succeeded = Extract<OutcomeCommand, { kind: 'tool_succeeded' }>
 
@@ -30,7 +30,7 @@ export function decideToolFact(d: DecisionBuilder, fact: ToolFact): void {
     return voided(d, call, fact)
   if (call?.attempt !== fact.attempt || !UNSETTLED.has(call.stage.at)) {
     // Of an attempt that did nothing there is nothing to tell later.
-    if (fact.kind !== 'tool_changed') lateOutcome(d, fact)
+    if (fact.kind !== 'tool_changed' && fact.kind !== 'files_changed') lateOutcome(d, fact)
     return
   }
   if (fact.kind === 'tool_reused') return endFromRecord(d, call, fact)
@@ -42,6 +42,7 @@ export function decideToolFact(d: DecisionBuilder, fact: ToolFact): void {
     return
   }
   if (fact.kind === 'tool_changed') return voided(d, call, fact)
+  if (fact.kind === 'files_changed') return filesChanged(d, call, fact)
   failed(d, call, fact)
 }
 
@@ -58,6 +59,16 @@ function voided(d: DecisionBuilder, call: Call, fact: Extract<OutcomeCommand, { 
   d.emit('approval_voided', { attempt: call.attempt + 1, argumentsHash, reason, tool }, { toolCallId: call.id })
   if (fits) askApproval(d, call, `the approval is void: ${reason}`)
   else failCall(d, call, { code: 'CONFLICT', message: `${message}, and does not take these arguments any more` })
+}
+
+/** An approval is of the files as the person was shown them: their change is asked about anew, where a person is still asked. */
+function filesChanged(d: DecisionBuilder, call: Call, fact: Extract<OutcomeCommand, { kind: 'files_changed' }>): void {
+  const { reason, durationMs } = fact
+  if (d.state.cancel !== null || call.lost >= MAX_LOST)
+    return failCall(d, call, { code: 'CONFLICT', message: `nothing was done: ${reason}` }, { durationMs })
+  const { argumentsHash } = call
+  d.emit('approval_voided', { attempt: call.attempt + 1, argumentsHash, reason }, { toolCallId: call.id })
+  if (needsApproval(d.state, call.toolName) !== null) askApproval(d, call, `the approval is void: ${reason}`)
 }
 
 function failed(d: DecisionBuilder, call: Call, fact: Extract<OutcomeCommand, { kind: 'tool_failed' }>): void {

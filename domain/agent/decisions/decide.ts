@@ -42,6 +42,7 @@ const OUTCOMES: Readonly<Record<OutcomeCommand['kind'], true>> = {
   tool_failed: true,
   tool_in_doubt: true,
   tool_changed: true,
+  files_changed: true,
   tool_reused: true,
   reuse_left: true,
   versioned: true,

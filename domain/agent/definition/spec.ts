@@ -174,9 +174,14 @@ export type RoleDefinition = z.infer<typeof RoleDefinition>
 
 /**
  * A secret that tools may be given, never its value: the reference stands for whatever the name holds when a tool is
- * performed, also where the value has been replaced since.
+ * performed, also where the value has been replaced since. `server`: only the tools of this server are given the value; absent:
+ * only built-in tools are.
  */
-export const GivenSecret = z.strictObject({ name: z.string().min(1), reference: z.string().regex(WHOLE_REFERENCE) })
+export const GivenSecret = z.strictObject({
+  name: z.string().min(1),
+  reference: z.string().regex(WHOLE_REFERENCE),
+  server: z.string().min(1).optional(),
+})
 export type GivenSecret = z.infer<typeof GivenSecret>
 
 /** The roles that an agent may delegate to (seed 000, 5.4). */

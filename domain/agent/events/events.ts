@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Actor } from '../../log/envelope.ts'
+import { SeenFile } from '../../shared/question.ts'
 import { erasureEvents } from '../../stream/erasure.ts'
 import { RoutingDecision } from '../definition/routing.ts'
 import { AgentSpec } from '../definition/spec.ts'
@@ -196,22 +197,27 @@ export const bodies = {
     expiresAt: Instant,
     reason: text,
   }),
-  /** The actor is the approver. `argumentsHash` is what was approved. */
+  /**
+   * The actor is the approver. `argumentsHash` is what was approved, `questionHash` the question as the approver was shown it,
+   * and `files` the content of the files that it rests on: the call does not run where one of them has changed.
+   */
   approval_decided: z.strictObject({
     decision: z.enum(['approved', 'rejected']),
     argumentsHash: Hash,
+    questionHash: Hash.optional(),
+    files: z.array(SeenFile).min(1).optional(),
     reason: text.optional(),
   }),
   approval_expired: z.strictObject({ argumentsHash: Hash }),
   /**
-   * What was approved, or was to be, was not done: the tool had changed since it was last recorded. `tool` counts from here on;
-   * `attempt` is the number of the coming attempt.
+   * The call was not done: its tool has changed since it was last recorded, or a file has changed since it was approved. `tool`:
+   * the changed tool, which counts from here on. `attempt`: the number of the coming attempt.
    */
   approval_voided: z.strictObject({
     attempt: z.int().positive(),
     argumentsHash: Hash,
     reason: text,
-    tool: ToolMeaning,
+    tool: ToolMeaning.optional(),
   }),
   standing_approval: z.strictObject({ tools: z.array(z.string().min(1)).min(1), reason: text.optional() }),
   /** The value is the `value` of these arguments, or stands here where no arguments hold it. */

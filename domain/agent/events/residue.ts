@@ -41,7 +41,7 @@ const residues: Residues = {
   }),
   late_outcome: ({ result, attachment: _, error, ...rest }) => ({ ...rest, ...outcome(result, error) }),
   approval_requested: (body) => ({ ...body, reason: ERASED }),
-  approval_decided: ({ reason: _, ...rest }) => rest,
+  approval_decided: ({ reason: _, files: __, ...rest }) => rest,
   approval_voided: (body) => ({ ...body, reason: ERASED }),
   standing_approval: ({ tools }) => ({ tools }),
   workspace_versioned: (body) =>

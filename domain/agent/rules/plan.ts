@@ -10,6 +10,7 @@ import { CUT_AT, type Cut } from '../events/answer-bounds.ts'
 import type { RequestedCall } from '../events/content.ts'
 import type { ResolvedPaths } from '../events/event-parts.ts'
 import type { Failure, PlannedCall } from '../events/events.ts'
+import { grantsFor } from '../secrets/destinations.ts'
 import { failureKey } from '../state/evolve-calls.ts'
 import { TOO_MANY_CALLS } from '../state/failures.ts'
 import { type Permission, withoutPermission } from '../state/permissions.ts'
@@ -52,7 +53,7 @@ export function planCalls(
       judging = { ...judging, permissions: withoutPermission(judging.permissions, permission.id) }
     const places = touched(tool, resolved)
     const asked = askedName(call.name)
-    const secrets = refused === null ? secretsIn(state, args) : []
+    const secrets = refused === null && tool !== undefined ? secretsIn(state, tool.name, args) : []
     return {
       block: call.block,
       toolName: tool?.name ?? UNKNOWN_TOOL,
@@ -73,11 +74,12 @@ function permissionOf(state: AgentState, tool: ToolSpec): Permission | undefined
   return refused === null ? undefined : liftedBy(state, tool, refused)
 }
 
-/** The run's secrets to which arguments refer. */
-function secretsIn(state: AgentState, args: JsonObject): NonNullable<PlannedCall['secrets']> {
-  if (state.spec.secrets.length === 0) return []
+/** The secrets granted to a tool to which arguments refer. */
+function secretsIn(state: AgentState, toolName: string, args: JsonObject): NonNullable<PlannedCall['secrets']> {
+  const grants = grantsFor(state.spec.secrets, toolName)
+  if (grants.length === 0) return []
   const text = JSON.stringify(args)
-  return state.spec.secrets.filter(({ reference }) => text.includes(reference))
+  return grants.flatMap(({ name, reference }) => (text.includes(reference) ? [{ name, reference }] : []))
 }
 
 /** Cache of the hash of an argument object, which never changes, with its salt. */

@@ -28,7 +28,10 @@ export function systemPrompt(spec: AgentSpec): string {
   if (testCommand !== null) parts.push(`The test command is: ${testCommand.join(' ')}`)
   if (Object.keys(contextVariables).length > 0) parts.push(`Context variables: ${JSON.stringify(contextVariables)}`)
   if (secrets.length > 0) {
-    const names = secrets.map(({ name, reference }) => `- ${name}: ${reference}`)
+    const names = secrets.map(
+      ({ name, reference, server }) =>
+        `- ${name}${server === undefined ? '' : ` (only for tools of ${server})`}: ${reference}`,
+    )
     parts.push(
       `Secrets that tools may be given. Put a reference exactly where its value is to stand in a tool's arguments: the tool gets the value, which is never shown to you.\n${names.join('\n')}`,
     )

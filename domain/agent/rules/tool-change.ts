@@ -2,17 +2,26 @@ import { canonicalText } from '../../log/canonical.ts'
 import type { ToolMeaning, ToolSpec } from '../definition/tools.ts'
 import { type AgentState, type Call, callsOf } from '../state/state.ts'
 
-const MEANING = ['description', 'parameters', 'effect'] as const
+/** The members that a person approves, each in words. */
+const MEANING = {
+  description: 'description',
+  parameters: 'parameters',
+  effect: 'effect',
+  definitionHash: 'output schema, annotations or metadata',
+} as const
 
-type Meaning = Pick<ToolSpec, (typeof MEANING)[number]>
+type Meaning = Pick<ToolSpec, keyof typeof MEANING>
 
-/** In what a tool is another one than is known: the names of these members; empty where it is the same tool. */
+/** How a tool differs from the known one, in words; empty where it is the same tool. */
 export const changedIn = (known: Meaning, now: Meaning): string[] =>
-  MEANING.filter((member) => canonicalText(now[member]) !== canonicalText(known[member]))
+  (Object.keys(MEANING) as (keyof Meaning)[]).flatMap((member) =>
+    canonicalText(now[member] ?? null) === canonicalText(known[member] ?? null) ? [] : [MEANING[member]],
+  )
 
 /** What is recorded of a tool from outside of keepup: no probe tells of its calls. */
-export const meaningOf = ({ description, parameters, effect }: Meaning): ToolMeaning => ({
+export const meaningOf = ({ description, parameters, effect, definitionHash }: Meaning): ToolMeaning => ({
   ...{ description, parameters },
+  ...(definitionHash === undefined ? {} : { definitionHash }),
   effect: effect === 'reconcilable' ? 'irreversible' : effect,
 })
 

@@ -9,6 +9,11 @@ export interface KnownTexts {
   find(text: string, most?: number): Span[]
   /** How many characters at the end of the text may be the beginning of one of them. */
   pending(text: string): number
+  /**
+   * The length of the longest suffix of the text that is a proper prefix of a known text and satisfies `enough`.
+   * `whole`: the length of the shortest known text with this prefix. 0: none.
+   */
+  begun(text: string, enough: (length: number, whole: number) => boolean): number
 }
 
 interface Node {
@@ -17,7 +22,17 @@ interface Node {
   fail: number
   /** Length of the longest text that ends here; 0: none. */
   length: number
+  /** Length of the shortest text that continues behind this node. */
+  whole: number
 }
+
+const nodeAt = (depth: number): Node => ({
+  next: new Map(),
+  depth,
+  fail: 0,
+  length: 0,
+  whole: Number.POSITIVE_INFINITY,
+})
 
 /** So many texts are looked for one by one faster than the automaton passes over a text that has none of them. */
 const FEW = 64
@@ -33,16 +48,19 @@ export function knownTexts(texts: readonly string[]): KnownTexts {
   return {
     find: (text, most = Number.POSITIVE_INFINITY) => (none(text) ? [] : joinSpans(automaton().matches(text, most))),
     pending: (text) => automaton().pending(text),
+    begun: (text, enough) => automaton().begun(text, enough),
   }
 }
 
 class Automaton {
-  readonly #nodes: Node[] = [{ next: new Map(), depth: 0, fail: 0, length: 0 }]
+  readonly #nodes: Node[] = [nodeAt(0)]
+  readonly #longest: number
   /** Most characters begin none of the texts: 256 of them told apart by their low bits are passed over without a look. */
   readonly #begins = new Uint8Array(256)
 
   constructor(texts: readonly string[]) {
     for (const text of texts) insert(this.#nodes, text)
+    this.#longest = texts.reduce((most, { length }) => Math.max(most, length), 0)
     linkFailures(this.#nodes)
     for (const unit of this.#nodes[0]?.next.keys() ?? []) this.#begins[unit & 255] = 1
   }
@@ -64,9 +82,24 @@ class Automaton {
   }
 
   pending(text: string): number {
+    return (this.#nodes[this.#stateAfter(text)] as Node).depth
+  }
+
+  begun(text: string, enough: (length: number, whole: number) => boolean): number {
+    for (let state = this.#stateAfter(text); state !== 0; ) {
+      const { next, depth, whole, fail } = this.#nodes[state] as Node
+      if (next.size > 0 && enough(depth, whole)) return depth
+      state = fail
+    }
+    return 0
+  }
+
+  /** Only the last characters count, as many as the longest text has. */
+  #stateAfter(text: string): number {
     let state = 0
-    for (let i = 0; i < text.length; i++) state = this.#step(state, text.charCodeAt(i))
-    return (this.#nodes[state] as Node).depth
+    for (let i = Math.max(0, text.length - this.#longest); i < text.length; i++)
+      state = this.#step(state, text.charCodeAt(i))
+    return state
   }
 
   #step(state: number, unit: number): number {
@@ -88,10 +121,12 @@ function insert(nodes: Node[], text: string): void {
     const unit = text.charCodeAt(i)
     let next = node.next.get(unit)
     if (next === undefined) {
-      next = nodes.push({ next: new Map(), depth: node.depth + 1, fail: 0, length: 0 }) - 1
+      next = nodes.push(nodeAt(node.depth + 1)) - 1
       node.next.set(unit, next)
     }
     at = next
+    const child = nodes[at] as Node
+    if (i + 1 < text.length) child.whole = Math.min(child.whole, text.length)
   }
   const end = nodes[at] as Node
   end.length = end.depth

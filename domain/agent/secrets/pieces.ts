@@ -9,7 +9,7 @@ export const REFERENCE_BEGINS = 'secret:ku_'
 
 /** Finds secrets by what they look like; over `most` of them, the whole text. */
 export type Guess = (text: string, most: number) => Span[]
-type Piece = { readonly text: string; readonly secret: boolean }
+export type Piece = { readonly text: string; readonly secret: boolean }
 
 /**
  * Cuts a text into what stays and what is secret. References and what is known come first, guesses see what is left. Where

@@ -10,6 +10,7 @@ import { type KnownTexts, knownTexts } from './known.ts'
 import { compilePattern } from './pattern.ts'
 import { pieces, REFERENCE_BEGINS, references } from './pieces.ts'
 import { findShapes, pendingShape } from './shapes.ts'
+import { type RedactedTexts, redactedTexts } from './texts.ts'
 
 // A reference stands for exactly the text that it replaced (a base64 form has its own), so that
 // resolving it gives back the same bytes; references are never looked into, so that redacting twice is redacting once.
@@ -65,6 +66,8 @@ export interface Redactor {
   redactBytes(bytes: Uint8Array): Redacted<Uint8Array>
   /** Free text in chunks: what comes out, joined, is what redactText gives. Patterns match within a line here. */
   redactStream(): RedactedStream
+  /** Redacts texts that are shown one by one. */
+  redactTexts(): RedactedTexts
 }
 
 /**
@@ -131,6 +134,11 @@ export function createRedactor(options: RedactorOptions): Redactor {
   const guessers = [findShapes, ...searches]
 
   const refer = referrer(options.key)
+  const referTo = (value: string, made: Map<string, string>): string => {
+    const ref = refer(value)
+    made.set(ref, value)
+    return ref
+  }
   const replace = (
     text: string,
     made: Map<string, string>,
@@ -145,18 +153,12 @@ export function createRedactor(options: RedactorOptions): Redactor {
     return found
       .map((piece) => {
         if (!piece.secret) return piece.text
-        const value = plain(piece.text)
-        const ref = refer(value)
-        made.set(ref, value)
-        return ref
+        return referTo(plain(piece.text), made)
       })
       .join('')
   }
   const underKey = (value: string, made: Map<string, string>): string => {
-    if (value.trim() === '' || WHOLE_REFERENCE.test(value)) return value
-    const ref = refer(value)
-    made.set(ref, value)
-    return ref
+    return value.trim() === '' || WHOLE_REFERENCE.test(value) ? value : referTo(value, made)
   }
   const json = (value: Json, made: Map<string, string>, leaf: (text: string) => string): Json =>
     walk(value, leaf, (key, text) => (isSecretKey(key) ? underKey(text, made) : leaf(text)))
@@ -202,6 +204,13 @@ export function createRedactor(options: RedactorOptions): Redactor {
         return made.size > 0 ? hidden : bytes
       }),
     redactStream: () => stream(known, searches.length > 0, (text, made) => replace(text, made, EVERY)),
+    redactTexts: () =>
+      redactedTexts({
+        known,
+        lines: searches.length > 0,
+        pieces: (text) => pieces(text, known, guessers, EVERY),
+        refer: referTo,
+      }),
   }
 }
 

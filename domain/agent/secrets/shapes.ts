@@ -111,3 +111,65 @@ export function pendingShape(text: string): number {
 
 /** A stream holds back no longer run without white space than this. In characters. */
 const MAX_TOKEN = 16_384
+
+/** Beginnings of the shapes above that {@link findShapes} does not recognise yet. Each contains the whole mark. */
+const BEGINNINGS: readonly RegExp[] = [
+  /(?<![A-Za-z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{0,15}$/d,
+  /aws_?secret_?access_?key["']?\s{0,8}[:=]\s{0,8}["']?(?<secret>[A-Za-z0-9/+=]{1,39})$/di,
+  /(?<![A-Za-z0-9])gh[pousr]_[A-Za-z0-9]{0,35}$/d,
+  /(?<![A-Za-z0-9])github_pat_[A-Za-z0-9_]{0,21}$/d,
+  /(?<![A-Za-z0-9])glpat-[A-Za-z0-9_-]{0,19}$/d,
+  /(?<![A-Za-z0-9])npm_[A-Za-z0-9]{0,35}$/d,
+  /(?<![A-Za-z0-9])AIza[0-9A-Za-z_-]{0,34}$/d,
+  /(?<![A-Za-z0-9])(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{0,15}$/d,
+  /(?<![A-Za-z0-9])(?:xox[a-z]|xapp)-[A-Za-z0-9-]{0,9}$/d,
+  /(?<=hooks\.slack\.com\/services\/)[A-Za-z0-9/]{1,19}$/d,
+  /(?<![A-Za-z0-9])sk-(?:(?:ant|proj|svcacct|admin|or)-[A-Za-z0-9_-]{0,15}|[A-Za-z0-9]{1,31})$/d,
+  /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]*(?:\.(?:e(?:yJ?)?|eyJ[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]{0,7})?)?)?$/d,
+  /(?<![A-Za-z0-9])bearer\s{1,8}(?<secret>[A-Za-z._~+/=-]{1,512}|[A-Za-z0-9._~+/=-]{1,7})$/di,
+  // Up to five digits are a port: many sentences end with an address.
+  /(?<=:\/\/)[^\s/:@"'<>]{1,256}:(?!\d{1,5}\.?$)(?<secret>[^\s/@"'<>]{1,256})$/d,
+]
+
+/** A key that was cut off may go on behind so many characters, which are less than two lines. */
+const KEY_LINE = 100
+
+/**
+ * The offset at which the end of the text begins a shape that {@link findShapes} does not recognise yet; the length of the text
+ * where none begins. A shape that is complete and may become longer is not counted, unlike in {@link pendingShape}.
+ */
+export function beginningOfShape(text: string): number {
+  let from = openKey(text)
+  const base = lastWordOf(text)
+  const tail = text.slice(base)
+  if (/\s$/.test(tail)) return from
+  for (const beginning of BEGINNINGS) {
+    const { indices } = beginning.exec(tail) ?? {}
+    const found = indices?.groups?.secret ?? indices?.[0]
+    if (found !== undefined) from = Math.min(from, base + found[0])
+  }
+  return from
+}
+
+/** The offset of a text's last word, minus the longest text before a word that marks a secret. */
+export function lastWordOf(text: string): number {
+  let word = text.length
+  while (word > Math.max(0, text.length - MAX_TOKEN) && !/\s/.test(text[word - 1]!)) word--
+  return Math.max(0, word - LEAD)
+}
+
+/** The longest mark before a secret, such as `aws_secret_access_key = `, in characters. */
+const LEAD = 48
+
+/** The offset at which an unfinished private key begins, or the rest behind one that was cut off. */
+function openKey(text: string): number {
+  if (!text.includes('-----')) return text.length
+  const marker = /-----BEGIN [A-Z0-9 ]{0,60}-{0,5}$/.exec(text.slice(-80))
+  if (marker) return text.length - marker[0].length
+  let open: RegExpExecArray | null = null
+  for (const match of text.matchAll(MARKER)) open = match[1] === 'BEGIN' ? match : null
+  if (open === null || text.length - open.index > MAX_KEY_BLOCK) return text.length
+  CUT_KEY.lastIndex = open.index + open[0].length
+  if (!CUT_KEY.test(text)) return open.index
+  return text.length - CUT_KEY.lastIndex <= KEY_LINE ? CUT_KEY.lastIndex : text.length
+}

@@ -1,3 +1,4 @@
+import type { SeenFile } from '../../shared/question.ts'
 import type { Effect } from '../definition/tools.ts'
 import type { ArgumentsRef, Failure } from '../events/events.ts'
 import type { Place } from '../events/reuse.ts'
@@ -57,6 +58,8 @@ export interface Call {
   readonly reused?: true
   /** The permission that lifts the policy's refusal of it. */
   readonly permission?: string
+  /** The content of the files on which its approval rests. */
+  readonly approvedFiles?: readonly SeenFile[]
   /** `tool_call_start` is in the log. */
   readonly started: boolean
   readonly attempt: number

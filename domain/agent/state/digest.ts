@@ -33,6 +33,7 @@ export const callWithoutText = ({
   writes: __,
   signatures: ___,
   askedName: ____,
+  approvedFiles: _____,
   stage,
   ...call
 }: Call) => ({

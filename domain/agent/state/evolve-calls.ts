@@ -88,6 +88,7 @@ export function evolveCall(state: AgentState, event: CallEvent): AgentState {
 /** The spec after a person has to decide on another tool than the one that was approved. */
 export function toolChanged(state: AgentState, { bodyHash, toolCallId, body: { tool } }: EventOf<'approval_voided'>) {
   const name = callsOf(state).find(({ id }) => id === toolCallId)?.toolName
+  if (tool === undefined) return state
   const tools = state.spec.tools.map((known) => (known.name === name ? { ...known, ...tool } : known))
   // Requests are made of the tools as they are then: the hash of their inputs covers them by this one.
   return { ...state, spec: { ...state.spec, tools }, specHash: sha256(`${state.specHash}${bodyHash}`) }
@@ -163,7 +164,8 @@ function changed(state: AgentState, call: Call, event: CallEvent): Call {
     case 'approval_decided':
       if (call.stage.at !== 'approval') throw new ImpossibleEvent(event, 'no approval is awaited')
       return {
-        ...call,
+        ...withoutFiles(call),
+        ...(event.body.files === undefined ? {} : { approvedFiles: event.body.files }),
         stage:
           event.body.decision === 'approved' ? { at: 'approved' } : { at: 'rejected', reason: event.body.reason ?? '' },
       }
@@ -175,10 +177,10 @@ function changed(state: AgentState, call: Call, event: CallEvent): Call {
       if (call.stage.at !== 'running' && call.stage.at !== 'approval')
         throw new ImpossibleEvent(event, 'neither an attempt nor an approval is open')
       return {
-        ...call,
+        ...withoutFiles(call),
         attempt: event.body.attempt,
         lost: call.lost + 1,
-        effect: event.body.tool.effect,
+        effect: event.body.tool?.effect ?? call.effect,
         stage: { at: 'approved' },
       }
     case 'tool_call_end':
@@ -197,6 +199,9 @@ function changed(state: AgentState, call: Call, event: CallEvent): Call {
 
 /** A person has had it run though the record has an outcome of it, which is not known. */
 const performed = ({ reused: _, ...call }: Call): Call => call
+
+/** An approval counts for the files that it was given for, and a void one for none. */
+const withoutFiles = ({ approvedFiles: _, ...call }: Call): Call => call
 
 /** Stages from which a call ends without having run. */
 const REFUSED_STAGES = new Set<CallStage['at']>(['planned', 'approval', 'approved', 'rejected'])

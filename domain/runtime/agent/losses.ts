@@ -1,10 +1,12 @@
 import type { BodyOf } from '../../agent/events/events.ts'
 import { mayOwe } from '../../agent/state/courier.ts'
 import { isFinished } from '../../agent/state/state.ts'
-import type { Actor } from '../../log/envelope.ts'
+import { isStreamDamage } from '../../log/damage.ts'
+import type { Actor, RecordedEvent } from '../../log/envelope.ts'
 import { LogError } from '../../log/errors.ts'
 import { LOG_META } from '../../log/ids.ts'
 import { type LogLoss, lossIn, sealLoss } from '../../log/loss.ts'
+import type { EventLog, ReadOptions } from '../../ports.ts'
 import type { RuntimePorts } from '../ports.ts'
 import { requestRetry } from '../retry.ts'
 import { append } from '../stream/append.ts'
@@ -72,13 +74,19 @@ export async function acceptLogLoss(
 }
 
 /** The losses that `log-meta` records as accepted. */
-export async function acceptedLosses(log: RuntimePorts['log']): Promise<readonly LogLoss[]> {
-  const found: LogLoss[] = []
-  for await (const page of log.read(LOG_META, { from: 1 })) {
-    for (const event of page) {
-      const loss = lossIn(event)
-      if (loss !== null) found.push(loss)
-    }
-  }
-  return found
+export async function acceptedLosses(log: EventLog): Promise<readonly LogLoss[]> {
+  return (await lossEvents(log)).map(({ loss }) => loss)
+}
+
+/** The readable events of `log-meta` that record an accepted loss. Damage of this one stream must not stop every run. */
+export async function lossEvents(log: EventLog): Promise<{ readonly event: RecordedEvent; readonly loss: LogLoss }[]> {
+  const read = async (options: ReadOptions) => (await Array.fromAsync(log.read(LOG_META, options))).flat()
+  const events = await read({ from: 1 }).catch((error: unknown) => {
+    if (!isStreamDamage(error)) throw error
+    return read({ from: 1, onDamage: () => undefined })
+  })
+  return events.flatMap((event) => {
+    const loss = lossIn(event)
+    return loss === null ? [] : [{ event, loss }]
+  })
 }

@@ -1,6 +1,8 @@
+import { isSecretKey } from '../../agent/secrets/key-names.ts'
 import type { Json } from '../../log/json.ts'
 import type { SecretBoundary } from '../ports.ts'
 import type { YieldToEventLoop } from '../yield-to-event-loop.ts'
+import { filteredParts, resultFilter } from './redact-parts.ts'
 
 /** The size of one piece of redaction: a text weighs its characters, and each value some more. */
 const [BATCH, VALUE] = [64 * 1024, 64]
@@ -9,7 +11,7 @@ type Member = readonly [key: string, value: Json]
 
 /**
  * A tool's JSON without secrets, as `secrets.result` gives it, in batches with others served between them: a result may hold
- * a million values. A text that is longer than a batch is one of its own.
+ * a million values. A text that is longer than a batch is redacted in parts, in which patterns match within a line.
  */
 export async function redactLarge(
   secrets: SecretBoundary,
@@ -20,6 +22,8 @@ export async function redactLarge(
   const weightOf = (value: Json) => weights.get(value) ?? ownWeight(value)
 
   async function visit(value: Json): Promise<Json> {
+    if (typeof value === 'string' && weightOf(value) > BATCH)
+      return (await Array.fromAsync(filteredParts(resultFilter(secrets), value, yieldToEventLoop))).join('')
     if (value === null || typeof value !== 'object' || weightOf(value) <= BATCH) return secrets.result(value)
     if (!Array.isArray(value)) return Object.fromEntries(await visitMembers(Object.entries(value), redactObject))
     const items = value.map((item, index): Member => [String(index), item])
@@ -38,7 +42,7 @@ export async function redactLarge(
     for (const [key, value] of members) {
       const own = key.length + weightOf(value)
       if (weight > 0 && weight + own > BATCH) await flush()
-      if (own > BATCH && value !== null && typeof value === 'object') {
+      if (own > BATCH && (typeof value === 'string' ? !isSecretKey(key) : isParent(value))) {
         const [[shown] = [key]] = redact([[key, null]])
         done.push([shown, await visit(value)])
       } else {
@@ -56,6 +60,8 @@ export async function redactLarge(
 
   return weigh(json, weights) <= BATCH ? secrets.result(json) : visit(json)
 }
+
+const isParent = (value: Json) => value !== null && typeof value === 'object'
 
 const ownWeight = (value: Json) => VALUE + (typeof value === 'string' ? value.length : 0)
 

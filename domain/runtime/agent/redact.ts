@@ -2,13 +2,13 @@ import type { PersonCommand, UserCommand } from '../../agent/decisions/commands.
 import type { RejectionCode } from '../../agent/error-codes.ts'
 import { CommandRejected } from '../../agent/errors.ts'
 import { type Block, readCalls } from '../../agent/events/content.ts'
-import { jsonValueFilter } from '../../agent/secrets/json-stream.ts'
 import type { Json, JsonObject } from '../../log/json.ts'
 import { wellFormed } from '../../log/well-formed.ts'
-import type { ModelOutcome, Sandbox, TextFilter, ToolResult } from '../../ports.ts'
+import type { ModelOutcome, Sandbox, ToolResult } from '../../ports.ts'
 import type { SecretBoundary } from '../ports.ts'
 import { inSteps, type YieldToEventLoop } from '../yield-to-event-loop.ts'
 import { redactLarge } from './redact-large.ts'
+import { resultFilter } from './redact-parts.ts'
 
 // Where what comes from outside becomes a command, secrets become references.
 
@@ -180,19 +180,6 @@ const members = (value: object) =>
       .filter(([, member]) => member !== undefined)
       .map(([key, member]) => [wellFormed(key), member]),
   )
-
-/**
- * A filter for a text that comes in pieces and is a tool's result as a whole: secrets are hidden in it, also values under
- * the names of secrets where it is JSON.
- */
-export function resultFilter(secrets: SecretBoundary): TextFilter {
-  const keys = jsonValueFilter((key, value) => Object.values(secrets.json({ [key]: value }))[0] ?? '')
-  const texts = secrets.stream()
-  return {
-    push: (text) => texts.push(keys.push(text)),
-    end: () => texts.push(keys.end()) + texts.end(),
-  }
-}
 
 /** Long output of a command is cut: secrets are hidden before that, in each of its outputs separately. */
 export const redactedSandbox = (sandbox: Sandbox, secrets: SecretBoundary): Sandbox => ({

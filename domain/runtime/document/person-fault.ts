@@ -7,6 +7,7 @@ const CODES: Readonly<Record<Refused['reason'], DocumentErrorCode>> = {
   malformed: 'UPDATE_MALFORMED',
   gateway_peer: 'UPDATE_OF_GATEWAY',
   missing_dependencies: 'UPDATE_INCOMPLETE',
+  outside_model: 'UPDATE_OUTSIDE_MODEL',
   too_many_operations: 'UPDATE_TOO_LARGE',
 }
 

@@ -1,4 +1,5 @@
 import { checkAgentKind } from '../../external/capabilities.ts'
+import type { Confinement } from '../../external/confinement.ts'
 import { AgentError } from '../../external/errors.ts'
 import type { RecordedRequest } from '../../external/events.ts'
 import { type AgentRunRequest, checkAdvertised, checkRequest } from '../../external/request.ts'
@@ -14,6 +15,8 @@ export interface GatewayOptions {
   /** Absent: nothing is hidden. */
   readonly hiding?: Hiding
   readonly backends?: readonly AgentBackend[]
+  /** Why processes run unconfined unless a request says otherwise. Absent: they are confined where that works. */
+  readonly unconfined?: string
   /** Holds the working folder of a request for its run; rejects where another one works there. Absent: none is held. */
   hold?(folder: string): Promise<HeldFiles>
 }
@@ -51,9 +54,11 @@ export class AgentGateway {
     const backend = this.#backend(kind)
     const request = checkRequest(limited(asked, backend, by), backend)
     const { clock, hiding = null } = this.#options
+    const confinement = await this.#confinement(backend, request, by)
     const files = await this.#hold(request, by)
-    const log = await this.#begin(backend, request, by, files)
-    return new ExternalRun({ backend, request, log, clock, hiding, ...(files !== undefined && { files }) })
+    const log = await this.#begin(backend, request, by, files, confinement)
+    const more = { ...(files !== undefined && { files }), ...(confinement !== undefined && { confinement }) }
+    return new ExternalRun({ backend, request, log, clock, hiding, ...more })
   }
 
   /**
@@ -71,9 +76,26 @@ export class AgentGateway {
     const terms = { ...(budget !== undefined && { budget }), ...(price !== undefined && { price }) }
     const request = checkRequest(limited(asked as AgentRunRequest, backend, terms), backend)
     const { clock, hiding = null } = this.#options
-    const log = await this.#options.log.take(agentId, await versionBefore(files))
-    const more = { ...(files !== undefined && { files }), ...(desk !== undefined && { desk }) }
+    const confinement = await this.#confinement(backend, request, {})
+    const log = await this.#options.log.take(agentId, await versionBefore(files), confinement)
+    const more = {
+      ...(files !== undefined && { files }),
+      ...(desk !== undefined && { desk }),
+      ...(confinement !== undefined && { confinement }),
+    }
     return new ExternalRun({ backend, request, log, clock, hiding, ...more })
+  }
+
+  async #confinement(
+    backend: AgentBackend,
+    request: AgentRunRequest,
+    { sandboxed }: StartedBy,
+  ): Promise<Confinement | undefined> {
+    if (backend.confinement === undefined) return undefined
+    if (sandboxed === false) return { confined: false, reason: 'the start asked for it (sandboxed: false)' }
+    const { unconfined } = this.#options
+    if (sandboxed === undefined && unconfined !== undefined) return { confined: false, reason: unconfined }
+    return backend.confinement(request)
   }
 
   async #hold({ workingDir }: AgentRunRequest, { sharesFolder }: StartedBy): Promise<HeldFiles | undefined> {
@@ -85,7 +107,13 @@ export class AgentGateway {
     }
   }
 
-  async #begin(backend: AgentBackend, request: AgentRunRequest, by: StartedBy, files: HeldFiles | undefined) {
+  async #begin(
+    backend: AgentBackend,
+    request: AgentRunRequest,
+    by: StartedBy,
+    files: HeldFiles | undefined,
+    confinement: Confinement | undefined,
+  ) {
     const start = {
       kind: 'start',
       backend: backend.kind,
@@ -94,7 +122,7 @@ export class AgentGateway {
       ...(by.parent !== undefined && { parent: by.parent }),
     } as const
     try {
-      return await this.#options.log.begin(start, by, await versionBefore(files))
+      return await this.#options.log.begin(start, by, await versionBefore(files), confinement)
     } catch (cause) {
       files?.release()
       throw new AgentError('Backend', `the run could not be recorded: ${(cause as Error).message}`, { cause })

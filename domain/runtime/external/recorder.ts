@@ -2,9 +2,9 @@ import type { AgentEventBody } from '../../external/agent-event.ts'
 import { BATCH, Batcher } from '../../external/batch.ts'
 import { boundEvent } from '../../external/bounds.ts'
 import { reportedUsage, type Usage } from '../../external/usage.ts'
-import type { Json } from '../../log/json.ts'
-import type { ExternalRunLog, Hiding, Mapped } from '../../ports/external.ts'
-import type { Clock, TextFilter } from '../../ports.ts'
+import type { Json, JsonObject } from '../../log/json.ts'
+import type { ExternalRunLog, Hiding, Mapped, TextsFilter } from '../../ports/external.ts'
+import type { Clock } from '../../ports.ts'
 
 type Fact = Parameters<ExternalRunLog['append']>[0][number]
 
@@ -20,6 +20,8 @@ export interface RecorderOptions {
 
 /** Names of a backend's own that are longer are not recorded: cut, they would name something else. */
 const NAME_CHARACTERS = 256
+/** The number of channels in which secrets are recognised across texts. */
+const CHANNELS = 16
 const isName = (text: string | undefined): text is string =>
   text !== undefined && text !== '' && text.length <= NAME_CHARACTERS
 /** A report that could not be stored would keep all that follows from being stored. */
@@ -37,7 +39,8 @@ export class Recorder {
   #flight: Promise<void> = Promise.resolve()
   #failure: { readonly error: unknown } | null = null
   #timer = false
-  #text: { readonly channel: string | undefined; readonly filter: TextFilter } | null = null
+  /** By channel, in the order of their last use. Only the last filter holds texts back. */
+  readonly #filters = new Map<string | undefined, TextsFilter>()
 
   constructor(options: RecorderOptions) {
     this.#options = options
@@ -77,7 +80,7 @@ export class Recorder {
 
   /** Resolves when everything is durable; rejects where it never will be. `last`: the last facts. */
   async finish(last: readonly Fact[]): Promise<void> {
-    for (const event of this.#restOfText()) this.#add(event)
+    for (const event of this.#heldTexts()) this.#add(event)
     this.append(last)
     this.#stop.abort()
     await this.#flight
@@ -138,26 +141,35 @@ export class Recorder {
   #hide(event: AgentEventBody): AgentEventBody[] {
     const { hiding } = this.#options
     if (hiding === null) return [event]
-    const { text, ...rest } = event
-    if (event.kind !== 'TextOutput' || text === undefined)
-      return [...this.#restOfText(), this.#hideValue(event as unknown as Json) as unknown as AgentEventBody]
-    const other = this.#text !== null && this.#text.channel !== event.channel ? this.#restOfText() : []
-    this.#text ??= { channel: event.channel, filter: hiding.pieces() }
-    const shown = this.#text.filter.push(text)
-    // Of most texts nothing is left to hide in: they come with their kind alone.
-    const bare = rest.channel === undefined && rest.data === undefined && rest.message === undefined
-    const hidden = bare ? rest : (this.#hideValue(rest as unknown as Json) as unknown as AgentEventBody)
-    const empty = shown === '' && rest.data === undefined && rest.message === undefined
-    return empty ? other : [...other, { ...hidden, ...(shown !== '' && { text: shown }) }]
+    const { kind, channel, text, ...rest } = event
+    if (kind !== 'TextOutput' || text === undefined)
+      return [...this.#heldTexts(), this.#hideValue(event as unknown as Json) as unknown as AgentEventBody]
+    const filter = this.#filterOf(hiding, channel)
+    const ready = [...this.#heldTexts(filter), ...this.#textEvents(channel, filter.push(text))]
+    const own = ready.pop()!
+    const more = rest.data !== undefined || rest.message !== undefined
+    if (more) return [...ready, { ...own, ...this.#hideValue(rest as JsonObject) }]
+    return own.text === '' ? ready : [...ready, own]
   }
 
-  /** Text that was held back because a secret might have gone on. */
-  #restOfText(): AgentEventBody[] {
-    if (this.#text === null) return []
-    const { channel, filter } = this.#text
-    this.#text = null
-    const text = filter.end()
-    return text === '' ? [] : [{ kind: 'TextOutput', text, ...(channel !== undefined && { channel }) }]
+  #filterOf(hiding: Hiding, channel: string | undefined): TextsFilter {
+    const filter = this.#filters.get(channel) ?? hiding.texts()
+    this.#filters.delete(channel)
+    this.#filters.set(channel, filter)
+    for (const oldest of this.#filters.size > CHANNELS ? this.#filters.keys().take(1) : []) this.#filters.delete(oldest)
+    return filter
+  }
+
+  /** The texts that all filters hold back, except one filter. */
+  #heldTexts(except?: TextsFilter): AgentEventBody[] {
+    const others = [...this.#filters].filter(([, filter]) => filter !== except)
+    return others.flatMap(([channel, filter]) => this.#textEvents(channel, filter.end()))
+  }
+
+  #textEvents(channel: string | undefined, texts: readonly string[]): AgentEventBody[] {
+    if (channel === undefined) return texts.map((text) => ({ kind: 'TextOutput', text }))
+    const hidden = this.#hideValue(channel)
+    return texts.map((text) => ({ kind: 'TextOutput', channel: hidden, text }))
   }
 
   #hideUsage({ model, ...usage }: Usage): Usage {

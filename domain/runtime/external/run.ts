@@ -1,4 +1,5 @@
 import { boundData, boundFinalText, boundMessage } from '../../external/bounds.ts'
+import type { Confinement } from '../../external/confinement.ts'
 import { AgentError, CANCELLED } from '../../external/errors.ts'
 import type { Outcome } from '../../external/outcome.ts'
 import type { AgentRunRequest } from '../../external/request.ts'
@@ -30,6 +31,8 @@ export interface RunOptions {
   readonly files?: HeldFiles
   /** Absent: the agent may call none of keepup's own tools. */
   readonly desk?: ToolDesk
+  /** As it is recorded. Absent: the backend starts no process. */
+  readonly confinement?: Confinement
 }
 
 type Settled = { readonly outcome: Outcome; readonly value: AgentCompletion | AgentError }
@@ -180,13 +183,14 @@ export class ExternalRun extends RunHandle {
   }
 
   async #outcome(): Promise<Settled> {
-    const { backend, request } = this.#options
+    const { backend, request, confinement } = this.#options
     const run = {
       agentId: this.agentId,
       signal: this.#abort.signal,
       emit: this.#recorder.emit.bind(this.#recorder),
       ask: (asked: PermissionAsked) => this.#ask(asked),
       ...(this.#tools !== undefined && { tools: this.#tools }),
+      ...(confinement !== undefined && { confined: confinement.confined }),
     }
     try {
       return this.#exited(await backend.start(request, run))

@@ -1,6 +1,7 @@
 import { CommandRejected } from '../../agent/errors.ts'
 import { external } from '../../external/aggregate.ts'
 import type { ExternalCommand, ExternalContext, ExternalFact } from '../../external/commands.ts'
+import type { Confinement } from '../../external/confinement.ts'
 import type { ExternalEvent } from '../../external/events.ts'
 import type { Outcome } from '../../external/outcome.ts'
 import { type ExternalState, isFinished } from '../../external/state.ts'
@@ -28,6 +29,11 @@ export interface Expected {
   readonly expected?: number
 }
 
+const proceed = (confinement?: Confinement): ExternalFact => ({
+  kind: 'proceed',
+  ...(confinement !== undefined && { confinement }),
+})
+
 const GATEWAY: Actor = { kind: 'gateway', id: 'agents' }
 const FACT = { fact: true } as const
 
@@ -52,13 +58,14 @@ export class StreamExternalLog implements ExternalLog {
     start: Extract<ExternalCommand, { kind: 'start' }>,
     asked: StartedBy = {},
     facts: readonly ExternalFact[] = [],
+    confinement?: Confinement,
   ): Promise<ExternalRunLog> {
     const { clock, random, build } = this.#ports
     const { agentId = runIdOf(clock.now(), random.bytes(8)), by = GATEWAY, commandId = `${agentId}.start` } = asked
     const mailbox = this.#mailbox(agentId)
     const driverId = this.#driverId()
     await this.#ports.beforeAppend?.()
-    const commands: ExternalCommand[] = [start, { kind: 'claim', driverId, build }, ...facts, { kind: 'proceed' }]
+    const commands: ExternalCommand[] = [start, { kind: 'claim', driverId, build }, ...facts, proceed(confinement)]
     const { recorded } = await mailbox.submit({ kind: 'series', commands }, { by, commandId }, { fact: false })
     // The process of a request that came before is not started a second time.
     if (!recorded) throw new CommandRejected('RUN_EXISTS', `${agentId} was started before; follow its events`)
@@ -69,8 +76,8 @@ export class StreamExternalLog implements ExternalLog {
    * Claims a run that another agent has delegated, and records the intent of its process in the same append. Rejects with
    * `RUN_EXISTS` where it was taken or has ended before.
    */
-  async take(agentId: string, facts: readonly ExternalFact[] = []): Promise<ExternalRunLog> {
-    const { mailbox, driverId } = await this.#untaken(agentId, (claim) => [claim, ...facts, { kind: 'proceed' }])
+  async take(agentId: string, facts: readonly ExternalFact[] = [], confinement?: Confinement): Promise<ExternalRunLog> {
+    const { mailbox, driverId } = await this.#untaken(agentId, (claim) => [claim, ...facts, proceed(confinement)])
     return new StreamRunLog(this.#ports, mailbox, { id: driverId, epoch: mailbox.state!.driver!.epoch })
   }
 

@@ -90,7 +90,8 @@ export class AgentRuntime {
 
   /**
    * Runs an agent to its end. A failure of the provider does not reject: the status is `failed`, the result `{error}`. Rejects
-   * with `RUN_TWICE`, with `DUPLICATE_AGENT` where the store holds a result of that id, and where the store fails.
+   * with `RUN_TWICE`, with `DUPLICATE_AGENT` where the store holds a result of that id or a crash has left a run of it, and
+   * where the store fails.
    */
   async run(agent: Pick<Agent, 'id'>): Promise<AgentResult> {
     const running = this.#running(agent.id)
@@ -120,7 +121,7 @@ export class AgentRuntime {
     const name = this.#name(id)
     const resumed = provider.resume?.bind(provider)
     return this.#perform(running, (told) => {
-      if (name === undefined || resumed === undefined) throw notResumable()
+      if (name === undefined || resumed === undefined) throw notResumable(id)
       return this.#attempts(running, told, (params) => resumed({ ...params, name }))
     })
   }
@@ -157,7 +158,8 @@ export class AgentRuntime {
         told.done(done)
         return { status: 'completed', result: done.result } as const
       },
-      (error) => ({ status: 'failed', result: { error: messageOf(error) }, refused: refusalOf(error) }) as const,
+      (error) =>
+        ({ status: 'failed', result: { error: messageOf(error) }, refused: refusalOf(error, running.agent) }) as const,
     )
     this.#move(running, { move: 'spent', tokenUsage: told.tokenUsage })
     this.#move(running, { move: 'ended', status: ended.status, result: ended.result })
@@ -256,11 +258,14 @@ export class AgentRuntime {
 }
 
 /**
- * A call that was not begun is no failure of the provider: nothing is stored, so that the agent can still be resumed or
- * ended.
+ * The error where the provider did not begin this agent. Nothing is stored then, so that the agent can be resumed or ended. Any
+ * other SpawnError is a failure of the agent, such as the refusal of a child.
  */
-const refusalOf = (error: unknown): SpawnError | null => (error instanceof SpawnError ? error : null)
+const refusalOf = (error: unknown, { id }: Agent): SpawnError | null =>
+  error instanceof SpawnError && error.notBegun === id ? error : null
 
-const notResumable = () =>
-  new SpawnError('NOT_RESUMABLE', 'this store or this provider keeps nothing over a crash; run it under a new id')
+const notResumable = (id: string) =>
+  new SpawnError('NOT_RESUMABLE', 'this store or this provider keeps nothing over a crash; run it under a new id', {
+    notBegun: id,
+  })
 const duplicate = (id: string, why: string) => new SpawnError('DUPLICATE_AGENT', `"${id}" ${why}; or use another id`)

@@ -1,6 +1,7 @@
 export interface Problem {
   readonly revision: number
-  readonly code: 'CHAIN' | 'BODY' | 'DIGEST' | 'SHAPE' | 'TIME' | 'BLOB' | 'CHILD' | 'ORPHAN'
+  /** `TABLE`: the tables hold another row than the events give. */
+  readonly code: 'CHAIN' | 'BODY' | 'DIGEST' | 'SHAPE' | 'TIME' | 'BLOB' | 'CHILD' | 'ORPHAN' | 'TABLE'
   readonly message: string
 }
 

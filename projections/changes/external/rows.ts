@@ -27,8 +27,11 @@ export function changesOf(e: ProjectedExternal): Change[] {
       return [agent(e.body === null ? {} : { epoch: e.body.epoch })]
     case 'process_start':
       return [agent({ in_turn: 1 }), call(e, { status: 'running', started_revision: e.revision, started_at: e.time })]
-    case 'usage_reported':
-      return [agent(), call(e, e.body === null ? { erased: 1 } : figures(e.body))]
+    case 'usage_reported': {
+      const { model } = e.body ?? {}
+      const named = model === undefined || e.agentId !== e.runId ? [] : [set('runs', { id: e.runId }, { model })]
+      return [agent(), call(e, e.body === null ? { erased: 1 } : figures(e.body)), ...named]
+    }
     case 'permission_requested':
     case 'permission_decided':
       return [agent(), permission(e)]
@@ -74,6 +77,7 @@ function started(e: Of<'external_started'>): Change[] {
       created_by: actorText(e.actor),
       backend,
       workspace: request?.workingDir ?? null,
+      model: modelOf(request?.extensions),
     },
   )
   const agent = put(
@@ -99,6 +103,11 @@ function started(e: Of<'external_started'>): Change[] {
     { run_id: e.runId, preview, by: actorText(e.actor), at: e.time, erased: e.erased ? 1 : 0 },
   )
   return isRoot ? [run, agent, input] : [agent, input]
+}
+
+const modelOf = (extensions: Readonly<Record<string, unknown>> = {}): string | null => {
+  const model = extensions['agent_api.config.model.v1']
+  return typeof model === 'string' ? model : null
 }
 
 function ended(

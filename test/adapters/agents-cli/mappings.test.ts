@@ -35,6 +35,15 @@ const byId = { selector: 'id', id: 's7' }
 const last = { selector: 'last' }
 
 describe('usage, as each program counts it', () => {
+  it.each([
+    [claudeCode, { type: 'result', subtype: 'error_during_execution', is_error: true }],
+    [codex, { type: 'turn.completed' }],
+    [gemini, { type: 'result', status: 'error' }],
+  ] as const)('tokens that a program does not report are unknown, not 0', (agent, line) => {
+    const [usage] = mapped(agent, [JSON.stringify(line)]).usage
+    expect(usage).toMatchObject({ inputTokens: null, cachedInputTokens: null, outputTokens: null })
+  })
+
   it('claude: this run, with what its cache served; the cost is of the session', () => {
     expect(mapped(claudeCode, CLAUDE.lines).usage).toEqual([
       {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
 import { createCliBackend } from '../../../adapters/agents-process/cli-backend.ts'
@@ -6,7 +6,6 @@ import { processes } from '../../../adapters/sandbox/process-table.ts'
 import { MARKER, reap } from '../../../adapters/sandbox/registry.ts'
 import { checkRequest } from '../../../domain/external/request.ts'
 import type { Mapped } from '../../../domain/ports/external.ts'
-import { skipWithoutBubblewrap } from '../../support/bubblewrap.ts'
 import { start as startProgram } from '../../support/child.ts'
 import { puppetGateway, settled } from '../../support/external/in-process.ts'
 import { DONE, heard, plainBackend, say } from '../../support/external/plain-agent.ts'
@@ -19,7 +18,9 @@ const record = (folder: string) => ({ do: 'record', file: join(folder, 'seen.jso
 const withMark = (mark: string) => processes().filter(({ environment }) => environment().includes(mark))
 
 for (const namespace of [true, false])
-  describe(namespace ? 'an agent in a process namespace' : 'an agent in a process group', () => {
+  describe(namespace ? 'an agent in a process namespace' : 'an agent in a process group', {
+    tags: namespace ? ['bubblewrap'] : [],
+  }, () => {
     const options = { namespace }
 
     it('tells its events while it runs', async () => {
@@ -146,25 +147,51 @@ test('a working folder that does not exist is told through the handle', async ()
   )
 })
 
-test.skipIf(skipWithoutBubblewrap)(
-  'a confined agent changes its folder alone, and does not see what is hidden',
-  async () => {
-    const [secret, other] = [tempFolder(), tempFolder()]
-    writeFileSync(join(secret, 'token'), 'the-token')
-    const { backend, folder, options } = plainBackend(() => [DONE])
-    const script = `#!/bin/sh\ncat '${secret}/token' > seen; echo x > '${other}/written'; echo '{"done":true}'\n`
-    writeFileSync(options.program!, script)
-    const confined = createCliBackend(plainAgent, {
-      ...options,
-      confinement: async () => ({ writable: [], hide: [secret] }),
-    })
-    expect((await confined.start({ prompt: 'go' }, heard().run)).success).toBe(true)
-    expect(readFileSync(join(folder, 'seen'), 'utf8')).toBe('')
-    expect(existsSync(join(other, 'written'))).toBe(false)
-    expect((await backend.start({ prompt: 'go' }, heard().run)).success).toBe(true)
-    expect(readFileSync(join(folder, 'seen'), 'utf8')).toBe('the-token')
-  },
-)
+test('a confined agent changes its folder alone, and does not see what is hidden', {
+  tags: ['bubblewrap'],
+}, async () => {
+  const [secret, other] = [tempFolder(), tempFolder()]
+  writeFileSync(join(secret, 'token'), 'the-token')
+  const { backend, folder, options } = plainBackend(() => [DONE])
+  const script = `#!/bin/sh\ncat '${secret}/token' > seen; echo x > '${other}/written'; echo '{"done":true}'\n`
+  writeFileSync(options.program!, script)
+  const confined = createCliBackend(plainAgent, {
+    ...options,
+    confinement: async () => ({ writable: [], readable: [], hide: [secret] }),
+  })
+  expect((await confined.start({ prompt: 'go' }, heard().run)).success).toBe(true)
+  expect(readFileSync(join(folder, 'seen'), 'utf8')).toBe('')
+  expect(existsSync(join(other, 'written'))).toBe(false)
+  expect((await backend.start({ prompt: 'go' }, heard().run)).success).toBe(true)
+  expect(readFileSync(join(folder, 'seen'), 'utf8')).toBe('the-token')
+})
+
+test('a confined agent reaches the hidden parts of its own folders by no name', { tags: ['bubblewrap'] }, async () => {
+  const [kept, outside] = [tempFolder(), tempFolder()]
+  mkdirSync(join(kept, 'data'))
+  writeFileSync(join(kept, 'data', 'token'), 'the-token')
+  const link = join(outside, 'link')
+  symlinkSync(kept, link)
+  const { folder, options } = plainBackend(() => [DONE])
+  const script = `#!/bin/sh\ncat '${kept}/data/token' '${link}/data/token' > seen; ls '${link}' >> seen; echo '{"done":true}'\n`
+  writeFileSync(options.program!, script)
+  const rules = { writable: [kept, link], readable: [], hide: [join(kept, 'data')] }
+  const confined = createCliBackend(plainAgent, { ...options, confinement: async () => rules })
+  expect((await confined.start({ prompt: 'go' }, heard().run)).success).toBe(true)
+  expect(readFileSync(join(folder, 'seen'), 'utf8')).toBe('data\n')
+})
+
+test.each([
+  ['without bubblewrap', { bwrap: '/none/bwrap' }, /bubblewrap \(bwrap\) was not found/],
+  ['in the root of the machine', { workspace: '/' }, /root of the machine/],
+])('%s an agent cannot be confined, and the reason is told', async (_, options, reason) => {
+  const rules = { writable: [], readable: [], hide: [] }
+  const { backend } = plainBackend(() => [DONE], { ...options, confinement: async () => rules })
+  expect(await backend.confinement!({ prompt: 'go' })).toEqual({
+    confined: false,
+    reason: expect.stringMatching(reason),
+  })
+})
 
 /** A driver of its own that runs an agent and a grandchild, up to the moment when it is killed. */
 async function killedDriver(namespace: boolean): Promise<{ data: string; mark: string }> {
@@ -194,7 +221,7 @@ test('what a driver that was killed left running is ended by its record', async 
   await expect.poll(() => withMark(mark)).toEqual([])
 })
 
-test.skipIf(skipWithoutBubblewrap)('an agent in a process namespace ends with a driver that is killed', async () => {
+test('an agent in a process namespace ends with a driver that is killed', { tags: ['bubblewrap'] }, async () => {
   const { mark } = await killedDriver(true)
   await expect.poll(() => withMark(mark)).toEqual([])
 })

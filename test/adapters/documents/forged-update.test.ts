@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { LoroList, LoroMap, type LoroMovableList, LoroText } from 'loro-crdt'
+import { LoroList, LoroMap, LoroText } from 'loro-crdt'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { loroDocuments } from '../../../adapters/documents-loro/documents.ts'
 import type { OpenDocument } from '../../../domain/ports.ts'
@@ -23,19 +23,21 @@ async function isWell(document: OpenDocument): Promise<void> {
   again.close()
 }
 
-/** An update with every kind of operation. */
-function ofAllKinds(document: OpenDocument): Uint8Array {
+/** An update with every kind of operation. `outside`: it leaves a block outside the document model. */
+function ofAllKinds(document: OpenDocument, outside = false): Uint8Array {
   const person = new Person('9', document.snapshot())
   return person.change(() => {
     person.text(0).insert(2, 'world')
     person.text(0).delete(0, 1)
     person.text(0).mark({ start: 0, end: 3 }, 'bold', true)
     const block = person.blocks.insertContainer(1, new LoroMap())
-    for (const [key, value] of Object.entries({ id: 'q', type: 'paragraph', attrs: { a: [1, 2, 'x'] } }))
-      block.set(key, value)
+    const attrs = outside ? { a: [1, 2, 'x'] } : {}
+    for (const [key, value] of Object.entries({ id: 'q', type: 'paragraph', attrs })) block.set(key, value)
     block.setContainer('text', new LoroText()).insert(0, 'abc')
     person.blocks.move(0, 1)
-    person.blocks.set(0, 'zz')
+    const list = outside ? person.blocks : person.doc.getMovableList('elsewhere')
+    if (!outside) list.push({ a: [1, 2, 'x'] })
+    list.set(0, 'zz')
     person.doc.getTree('t').createNode()
     person.doc.getCounter('c').increment(2)
   })
@@ -77,7 +79,7 @@ describe('an update that no Loro document exports', () => {
     quiet()
     const { document } = await documentWith('<p>hello</p>')
     // A mark that ends behind the end of its text.
-    const update = mutated(ofAllKinds(document), [{ at: 1148420829, byte: 127 }])
+    const update = mutated(ofAllKinds(document, true), [{ at: 1148420829, byte: 127 }])
     expect(reasonOf(document, update)).toBe('malformed')
     document.edit([]).discard()
     expect(reasonOf(document, update)).toBe('malformed')
@@ -100,7 +102,7 @@ describe('an update that no Loro document exports', () => {
       const person = new Person('9', document.snapshot())
       return reasonOf(
         document,
-        nestedValue(person.doc, (value) => person.block(0).set('attrs', value), depth),
+        nestedValue(person.doc, (value) => person.doc.getMap('elsewhere').set('a', value), depth),
       )
     }
     expect([3, 60, 65, 500, 4000, 5000, 100_000].map(reason)).toEqual([
@@ -115,7 +117,7 @@ describe('an update that costs more than a document needs', () => {
     const { document } = await documentWith('<p>hello</p>')
     const person = new Person('9', document.snapshot())
     const update = person.change(() => {
-      let list: LoroList | LoroMovableList = person.blocks
+      let list: LoroList = person.doc.getList('nested')
       for (let i = 0; i < depth; i++) list = list.insertContainer(0, new LoroList())
       person.doc.getText('elsewhere').insert(0, more)
     })
@@ -140,7 +142,7 @@ describe('an update that costs more than a document needs', () => {
     found.change.keep()
     const person = new Person('10', document.snapshot())
     const deeper = person.change(() => {
-      let list = person.blocks.get(0) as LoroList
+      let list = person.doc.getList('nested')
       while (list.length > 0) list = list.get(0) as LoroList
       for (let i = 0; i < 20; i++) list = list.insertContainer(0, new LoroList())
     })

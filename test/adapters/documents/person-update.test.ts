@@ -60,34 +60,64 @@ describe('the update of a person', () => {
     expect(document.import(update).kind).toBe('imported')
   })
 
-  it('makes blocks outside the model unreadable, and no others', async () => {
-    const { document } = await documentWith('<p>a</p><p>b</p><p>c</p>')
-    const person = new Person('9', document.snapshot())
-    const add = (entries: Record<string, unknown>) => {
+  describe('that leaves a block outside the document model is refused:', () => {
+    const add = (person: Person, entries: Record<string, unknown>) => {
       const map = person.blocks.pushContainer(new LoroMap())
       for (const [key, value] of Object.entries(entries)) map.set(key, value as never)
       return map
     }
-    document.span('b1')
-    const imported = document.import(
-      person.change(() => {
-        person.block(0).set('type', 'video')
-        person.block(1).set('attrs', { level: 2 })
-        add({ id: 'b3', type: 'paragraph', attrs: {} }).setContainer('text', new LoroText())
-        add({ id: 't', type: 'table', attrs: {} }).setContainer('rows', new LoroList()).push('no row')
-        add({ id: 'n', type: 'paragraph', attrs: {}, text: 'no text container' })
-        add({ type: 'paragraph' })
-        person.blocks.push('no map')
-        add({ id: 'fine', type: 'paragraph', attrs: {} }).setContainer('text', new LoroText()).insert(0, 'f')
-      }),
-    )
-    if (imported.kind !== 'imported') throw new Error(imported.kind)
-    imported.change.keep()
-    const kinds = ['b1', 'b2', 'b3', 't', 't/0/0', 'n', 'fine'].map((id) => document.span(id).kind)
-    expect(kinds).toEqual(['unreadable', 'unreadable', 'unreadable', 'unreadable', 'missing', 'unreadable', 'block'])
-    const types = document.blocks().map(({ id, type }) => `${id} ${type}`)
-    expect(types.filter((text) => !text.endsWith('unreadable'))).toEqual(['fine paragraph'])
-    expect(types).toHaveLength(9)
+    const paragraph = (person: Person, id: string) =>
+      add(person, { id, type: 'paragraph', attrs: {} }).setContainer('text', new LoroText())
+
+    it.each<[string, (person: Person) => unknown]>([
+      ['another block with the same id', (person) => paragraph(person, 'b3')],
+      ['a block that takes the id of another one', (person) => person.block(0).set('id', 'b2')],
+      ['an unknown type', (person) => person.block(0).set('type', 'video')],
+      ['attributes of another type', (person) => person.block(1).set('attrs', { level: 2 })],
+      ['a text that is gone', (person) => person.block(1).delete('text')],
+      [
+        'a table whose row is no row',
+        (person) =>
+          add(person, { id: 't', type: 'table', attrs: {} }).setContainer('rows', new LoroList()).push('no row'),
+      ],
+      ['no text container', (person) => add(person, { id: 'n', type: 'paragraph', attrs: {}, text: 'plain' })],
+      ['no id', (person) => add(person, { type: 'divider', attrs: {} })],
+      ['no map', (person) => person.blocks.push('no map')],
+      ['a text in place of a block', (person) => person.blocks.pushContainer(new LoroText())],
+      ['a block that is replaced by a value', (person) => person.blocks.set(0, 'gone')],
+    ])('%s', async (_, fault) => {
+      for (const more of [0, 20_000]) {
+        const { document } = await documentWith('<p>a</p><p>b</p><p>c</p>')
+        const person = new Person('9', document.snapshot())
+        const update = person.change(() => {
+          fault(person)
+          paragraph(person, 'fine').insert(0, 'f'.repeat(more))
+        })
+        expect(document.import(update)).toMatchObject({ kind: 'refused', reason: 'outside_model' })
+        expect(document.blocks().map(({ id, type }) => `${id} ${type}`)).toEqual(
+          ['b1', 'b2', 'b3'].map((id) => `${id} paragraph`),
+        )
+      }
+    })
+
+    it('the same change is taken once a later one has corrected the block', async () => {
+      const { document } = await documentWith('<p>a</p>')
+      const person = new Person('9', document.snapshot())
+      const update = person.change(() => {
+        person.block(0).set('attrs', { level: 2 })
+        person.doc.commit()
+        person.block(0).set('type', 'heading')
+      })
+      expect(document.import(update).kind).toBe('imported')
+    })
+
+    it('not where a block was outside of it before, and the update leaves that one alone', async () => {
+      const { document } = await documentWith('<p>a</p><p>b</p>')
+      const before = new Person('8', document.snapshot())
+      document.follow(before.change(() => before.block(0).set('type', 'video')))
+      const person = new Person('9', document.snapshot())
+      expect(document.import(person.change(() => person.text(1).insert(0, 'x'))).kind).toBe('imported')
+    })
   })
 
   it('finds blocks that moved, were renamed, or came with a person', async () => {

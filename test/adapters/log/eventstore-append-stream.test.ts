@@ -2,7 +2,7 @@ import { Duplex } from 'node:stream'
 import type { EventStoreDBClient } from '@eventstore/db-client'
 import streamsPb, { type BatchAppendReq } from '@eventstore/db-client/generated/streams_pb.js'
 import { expect, test } from 'vitest'
-import { AppendStream } from '../../../adapters/log-eventstore/append-stream.ts'
+import { AppendStream, type Call } from '../../../adapters/log-eventstore/append-stream.ts'
 import { encode } from '../../../adapters/log-eventstore/codec.ts'
 import { NEW, Sealer } from '../../support/sealing.ts'
 
@@ -25,7 +25,9 @@ function fake(served: (request: BatchAppendReq, call: Duplex) => void) {
     callArguments: () => [],
     GRPCStreamCreator: (_: unknown, __: string, open: (grpc: unknown) => Duplex) => async () => open({ batchAppend }),
   }
-  return { calls, appends: new AppendStream(inner as unknown as EventStoreDBClient) }
+  const stream = new AppendStream(inner as unknown as EventStoreDBClient)
+  const send = async (...append: Parameters<Call['send']>) => (await stream.call()).send(...append)
+  return { calls, appends: { send } }
 }
 
 function success(request: BatchAppendReq) {

@@ -125,13 +125,17 @@ test('a server that takes calls and answers none is given up, and is asked again
 test('a server that starts is waited for', async () => {
   const server = await standIn()
   const log = await openLog(server.url)
+  const sealer = new Sealer()
+  const before = sealer.batch('agent-before', NEW, [{}])
+  await log.append('agent-before', -1, before)
   server.switches.notReady = true
-  const batch = new Sealer().batch(stream, NEW, [{}])
+  const { appends } = server.asked
+  const batch = sealer.batch(stream, NEW, [{}])
   const appended = log.append(stream, -1, batch)
-  await expect.poll(() => server.asked.appends).toBeGreaterThan(2)
+  await expect.poll(() => server.asked.appends).toBeGreaterThan(appends + 2)
   server.switches.notReady = false
   await appended
-  await expectOnce(log, server, [batch])
+  await expectOnce(log, server, [before, batch])
 })
 
 test('a capability call that failed once does not stay failed', async () => {

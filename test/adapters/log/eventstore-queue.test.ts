@@ -24,6 +24,8 @@ test('an append that never gets its turn ends with its patience, and the error s
   const log = await openLog(server.url, { limits: { callMs: 3_000, patienceMs: 300 } })
   const batches = Array.from({ length: AT_ONCE + 40 }, (_, n) => new Sealer(`q${n}`).batch(`agent-q${n}`, NEW, [{}]))
   const append = (to = log) => Promise.allSettled(batches.map((batch) => to.append(batch[0]!.header.stream, -1, batch)))
+  const before = new Sealer().batch('agent-before', NEW, [{}])
+  await log.append('agent-before', -1, before)
   server.switches.stalled = true
   const { appends } = server.asked
   const told = await append()

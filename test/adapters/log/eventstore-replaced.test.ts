@@ -36,7 +36,7 @@ test('a connection that hangs is not taken again by the next client, also while 
 
 test('an append behind an abandoned one does not conflict with an event that may vanish', async () => {
   const server = await standIn()
-  const log = await openLog(server.url, { limits: { callMs: 400, patienceMs: 1_000 } })
+  const log = await openLog(server.url, { limits: { callMs: 400, patienceMs: 1_500 } })
   server.store.quorum = false
   const event = { type: 'noted', contentType: '', data: new Uint8Array(), metadata: new Uint8Array() }
   const theirs = [0, 1].map(() => ({ ...event, id: crypto.randomUUID() }))

@@ -1,3 +1,4 @@
+// @module-tag git
 import { execFileSync } from 'node:child_process'
 import {
   appendFileSync,
@@ -13,7 +14,6 @@ import { delimiter, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createSandbox } from '../../../adapters/sandbox/bubblewrap.ts'
 import { openWorkspace } from '../../../adapters/workspace/open.ts'
-import { skipWithoutBubblewrap } from '../../support/bubblewrap.ts'
 import { freshFolders } from '../../support/folders.ts'
 import { never, sh } from '../../support/sandbox-of-each.ts'
 
@@ -121,7 +121,7 @@ it('the launcher of a clone finds its clone without the PATH', () => {
   expect([told(), out]).toEqual(['', expect.stringMatching(/^\d/)])
 })
 
-describe.skipIf(skipWithoutBubblewrap)('bubblewrap', () => {
+describe('bubblewrap', { tags: ['bubblewrap'] }, () => {
   it('is the one of the system, with impostors first on the PATH', async () => {
     impostor(inside('node_modules/.bin/bwrap'))
     const env = { HOME: at.base, PATH: ['.', inside('node_modules/.bin'), process.env.PATH].join(delimiter) }

@@ -1,5 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import {
+  chmodSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -17,7 +19,6 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createSandbox } from '../../../adapters/sandbox/bubblewrap.ts'
 import { reap } from '../../../adapters/sandbox/registry.ts'
-import { skipWithoutBubblewrap } from '../../support/bubblewrap.ts'
 import { freshFolders } from '../../support/folders.ts'
 import { playedTimers } from '../../support/played-timers.ts'
 import { never, sandboxOfEach, sh } from '../../support/sandbox-of-each.ts'
@@ -32,7 +33,7 @@ const alive = (needle: string): boolean =>
     }
   })
 
-describe.skipIf(skipWithoutBubblewrap)('the sandbox', () => {
+describe('the sandbox', { tags: ['bubblewrap'] }, () => {
   const at = sandboxOfEach()
 
   it('runs ordinary tools, with the node that runs us', async () => {
@@ -77,7 +78,9 @@ describe.skipIf(skipWithoutBubblewrap)('the sandbox', () => {
   })
 
   it('gives a setuid file in the workspace no power', async () => {
-    const script = `cp /bin/cat c && chmod 4755 c && grep NoNewPrivs /proc/self/status; grep ' ${at.folders.ws} ' /proc/self/mountinfo`
+    copyFileSync('/bin/cat', join(at.folders.ws, 'c'))
+    chmodSync(join(at.folders.ws, 'c'), 0o4755)
+    const script = `./c /dev/null && grep NoNewPrivs /proc/self/status; grep ' ${at.folders.ws} ' /proc/self/mountinfo`
     expect((await at.run(script)).stdout).toMatch(/^NoNewPrivs:\t1\n.*nosuid/)
   })
 

@@ -2,7 +2,6 @@ import { type StdioOptions, spawnSync } from 'node:child_process'
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { skipWithoutBubblewrap } from '../../support/bubblewrap.ts'
 import { freshFolders } from '../../support/folders.ts'
 
 const MODULES = new URL('../../../adapters/sandbox/', import.meta.url).href
@@ -48,7 +47,7 @@ describe.skipIf(process.platform !== 'linux')('descriptors that were left open f
     expect(token).toBe('the-token')
   }
 
-  it.skipIf(skipWithoutBubblewrap)('do not reach a confined command', () => keeps(confined))
+  it('do not reach a confined command', { tags: ['bubblewrap'] }, () => keeps(confined))
 
   it('do not reach an unconfined command', () => keeps(unconfined))
 

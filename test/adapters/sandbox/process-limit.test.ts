@@ -3,11 +3,10 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createSandbox, UNLIMITED } from '../../../adapters/sandbox/bubblewrap.ts'
 import { canLimit, groupWithLimits, isExempt } from '../../../adapters/sandbox/process-limit.ts'
-import { skipWithoutBubblewrap } from '../../support/bubblewrap.ts'
 import { freshFolders, tempFolder } from '../../support/folders.ts'
 import { never, sh } from '../../support/sandbox-of-each.ts'
 
-describe.skipIf(skipWithoutBubblewrap)('the limit of processes', () => {
+describe('the limit of processes', { tags: ['bubblewrap'] }, () => {
   it('holds for every user, or the sandbox says that it does not', async () => {
     const { ws, data, remove } = freshFolders()
     const told: string[] = []

@@ -1,23 +1,24 @@
 import { execFileSync } from 'node:child_process'
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
-  readlinkSync,
-  renameSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createSandbox } from '../../../adapters/sandbox/bubblewrap.ts'
 import { userRepositories } from '../../../adapters/sandbox/repositories.ts'
-import { skipWithoutBubblewrap } from '../../support/bubblewrap.ts'
 import { freshFolders } from '../../support/folders.ts'
+import { asOrdinaryUser } from '../../support/ordinary-user.ts'
 import { never, sandboxOfEach, sh } from '../../support/sandbox-of-each.ts'
 
-describe.skipIf(skipWithoutBubblewrap)('repositories in the sandbox', () => {
+describe('repositories in the sandbox', { tags: ['bubblewrap'] }, () => {
   const at = sandboxOfEach()
 
   it("shows the user's repository read-only, and lets a command make one of its own", async () => {
@@ -70,12 +71,8 @@ describe.skipIf(skipWithoutBubblewrap)('repositories in the sandbox', () => {
     expect(await box.exec(sh('echo x > a/b/f && cat a/b/f'), never)).toMatchObject({ exitCode: 0, stdout: 'x\n' })
   })
 
-  it('shows the targets of a .git (by link, file or commondir) read-only, and puts a link back', async () => {
+  it('shows the targets of a .git (by file or commondir) read-only', async () => {
     const inside = (path: string) => join(at.folders.ws, path)
-    mkdirSync(inside('l'))
-    execFileSync('git', ['init', '-q', inside('l')])
-    renameSync(inside('l/.git'), inside('store'))
-    symlinkSync('../store', inside('l/.git'))
     execFileSync('git', ['init', '-q', `--separate-git-dir=${inside('apart')}`, inside('s')])
     mkdirSync(inside('worktree'))
     for (const [file, text] of [
@@ -86,9 +83,8 @@ describe.skipIf(skipWithoutBubblewrap)('repositories in the sandbox', () => {
     execFileSync('git', ['init', '-q', '--bare', inside('common')])
     mkdirSync(inside('w'))
     writeFileSync(inside('w/.git'), 'gitdir: ../worktree\n')
-    const told: string[] = []
-    const box = await createSandbox({ workspace: at.folders.ws, hide: [], warn: (text) => told.push(text) })
-    const configs = ['store/config', 'apart/config', 'common/config']
+    const box = await createSandbox({ workspace: at.folders.ws, hide: [] })
+    const configs = ['apart/config', 'common/config']
     const before = configs.map((path) => readFileSync(inside(path), 'utf8'))
     const attacks = [
       ...configs.map((path) => `echo x >> ${path}`),
@@ -96,24 +92,84 @@ describe.skipIf(skipWithoutBubblewrap)('repositories in the sandbox', () => {
       'echo x > s/.git',
       'rm s/.git',
       'mv apart old && cp -r old apart && echo x >> apart/config',
-      'mv l old && mkdir l',
+      'mv w old && mkdir w',
     ]
     for (const attack of attacks) expect(await box.exec(sh(attack), never)).not.toMatchObject({ exitCode: 0 })
-    expect(told).toEqual([])
-    for (const attack of [
-      'rm',
-      'mkdir .git; touch .git/config',
-      'echo "gitdir: ../evil" > .git',
-      'ln -s ../evil .git',
-    ]) {
-      await box.exec(sh(`cd l && rm -f .git && ${attack}`), never)
-      expect(readlinkSync(inside('l/.git'))).toBe('../store')
-    }
-    expect(told).toEqual(Array(4).fill(expect.stringContaining('l/.git; it was put back')))
     expect(configs.map((path) => readFileSync(inside(path), 'utf8'))).toEqual(before)
-    expect(await box.exec(sh('git -C l status && git -C s status && touch l/f s/f'), never)).toMatchObject({
-      exitCode: 0,
-    })
+    expect(await box.exec(sh('git -C s status && touch s/f w/f'), never)).toMatchObject({ exitCode: 0 })
+  })
+
+  it('runs no command where a repository could be replaced by a link, a missing folder, or as the workspace itself', async () => {
+    const inside = (path: string) => join(at.folders.ws, path)
+    const refusal = async () => {
+      const ended = at.run('touch ran').then(
+        () => 'it ran',
+        ({ message, code, beforeEffect }) => ({ message, code, beforeEffect }),
+      )
+      const refused = await ended
+      expect(refused).toMatchObject({ code: 'EXECUTION_FAILED', beforeEffect: true })
+      expect(existsSync(inside('ran'))).toBe(false)
+      return (refused as { message: string }).message
+    }
+    for (const path of ['l', 'store', 'real']) mkdirSync(inside(path))
+    execFileSync('git', ['init', '-q', '--bare', inside('real/git')])
+    symlinkSync('../real/git', inside('l/.git'))
+    expect(await refusal()).toMatch(
+      /the repository of "l\/\.git" cannot be protected: .* the link "l\/\.git"; put a file there/,
+    )
+    rmSync(inside('l/.git'))
+    symlinkSync('real', inside('alias'))
+    writeFileSync(inside('l/.git'), 'gitdir: ../alias/git\n')
+    expect(await refusal()).toMatch(/a command could replace the link "alias"/)
+    writeFileSync(inside('l/.git'), 'gitdir: ../gone/git\n')
+    expect(await refusal()).toMatch(/a command could make "gone", which is missing/)
+    writeFileSync(inside('l/.git'), 'gitdir: ..\n')
+    expect(await refusal()).toMatch(/the workspace itself is a git folder/)
+    writeFileSync(inside('l/.git'), 'gitdir: ../real/git\n')
+    expect(await at.run('git -C l rev-parse --git-dir && ! touch real/git/x')).toMatchObject({ exitCode: 0 })
+    execFileSync('git', ['init', '-q', '--bare', at.folders.ws])
+    expect(await refusal()).toMatch(/the repository of "\." cannot be protected: the workspace itself is a git folder/)
+  })
+
+  it('shows a repository without a folder .git read-only, by the signs that git uses', async () => {
+    const bare = join(at.folders.ws, 'a/bare')
+    execFileSync('git', ['init', '-q', '--bare', bare])
+    const config = readFileSync(join(bare, 'config'), 'utf8')
+    for (const attack of ['git -C a/bare config a.b c', 'echo x >> a/bare/config', 'mv a b', 'rm -r a/bare'])
+      expect(await at.run(attack)).not.toMatchObject({ exitCode: 0 })
+    expect(readFileSync(join(bare, 'config'), 'utf8')).toBe(config)
+  })
+
+  it('shows repositories read-only however many folders commands have made', async () => {
+    // In memory, because a disk takes a minute for so many folders.
+    const ws = mkdtempSync('/dev/shm/keepup-test-')
+    onTestFinished(() => rmSync(ws, { recursive: true }))
+    const box = await createSandbox({ workspace: ws, hide: [] })
+    const deep = join(ws, 'a/b/c/d/e')
+    execFileSync('git', ['init', '-q', deep])
+    const config = readFileSync(join(deep, '.git/config'), 'utf8')
+    const many = `node -e "for (let i = 0; i < 20500; i++) require('fs').mkdirSync('many/' + (i % 150) + '/' + i, { recursive: true })"`
+    expect(await box.exec(sh(many), never)).toMatchObject({ exitCode: 0 })
+    for (const attack of ['cd a/b/c/d/e && git config core.fsmonitor "touch /tmp/x"', 'mv a/b old'])
+      expect(await box.exec(sh(attack), never)).not.toMatchObject({ exitCode: 0 })
+    expect(readFileSync(join(deep, '.git/config'), 'utf8')).toBe(config)
+  })
+
+  it('names the repositories that a command made, and leaves them to later commands', async () => {
+    const made = await at.run(
+      'git init -q new && git init -q --bare b.git && mkdir -p "odd\xff" && git init -q "odd\xff"',
+    )
+    expect(made.warnings).toHaveLength(3)
+    expect(made.warnings).toContainEqual(
+      'the command made the git repository "new/.git"; git runs the programs that its settings name',
+    )
+    const later = await at.run('git -C new config a.b c && git -C b.git config a.b c')
+    expect(later).toMatchObject({ exitCode: 0 })
+    expect(later.warnings).toBeUndefined()
+    // The user's own, in the place of the former.
+    rmSync(join(at.folders.ws, 'new'), { recursive: true })
+    execFileSync('git', ['init', '-q', join(at.folders.ws, 'new')])
+    expect(await at.run('git -C new config a.b c')).not.toMatchObject({ exitCode: 0 })
   })
 
   it('shows the repositories of installed packages read-only, and leaves the packages writable', async () => {
@@ -127,15 +183,31 @@ describe.skipIf(skipWithoutBubblewrap)('repositories in the sandbox', () => {
   })
 })
 
-it('tells where a workspace has too many folders to look into all of them', async () => {
+it('a workspace that cannot be searched in time runs no command', async () => {
   const { ws, remove } = freshFolders()
-  const told: string[] = []
-  mkdirSync(join(ws, 'a/.git'), { recursive: true })
-  for (let n = 0; n < 130; n++) mkdirSync(join(ws, `b${n}/c`), { recursive: true })
-  const found = (most: number) =>
-    userRepositories(ws, (text) => told.push(text), most).around(async ({ readOnly }) => readOnly.length)
-  expect([await found(262), told.length]).toEqual([1, 0])
-  expect([await found(261), await found(1)]).toEqual([1, 0])
-  expect(told).toEqual([261, 1].map((most) => expect.stringContaining(`only ${most} folders of ${ws} were searched`)))
+  const command = vi.fn(async () => 'ran')
+  const around = (limitMs?: number) => userRepositories(ws, limitMs).around(command, () => undefined)
+  await expect(around(-1)).rejects.toMatchObject({
+    code: 'EXECUTION_FAILED',
+    beforeEffect: true,
+    message: expect.stringContaining('name a smaller workspace'),
+  })
+  expect(command).not.toHaveBeenCalled()
+  expect(await around()).toBe('ran')
   remove()
+})
+
+it('a folder that its owner may not read is read-only, so that no command looks into it', async () => {
+  const { base, ws, remove } = freshFolders()
+  onTestFinished(remove)
+  for (const path of [base, ws]) chmodSync(path, 0o755)
+  mkdirSync(join(ws, 'a/closed/.git'), { recursive: true })
+  chmodSync(join(ws, 'a/closed'), 0)
+  const found = await asOrdinaryUser(() =>
+    userRepositories(ws).around(
+      async ({ readOnly }) => readOnly,
+      () => undefined,
+    ),
+  )
+  expect(found).toEqual([join(ws, 'a/closed')])
 })

@@ -43,7 +43,7 @@ test.each<[string, (res: ServerResponse, id: number) => void, object]>([
       res.on('drain', more)
       more()
     },
-    { code: 'EXECUTION_FAILED', message: expect.stringContaining('more than 67108864 bytes') },
+    { code: 'EXECUTION_FAILED', message: expect.stringContaining('more than 8388608 bytes') },
   ],
 ])('a call that is answered with %s is a failure', async (_, onCall, expected) => {
   const server = await webServer(mcpOverHttp(onCall))

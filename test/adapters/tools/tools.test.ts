@@ -1,3 +1,4 @@
+// @module-tag git
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -9,6 +10,7 @@ import { createRedactor } from '../../../domain/agent/secrets/redactor.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
 import type { ToolContext } from '../../../domain/ports.ts'
 import { freshFolders } from '../../support/folders.ts'
+import { longestTurn } from '../../support/turns.ts'
 
 let folders: ReturnType<typeof freshFolders>
 let context: ToolContext
@@ -137,6 +139,32 @@ describe('read_file', () => {
     put('f', secret.repeat(2_000))
     const shown = (await content('read_file', { path: 'f' }, { redact: (text) => redactText(text).value })) as string
     expect(shown).not.toMatch(/SS|ee/)
+  })
+
+  it('hides secrets in every part of a file of several megabytes, so that no part of one is left', async () => {
+    const secret = 'S'.repeat(50) + 'e'.repeat(50)
+    const redactor = createRedactor({ key: new Uint8Array(32), known: [secret] })
+    const secrets = {
+      redact: (text: string) => redactor.redactText(text).value,
+      redactStream: () => redactor.redactStream(),
+    }
+    put('f', `${secret.repeat(300)}\n`.repeat(100))
+    for (const args of [{ path: 'f' }, { path: 'f', offset: 50 }])
+      expect(await content('read_file', args, secrets)).not.toMatch(/SS|ee/)
+  })
+
+  it.each([
+    ['57 MB of lines', 57, 'lorem ipsum dolor sit\n'],
+    ['16 MB of empty lines', 16, '\n'],
+    ['16 MB in one line', 16, 'lorem ipsum dolor sit '],
+  ])('a file of %s holds the event loop for at most 50 ms', { retry: 2 }, async (_, size, words) => {
+    const redactor = createRedactor({ key: new Uint8Array(32), known: ['a-long-secret-value'] })
+    const secrets = {
+      redact: (text: string) => redactor.redactText(text).value,
+      redactStream: () => redactor.redactStream(),
+    }
+    put('f', Buffer.alloc(size * 2 ** 20, words))
+    expect((await longestTurn(() => call('read_file', { path: 'f' }, secrets))).ms).toBeLessThan(50)
   })
 })
 

@@ -1,3 +1,4 @@
+// @module-tag git
 import { execFileSync } from 'node:child_process'
 import { linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// @module-tag git
 import { execFileSync, spawn } from 'node:child_process'
 import {
   chmodSync,

@@ -9,6 +9,7 @@ import { call, calls, completes, harness, seededRandom, testSpec } from '../../s
 import { describeWithPostgres } from '../../support/postgres.ts'
 import { schemasOf } from '../../support/projections/postgres-kit.ts'
 import { tool } from '../../support/story.ts'
+import { VirtualClock } from '../../support/virtual-clock.ts'
 
 const newLog = () => new MemoryLog({ random: seededRandom('one log'), clock: { now: () => 0 } })
 
@@ -42,9 +43,11 @@ describeWithPostgres('tables in PostgreSQL that are newer than the log', (server
       onTestFinished(() => tables.close())
       return tables
     }
-    const kept = await tablesBesideLoss({ home, prompt: home, log: older, blobs }, opened)
-    const other = await tablesBesideLoss({ home, prompt: home, log: older, blobs }, opened)
-    expect(await other.notice()).toBe(false)
+    const stores = { home, prompt: home, log: older, blobs }
+    const running = { open: opened, clock: new VirtualClock(), memory: { lost: null, settle: () => undefined } }
+    const kept = await tablesBesideLoss(stores, running)
+    const other = await tablesBesideLoss(stores, running)
+    await other.look()
     expect(other.losses.gate.loss).not.toBeNull()
     const elsewhere = harness((_, n) => says[Math.min(n, says.length) - 1]!, { tools: [pay], log: kept.log, seed: 'b' })
     await expect(elsewhere.drive(runId)).rejects.toMatchObject({ code: 'LOG_SHORTENED' })
@@ -62,7 +65,7 @@ describeWithPostgres('tables in PostgreSQL that are newer than the log', (server
     expect(losses.open).toBeNull()
     // Another process goes on without a restart once it has looked again.
     expect(other.losses.gate.loss).not.toBeNull()
-    expect(await other.notice()).toBe(true)
+    await other.look()
     expect(other.losses.gate.loss).toBeNull()
     expect((await other.tables.read(async () => null)).position).toEqual(await older.headCursor())
     expect(await losses.look()).toBeNull()

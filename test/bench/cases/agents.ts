@@ -102,7 +102,7 @@ async function opened(data: string, workspace: string) {
     /** Gives the run's id. */
     async run(program: string, namespace = false): Promise<string> {
       const backends = [createCliBackend(claudeCode, { workspace, program, namespace })]
-      const hiding = { value: secrets.json, pieces: () => secrets.stream() }
+      const hiding = { value: secrets.json, texts: () => secrets.texts() }
       const gateway = new AgentGateway({ log: runs, clock, hiding, backends })
       const { agentId, completion } = await gateway.run('claude_code', { prompt: 'go' })
       if (!(await completion).success) throw new Error('the measured agent did not do its work')

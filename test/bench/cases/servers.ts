@@ -8,7 +8,7 @@ import { cpuOfTables } from '../servers/tables.ts'
 export const servers: Case = {
   name: 'servers',
   async run(bench: Bench) {
-    if (found === null) {
+    if (found === undefined) {
       process.stderr.write('servers: not measured, there is no PostgreSQL here (apt-get install postgresql)\n')
       return []
     }

@@ -36,7 +36,7 @@ if (events !== null && !(Number.isSafeInteger(events) && events >= 50_000))
   usage(`--events ${values.events}: expected a whole number from 50000`)
 const unknown = values.only?.find((name) => !(name in CASES))
 if (unknown !== undefined) usage(`--only ${unknown}: there is no such case`)
-if (found === null) usage('there is no PostgreSQL here; install it (apt-get install postgresql)')
+if (found === undefined) usage('there is no PostgreSQL here; install it (apt-get install postgresql)')
 
 process.stderr.write(process.env.EVENTSTORE_URL ? 'on a real server\n' : 'on a stand-in, not on a real server\n')
 const place = await openPlace({ quick: values.quick, events })

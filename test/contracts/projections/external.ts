@@ -128,6 +128,44 @@ export function externalContract(kit: TablesKit): void {
       expect(await rebuilt()).toEqual(dump)
     })
 
+    it('whose agent tells no usage has an unknown usage, alone and in the total of its tree', async () => {
+      const { gateway, puppet, tables, open, lineage } = await told(kit)
+      const run = await gateway.run('fake', { prompt: 'go' })
+      puppet.exit()
+      await run.completion
+      await open()
+      const unknown = { usage_input_tokens: null, usage_output_tokens: null, usage_cost: null, nano_dollars: null }
+      expect(await lineage()).toMatchObject({ ...unknown, unpriced_calls: 1 })
+      expect(await tables.db.selectFrom('agent_lineage_totals').selectAll().execute()).toMatchObject([
+        { total_input_tokens: null, total_output_tokens: null, total_cost: null, total_nano_dollars: null },
+      ])
+      const { runs } = await listRuns(tables.db)
+      expect(runs).toMatchObject([{ usage: { calls: 1, untold: 1, unpriced: 1 } }])
+    })
+
+    it('that tells tokens without a cost has these tokens and no known cost', async () => {
+      const { gateway, puppet, open, lineage } = await told(kit)
+      const run = await gateway.run('fake', { prompt: 'go' })
+      await puppet.emit({ usage: { ...USAGE, cost: null } })
+      puppet.exit()
+      await run.completion
+      await open()
+      expect(await lineage()).toMatchObject({ usage_input_tokens: 90, usage_output_tokens: 5, usage_cost: null })
+    })
+
+    it('has the model that was asked for on its bill where the agent names none', async () => {
+      const { gateway, puppet, tables, open } = await told(kit)
+      ;(puppet.backend.capabilities as string[]).push('agent_api.config.model.v1')
+      const run = await gateway.run('fake', { prompt: 'go', extensions: { 'agent_api.config.model.v1': 'model-y' } })
+      const { model: _, ...usage } = USAGE
+      await puppet.emit({ usage })
+      puppet.exit()
+      await run.completion
+      await open()
+      expect([...(await usageBy(tables.db, 'model', [run.agentId]))]).toMatchObject([['model-y', { output: 5 }]])
+      expect((await listRuns(tables.db)).runs).toMatchObject([{ model: 'model-y' }])
+    })
+
     it('that has resumed a session shows no figures of that session as its own', async () => {
       const { gateway, puppet, open, lineage } = await told(kit)
       const resumed = { 'agent_api.session.resume.v1': { selector: 'last' } } as const
@@ -137,7 +175,7 @@ export function externalContract(kit: TablesKit): void {
       puppet.exit()
       await run.completion
       await open()
-      expect(await lineage()).toMatchObject({ usage_input_tokens: 0, usage_output_tokens: 0, nano_dollars: 0 })
+      expect(await lineage()).toMatchObject({ usage_input_tokens: null, usage_output_tokens: null, nano_dollars: null })
     })
   })
 }

@@ -92,7 +92,8 @@ export function treeContract(kit: TablesKit): void {
               agents.of(id).state.parent?.ancestors?.includes(row.id) ||
               agents.of(id).state.parent?.agentId === row.id,
           )
-          const sum = (of: (one: (typeof lineage)[number]) => number) => subtree.reduce((all, one) => all + of(one), 0)
+          const sum = (of: (one: (typeof lineage)[number]) => number | null) =>
+            subtree.reduce((all, one) => all + of(one)!, 0)
           expect(totals.find(({ id }) => id === row.id)).toMatchObject({
             agents: subtree.length,
             total_input_tokens: sum((one) => one.usage_input_tokens),

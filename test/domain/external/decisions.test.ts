@@ -2,6 +2,7 @@ import { describe, expect, it, test } from 'vitest'
 import { external } from '../../../domain/external/aggregate.ts'
 import type { ExternalCommand } from '../../../domain/external/commands.ts'
 import { owed } from '../../../domain/external/owed.ts'
+import { questionHash } from '../../../domain/shared/question.ts'
 import { EXITED, Run, running, START } from '../../support/external/decider.ts'
 
 // given events / when a command / then events
@@ -163,9 +164,10 @@ describe('what the agent asks leave for', () => {
     const { argumentsHash } = run.state!.permissions.last[0]!
     const refused = (command: ExternalCommand, code: string) =>
       expect(() => run.decide(command)).toThrow(expect.objectContaining({ code }))
-    refused(decide(0, { argumentsHash: '0'.repeat(64) }), 'APPROVAL_MISMATCH')
+    const asked = { for: 'approval', toolCallId: 'x1.t0.c0', argumentsHash, asked: null } as const
+    refused(decide(0, { questionHash: '0'.repeat(64) }), 'QUESTION_CHANGED')
     refused(decide(1), 'APPROVAL_NOT_PENDING')
-    expect(then(run, decide(0, { argumentsHash }))).toEqual([
+    expect(then(run, decide(0, { questionHash: questionHash(asked) }))).toEqual([
       ['permission_decided', { toolCallId: 'x1.t0.c0', argumentsHash, decision: 'approved' }],
     ])
     refused(decide(0), 'APPROVAL_NOT_PENDING')

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { approvalHash } from '../../../domain/agent/rules/question.ts'
 import { external } from '../../../domain/external/aggregate.ts'
 import { bodyFault } from '../../../domain/external/codec.ts'
 import type { ExternalCommand } from '../../../domain/external/commands.ts'
@@ -37,14 +38,15 @@ describe('given a run that reaches tools of keepup’s', () => {
     run.ask('ask')
     run.decide(GO_ON)
     expect(run.ofCalls()).toEqual(['tool_call_requested', 'tool_call_start', 'approval_requested'])
-    const [{ argumentsHash } = expect.fail()] = run.open
+    const [call = expect.fail()] = run.open
+    const questionHash = approvalHash(call, call.stage.at === 'approval' ? call.stage.expiresAt : Number.NaN, [])
     const decide = { kind: 'decide_permission', toolCallId: run.id(0), decision: 'approved' } as const
-    const wrong = () => run.decide({ ...decide, argumentsHash: 'f'.repeat(64) })
-    expect(wrong).toThrow(expect.objectContaining({ code: 'APPROVAL_MISMATCH' }))
-    run.decide({ ...decide, argumentsHash })
+    const wrong = () => run.decide({ ...decide, questionHash: 'f'.repeat(64) })
+    expect(wrong).toThrow(expect.objectContaining({ code: 'QUESTION_CHANGED' }))
+    run.decide({ ...decide, questionHash })
     run.decide(GO_ON)
     expect(run.ofCalls().slice(3)).toEqual(['approval_decided', 'tool_call_intent'])
-    const again = () => run.decide({ ...decide, argumentsHash })
+    const again = () => run.decide({ ...decide, questionHash })
     expect(again).toThrow(expect.objectContaining({ code: 'APPROVAL_NOT_PENDING' }))
   })
 

@@ -79,6 +79,11 @@ describe('the order of checks', () => {
   })
 })
 
+test('an error about a part of an extension names the extension and the part', () => {
+  const asked = { prompt: 'go', extensions: { 'agent_api.session.resume.v1': { selector: 'id' } } }
+  expect(failure(asked).message).toBe('extension "agent_api.session.resume.v1": id: is missing; expected a text')
+})
+
 test('no error repeats a value', () => {
   const secret = 'hunter2-hunter2'
   const asked: unknown[] = [

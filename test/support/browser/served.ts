@@ -18,6 +18,8 @@ export interface Served {
   readonly giveSign: typeof giveSign
   /** A request with the token. */
   ask<T = Record<string, never>>(method: string, path: string, body?: unknown): Promise<T>
+  /** Answers an approval for the question as it is shown now. */
+  answer(toolCallId: string, body: object): Promise<unknown>
   /** Starts a run and drives it as `serve` does. */
   start(task: string, more?: Record<string, unknown>): Promise<string>
   /** Starts a run and waits until its drive has ended. */
@@ -71,13 +73,18 @@ export async function serve(
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`)
     return text === '' ? null : JSON.parse(text)
   }
+  const answer: Served['answer'] = async (toolCallId, body) => {
+    const path = `/v1/approvals/${toolCallId}`
+    const { questionHash } = await ask<{ questionHash: string }>('GET', path)
+    return ask('POST', path, { questionHash, ...body })
+  }
   const start: Served['start'] = async (task, more = {}) => {
     const tools = more.workspace === undefined ? {} : { tools: ['list_dir', 'read_file', 'write_file'] }
     const body = { task, model, by: 'ada', limits: { maxTurns: 10_000 }, ...tools, ...more }
     return (await ask<{ runId: string }>('POST', '/v1/runs', body)).runId
   }
   return {
-    ...{ url, backend, model, giveSign, ask, start },
+    ...{ url, backend, model, giveSign, ask, answer, start },
     streams: () => streams,
     workspace: workspaces(root),
     async driven(task, more) {

@@ -40,6 +40,28 @@ export const RIGHTS: readonly Rule[] = [
     },
   },
   {
+    rule: 'documents',
+    says: 'an update that leaves a block outside the document model is refused',
+    test: 'test/adapters/documents/person-update.test.ts',
+    name: 'that leaves a block outside the document model is refused:',
+    fault: {
+      file: 'adapters/documents-loro/outside-model.ts',
+      search: 'if (fault !== null) return fault',
+      replace: 'if (fault === id) return fault',
+    },
+  },
+  {
+    rule: servers,
+    says: 'a message of a server is bounded before it is parsed',
+    test: 'test/adapters/tools-mcp/message-bounds.test.ts',
+    name: 'is refused and holds the event loop for at most 50 ms',
+    fault: {
+      file: 'adapters/tools-mcp/message-bounds.ts',
+      search: 'if (values > MAX_VALUES)',
+      replace: 'if (values < 0 * MAX_VALUES)',
+    },
+  },
+  {
     rule: servers,
     says: 'a tool that is not the one that was recorded is not called',
     test: 'test/api/mcp.test.ts',

@@ -4,7 +4,7 @@ import { openKeepUp } from '../../../api/index.ts'
 // agent-child.ts <data> <workspace> <n> <before|after>. It prints the run's id and waits for the end.
 
 const [data = '', workspace = '', nth = '0', side = 'after'] = process.argv.slice(2)
-const keepup = await openKeepUp({ data })
+const keepup = await openKeepUp({ data, sandboxed: false })
 const { log } = keepup.services
 const append = log.append.bind(log)
 let appends = 0

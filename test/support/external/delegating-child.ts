@@ -5,7 +5,7 @@ import { DELEGATING } from './delegating.ts'
 // delegating-child.ts <data> <workspace> <n> <before|after>. It prints how many there are.
 
 const [data = '', workspace = '', nth = '0', side = 'after'] = process.argv.slice(2)
-const keepup = await openKeepUp({ data, scripts: DELEGATING.scripts })
+const keepup = await openKeepUp({ data, sandboxed: false, scripts: DELEGATING.scripts })
 const { log } = keepup.services
 const append = log.append.bind(log)
 const BETWEEN = ['child_delegated', 'child_ended', 'delivered']

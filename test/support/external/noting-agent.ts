@@ -7,7 +7,7 @@ import { start } from '../child.ts'
 import { tempFolder } from '../folders.ts'
 import { CLAUDE } from './samples.ts'
 
-/** A folder with an agent that notes each of its starts, leaves a grandchild behind, and plays a recorded run. */
+/** A folder with an agent that notes each of its starts outside of its workspace (so it runs unconfined), leaves a grandchild behind, and plays a recorded run. */
 export function place() {
   const root = realpathSync(tempFolder())
   const [bin, work, starts] = [join(root, 'bin'), join(root, 'work'), join(root, 'starts')]

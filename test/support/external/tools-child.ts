@@ -8,6 +8,7 @@ const [data = '', workspace = '', nth = '0', side = 'after'] = process.argv.slic
 const die = () => process.kill(process.pid, 'SIGKILL')
 const keepup = await openKeepUp({
   data,
+  sandboxed: false,
   scripts: REACHING.scripts,
   tools: [noteTool(workspace, nth === '0' ? die : () => undefined)],
 })

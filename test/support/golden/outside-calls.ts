@@ -1,6 +1,4 @@
-import { callsOf } from '../../../domain/agent/state/state.ts'
 import type { ExternalFact } from '../../../domain/external/commands.ts'
-import { actingAgent } from '../../../domain/external/tools.ts'
 import { toolCallId } from '../../../domain/log/ids.ts'
 import type { ExternalRunLog } from '../../../domain/ports/external.ts'
 import type { StreamExternalLog } from '../../../domain/runtime/external/stream-log.ts'
@@ -19,11 +17,10 @@ export async function callTools(run: ExternalRunLog, runs: StreamExternalLog, cl
   const decide = async (index: number, decision: 'approved' | 'rejected', reason?: string) => {
     const { toolCallId } = of(index, 'send')
     const by = { kind: 'approver', id: 'ann', claimed: true } as const
-    const { argumentsHash } = callsOf(actingAgent(run.state)!).find(({ id }) => id === toolCallId)!
     const said = reason === undefined ? {} : { reason }
     await runs.ask(
       agentId,
-      { kind: 'decide_permission', toolCallId, decision, argumentsHash, ...said },
+      { kind: 'decide_permission', toolCallId, decision, ...said },
       {
         ...{ by, commandId: `${agentId}.d${index}` },
       },

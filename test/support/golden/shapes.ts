@@ -25,6 +25,7 @@ export const GAINED: Readonly<Record<string, readonly string[]>> = {
   'child_delegated@1': ['backend.tools'],
   'external_started@1': ['tools'],
   'model_call_end@1': ['calls.[].permission'],
+  'process_start@1': ['confinement'],
   'tool_call_start@1': ['permission'],
 }
 

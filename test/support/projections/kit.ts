@@ -21,6 +21,8 @@ export interface Tables {
   dump(): Promise<Dump>
   /** For queries. */
   readonly db: Kysely<Database>
+  /** Runs SQL that no part of the product runs. */
+  alter(text: string): Promise<void>
 }
 
 /** A database that holds tables: what the contracts of stores and projectors are run on. */
@@ -47,7 +49,16 @@ export const sqliteKit: TablesKit = {
     await (await openSqliteStore(file)).close()
     const reader = connect(file, 'read')
     onTestFinished(() => reader.close())
-    return { open: () => openSqliteStore(file), dump: async () => dumpFile(file), db: reader.db }
+    return {
+      open: () => openSqliteStore(file),
+      dump: async () => dumpFile(file),
+      db: reader.db,
+      alter: async (text) => {
+        const db = new DatabaseSync(file)
+        db.exec(text)
+        db.close()
+      },
+    }
   },
 }
 

@@ -77,7 +77,12 @@ export function postgresKit(server: () => PostgresServer): TablesKit {
       onTestFinished(() => void used.push(found))
       const { home, name, tables } = found
       const pool = schemas.pool()
-      return { open: () => home.open(name), dump: () => dumpSchema(pool, tables), db: dbOf(pool, tables) }
+      return {
+        open: () => home.open(name),
+        dump: () => dumpSchema(pool, tables),
+        db: dbOf(pool, tables),
+        alter: async (text) => void (await pool.query(`set search_path to ${tables}; ${text}; reset search_path`)),
+      }
     },
   }
 }

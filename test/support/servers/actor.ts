@@ -77,24 +77,27 @@ async function start(): Promise<void> {
 }
 
 /** The decision is made only after a look: no process performs the call any more. */
-async function settle({ services, say: tell }: KeepUp): Promise<void> {
+async function settle(keepup: KeepUp): Promise<void> {
   const all = new AbortController()
   const ended = new Set<string>()
-  for await (const page of services.log.subscribe(null, all.signal)) {
+  for await (const page of keepup.services.log.subscribe(null, all.signal)) {
     for (const { header } of page) {
       const { type, agentId = '', runId = agentId, toolCallId = '' } = header
       if ((type === 'completion' || type === 'error') && agentId === runId) ended.add(agentId)
-      if (type === 'tool_call_unknown') await decide(tell, runId, agentId, toolCallId)
+      if (type === 'tool_call_unknown') await decide(keepup, runId, agentId, toolCallId)
     }
     if (ended.size >= Number(count)) all.abort()
   }
 }
 
-async function decide(tell: KeepUp['say'], runId: string, agentId: string, toolCallId: string): Promise<void> {
+async function decide(keepup: KeepUp, runId: string, agentId: string, toolCallId: string): Promise<void> {
   const happened = linesOf(runId).includes(toolCallId)
   const decision = happened ? ('happened' as const) : ('run' as const)
   // The late outcome of a worker that was let go has settled it meanwhile.
-  const settled = await tell(agentId, { kind: 'resolve_doubt', toolCallId, decision }).catch((error) => error as Error)
+  const settled = await keepup
+    .doubt(toolCallId)
+    .then(({ questionHash }) => keepup.say(agentId, { kind: 'resolve_doubt', toolCallId, questionHash, decision }))
+    .catch((error) => error as Error)
   say(settled instanceof Error ? `settled ${toolCallId}: ${settled.message}` : `decided ${toolCallId} ${decision}`)
 }
 

@@ -42,7 +42,7 @@ export class FakeClaude {
   }
 
   async open(): Promise<KeepUp> {
-    const keepup = await openKeepUp({ data: join(this.root, 'data') })
+    const keepup = await openKeepUp({ data: join(this.root, 'data'), sandboxed: false })
     onTestFinished(() => keepup.close())
     return keepup
   }

@@ -4,7 +4,7 @@ import { AgentRuntime, ClaudeCodeProvider, openKeepUp } from '../../../api/index
 // of the store: spawn-child.ts <data> <workspace> <n> <before|after>.
 
 const [data = '', workingDir = '', nth = '0', side = 'after'] = process.argv.slice(2)
-const keepup = await openKeepUp({ data })
+const keepup = await openKeepUp({ data, sandboxed: false })
 const { log } = keepup.services
 const append = log.append.bind(log)
 let appends = 0

@@ -45,3 +45,29 @@ describeWithPostgres('streams that operators or other programs have damaged', (s
     expect(await look(['rebuild'])).toMatchObject({ code: 0, out: expect.stringContaining('the tables are equal') })
   })
 })
+
+describeWithPostgres('an event of another program in the stream of the log itself', (server) => {
+  const place = deployment()
+  const { look, doctor } = cliOf(place, server)
+
+  it('parks that stream alone: runs start, run and are verified, and the damage is reported with its remedy', async () => {
+    const before = idIn((await look(['run', 'finish', '--no-workspace'])).err)
+    const { store } = place.eventstore
+    const none = new Uint8Array()
+    const stray = { id: crypto.randomUUID(), type: 'noted', contentType: 'x', data: none, metadata: none }
+    store.append('ns.log-meta', store.events('ns.log-meta')!.length - 1, [stray])
+    const started = await look(['run', 'finish', '--no-workspace'])
+    expect(started.code, started.err).toBe(0)
+    for (const id of [before, idIn(started.err)]) {
+      expect(await look(['verify', id])).toMatchObject({ code: 0 })
+      expect((await look(['runs', 'show', id])).code).toBe(0)
+    }
+    const { of } = await doctor()
+    expect(of('parked')).toMatchObject({ state: 'warning', found: '1 stream is shown only in part' })
+    expect(of('log-meta')).toMatchObject({ state: 'warning', todo: expect.stringContaining('backup') })
+    const all = await look(['verify'])
+    expect(all.out).toMatch(/log-meta.*not written by keepup/)
+    expect(all.code).toBe(5)
+    expect(await look(['rebuild'])).toMatchObject({ code: 0 })
+  })
+})

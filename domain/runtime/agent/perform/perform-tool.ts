@@ -12,6 +12,7 @@ import type { Tool, ToolContext, ToolFailure, ToolResult } from '../../../ports.
 import { limited } from '../../time-limit.ts'
 import { inSteps, type YieldToEventLoop, yielder } from '../../yield-to-event-loop.ts'
 import { redactedSandbox, redactResult, thenRefreshed } from '../redact.ts'
+import { changedSinceApproval } from './approved-files.ts'
 import { ledElsewhere } from './paths.ts'
 import { controlLimitMs, performControl } from './perform-control.ts'
 import type { ToolAttempt } from './tool-attempt.ts'
@@ -65,6 +66,7 @@ export async function performTool(performed: ToolAttempt): Promise<OutcomeComman
     workspace: env.workspace,
     sandbox: env.sandbox && redactedSandbox(env.sandbox, env.secrets),
     redact: (text) => env.secrets.text(text),
+    redactStream: () => env.secrets.stream(),
     ...(readOn && { readOn }),
     onOutput: (text) => publish(output.push(text)),
   })
@@ -76,9 +78,11 @@ export async function performTool(performed: ToolAttempt): Promise<OutcomeComman
     if (elsewhere !== null && isProbed(call))
       return { doubt: `${call.toolName} cannot be asked after: ${elsewhere.message}` }
     if (elsewhere !== null) throw elsewhere
-    const resolved = await env.secrets.resolve(args)
+    const resolved = await env.secrets.resolve(args, call.toolName)
     const probed = await probe(tool, call, resolved, context(own), yieldToEventLoop)
     if (probed !== null && 'doubt' in probed) return probed
+    const changed = probed === null ? await changedSinceApproval(env.workspace, call) : null
+    if (changed !== null) return { outdated: changed }
     const run = async () => inSteps(toolResult(await tool.run(resolved, context(own))), yieldToEventLoop)
     const { result } = probed ?? { result: await thenRefreshed(env.secrets, run) }
     // A result that cannot be redacted is a failure of the tool, like any other malformed result.
@@ -113,6 +117,10 @@ export async function performTool(performed: ToolAttempt): Promise<OutcomeComman
     return failed(itsOwn ? thrownByTool(ended.error) : broken, took())
   }
   if ('doubt' in ended.value) return inDoubt(ended.value.doubt)
+  if ('outdated' in ended.value) {
+    const reason = env.secrets.text(ended.value.outdated)
+    return { kind: 'files_changed', ...about, durationMs: took(), reason }
+  }
   const { durationMs, value } = ended
   try {
     const stored = await withWhole(ports, env.secrets, value, readOn)

@@ -4,17 +4,15 @@ import { KeptText, wholeEnd, wholeStart } from '../../../agent/kept-text.ts'
 import { resultText } from '../../../agent/state/messages.ts'
 import type { Json } from '../../../log/json.ts'
 import { bodyHasher } from '../../../log/seal.ts'
-import { wellFormed } from '../../../log/well-formed.ts'
 import type { Random, ToolResult } from '../../../ports.ts'
 import type { RuntimePorts, SecretBoundary } from '../../ports.ts'
 import { type YieldToEventLoop, yielder } from '../../yield-to-event-loop.ts'
-import { resultFilter } from '../redact.ts'
+import { filteredParts, resultFilter } from '../redact-parts.ts'
 
 /** A result of more bytes than this is stored beside its event. */
 const MAX_INLINE_RESULT = 64 * 1024
-/** The size of one piece of work, in bytes or characters: of hashing, and of redaction, which may find a secret in every line. */
+/** The size of one piece of hashing, in bytes. */
 const PART = 256 * 1024
-const REDACTED_PART = 32 * 1024
 /** Of the beginning and the end that an event tells, each. In bytes. */
 const END_BYTES = 512
 
@@ -64,33 +62,9 @@ async function redacted(
   whole: string | readonly Uint8Array[],
   yieldToEventLoop: YieldToEventLoop,
 ): Promise<Buffer> {
-  const filter = resultFilter(secrets)
   const kept = new KeptText()
-  for (const part of parts(whole)) {
-    kept.add(filter.push(wellFormed(part)))
-    await yieldToEventLoop()
-  }
-  kept.add(filter.end())
+  for await (const part of filteredParts(resultFilter(secrets), whole, yieldToEventLoop)) kept.add(part)
   return Buffer.concat(kept.pieces())
-}
-
-/** In pieces that cut no character. */
-function* parts(whole: string | readonly Uint8Array[]): Generator<string> {
-  if (typeof whole === 'string') {
-    for (let from = 0; from < whole.length; ) {
-      const paired = /[\ud800-\udbff]/.test(whole[from + REDACTED_PART - 1] ?? '')
-      const to = from + REDACTED_PART + (paired ? 1 : 0)
-      yield whole.slice(from, to)
-      from = to
-    }
-    return
-  }
-  const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
-  for (const piece of whole) {
-    for (let from = 0; from < piece.length; from += REDACTED_PART)
-      yield utf8.decode(piece.subarray(from, from + REDACTED_PART), { stream: true })
-  }
-  yield utf8.decode()
 }
 
 async function describe(random: Random, bytes: Buffer, yieldToEventLoop: YieldToEventLoop): Promise<Attachment> {

@@ -1,5 +1,3 @@
-import { BoundReached } from './meter.ts'
-
 /** One server-sent event. */
 export interface WireEvent {
   readonly name: string
@@ -7,9 +5,14 @@ export interface WireEvent {
 }
 
 /** The longest event, in characters. */
-const MAX_EVENT = 8 << 20
+export const MAX_EVENT = 8 << 20
 /** The most lines of one stream: several for each event. */
 const MAX_LINES = 2_000_000
+
+/** An event, or a stream, is longer than {@link EventReader} reads. */
+export class EventTooLong extends Error {
+  override readonly name = 'EventTooLong'
+}
 
 /** Parses server-sent events from pieces of text, in linear time. */
 export class EventReader {
@@ -21,7 +24,7 @@ export class EventReader {
   private skipFeed = false
   private lines = 0
 
-  /** The events that end in this piece. Throws {@link BoundReached} for an event that is too long. */
+  /** The events that end in this piece. Throws {@link EventTooLong}. */
   push(text: string): WireEvent[] {
     const events: WireEvent[] = []
     let from = this.skipFeed && text.startsWith('\n') ? 1 : 0
@@ -29,7 +32,7 @@ export class EventReader {
     const ends = /\r\n|\n|\r/g
     ends.lastIndex = from
     for (let end = ends.exec(text); end !== null; end = ends.exec(text)) {
-      if (++this.lines > MAX_LINES) throw new BoundReached('bytes')
+      if (++this.lines > MAX_LINES) throw new EventTooLong(`the server sent more than ${MAX_LINES} lines in one answer`)
       const event = this.line(this.whole(text.slice(from, end.index)))
       if (event !== null) events.push(event)
       from = ends.lastIndex
@@ -73,6 +76,7 @@ export class EventReader {
   }
 
   private check(): void {
-    if (this.held + this.size > MAX_EVENT) throw new BoundReached('bytes')
+    if (this.held + this.size > MAX_EVENT)
+      throw new EventTooLong(`the server sent an event of more than ${MAX_EVENT} characters`)
   }
 }

@@ -1,0 +1,37 @@
+import { existsSync } from 'node:fs'
+import { homedir, userInfo } from 'node:os'
+import { certificatePaths, searchPath } from './environment.ts'
+import { type PrivateEntry, privateEntries } from './private-entries.ts'
+import { toolPaths } from './toolchains.ts'
+
+/** The parts of this machine that confined programs see, and those within that they do not. */
+export interface Machine {
+  /** The home folder, from the environment. */
+  readonly home: string
+  /** Further homes: the one that the system knows for the user. */
+  readonly otherHomes: readonly string[]
+  /** Files and folders of tools and certificates outside of the system's folders. */
+  readonly tools: readonly string[]
+  /** Entries of `/etc` that not every user may read. */
+  readonly masked: readonly PrivateEntry[]
+}
+
+/** What programs with these variables see of the machine. `workspace`: a real path. */
+export async function machineOf(env: NodeJS.ProcessEnv, workspace: string | null): Promise<Machine> {
+  const home = homeOf(env)
+  const otherHomes = systemHomes()
+  const tools = toolPaths({ home, otherHomes, node: process.execPath, path: searchPath(env), workspace })
+  const certificates = certificatePaths(env).filter(existsSync)
+  return { home, otherHomes, tools: [...tools, ...certificates], masked: await privateEntries('/etc') }
+}
+
+export const homeOf = (ours: NodeJS.ProcessEnv): string => ours.HOME || homedir()
+
+/** The home in the system's list of users. A user without an entry, as in containers, has none. */
+function systemHomes(): string[] {
+  try {
+    return [userInfo().homedir]
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,76 @@
+import { constants, type Dirent } from 'node:fs'
+import { chmod, lstat, open, unlink } from 'node:fs/promises'
+import { shownIn } from './git-folders.ts'
+import { bytesOf, walk } from './walk.ts'
+
+const SET_ID = 0o6000
+/** Linux's O_PATH, which Node does not export: the file itself is not opened, so that it need not be readable. */
+const O_PATH = 0o10000000
+
+type Unsafe = 'set-id' | 'device'
+
+/**
+ * Runs a command, and then takes away what it added: the set-user-ID and set-group-ID bits of files, and devices. With a filter
+ * of system calls a command can add none, and nothing is searched. Files that had such bits before keep them.
+ */
+export async function withoutSetId<T>(
+  { workspace, filter }: { readonly workspace: string; readonly filter: Buffer | null },
+  command: () => Promise<T>,
+  tell: (text: string) => void,
+): Promise<T> {
+  if (filter !== null) return command()
+  const before = await unsafeIn(workspace)
+  try {
+    return await command()
+  } finally {
+    const after = await unsafeIn(workspace).catch((error: Error) => {
+      tell(error.message)
+      return new Map<string, Unsafe>()
+    })
+    for (const [key, kind] of after) if (before.get(key) !== kind) await mend(workspace, key, kind, tell)
+  }
+}
+
+/** The unsafe files of a workspace by inode and path. */
+async function unsafeIn(workspace: string): Promise<Map<string, Unsafe>> {
+  const found = new Map<string, Unsafe>()
+  const look = async (path: string) => {
+    const stats = await lstat(bytesOf(path)).catch(() => null)
+    if (stats === null) return
+    const isDevice = stats.isBlockDevice() || stats.isCharacterDevice()
+    if (isDevice || (stats.isFile() && (stats.mode & SET_ID) !== 0))
+      found.set(`${stats.ino} ${path}`, isDevice ? 'device' : 'set-id')
+  }
+  const visit = async (folder: string, entries: readonly Dirent[]) => {
+    const folders = entries.filter((entry) => entry.isDirectory())
+    const others = entries.filter((entry) => !entry.isDirectory() && !entry.isSymbolicLink())
+    await Promise.all(others.map(({ name }) => look(`${folder}/${name}`)))
+    return folders
+  }
+  await walk(workspace, { visit })
+  return found
+}
+
+async function mend(workspace: string, key: string, kind: Unsafe, tell: (text: string) => void): Promise<void> {
+  const bytes = bytesOf(key.slice(key.indexOf(' ') + 1))
+  const shown = shownIn(workspace, bytes.toString('utf8'))
+  try {
+    if (kind === 'device') {
+      await unlink(bytes)
+      return tell(`the command made the device ${shown}; it was removed`)
+    }
+    // A link that was put at the path since is not followed.
+    const handle = await open(bytes, O_PATH | constants.O_NOFOLLOW)
+    try {
+      const { mode } = await handle.stat()
+      await chmod(`/proc/self/fd/${handle.fd}`, mode & 0o1777)
+    } finally {
+      await handle.close()
+    }
+    tell(`the command made the set-user-ID or set-group-ID file ${shown}; the bits were removed`)
+  } catch (error) {
+    tell(
+      `the command made the ${kind} file ${shown}, which could not be mended: ${(error as Error).message}; remove it`,
+    )
+  }
+}

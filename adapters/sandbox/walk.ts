@@ -1,0 +1,59 @@
+import type { Dirent } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { ToolError } from '../../domain/agent/errors.ts'
+
+const AT_ONCE = 64
+/** The time for one walk. In ms. */
+const LIMIT_MS = 30_000
+
+export interface WalkOptions {
+  /** Called with each folder and its entries. Returns the entries to go into. */
+  readonly visit: (folder: string, entries: readonly Dirent[]) => readonly Dirent[] | Promise<readonly Dirent[]>
+  /** Called with each folder that this user may not read. Default: it is passed over. */
+  readonly unreadable?: (folder: string) => void
+  /** Default: 30 s. In ms. */
+  readonly limitMs?: number | undefined
+}
+
+/**
+ * Visits a folder and every folder beneath it, and follows no link. All paths are texts of one character for each byte, because
+ * a name need not be UTF-8. Rejects with ToolError EXECUTION_FAILED, before any effect, after the time limit.
+ */
+export async function walk(root: string, { visit, unreadable, limitMs = LIMIT_MS }: WalkOptions): Promise<void> {
+  const end = performance.now() + limitMs
+  const folders = [byteText(root)]
+  for (let some = folders.splice(0, AT_ONCE); some.length > 0; some = folders.splice(-AT_ONCE)) {
+    if (performance.now() > end) throw tooLong(root, limitMs)
+    const inner = await Promise.all(
+      some.map(async (folder) => {
+        const entries = await entriesOf(folder, unreadable)
+        return (await visit(folder, entries)).map(({ name }) => `${folder}/${name}`)
+      }),
+    )
+    for (const found of inner) folders.push(...found)
+  }
+}
+
+/** A path as one character for each byte. */
+export const byteText = (path: string): string => Buffer.from(path, 'utf8').toString('latin1')
+export const bytesOf = (path: string): Buffer => Buffer.from(path, 'latin1')
+
+/** No entries where the folder was removed since it was listed, or where its path is too long for Linux. */
+async function entriesOf(folder: string, unreadable?: (folder: string) => void): Promise<Dirent[]> {
+  try {
+    return await readdir(bytesOf(folder), { withFileTypes: true, encoding: 'latin1' })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EACCES' || code === 'EPERM') unreadable?.(folder)
+    else if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'ENAMETOOLONG') throw error
+    return []
+  }
+}
+
+const tooLong = (root: string, limitMs: number): ToolError =>
+  new ToolError(
+    'EXECUTION_FAILED',
+    `the search of ${root} for git repositories and unsafe files takes more than ${limitMs / 1000} s, so that a command could ` +
+      'not be confined; name a smaller workspace',
+    { beforeEffect: true },
+  )

@@ -1,0 +1,203 @@
+import { checkVault } from '../../adapters/vault/file-vault.ts'
+import { LogError } from '../../domain/log/errors.ts'
+import { LOG_META } from '../../domain/log/ids.ts'
+import { idOf, kindOf } from '../../domain/log/owner.ts'
+import { ProjectionError } from '../../projections/index.ts'
+import { counted } from '../../projections/text.ts'
+import type { StreamList } from '../app/schemas/streams.ts'
+import { vaultKeys } from '../host/vault-keys.ts'
+import { Refused, take } from './client.ts'
+import type { Context } from './context.ts'
+import { acceptedLines, lossLines, lossReport } from './loss-text.ts'
+import { allStreams, runPages } from './pages.ts'
+
+/** Error codes of a file or a stream of the log that is not as it was written. */
+const DAMAGE = new Set(['LOG_CORRUPT', 'LOG_FOREIGN', 'LOG_NEWER'])
+
+/** The report on a damaged log, which verification exists to find; null for any other failure. */
+export function damage(error: unknown): string | null {
+  const known = error instanceof Refused || error instanceof LogError || error instanceof ProjectionError
+  return known && DAMAGE.has(error.code) ? error.message : null
+}
+
+interface Found {
+  readonly ok: boolean
+  /** Ids of the agents that were proved. */
+  readonly agents: readonly string[]
+}
+
+/** Checks one run. A run that the log cannot give is broken. */
+export async function verifyRun(ctx: Context, id: string, agent?: string): Promise<Found> {
+  try {
+    return await proveRun(ctx, id, agent)
+  } catch (error) {
+    const why = damage(error)
+    if (why === null) throw error
+    ctx.show({ runId: id, ok: false, damage: why }, () => [`${id}: BROKEN, ${why}`])
+    return { ok: false, agents: [id] }
+  }
+}
+
+async function proveRun(ctx: Context, id: string, agent: string | undefined): Promise<Found> {
+  const query = agent === undefined ? {} : { agent }
+  const found = await take((await ctx.client('read')).v1.runs[':id'].verify.$get({ param: { id }, query }))
+  ctx.show(found, () => [
+    ...found.agents.flatMap((a) => proofLines(a.agentId, a)),
+    ...found.acceptedLosses.flatMap(acceptedLines).map((line) => `  ${line}`),
+    ...found.parked.map(({ stream, revision, code }) => `  ${stream} is parked in the tables at ${revision} (${code})`),
+  ])
+  noteRows(ctx, found.agents)
+  return { ok: found.ok, agents: found.agents.map(({ agentId }) => agentId) }
+}
+
+interface Proof {
+  readonly ok: boolean
+  readonly events: number
+  readonly digests: number
+  readonly unchecked: number
+  readonly head: string
+  readonly erased: readonly { readonly revision: number; readonly reason: string }[]
+  readonly problems: readonly { readonly revision: number; readonly code: string; readonly message: string }[]
+}
+
+const proofLines = (name: string, proof: Proof): string[] => [
+  `${name}: ${proof.ok ? 'holds' : 'BROKEN'}, ${counted(proof.events, 'event')}, ${digests(proof)}, head ${proof.head}`,
+  ...proof.erased.map((one) => `  revision ${one.revision} erased: ${one.reason}`),
+  ...proof.problems.map((one) => `  revision ${one.revision} ${one.code}: ${one.message}`),
+]
+
+/** Digests of another version of the fold are not checked: the chain holds them, and no new fold equals them. */
+const digests = ({ digests, unchecked }: Pick<Proof, 'digests' | 'unchecked'>): string =>
+  unchecked === 0 ? counted(digests, 'digest') : `${counted(digests, 'digest')} and ${unchecked} not checked`
+
+/** Says what to do about rows that differ from the log. */
+function noteRows(ctx: Context, proofs: readonly Pick<Proof, 'problems'>[]): void {
+  if (!proofs.some(({ problems }) => problems.some(({ code }) => code === 'TABLE'))) return
+  ctx.note(
+    `the tables differ from the log: ${ctx.command('rebuild', '--accept')} makes them again; find out who changed them`,
+  )
+}
+
+/** Checks a store of variables. */
+export const verifyStore = (ctx: Context, store: string): Promise<boolean> =>
+  shownProof(ctx, `store ${store}`, async () => {
+    const client = await ctx.client('read')
+    return take(client.v1['context-stores'][':store'].verify.$get({ param: { store } }))
+  })
+
+const verifyStream = (ctx: Context, stream: string): Promise<boolean> =>
+  shownProof(ctx, nameOf(stream), async () => {
+    const client = await ctx.client('read')
+    return take(client.v1.streams[':stream'].verify.$get({ param: { stream } }))
+  })
+
+async function shownProof(ctx: Context, name: string, prove: () => Promise<Proof>): Promise<boolean> {
+  try {
+    const proof = await prove()
+    ctx.show(proof, () => proofLines(name, proof))
+    noteRows(ctx, [proof])
+    return proof.ok
+  } catch (error) {
+    const why = damage(error)
+    if (why === null) throw error
+    ctx.show({ stream: name, ok: false, damage: why }, () => [`${name}: BROKEN, ${why}`])
+    return false
+  }
+}
+
+/** The kinds of streams that people know by a name of their own. */
+const NAMES: Readonly<Record<string, string>> = { document: 'document', memory: 'fact', context: 'store' }
+
+const nameOf = (stream: string): string => {
+  const name = NAMES[kindOf(stream)]
+  return name === undefined ? `stream ${stream}` : `${name} ${idOf(stream)}`
+}
+
+/** Whether the log holds all that was seen of it, at every position, and the tables list its streams. */
+async function verifyLog(ctx: Context): Promise<boolean> {
+  const { loss, accepted = [] } = await lossReport(ctx, true)
+  if (loss !== null || accepted.length > 0)
+    ctx.show({ ok: loss === null, loss, accepted }, () => [
+      ...(loss === null ? [] : lossLines(loss)),
+      ...accepted.flatMap(acceptedLines),
+    ])
+  const found = await take((await ctx.client('read')).v1.verify.$get({}))
+  if (!found.ok) {
+    ctx.show(found, () => found.problems.map(({ code, message }) => `${code}: ${message}`))
+    noteRows(ctx, [{ problems: found.problems.map((one) => ({ ...one, revision: 0 })) }])
+  }
+  return (await verifyMeta(ctx)) && loss === null && found.ok
+}
+
+/** Whether the tables could read the log's own stream to its end. */
+async function verifyMeta(ctx: Context): Promise<boolean> {
+  const { parked } = await take((await ctx.client('read')).v1.projections.$get({}))
+  const damaged = parked.find(({ stream }) => stream === LOG_META)
+  if (damaged === undefined) return true
+  const { stream, revision, error } = damaged
+  ctx.show({ ok: false, stream, revision, damage: error }, () => [
+    `${stream}: BROKEN at revision ${revision}, ${error}`,
+  ])
+  return false
+}
+
+/** Whether every record of the vault opens with its key. */
+async function verifyVault(ctx: Context): Promise<boolean> {
+  const fault = await checkVault(ctx.config.data, vaultKeys(ctx.config)).then(
+    () => null,
+    (error: Error) => error.message,
+  )
+  if (fault !== null) ctx.show({ vault: { ok: false, fault } }, () => [`vault: BROKEN, ${fault}`])
+  return fault === null
+}
+
+/** Ids of all runs, newest first, page by page, then of those that the list of runs lacks. */
+async function* allRuns(ctx: Context, listed: readonly Listed[]): AsyncGenerator<string> {
+  const client = await ctx.client('read')
+  const { parked } = await take(client.v1.projections.$get({}))
+  const unlisted = new Set([...listed, ...parked].filter(isOfRun).map(({ runId }) => runId))
+  for await (const { runs } of runPages(client))
+    for (const { runId } of runs) {
+      unlisted.delete(runId)
+      yield runId
+    }
+  yield* unlisted
+}
+
+type Listed = StreamList['streams'][number]
+
+const isOfRun = ({ stream }: Pick<Listed, 'stream'>): boolean => /^(agent|external)-/.test(stream)
+
+/**
+ * Checks everything that is stored: the log as a whole, every run, document, fact, store and other stream, the rows of the
+ * tables, and the vault. The last line is the result.
+ */
+export async function verifyAll(ctx: Context): Promise<boolean> {
+  const broken: string[] = []
+  const counts = new Map<string, number>()
+  const count = (kind: string, name: string, ok: boolean) => {
+    counts.set(kind, (counts.get(kind) ?? 0) + 1)
+    if (!ok) broken.push(name)
+  }
+  if (!(await verifyLog(ctx))) broken.push('the log or its tables')
+  const listed: Listed[] = []
+  for await (const stream of allStreams(await ctx.client('read'))) listed.push(stream)
+  const proved = new Set<string>()
+  for await (const id of allRuns(ctx, listed)) {
+    const { ok, agents } = await verifyRun(ctx, id)
+    for (const agent of agents) proved.add(agent)
+    count('run', `run ${id}`, ok)
+  }
+  for (const one of listed) {
+    const { stream } = one
+    // The tables name the agents of a run; an agent whose row is gone is proved here.
+    if (isOfRun(one) && proved.has(idOf(stream))) continue
+    count(NAMES[kindOf(stream)] ?? 'other stream', nameOf(stream), await verifyStream(ctx, stream))
+  }
+  if (!(await verifyVault(ctx))) broken.push('the vault')
+  const ok = broken.length === 0
+  ctx.show({ ok, checked: Object.fromEntries(counts), broken }, () => [
+    `${ok ? 'all holds' : `BROKEN: ${broken.join(', ')}`}; checked the log, ${[...counts].map(([kind, n]) => `${counted(n, kind)}, `).join('')}the tables and the vault`,
+  ])
+  return ok
+}

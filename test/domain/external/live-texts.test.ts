@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import { createRedactor } from '../../../domain/agent/secrets/redactor.ts'
+import type { AgentEventBody } from '../../../domain/external/agent-event.ts'
+import type { Json } from '../../../domain/log/json.ts'
+import type { Hiding } from '../../../domain/ports/external.ts'
+import { puppetGateway } from '../../support/external/in-process.ts'
+
+const redactor = createRedactor({ key: new Uint8Array(32).fill(7), known: ['correct-horse-battery'] })
+const hiding: Hiding = {
+  value: <T extends Json>(value: T): T => redactor.redactJson(value).value as T,
+  texts: () => redactor.redactTexts(),
+}
+
+/** A run of a puppet whose texts are hidden by a real redactor, and its first events. */
+async function running() {
+  const { gateway, puppet } = puppetGateway({ hiding })
+  const run = await gateway.run('fake', { prompt: 'go' })
+  const reader = run.events[Symbol.asyncIterator]()
+  const next = async (): Promise<AgentEventBody> => {
+    const { value } = await reader.next()
+    const { agentKind: _, ...event } = value!
+    return event
+  }
+  return { puppet, run, next }
+}
+
+describe('the texts of a running agent', () => {
+  it('a text is an event of its own before the next text comes', async () => {
+    const { puppet, next } = await running()
+    await puppet.text('Hello.')
+    expect(await next()).toEqual({ kind: 'TextOutput', text: 'Hello.' })
+    await puppet.text('World.')
+    expect(await next()).toEqual({ kind: 'TextOutput', text: 'World.' })
+    puppet.exit()
+  })
+
+  it('a text of 65,536 bytes is one event', async () => {
+    const { puppet, run } = await running()
+    await puppet.text('x'.repeat(65_536))
+    puppet.exit()
+    const texts: number[] = []
+    for await (const { text } of run.events) texts.push(text!.length)
+    expect(texts).toEqual([65_536])
+  })
+})
