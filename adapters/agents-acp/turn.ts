@@ -24,7 +24,7 @@ export async function runTurn(
   const exit = await runAgent(options, { program, args, passes, keeps, stdin: true }, request, run, (process_) =>
     turn.hold(process_),
   )
-  // The end of an agent that stays after its last answer is ours, and says nothing of its work.
+  // keepup ends an agent that stays after its answer. That exit status says nothing of the agent's work.
   const status = turn.dismissed ? { code: 0, signal: null } : exit
   const done = turn.stopReason === 'end_turn'
   if (!done && status.code === 0) {
@@ -110,10 +110,15 @@ class Turn {
   /** Ends the agent's input, which asks it to leave; one that stays is ended. */
   async #leave(process_: AgentProcess, drain: () => Promise<void>): Promise<void> {
     process_.stdin?.end()
-    const patience = setTimeout(() => {
-      this.dismissed = true
-      process_.end()
-    }, this.#options.graceMs ?? LEAVE_MS)
+    const answered = this.stopReason !== null
+    const patience = setTimeout(
+      () => {
+        this.dismissed = answered
+        process_.end()
+      },
+      // An agent that died without an answer ends by itself; its exit status is the only report.
+      answered ? (this.#options.graceMs ?? LEAVE_MS) : LEAVE_MS,
+    )
     try {
       await drain()
       await process_.exited

@@ -260,6 +260,7 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
       'clock',
       'log',
       'log end',
+      'rows',
       'git',
       'sandbox',
       'model keys',

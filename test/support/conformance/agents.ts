@@ -165,8 +165,8 @@ export const AGENTS: readonly Rule[] = [
     name: 'is decided once, on what was looked at',
     fault: fault(
       'external/decide.ts',
-      'if (argumentsHash !== undefined && argumentsHash !== asked.argumentsHash)',
-      'if (argumentsHash === null)',
+      'if (command.questionHash !== undefined && command.questionHash !== hash)',
+      'if (command.questionHash === null)',
     ),
   },
   {

@@ -54,7 +54,7 @@ export const RIGHTS: readonly Rule[] = [
     rule: servers,
     says: 'a message of a server is bounded before it is parsed',
     test: 'test/adapters/tools-mcp/message-bounds.test.ts',
-    name: 'is refused and holds the event loop for at most 50 ms',
+    name: 'is refused and holds the event loop briefly',
     fault: {
       file: 'adapters/tools-mcp/message-bounds.ts',
       search: 'if (values > MAX_VALUES)',

@@ -29,6 +29,7 @@ export class Folder {
         return path
       },
       read: async (path) => {
+        if ([...this.files.keys()].some((file) => file.startsWith(`${path}/`))) throw new Error(`${path} is a folder`)
         const text = this.files.get(path)
         if (text === undefined) throw new ToolError('RESOURCE_NOT_FOUND', `there is no ${path}`)
         return new TextEncoder().encode(text)

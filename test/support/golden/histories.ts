@@ -11,7 +11,7 @@ import { erased, forks } from './tales-forks.ts'
 import { losses } from './tales-losses.ts'
 import { bounces, messages } from './tales-messages.ts'
 import { models } from './tales-models.ts'
-import { approvals, doubts, late, people, permissions, restores, revoked, voided } from './tales-people.ts'
+import { approvals, doubts, late, people, permissions, questions, restores, revoked, voided } from './tales-people.ts'
 import { reuse } from './tales-reuse.ts'
 import { budgets, lateusage, lostbirths, plainstops, stops, trees, unread } from './tales-trees.ts'
 
@@ -43,6 +43,7 @@ export const HISTORIES: Readonly<Record<string, () => Promise<RecordingLog>>> = 
     outside,
     people,
     permissions,
+    questions,
     revoked,
     plainstops,
     restores,

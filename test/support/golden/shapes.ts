@@ -21,7 +21,13 @@ const refined = ({ zodSchema, jsonSchema }: { zodSchema: object; jsonSchema: obj
  * Each is a path of members; `[]` stands for the items of an array, `{}` for the members of a record.
  */
 export const GAINED: Readonly<Record<string, readonly string[]>> = {
-  'agent_started@1': ['spec.delegation.backends.{}.takesTools'],
+  'agent_started@1': [
+    'spec.delegation.backends.{}.takesTools',
+    'spec.secrets.[].server',
+    'spec.tools.[].definitionHash',
+  ],
+  'approval_decided@1': ['questionHash', 'files'],
+  'approval_voided@1': ['tool.definitionHash'],
   'child_delegated@1': ['backend.tools'],
   'external_started@1': ['tools'],
   'model_call_end@1': ['calls.[].permission'],

@@ -1,7 +1,13 @@
 import type { ToolMeaning } from '../../../domain/agent/definition/tools.ts'
 import { ToolChanged } from '../../../domain/agent/errors.ts'
+import { approvalHash } from '../../../domain/agent/rules/question.ts'
+import { meaningOf } from '../../../domain/agent/rules/tool-change.ts'
+import { callsOf } from '../../../domain/agent/state/state.ts'
+import { sha256 } from '../../../domain/log/ids.ts'
+import type { SeenFile } from '../../../domain/shared/question.ts'
 import { call, calls, completes, testModel, testSpec } from '../harness.ts'
 import { tool } from '../story.ts'
+import { Folder } from './folder.ts'
 import { ANN, tale } from './tale.ts'
 
 // People and drivers: approvals, doubts, what comes late, pauses and steps.
@@ -52,6 +58,36 @@ export async function voided() {
   const run = await tale({ says, tools, spec: { policy: { requiresApproval: ['send', 'drop', 'put'] } } })
   for (let end = await run.drive(); end.end === 'waiting' && end.for === 'approval'; end = await run.drive())
     await run.tell({ kind: 'decide_approval', toolCallId: end.toolCallIds[0]!, decision: 'approved' })
+  return run.log
+}
+
+/** Answers to questions as they were shown: on files that change after the approval, and on a tool whose definition changes. */
+export async function questions() {
+  const folder = new Folder({ 'build.sh': 'make', 'lib/a.sh': '' })
+  const build = tool('build', { effect: 'idempotent' })
+  const [first, second] = ['first', 'second'].map(sha256)
+  const ask = tool('mail:ask', { effect: 'irreversible', definitionHash: first }, (_, { tool: known }) => {
+    if (known?.definitionHash !== first) return 'ok'
+    throw new ToolChanged({ ...meaningOf(known!), definitionHash: second }, 'its output schema has changed')
+  })
+  const secrets = [{ name: 'MAIL', reference: `secret:ku_${'0'.repeat(26)}`, server: 'mail' }]
+  const says = [calls(call('build', { n: 1 })), calls(call('mail:ask', { n: 2 })), completes()]
+  const policy = { requiresApproval: ['build', 'mail:ask'] }
+  const run = await tale({ says, tools: [build, ask], spec: { policy, secrets } }, folder.workspace)
+  for (let end = await run.drive(); end.end === 'waiting' && end.for === 'approval'; end = await run.drive()) {
+    const toolCallId = end.toolCallIds[0]!
+    const { stage, argumentsHash } = callsOf(await run.state()).find(({ id }) => id === toolCallId)!
+    if (stage.at !== 'approval') throw new Error('the call waits for no approval')
+    const script = folder.files.get('build.sh')!
+    const files: SeenFile[] = [
+      { path: 'Makefile', content: 'absent' },
+      { path: 'build.sh', content: sha256(script) },
+      { path: 'lib', content: 'unreadable' },
+    ]
+    const hash = approvalHash({ id: toolCallId, argumentsHash }, stage.expiresAt, files)
+    await run.tell({ kind: 'decide_approval', toolCallId, decision: 'approved', questionHash: hash, files })
+    if (script === 'make') folder.files.set('build.sh', 'make all')
+  }
   return run.log
 }
 
