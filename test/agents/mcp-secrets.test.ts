@@ -74,7 +74,7 @@ test('secrets of MCP servers are nowhere in what keepup writes: results, errors,
     says('tasks', 'update_tasks', { tasks: [{ id: 'a', title: `Use ${VALUE}` }] }),
     says('the end', 'complete_task', { summary: `Done with ${VALUE}.` }),
   ]
-  const free = await run(turns, '--secret', 'TRACKER_KEY')
+  const free = await run(turns, '--secret', 'TRACKER_KEY=@server:fake')
   const planning = says('a plan', 'advance_phase', { summary: 'planned', artifacts: [plan] })
   const planned = await run([planning, end], '--role', 'researcher')
   const forms = formsOf(VALUE)
