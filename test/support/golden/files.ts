@@ -59,6 +59,17 @@ export function digests(): Digests {
 export function record({ name, number, text, told }: Recorded): void {
   const file = join(GOLDEN, `${name}.${number}.json`)
   writeFileSync(`${file}l`, text, { flag: 'wx' })
-  writeFileSync(file, `${JSON.stringify(told, null, 1)}\n`, { flag: 'wx' })
+  writeFileSync(file, `${linesOf(told, 3)}\n`, { flag: 'wx' })
   writeFileSync(KEPT, `${JSON.stringify({ ...digests(), ...kept() }, null, 2)}\n`)
+}
+
+/** JSON with a line for each member of the outer `depth` levels: an agent's members and the rows of a table. */
+function linesOf(value: unknown, depth: number): string {
+  if (depth === 0 || typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const [open, close] = Array.isArray(value) ? '[]' : '{}'
+  const lines = Object.entries(value).map(([name, member]) => {
+    const text = linesOf(member, depth - 1)
+    return Array.isArray(value) ? text : `${JSON.stringify(name)}:${text}`
+  })
+  return lines.length === 0 ? `${open}${close}` : `${open}\n${lines.join(',\n')}\n${close}`
 }
