@@ -4,7 +4,7 @@ import { lstat, open, readdir, rename, unlink } from 'node:fs/promises'
 import { ToolError } from '../../domain/agent/errors.ts'
 import type { DirEntry } from '../../domain/ports.ts'
 import { type OpenFolder, openRegular, realSegments, withFolder } from './beneath.ts'
-import { refuseGitFolders } from './git-internals.ts'
+import { refuseGitFolder } from './git-internals.ts'
 import { fileFailure, leadsOut, refuseGitInternals, segmentsBeneath } from './paths.ts'
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fsConstants
@@ -30,7 +30,7 @@ export function workspaceFiles(root: string) {
     read: (path: string): Promise<Uint8Array> =>
       guarded(path, async () => {
         const [segments, name] = parted(await real(path), path)
-        return withFolder(root, segments, { create: false }, async (folder) => {
+        return withFolder(root, segments, {}, async (folder) => {
           const handle = await openRegular(folder, name, path)
           try {
             const { size } = await handle.stat()
@@ -52,20 +52,23 @@ export function workspaceFiles(root: string) {
         const all = await real(path)
         refuseGitInternals(path, await segmentsBeneath(root, path))
         refuseGitInternals(path, all)
-        await refuseGitFolders(root, path, all)
         const [segments, name] = parted(all, path)
-        return withFolder(root, segments, { create: true }, (folder) => replace(folder, name, path, bytes))
+        const passing = (folder: OpenFolder, next: Buffer) => refuseGitFolder(path, folder, next.toString())
+        return withFolder(root, segments, { create: true, passing }, (folder) => {
+          refuseGitFolder(path, folder, name)
+          return replace(folder, name, path, bytes)
+        })
       }),
 
     list: (path: string): Promise<readonly DirEntry[]> =>
-      guarded(path, async () => withFolder(root, await real(path), { create: false }, entries)),
+      guarded(path, async () => withFolder(root, await real(path), {}, entries)),
 
     exists: (path: string): Promise<boolean> =>
       guarded(path, async () => {
         const all = await real(path)
         if (all.length === 0) return true
         const [segments, name] = parted(all, path)
-        const found = withFolder(root, segments, { create: false }, async (folder) => lstat(folder.at(name)))
+        const found = withFolder(root, segments, {}, async (folder) => lstat(folder.at(name)))
         return found.then(
           () => true,
           (error: NodeJS.ErrnoException) => {
@@ -113,7 +116,7 @@ async function likeBefore(handle: Awaited<ReturnType<typeof open>>, before: Stat
   await handle.chmod(before.mode & 0o777)
 }
 
-const statOrNull = (path: string): Promise<Stats | null> =>
+const statOrNull = (path: Buffer): Promise<Stats | null> =>
   lstat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null
     throw error

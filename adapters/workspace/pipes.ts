@@ -1,6 +1,7 @@
 import { closeSync, constants as fsConstants, openSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { OpenFolders, withFolder } from './beneath.ts'
 
 /** The run time after which git may be blocked by a pipe. In ms. */
 const PATIENCE_MS = 500
@@ -25,35 +26,46 @@ export function releasePipes(workTree: string): () => void {
 async function keepReleasing(workTree: string, signal: AbortSignal): Promise<void> {
   for (;;) {
     await sleep(PATIENCE_MS, undefined, { signal, ref: false })
-    const pipes: Buffer[] = []
-    for await (const pipe of pipesBeneath(Buffer.from(workTree), false)) {
+    const pipes: Pipe[] = []
+    for await (const pipe of pipesBeneath(workTree, [], false)) {
       signal.throwIfAborted()
       pipes.push(pipe)
     }
     for (let idle = 0; idle < IDLE_STEPS && pipes.length > 0; idle++) {
-      if (pipes.map(release).includes(true)) idle = 0
+      if (pipes.map((pipe) => release(workTree, pipe)).includes(true)) idle = 0
       await sleep(STEP_MS, undefined, { signal, ref: false })
     }
   }
 }
 
+interface Pipe {
+  /** The names of the folders above the pipe. */
+  readonly above: readonly Buffer[]
+  readonly name: Buffer
+}
+
 /** Opens a pipe for writing and closes it. True where a reader waited. */
-function release(pipe: Buffer): boolean {
+function release(workTree: string, { above, name }: Pipe): boolean {
+  const folders = new OpenFolders(workTree)
   try {
-    closeSync(openSync(pipe, fsConstants.O_WRONLY | fsConstants.O_NONBLOCK | fsConstants.O_NOFOLLOW))
+    const path = folders.enter(above).at(name)
+    closeSync(openSync(path, fsConstants.O_WRONLY | fsConstants.O_NONBLOCK | fsConstants.O_NOFOLLOW))
     return true
   } catch {
     return false
+  } finally {
+    folders.close()
   }
 }
 
-async function* pipesBeneath(folder: Buffer, inGit: boolean): AsyncGenerator<Buffer> {
-  const entries = await readdir(folder, { withFileTypes: true, encoding: 'buffer' }).catch(() => [])
+async function* pipesBeneath(workTree: string, above: readonly Buffer[], inGit: boolean): AsyncGenerator<Pipe> {
+  const entries = await withFolder(workTree, above, {}, (folder) =>
+    readdir(folder.at('.'), { withFileTypes: true, encoding: 'buffer' }),
+  ).catch(() => [])
   for (const entry of entries) {
     const name = entry.name.toString('latin1')
-    const path = Buffer.concat([folder, Buffer.from('/'), entry.name])
-    if (entry.isFIFO() && (inGit || OPENED.has(name))) yield path
+    if (entry.isFIFO() && (inGit || OPENED.has(name))) yield { above, name: entry.name }
     else if (entry.isDirectory() && name !== 'node_modules' && !(inGit && name === 'objects'))
-      yield* pipesBeneath(path, inGit || name === '.git')
+      yield* pipesBeneath(workTree, [...above, entry.name], inGit || name === '.git')
   }
 }

@@ -2,6 +2,8 @@ import { closeSync, constants as fsConstants, fstatSync, lstatSync, openSync, re
 import { matchesGlob } from 'node:path/posix'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { SearchMatch } from '../../domain/ports.ts'
+import { OpenFolders } from './beneath.ts'
+import { nameOf, parentOf, rawBytes, rawSegments } from './worktree.ts'
 
 // Runs in its own thread, so that a catastrophic pattern or glob, or very many files, block only this thread, which can be ended.
 
@@ -25,12 +27,11 @@ const MAX_LINE = 2_000
 
 function search(work: SearchWork) {
   const pattern = new RegExp(work.source, work.flags)
-  const realFolders = new Map<string, boolean>([['', true]])
+  const folders = new OpenFolders(work.folder)
   const matches: SearchMatch[] = []
   let truncated = false
   for (const raw of work.paths.filter((path) => isWanted(path, work)).sort()) {
-    if (!inRealFolder(work.folder, raw, realFolders)) continue
-    const bytes = readText(Buffer.concat([Buffer.from(`${work.folder}/`), Buffer.from(raw, 'latin1')]))
+    const bytes = readText(folders, raw)
     if (bytes === 'too large') truncated = true
     if (typeof bytes === 'string') continue
     const path = Buffer.from(raw, 'latin1').toString('utf8')
@@ -69,35 +70,25 @@ function shown(line: string, at: number): string {
   return (text.length <= MAX_LINE ? text : text.slice(from, from + MAX_LINE)).toWellFormed().replaceAll('\0', '\ufffd')
 }
 
-function readText(path: Buffer): Buffer | 'no text' | 'too large' {
-  let file: number
+/** Follows no symbolic link: git's index may still list files below a former folder. */
+function readText(folders: OpenFolders, raw: string): Buffer | 'no text' | 'too large' {
+  let file: number | null = null
   try {
+    const folder = folders.enter(rawSegments(parentOf(raw)))
+    const path = folder.at(rawBytes(nameOf(raw)))
     if (!lstatSync(path).isFile()) return 'no text'
     file = openSync(path, fsConstants.O_RDONLY | fsConstants.O_NOFOLLOW | fsConstants.O_NONBLOCK)
-  } catch {
-    return 'no text'
-  }
-  try {
     const stat = fstatSync(file)
     if (!stat.isFile()) return 'no text'
     if (stat.size > MAX_FILE_BYTES) return 'too large'
     const bytes = readFileSync(file)
+    folder.check()
     return bytes.subarray(0, BINARY_PROBE_BYTES).includes(0) ? 'no text' : bytes
+  } catch {
+    return 'no text'
   } finally {
-    closeSync(file)
+    if (file !== null) closeSync(file)
   }
-}
-
-/** Whether no folder of the path is a symbolic link. Git's index may still list files below a former folder. */
-function inRealFolder(folder: string, raw: string, known: Map<string, boolean>): boolean {
-  const parent = raw.slice(0, Math.max(0, raw.lastIndexOf('/')))
-  const cached = known.get(parent)
-  if (cached !== undefined) return cached
-  const path = Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(parent, 'latin1')])
-  const real =
-    inRealFolder(folder, parent, known) && (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false)
-  known.set(parent, real)
-  return real
 }
 
 parentPort?.postMessage(search(workerData as SearchWork))

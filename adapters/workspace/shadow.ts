@@ -114,7 +114,7 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets, warn: (
 
   /** Stores the files at the paths, and returns the lines that put them into an index. */
   const record = async (paths: readonly RawPath[]): Promise<Buffer> => {
-    const read = worktreeReader(place.workTree)
+    const reader = worktreeReader(place.workTree)
     const gone: string[] = []
     const present: string[] = []
     const hidden: string[] = []
@@ -123,7 +123,7 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets, warn: (
       for (const path of paths) {
         const name = rawBytes(path)
         const shown = secrets.redactBytes(name).value
-        const file = shown === name ? await read(path) : null
+        const file = shown === name ? await reader.read(path) : null
         if (shown !== name) aside.secretName(path, shown)
         if (file === 'unreadable') {
           // Its entry stays as it was.
@@ -142,8 +142,12 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets, warn: (
         yield bytes
       }
     }
-    if (paths.length > FEW) await storeBlobs(place, blobs())
-    else for await (const bytes of blobs()) await storeBlob(place, bytes)
+    try {
+      if (paths.length > FEW) await storeBlobs(place, blobs())
+      else for await (const bytes of blobs()) await storeBlob(place, bytes)
+    } finally {
+      reader.close()
+    }
     await secrets.remember(references)
     await redacted.add(hidden)
     // Removals first: a folder may have taken a file's place.

@@ -1,7 +1,7 @@
 import { constants as fsConstants } from 'node:fs'
 import { lstat, open, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hasOpenFiles } from './beneath.ts'
+import { hasOpenFiles, type OpenFolder, OpenFolders } from './beneath.ts'
 import { type GitPlace, git } from './git.ts'
 
 // File names are bytes. A path of git is kept as latin1 text, one character a byte, and goes to the file system as bytes.
@@ -12,10 +12,6 @@ export type RawPath = string
 export const rawBytes = (raw: RawPath): Buffer => Buffer.from(raw, 'latin1')
 export const shownPath = (raw: RawPath): string => rawBytes(raw).toString('utf8').toWellFormed()
 export const rawOf = (path: string): RawPath => Buffer.from(path, 'utf8').toString('latin1')
-
-/** The absolute path of a raw path, as bytes for the file system. */
-export const locate = (folder: string, raw: RawPath): Buffer =>
-  Buffer.concat([Buffer.from(`${folder}/`), rawBytes(raw)])
 
 /** Larger files are not versioned. In bytes. */
 export const MAX_VERSIONED_BYTES = 256 * 1024 * 1024
@@ -66,58 +62,60 @@ async function expand(place: GitPlace, paths: readonly RawPath[]): Promise<RawPa
 
 /** The files of an inner repository. Git starts in the open folder, because the name may be bytes that no text can hold. */
 async function pathsOfInner(place: GitPlace, raw: RawPath): Promise<RawPath[]> {
-  const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = fsConstants
   const index = `${place.index}.none`
-  const folder = await open(locate(place.workTree, raw), O_RDONLY | O_DIRECTORY | O_NOFOLLOW).catch(
-    (error: NodeJS.ErrnoException) => {
-      if (isGone(error) || isUnreadable(error)) return null
-      throw error
-    },
-  )
-  if (folder === null) return []
+  const folders = new OpenFolders(place.workTree)
   try {
-    const workTree = hasOpenFiles ? `/proc/${process.pid}/fd/${folder.fd}` : join(place.workTree, shownPath(raw))
+    const { handle } = folders.enter(rawSegments(raw))
+    const workTree = hasOpenFiles ? `/proc/${process.pid}/fd/${handle}` : join(place.workTree, shownPath(raw))
     return await allPaths({ ...place, workTree, index })
+  } catch (error) {
+    if (isGone(error) || isUnreadable(error)) return []
+    throw error
   } finally {
-    await folder.close()
+    folders.close()
   }
 }
 
-/**
- * Reads files and links at raw paths of a folder, never through a symbolic link. Null: there is none, or it is not versioned.
- * `unreadable`: the user lacks the right, or the disk fails. Each reader caches the folders that it has checked.
- */
-export function worktreeReader(folder: string) {
-  const realFolders = new Map<RawPath, boolean>()
-  const isRealFolder = async (raw: RawPath): Promise<boolean> => {
-    if (raw === '') return true
-    const known = realFolders.get(raw)
-    if (known !== undefined) return known
-    const real =
-      (await isRealFolder(parentOf(raw))) &&
-      (await lstat(locate(folder, raw)).then((stat) => stat.isDirectory(), isUnreadable))
-    realFolders.set(raw, real)
-    return real
-  }
-  return async (raw: RawPath): Promise<VersionedFile | 'unreadable' | null> => {
-    if (!(await isRealFolder(parentOf(raw)))) return null
-    const path = locate(folder, raw)
-    try {
-      const stat = await lstat(path)
-      if (stat.isSymbolicLink()) return { mode: '120000', bytes: await readlink(path, 'buffer') }
-      if (!stat.isFile() || stat.size > MAX_VERSIONED_BYTES) return null
-      const handle = await open(path, fsConstants.O_RDONLY | fsConstants.O_NOFOLLOW | fsConstants.O_NONBLOCK)
+/** Reads the files and links of a folder. Close it after use. */
+export interface WorktreeReader {
+  /**
+   * Reads a file or link at a raw path, never through a symbolic link. Null: there is none, or it is not versioned.
+   * `unreadable`: the user lacks the right, or the disk fails.
+   */
+  read(raw: RawPath): Promise<VersionedFile | 'unreadable' | null>
+  close(): void
+}
+
+export function worktreeReader(root: string): WorktreeReader {
+  const folders = new OpenFolders(root)
+  return {
+    read: async (raw) => {
       try {
-        const bytes = await handle.readFile()
-        return { mode: (stat.mode & 0o100) === 0 ? '100644' : '100755', bytes }
-      } finally {
-        await handle.close()
+        const folder = folders.enter(rawSegments(parentOf(raw)))
+        const file = await readEntry(folder, rawBytes(nameOf(raw)))
+        folder.check()
+        return file
+      } catch (error) {
+        if (isGone(error)) return null
+        if (isUnreadable(error)) return 'unreadable'
+        throw error
       }
-    } catch (error) {
-      if (isGone(error)) return null
-      if (isUnreadable(error)) return 'unreadable'
-      throw error
-    }
+    },
+    close: () => folders.close(),
+  }
+}
+
+async function readEntry(folder: OpenFolder, name: Buffer): Promise<VersionedFile | null> {
+  const path = folder.at(name)
+  const stat = await lstat(path)
+  if (stat.isSymbolicLink()) return { mode: '120000', bytes: await readlink(path, 'buffer') }
+  if (!stat.isFile() || stat.size > MAX_VERSIONED_BYTES) return null
+  const handle = await open(path, fsConstants.O_RDONLY | fsConstants.O_NOFOLLOW | fsConstants.O_NONBLOCK)
+  try {
+    const bytes = await handle.readFile()
+    return { mode: (stat.mode & 0o100) === 0 ? '100644' : '100755', bytes }
+  } finally {
+    await handle.close()
   }
 }
 
@@ -130,3 +128,6 @@ const isOneOf = (error: unknown, codes: readonly string[]): boolean =>
   codes.includes(String((error as NodeJS.ErrnoException).code))
 
 export const parentOf = (raw: RawPath): RawPath => raw.slice(0, Math.max(0, raw.lastIndexOf('/')))
+export const nameOf = (raw: RawPath): RawPath => raw.slice(raw.lastIndexOf('/') + 1)
+/** The names of a raw path, as bytes for the file system. */
+export const rawSegments = (raw: RawPath): Buffer[] => (raw === '' ? [] : raw.split('/').map(rawBytes))

@@ -109,9 +109,22 @@ describe('a workspace', () => {
     for (const path of ['.git/config', 'store/config', 'store/new/deep', 'hooks/post-checkout', 'worktree/commondir']) {
       await expect(ws.write(path, bytes('evil'))).rejects.toEqual(code('SANDBOX_VIOLATION'))
     }
-    mkdirSync(inside('refs'))
-    writeFileSync(inside('HEAD'), 'a name like any other')
-    for (const path of ['HEAD', 'objects/a', 'file']) expect(await ws.write(path, bytes('x'))).toBeDefined()
+  })
+
+  it('lets tools write no file that makes a folder a git repository', async () => {
+    const written: string[] = []
+    const names = ['HEAD', 'refs/heads/x', 'config', 'objects/x', 'file']
+    for (const folder of ['', 'deep/er/'])
+      for (const name of names)
+        await ws.write(`${folder}${name}`, bytes('x')).then(
+          () => written.push(`${folder}${name}`),
+          (error) => expect([name, error]).toEqual(['objects/x', code('SANDBOX_VIOLATION')]),
+        )
+    expect(written).toEqual(
+      ['', 'deep/er/'].flatMap((folder) => names.filter((n) => n !== 'objects/x').map((n) => folder + n)),
+    )
+    expect(existsSync(inside('objects'))).toBe(false)
+    await expect(ws.write('deep/er/commondir', bytes('x'))).rejects.toEqual(code('SANDBOX_VIOLATION'))
   })
 
   it('leaves nothing behind when a write fails', async () => {
