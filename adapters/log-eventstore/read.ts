@@ -1,5 +1,7 @@
 import { type AllStreamResolvedEvent, BACKWARDS, END, ErrorType, type StreamingRead } from '@eventstore/db-client'
+import { isStreamDamage } from '../../domain/log/damage.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
+import type { LogError } from '../../domain/log/errors.ts'
 import type { Head } from '../../domain/ports.ts'
 import { decode, nameOf } from './codec.ts'
 import { causeOf, hidden, tooMuch } from './errors.ts'
@@ -10,6 +12,24 @@ import { readMetadata } from './truncation.ts'
 
 /** How many events one call reads at most. */
 export const PAGE = 256
+
+interface Decoded {
+  readonly events: readonly RecordedEvent[]
+  readonly damage: LogError | null
+}
+
+/** The events up to the first damaged one. */
+function decoded(namespace: string, read: readonly AllStreamResolvedEvent[]): Decoded {
+  const events: RecordedEvent[] = []
+  for (const { event } of read)
+    try {
+      events.push(decode(namespace, event!))
+    } catch (error) {
+      if (!isStreamDamage(error)) throw error
+      return { events, damage: error }
+    }
+  return { events, damage: null }
+}
 
 /**
  * Reads streams, always at the leader, so that a read returns every acknowledged event. Events that an operator has hidden or
@@ -27,7 +47,8 @@ export class StreamReader {
   async last(stream: string): Promise<RecordedEvent | null> {
     const found = await this.#call(stream, { direction: BACKWARDS, fromRevision: END, maxCount: 1 })
     if (found === null) return null
-    const last = found[0]
+    if (found.damage !== null) throw found.damage
+    const last = found.events[0]
     if (!last) throw hidden(stream, 'all its events are hidden')
     this.tips.note(last)
     return last
@@ -45,18 +66,20 @@ export class StreamReader {
     return []
   }
 
-  /** Events from a revision on, in pages. */
+  /** Events from a revision on, in pages. Rejects at a damaged event, after the events before it. */
   async *pages(stream: string, from: number, limit: number): AsyncGenerator<readonly RecordedEvent[]> {
     let next = from
     for (let left = limit; left > 0; ) {
       const count = Math.min(left, PAGE)
-      const page = await this.#call(stream, { fromRevision: BigInt(next), maxCount: count })
-      if (page === null) {
+      const called = await this.#call(stream, { fromRevision: BigInt(next), maxCount: count })
+      if (called === null) {
         if (next > from || this.tips.last(stream)) throw hidden(stream, 'it was there and is gone')
         return
       }
+      const { events: page, damage } = called
       const first = page[0]
       if (!first) {
+        if (damage !== null) throw damage
         // The server answers with nothing both past the end and where all is hidden; the latter is found out here.
         await this.last(stream)
         return
@@ -67,12 +90,13 @@ export class StreamReader {
       next += page.length
       left -= page.length
       yield page
+      if (damage !== null) throw damage
       if (page.length < count) return
     }
   }
 
-  /** One call; null where there is no such stream. */
-  async #call(stream: string, options: object): Promise<RecordedEvent[] | null> {
+  /** One call; null where there is no such stream. `damage`: the event after `events` is damaged. */
+  async #call(stream: string, options: object): Promise<Decoded | null> {
     const { connection, namespace, limits, closed } = this.#place
     const name = nameOf(namespace, stream)
     const servers = connection.address.servers
@@ -84,7 +108,7 @@ export class StreamReader {
           limits.callMs,
           closed,
         )
-        return read.map(({ event }) => decode(namespace, event!))
+        return decoded(namespace, read)
       } catch (error) {
         if (causeOf(error) !== ErrorType.STREAM_NOT_FOUND) throw tooMuch(error, name) ?? error
         await this.#checkDeleted(name)

@@ -27,7 +27,7 @@ export async function verifyStream<State, Event extends StreamEvent, Command>(
   const fold = new FoldVerifier(stores, aggregate)
   const residues = new Residues<Event>(stores, aggregate, stream)
   const attached: Problem[] = []
-  let unreadable: string | null = null
+  let damage: LogError | null = null
   try {
     for await (const { page, blobs } of wholeStream(stores, stream)) {
       chain.page(page, blobs)
@@ -45,10 +45,10 @@ export async function verifyStream<State, Event extends StreamEvent, Command>(
     }
   } catch (error) {
     if (!isStreamDamage(error)) throw error
-    unreadable = error.message
+    damage = error
   }
   const { events, head, erased, problems } = chain.result()
-  const given: Problem[] = unreadable === null ? [] : [{ revision: events, code: 'CHAIN', message: unreadable }]
+  const given = damageProblems(damage, events)
   const all: Problem[] = [...problems, ...fold.problems, ...attached, ...given].sort((a, b) => a.revision - b.revision)
   const { digests, recorded } = fold
   const ok = all.length === 0 && events > 0
@@ -61,16 +61,23 @@ export async function verifyStream<State, Event extends StreamEvent, Command>(
  */
 export async function verifyChain(stores: Stores, stream: string): Promise<StreamProof> {
   const chain = new StreamVerifier(stream)
-  let unreadable: Problem | null = null
+  let damage: LogError | null = null
   try {
     for await (const { page, blobs } of wholeStream(stores, stream)) chain.page(page, blobs)
   } catch (error) {
     if (!isStreamDamage(error)) throw error
-    unreadable = { revision: chain.result().events, code: 'CHAIN', message: error.message }
+    damage = error
   }
   const { events, head, erased, problems } = chain.result()
-  const all: readonly Problem[] = unreadable === null ? problems : [...problems, unreadable]
+  const all: readonly Problem[] = [...problems, ...damageProblems(damage, events)]
   return { events, ok: all.length === 0 && events > 0, head, erased, problems: all, digests: 0, unchecked: 0 }
+}
+
+/** The damaged event after `events` events, with the last good revision. */
+function damageProblems(damage: LogError | null, events: number): Problem[] {
+  if (damage === null) return []
+  const good = events === 0 ? 'no event before it can be read' : `the last good revision is ${events - 1}`
+  return [{ revision: events, code: 'CHAIN', message: `${damage.message} (${good})` }]
 }
 
 /** The fault of the attachment that an event names; null: none. */

@@ -27,6 +27,13 @@ describeWithPostgres('streams that operators or other programs have damaged', (s
       [truncated, 'deleted or truncated'],
     ])
       expect(all.out).toMatch(new RegExp(`^${id}: BROKEN.*\n  revision \\d+ CHAIN: .*${why}`, 'm'))
+    const held = store.events(`ns.agent-${foreign}`)!.length - 1
+    expect(all.out).toMatch(
+      new RegExp(
+        `^${foreign}: BROKEN, ${held} events.*\n  revision ${held} CHAIN.*last good revision is ${held - 1}`,
+        'm',
+      ),
+    )
     expect(all.out).toContain(`agent-${tombstoned} is parked in the tables at`)
     expect(await look(['verify', whole])).toMatchObject({ code: 0 })
 
