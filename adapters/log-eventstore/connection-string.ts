@@ -10,11 +10,10 @@ export interface Address {
   /** Hosts and ports, without credentials: for messages. */
   readonly servers: string
   readonly tls: boolean
+  /** The path of the file with the authority of the servers' certificates. Null: the system's authorities. */
+  readonly caFile: string | null
   readonly endpoints: readonly { readonly host: string; readonly port: number }[]
 }
-
-/** Does the string name the authority of the servers' certificates? */
-export const authority = ({ text }: Address): boolean => /[?&]tls[_-]?ca[_-]?file=/i.test(text)
 
 const lower = (names: readonly string[]) => new Set(names.map((name) => name.toLowerCase()))
 const NUMBERS = lower([
@@ -72,6 +71,7 @@ export function parseAddress(text: string): Address {
     keepAliveMs,
     servers: hosts,
     tls,
+    caFile: decoded(options.get('tlscafile') ?? '') || null,
     endpoints,
   }
 }

@@ -1,7 +1,9 @@
+import { readFile } from 'node:fs/promises'
+import { isIP } from 'node:net'
 import { connect } from 'node:tls'
 import { LogError } from '../../domain/log/errors.ts'
 import type { Connection } from './connection.ts'
-import { type Address, authority } from './connection-string.ts'
+import type { Address } from './connection-string.ts'
 import { causeOf } from './errors.ts'
 import type { Limits } from './options.ts'
 import { patiently } from './patience.ts'
@@ -41,37 +43,58 @@ function isOlder(version: string): boolean {
   return major >= 20 && (major < 23 || (major === 23 && minor < 10))
 }
 
-/** The client says only "unavailable" where client and server disagree on TLS. */
+/** The client says only "unavailable" where client and server disagree on TLS or on the authority of the certificate. */
 async function checkScheme(address: Address): Promise<void> {
-  const refused = (why: string) =>
-    new LogError('LOG_REFUSED', `the event store at ${address.servers} ${why} in the connection string`)
+  const refused = (why: string) => new LogError('LOG_REFUSED', `the event store at ${address.servers} ${why}`)
+  const ca = address.caFile === null ? undefined : await readFile(address.caFile)
   for (const endpoint of address.endpoints) {
-    const shown = await protocolOf(endpoint)
-    if (shown === 'plain' && address.tls) throw refused('speaks no TLS; add tls=false')
-    if (shown !== 'plain' && shown !== null && !address.tls) throw refused('speaks TLS; remove tls=false')
-    if (shown === 'untrusted' && address.tls && !authority(address))
-      throw refused('has a certificate that is not trusted here; name its authority with tlsCAFile=…')
+    const shown = await protocolOf(endpoint, ca)
+    if (shown === null) continue
+    if (shown.tls !== address.tls)
+      throw refused(`${shown.tls ? 'speaks TLS; remove' : 'speaks no TLS; add'} tls=false in the connection string`)
+    if (!shown.tls || shown.untrusted === null) continue
+    throw refused(
+      address.caFile === null
+        ? 'has a certificate that is not trusted here; name its authority with tlsCAFile=… in the connection string'
+        : `has a certificate that the tlsCAFile ${address.caFile} does not vouch for (${shown.untrusted}); name the ` +
+            'certificate of the authority that signed it',
+    )
   }
 }
 
-/** A server's answer to the start of TLS; null: none. */
-function protocolOf({ host, port }: { host: string; port: number }): Promise<'tls' | 'plain' | 'untrusted' | null> {
+/** How a server answers the start of TLS. `untrusted`: why its certificate is not trusted; null: it is. */
+type Shown = { readonly tls: false } | { readonly tls: true; readonly untrusted: string | null }
+
+/** Null: no answer. `ca`: the authorities to trust; absent: those of the system. */
+function protocolOf(
+  { host, port }: { readonly host: string; readonly port: number },
+  ca: Buffer | undefined,
+): Promise<Shown | null> {
   return new Promise((resolve) => {
     let reached = false
-    const socket = connect({ host, port, rejectUnauthorized: false, timeout: SHOWN_WITHIN })
-    const end = (shown: 'tls' | 'plain' | 'untrusted' | null) => {
+    const socket = connect({
+      host,
+      port,
+      ca,
+      servername: isIP(host) === 0 ? host : '',
+      rejectUnauthorized: false,
+      timeout: SHOWN_WITHIN,
+    })
+    const end = (shown: Shown | null) => {
       socket.destroy()
       resolve(shown)
     }
     socket.once('connect', () => {
       reached = true
     })
-    socket.once('secureConnect', () => end(socket.authorized ? 'tls' : 'untrusted'))
+    socket.once('secureConnect', () =>
+      end({ tls: true, untrusted: socket.authorized ? null : String(socket.authorizationError) }),
+    )
     socket.once('timeout', () => end(null))
     socket.on('error', ({ code = '' }: NodeJS.ErrnoException) => {
       if (!reached) return end(null)
       // An alert is TLS too; anything else that answers is not.
-      end(code.includes('ALERT') ? 'tls' : 'plain')
+      end(code.includes('ALERT') ? { tls: true, untrusted: null } : { tls: false })
     })
   })
 }

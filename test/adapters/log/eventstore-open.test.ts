@@ -1,10 +1,14 @@
 import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
 import { expect, onTestFinished, test } from 'vitest'
 import { connectionString, parseAddress } from '../../../adapters/log-eventstore/connection-string.ts'
 import { openEventStoreLog } from '../../../adapters/log-eventstore/open.ts'
 import { code } from '../../contracts/event-log-factory.ts'
+import { CERTIFICATE, KEY, OTHER_CERTIFICATE } from '../../support/eventstore/certificates.ts'
 import { openLog, standIn } from '../../support/eventstore/logs.ts'
 import { StandIn } from '../../support/eventstore/stand-in.ts'
 import { bytesOf, collect, NEW, Sealer } from '../../support/sealing.ts'
@@ -115,6 +119,29 @@ test('a server without TLS where it is expected, and the other way round', async
     code: 'LOG_REFUSED',
     message: /put its host name/,
   })
+})
+
+test('a server whose certificate the tlsCAFile does not vouch for is refused at once, with the file named', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'keepup-ca-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const [own, other] = ['own', 'other'].map((name) => join(folder, `${name}.crt`)) as [string, string]
+  writeFileSync(own, CERTIFICATE)
+  writeFileSync(other, OTHER_CERTIFICATE)
+  const secure = createTlsServer({ cert: CERTIFICATE, key: KEY }).listen(0, 'localhost')
+  onTestFinished(() => void secure.close())
+  secure.on('tlsClientError', () => undefined)
+  await once(secure, 'listening')
+  const url = `esdb://localhost:${(secure.address() as AddressInfo).port}`
+  const patient = { callMs: 2_000, patienceMs: 600_000, silenceMs: 1_000 }
+  const opened = (query: string) => openLog(`${url}${query}`, { limits: patient })
+  await expect(opened('')).rejects.toMatchObject({ code: 'LOG_REFUSED', message: /name its authority with tlsCAFile/ })
+  await expect(opened(`?tlsCAFile=${encodeURIComponent(other)}`)).rejects.toMatchObject({
+    code: 'LOG_REFUSED',
+    message: expect.stringContaining(`the tlsCAFile ${other} does not vouch for`),
+  })
+  // The right file: the server is trusted, and is no event store.
+  const trusted = openLog(`${url}?tlsCAFile=${encodeURIComponent(own)}`, { limits })
+  await expect(trusted).rejects.toMatchObject({ code: 'LOG_UNAVAILABLE' })
 })
 
 test('no server at all, or one that hangs', async () => {
