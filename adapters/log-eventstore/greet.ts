@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { connect } from 'node:tls'
+import { BACKWARDS, END, ErrorType } from '@eventstore/db-client'
 import { LogError } from '../../domain/log/errors.ts'
 import type { Connection } from './connection.ts'
 import type { Address } from './connection-string.ts'
@@ -13,7 +14,7 @@ const SHOWN_WITHIN = 2_000
 
 /**
  * Makes sure that there is a server that can do what is needed. Rejects with `LOG_REFUSED` where it is too old, speaks TLS
- * where none is wanted or none where it is, or is not trusted; with `LOG_UNAVAILABLE` where none answers. `onWait` is told
+ * where none is wanted or none where it is, is not trusted, or hides `$all` from this user; with `LOG_UNAVAILABLE` where none answers. `onWait` is told
  * where that takes a while.
  */
 export async function greet(connection: Connection, limits: Limits, onWait?: (text: string) => void): Promise<void> {
@@ -23,7 +24,7 @@ export async function greet(connection: Connection, limits: Limits, onWait?: (te
     try {
       if (await connection.appendsInBatches(limits.callMs)) {
         const version = await connection.serverVersion(limits.callMs)
-        if (!isOlder(version)) return
+        if (!isOlder(version)) return await mayReadAll(connection, limits, patience.signal)
         throw tooOld(address, `version ${version} does not tell when a subscription has caught up`)
       }
     } catch (error) {
@@ -32,6 +33,22 @@ export async function greet(connection: Connection, limits: Limits, onWait?: (te
     }
     throw tooOld(address, 'it cannot append in batches')
   })
+}
+
+/** keepup follows `$all`, which EventStoreDB shows to administrators alone unless its ACL says more. */
+async function mayReadAll(connection: Connection, { callMs }: Limits, signal: AbortSignal): Promise<void> {
+  const newest = { direction: BACKWARDS, fromPosition: END, maxCount: 1 } as const
+  try {
+    await connection.read((client) => client.readAll(newest), callMs, signal)
+  } catch (error) {
+    if (causeOf(error) !== ErrorType.ACCESS_DENIED) throw error
+    throw new LogError(
+      'LOG_REFUSED',
+      `this user may not read $all of the event store at ${connection.address.servers}, which keepup follows; make the ` +
+        'user a member of $admins, or add it to "$r" of the ACL of $all (keepup docs servers-operation, "Rights")',
+      { cause: error },
+    )
+  }
 }
 
 const tooOld = ({ servers }: Address, why: string) =>

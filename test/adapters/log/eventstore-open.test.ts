@@ -74,6 +74,16 @@ test('a server that knows no such user', async () => {
   await expect(log.append('agent-a', -1, batch)).rejects.toEqual(code('LOG_REFUSED'))
 })
 
+test('a user that may not read $all is refused at the start, with the remedy', async () => {
+  const server = await standIn()
+  server.switches.allDenied = true
+  for (const looks of [true, false])
+    await expect(openLog(server.url, { looks })).rejects.toMatchObject({
+      code: 'LOG_REFUSED',
+      message: expect.stringMatching(/may not read \$all .* the ACL of \$all/),
+    })
+})
+
 test('a server that is too old', async () => {
   const server = await standIn()
   server.switches.old = true

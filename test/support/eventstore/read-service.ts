@@ -1,10 +1,10 @@
 import { type EventEmitter, once } from 'node:events'
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
-import type grpc from '@grpc/grpc-js'
+import grpc from '@grpc/grpc-js'
 import { checkpoint, eventMessage, hugeEvent, notFound, told } from './messages.ts'
 import { nameOf } from './protocol.ts'
 import type { Stored } from './store.ts'
-import { asError, type Refusal, refusal, type Served, streamDeleted, unexpected } from './switches.ts'
+import { asError, exception, type Refusal, refusal, type Served, streamDeleted, unexpected } from './switches.ts'
 
 type Call = grpc.ServerWritableStream<ReadReq, ReadResp>
 type Options = ReadReq.Options
@@ -15,6 +15,8 @@ export const read = (node: Served) => (call: Call) => {
   const refused = refusal(node, call)
   if (refused) return fail(call, refused)
   const options = call.request.getOptions()!
+  if (node.switches.allDenied && options.hasAll())
+    return fail(call, exception(grpc.status.PERMISSION_DENIED, 'access-denied'))
   const work = options.hasSubscription() ? subscription(node, call, options) : page(node, call, options)
   work.catch((error) => call.destroy(error))
 }

@@ -13,6 +13,8 @@ export class Switches {
   notReady = false
   /** Knows no user. */
   denied = false
+  /** Knows the user, and lets it read no stream of all events. */
+  allDenied = false
   /** While it follows a leader it has nothing yet from this position on. */
   lagsFrom = Number.POSITIVE_INFINITY
   /** Told after each read that was answered. */
