@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool, QueryResult, QueryResultRow } from 'pg'
 import { LogError, type LogErrorCode } from '../../domain/log/errors.ts'
 import { connectionLost, sqlState } from '../../domain/log/lost.ts'
@@ -37,26 +36,28 @@ export async function ask<R extends QueryResultRow>(
   return patiently(what, () => pool.query<R>(text, values as unknown[]))
 }
 
-/** Runs any idempotent work as {@link ask} does. `withinMs`: the time for new tries, in ms. */
-export async function patiently<T>(
-  what: string,
-  work: () => Promise<T>,
-  withinMs = Number.POSITIVE_INFINITY,
-): Promise<T> {
-  const end = performance.now() + withinMs
+const LONGEST_WAIT = WAITS.at(-1)!
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Runs any idempotent work as {@link ask} does. `withinMs`: the time for new tries, in ms. Default: that of the waits. */
+export async function patiently<T>(what: string, work: () => Promise<T>, withinMs?: number): Promise<T> {
+  const end = performance.now() + (withinMs ?? Number.POSITIVE_INFINITY)
+  const last = withinMs === undefined ? undefined : LONGEST_WAIT
   for (let tries = 0; ; tries++) {
     try {
       return await work()
     } catch (error) {
-      const wait = connectionLost(error) && performance.now() < end ? WAITS[tries] : undefined
+      const wait = connectionLost(error) && performance.now() < end ? (WAITS[tries] ?? last) : undefined
       if (wait === undefined) throw failed(what, error)
       await sleep(wait)
     }
   }
 }
 
-/** Waits until the server accepts a connection of this user, for about `withinMs`. Rejects as {@link ask} does. */
-export function greet(pool: Pool, withinMs = 10_000): Promise<void> {
+/**
+ * Waits until the server accepts a connection of this user, for about `withinMs`. Rejects as {@link ask} does.
+ */
+export function greet(pool: Pick<Pool, 'connect'>, withinMs = 10_000): Promise<void> {
   return patiently('connect to PostgreSQL', async () => (await pool.connect()).release(), withinMs)
 }
 

@@ -4,6 +4,9 @@ import type { Context } from './context.ts'
 import { EXIT } from './exit.ts'
 import { hardExit } from './hard-exit.ts'
 
+/** The time for which a service waits at its start for a server that restarts, in ms. */
+export const SERVICE_PATIENCE_MS = 5 * 60_000
+
 const ENDING = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
 /**

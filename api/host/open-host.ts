@@ -27,6 +27,8 @@ export interface Own {
   readonly agents?: readonly (AgentBackend | CliAgent)[]
   /** Where what goes on less well than it should is told; stderr where absent. */
   readonly tell?: Tell
+  /** The time for which a start on servers waits for PostgreSQL, in ms. Default: 10,000. */
+  readonly patienceMs?: number
   /** Of fault tests. */
   readonly crashPoint?: NonNullable<RuntimePorts['crashPoint']>
 }

@@ -69,7 +69,7 @@ export async function openOnServers(
     opened.push(async () => void (await Promise.all([pool, beats].map((one) => one.shut(SHUT_WITHIN_MS)))))
     const schemas = schemasOf(namespace)
     const reach = <T>(work: () => Promise<T>) => askingPostgres(config, warn, work)
-    await reach(() => greet(pool))
+    await reach(() => greet(pool, own.patienceMs))
     const blobs = await reach(() => PostgresBlobs.open({ pool, schema: schemas.blobs }))
     const leases = await reach(() => PostgresLeases.open({ pool: beats, schema: schemas.leases, warn }))
     const host = await openHost(config, own, opened, warn, passwordsOf(config))

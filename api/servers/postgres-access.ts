@@ -84,7 +84,7 @@ export function postgresProblem(error: unknown, { postgres }: Pick<ServersConfig
 /** Does what needs PostgreSQL; rejects with {@link postgresProblem}. Tells once where it is waited for. */
 export async function askingPostgres<T>(config: ServersConfig, tell: Tell, work: () => Promise<T>): Promise<T> {
   const at = placeOf(config.postgres)?.at ?? ''
-  const waits = `PostgreSQL at ${at} does not answer yet; it is waited for, some seconds at most`
+  const waits = `PostgreSQL at ${at} does not answer yet; keepup asks again`
   const timer = setTimeout(() => tell(waits), TOLD_AFTER_MS)
   try {
     return await work()

@@ -1,36 +1,29 @@
-import { once } from 'node:events'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { expect, it, onTestFinished } from 'vitest'
+import type { Pool, PoolClient } from 'pg'
+import { afterEach, expect, test, vi } from 'vitest'
 import { greet } from '../../adapters/postgres/ask.ts'
-import { openPool } from '../../projections/postgres.ts'
 
-/** Something on a port that is no PostgreSQL. */
-async function stranger(answer: (socket: Socket) => void) {
-  const sockets = new Set<Socket>()
-  const server = createServer((socket) => {
-    sockets.add(socket.on('error', () => undefined))
-    socket.once('data', () => answer(socket))
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  const pool = openPool({ url: `postgres://ann@127.0.0.1:${port}/db`, connectMs: 100 })
-  onTestFinished(async () => {
-    await pool.end()
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  return { pool, tried: () => sockets.size }
+afterEach(() => void vi.useRealTimers())
+
+/** A server that refuses connections for some time. */
+const restarting = (ms: number): Pick<Pool, 'connect'> => {
+  const up = performance.now() + ms
+  const connect = async () => {
+    if (performance.now() < up) throw Object.assign(new Error('the database system is starting up'), { code: '57P03' })
+    return { release: () => undefined } as PoolClient
+  }
+  return { connect: connect as Pool['connect'] }
 }
 
-it.each([
-  ['that says nothing', () => undefined],
-  ['that speaks HTTP', (socket: Socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n')],
-])('a server %s is given up within a bound', async (_, answer) => {
-  const { pool, tried } = await stranger(answer)
-  await expect(greet(pool, 1)).rejects.toMatchObject({
-    code: 'LOG_UNAVAILABLE',
-    message: expect.stringMatching(/^cannot connect to PostgreSQL: /),
-  })
-  expect(tried()).toBe(1)
+test.each([
+  [8_000, undefined, true],
+  [30_000, undefined, false],
+  [200_000, 300_000, true],
+])('a server that restarts for %i ms is waited for within %o ms: %o', async (ms, patience, answered) => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] })
+  const greeted = greet(restarting(ms), patience).then(
+    () => true,
+    (error) => error.code !== 'LOG_UNAVAILABLE',
+  )
+  await vi.advanceTimersByTimeAsync(400_000)
+  expect(await greeted).toBe(answered)
 })

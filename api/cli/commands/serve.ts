@@ -9,7 +9,7 @@ import { tellOutages } from '../../servers/outages.ts'
 import type { Context } from '../context.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { quoted } from '../output/text.ts'
-import { identified, untilTold } from '../until-told.ts'
+import { identified, SERVICE_PATIENCE_MS, untilTold } from '../until-told.ts'
 import type { Kit } from './kit.ts'
 import { openPage } from './open.ts'
 
@@ -22,10 +22,12 @@ async function serve(ctx: Context, { open = false }: ServeOptions): Promise<numb
   const { config, io } = ctx
   const onFault = (error: unknown, where = 'looking for what is due') => ctx.log(`${where}: ${told(error)}`)
   const tell: Tell = (text) => ctx.log(text)
-  const services = await io.open(config, 'owner', { autoDrive: true }, { tell }).catch((error: unknown) => {
-    if (!(error instanceof LogError && error.code === 'LOG_LOCKED')) throw error
-    throw new CliError(`another process owns ${config.data}; end it first, or serve another folder with --data`)
-  })
+  const services = await io
+    .open(config, 'owner', { autoDrive: true }, { tell, patienceMs: SERVICE_PATIENCE_MS })
+    .catch((error: unknown) => {
+      if (!(error instanceof LogError && error.code === 'LOG_LOCKED')) throw error
+      throw new CliError(`another process owns ${config.data}; end it first, or serve another folder with --data`)
+    })
   const { localBackend } = await import('../../owner/local.ts')
   const backend = await localBackend(services, { config, env: io.env, tcp: true, onFault })
   await untilTold(

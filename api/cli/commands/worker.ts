@@ -4,7 +4,7 @@ import { type Tell, told } from '../../app/told.ts'
 import { tellOutages } from '../../servers/outages.ts'
 import type { Context } from '../context.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { identified, untilTold } from '../until-told.ts'
+import { identified, SERVICE_PATIENCE_MS, untilTold } from '../until-told.ts'
 import type { Kit } from './kit.ts'
 
 /** Drives what was started to be driven, beside other workers, until it is told to end. */
@@ -16,7 +16,7 @@ async function worker(ctx: Context): Promise<number> {
       EXIT.usage,
     )
   const tell: Tell = (text) => ctx.log(text)
-  const services = await io.open(config, 'owner', { autoDrive: false }, { tell })
+  const services = await io.open(config, 'owner', { autoDrive: false }, { tell, patienceMs: SERVICE_PATIENCE_MS })
   const { work } = await import('../../app/drives/work.ts')
   const { leaseMs, concurrency, namespace } = config
   const onFault = (error: unknown, where: string) => tell(`${where}: ${told(error)}`)
