@@ -57,6 +57,8 @@ export async function alteredRows(
   const sources: StreamSources = { log, blobs, kinds, reader, residues, store }
   const upTo = head?.revision ?? -1
   const folded = await refolded(sources, stream, upTo, refusedIn(stored))
+  // The log lacks events that the tables have seen: the proof of the stream says so.
+  if (folded === null) return []
   const found = tablesOf(stream).flatMap((table) =>
     differences(table, specOf(table), stored.rows.get(table) ?? [], [...folded.changes.rowsOf(table, stream)]),
   )

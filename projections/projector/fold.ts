@@ -77,17 +77,16 @@ export async function foldBatch(
 
 /**
  * A stream's rows from its beginning up to a revision, whatever they were: after a release. `refused`: the event that is
- * known to be refused.
+ * known to be refused. Null: the log lacks the first events, or the last ones, so that their rows cannot be made again.
  */
 export async function refolded(
   sources: StreamSources,
   stream: string,
   upTo: number,
   refused?: Refused,
-): Promise<Batch> {
+): Promise<Batch | null> {
   const fold = new Fold(sources, { heads: new Map(), parked: new Set() })
-  await fold.refold(stream, upTo, refused)
-  return fold.batch()
+  return (await fold.refold(stream, upTo, refused)) ? fold.batch() : null
 }
 
 /** Kept events of a stream up to a revision, in parts, with the bodies that could not be had before: for a release. */
@@ -154,23 +153,31 @@ class Fold {
     for (const stream of this.#refold) await this.refold(stream, this.#streams.get(stream)!.revision)
   }
 
-  async refold(stream: string, upTo: number, refused?: Refused): Promise<void> {
+  /**
+   * Folds a stream again from its first event. False: the log no longer has the first event, or ends before `upTo`, so that the
+   * rows of the lost events cannot be made again.
+   */
+  async refold(stream: string, upTo: number, refused?: Refused): Promise<boolean> {
     const { log } = this.#sources
     this.#changes.restart(stream)
     let head: StreamRow | undefined
     for await (const page of withDamage((onDamage) => log.read(stream, { onDamage }))) {
       for (const entry of page) {
-        if (isDamaged(entry)) return this.#park(entry, entry, head)
-        const { revision } = entry.header
-        if (revision > upTo) return
-        const gap = gapAt(entry, head)
-        if (gap !== null) return this.#park(entry, gap, head)
-        head = { stream, run_id: runOf(entry.header), revision, hash: entry.hash }
+        const revision = isDamaged(entry) ? null : entry.header.revision
+        if (revision !== null && revision > upTo) return true
+        const fault = isDamaged(entry) ? entry : gapAt(entry, head)
+        if (fault !== null) {
+          this.#park(entry, fault, head)
+          return head !== undefined
+        }
+        if (isDamaged(entry)) continue
+        head = { stream, run_id: runOf(entry.header), revision: entry.header.revision, hash: entry.hash }
         const known = revision === refused?.revision ? refused : null
         const bytes = known ?? atHand(entry) ?? (await bodyBytes(entry, this.#sources))
-        if (await this.#parks(asItIs(entry, bytes), bytes)) return
+        if (await this.#parks(asItIs(entry, bytes), bytes)) return true
       }
     }
+    return (head?.revision ?? -1) >= upTo
   }
 
   #kindOf(stream: string): StreamKind | undefined {

@@ -107,7 +107,10 @@ export class Projector {
     return this.#progress
   }
 
-  /** Reads a parked stream again from its beginning. True: it is no longer parked. */
+  /**
+   * Reads a parked stream again from its beginning. True: it is no longer parked. Where the log has lost events that the tables
+   * have seen, the rows stay as they are and the stream stays parked.
+   */
   async release(stream: string): Promise<boolean> {
     await this.#open()
     return this.#mutex.run(async () => {
@@ -117,9 +120,10 @@ export class Projector {
       const upTo = heads.get(stream)?.revision ?? -1
       for await (const batch of keptAgain(this.#sources, stream, upTo))
         await store.commit(this.#stored, this.#progress, batch)
-      await parkedAtRefusal(upTo, async (refused) =>
-        store.commit(this.#stored, this.#progress, await refolded(this.#sources, stream, upTo, refused)),
-      )
+      await parkedAtRefusal(upTo, async (refused) => {
+        const batch = await refolded(this.#sources, stream, upTo, refused)
+        if (batch !== null) await store.commit(this.#stored, this.#progress, batch)
+      })
       return !(await store.statesOf([stream])).parked.has(stream)
     })
   }

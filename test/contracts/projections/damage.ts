@@ -20,6 +20,11 @@ function pair() {
   return { log, bad, good, child: new Actor(log, now, 'child', 'good') }
 }
 
+const removeStream = (log: MemoryLog, stream: string): void => {
+  const left = log.events.filter(({ header }) => header.stream !== stream)
+  log.events.splice(0, log.events.length, ...left)
+}
+
 /** Given damage in one stream of a log, the tables park that stream and go on with all others. */
 export function damageContract(kit: TablesKit): void {
   const open = async (log: MemoryLog) => {
@@ -46,6 +51,28 @@ export function damageContract(kit: TablesKit): void {
       expect(projector.status()).toMatchObject({ state: 'idle', progress: { events: log.events.length } })
       expect(await projector.release('agent-bad')).toBe(false)
       expect(await dump()).toEqual(found)
+    })
+
+    it.each([
+      ['the beginning', (log: MemoryLog, first: number) => log.events.splice(first, 1)],
+      ['every event', (log: MemoryLog) => removeStream(log, 'agent-bad')],
+    ])('of which the log has lost %s later keeps its rows on release, and stays parked', async (_, lose) => {
+      const { log, bad } = pair()
+      bad.user('user_input', { text: 'lost' })
+      bad.user('user_input', { text: 'late' })
+      const at = log.events.findIndex(({ header }) => header.stream === 'agent-bad' && header.revision === 1)
+      const [gap] = log.events.splice(at, 1)
+      const { dump, projector } = await open(log)
+      const found = await dump()
+      expect(found.parked).toHaveLength(1)
+      log.events.splice(at, 0, gap!)
+      lose(
+        log,
+        log.events.findIndex(({ header }) => header.stream === 'agent-bad'),
+      )
+      expect(await projector.release('agent-bad')).toBe(false)
+      // PostgreSQL keeps the events beside the rows, also the one that came back.
+      expect({ ...(await dump()), event_rows: null }).toEqual({ ...found, event_rows: null })
     })
 
     it('is read again on release, once the log holds what was missing', async () => {
