@@ -43,6 +43,36 @@ test.each([
     expect([code ?? status, owes, open]).toEqual(['CANCELLED', 0, []])
 })
 
+test('a process that helped before a cancel of the root begins no agent after it, while the dead holder keeps the run', async () => {
+  const whole = new TreeWorld(DEEP)
+  await whole.live()
+  const world = new TreeWorld(DEEP)
+  await world.until(whole.boundaries.findIndex(recorded(OTHER, 'agent_started')) + 1)
+  world.workers = 2
+  const helper = world.boot()
+  world.boot()
+  const [over, cancelled] = [new AbortController(), Promise.withResolvers<void>()]
+  const take = world.leases.take.bind(world.leases)
+  let [asked, free] = [0, false]
+  world.leases.take = async (process, name) => {
+    if (name !== ROOT) return free ? take(process, name) : null
+    asked++
+    if (asked === 3)
+      void world.ask(ROOT, { kind: 'cancel', deadlineMs: 10_000 }, 'cancel').then(() => {
+        free = true
+        cancelled.resolve()
+      })
+    if (asked === 30) over.abort()
+    return null
+  }
+  await helper.runtime.drive(ROOT, { signal: over.signal })
+  await cancelled.promise
+  for (const agentId of [CHILD, OTHER])
+    expect((await world.events(agentId)).map(({ type }) => type)).not.toContain('model_call_start')
+  world.leases.take = take
+  expect(await world.goOn()).toMatchObject({ end: 'error', code: 'CANCELLED' })
+})
+
 test('a pause of the root rests the whole tree, and a resume goes on with it', async () => {
   const world = new TreeWorld(DEEP)
   once(world, recorded(CHILD, 'model_call_start'), () => world.ask(ROOT, { kind: 'pause' }, 'pause'))

@@ -245,6 +245,20 @@ export class TreeDriver {
     return idle !== null
   }
 
+  /**
+   * Whether the run was cancelled before this agent began. The cancel of the root has not reached the agent yet, so the agent
+   * makes no first call. The driver looks again soon.
+   */
+  private async awaitsCancel(member: Member): Promise<boolean> {
+    const { state, agentId } = member
+    const root = this.members.all.find((one) => one.agentId === this.runId)
+    if (agentId === this.runId || state.turn > 0 || state.cancel !== null || root === undefined) return false
+    await root.mailbox.refresh()
+    if (root.state.cancel === null) return false
+    member.isElsewhere(this.ports.clock.now() + LOOK_MS)
+    return true
+  }
+
   private async driveOne(member: Member, lost: AbortSignal): Promise<void> {
     const { mailbox, agentId } = member
     const { signal } = this.options
@@ -253,7 +267,7 @@ export class TreeDriver {
       member.moved = true
       return
     }
-    if (await this.isIdle(member)) return
+    if ((await this.isIdle(member)) || (await this.awaitsCancel(member))) return
     const { spec, runId } = member.state
     mustHaveTools(this.ports, member.state)
     this.driverId ??= [this.ports.driver, base32(this.ports.random.bytes(10))].filter(Boolean).join('-')
