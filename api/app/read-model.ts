@@ -97,7 +97,7 @@ export interface ReadModel {
   ): Promise<Shown<{ messages: readonly MessageView[]; next: string | null }>>
   /** The latest first. */
   memories(
-    query: Page & { scope?: MemoryScope; place?: string; forgotten?: boolean },
+    query: Page & { scope?: MemoryScope; place?: string; runId?: string; forgotten?: boolean },
   ): Promise<Shown<{ memories: readonly Memory[]; next: string | null }>>
   /** Those that a query finds, the best first; `places` null: in every place. */
   foundMemories(places: readonly Place[] | null, query: string, limit: number): Promise<Shown<readonly Memory[]>>

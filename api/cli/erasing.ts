@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { counted } from '../../projections/text.ts'
 import type { EraseBody, Erased } from '../app/schemas/runs.ts'
 import { agreed } from './choose.ts'
 import { asOne, take } from './client.ts'
@@ -20,6 +21,13 @@ interface Erasing {
   readonly json: Omit<z.input<typeof EraseBody>, 'dryRun'>
   readonly dryRun: boolean | undefined
   readonly yes: boolean | undefined
+}
+
+/** Says which facts of the run stay, and how to erase them. */
+function noteFacts(ctx: Context, { facts = [] }: z.output<typeof Erased>): void {
+  if (facts.length === 0) return
+  ctx.note(`Not erased: ${counted(facts.length, 'fact')} that the run saved with "remember". To erase each:`)
+  for (const id of facts.slice(0, SHOWN)) ctx.note(`  ${ctx.command('memory', 'forget', id, '--erase')}`)
 }
 
 /** The bodies that would be emptied, as lines. */
@@ -51,6 +59,7 @@ export async function eraseBodies(ctx: Context, { runId, json, dryRun, yes }: Er
   if (dryRun) {
     ctx.show(found, () => (nothing ? [NOTHING] : ['This would empty', ...doomed]))
     ctx.note(filesStay(ctx.config.data))
+    noteFacts(ctx, found)
     return EXIT.done
   }
   // Where nothing is left to empty it is only made sure of.
@@ -58,6 +67,7 @@ export async function eraseBodies(ctx: Context, { runId, json, dryRun, yes }: Er
     ctx.note('This empties for ever:')
     for (const line of doomed) ctx.note(line)
     ctx.note(filesStay(ctx.config.data))
+    noteFacts(ctx, found)
     if (!(await agreed(ctx, yes, 'Empty them? Nothing brings them back.'))) {
       ctx.note('nothing was erased')
       return EXIT.interrupted

@@ -46,5 +46,11 @@ it('lists, searches, shows, corrects, forgets, erases and proves what an agent h
   expect((await look('memory', '--query', 'port')).out).not.toContain('8081')
   expect((await look('memory', 'verify', id)).out).toMatch(/^holds\n[\s\S]*erased: wrong/)
   expect(await look('memory', 'show', 'global-nothing')).toMatchObject({ code: 2 })
+  const [run] = JSON.parse((await look('-o', 'json', 'runs', 'list')).out) as { runId: string }[]
+  const erased = await look('erase', run!.runId, '--all', '--reason', 'private', '--yes')
+  expect(erased).toMatchObject({
+    code: 0,
+    err: expect.stringMatching(/1 fact .*remember.*\n.*memory forget workspace-\w+ --erase/),
+  })
   expect((await look('memory', '--global', '--run', 'x')).err).toMatch(/name one place/)
 }, 60_000)

@@ -42,6 +42,17 @@ export async function erasableOfRun(s: Services, runId: string, asked: AskedEras
   return { ...found[0]!, bodies }
 }
 
+/** The most facts that an answer names. */
+const MAX_FACTS = 500
+
+/** Ids of the facts that the agents of a run saved with `remember`: an erasure of the run leaves them. Null: for one agent alone. */
+export async function factsOfRun(s: Pick<Services, 'read'>, runId: string, { agent, what }: AskedErasure) {
+  if (agent !== undefined || what.all !== true) return null
+  await s.read.current()
+  const { value } = await s.read.memories({ runId, limit: MAX_FACTS })
+  return value.memories.map(({ id }) => id)
+}
+
 async function agentsToErase(s: Services, runId: string, { agent, what }: AskedErasure): Promise<readonly string[]> {
   if (agent !== undefined) return [agent]
   return what.all === true ? agentsOf(s, runId) : [runId]

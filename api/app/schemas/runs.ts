@@ -227,6 +227,10 @@ export const Erased = Recorded.extend({
   bodies: z
     .array(z.strictObject({ agentId: z.string(), revision: count, type: z.string(), turn: count, size: count }))
     .optional(),
+  facts: z.array(z.string()).optional().meta({
+    description:
+      'With "all": facts that the run saved, at most 500. They stay; POST /v1/memories/{id}/forget erases one.',
+  }),
 }).meta({ id: 'Erased' })
 
 export const ForkBody = z

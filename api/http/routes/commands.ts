@@ -1,7 +1,7 @@
 import { createRoute, type z } from '@hono/zod-openapi'
 import type { UserCommand } from '../../../domain/agent/decisions/commands.ts'
 import { agentsOf } from '../../app/runs/agents-of.ts'
-import { erasableOfRun, eraseRun } from '../../app/runs/erase-run.ts'
+import { erasableOfRun, eraseRun, factsOfRun } from '../../app/runs/erase-run.ts'
 import { given } from '../../app/runs/given.ts'
 import { record } from '../../app/runs/record-command.ts'
 import { actorOf, type RequestOptions } from '../../app/runs/request-options.ts'
@@ -98,7 +98,8 @@ export function commandRoutes(s: Services) {
       const { agent, by, dryRun, ...what } = c.req.valid('json')
       const asked = { agent, what, by, options: optionsOf(c.req.valid('header')) }
       const done = dryRun ? await erasableOfRun(s, id, asked) : await eraseRun(s, id, asked)
-      return c.json({ ...done, dryRun }, 200, etag(done))
+      const facts = await factsOfRun(s, id, asked)
+      return c.json({ ...done, dryRun, ...(facts === null ? {} : { facts }) }, 200, etag(done))
     })
     .openapi(restore, async (c) => {
       const { id } = c.req.valid('param')
