@@ -37,6 +37,7 @@ import { sessionRoutes } from './routes/sessions.ts'
 import { sqlRoutes } from './routes/sql.ts'
 import { streamRoutes } from './routes/streams.ts'
 import { systemRoutes } from './routes/system.ts'
+import { EndedSessions } from './sessions/ended-sessions.ts'
 import { WebSessions } from './sessions/web-sessions.ts'
 import type { HttpCode } from './status.ts'
 
@@ -47,6 +48,8 @@ export interface AppOptions {
   readonly maxBodyBytes: number
   readonly heartbeatMs: number
   readonly version: string
+  /** The file of the sessions that people have ended. Absent: they are kept in memory. */
+  readonly endedSessions?: string
   /** Where browsers find this process; absent or null: nowhere. */
   readonly url?: () => string | null
   /** An unexpected error; the sender is told only that it happened. */
@@ -97,7 +100,8 @@ export function createApp(s: Services, options: AppOptions) {
     if (allow.length === 0) return problemResponse(new Problem('NOT_FOUND', detail))
     return problemResponse(new Problem<HttpCode>('METHOD_NOT_ALLOWED', detail), { allow: allow.join(', ') })
   })
-  const sessions = new WebSessions({ token: options.token, random: s.random, clock: s.clock })
+  const ended = new EndedSessions(options.endedSessions ?? null, s.clock.now())
+  const sessions = new WebSessions({ ended, token: options.token, random: s.random, clock: s.clock })
   root.use(
     hostGuard(options.hosts),
     answerHeaders,

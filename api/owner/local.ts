@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { type Config, onServers } from '../app/config.ts'
 import type { Services } from '../app/services.ts'
 import { createApp } from '../http/app.ts'
@@ -39,6 +40,7 @@ export async function localBackend(services: Services, options: LocalOptions): P
     maxBodyBytes: config.maxBodyBytes,
     heartbeatMs: config.heartbeatMs,
     version: VERSION,
+    ...(services.readOnly ? {} : { endedSessions: join(config.data, 'ended-sessions') }),
     // An address that stands for all of this host is none to open.
     url: () => url?.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:') ?? null,
     onFault: options.onFault,

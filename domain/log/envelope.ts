@@ -108,3 +108,6 @@ export interface RecordedEvent extends SealedEvent {
   /** The body was emptied by an `erased` fact. */
   readonly erased?: true
 }
+
+/** Whether a text is a W3C `traceparent` of version 00, or of a later version that begins alike. */
+export const isTraceParent = (text: string): boolean => /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(text)

@@ -1,5 +1,9 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { readPage } from '../../api/http/page/page-files.ts'
+import { EndedSessions } from '../../api/http/sessions/ended-sessions.ts'
 import { CODE_MS, SESSION_MS, WebSessions } from '../../api/http/sessions/web-sessions.ts'
 import { bodyOf, openWorld, TOKEN } from './http-support.ts'
 
@@ -57,7 +61,12 @@ describe('a code', () => {
     let drawn = 0
     const bytes = (n: number) => new Uint8Array(n).fill(++drawn)
     const clock = { now: () => now } as never
-    const sessions = new WebSessions({ token: () => TOKEN, random: { bytes }, clock })
+    const sessions = new WebSessions({
+      ended: new EndedSessions(null, 0),
+      token: () => TOKEN,
+      random: { bytes },
+      clock,
+    })
     const [early, late] = [sessions.code(null), sessions.code(null)]
     now += CODE_MS
     expect(sessions.exchange(early.code)).not.toBeNull()
@@ -70,6 +79,34 @@ describe('a code', () => {
 })
 
 describe('a session', () => {
+  it('that a person has ended is ended on the server, also after a restart', async () => {
+    const [first, second] = [await session(), await session()]
+    expect((await send('DELETE', '/v1/session', first)).status).toBe(204)
+    expect((await send('GET', '/v1/runs', first)).status).toBe(401)
+    expect((await send('GET', '/v1/runs', second)).status).toBe(200)
+    const folder = mkdtempSync(join(tmpdir(), 'keepup-sessions-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const file = join(folder, 'ended-sessions')
+    const around = (now: number) => ({
+      ended: new EndedSessions(file, now),
+      token: () => TOKEN,
+      random: { bytes: (n: number) => new Uint8Array(n) },
+      clock: { now: () => now } as never,
+    })
+    const before = new WebSessions(around(1_000))
+    const { cookie, key } = before.exchange(before.code(null).code)!
+    expect([before.end(cookie, 'another'), before.end(cookie, key), before.end(cookie, key)]).toEqual([
+      false,
+      true,
+      false,
+    ])
+    expect(new WebSessions(around(2_000)).holds(cookie, key)).toBe(false)
+    expect(statSync(file)).toMatchObject({ size: expect.any(Number), mode: 0o100600 })
+    // An expired session leaves the file.
+    new EndedSessions(file, 1_000 + SESSION_MS)
+    expect(readFileSync(file, 'utf8')).toBe('')
+  })
+
   it('opens what the token opens', async () => {
     expect((await send('GET', '/v1/runs', await session())).status).toBe(200)
   })
@@ -78,6 +115,7 @@ describe('a session', () => {
     let now = 1_000
     let token = TOKEN
     const around = () => ({
+      ended: new EndedSessions(null, 0),
       token: () => token,
       random: { bytes: (n: number) => new Uint8Array(n) },
       clock: { now: () => now } as never,

@@ -1,5 +1,5 @@
 import type { UserCommand } from '../../../domain/agent/decisions/commands.ts'
-import type { Actor } from '../../../domain/log/envelope.ts'
+import { type Actor, isTraceParent } from '../../../domain/log/envelope.ts'
 import type { Request } from '../../../domain/runtime/types.ts'
 
 /** The options of a request beside its content. */
@@ -8,9 +8,9 @@ export interface RequestOptions extends Pick<Request, 'key' | 'trace' | 'correla
   readonly expectedRevision?: number
 }
 
-/** The part of the options that the log records with the events. */
+/** The part of the options that the log records with the events. W3C asks to ignore a malformed trace context. */
 export const tracing = ({ trace, correlationId }: RequestOptions): Pick<Request, 'trace' | 'correlationId'> => ({
-  ...(trace === undefined ? {} : { trace }),
+  ...(trace === undefined || !isTraceParent(trace) ? {} : { trace }),
   ...(correlationId === undefined ? {} : { correlationId }),
 })
 

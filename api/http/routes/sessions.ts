@@ -3,7 +3,7 @@ import type { Context } from 'hono'
 import { Problem } from '../../app/problem.ts'
 import { Session, SessionCode, SessionCodeBody } from '../../app/schemas/sessions.ts'
 import { body, json, newApp, refusals } from '../new-app.ts'
-import { codeOf, cookieName, mustBeSameOrigin } from '../sessions/session-guard.ts'
+import { codeOf, cookieName, endSessions, mustBeSameOrigin } from '../sessions/session-guard.ts'
 import { SESSION_MS, type WebSessions } from '../sessions/web-sessions.ts'
 import type { HttpCode } from '../status.ts'
 
@@ -29,7 +29,7 @@ const end = createRoute({
   method: 'delete',
   path: '/v1/session',
   operationId: 'endSession',
-  summary: 'Take the cookie of the page away',
+  summary: 'End the session of the page, and take its cookie away',
   responses: { 204: { description: 'Gone' }, ...refusals },
 })
 
@@ -62,6 +62,7 @@ export function sessionRoutes(sessions: WebSessions, url: () => string | null) {
       return c.json({ key, by, expiresAt: new Date(expiresAt).toISOString() }, 200)
     })
     .openapi(end, (c) => {
+      endSessions(c, sessions)
       c.header('set-cookie', cookie(c, '', 0))
       return c.body(null, 204)
     })

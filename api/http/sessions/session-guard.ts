@@ -27,11 +27,20 @@ function cookies(c: Context, name: string): string[] {
  * of another port of this host has our cookies, so that "same site" is not enough.
  */
 export function bearsSession(c: Context, sessions: WebSessions): boolean {
+  return halvesOf(c).some(({ cookie, key }) => sessions.holds(cookie, key))
+}
+
+/** Ends the sessions that a request bears. Throws as {@link bearsSession} does. */
+export function endSessions(c: Context, sessions: WebSessions): void {
+  for (const { cookie, key } of halvesOf(c)) sessions.end(cookie, key)
+}
+
+function halvesOf(c: Context): { readonly cookie: string; readonly key: string }[] {
   const key = c.req.header(KEY_HEADER)
   const found = cookies(c, cookieName(c))
-  if (key === undefined || found.length === 0) return false
+  if (key === undefined || found.length === 0) return []
   mustBeSameOrigin(c)
-  return found.slice(0, 8).some((cookie) => sessions.holds(cookie, key))
+  return found.slice(0, 8).map((cookie) => ({ cookie, key }))
 }
 
 /** Throws ORIGIN_REFUSED where a browser says that a page of another origin sent the request. */

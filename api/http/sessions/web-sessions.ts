@@ -1,5 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { Clock, Random } from '../../../domain/ports.ts'
+import type { EndedSessions } from './ended-sessions.ts'
 
 /** How long a code may wait to be exchanged, ms. */
 export const CODE_MS = 60_000
@@ -24,6 +25,7 @@ export interface WebSession {
 }
 
 interface Surroundings {
+  readonly ended: EndedSessions
   readonly token: () => string
   readonly random: Random
   readonly clock: Clock
@@ -35,7 +37,8 @@ const equal = (a: string, b: string): boolean => timingSafeEqual(digest(a), dige
 
 /**
  * Sessions of browsers. A code is exchanged once, within a minute, in the process that made it. The session that it gives is
- * signed with a key that is derived from the install's token: it outlives a restart, and ends with the token.
+ * signed with a key that is derived from the install's token: it outlives a restart, and ends with the token, or when the
+ * person signs out.
  */
 export class WebSessions {
   readonly #around: Surroundings
@@ -74,10 +77,23 @@ export class WebSessions {
 
   /** Whether a cookie and the page's key are the two halves of a session that still lasts. */
   holds(cookie: string, key: string): boolean {
+    return this.#sessionOf(cookie, key) !== null
+  }
+
+  /** Ends a session before its time. False: the two halves are those of no session that lasts. */
+  end(cookie: string, key: string): boolean {
+    const found = this.#sessionOf(cookie, key)
+    if (found !== null) this.#around.ended.add(found.id, found.expiresAt)
+    return found !== null
+  }
+
+  #sessionOf(cookie: string, key: string): { readonly id: string; readonly expiresAt: number } | null {
     const [, payload = '', expiry = '', signature = ''] =
       /^((\d{1,15})\.[\w-]{1,64})\.([\w-]{1,128})$/.exec(cookie) ?? []
-    if (payload === '' || Number(expiry) < this.#around.clock.now()) return false
-    return equal(signature, this.#sign('cookie', payload)) && equal(key, this.#sign('page', payload))
+    if (payload === '' || Number(expiry) < this.#around.clock.now()) return null
+    const isWhole = equal(signature, this.#sign('cookie', payload)) && equal(key, this.#sign('page', payload))
+    const id = digest(payload).toString('hex')
+    return isWhole && !this.#around.ended.has(id) ? { id, expiresAt: Number(expiry) } : null
   }
 
   #sign(half: 'cookie' | 'page', payload: string): string {

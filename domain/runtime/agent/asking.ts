@@ -1,12 +1,10 @@
 import { CommandRejected } from '../../agent/errors.ts'
+import { isTraceParent } from '../../log/envelope.ts'
 import { base32, keyedCommand } from '../../log/ids.ts'
 import { wellFormed } from '../../log/well-formed.ts'
 import type { RuntimePorts, SecretBoundary } from '../ports.ts'
 import type { Request } from '../types.ts'
 import type { AgentAsking } from './mailbox.ts'
-
-/** W3C trace context, version 00 and later ones that begin alike. */
-const TRACE = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 
 /** A header is never erased: what stands in it is a name, and no place for words. */
 const CORRELATION = /^\P{Cc}{1,128}$/u
@@ -32,6 +30,6 @@ export function askingOf(
   const hidden = (text: string) => secrets.text(wellFormed(text))
   const named =
     request.correlationId === undefined ? {} : { correlationId: hidden(correlationOf(request.correlationId)) }
-  const traced = trace !== undefined && TRACE.test(trace) && hidden(trace) === trace
+  const traced = trace !== undefined && isTraceParent(trace) && hidden(trace) === trace
   return { by: { ...by, id: hidden(by.id) }, commandId, ...named, ...(traced ? { trace } : {}) }
 }
