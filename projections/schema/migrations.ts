@@ -17,7 +17,7 @@ import { views } from './views.ts'
 export const migrations: readonly ((db: Kysely<Database>, dialect: Dialect) => Promise<void>)[] = [createAll]
 
 /** The meaning of the rows. Tables made under another number are not migrated but rebuilt. */
-export const MEANING = 15
+export const MEANING = 16
 
 /** The version of the views over kept events. */
 const KEPT_VIEWS = 4
