@@ -66,7 +66,7 @@ export async function startAgent(
   await shown(s)
   const revision = (await s.log.head(externalStream(runId)))?.revision ?? 0
   const driving = agents.at(runId) !== undefined
-  return { runId, agentId: runId, revision, driving, created, workspace: asked.workspace ?? null }
+  return { runId, agentId: runId, revision, driving, created, workspace: asked.workspace ?? null, warnings: [] }
 }
 
 /** False: of requests that came at the same time another one started it. */

@@ -284,6 +284,7 @@ export function runCommand(program: Command, kit: Kit): void {
         const started = await take(client.v1.runs.$post({ header, json }))
         if (json.workspace !== undefined) ctx.note(`works in ${json.workspace}`)
         ctx.note(`run ${started.runId}`)
+        for (const warning of started.warnings) ctx.note(`warning: ${warning}`)
         if (isOther(options.agent)) return followAgent(ctx, started.runId)
         if (drive === false) {
           ctx.show(started, () => [started.runId])
