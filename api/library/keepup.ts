@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { UserCommand } from '../../domain/agent/decisions/commands.ts'
 import type { Comparison } from '../../domain/agent/rules/compare-histories.ts'
+import { AgentError } from '../../domain/external/errors.ts'
 import type { AgentRunHandle, AgentRunRequest, ExternalRuns } from '../../domain/ports/external.ts'
 import { Callback } from '../../domain/runtime/agent/callback.ts'
 import { compareRuns } from '../../domain/runtime/agent/history/compare.ts'
@@ -12,6 +13,7 @@ import type { ContextStore } from '../../domain/runtime/context/store.ts'
 import type { At, ReusedRecord } from '../../domain/runtime/types.ts'
 import { issuesOf, issuesText } from '../../domain/shared/issues.ts'
 import { agentsOf } from '../app/agents/agents.ts'
+import { OWN_CAPABILITIES } from '../app/agents/own-capabilities.ts'
 import type { Config } from '../app/config.ts'
 import { work } from '../app/drives/work.ts'
 import type { KnownModels } from '../app/models.ts'
@@ -132,6 +134,8 @@ export interface KeepUp extends AsyncDisposable {
    * `keepup` is keepup's own agent: the handle is that of a run as {@link start} makes it.
    */
   runAgent(kind: string, request: AgentRunRequest, by?: string): Promise<AgentRunHandle>
+  /** The capabilities of a kind of agent, sorted. Throws `UnknownBackend`. */
+  agentCapabilities(kind: string): readonly string[]
   /**
    * Which recorded calls of runs another policy or role would have refused or asked about; it performs nothing. What a
    * policy leaves out has its default.
@@ -240,6 +244,14 @@ export function keepUpOf(
       const who = asker(said)
       if (kind === OWN_AGENT) return runOwnAgent(services, request, who)
       return agentsOf(services).run(kind, request, { by: actorOf('user', who) })
+    },
+    agentCapabilities(kind) {
+      const { agents } = services
+      const known = [{ kind: OWN_AGENT, capabilities: [...OWN_CAPABILITIES].sort() }, ...(agents?.list() ?? [])]
+      const found = known.find((one) => one.kind === kind)
+      if (found !== undefined) return found.capabilities
+      const kinds = known.map((one) => one.kind).join(', ')
+      throw new AgentError('UnknownBackend', `there is no such backend; use one of: ${kinds}`)
     },
     get externalRuns() {
       return externalRunsOf(services, () => actorOf('user', asker(undefined)))

@@ -18,6 +18,10 @@ export type { AgentEvent, AgentEventBody, AgentRunRequest, ExitStatus, Usage }
 export interface AgentRunHandle extends AsyncDisposable {
   /** Names the run in the log: its stream is `external-<agentId>`. */
   readonly agentId: string
+  /** The run that the agent is a part of: its own, or that of the agent that it works for. */
+  readonly runId: string
+  /** The backend's own id of the session, as far as it is known by now; null: it has told none. */
+  readonly sessionId: string | null
   /** All events in order, from the log. It can be iterated more than once, also after the end. */
   readonly events: AsyncIterable<AgentEvent>
   /** Settles once, after the process has exited and the events have ended for the consumer. Rejects with an AgentError. */
