@@ -101,6 +101,8 @@ export interface AgentBackend extends Advertised {
    * seen inside. Absent: the backend starts no process.
    */
   confinement?(request: AgentRunRequest): Promise<Confinement>
+  /** Why an agent that a person starts so could change no file, with what to add, as a sentence; null: it can. */
+  withoutRights?(request: AgentRunRequest): string | null
   /** Looks whether it can be started on this machine; nothing of the model's service is asked. Absent: it always can. */
   inspect?(): Promise<BackendState>
   /** Ways to start it for a child of keepup's own agent, by the rights that each gives. Absent: it is delegated nothing. */

@@ -41,6 +41,8 @@ export async function startAgent(
   const agents = agentsOf(s)
   const request = agentRequest(asked)
   if (network) mustBeAllowed(agents.allowed, request)
+  const idle = agents.withoutRights(asked.agent, request)
+  if (idle !== null) throw new AgentError('InvalidRequest', idle)
   const runId = key === undefined ? s.runtime.newRunId() : keyedRunId(s, 'run', key)
   // A value of the environment may be a secret, which nothing that is kept may tell.
   const { by, drive: _, env = {}, ...rest } = asked
