@@ -52,7 +52,7 @@ export async function report(ctx: Context, runId: string, end: Ended, summary: s
     ctx.note(`${how}: ${oneLine(end.error)}`)
     if (end.code === 'MODEL_FAILED') {
       ctx.note(`go on from there with: ${ctx.command('fork', runId)}`)
-      ctx.note('a run that is started with a longer retry.modelOutageMs waits longer for its model')
+      ctx.note('a run that is started with a longer --model-outage (retry.modelOutageMs) waits longer for its model')
     }
   }
   const unmet = run.unmetGates.length > 0

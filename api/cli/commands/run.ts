@@ -5,6 +5,7 @@ import { ROLES } from '../../../domain/agent/definition/roles.ts'
 import {
   ContextManagementConfig,
   ErrorRecoveryPolicy,
+  MODEL_OUTAGE_MS,
   RecoveryConfig,
   TreeLimits,
 } from '../../../domain/agent/definition/spec.ts'
@@ -33,6 +34,7 @@ interface RunOptions {
   graceTimeout?: number
   wallClock?: number
   maxRetries?: number
+  modelOutage?: number
   testCommand?: string
   var?: string[]
   secret?: string[]
@@ -116,7 +118,7 @@ export function startRequest(
     }),
     limits: some({ maxTurns: o.maxTurns, wallClockMs: o.wallClock }),
     recovery: some({ graceTurns: o.graceTurns, graceTimeoutMs: o.graceTimeout }),
-    retry: some({ maxRetries: o.maxRetries }),
+    retry: some({ maxRetries: o.maxRetries, modelOutageMs: o.modelOutage }),
     context: some({
       compressionStrategy: o.contextStrategy,
       maxTokens: o.contextTokens,
@@ -220,6 +222,11 @@ export function runCommand(program: Command, kit: Kit): void {
       '--max-retries <n>',
       `how often a model call, or a tool call that is safe again, is tried again (default: ${RETRY.maxRetries})`,
       whole('--max-retries'),
+    )
+    .option(
+      '--model-outage <ms>',
+      `how long the run waits for its models while all of them are out, after the retries (default: ${MODEL_OUTAGE_MS}; 0: it ends with MODEL_FAILED)`,
+      whole('--model-outage'),
     )
     .option('--cache', 'take answers to equal requests of other runs from the request cache')
     .option('--test-command <command>', 'the command of the tests_pass gate')

@@ -54,6 +54,8 @@ export interface RedactedStream {
 }
 
 export interface Redactor {
+  /** Whether a known value stands in the text. */
+  holdsKnown(text: string): boolean
   /** Free text: known values, recognised shapes, patterns. */
   redactText(text: string): Redacted<string>
   /** A JSON value, keys included; also non-blank strings under the closed list of key names. */
@@ -183,6 +185,7 @@ export function createRedactor(options: RedactorOptions): Redactor {
   }
 
   return {
+    holdsKnown: (text) => known.find(text, 0).length > 0,
     redactText: (text) => collect((made) => replace(text, made)),
     redactJson: (value) => collect((made) => json(value, made, (text) => replace(text, made))),
     redactResult: (value) => collect((made) => json(value, made, (text) => whole(text, made))),
