@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import { UserCommand } from '../../domain/agent/decisions/commands.ts'
 import type { Comparison } from '../../domain/agent/rules/compare-histories.ts'
 import { AgentError } from '../../domain/external/errors.ts'
@@ -170,6 +170,8 @@ export interface KeepUp extends AsyncDisposable {
 
 const keyed = (key: string | undefined): RequestOptions => (key === undefined ? {} : { key })
 
+const MostRuns = z.int().positive()
+
 /** One sentence for all that a schema refuses; no values, which may be secrets. */
 function parsed<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
   const { success, data, error } = schema.safeParse(value)
@@ -275,8 +277,9 @@ export function keepUpOf(
       return value && { position, runId, ...value }
     },
     runs(wanted = {}) {
-      const { over, ...rest } = wanted
-      return runsOf(services, parsed(RunQuery, over === undefined ? rest : { ...rest, over: String(over) }))
+      const { over, limit, ...rest } = wanted
+      const asked = parsed(RunQuery, over === undefined ? rest : { ...rest, over: String(over) })
+      return runsOf(services, asked, limit === undefined ? null : parsed(MostRuns, limit))
     },
     approvals: (wanted = {}) => approvalsOf(services, wanted),
     async approval(toolCallId) {

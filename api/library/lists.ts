@@ -8,6 +8,8 @@ import type { Services } from '../app/services.ts'
 /** Which runs are wanted, by the names of `GET /v1/runs`. `over`: dollars; times: ISO 8601, or how long ago, such as 2d. */
 export interface RunsWanted extends Omit<z.input<typeof RunQuery>, 'limit' | 'after' | 'over'> {
   readonly over?: number | string
+  /** The most runs to give; absent: all. */
+  readonly limit?: number
 }
 
 /** Which approvals are wanted; those that wait where no state is named. */
@@ -35,14 +37,24 @@ export async function* pages<T>(
   }
 }
 
-/** `which`: a checked request, see {@link RunsWanted}. */
-export async function* runsOf(s: Services, which: z.output<typeof RunQuery>): AsyncGenerator<RunRow, void, undefined> {
+/** `which`: a checked request, see {@link RunsWanted}. `most`: null for all. */
+export async function* runsOf(
+  s: Services,
+  which: z.output<typeof RunQuery>,
+  most: number | null,
+): AsyncGenerator<RunRow, void, undefined> {
   await s.read.caughtUp()
+  let left = most ?? Number.POSITIVE_INFINITY
   const { after: _, limit: __, ...wanted } = which
-  yield* pages(async (after) => {
-    const { value } = await s.read.runs({ ...given(wanted), limit: PAGE, ...after })
+  const all = pages(async (after) => {
+    const { value } = await s.read.runs({ ...given(wanted), limit: Math.min(PAGE, left), ...after })
     return { rows: value.runs, next: value.next }
   })
+  for await (const run of all) {
+    yield run
+    left -= 1
+    if (left === 0) return
+  }
 }
 
 export async function* approvalsOf(
