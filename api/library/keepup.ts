@@ -1,7 +1,6 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { UserCommand } from '../../domain/agent/decisions/commands.ts'
 import type { Comparison } from '../../domain/agent/rules/compare-histories.ts'
-import { AgentError } from '../../domain/external/errors.ts'
 import type { AgentRunHandle, AgentRunRequest, ExternalRuns } from '../../domain/ports/external.ts'
 import { Callback } from '../../domain/runtime/agent/callback.ts'
 import { compareRuns } from '../../domain/runtime/agent/history/compare.ts'
@@ -13,7 +12,7 @@ import type { ContextStore } from '../../domain/runtime/context/store.ts'
 import type { At, ReusedRecord } from '../../domain/runtime/types.ts'
 import { issuesOf, issuesText } from '../../domain/shared/issues.ts'
 import { agentsOf } from '../app/agents/agents.ts'
-import { OWN_CAPABILITIES } from '../app/agents/own-capabilities.ts'
+import { capabilitiesOf } from '../app/agents/list-agents.ts'
 import type { Config } from '../app/config.ts'
 import { work } from '../app/drives/work.ts'
 import type { KnownModels } from '../app/models.ts'
@@ -36,7 +35,6 @@ import type { EventView } from '../app/schemas/events.ts'
 import { type Numbers as NumbersFound, NumbersQuery } from '../app/schemas/numbers.ts'
 import type { PlanView } from '../app/schemas/plan.ts'
 import { CheckPolicy, type PolicyChecked } from '../app/schemas/policy-check.ts'
-import { RunQuery } from '../app/schemas/run-query.ts'
 import type { StartedRun } from '../app/schemas/runs.ts'
 import { ForkBody, type RunTree as Tree, type VerifiedRun as Verified } from '../app/schemas/runs.ts'
 import { type SqlAnswer, SqlQuestion } from '../app/schemas/sql.ts'
@@ -170,8 +168,6 @@ export interface KeepUp extends AsyncDisposable {
 
 const keyed = (key: string | undefined): RequestOptions => (key === undefined ? {} : { key })
 
-const MostRuns = z.int().positive()
-
 /** One sentence for all that a schema refuses; no values, which may be secrets. */
 function parsed<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
   const { success, data, error } = schema.safeParse(value)
@@ -247,14 +243,7 @@ export function keepUpOf(
       if (kind === OWN_AGENT) return runOwnAgent(services, request, who)
       return agentsOf(services).run(kind, request, { by: actorOf('user', who) })
     },
-    agentCapabilities(kind) {
-      const { agents } = services
-      const known = [{ kind: OWN_AGENT, capabilities: [...OWN_CAPABILITIES].sort() }, ...(agents?.list() ?? [])]
-      const found = known.find((one) => one.kind === kind)
-      if (found !== undefined) return found.capabilities
-      const kinds = known.map((one) => one.kind).join(', ')
-      throw new AgentError('UnknownBackend', `there is no such backend; use one of: ${kinds}`)
-    },
+    agentCapabilities: (kind) => capabilitiesOf(services, kind),
     get externalRuns() {
       return externalRunsOf(services, () => actorOf('user', asker(undefined)))
     },
@@ -276,11 +265,7 @@ export function keepUpOf(
       const { position, value } = await services.read.tree(runId)
       return value && { position, runId, ...value }
     },
-    runs(wanted = {}) {
-      const { over, limit, ...rest } = wanted
-      const asked = parsed(RunQuery, over === undefined ? rest : { ...rest, over: String(over) })
-      return runsOf(services, asked, limit === undefined ? null : parsed(MostRuns, limit))
-    },
+    runs: (wanted = {}) => runsOf(services, wanted, parsed),
     approvals: (wanted = {}) => approvalsOf(services, wanted),
     async approval(toolCallId) {
       await services.read.caughtUp()

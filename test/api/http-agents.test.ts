@@ -3,11 +3,9 @@ import { mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } fro
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { ConfigSchema } from '../../api/app/config.ts'
-import { systemRandom } from '../../api/host/random.ts'
 import { createApp } from '../../api/http/app.ts'
 import { OVER_NETWORK } from '../../api/http/network.ts'
 import { openServices } from '../../api/open-services.ts'
-import { StreamExternalLog } from '../../domain/runtime/external/stream-log.ts'
 import { ENDED, Puppet } from '../support/external/in-process.ts'
 import { tempFolder } from '../support/folders.ts'
 import { appOver, bodyOf, TOKEN } from './http-support.ts'
@@ -32,16 +30,6 @@ async function opened(agents: object = {}) {
 }
 
 const codeOf = async (response: Response) => [response.status, (await bodyOf(response)).code]
-
-test('a run of another agent whose process was killed is interrupted', async () => {
-  const { ask, services } = await opened()
-  const { log, blobs, clock } = services
-  const runs = new StreamExternalLog({ log, blobs, clock, random: systemRandom, build: 'test' })
-  const request = { prompt: 'go' }
-  const { agentId } = await runs.begin({ kind: 'start', backend: 'fake', request, capabilities: ['agent_api.run'] })
-  const { run } = await bodyOf<{ run: object }>(await ask('GET', `/v1/runs/${agentId}`))
-  expect(run).toMatchObject({ status: 'active', driving: false, interrupted: true })
-})
 
 test('a run of another agent starts, is listed as ungoverned, and shows its events and its end', async () => {
   const { start, ask, puppet, services } = await opened()

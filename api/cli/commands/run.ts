@@ -16,7 +16,7 @@ import { driveToEnd, FROM_BIRTH, resuming } from '../drive.ts'
 import { EXIT, UsageError } from '../exit.ts'
 import { followAgent } from '../follow-agent.ts'
 import { choice, jsonOrText, type Kit, modelId, money, names, readAll, some, whole } from './kit.ts'
-import { knowledgeFrom, routingFrom } from './run-files.ts'
+import { knowledgeFrom, pairs, routingFrom } from './run-files.ts'
 
 interface RunOptions {
   role?: string
@@ -61,16 +61,6 @@ interface RunOptions {
 
 /** Another agent is not driven: it begins at once. */
 const isOther = (agent: string | undefined): boolean => agent !== undefined && agent !== OWN_AGENT
-
-function pairs(option: string, pairs: readonly string[]): Record<string, never> {
-  return Object.fromEntries(
-    pairs.map((pair) => {
-      const at = pair.indexOf('=')
-      if (at < 1) throw new UsageError(`${option}: expected key=value, with a value that is JSON or text`)
-      return [pair.slice(0, at), jsonOrText(pair.slice(at + 1)) as never]
-    }),
-  )
-}
 
 /** Variables of this environment by their names: a value on the command line would be seen by other users. */
 function passed(names: readonly string[], env: NodeJS.ProcessEnv): Record<string, string> {
