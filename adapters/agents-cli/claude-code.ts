@@ -50,6 +50,7 @@ export const claudeCode: CliAgent = {
     },
     { grants: ALL_RIGHTS, extensions: { 'agent_api.exec.external_sandbox.v1': true } },
   ],
+  rights: { extension: MODE, edits: 'acceptEdits' },
   reportsCost: true,
   budgetExtension: BUDGET,
   program: 'claude',

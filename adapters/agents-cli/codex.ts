@@ -27,6 +27,7 @@ export const codex: CliAgent = {
     { grants: { ...ALL_RIGHTS, write: false }, extensions: { [SANDBOX]: 'read-only' } },
     { grants: ALL_RIGHTS, extensions: { [SANDBOX]: 'workspace-write' } },
   ],
+  rights: { extension: SANDBOX, edits: 'workspace-write' },
   program: 'codex',
   versionArgs: ['--version'],
   passes: ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'CODEX_API_KEY', 'CODEX_HOME'],

@@ -19,6 +19,7 @@ export const gemini: CliAgent = {
   capabilities: [...COMMON, 'agent_api.exec.add_dirs.v1', MODE],
   extensions: { [MODE]: z.enum(['default', 'auto_edit', 'plan']) },
   // In each mode it starts what the settings in its folder name, so that none is without commands.
+  rights: { extension: MODE, edits: 'auto_edit' },
   levels: [{ grants: ALL_RIGHTS, extensions: { 'agent_api.exec.external_sandbox.v1': true } }],
   program: 'gemini',
   versionArgs: ['--version'],

@@ -20,6 +20,8 @@ export interface CliAgent extends Advertised {
   /** Its own state and login, which it can change where it is confined. */
   readonly keeps?: OwnPlaces
   readonly levels?: readonly RightsLevel[]
+  /** The extension that says what it may do, and its value for edits. Without one it asks, and nobody answers. */
+  readonly rights?: { readonly extension: string; readonly edits: string }
   readonly reportsCost?: boolean
   readonly budgetExtension?: `backend.${string}`
   /** It can be led to an MCP server over HTTP, as `plan` does. */

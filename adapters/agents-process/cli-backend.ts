@@ -26,6 +26,7 @@ export function createCliBackend(agent: CliAgent, options: HarnessOptions): Agen
       notAllowed(options.allowed ?? {}, request.env, foldersOf(request, options)) ??
       agent.contradiction?.(request) ??
       null,
+    withoutRights: (request) => withoutRights(agent, request),
     confinement: (request) => confinementOf(options, agent, request),
     start: (request, run) => start(agent, options, request, run),
     inspect: () => inspect(agent, options),
@@ -52,6 +53,17 @@ async function start(
   } finally {
     await reached.close()
   }
+}
+
+const EVERYTHING = 'agent_api.exec.external_sandbox.v1'
+
+function withoutRights({ kind, rights }: CliAgent, { extensions = {} }: AgentRunRequest): string | null {
+  if (rights === undefined || Object.hasOwn(extensions, rights.extension) || Object.hasOwn(extensions, EVERYTHING))
+    return null
+  return (
+    `${kind} would change nothing, because it asks before it writes and nobody can answer; say what it may do: ` +
+    `--extension ${rights.extension}=${rights.edits} (edit files), or --extension ${EVERYTHING}=true (all that its confinement allows)`
+  )
 }
 
 async function startReaching(

@@ -39,8 +39,14 @@ export function findAgent(
   writable: (realPath: string) => boolean = () => false,
 ): string {
   const paths = isAbsolute(program) ? [program] : onPath(program, env)
-  const found = paths.find((path) => isProgram(path) && !namesOf(path).some(writable))
+  const programs = paths.filter(isProgram)
+  const found = programs.find((path) => !namesOf(path).some(writable))
   if (found !== undefined) return found
+  if (programs[0] !== undefined)
+    throw new AgentError(
+      'Backend',
+      `${programs[0]} lies in a folder where agents may write, such as the current one; call keepup from another folder, or install the program elsewhere`,
+    )
   throw new AgentError('Backend', `the agent's program was not found on the PATH, outside of workspaces; install it`)
 }
 

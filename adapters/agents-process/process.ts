@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { constants } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { AgentError, NOT_TERMINATED } from '../../domain/external/errors.ts'
 import type { ExitStatus } from '../../domain/external/exit-status.ts'
@@ -150,7 +151,7 @@ class Running implements AgentProcess {
       await closed
       if (status !== null && !status.exited && !this.#ending)
         this.#over.reject(notStarted(new Error('bubblewrap failed')))
-      else this.#over.resolve({ code, signal })
+      else this.#over.resolve(status === null ? { code, signal } : insideStatus({ code, signal }))
     })
     this.lines = { [Symbol.asyncIterator]: () => this.#read(child.stdout!) }
   }
@@ -221,6 +222,14 @@ class Running implements AgentProcess {
       stdout.destroy()
     }
   }
+}
+
+const SIGNALS = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name as NodeJS.Signals]))
+
+/** bubblewrap ends with 128 + n where the signal n ended the program in the namespace. */
+function insideStatus(exit: ExitStatus): ExitStatus {
+  const signal = exit.code === null ? undefined : SIGNALS.get(exit.code - 128)
+  return signal === undefined ? exit : { code: null, signal }
 }
 
 async function* nothing(): AsyncGenerator<Line> {}

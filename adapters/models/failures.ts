@@ -1,6 +1,6 @@
 import { ModelError, type ModelErrorCode } from '../../domain/agent/errors.ts'
 import { RETRY_AFTER_CAP_MS } from '../../domain/agent/rules/retry.ts'
-import { unhidable } from '../../domain/agent/secrets/forms.ts'
+import { unhidableKey } from '../../domain/agent/secrets/forms.ts'
 import { fields } from './fields.ts'
 
 const OVERFLOW =
@@ -119,7 +119,7 @@ function seconds(value: string): number {
 export function blot(text: string, secrets: readonly string[]): string {
   let clean = text.toWellFormed()
   for (const secret of secrets) {
-    if (unhidable(secret) !== null) continue
+    if (unhidableKey(secret) !== null) continue
     clean = clean.replaceAll(secret, '[key]').replaceAll(encodeURIComponent(secret), '[key]')
   }
   return clean

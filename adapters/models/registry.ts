@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ModelInfo } from '../../domain/agent/definition/spec.ts'
 import { ModelError } from '../../domain/agent/errors.ts'
-import { unhidable } from '../../domain/agent/secrets/forms.ts'
+import { unhidableKey } from '../../domain/agent/secrets/forms.ts'
 import type { ModelProvider, ModelRequest } from '../../domain/ports.ts'
 import { issueText } from '../../domain/shared/issues.ts'
 import { isOfficial } from '../model-openai/official.ts'
@@ -53,7 +53,7 @@ export interface Models {
   limit(id: string): SharedLimit
   /** Values of the providers' keys, for redaction. */
   knownSecrets(): readonly string[]
-  /** Names of the providers' keys whose values are too short for redaction. */
+  /** Names of the providers' keys whose values cannot be told from ordinary text. */
   unhidableKeys(): readonly string[]
 }
 
@@ -144,8 +144,8 @@ export function createModels(options: ModelsOptions): Models {
       const perMinute = options.rateLimits?.[provider]?.requestsPerMinute ?? null
       return { key: `${provider}:${marks(provider)}`, perMinute }
     },
-    knownSecrets: () => keys().flatMap(({ value }) => (unhidable(value) === null ? [value] : [])),
-    unhidableKeys: () => keys().flatMap(({ name, value }) => (unhidable(value) === null ? [] : [name])),
+    knownSecrets: () => keys().flatMap(({ value }) => (unhidableKey(value) === null ? [value] : [])),
+    unhidableKeys: () => keys().flatMap(({ name, value }) => (unhidableKey(value) === null ? [] : [name])),
   }
 }
 

@@ -61,7 +61,7 @@ export const parkedLines = (
       ]
 
 interface Going {
-  readonly run: Pick<Run, 'runId' | 'status' | 'driving' | 'waiting' | 'ungoverned'>
+  readonly run: Pick<Run, 'runId' | 'status' | 'driving' | 'interrupted' | 'waiting' | 'ungoverned'>
   readonly asks: readonly AskRow[]
   readonly missingTools: readonly string[]
   readonly workersDrive: boolean
@@ -71,6 +71,8 @@ interface Going {
 export function goOn(ctx: Context, { run, missingTools, workersDrive }: Omit<Going, 'asks'>): string {
   if (workersDrive && !run.waiting.some((one) => one.for === 'pause'))
     return `it goes on by itself where a worker runs; look with: ${ctx.command('runs', 'show', run.runId)}`
+  if (run.ungoverned && run.interrupted === true)
+    return `the process that ran the agent is gone; record that with: ${ctx.command('cancel', run.runId)}, then continue its session in a new run (api/docs/agents.md, "Go on")`
   if (run.ungoverned) return `another process runs the agent; look with: ${ctx.command('runs', 'show', run.runId)}`
   if (missingTools.length === 0) return `go on with: ${ctx.command('resume', run.runId)}`
   return `it goes on in the program that has its tools; this one does not have ${missingTools.map(oneLine).join(', ')}`

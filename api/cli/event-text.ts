@@ -14,6 +14,12 @@ const failureOf = (p: Payload): string => {
   return `${plain(code)} ${plain(message)}`.trim()
 }
 
+/** Whether the payload is the end of a call that failed, or of a command with another exit code than 0. */
+export function isFailure({ toolName, success, detail }: Payload): boolean {
+  const { exitCode = 0 } = (toolName === 'run_command' ? (detail ?? {}) : {}) as { exitCode?: unknown }
+  return success !== true || exitCode !== 0
+}
+
 /** `coder, scripted:x, /folder`: the parts that are there. */
 const parts = (...all: unknown[]): string => all.map(plain).filter(Boolean).join(', ')
 
@@ -123,7 +129,7 @@ const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
   lost_call_decided: (p) => parts(p.decision, p.reason),
   loss_released: (p) => plain(p.reason),
   tool_call_end: (p) =>
-    p.success === true ? `${plain(p.toolName)} ✓ ${plain(p.result)}` : `${plain(p.toolName)} ✗ ${failureOf(p)}`,
+    `${plain(p.toolName)} ${isFailure(p) ? '✗' : '✓'} ${p.success === true ? plain(p.result) : failureOf(p)}`,
   workspace_versioned: (p) => (p.tree ? `tree ${plain(p.tree)}` : failureOf({ error: p.unversioned })),
   turn_end: (p) => `step ${plain(p.step)}, ${plain(p.outcome)}`,
   approval_requested: (p) => `${plain(p.toolName)}: ${plain(p.reason)}`,

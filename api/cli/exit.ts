@@ -4,6 +4,7 @@ export const EXIT = {
   failed: 1,
   usage: 2,
   runError: 3,
+  unmetGates: 4,
   verification: 5,
   replaced: 6,
   waiting: 8,
@@ -16,6 +17,7 @@ Exit codes:
   1    failed: what was asked could not be done
   2    the command line or a setting cannot be understood, or names what is not there; nothing was recorded
   3    the run ended in ERROR, or was cancelled
+  4    the run is DONE, but gates of its role do not hold
   5    verification failed, an export or an event is damaged, the log has lost events, or a rebuild
        found the tables not equal
   6    the log is another one than this process has opened, or than the tables are of

@@ -52,12 +52,13 @@ export async function report(ctx: Context, runId: string, end: Ended, summary: s
     ctx.note(`${how}: ${oneLine(end.error)}`)
     if (end.code === 'MODEL_FAILED') {
       ctx.note(`go on from there with: ${ctx.command('fork', runId)}`)
-      ctx.note('a run that is started with a longer retry.modelOutageMs waits longer for its model')
+      ctx.note('a run that is started with a longer --model-outage (retry.modelOutageMs) waits longer for its model')
     }
   }
-  if (run.unmetGates.length > 0) ctx.note(`gates that do not hold: ${run.unmetGates.join(', ')}`)
+  const unmet = run.unmetGates.length > 0
+  if (unmet) ctx.note(`gates that do not hold: ${run.unmetGates.join(', ')}`)
   ctx.show(run, () => (end.end === 'done' && run.summary !== null ? [run.summary] : [`${runId} ${statusOf(run)}`]))
-  return exitOf(end)
+  return unmet && end.end === 'done' ? EXIT.unmetGates : exitOf(end)
 }
 
 /** The advice for a run that could not go on: `serve` tries it again without being asked. */

@@ -1,6 +1,6 @@
 import type { Run } from '../app/schemas/runs.ts'
 
-type Standing = Pick<Run, 'status' | 'waiting' | 'driving' | 'error' | 'interrupted'>
+type Standing = Pick<Run, 'status' | 'waiting' | 'driving' | 'error' | 'interrupted' | 'unmetGates'>
 
 /** In a list, where nothing else tells that what is shown may be long past. */
 export const listedAs = (run: Standing & Pick<Run, 'incomplete' | 'shortened'>): string =>
@@ -12,5 +12,6 @@ export function statusOf(run: Standing): string {
   if (run.error?.code === 'CANCELLED') return 'cancelled'
   if (waiting.length > 0) return `${status}, waits: ${[...new Set(waiting.map((one) => one.for))].join(', ')}`
   if (run.interrupted === true) return 'interrupted'
+  if (status === 'completed' && run.unmetGates.length > 0) return 'completed, unmet gates'
   return run.driving && status !== 'completed' && status !== 'failed' ? `${status}, at work` : status
 }

@@ -48,6 +48,7 @@ export async function openBoundary(
     return value
   }
   const secrets: SecretBoundary = {
+    holdsKnown: (text) => redactor.holdsKnown(text),
     text: (text) => taken(redactor.redactText(text)),
     json: <T>(value: T) => taken(redactor.redactJson(value as Json)) as T,
     arguments: (toolName, args) => taken(redactor.redactArguments(toolName, args)),

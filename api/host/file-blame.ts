@@ -37,9 +37,13 @@ export async function fileBlame(
       text,
       source: known.includes(version) ? known.indexOf(version) : null,
     })),
-    sources: known.map((version) => ({ step: versions[version]!.step, calls: versions[version]!.calls })),
+    sources: known.map((version) => ({ step: versions[version]!.step, calls: writersOf(versions[version]!, path) })),
   }
 }
+
+/** The calls that may have written a file, without those that say that they have written others only. */
+const writersOf = ({ calls }: FileVersion, path: string) =>
+  calls.filter(({ files }) => files?.includes(path) ?? true).map(({ files: _, ...call }) => call)
 
 /** Null: no file, a larger one, or no text. */
 function textOf(bytes: Uint8Array | null): string | null {

@@ -90,7 +90,8 @@ export async function openHost(
   const short = [...models.unhidableKeys()]
   const hidden = passwords.filter((password) => unhidable(password) === null)
   if (hidden.length < passwords.length) short.push('a password in KEEPUP_EVENTSTORE or KEEPUP_POSTGRES')
-  if (short.length > 0) tell(`${short.join(', ')}: too short to be hidden, so not looked for in what is recorded`)
+  if (short.length > 0)
+    tell(`${short.join(', ')}: too short to be hidden, or an ordinary word, so not looked for in what is recorded`)
   const secret = (name: string) => secretOf(vault, name)
   const mcp = mcpPool(config, secret, tell)
   opened.push(() => mcp.close())

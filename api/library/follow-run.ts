@@ -1,5 +1,7 @@
+import { isFinished } from '../../domain/external/state.ts'
 import { LogError } from '../../domain/log/errors.ts'
-import { agentStream } from '../../domain/log/ids.ts'
+import { externalStream } from '../../domain/log/ids.ts'
+import { streamOfAgent } from '../../domain/runtime/stream-of-agent.ts'
 import { checkedCursor, wanted } from '../app/events/filter.ts'
 import { EventViews } from '../app/events/view.ts'
 import { notFound } from '../app/problem.ts'
@@ -7,7 +9,11 @@ import type { EventView } from '../app/schemas/events.ts'
 import type { Services } from '../app/services.ts'
 
 /** The revision of a finished run's last event; null: it goes on. */
-async function lastRevision(s: Services, runId: string): Promise<number | null> {
+async function lastRevision(s: Services, runId: string, stream: string): Promise<number | null> {
+  if (stream === externalStream(runId)) {
+    const found = await s.agents?.recorded(runId)
+    return found && isFinished(found.state) ? ((await s.log.head(stream))?.revision ?? null) : null
+  }
   const { state, head } = await s.runtime.at(runId, null)
   return state.machine.status === 'DONE' || state.machine.status === 'ERROR' ? head.revision : null
 }
@@ -20,7 +26,7 @@ async function positionOf({ log }: Services, stream: string, revision: number): 
 }
 
 const ends = ({ type, payload }: EventView) =>
-  type === 'completion' || (type === 'error' && payload?.recoverable !== true)
+  type === 'completion' || type === 'external_ended' || (type === 'error' && payload?.recoverable !== true)
 
 /** See `KeepUp.follow`. An abort, also by closing the log under it, is its end and no failure. */
 export async function* followRun(
@@ -39,7 +45,8 @@ async function* eventsOf(
   after: string | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<EventView, void, undefined> {
-  const stream = agentStream(runId)
+  const stream = await streamOfAgent(s.log, runId)
+  if (stream === null) throw notFound('run', runId)
   const views = new EventViews(s.log, s.blobs)
   let cursor = await checkedCursor(s.log, after)
   if (cursor === null) {
@@ -51,7 +58,7 @@ async function* eventsOf(
     }
     if (cursor === null) throw notFound('run', runId)
   }
-  let last = await lastRevision(s, runId)
+  let last = await lastRevision(s, runId, stream)
   if (last !== null && (await positionOf(s, stream, last)) <= cursor.position) return
   for await (const page of s.log.subscribe(cursor, signal)) {
     for (const event of page) {
@@ -60,7 +67,7 @@ async function* eventsOf(
       const view = await views.view(event)
       yield view
       if (view.stream !== stream) continue
-      if (ends(view)) last ??= await lastRevision(s, runId)
+      if (ends(view)) last ??= await lastRevision(s, runId, stream)
       if (last !== null && view.revision >= last) return
     }
   }

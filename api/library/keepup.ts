@@ -12,6 +12,7 @@ import type { ContextStore } from '../../domain/runtime/context/store.ts'
 import type { At, ReusedRecord } from '../../domain/runtime/types.ts'
 import { issuesOf, issuesText } from '../../domain/shared/issues.ts'
 import { agentsOf } from '../app/agents/agents.ts'
+import { capabilitiesOf } from '../app/agents/list-agents.ts'
 import type { Config } from '../app/config.ts'
 import { work } from '../app/drives/work.ts'
 import type { KnownModels } from '../app/models.ts'
@@ -34,7 +35,6 @@ import type { EventView } from '../app/schemas/events.ts'
 import { type Numbers as NumbersFound, NumbersQuery } from '../app/schemas/numbers.ts'
 import type { PlanView } from '../app/schemas/plan.ts'
 import { CheckPolicy, type PolicyChecked } from '../app/schemas/policy-check.ts'
-import { RunQuery } from '../app/schemas/run-query.ts'
 import type { StartedRun } from '../app/schemas/runs.ts'
 import { ForkBody, type RunTree as Tree, type VerifiedRun as Verified } from '../app/schemas/runs.ts'
 import { type SqlAnswer, SqlQuestion } from '../app/schemas/sql.ts'
@@ -132,6 +132,8 @@ export interface KeepUp extends AsyncDisposable {
    * `keepup` is keepup's own agent: the handle is that of a run as {@link start} makes it.
    */
   runAgent(kind: string, request: AgentRunRequest, by?: string): Promise<AgentRunHandle>
+  /** The capabilities of a kind of agent, sorted. Throws `UnknownBackend`. */
+  agentCapabilities(kind: string): readonly string[]
   /**
    * Which recorded calls of runs another policy or role would have refused or asked about; it performs nothing. What a
    * policy leaves out has its default.
@@ -241,6 +243,7 @@ export function keepUpOf(
       if (kind === OWN_AGENT) return runOwnAgent(services, request, who)
       return agentsOf(services).run(kind, request, { by: actorOf('user', who) })
     },
+    agentCapabilities: (kind) => capabilitiesOf(services, kind),
     get externalRuns() {
       return externalRunsOf(services, () => actorOf('user', asker(undefined)))
     },
@@ -262,10 +265,7 @@ export function keepUpOf(
       const { position, value } = await services.read.tree(runId)
       return value && { position, runId, ...value }
     },
-    runs(wanted = {}) {
-      const { over, ...rest } = wanted
-      return runsOf(services, parsed(RunQuery, over === undefined ? rest : { ...rest, over: String(over) }))
-    },
+    runs: (wanted = {}) => runsOf(services, wanted, parsed),
     approvals: (wanted = {}) => approvalsOf(services, wanted),
     async approval(toolCallId) {
       await services.read.caughtUp()

@@ -1,14 +1,18 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { ApprovalRow, RunRow } from '../app/read-model.ts'
 import { given } from '../app/runs/given.ts'
 import { mustBeRun } from '../app/runs/known.ts'
-import type { RunQuery } from '../app/schemas/run-query.ts'
+import { RunQuery } from '../app/schemas/run-query.ts'
 import type { Services } from '../app/services.ts'
 
 /** Which runs are wanted, by the names of `GET /v1/runs`. `over`: dollars; times: ISO 8601, or how long ago, such as 2d. */
 export interface RunsWanted extends Omit<z.input<typeof RunQuery>, 'limit' | 'after' | 'over'> {
   readonly over?: number | string
+  /** The most runs to give; absent: all. */
+  readonly limit?: number
 }
+
+const MostRuns = z.int().positive()
 
 /** Which approvals are wanted; those that wait where no state is named. */
 export interface ApprovalsWanted {
@@ -35,14 +39,31 @@ export async function* pages<T>(
   }
 }
 
-/** `which`: a checked request, see {@link RunsWanted}. */
-export async function* runsOf(s: Services, which: z.output<typeof RunQuery>): AsyncGenerator<RunRow, void, undefined> {
+type Parse = <T extends z.ZodType>(schema: T, value: unknown) => z.output<T>
+
+/** Throws `INVALID_REQUEST` at once for what `parsed` refuses. */
+export function runsOf(s: Services, { over, limit, ...rest }: RunsWanted, parsed: Parse): AsyncIterable<RunRow> {
+  const which = parsed(RunQuery, over === undefined ? rest : { ...rest, over: String(over) })
+  return runsAsAsked(s, which, limit === undefined ? Number.POSITIVE_INFINITY : parsed(MostRuns, limit))
+}
+
+async function* runsAsAsked(
+  s: Services,
+  which: z.output<typeof RunQuery>,
+  most: number,
+): AsyncGenerator<RunRow, void, undefined> {
   await s.read.caughtUp()
+  let left = most
   const { after: _, limit: __, ...wanted } = which
-  yield* pages(async (after) => {
-    const { value } = await s.read.runs({ ...given(wanted), limit: PAGE, ...after })
+  const all = pages(async (after) => {
+    const { value } = await s.read.runs({ ...given(wanted), limit: Math.min(PAGE, left), ...after })
     return { rows: value.runs, next: value.next }
   })
+  for await (const run of all) {
+    yield run
+    left -= 1
+    if (left === 0) return
+  }
 }
 
 export async function* approvalsOf(

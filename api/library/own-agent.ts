@@ -1,5 +1,6 @@
 import type { AgentEventBody } from '../../domain/external/agent-event.ts'
 import { boundFinalText } from '../../domain/external/bounds.ts'
+import { RUNTIME } from '../../domain/external/decision-builder.ts'
 import { AgentError, CANCELLED } from '../../domain/external/errors.ts'
 import { type AgentRunRequest, checkRequest } from '../../domain/external/request.ts'
 import type { Actor } from '../../domain/log/envelope.ts'
@@ -36,7 +37,7 @@ export async function runOwnAgent(s: Services, asked: AgentRunRequest, by: strin
   const start = StartRun.parse({ task, workspace, model: extensions?.['agent_api.config.model.v1'], drive: true, by })
   try {
     const { runId } = await startRun(s, start, {})
-    return new OwnRun(s, runId, request.timeoutMs)
+    return new OwnRun(s, runId, { by: actorOf('user', by), timeoutMs: request.timeoutMs })
   } catch (error) {
     const problem = asProblem(error)
     throw problem === null ? error : new AgentError('Backend', problem.message, { cause: error })
@@ -46,6 +47,9 @@ export async function runOwnAgent(s: Services, asked: AgentRunRequest, by: strin
 /** A run of keepup's own agent as a handle. Consumers read its events from the log. */
 class OwnRun extends RunHandle {
   readonly agentId: string
+  readonly runId: string
+  /** The run can be followed and forked by its id. */
+  readonly sessionId: string
   readonly agentKind = OWN_AGENT
   readonly #services: Services
   readonly #over = new AbortController()
@@ -55,10 +59,13 @@ class OwnRun extends RunHandle {
   #why: string | null = null
   #summary = ''
 
-  constructor(s: Services, runId: string, timeoutMs: number | undefined) {
+  readonly #by: Actor
+
+  constructor(s: Services, runId: string, { by, timeoutMs }: { by: Actor; timeoutMs: number | undefined }) {
     super()
     this.#services = s
-    this.agentId = runId
+    this.#by = by
+    this.agentId = this.runId = this.sessionId = runId
     void this.#watch()
     if (timeoutMs !== undefined) void this.#limit(timeoutMs)
   }
@@ -81,7 +88,7 @@ class OwnRun extends RunHandle {
     return found
   }
 
-  #cancel(why: string, reason: string | undefined, by: Actor = actorOf('user', undefined)): void {
+  #cancel(why: string, reason: string | undefined, by: Actor = this.#by): void {
     if (this.#why !== null || this.ended !== null) return
     this.#why = why
     const command = { kind: 'cancel', deadlineMs: 10_000, ...(reason !== undefined && { reason }) } as const
@@ -92,7 +99,9 @@ class OwnRun extends RunHandle {
 
   async #limit(timeoutMs: number): Promise<void> {
     await this.#services.clock.sleep(timeoutMs, this.#over.signal).catch(() => undefined)
-    if (!this.#over.signal.aborted) this.#cancel(`timed out after ${timeoutMs} ms`, 'timed out')
+    if (this.#over.signal.aborted) return
+    const why = `timed out after ${timeoutMs} ms`
+    this.#cancel(why, why, RUNTIME)
   }
 
   async #watch(): Promise<void> {

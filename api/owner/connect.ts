@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { formatCursor } from '../../domain/log/cursor.ts'
 import { LogError } from '../../domain/log/errors.ts'
-import { type Config, onServers } from '../app/config.ts'
+import { type Config, ConfigError, onServers } from '../app/config.ts'
 import { noRoom } from '../app/no-room.ts'
 import type { Services } from '../app/services.ts'
 import type { Own } from '../host/open-host.ts'
@@ -58,6 +58,8 @@ export async function connect(options: ConnectOptions): Promise<Backend> {
       const token = () => readFileSync(tokenPath(dataFolder), 'utf8').trim()
       return remoteBackend({ dataFolder, socketPath, token, timeoutMs })
     }
+    if (statSync(dataFolder, { throwIfNoEntry: false })?.isFile())
+      throw new ConfigError(`${dataFolder} is a file; name a folder with --data or KEEPUP_DATA`)
     if (need === 'read' && found === 'absent' && isUnused(dataFolder)) throw nothingYet(dataFolder)
     // The whole HTTP app is loaded only where this process has to be it.
     const { localBackend } = await import('./local.ts')

@@ -18,6 +18,10 @@ export type { AgentEvent, AgentEventBody, AgentRunRequest, ExitStatus, Usage }
 export interface AgentRunHandle extends AsyncDisposable {
   /** Names the run in the log: its stream is `external-<agentId>`. */
   readonly agentId: string
+  /** The run that the agent is a part of: its own, or that of the agent that it works for. */
+  readonly runId: string
+  /** The backend's own id of the session, as far as it is known by now; null: it has told none. */
+  readonly sessionId: string | null
   /** All events in order, from the log. It can be iterated more than once, also after the end. */
   readonly events: AsyncIterable<AgentEvent>
   /** Settles once, after the process has exited and the events have ended for the consumer. Rejects with an AgentError. */
@@ -97,6 +101,8 @@ export interface AgentBackend extends Advertised {
    * seen inside. Absent: the backend starts no process.
    */
   confinement?(request: AgentRunRequest): Promise<Confinement>
+  /** Why an agent that a person starts so could change no file, with what to add, as a sentence; null: it can. */
+  withoutRights?(request: AgentRunRequest): string | null
   /** Looks whether it can be started on this machine; nothing of the model's service is asked. Absent: it always can. */
   inspect?(): Promise<BackendState>
   /** Ways to start it for a child of keepup's own agent, by the rights that each gives. Absent: it is delegated nothing. */

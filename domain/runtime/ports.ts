@@ -12,6 +12,8 @@ import type { AppendPoint, StreamPorts } from './stream/ports.ts'
  */
 export interface SecretBoundary {
   text(text: string): string
+  /** Whether a secret value that is known stands in the text; patterns do not count. */
+  holdsKnown(text: string): boolean
   json<T>(value: T): T
   /** A call's arguments; the `value` of `set_context` stands under its `key`. */
   arguments(toolName: string, args: JsonObject): JsonObject

@@ -147,7 +147,7 @@ export async function callsOf(db: Kysely<Database>, runIds: readonly string[]) {
     .select([
       'agent_id',
       'run_id',
-      sql<number>`sum(case when status in ('planned', 'started') then 0 else 1 end)`.as('calls'),
+      sql<number>`sum(case when status in ('planned', 'started', 'waiting') then 0 else 1 end)`.as('calls'),
     ])
     .where('agent_id', 'in', (inner) => inner.selectFrom('agents').select('id').where('run_id', 'in', runIds))
     .groupBy(['agent_id', 'run_id'])

@@ -130,8 +130,8 @@ export const agentTables = {
       effect: 'text',
       arguments_hash: 'text',
       /**
-       * planned, started, running, retrying, unknown, succeeded, failed; ended: its outcome was erased without a
-       * residue.
+       * planned, started, waiting (for an approval), running, retrying, unknown, succeeded, failed; ended: its outcome was
+       * erased without a residue. A command that ended has succeeded, whatever its exit code.
        */
       status: 'text!',
       attempt: 'integer',
@@ -140,6 +140,8 @@ export const agentTables = {
       code: 'text',
       message: 'text',
       rule: 'text',
+      /** Of a command that ended; -1: a signal ended it. */
+      exit_code: 'integer',
       duration_ms: 'integer',
       step: 'integer',
       block: 'integer',

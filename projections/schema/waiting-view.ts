@@ -5,7 +5,7 @@
 export const PAUSED = '(coalesce(a.paused, 0) = 1 and coalesce(a.stepping, 0) = 0)'
 
 /** The call of a row `t` of `tool_calls` has not ended. */
-export const OPEN_CALL = "t.status in ('planned', 'started', 'running', 'retrying', 'unknown')"
+export const OPEN_CALL = "t.status in ('planned', 'started', 'waiting', 'running', 'retrying', 'unknown')"
 
 /** The turn that asked is over, and no input has followed the inputs that the turn read. */
 const WAITS_FOR_INPUT =

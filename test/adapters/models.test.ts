@@ -95,7 +95,7 @@ describe('the catalogue', () => {
 })
 
 describe('which provider serves a model', () => {
-  const env = { ANTHROPIC_API_KEY: 'sk-ant-1', OPENAI_API_KEY: ' sk-2\n' }
+  const env = { ANTHROPIC_API_KEY: 'sk-ant-1', OPENAI_API_KEY: ' sk-2-4711\n' }
   const scripts = { demo: { script: 1 as const, turns: [{ text: 'hi' }] } }
 
   test.each([
@@ -151,7 +151,7 @@ describe('which provider serves a model', () => {
 
   test('the keys are known for redaction, blank ones not', () => {
     const models = createModels({ env: { ...env, ANTHROPIC_AUTH_TOKEN: '' } })
-    expect(models.knownSecrets()).toEqual(['sk-ant-1', 'sk-2'])
+    expect(models.knownSecrets()).toEqual(['sk-ant-1', 'sk-2-4711'])
     expect(models.unhidableKeys()).toEqual([])
   })
 
@@ -160,6 +160,14 @@ describe('which provider serves a model', () => {
     expect([models.knownSecrets(), models.unhidableKeys()]).toEqual([['sk-ant-1'], ['OPENAI_API_KEY']])
     expect(toModelError('openai', new Error('an axe to fix'), ['x']).message).toBe('openai: an axe to fix')
   })
+
+  test.each(['none', 'test', 'sk-1234', 'placeholder', 'not-needed'])(
+    '%s in the place of a key hides no word',
+    (value) => {
+      const models = createModels({ env: { OPENAI_API_KEY: value } })
+      expect([models.knownSecrets(), models.unhidableKeys()]).toEqual([[], ['OPENAI_API_KEY']])
+    },
+  )
 
   test('the prefix is not sent, and the base URL of the environment is used', async () => {
     server = await loopback((res, { path }) =>

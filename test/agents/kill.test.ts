@@ -42,7 +42,13 @@ test.each([1, 2, 3, 4].flatMap((nth) => [[nth, 'before'] as const, [nth, 'after'
       else expect(status).toBe('completed')
       expect((await keepup.verify(runId)).ok).toBe(true)
       // The same request again finds the run, and starts nothing.
-      const again = await keepup.start({ agent: 'claude_code', task: 'go', workspace: work, key: 'k1' })
+      const again = await keepup.start({
+        agent: 'claude_code',
+        extensions: { 'backend.claude_code.permission_mode': 'plan' },
+        task: 'go',
+        workspace: work,
+        key: 'k1',
+      })
       expect([again.runId, again.created, started()]).toEqual([runId, false, before])
     }
     await expect.poll(() => marked(root)).toEqual([])

@@ -45,6 +45,48 @@ test('a run of another agent is listed, verified, and its secrets are in no even
   expect(await keepup.run(run.agentId)).toMatchObject({ status: 'completed', backend: 'fake', ungoverned: true })
 })
 
+test('the handle names the run and the session; follow and the capabilities serve other agents too', async () => {
+  const { keepup, puppet } = await opened()
+  const run = await keepup.runAgent('fake', { prompt: 'go' })
+  expect([run.runId, run.sessionId]).toEqual([run.agentId, null])
+  const types: string[] = []
+  const followed = (async () => {
+    for await (const { type } of keepup.follow(run.runId)) types.push(type)
+  })()
+  await puppet.emit({ sessionId: 's-1' })
+  await puppet.text('Hello.')
+  puppet.exit()
+  await run.completion
+  await followed
+  expect(run.sessionId).toBe('s-1')
+  expect(types).toEqual(expect.arrayContaining(['external_started', 'session_known', 'agent_events']))
+  expect(types.at(-1)).toBe('external_ended')
+  const again: string[] = []
+  for await (const { type } of keepup.follow(run.runId)) again.push(type)
+  expect(again).toEqual(types)
+  expect(keepup.agentCapabilities('fake')).toContain('agent_api.run')
+  expect(keepup.agentCapabilities('keepup')).toContain('agent_api.config.model.v1')
+  expect(() => keepup.agentCapabilities('none')).toThrow(/no such backend.*fake/)
+  await expect(keepup.follow('none')[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'NOT_FOUND' })
+})
+
+test.each(['fake', 'keepup'])(
+  'a request of %s that is none is InvalidRequest, and names the key of a wrong value',
+  async (kind) => {
+    const { keepup } = await opened()
+    const refusal = (request: unknown) => keepup.runAgent(kind, request as never).then(null, (error) => error)
+    for (const request of [undefined, null, 'x', [], 7])
+      expect(await refusal(request)).toMatchObject({ name: 'AgentError', code: 'InvalidRequest' })
+    for (const [key, value] of Object.entries({ workingDir: 1, timeoutMs: 'soon', env: 1, extensions: 1 }))
+      expect(await refusal({ prompt: 'x', [key]: value })).toMatchObject({
+        code: 'InvalidRequest',
+        message: expect.stringMatching(new RegExp(`^${key}: `)),
+      })
+    const wrong = await refusal({ prompt: 'x', env: { GOOD: 'a', WRONG: 2 } })
+    expect(wrong).toMatchObject({ code: 'InvalidRequest', message: expect.stringMatching(/^env\.WRONG: /) })
+  },
+)
+
 test('a text of a program is an event while the program works, and a secret that spans two texts is in no event', async () => {
   const secret = 'correct-horse-battery-staple'
   const { backend, folder } = plainBackend((at) => [

@@ -9,6 +9,7 @@ import { inProcess } from './cli-support.ts'
 // `keepup agents` and `keepup run --agent`: live output, the result on stdout, exit codes.
 
 const line = (value: object): Step => ({ do: 'print', text: JSON.stringify(value) })
+const EDITS = 'backend.claude_code.permission_mode=acceptEdits'
 const INIT = line({ type: 'system', subtype: 'init', session_id: 's1', model: 'm1' })
 const SAYS = line({ type: 'assistant', message: { content: [{ type: 'text', text: 'I look.\n' }] } })
 const ENDS = line({
@@ -43,7 +44,7 @@ function played(steps: readonly Step[]) {
 
 test('run --agent shows what the agent says as it comes, and its result on stdout', async () => {
   const { keepup } = played([INIT, SAYS, ENDS])
-  const { code, out, err } = await keepup('run', '--agent', 'claude_code', 'do it')
+  const { code, out, err } = await keepup('run', '--agent', 'claude_code', '--extension', EDITS, 'do it')
   expect([code, out]).toEqual([0, 'All done\n'])
   expect(err).toMatch(/session started\nI look\.\n.*done\n/s)
   expect(err).toContain('100 tokens in, 20 out, $0.2500; ungoverned')
@@ -55,26 +56,41 @@ test('run --agent shows what the agent says as it comes, and its result on stdou
   expect(events.out).toMatch(/external_ended .*exited, exit 0, All done/)
 })
 
+test('an agent that could change nothing is refused before it starts, with the option to add', async () => {
+  const { keepup } = played([INIT, SAYS, ENDS])
+  for (const [kind, option] of [
+    ['claude_code', EDITS],
+    ['codex', 'backend.codex.sandbox=workspace-write'],
+    ['gemini', 'backend.gemini.approval_mode=auto_edit'],
+  ] as const) {
+    const { code, err } = await keepup('run', '--agent', kind, 'fix it')
+    expect([code, err]).toEqual([2, expect.stringContaining(`--extension ${option}`)])
+  }
+  expect((await keepup('runs', 'list', '-o', 'jsonl')).out).toBe('')
+  const given = await keepup('run', '--agent', 'claude_code', '--extension', EDITS, 'do it')
+  expect(given.code).toBe(0)
+})
+
 test('run --agent --no-sandbox says that the agent runs unconfined, and the log says why', async () => {
   const { keepup } = played([INIT, SAYS, ENDS])
-  const { code, err } = await keepup('run', '--agent', 'claude_code', '--no-sandbox', 'do it')
+  const { code, err } = await keepup('run', '--agent', 'claude_code', '--extension', EDITS, '--no-sandbox', 'do it')
   expect(code).toBe(0)
   expect(err).toContain('the agent runs unconfined: the start asked for it (sandboxed: false)')
   const [, id] = /^run (\w+)$/m.exec(err)!
   expect((await keepup('events', id!)).out).toMatch(/process_start .*unconfined: the start asked for it/)
-  const confined = await keepup('run', '--agent', 'claude_code', 'do it')
+  const confined = await keepup('run', '--agent', 'claude_code', '--extension', EDITS, 'do it')
   expect([confined.code, confined.err]).toEqual([0, expect.not.stringContaining('unconfined')])
 })
 
 test('an agent that fails gives exit code 3, a kind that there is not gives 2', async () => {
   const { keepup } = played([INIT, { do: 'exit', code: 7 }])
-  const { code, err, out } = await keepup('run', '--agent', 'claude_code', 'do it')
+  const { code, err, out } = await keepup('run', '--agent', 'claude_code', '--extension', EDITS, 'do it')
   expect([code, out]).toEqual([3, expect.stringMatching(/^\w+ failed\n$/)])
   expect(err).toContain('the agent failed: the agent ended with exit code 7')
   expect(err).toContain(': ? tokens in, ? out, ?; ungoverned')
   const none = await keepup('run', '--agent', 'unknown-agent', 'do it')
   expect([none.code, none.err]).toEqual([2, expect.stringContaining('there is no such backend')])
-  const own = await keepup('run', '--agent', 'claude_code', '--role', 'coder', 'do it')
+  const own = await keepup('run', '--agent', 'claude_code', '--extension', EDITS, '--role', 'coder', 'do it')
   expect([own.code, own.err]).toEqual([2, expect.stringContaining("keepup's own agent")])
 })
 

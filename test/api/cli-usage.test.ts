@@ -12,6 +12,13 @@ describe('the command line', () => {
     return JSON.parse(out) as { runId: string }
   }
 
+  it('names a data folder that is a file', async () => {
+    const file = join(folder.workspace(), 'file')
+    writeFileSync(file, 'x')
+    const { code, err } = await inProcess(['--data', file, 'runs', 'list'])
+    expect([code, err]).toEqual([2, expect.stringContaining(`${file} is a file; name a folder with --data`)])
+  })
+
   it('shows its exit codes and every command in --help', async () => {
     const { code, out, err } = await inProcess(['--help'])
     expect([code, err]).toEqual([0, ''])
@@ -19,6 +26,7 @@ describe('the command line', () => {
       '0    done',
       '2    the command line or a setting cannot be understood',
       '3    the run ended in ERROR, or was cancelled',
+      '4    the run is DONE, but gates of its role do not hold',
       '5    verification failed, an export or an event is damaged, the log has lost events, or a rebuild',
       '8    the run waits for a person',
       'api/docs of the package',

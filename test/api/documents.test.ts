@@ -71,7 +71,8 @@ describe('POST /v1/documents/{id}/envelopes', () => {
     await send(id, won)
     const answer = await send(id, lost)
     const { frontier } = await view(id)
-    expect([answer.status, await bodyOf(answer)]).toEqual([
+    const sent = await answer.text()
+    expect([answer.status, JSON.parse(sent)]).toEqual([
       409,
       {
         code: 'AI_PRECONDITION_FAILED',
@@ -81,6 +82,8 @@ describe('POST /v1/documents/{id}/envelopes', () => {
         failed_preconditions: [{ span_id: lost.preconditions[0]!.span_id, reason: 'hash_mismatch' }],
       },
     ])
+    const again = await send(id, lost)
+    expect([again.status, await again.text()]).toEqual([409, sent])
     const ahead = await send(id, { ...(await replacement(id, 'c', 'C')), doc_frontier: '12345:7' })
     expect([ahead.status, (await bodyOf(ahead)).failed_preconditions]).toEqual([409, []])
     expect(texts(await view(id))).toEqual(['A'])
@@ -129,6 +132,13 @@ describe('POST /v1/documents/{id}/envelopes', () => {
     const id = await made('Hello')
     const answer = await ask('POST', `/v1/documents/${id}/envelopes`, { raw: '{"a":' })
     expect([answer.status, (await bodyOf(answer)).code]).toEqual([400, 'INVALID_REQUEST'])
+  })
+
+  it.each(['No-Such', 'a%20b', '%00', '..%2Fx', 'x'.repeat(500)])('%s is no document: 404', async (id) => {
+    for (const path of ['', '/history', '/updates'])
+      expect([path, (await ask('GET', `/v1/documents/${id}${path}`)).status]).toEqual([path, 404])
+    for (const path of ['/envelopes', '/updates'])
+      expect([path, (await ask('POST', `/v1/documents/${id}${path}`, { raw: '{}' })).status]).toEqual([path, 404])
   })
 
   it('answers 404 for an unknown document, and records it', async () => {

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import type { EventView } from '../../api/app/schemas/events.ts'
 import { substance } from '../../api/cli/event-text.ts'
+import { toneOf } from '../../api/web/run/timeline/tone.ts'
 
 const event = (type: string, payload: EventView['payload']): EventView =>
   ({ type, payload, actor: { kind: 'driver', id: 'd' } }) as EventView
@@ -17,6 +18,12 @@ it.each([
     { choice: 'any', offered: ['read_file', 'run_command'] },
     '2 offered: read_file, run_command',
   ],
+  [
+    'a command with another exit code than 0 is marked',
+    'tool_call_end',
+    { toolName: 'run_command', success: true, result: 'no such file', detail: { exitCode: 2 } },
+    'run_command ✗ no such file',
+  ],
   ['a prompt is shown as text', 'prompt_set', { system: 'You are Coder.' }, 'You are Coder.'],
   [
     'a delegation names the child and its task',
@@ -27,4 +34,14 @@ it.each([
   ['a type without a text of its own is shown as JSON', 'budget_received', { request: 3 }, '{"request":3}'],
 ])('%s', (_, type, payload, text) => {
   expect(substance(event(type, payload))).toBe(text)
+})
+
+it.each([
+  [{ toolName: 'run_command', success: true, detail: { exitCode: 0 } }, 'tool'],
+  [{ toolName: 'run_command', success: true, detail: { exitCode: 1 } }, 'bad'],
+  [{ toolName: 'run_command', success: true, detail: { exitCode: null } }, 'bad'],
+  [{ toolName: 'read_file', success: false, error: { code: 'TIMEOUT' } }, 'bad'],
+  [{ toolName: 'own_tool', success: true, detail: { exitCode: 1 } }, 'tool'],
+])('the end of a call %j has the colour of %s', (payload, tone) => {
+  expect(toneOf('tool_call_end', { payload } as unknown as EventView)).toBe(tone)
 })

@@ -41,6 +41,9 @@ describe('the library', () => {
       expect(run).toMatchObject({ runId: ids.at(-1), machineState: 'IDLE', waiting: [], total: { usd: 0 } })
       break
     }
+    expect((await all(keepup.runs({ limit: 2 }))).map(({ runId }) => runId)).toEqual(ids.slice(-2).reverse())
+    expect(await all(keepup.runs({ limit: 500 }))).toHaveLength(ids.length)
+    expect(() => keepup.runs({ limit: 0 })).toThrow(/expected/)
     expect(() => keepup.runs({ since: 'soon' })).toThrow(/^since: expected a time/)
   })
 

@@ -49,6 +49,13 @@ test('cancel and the time limit end it; what it does not have is refused', async
   await expect(run.completion).rejects.toMatchObject({ code: 'Backend', message: 'cancelled' })
   const late = await keepup.runAgent('keepup', { prompt: 'stall', timeoutMs: 20 })
   await expect(late.completion).rejects.toMatchObject({ message: 'timed out after 20 ms' })
+  const cancelOf = async ({ runId }: { runId: string }) => {
+    const found = []
+    for await (const event of keepup.follow(runId)) if (event.type === 'cancel_requested') found.push(event)
+    return found.map(({ actor, payload }) => [actor.kind, payload?.reason])
+  }
+  expect(await cancelOf(run)).toEqual([['user', 'enough']])
+  expect(await cancelOf(late)).toEqual([['system', 'timed out after 20 ms']])
   await expect(keepup.runAgent('keepup', { prompt: ' ' })).rejects.toMatchObject({ code: 'InvalidRequest' })
   await expect(keepup.runAgent('keepup', { prompt: 'x', env: { A: 'b' } })).rejects.toMatchObject({
     code: 'InvalidRequest',

@@ -28,7 +28,8 @@ describe('a run', () => {
     ['whose models fail', detail({ waiting: [{ for: 'model' }], driving: true }), [/No model .* serves at present/]],
     ['whose tools are elsewhere', detail({}, { missingTools: ['crm:find'] }), [/does not have crm:find/]],
     ['that workers drive', detail({ interrupted: null }, { workersDrive: true }), [/next one that is free/]],
-    ['of another agent', detail({ ungoverned: true }), [/Another process runs this agent/]],
+    ['of another agent', detail({ ungoverned: true, interrupted: null }), [/Another process runs this agent/]],
+    ['of another agent whose process is gone', detail({ ungoverned: true }), [/process that ran this agent is gone/]],
     ['that failed', detail({ status: 'failed', error: { code: 'X', message: 'why' } }), [/^X: why$/]],
     [
       'whose files are half put back',

@@ -77,6 +77,7 @@ describe('5.12.5 no secret appears in the log', () => {
     json: hidden,
     arguments: (_, args) => hidden(args),
     result: hidden,
+    holdsKnown: (text) => text.includes(VALUE),
     stream: () => ({ push: hidden<string>, end: () => '' }),
     texts: () => ({ push: (text) => [hidden(text)], end: () => [] }),
     keep: async () => undefined,

@@ -31,6 +31,13 @@ test('a tool that there is not is named as the model named it, where a name is l
   expect(plan(asks('\u0000'))).not.toHaveProperty('askedName')
 })
 
+test('a tool that the constraints of a delegated task leave out is denied, and no unknown tool', () => {
+  const of = state({ withheld: ['web:get', 'put'] })
+  for (const name of ['web__get', 'web:get', 'put'])
+    expect(plan(asks(name), {}, of).refused).toMatchObject({ code: 'PERMISSION_DENIED', rule: 'constraints' })
+  expect(plan(asks('nothing'), {}, of).refused).toMatchObject({ code: 'RESOURCE_NOT_FOUND', rule: 'unknown_tool' })
+})
+
 test.each<[RequestedCall, string]>([
   [asks('look', null), 'the arguments are not a JSON object, or a key stands twice in one'],
   [asks('look', null, { beyond: 'the arguments are too large' }), 'the arguments are too large'],

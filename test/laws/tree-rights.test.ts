@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { permitted } from '../../domain/agent/control/delegate-to-agent.ts'
+import type { AgentSpec } from '../../domain/agent/definition/spec.ts'
 import { matches } from '../../domain/agent/definition/tool-patterns.ts'
 import { admit } from '../../domain/agent/rules/admission.ts'
 import { childSpec } from '../../domain/agent/rules/child-spec.ts'
@@ -18,7 +19,7 @@ test('the rights of every generation are a part of those before, and its spec ma
   await law(fc.tuple(policies, fc.array(patterns, { minLength: 1, maxLength: 3 })), 300, ([policy, generations]) => {
     const base = treeSpec()
     const tools = [...base.tools.filter(({ control }) => control), ...NAMES.map((name) => toolSpec(name))]
-    let parent = { ...base, tools, policy: { ...base.policy, ...policy } }
+    let parent: AgentSpec = { ...base, tools, policy: { ...base.policy, ...policy } }
     for (const constraints of generations) {
       const grant = { tokens: 10_000, nanoDollars: null, agents: 2 }
       const body = { childId: 'c', role: 'coder', task: 't', constraints, grant, tree: null }
@@ -29,6 +30,10 @@ test('the rights of every generation are a part of those before, and its spec ma
         string[],
       ]
       expect(before).toEqual(expect.arrayContaining(after))
+      expect(child.withheld ?? []).toEqual([
+        ...(parent.withheld ?? []),
+        ...before.filter((name) => !after.includes(name)),
+      ])
       if (constraints.length > 0)
         expect(after.every((name) => constraints.some((pattern) => matches(pattern, name)))).toBe(true)
       for (const name of after) {

@@ -6,6 +6,7 @@ export const NO_SECRETS: SecretBoundary = {
   json: (value) => value,
   arguments: (_, args) => args,
   result: (value) => value,
+  holdsKnown: () => false,
   stream: () => ({ push: (text) => text, end: () => '' }),
   texts: () => ({ push: (text) => [text], end: () => [] }),
   keep: async () => undefined,

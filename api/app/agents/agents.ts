@@ -77,6 +77,11 @@ export class Agents implements ExternalRuns, DelegatedRuns {
       .sort((a, b) => (a.kind < b.kind ? -1 : 1))
   }
 
+  /** See `AgentBackend.withoutRights`; null also where there is no such kind. */
+  withoutRights(kind: string, request: AgentRunRequest): string | null {
+    return this.#host.backends.find((backend) => backend.kind === kind)?.withoutRights?.(request) ?? null
+  }
+
   /** The state of a kind on this machine, as it was {@link INSPECTED_MS} ago at most; null: there is no such kind. */
   async inspect(kind: string): Promise<BackendState | null> {
     const backend = this.#host.backends.find((one) => one.kind === kind)

@@ -1,3 +1,4 @@
+import { AgentError } from '../../../domain/external/errors.ts'
 import { VERSION } from '../../version.ts'
 import type { Agent } from '../schemas/agents.ts'
 import { OWN_AGENT } from '../schemas/start.ts'
@@ -31,4 +32,13 @@ export async function agentViews({ agents }: Pick<Services, 'agents'>, only?: st
   })
   const own = only === undefined || only === OWN_AGENT ? [OWN] : []
   return [...own, ...(await Promise.all(views))].sort((a, b) => (a.kind < b.kind ? -1 : 1))
+}
+
+/** The capabilities of a kind, sorted. Throws `UnknownBackend`. */
+export function capabilitiesOf({ agents }: Pick<Services, 'agents'>, kind: string): readonly string[] {
+  const known = [OWN, ...(agents?.list() ?? [])]
+  const found = known.find((one) => one.kind === kind)
+  if (found !== undefined) return found.capabilities
+  const kinds = known.map((one) => one.kind).join(', ')
+  throw new AgentError('UnknownBackend', `there is no such backend; use one of: ${kinds}`)
 }

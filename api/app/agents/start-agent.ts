@@ -41,6 +41,8 @@ export async function startAgent(
   const agents = agentsOf(s)
   const request = agentRequest(asked)
   if (network) mustBeAllowed(agents.allowed, request)
+  const idle = agents.withoutRights(asked.agent, request)
+  if (idle !== null) throw new AgentError('InvalidRequest', idle)
   const runId = key === undefined ? s.runtime.newRunId() : keyedRunId(s, 'run', key)
   // A value of the environment may be a secret, which nothing that is kept may tell.
   const { by, drive: _, env = {}, ...rest } = asked
@@ -66,7 +68,7 @@ export async function startAgent(
   await shown(s)
   const revision = (await s.log.head(externalStream(runId)))?.revision ?? 0
   const driving = agents.at(runId) !== undefined
-  return { runId, agentId: runId, revision, driving, created, workspace: asked.workspace ?? null }
+  return { runId, agentId: runId, revision, driving, created, workspace: asked.workspace ?? null, warnings: [] }
 }
 
 /** False: of requests that came at the same time another one started it. */

@@ -6,7 +6,7 @@ import type { At, ForkOptions } from '../../../domain/runtime/types.ts'
 import type { StartedRun } from '../schemas/runs.ts'
 import type { ForkFiles, Services } from '../services.ts'
 import { keyedRunId, madeBefore, shown } from './keyed.ts'
-import { mustGovern, workspaceOf } from './known.ts'
+import { beginningOf, mustGovern } from './known.ts'
 import { mustWrite } from './record-command.ts'
 import { actorOf, type RequestOptions, tracing } from './request-options.ts'
 
@@ -72,6 +72,5 @@ export async function forkRun(
   const { driving } = s.drivers.state(runId)
   await shown(s)
   const head = await s.log.head(agentStream(runId))
-  const workspace = await workspaceOf(s, runId)
-  return { runId, agentId: runId, revision: head?.revision ?? 0, driving, created, workspace }
+  return { runId, agentId: runId, revision: head?.revision ?? 0, driving, created, ...(await beginningOf(s, runId)) }
 }

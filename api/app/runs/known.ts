@@ -1,3 +1,4 @@
+import type { AgentSpec } from '../../../domain/agent/definition/spec.ts'
 import { shortened } from '../../../domain/log/errors.ts'
 import { externalStream } from '../../../domain/log/ids.ts'
 import { runOf } from '../../../domain/log/owner.ts'
@@ -5,6 +6,7 @@ import { specOf } from '../../../domain/runtime/agent/history/spec.ts'
 import { streamOfAgent } from '../../../domain/runtime/stream-of-agent.ts'
 import { lossText } from '../losses/loss.ts'
 import { notFound, Problem } from '../problem.ts'
+import type { StartedRun } from '../schemas/runs.ts'
 import type { Services } from '../services.ts'
 
 type Log = Pick<Services, 'log'> & Partial<Pick<Services, 'losses'>>
@@ -44,8 +46,21 @@ export async function mustBeRun(s: Log, runId: string): Promise<void> {
   if (of !== runId) throw notFound('run', runId)
 }
 
-/** The folder that a run works in; null: none, or nothing of its beginning can be read. */
-export async function workspaceOf(s: Pick<Services, 'log' | 'blobs'>, runId: string): Promise<string | null> {
-  const found = await specOf(s, runId).catch(() => null)
-  return found?.spec.workspace?.path ?? null
+/**
+ * The folder that a run works in, and what a person should know at its start. A null folder: none, or the beginning of the run
+ * cannot be read.
+ */
+export async function beginningOf(
+  s: Pick<Services, 'log' | 'blobs'>,
+  runId: string,
+): Promise<Pick<StartedRun, 'workspace' | 'warnings'>> {
+  const spec = (await specOf(s, runId).catch(() => null))?.spec
+  return { workspace: spec?.workspace?.path ?? null, warnings: spec === undefined ? [] : warningsOf(spec) }
 }
+
+const warningsOf = ({ role, testCommand }: AgentSpec): string[] =>
+  testCommand === null && role?.qualityGates.some(({ check }) => check === 'tests_pass')
+    ? [
+        `the gate tests_pass of the role ${role.name} cannot hold, because there is no test command; name one (--test-command, testCommand), or give package.json a test script before the start`,
+      ]
+    : []

@@ -5,7 +5,7 @@ import type { StartedRun } from '../schemas/runs.ts'
 import { OWN_AGENT, type StartRun } from '../schemas/start.ts'
 import type { Services } from '../services.ts'
 import { keyedRunId, madeBefore, shown } from './keyed.ts'
-import { workspaceOf } from './known.ts'
+import { beginningOf } from './known.ts'
 import { mustWrite } from './record-command.ts'
 import { actorOf, type RequestOptions, tracing } from './request-options.ts'
 
@@ -48,5 +48,5 @@ export async function startRun(
   if (drive && here) s.drivers.start(runId)
   const { driving } = s.drivers.state(runId)
   await shown(s)
-  return { runId, agentId: runId, revision, driving, created, workspace: await workspaceOf(s, runId) }
+  return { runId, agentId: runId, revision, driving, created, ...(await beginningOf(s, runId)) }
 }

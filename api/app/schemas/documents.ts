@@ -1,9 +1,14 @@
 import { z } from 'zod'
+import { DocumentError } from '../../../domain/document/errors.ts'
 import { By, Digits, Id, Next, PageQuery, Position } from './common.ts'
 
+/** A text of another form names no document either: it is answered as any other unknown id. */
 export const DocumentId = z
   .string()
-  .regex(/^[0-9a-z]{1,64}$/, { error: 'expected the id of a document' })
+  .refine((id) => {
+    if (/^[0-9a-z]{1,64}$/.test(id)) return true
+    throw new DocumentError('DOCUMENT_UNKNOWN', 'there is no such document')
+  })
   .meta({ description: 'As the answer to its creation gave it' })
 
 const Title = z.string().trim().min(1).max(200)

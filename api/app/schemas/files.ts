@@ -34,7 +34,10 @@ export const FileBlame = z
             z.strictObject({ agentId: z.string(), revision: z.int(), toolCallId: z.string(), toolName: z.string() }),
           )
           .readonly()
-          .meta({ description: 'Calls since the version before; none: it was so when the run began' }),
+          .meta({
+            description:
+              'Calls since the version before that may have written it; none at step 0: it was so when the run began',
+          }),
       }),
     ),
     since: z.int().meta({ description: 'Versions before this step were not looked at; 0: all were' }),

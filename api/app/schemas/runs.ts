@@ -186,6 +186,7 @@ export const Started = z
     driving: z.boolean(),
     created: z.boolean().meta({ description: 'False: the same request had started it before' }),
     workspace: z.string().nullable(),
+    warnings: z.array(z.string()).meta({ description: 'Sentences for a person, such as a gate that cannot hold' }),
   })
   .meta({ id: 'Started' })
 export type StartedRun = z.infer<typeof Started>

@@ -50,10 +50,11 @@ order by 1 desc`,
     name: 'commands',
     title: 'Commands that were run',
     inputs: [],
-    sql: `select timestamp, run_id, tool_call_id, payload
-from events
-where event_type = 'tool_call_start' and ${member(d, 'toolName')} = 'run_command'
-order by id desc`,
+    sql: `select e.timestamp, e.run_id, e.tool_call_id, t.status, t.code, t.exit_code, e.payload
+from tool_calls t
+join events e on e.stream = 'agent-' || t.agent_id and e.revision = t.started_revision
+where t.tool_name = 'run_command' and t.ran = 1
+order by e.id desc`,
   },
   {
     name: 'files',
@@ -88,9 +89,10 @@ order by id desc`,
     name: 'refused',
     title: 'Calls that were refused',
     inputs: [],
-    sql: `select coalesce(ended_at, requested_at) as at, run_id, id as tool_call_id, tool_name, code, rule, message
-from tool_calls
-where code in ('PERMISSION_DENIED', 'APPROVAL_REJECTED', 'APPROVAL_EXPIRED', 'SANDBOX_VIOLATION', 'SINGLE_STEP_VIOLATION',
+    sql: `select coalesce(t.ended_at, t.requested_at) as at, t.run_id, t.id as tool_call_id, t.tool_name, t.code, t.rule, a.decided_by, t.message
+from tool_calls t
+left join approvals a on a.agent_id = t.agent_id and a.tool_call_id = t.id and a.status = 'rejected'
+where t.code in ('PERMISSION_DENIED', 'APPROVAL_REJECTED', 'APPROVAL_EXPIRED', 'SANDBOX_VIOLATION', 'SINGLE_STEP_VIOLATION',
   'COMPLETION_NOT_ALONE', 'DUPLICATE_FAILED_ACTION', 'DEPTH_LIMIT', 'AGENT_LIMIT', 'BUDGET_EXCEEDED', 'SECRET_UNAVAILABLE')
 order by 1 desc`,
   },

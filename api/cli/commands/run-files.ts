@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { RoutingConfig } from '../../../domain/agent/definition/routing.ts'
 import { firstIssue } from '../../../domain/shared/issues.ts'
 import { UsageError } from '../exit.ts'
+import { jsonOrText } from './kit.ts'
 
 // Files that "run" takes for one run.
 
@@ -36,4 +37,15 @@ function parsed(path: string, text: string): unknown {
   } catch (error) {
     throw new UsageError(`--routing ${path}: not JSON: ${(error as Error).message}`)
   }
+}
+
+/** Options of the form `key=value`, where a value is JSON or text. */
+export function pairs(option: string, pairs: readonly string[]): Record<string, never> {
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf('=')
+      if (at < 1) throw new UsageError(`${option}: expected key=value, with a value that is JSON or text`)
+      return [pair.slice(0, at), jsonOrText(pair.slice(at + 1)) as never]
+    }),
+  )
 }

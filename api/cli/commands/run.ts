@@ -5,6 +5,7 @@ import { ROLES } from '../../../domain/agent/definition/roles.ts'
 import {
   ContextManagementConfig,
   ErrorRecoveryPolicy,
+  MODEL_OUTAGE_MS,
   RecoveryConfig,
   TreeLimits,
 } from '../../../domain/agent/definition/spec.ts'
@@ -15,7 +16,7 @@ import { driveToEnd, FROM_BIRTH, resuming } from '../drive.ts'
 import { EXIT, UsageError } from '../exit.ts'
 import { followAgent } from '../follow-agent.ts'
 import { choice, jsonOrText, type Kit, modelId, money, names, readAll, some, whole } from './kit.ts'
-import { knowledgeFrom, routingFrom } from './run-files.ts'
+import { knowledgeFrom, pairs, routingFrom } from './run-files.ts'
 
 interface RunOptions {
   role?: string
@@ -33,6 +34,7 @@ interface RunOptions {
   graceTimeout?: number
   wallClock?: number
   maxRetries?: number
+  modelOutage?: number
   testCommand?: string
   var?: string[]
   secret?: string[]
@@ -59,16 +61,6 @@ interface RunOptions {
 
 /** Another agent is not driven: it begins at once. */
 const isOther = (agent: string | undefined): boolean => agent !== undefined && agent !== OWN_AGENT
-
-function pairs(option: string, pairs: readonly string[]): Record<string, never> {
-  return Object.fromEntries(
-    pairs.map((pair) => {
-      const at = pair.indexOf('=')
-      if (at < 1) throw new UsageError(`${option}: expected key=value, with a value that is JSON or text`)
-      return [pair.slice(0, at), jsonOrText(pair.slice(at + 1)) as never]
-    }),
-  )
-}
 
 /** Variables of this environment by their names: a value on the command line would be seen by other users. */
 function passed(names: readonly string[], env: NodeJS.ProcessEnv): Record<string, string> {
@@ -116,7 +108,7 @@ export function startRequest(
     }),
     limits: some({ maxTurns: o.maxTurns, wallClockMs: o.wallClock }),
     recovery: some({ graceTurns: o.graceTurns, graceTimeoutMs: o.graceTimeout }),
-    retry: some({ maxRetries: o.maxRetries }),
+    retry: some({ maxRetries: o.maxRetries, modelOutageMs: o.modelOutage }),
     context: some({
       compressionStrategy: o.contextStrategy,
       maxTokens: o.contextTokens,
@@ -221,6 +213,11 @@ export function runCommand(program: Command, kit: Kit): void {
       `how often a model call, or a tool call that is safe again, is tried again (default: ${RETRY.maxRetries})`,
       whole('--max-retries'),
     )
+    .option(
+      '--model-outage <ms>',
+      `how long the run waits for its models while all of them are out, after the retries (default: ${MODEL_OUTAGE_MS}; 0: it ends with MODEL_FAILED)`,
+      whole('--model-outage'),
+    )
     .option('--cache', 'take answers to equal requests of other runs from the request cache')
     .option('--test-command <command>', 'the command of the tests_pass gate')
     .option('--var <key=value>', 'a context variable; may be repeated', repeated)
@@ -284,6 +281,7 @@ export function runCommand(program: Command, kit: Kit): void {
         const started = await take(client.v1.runs.$post({ header, json }))
         if (json.workspace !== undefined) ctx.note(`works in ${json.workspace}`)
         ctx.note(`run ${started.runId}`)
+        for (const warning of started.warnings) ctx.note(`warning: ${warning}`)
         if (isOther(options.agent)) return followAgent(ctx, started.runId)
         if (drive === false) {
           ctx.show(started, () => [started.runId])

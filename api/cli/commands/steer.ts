@@ -168,7 +168,7 @@ export function steerCommands(program: Command, kit: Kit): void {
     .option('--dry-run', 'only show what would be emptied')
     .option('--yes', 'do not ask; needed where there is no terminal')
     .option('--agent <id>', 'of this agent (default: the root agent, with --all every agent of the run)')
-    .addHelpText('after', `\n${filesStay()}`)
+    .addHelpText('after', `\nGive either --revision or --all.\n\n${filesStay()}`)
     .action(
       kit.action<Erasing>(async (ctx, [run], { reason, agent, revision, all, dryRun, yes }) => {
         if ((revision === undefined) !== (all === true)) throw new UsageError('give either --revision or --all')

@@ -11,7 +11,7 @@ import { inWorkspaces } from '../../../adapters/programs/workspaces.ts'
 import { createSandbox } from '../../../adapters/sandbox/bubblewrap.ts'
 import { checkVault } from '../../../adapters/vault/file-vault.ts'
 import type { KeySource } from '../../../adapters/vault/keys.ts'
-import { unhidable } from '../../../domain/agent/secrets/forms.ts'
+import { unhidableKey } from '../../../domain/agent/secrets/forms.ts'
 import { type Config, onServers, unknownVariables } from '../../app/config.ts'
 import { paths } from '../../host/paths.ts'
 import { vaultKeys } from '../../host/vault-keys.ts'
@@ -144,9 +144,14 @@ export async function checkGit(program: () => string = () => findProgram('git'))
 
 export function checkKeys(env: NodeJS.ProcessEnv): Finding {
   const set = [...MODEL_KEYS, ...BASE_URLS].filter((name) => (env[name] ?? '') !== '')
-  const short = MODEL_KEYS.filter((name) => env[name]?.trim() && unhidable(env[name].trim()) !== null)
+  const short = MODEL_KEYS.filter((name) => env[name]?.trim() && unhidableKey(env[name].trim()) !== null)
   if (short.length > 0)
-    return bad('warning', 'model keys', `${short.join(', ')}: too short to be hidden`, 'set the whole key')
+    return bad(
+      'warning',
+      'model keys',
+      `${short.join(', ')}: too short to be hidden, or an ordinary word`,
+      'set the whole key, or leave it out for a server that asks for none',
+    )
   if (set.length > 0) return ok('model keys', `${set.join(', ')} (names only)`)
   return bad(
     'warning',

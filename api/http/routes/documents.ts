@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
+import { canonicalText } from '../../../domain/log/canonical.ts'
 import { createDocument, personOf } from '../../app/documents/create-document.ts'
 import { documentAt } from '../../app/documents/history.ts'
 import { asText, documentView } from '../../app/documents/shown.ts'
@@ -149,7 +150,9 @@ export function documentRoutes(s: Services, heartbeatMs: number) {
       const sent = envelopeBody(new Uint8Array(await c.req.arrayBuffer()))
       const caller = personOf(c.req.valid('query').by, optionsOf(c.req.valid('header')))
       const { status, body: answer } = await s.documents.envelope(c.req.valid('param').id, sent, caller)
-      return c.json(answer as never, status as 200)
+      // A repeated answer is read from the log, where the order of members is canonical.
+      const headers = { 'content-type': 'application/json' }
+      return new Response(canonicalText(answer), { status, headers }) as never
     })
     .openapi(imports, async (c) => {
       mustWrite(s)

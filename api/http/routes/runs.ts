@@ -70,7 +70,7 @@ const past = createRoute({
 export function runRoutes(s: Services) {
   const view = (row: RunRow, sizes: ReadonlyMap<string, number>): Run => {
     const driving = row.ungoverned ? s.agents?.at(row.runId) !== undefined : s.drivers.state(row.runId).driving
-    const idle = !hasEnded(row.status) && !driving && row.waiting.length === 0 && row.turn > 0
+    const idle = !hasEnded(row.status) && !driving && row.waiting.length === 0 && (row.turn > 0 || row.ungoverned)
     // On servers the drivers of other processes are not known.
     const interrupted = idle && s.workSubscription !== null ? null : idle
     const { open } = s.losses

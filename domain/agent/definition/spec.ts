@@ -260,6 +260,8 @@ export const AgentSpec = z.strictObject({
   secrets: z.array(GivenSecret),
   /** Absent: the agent does not delegate. */
   delegation: Delegation.optional(),
+  /** Names of tools that the agents above may use, and this one may not. Absent: the task has no such constraints. */
+  withheld: z.array(z.string()).optional(),
   /** Added to the system prompt. */
   instructions: z.string().optional(),
   knowledge: z.array(Knowledge).max(KNOWLEDGE_SOURCES).optional(),

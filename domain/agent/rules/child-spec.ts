@@ -1,4 +1,4 @@
-import { toolsWithin } from '../control/delegate-to-agent.ts'
+import { permitted, toolsWithin } from '../control/delegate-to-agent.ts'
 import { controlToolNamed, controlTools, isOnRequest } from '../control/registry.ts'
 import type { AgentSpec, RoleDefinition } from '../definition/spec.ts'
 import { matches } from '../definition/tool-patterns.ts'
@@ -26,7 +26,9 @@ export function childSpec(
   const roles = Object.fromEntries(
     Object.entries(parent.delegation.roles).map(([name, one]) => [name, narrowed(one, parent, tools)]),
   )
-  const { instructions: _, ...inherited } = parent
+  const { instructions: _, withheld = [], ...inherited } = parent
+  const refused = permitted(parent).filter((tool) => !own.includes(tool))
+  const kept = [...withheld, ...refused.map(({ name }) => name)]
   const { tokens, nanoDollars, agents } = grant
   return {
     ...inherited,
@@ -43,6 +45,7 @@ export function childSpec(
     workspace: parent.workspace && { path: parent.workspace.path, tree },
     contextVariables: {},
     delegation: { ...parent.delegation, agents, roles },
+    ...(kept.length > 0 && { withheld: kept }),
   }
 }
 

@@ -138,6 +138,12 @@ function wholeTurn(
 function unknownTool(state: AgentState, call: RequestedCall, tool: ToolSpec | undefined): Failure | null {
   if (tool !== undefined) return null
   const names = state.spec.tools.map((spec) => wireName(spec.name)).join(', ')
+  if (state.spec.withheld?.some((name) => wireName(name) === call.name || name === call.name))
+    return {
+      code: 'PERMISSION_DENIED',
+      rule: 'constraints',
+      message: `the constraints of your task do not allow "${echo(call.name)}"; tools are ${names}`,
+    }
   return {
     code: 'RESOURCE_NOT_FOUND',
     rule: 'unknown_tool',

@@ -12,6 +12,18 @@ export function unhidable(value: string): string | null {
   return 'secret:ku_'.includes(value) ? 'it cannot be told from what stands in its place' : null
 }
 
+/** The least characters of a provider's key. A shorter one is one that no server checks. */
+const MIN_KEY_LENGTH = 8
+/** Words that stand in for a key where a server asks for none, such as `placeholder` or `not-needed`. */
+const WORDS = /^(?=.{1,24}$)[a-z]+(?:[-_ ][a-z]+)*$/i
+
+/** As {@link unhidable}, of a provider's key: a word in its place would hide this word in every text. */
+export function unhidableKey(value: string): string | null {
+  const short = value.trim().length < MIN_KEY_LENGTH
+  if (!short && !WORDS.test(value.trim())) return unhidable(value)
+  return `${short ? `shorter than ${MIN_KEY_LENGTH} characters` : 'as an ordinary word'} it cannot be told from ordinary text`
+}
+
 /** A part of a longer base64 text is recognised from this length on, lest ordinary words be taken for it. */
 const MIN_EMBEDDED = 8
 

@@ -1,5 +1,3 @@
-import { hash } from 'node:crypto'
-import { base32 } from '../../log/ids.ts'
 import type { Json, JsonObject } from '../../log/json.ts'
 import { controlToolNamed } from '../control/registry.ts'
 import { ToolError } from '../errors.ts'
@@ -9,8 +7,11 @@ import { isSecretKey, secretValuesInJson } from './key-names.ts'
 import { type KnownTexts, knownTexts } from './known.ts'
 import { compilePattern } from './pattern.ts'
 import { pieces, REFERENCE_BEGINS, references } from './pieces.ts'
+import { referrer } from './refer.ts'
 import { findShapes, pendingShape } from './shapes.ts'
 import { type RedactedTexts, redactedTexts } from './texts.ts'
+
+export { reference } from './refer.ts'
 
 // A reference stands for exactly the text that it replaced (a base64 form has its own), so that
 // resolving it gives back the same bytes; references are never looked into, so that redacting twice is redacting once.
@@ -54,6 +55,8 @@ export interface RedactedStream {
 }
 
 export interface Redactor {
+  /** Whether a known value stands in the text. */
+  holdsKnown(text: string): boolean
   /** Free text: known values, recognised shapes, patterns. */
   redactText(text: string): Redacted<string>
   /** A JSON value, keys included; also non-blank strings under the closed list of key names. */
@@ -68,25 +71,6 @@ export interface Redactor {
   redactStream(): RedactedStream
   /** Redacts texts that are shown one by one. */
   redactTexts(): RedactedTexts
-}
-
-/**
- * The reference of a text under the per-install key: equal texts have equal references, and a reference cannot be
- * guessed without the key.
- */
-export function reference(key: Uint8Array, value: string): string {
-  return referrer(key)(value)
-}
-
-/** {@link reference} under one key. HMAC-SHA-256 from two plain hashes, which take a third of the time of a `Hmac`. */
-function referrer(key: Uint8Array): (value: string) => string {
-  const block = Buffer.alloc(64)
-  block.set(key.length > 64 ? hash('sha256', key, 'buffer') : key)
-  const [inner, outer] = [block.map((byte) => byte ^ 0x36), block.map((byte) => byte ^ 0x5c)]
-  return (value) => {
-    const within = hash('sha256', Buffer.concat([inner, Buffer.from(value, 'utf8')]), 'buffer')
-    return `secret:ku_${base32(hash('sha256', Buffer.concat([outer, within]), 'buffer')).slice(0, 26)}`
-  }
 }
 
 /** Why a reference cannot be resolved, before anything was done with it. */
@@ -183,6 +167,7 @@ export function createRedactor(options: RedactorOptions): Redactor {
   }
 
   return {
+    holdsKnown: (text) => known.find(text, 0).length > 0,
     redactText: (text) => collect((made) => replace(text, made)),
     redactJson: (value) => collect((made) => json(value, made, (text) => replace(text, made))),
     redactResult: (value) => collect((made) => json(value, made, (text) => whole(text, made))),

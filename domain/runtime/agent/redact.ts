@@ -29,7 +29,14 @@ export function redactRequest(secrets: SecretBoundary, command: PersonCommand): 
     case 'start': {
       const { spec, task, approve } = command
       const { contextVariables, instructions, knowledge, ...fixed } = spec
-      refuseSecrets(secrets, { ...fixed, approve }, 'SECRET_IN_SPEC')
+      const { secretPatterns, ...policy } = fixed.policy
+      refuseSecrets(secrets, { ...fixed, policy, approve }, 'SECRET_IN_SPEC')
+      // A pattern may match its own source, which is no secret.
+      if (secretPatterns.some((source) => secrets.holdsKnown(source)))
+        throw new CommandRejected(
+          'SECRET_IN_SPEC',
+          'policy.secretPatterns holds the value of a secret; write a pattern of its shape',
+        )
       const told = instructions === undefined ? {} : { instructions: secrets.text(instructions) }
       // Sources are distinguished by their names, which must stay.
       const known = knowledge?.map((one) => ({ ...one, text: secrets.text(one.text) }))

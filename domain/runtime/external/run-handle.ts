@@ -10,6 +10,8 @@ import { EventReader, type EventSource } from './event-reader.ts'
  */
 export abstract class RunHandle implements AgentRunHandle, EventSource {
   abstract readonly agentId: string
+  abstract readonly runId: string
+  abstract readonly sessionId: string | null
   abstract readonly agentKind: string
   readonly events: AsyncIterable<AgentEvent> = { [Symbol.asyncIterator]: () => new EventReader(this) }
   readonly completion: Promise<AgentCompletion>

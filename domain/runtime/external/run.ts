@@ -85,6 +85,14 @@ export class ExternalRun extends RunHandle {
     if (log.shared) void this.#listen()
   }
 
+  get runId(): string {
+    return this.#options.log.state.runId
+  }
+
+  get sessionId(): string | null {
+    return this.#options.log.state.sessionId
+  }
+
   notice(): void {
     // The next append reports the error that keeps it from reading.
     this.#options.log.look().then(

@@ -73,6 +73,11 @@ function outcome(e: ProjectedEvent): Call | null {
       const named = toolName === UNKNOWN_TOOL ? {} : { tool_name: toolName }
       return { ...start, ...named, effect, arguments_hash: argumentsHash, attempt }
     }
+    case 'approval_requested':
+      return { status: 'waiting' }
+    case 'approval_decided':
+    case 'approval_expired':
+      return { status: 'started' }
     case 'tool_call_intent':
       return { status: 'running', ran: 1, ...(e.body ? { attempt: e.body.attempt } : {}) }
     case 'tool_call_retry':
@@ -95,7 +100,7 @@ function outcome(e: ProjectedEvent): Call | null {
 function ended(e: Extract<ProjectedEvent, { type: 'tool_call_end' }>): Call {
   const end: Call = { ended_revision: e.revision, ended_position: e.position, ended_at: e.time }
   if (!e.body) return { ...end, status: 'ended', erased: 1, code: null, message: null, rule: null }
-  const { success, toolName, askedName, attempt, durationMs, step, error, created, changed } = e.body
+  const { success, toolName, askedName, attempt, durationMs, step, error, created, changed, detail } = e.body
   return {
     ...end,
     ...failure(error),
@@ -103,12 +108,17 @@ function ended(e: Extract<ProjectedEvent, { type: 'tool_call_end' }>): Call {
     status: success ? 'succeeded' : 'failed',
     tool_name: askedName ?? toolName,
     attempt,
+    exit_code: toolName === 'run_command' && detail !== undefined ? exitCode(detail) : null,
     duration_ms: durationMs,
     step,
     created: created ? JSON.stringify(created) : null,
     changed: changed ? JSON.stringify(changed) : null,
   }
 }
+
+/** The exit code of a command, as its result has it; -1: a signal ended it. */
+const exitCode = ({ exitCode }: Readonly<Record<string, unknown>>): number | null =>
+  exitCode === null ? -1 : Number.isSafeInteger(exitCode) ? (exitCode as number) : null
 
 const failure = (error: { code: string; message: string; rule?: string | undefined } | undefined): Call => ({
   code: error?.code ?? null,

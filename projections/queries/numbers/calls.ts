@@ -36,9 +36,13 @@ export interface Source {
 
 const AT = sql`coalesce(c.ended_at, c.started_at`
 
-/** Of tools: calls that ended, or have begun. A call of a fork's prefix counts in its source. */
-const TOOL_CALLS = sql`(select c.tool_name as name, c.run_id, c.code, c.duration_ms as ms,
-    case when c.status = 'failed' then 1 else 0 end as failed, ${AT}, c.requested_at, '') as at
+/**
+ * Of tools: calls that ended, or have begun. A command with another exit code than 0 has failed. A call of a fork's prefix
+ * counts in its source.
+ */
+const TOOL_CALLS = sql`(select c.tool_name as name, c.run_id, c.duration_ms as ms,
+    coalesce(c.code, case when c.exit_code < 0 then 'SIGNAL' when c.exit_code > 0 then 'EXIT_' || c.exit_code end) as code,
+    case when c.status = 'failed' or c.exit_code <> 0 then 1 else 0 end as failed, ${AT}, c.requested_at, '') as at
   from tool_calls c where c.requested_revision is not null) as c`
 
 /** Of models: attempts. One that was given up has failed. */

@@ -34,7 +34,7 @@ describe('a program that an agent may have put there is never started', () => {
         { prompt: 'go', workingDir },
         heard().run,
       )
-      await expect(start).rejects.toThrow('was not found on the PATH, outside of workspaces')
+      await expect(start).rejects.toThrow('lies in a folder where agents may write')
     }
     expect(isStarted()).toBe(false)
   })
@@ -43,7 +43,10 @@ describe('a program that an agent may have put there is never started', () => {
     const { workspace, link, env, isStarted } = hostile()
     for (const folder of [workspace, link]) {
       const options = { workspace: folder, env }
-      expect(await createCliBackend(plainAgent, options).inspect!()).toMatchObject({ installed: false, version: null })
+      expect(await createCliBackend(plainAgent, options).inspect!()).toMatchObject({
+        ...{ installed: false, version: null },
+        problem: expect.stringContaining('call keepup from another folder'),
+      })
       const acp = createAcpBackend({ program: 'plain', args: [] }, options)
       expect(await acp.inspect!()).toMatchObject({ installed: false })
     }
@@ -56,7 +59,9 @@ describe('a program that an agent may have put there is never started', () => {
     mkdirSync(bin)
     symlinkSync('/bin/echo', join(bin, 'plain'))
     const backend = createCliBackend(plainAgent, { workspace, env: { PATH: `${bin}:${env.PATH}` } })
-    await expect(backend.start({ prompt: 'go' }, heard().run)).rejects.toThrow('was not found on the PATH')
+    await expect(backend.start({ prompt: 'go' }, heard().run)).rejects.toThrow(
+      'lies in a folder where agents may write',
+    )
   })
 })
 

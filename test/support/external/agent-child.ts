@@ -17,7 +17,13 @@ log.append = async (...args: Parameters<typeof append>) => {
   if (dies) process.kill(process.pid, 'SIGKILL')
   return done
 }
-const { runId } = await keepup.start({ agent: 'claude_code', task: 'go', workspace, key: 'k1' })
+const { runId } = await keepup.start({
+  agent: 'claude_code',
+  extensions: { 'backend.claude_code.permission_mode': 'plan' },
+  task: 'go',
+  workspace,
+  key: 'k1',
+})
 process.stdout.write(`${runId}\n`)
 await keepup.services.agents!.at(runId)?.completion.catch(() => undefined)
 await keepup.close()

@@ -39,6 +39,8 @@ function others(world: TreeWorld, ports: RuntimePorts): DelegatedRuns {
       }
       const handle = {
         agentId,
+        runId: run.state.runId,
+        sessionId: null,
         events: { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true as const, value: undefined }) }) },
         completion: over.promise.then(() => ({ status: DONE.exit, success: true, finalText: null })),
         cancel: () => undefined,

@@ -216,7 +216,7 @@ function Line({ event, number, isAt, isLog = false, onClick }: LineProps) {
     <button type="button" class="event plain" aria-current={isAt || undefined} onClick={onClick}>
       <span class="quiet number">{isLog ? (event?.revision ?? '') : number}</span>
       <span class="quiet">{event === undefined ? '' : clock(Date.parse(event.timestamp))}</span>
-      <span class={`type ${toneOf(event?.type ?? '')}`}>{shown(event?.type ?? '…')}</span>
+      <span class={`type ${toneOf(event?.type ?? '', event)}`}>{shown(event?.type ?? '…')}</span>
       <span class="said">
         <bdi>{event === undefined ? '' : shown(`${isLog ? `${event.stream}  ` : ''}${substance(event)}`)}</bdi>
       </span>

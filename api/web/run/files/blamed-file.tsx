@@ -69,7 +69,7 @@ type Source = FileBlame['sources'][number]
 
 function Writer({ runId, source }: { runId: string; source: Source | null }) {
   if (source === null) return <span class="quiet">older</span>
-  if (source.calls.length === 0) return <span class="quiet">before the run</span>
+  if (source.calls.length === 0) return <span class="quiet">{source.step === 0 ? 'before the run' : 'by no call'}</span>
   return (
     <span>
       {source.calls.map(({ agentId, revision, toolCallId, toolName }) => (

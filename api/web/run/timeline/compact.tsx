@@ -37,7 +37,7 @@ export function Compact({ agent, place }: { agent: AgentModel; place: number }) 
           >
             <span class="quiet number">{revision}</span>
             <span class="quiet">{clock(outline.times[revision]!)}</span>
-            <span class={`type ${toneOf(type)}`}>{type}</span>
+            <span class={`type ${toneOf(type, event)}`}>{type}</span>
             <span class="said">
               <bdi>{event === undefined ? '' : shown(substance(event))}</bdi>
             </span>

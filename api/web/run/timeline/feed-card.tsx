@@ -1,5 +1,5 @@
 import type { EventView } from '../../../app/schemas/events.ts'
-import { substance } from '../../../cli/event-text.ts'
+import { isFailure, substance } from '../../../cli/event-text.ts'
 import { dollars } from '../../../cli/output/units.ts'
 import { clock, span } from '../../parts/format.ts'
 import { JsonView } from '../../parts/json-view.tsx'
@@ -23,12 +23,12 @@ interface CardProps {
 /** An event as a part of a conversation. */
 export function FeedCard({ type, revision, event, state, onChoose }: CardProps) {
   return (
-    <article class={`card ${toneOf(type)} ${state}`} aria-current={state === 'current' || undefined}>
+    <article class={`card ${toneOf(type, event)} ${state}`} aria-current={state === 'current' || undefined}>
       <header>
         <button type="button" class="link" onClick={onChoose}>
           #{revision}
         </button>
-        <span class={`type ${toneOf(type)}`}>{titleOf(type, event)}</span>
+        <span class={`type ${toneOf(type, event)}`}>{titleOf(type, event)}</span>
         {event !== undefined && <span class="quiet">{clock(Date.parse(event.timestamp))}</span>}
         {event !== undefined && <span class="quiet">{figuresOf(event)}</span>}
       </header>
@@ -42,7 +42,6 @@ interface Payload {
   readonly content?: readonly { type: string; text?: string; name?: string; input?: unknown }[]
   readonly toolName?: string
   readonly askedName?: string
-  readonly success?: boolean
   readonly result?: unknown
   readonly error?: { code: string; message: string } | string
   readonly summary?: string
@@ -53,11 +52,12 @@ interface Payload {
 }
 
 function titleOf(type: string, event: EventView | undefined): string {
-  const { toolName, askedName, success } = (event?.payload ?? {}) as Payload
+  const { toolName, askedName } = (event?.payload ?? {}) as Payload
   if (type === 'user_input')
     return `${shown(event?.actor && 'id' in event.actor ? String(event.actor.id) : 'a person')} said`
   if (type === 'model_call_end') return 'model'
-  if (type === 'tool_call_end') return `${shown(askedName ?? toolName ?? 'tool')} ${success === false ? '✗' : '✓'}`
+  if (type === 'tool_call_end')
+    return `${shown(askedName ?? toolName ?? 'tool')} ${event?.payload && isFailure(event.payload) ? '✗' : '✓'}`
   return type.replaceAll('_', ' ')
 }
 

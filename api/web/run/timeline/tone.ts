@@ -1,3 +1,6 @@
+import type { EventView } from '../../../app/schemas/events.ts'
+import { isFailure } from '../../../cli/event-text.ts'
+
 /** What kind of thing an event tells, which gives it its colour. */
 export type Tone = 'person' | 'model' | 'tool' | 'rule' | 'end' | 'bad' | 'other'
 
@@ -13,4 +16,8 @@ const TONES: readonly (readonly [RegExp, Tone])[] = [
   [/^(?:completion|turn_|agent_started|forked|external_)/, 'end'],
 ]
 
-export const toneOf = (type: string): Tone => TONES.find(([pattern]) => pattern.test(type))?.[1] ?? 'other'
+/** `event`: absent while it is loaded. */
+export function toneOf(type: string, event?: Pick<EventView, 'payload'>): Tone {
+  if (type === 'tool_call_end' && event?.payload && isFailure(event.payload)) return 'bad'
+  return TONES.find(([pattern]) => pattern.test(type))?.[1] ?? 'other'
+}
