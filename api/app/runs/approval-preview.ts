@@ -68,7 +68,9 @@ async function basisOf(approval: Asked, files: FilePorts): Promise<Basis | null>
     return { of: 'file', path, content, file: await files.current(agentId, path) }
   if (toolName !== 'run_command' || typeof command !== 'string') return null
   const folder = typeof cwd === 'string' ? (await files.current(agentId, cwd)).path : ''
-  return { of: 'command', command, folder, named: await files.named(agentId, folder, namesInCommand(command)) }
+  const { names, more } = namesInCommand(command)
+  const named = await files.named(agentId, folder, names)
+  return { of: 'command', command, folder, named: { ...named, more: named.more || more } }
 }
 
 const filesOf = (basis: Basis | null): readonly SeenFile[] =>
@@ -81,7 +83,10 @@ const shown = (
   text: string,
   notes: readonly string[] = [],
   files: readonly SeenFile[] = [],
-): Preview => ({ kind, text, notes: notes.map(unmistakable), files })
+): Preview => ({ kind, text, notes: notes.map(sentence), files })
+
+/** A note stays on one line, so that no name in it can begin another note. */
+const sentence = (note: string) => unmistakable(note).replaceAll('\n', '‹U+000A›')
 
 /** A path in a sentence: no path can begin a line of its own. */
 const quoted = (path: string) => JSON.stringify(path)
@@ -110,7 +115,7 @@ function commandNotes({ cwd, timeoutMs }: JsonObject, { folder, named }: Extract
     )
   if (named.files.length > 0)
     notes.push('If one of these files changes after your approval and before the command starts, keepup asks again.')
-  if (named.more) notes.push('The command names more files, which keepup does not compare.')
+  if (named.more) notes.push('The command can run more files, which keepup does not compare.')
   return notes
 }
 
