@@ -132,6 +132,18 @@ it('a long line is shown around its change', async () => {
   expect(notes).toEqual([])
 })
 
+it('a long line that the change removes or keeps takes no room of an added one', async () => {
+  const long = 'x'.repeat(1_000_000)
+  const mark = `${'x'.repeat(1_999)}‹998001 more characters›`
+  const removed = await write(`${long}\n`, 'evil\n')
+  expect([removed.text, removed.notes]).toEqual([expect.stringContaining(`-${mark}\n+evil\n`), []])
+  const kept = await write(`${long}\nold\n`, `${long}\nevil\n`)
+  expect([kept.text, kept.notes]).toEqual([expect.stringContaining(` ${mark}\n-old\n+evil\n`), []])
+  const [one, two] = ['a'.repeat(3_000), 'b'.repeat(3_000)]
+  const swapped = await write(`${one}\n${two}\n`, `${two}1\n${one}2\n`)
+  expect(swapped.text).toContain(`+${two}1\n+${one}2\n`)
+})
+
 it.each([
   ['', 'a\nb\n', '@@ -0,0 +1,2 @@\n+a\n+b\n'],
   ['a\nb\n', '', '@@ -1,2 +0,0 @@\n-a\n-b\n'],
