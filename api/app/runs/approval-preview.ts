@@ -60,7 +60,7 @@ type Basis =
   | { readonly of: 'file'; readonly path: string; readonly content: string; readonly file: CurrentFile }
   | { readonly of: 'command'; readonly command: string; readonly folder: string; readonly named: NamedFiles }
 
-/** What a preview shows beside the arguments. Null: nothing. */
+/** The content of a preview that is not in the arguments. Null: there is none. */
 async function basisOf(approval: Asked, files: FilePorts): Promise<Basis | null> {
   const { agentId, toolName } = approval
   const { path, content, command, cwd } = argumentsOf(approval)

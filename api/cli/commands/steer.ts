@@ -189,11 +189,11 @@ export function steerCommands(program: Command, kit: Kit): void {
     )
 }
 
-/** Hex digits of the hash of a question: what is shown, and the least that names it. */
+/** The shown part of the hash of a question, and the shortest part that names a question. In hex digits. */
 const SHOWN_HASH = 16
 const SHORTEST_HASH = 8
 
-/** A run may ask another question by now than the one that the person has read, so an answer names the call. */
+/** Refuses an answer to a run: the run may have a new question that the person has not read. */
 function mustNameCall(ctx: Context, command: string, given: string, id: string): void {
   if (!/\.t\d+\.c\d+$/.test(given))
     throw new UsageError(`name the call that you have read: ${ctx.command(command, id)}`)

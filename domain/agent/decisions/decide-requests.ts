@@ -141,7 +141,7 @@ function decideApproval(d: DecisionBuilder, command: Extract<Request, { kind: 'd
   emitDecided(d, call, { decision, reason, ...shown, ...(decision === 'approved' && files.length > 0 && { files }) })
 }
 
-/** Refuses an answer to another question than the one that is open. */
+/** Refuses an answer that names a question which is not open. */
 function mustBeAsked({ questionHash }: { questionHash?: string | undefined }, hash: string | null): void {
   if (questionHash !== undefined && questionHash !== hash) throw questionChanged(OTHER)
 }

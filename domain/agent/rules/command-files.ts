@@ -2,7 +2,7 @@
 const MAX_NAMES = 64
 /** In characters; no file system takes longer paths. */
 const MAX_LENGTH = 4_096
-/** What is looked at of a command, in characters, so that a long one holds up nothing else. */
+/** Only the beginning of a longer command is read, because the search blocks the event loop. In characters. */
 const MAX_COMMAND = 64 * 1024
 
 /** A word of a shell command: quoted parts and escaped characters belong to it. */
