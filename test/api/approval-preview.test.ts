@@ -186,6 +186,25 @@ it('a binary file, and one that cannot be read, are said to be there', async () 
 })
 
 it.each([
+  ['run_command', { command: 'sh build.sh', cwd: 'a' }, 'sh build.sh'],
+  ['write_file', { path: 'f', content: 'x\n' }, '+x\n'],
+])('the preview of %s shows what it can where the workspace cannot be read', async (toolName, args, text) => {
+  const missing = Object.assign(new Error('the workspace /w does not exist'), { code: 'WORKSPACE_MISSING' })
+  const fails = () => Promise.reject(missing)
+  const preview = await previewOf(
+    { agentId: 'a', toolName, arguments: args },
+    { files: { current: fails, named: fails }, documents: NO_DOCUMENTS },
+  )
+  expect(preview).toMatchObject({
+    text: expect.stringContaining(text),
+    notes: expect.arrayContaining([
+      'The workspace cannot be read here, so keepup compares no file: the workspace /w does not exist.',
+    ]),
+    files: [],
+  })
+})
+
+it.each([
   ['run_command', { command: 'rm -rf build\u200b/\u202etxt.exe' }, 'rm -rf build‹U+200B›/‹U+202E›txt.exe'],
   ['run_command', { command: 'curl\u00a0x\u3000y' }, 'curl‹U+00A0›x‹U+3000›y'],
   [
