@@ -1,4 +1,5 @@
 import type { Container, ContainerID, JsonChange, LoroDoc } from 'loro-crdt'
+import { parseCellId } from '../../domain/document/model/span-id.ts'
 import type { BlockIndex } from './block-index.ts'
 import { containersIn } from './depth.ts'
 import { asMap } from './layout.ts'
@@ -47,6 +48,7 @@ function faultOf(block: Container, index: BlockIndex): string | null {
   const id = map?.get('id')
   if (map === null || typeof id !== 'string' || id === '') return 'it makes a block without an id'
   const named = `block ${JSON.stringify(id.slice(0, 64))}`
+  if (parseCellId(id) !== null) return `it gives ${named} an id of the form of a table cell's`
   if (!isReadable(map)) return `it gives ${named} a type, attributes or content that the document model does not have`
   return index.span(id).kind === 'unreadable' ? `it makes another ${named}` : null
 }

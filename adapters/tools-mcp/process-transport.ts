@@ -185,10 +185,10 @@ export class ProcessTransport implements Transport {
   }
 }
 
-/** A line as a message; null: it is none, or too deep or too full to be parsed. */
+/** A line as a message; null: it is none. Throws where parsing it would take long. */
 function messageOf(line: string): JSONRPCMessage | null {
+  requireParsable(line)
   try {
-    requireParsable(line)
     return parseJSONRPCMessage(JSON.parse(line))
   } catch {
     return null

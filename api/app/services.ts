@@ -57,7 +57,6 @@ export interface ForkFolder {
 /** Where a fork works, with the files of its point in it. */
 export type ForkFiles = NonNullable<ForkOptions['workspace']>
 
-/** The workspace's files at points of a history. */
 /** A file of a workspace as it is now. */
 export interface CurrentFile extends SeenFile {
   /** Null: the file is absent, unreadable, or not UTF-8. */
@@ -76,6 +75,7 @@ export interface NamedFiles {
   readonly more: boolean
 }
 
+/** The workspace's files at points of a history. */
 export interface Files {
   /** Null where one of the points has no workspace. `patch` is cut after `maxBytes`. */
   diff(

@@ -145,16 +145,21 @@ async function askInput(ctx: Context, runId: string, signal: AbortSignal): Promi
   const client = await ctx.client('write')
   const { asks } = await take(client.v1.runs[':id'].$get({ param: { id: runId } }))
   const questions = asks.filter((ask) => ask.for === 'input')
-  const answered = questions.length === 0 ? [{ agentId: runId, text: '', agentPath: [] }] : questions
-  for (const { agentId, text, agentPath } of answered) {
+  const answered = questions.length === 0 ? [{ agentId: runId, text: '', agentPath: [], toolCallId: null }] : questions
+  for (const { agentId, text, agentPath, toolCallId } of answered) {
     const who = byWhom({ agentPath })
     // The line of its event shows the beginning only.
     if (text !== '') ctx.note(`\n${who === '' ? '' : `${who}: `}${text}`)
     const validate = (typed: string | undefined) => (typed?.trim() ? undefined : 'say something')
     const said = await prompt(ctx.io, { message: 'Your answer', validate }, signal)
     if (said === null) return false
-    const json = { text: said, by: ctx.by, ...(agentId === runId ? {} : { agent: agentId }) }
-    await take(client.v1.runs[':id'].input.$post({ param: { id: runId }, header: asOne(), json }))
+    const json = {
+      ...{ text: said, by: ctx.by },
+      ...(agentId === runId ? {} : { agent: agentId }),
+      ...(toolCallId === null ? {} : { toolCallId }),
+    }
+    const answer = () => take(client.v1.runs[':id'].input.$post({ param: { id: runId }, header: asOne(), json }))
+    await unlessDecided(ctx, answer)
   }
   return true
 }

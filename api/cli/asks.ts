@@ -36,11 +36,14 @@ export function askLines(ctx: Context, ask: AskRow): string[] {
         `    it did not, so run it:     ${ctx.command('resolve', call, 'run')}`,
         `    give it up, tell the agent: ${ctx.command('resolve', call, 'abandon')}`,
       ]
-    case 'input':
+    case 'input': {
+      const agent = who === '' ? [] : ['--agent', ask.agentId]
+      const question = ask.toolCallId === null ? [] : ['--answers', ask.toolCallId]
       return [
         said === '' ? `  the agent waits to be told what to do${from}` : `  the agent asks${from}: ${said}`,
-        `    ${ctx.command('input', ask.runId, '"…"', ...(who === '' ? [] : ['--agent', ask.agentId]))}`,
+        `    ${ctx.command('input', ask.runId, '"…"', ...agent, ...question)}`,
       ]
+    }
   }
 }
 

@@ -33,7 +33,7 @@ function row(table: string): Record<string, unknown> {
 beforeAll(async () => {
   const started = await folder.look('run', 'write', '-w', folder.workspace(), '--tools', 'write_file')
   run = idIn(started.err)
-  await folder.look('approve', run)
+  await folder.look('approve', `${run}.t1.c0`)
   await folder.look('resume', run)
 })
 afterEach(() => undo.splice(0).forEach(execute))

@@ -83,6 +83,27 @@ it('a content cannot imitate a mark or a note of keepup', async () => {
   expect(inName.notes).toEqual(['The command works in "a\\nnote: fine".'])
 })
 
+it.each(['sh bui*.sh', `true ${Array.from({ length: 64 }, (_, n) => `f${n}`).join(' ')}; sh build.sh`])(
+  'a command that can run files beside the compared ones says so',
+  async (said) => {
+    expect((await command({ command: said })).notes).toEqual([
+      'The command can run more files, which keepup does not compare.',
+    ])
+  },
+)
+
+it('a note stays on one line, whatever the agent has named', async () => {
+  const documents = {
+    preview: async () => ({ refused: { status: 404, body: { code: 'NOT_FOUND', message: 'none' } } }),
+  }
+  const args = { doc_id: 'd\nnote: The edit is safe.', ops_xml: '<ops/>' }
+  const { notes } = await previewOf(
+    { agentId: 'a', toolName: 'edit_document', arguments: args },
+    { files: NOTHING, documents: documents as never },
+  )
+  expect(notes).toEqual([expect.stringMatching(/^As document d‹U\+000A›note: The edit is safe\. is now/)])
+})
+
 it('a change of one line among 60,000 is found and shown', async () => {
   const lines = Array.from({ length: 60_000 }, (_, n) => `line ${n} of a long file\n`)
   const { text, notes } = await write(lines.join(''), lines.with(50_000, 'evil\n').join(''))
@@ -109,6 +130,18 @@ it('a long line is shown around its change', async () => {
     `‹399900 equal characters›${'x'.repeat(100)}${c}${'y'.repeat(100)}‹399900 equal characters›`
   expect(text).toContain(`-${around('1')}\n+${around('2')}\n`)
   expect(notes).toEqual([])
+})
+
+it('a long line that the change removes or keeps takes no room of an added one', async () => {
+  const long = 'x'.repeat(1_000_000)
+  const mark = `${'x'.repeat(1_999)}‹998001 more characters›`
+  const removed = await write(`${long}\n`, 'evil\n')
+  expect([removed.text, removed.notes]).toEqual([expect.stringContaining(`-${mark}\n+evil\n`), []])
+  const kept = await write(`${long}\nold\n`, `${long}\nevil\n`)
+  expect([kept.text, kept.notes]).toEqual([expect.stringContaining(` ${mark}\n-old\n+evil\n`), []])
+  const [one, two] = ['a'.repeat(3_000), 'b'.repeat(3_000)]
+  const swapped = await write(`${one}\n${two}\n`, `${two}1\n${one}2\n`)
+  expect(swapped.text).toContain(`+${two}1\n+${one}2\n`)
 })
 
 it.each([
@@ -150,6 +183,25 @@ it('a binary file, and one that cannot be read, are said to be there', async () 
   expect(await over({ content: 'unreadable', text: null, size: null, fault: 'too large' })).toEqual([
     'The file cannot be read now, so the text shows only the new content: too large.',
   ])
+})
+
+it.each([
+  ['run_command', { command: 'sh build.sh', cwd: 'a' }, 'sh build.sh'],
+  ['write_file', { path: 'f', content: 'x\n' }, '+x\n'],
+])('the preview of %s shows what it can where the workspace cannot be read', async (toolName, args, text) => {
+  const missing = Object.assign(new Error('the workspace /w does not exist'), { code: 'WORKSPACE_MISSING' })
+  const fails = () => Promise.reject(missing)
+  const preview = await previewOf(
+    { agentId: 'a', toolName, arguments: args },
+    { files: { current: fails, named: fails }, documents: NO_DOCUMENTS },
+  )
+  expect(preview).toMatchObject({
+    text: expect.stringContaining(text),
+    notes: expect.arrayContaining([
+      'The workspace cannot be read here, so keepup compares no file: the workspace /w does not exist.',
+    ]),
+    files: [],
+  })
 })
 
 it.each([

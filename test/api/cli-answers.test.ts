@@ -15,23 +15,23 @@ describe('answers of commands', { timeout: 60_000 }, () => {
 
   it('approve says that it is approved, and with --resume goes on', async () => {
     const [id, workspace] = [await asking(folder.workspace()), folder.workspace()]
-    const approved = await folder.look('approve', id)
+    const approved = await folder.look('approve', `${id}.t1.c0`)
     expect([approved.code, approved.out]).toEqual([
       0,
       expect.stringMatching(new RegExp(`^approved ${id}.t1.c0; recorded ${id} at revision \\d+\n$`)),
     ])
     const other = await asking(workspace)
-    const resumed = await folder.look('approve', other, '--resume')
+    const resumed = await folder.look('approve', `${other}.t1.c0`, '--resume')
     expect([resumed.code, resumed.out]).toEqual([0, 'write approved\n'])
     expect(resumed.err).toContain(`approved ${other}.t1.c0`)
     expect(existsSync(join(workspace, 'hello.txt'))).toBe(true)
-    const rejected = await folder.look('reject', await asking(folder.workspace()), '--resume')
+    const rejected = await folder.look('reject', `${await asking(folder.workspace())}.t1.c0`, '--resume')
     expect(rejected.out).toBe('write rejected\n')
   })
 
   it('a decision shows who made it, also when what was said is erased', async () => {
     const id = await asking(folder.workspace())
-    await folder.look('approve', id, '--by', 'bob', '--resume')
+    await folder.look('approve', `${id}.t1.c0`, '--by', 'bob', '--resume')
     await folder.look('erase', id, '--all', '--reason', 'private', '--yes')
     const { out } = await folder.look('events', id)
     expect(out).toMatch(/ approval_decided +by bob: \(erased\)$/m)
@@ -39,7 +39,7 @@ describe('answers of commands', { timeout: 60_000 }, () => {
 
   it('a difference leaves out what only the program cares for', async () => {
     const id = await asking(folder.workspace())
-    await folder.look('approve', id, '--resume')
+    await folder.look('approve', `${id}.t1.c0`, '--resume')
     const { out } = await folder.look('diff', id, '0', '2')
     const state = out.slice(0, out.indexOf('Messages'))
     expect(state.match(/^ {2}\/[^:]+/gm)?.map((path) => path.trim())).toEqual([

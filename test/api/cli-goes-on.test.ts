@@ -29,7 +29,7 @@ describe('how a run goes on is told', { timeout: 120_000 }, () => {
     await program.close()
     const elsewhere = 'it goes on in the program that has its tools; this one does not have bell:ring'
     expect((await folder.look('runs', 'show', runId)).err).toContain(elsewhere)
-    const approved = await folder.look('approve', runId)
+    const approved = await folder.look('approve', `${runId}.t1.c0`)
     expect([approved.code, approved.err.includes('keepup resume')]).toEqual([0, false])
     expect(approved.err).toContain(elsewhere)
   })

@@ -70,7 +70,10 @@ describe('what people are told', { timeout: 120_000 }, () => {
     const list = await folder.look('approvals')
     expect(list.out).toMatch(new RegExp(`^${idIn(asked.err)}.t1.c0 +an answer +ask_user +.*Which\\?`, 'm'))
     expect(list.err).toContain(`keepup input ${idIn(asked.err)} "…"`)
-    await folder.look('input', idIn(asked.err), 'this one')
+    const answer = ['input', idIn(asked.err), 'this one', '--answers', `${idIn(asked.err)}.t1.c0`]
+    expect(asked.err).toContain(`"…" --answers ${answer.at(-1)}`)
+    expect((await folder.look(...answer)).code).toBe(0)
+    expect((await folder.look(...answer)).err).toContain('QUESTION_CHANGED')
     expect((await folder.look('approvals')).out).not.toContain('Which?')
     expect((await folder.look('runs', 'show', idIn(asked.err))).err).not.toContain('Which?')
   })
@@ -174,12 +177,25 @@ describe('what people are told', { timeout: 120_000 }, () => {
   })
 
   it('an approval is shown in full before it is given', async () => {
-    const { err } = await folder.look('run', 'write', '-w', folder.workspace(), '--tools', 'write_file')
+    const workspace = folder.workspace()
+    const { err } = await folder.look('run', 'write', '-w', workspace, '--tools', 'write_file')
     const call = `${idIn(err)}.t1.c0`
     expect(err).toContain(`keepup approve ${call} --dry-run`)
     const looked = await folder.look('approve', call, '--dry-run')
     expect([looked.code, looked.out]).toEqual([0, expect.stringContaining('+hello')])
     expect((await folder.look('approvals')).out).toContain(call)
+    // A decision names the call, and counts for the question that was read alone.
+    expect(await folder.look('approve', idIn(err))).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(`name the call that you have read: keepup approve ${call}`),
+    })
+    const [, next] = /^next: keepup (approve .*)$/m.exec(looked.out)!
+    writeFileSync(join(workspace, 'hello.txt'), 'another')
+    expect(await folder.look(...next!.split(' '))).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('not the question of --question any more'),
+    })
+    rmSync(join(workspace, 'hello.txt'))
     // A call may be named by the beginning of its id.
     for (const beginning of [call.slice(0, -8), ...[1, 2, 3, 4].map((n) => call.slice(0, -n))])
       expect(await folder.look('approve', beginning, '--dry-run')).toEqual(looked)
@@ -187,6 +203,7 @@ describe('what people are told', { timeout: 120_000 }, () => {
       code: 1,
       err: expect.stringContaining('.t2 waits for this; see "keepup approvals '),
     })
+    expect((await folder.look(...next!.split(' '))).code).toBe(0)
   })
 
   it('the demo keeps to a folder of its own, also where the settings name servers', async () => {

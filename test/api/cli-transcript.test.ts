@@ -14,7 +14,7 @@ describe('a transcript', { timeout: 60_000 }, () => {
   }, async () => {
     const run = await folder.look('run', 'write it\nplease', '-w', folder.workspace(), '--tools', 'write_file')
     const id = idIn(run.err)
-    await folder.look('approve', id, '--by', 'bob', '--reason', 'looks right')
+    await folder.look('approve', `${id}.t1.c0`, '--by', 'bob', '--reason', 'looks right')
     await folder.look('resume', id)
     const { code, out } = await folder.look('transcript', id)
     expect(code).toBe(0)

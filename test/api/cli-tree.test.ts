@@ -48,7 +48,8 @@ it('names the agent of each line, and takes a run for its only waiting call', as
   const answered = await keepup('input', run, 'this one', '--agent', analyst!)
   expect(answered.out).toMatch(new RegExp(`^recorded ${analyst} at revision \\d+$`, 'm'))
 
-  const asked = await keepup('approve', run)
+  const [, call] = /approve (\S+) --dry-run/.exec((await keepup('runs', 'show', run)).err)!
+  const asked = await keepup('approve', call!)
   expect(asked.err).toContain('search_code asks for agent › Researcher: ')
   expect(asked.out).toMatch(/^approved (\w+)\.t1\.c0; recorded \1 at revision \d+$/m)
 

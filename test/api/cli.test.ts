@@ -36,7 +36,7 @@ describe('runs on the command line', { timeout: 120_000 }, () => {
     expect(await folder.look('approvals')).toMatchObject({ code: 0, out: expect.stringContaining('write_file') })
     const call = JSON.parse(list.out) as { toolCallId: string }
     expect(call.toolCallId).toBe(`${ids.waiting}.t1.c0`)
-    const approved = await folder.look('approve', ids.waiting!)
+    const approved = await folder.look('approve', call.toolCallId)
     expect([approved.code, approved.err.includes(`keepup resume ${ids.waiting}`)]).toEqual([0, true])
     expect(approved.err).toContain('+hello')
     const again = await folder.look('approve', call.toolCallId)

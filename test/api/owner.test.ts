@@ -131,7 +131,7 @@ describe.concurrent('the owner of a data folder', { timeout: 240_000 }, () => {
     expect(waiting.code).toBe(8)
     const id = idIn(waiting.err)
     const stream = await fetch(`${url}/v1/events?run=${id}&type=completion`, { headers })
-    expect((await folder.look('approve', id)).code).toBe(0)
+    expect((await folder.look('approve', `${id}.t1.c0`)).code).toBe(0)
     let text = ''
     for await (const chunk of stream.body!) {
       text += Buffer.from(chunk).toString()
@@ -162,7 +162,7 @@ describe.concurrent('the owner of a data folder', { timeout: 240_000 }, () => {
     })
     const options = { config, env: {}, tcp: false, onFault: () => undefined }
     const owner = await localBackend({ ...services, runtime }, options)
-    const approved = await folder.look('approve', id)
+    const approved = await folder.look('approve', `${id}.t1.c0`)
     expect([approved.code, approved.err.includes('OWNER_GONE')]).toEqual([0, false])
     const decided = (await folder.look('events', id, '-o', 'jsonl')).out.match(/"type":"approval_decided"/g)
     expect(decided).toHaveLength(1)

@@ -107,6 +107,20 @@ describe('an answer to an approval', () => {
   })
 })
 
+test('an answer to a question of the agent is refused where the agent asks another one, or has its answer', async () => {
+  const ask = (question: string) => calls(call('ask_user', { question }))
+  const run = await given({ says: [ask('Keep the files?'), ask('Delete them?'), completes()] })
+  const answer = (turn: number) => run.say({ kind: 'input', text: 'yes', toolCallId: run.call(turn) })
+  expect(await run.drive()).toMatchObject({ for: 'input' })
+  await expect(answer(2)).rejects.toMatchObject(CHANGED)
+  await answer(1)
+  await expect(answer(1)).rejects.toMatchObject(CHANGED)
+  expect(await run.drive()).toMatchObject({ for: 'input' })
+  await expect(answer(1)).rejects.toMatchObject(CHANGED)
+  await answer(2)
+  expect(await run.drive()).toEqual({ end: 'done' })
+})
+
 test('a decision on an unknown outcome is refused where it names another question', async () => {
   const dies = new Error('it died')
   let deaths = 2

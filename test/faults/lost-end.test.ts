@@ -51,7 +51,8 @@ function cutBefore(type: string, nth = 1): void {
 
 /** Approves the call that waits, and drives the run on. */
 async function approved() {
-  expect(await look(place, 'approve', run)).toMatchObject({ code: 0 })
+  const [, call] = /approve (\S+) --dry-run/.exec((await look(place, 'runs', 'show', run)).err)!
+  expect(await look(place, 'approve', call!)).toMatchObject({ code: 0 })
   return look(place, 'resume', run)
 }
 

@@ -44,7 +44,8 @@ async function working(
 /** The run waits for a person to say what became of the command, and goes on when that was said. */
 async function goesOn(place: Place, driver: Begun): Promise<void> {
   const run = runIdIn({ err: driver.err() })
-  const abandoned = await look(place, 'resolve', run, 'abandon')
+  const [, call] = / resolve (\S+) abandon/.exec((await look(place, 'runs', 'show', run)).err)!
+  const abandoned = await look(place, 'resolve', call!, 'abandon')
   expect(abandoned).toMatchObject({ code: 0 })
   expect(await look(place, 'resume', run)).toMatchObject({ code: 0, out: 'Slept.\n' })
 }

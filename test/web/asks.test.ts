@@ -53,6 +53,46 @@ describe('the inbox', () => {
     expect(found).toEqual([])
   })
 
+  it.each(['decided', 'asked again'])(
+    'no key answers a question that has come in the place of one that was %s',
+    async (how) => {
+      const page = await browser.page()
+      const workspace = served.workspace()
+      const turn = (path: string) => ({ calls: [{ tool: 'write_file', arguments: { path, content: `${path}\n` } }] })
+      const model = join(folders.base, 'two.json')
+      const turns = [
+        turn('one.txt'),
+        turn('two.txt'),
+        { calls: [{ tool: 'complete_task', arguments: { summary: 'x' } }] },
+      ]
+      writeFileSync(model, JSON.stringify({ script: 1, model: 'two', turns }))
+      const run = await served.driven('write both', { workspace, model: `scripted:${model}` })
+      await served.open(page, `/runs/${run}`)
+      await expect.poll(() => page.locator('.ask').innerText()).toContain('+one.txt')
+      const stateOf = async (n: number) =>
+        (await served.ask<Approval>('GET', `/v1/approvals/${run}.t${n}.c0`)).approval.state
+      const alert = page.locator('.ask [role=alert]')
+      if (how === 'decided') {
+        await served.answer(`${run}.t1.c0`, { decision: 'approved', by: 'bob' })
+        await expect.poll(() => page.locator('.decided').innerText()).toContain('approved by bob')
+        await expect.poll(() => page.locator('.ask', { hasText: '+two.txt' }).count()).toBe(1)
+        await page.keyboard.press('a')
+        await expect.poll(() => page.locator('.decided').count()).toBe(0)
+      } else {
+        writeFileSync(join(workspace, 'one.txt'), 'mine\n')
+        await page.keyboard.press('a')
+        await expect.poll(() => alert.innerText()).toContain('has changed')
+        expect(await page.locator('.ask').innerText()).toContain('-mine')
+        await page.keyboard.press('a')
+        await expect.poll(() => alert.count()).toBe(0)
+      }
+      const open = how === 'decided' ? 2 : 1
+      expect(await stateOf(open)).toBe('pending')
+      await page.keyboard.press('a')
+      await expect.poll(() => stateOf(open)).toBe('approved')
+    },
+  )
+
   it('takes a key that is held down for one decision', async () => {
     const page = await browser.page()
     const run = await asksToWrite('with a heavy hand')

@@ -43,10 +43,15 @@ export async function previewOf(approval: Asked, { files, documents }: PreviewPo
   if (basis?.of === 'file') {
     const { file, path, content } = basis
     const patch = await patchApart(file.path, file.text ?? '', content)
-    return shown('diff', patch.text, [...fileNotes(path, file), ...patch.notes], filesOf(basis))
+    return shown('diff', patch.text, [...faultNotes(basis), ...fileNotes(path, file), ...patch.notes], filesOf(basis))
   }
   if (basis?.of === 'command')
-    return shown('command', commandText(basis.command), commandNotes(args, basis), filesOf(basis))
+    return shown(
+      'command',
+      commandText(basis.command),
+      [...faultNotes(basis), ...commandNotes(args, basis)],
+      filesOf(basis),
+    )
   const permission = toolName === requestPermission.spec.name ? permissionText(args) : null
   if (permission !== null) return shown('permission', unmistakable(permission))
   return shown('arguments', unmistakable(JSON.stringify(approval.arguments, null, 2)))
@@ -56,23 +61,42 @@ export async function previewOf(approval: Asked, { files, documents }: PreviewPo
 export const filesAskedAbout = async (approval: Asked, files: FilePorts): Promise<readonly SeenFile[]> =>
   filesOf(await basisOf(approval, files))
 
-type Basis =
+/** `fault`: why the workspace cannot be read. */
+type Basis = { readonly fault?: string } & (
   | { readonly of: 'file'; readonly path: string; readonly content: string; readonly file: CurrentFile }
   | { readonly of: 'command'; readonly command: string; readonly folder: string; readonly named: NamedFiles }
+)
 
-/** What a preview shows beside the arguments. Null: nothing. */
+/** The content of a preview that is not in the arguments. Null: there is none. */
 async function basisOf(approval: Asked, files: FilePorts): Promise<Basis | null> {
+  try {
+    return await foundBasis(approval, files)
+  } catch (error) {
+    // The workspace may have been removed, or be on another host.
+    const { code, message } = error as { code?: unknown; message: string }
+    if (!String(code).startsWith('WORKSPACE_')) throw error
+    const basis = await foundBasis(approval, {
+      current: async (_, path) => ({ path, content: 'unreadable', text: null, size: null }),
+      named: async () => ({ files: [], more: false }),
+    })
+    return basis && { ...basis, fault: message }
+  }
+}
+
+async function foundBasis(approval: Asked, files: FilePorts): Promise<Basis | null> {
   const { agentId, toolName } = approval
   const { path, content, command, cwd } = argumentsOf(approval)
   if (toolName === 'write_file' && typeof path === 'string' && typeof content === 'string')
     return { of: 'file', path, content, file: await files.current(agentId, path) }
   if (toolName !== 'run_command' || typeof command !== 'string') return null
   const folder = typeof cwd === 'string' ? (await files.current(agentId, cwd)).path : ''
-  return { of: 'command', command, folder, named: await files.named(agentId, folder, namesInCommand(command)) }
+  const { names, more } = namesInCommand(command)
+  const named = await files.named(agentId, folder, names)
+  return { of: 'command', command, folder, named: { ...named, more: named.more || more } }
 }
 
 const filesOf = (basis: Basis | null): readonly SeenFile[] =>
-  basis === null
+  basis === null || basis.fault !== undefined
     ? []
     : (basis.of === 'file' ? [basis.file] : basis.named.files).map(({ path, content }) => ({ path, content }))
 
@@ -81,16 +105,22 @@ const shown = (
   text: string,
   notes: readonly string[] = [],
   files: readonly SeenFile[] = [],
-): Preview => ({ kind, text, notes: notes.map(unmistakable), files })
+): Preview => ({ kind, text, notes: notes.map(sentence), files })
+
+/** A note stays on one line, so that no name in it can begin another note. */
+const sentence = (note: string) => unmistakable(note).replaceAll('\n', '‹U+000A›')
 
 /** A path in a sentence: no path can begin a line of its own. */
 const quoted = (path: string) => JSON.stringify(path)
+
+const faultNotes = ({ fault }: Basis): string[] =>
+  fault === undefined ? [] : [`The workspace cannot be read here, so keepup compares no file: ${fault}.`]
 
 function fileNotes(said: string, { path, content, text, size, fault }: CurrentFile): string[] {
   const notes = samePath(path, said) ? [] : [`${quoted(said)} leads to ${quoted(path)}.`]
   if (fault !== undefined)
     return [...notes, `The file cannot be read now, so the text shows only the new content: ${fault}.`]
-  if (content !== 'absent' && text === null)
+  if (content !== 'absent' && size !== null && text === null)
     notes.push(`The file is binary now (${size} bytes, SHA-256 ${content}). The call replaces it.`)
   return notes
 }
@@ -110,7 +140,7 @@ function commandNotes({ cwd, timeoutMs }: JsonObject, { folder, named }: Extract
     )
   if (named.files.length > 0)
     notes.push('If one of these files changes after your approval and before the command starts, keepup asks again.')
-  if (named.more) notes.push('The command names more files, which keepup does not compare.')
+  if (named.more) notes.push('The command can run more files, which keepup does not compare.')
   return notes
 }
 

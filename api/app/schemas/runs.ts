@@ -195,6 +195,7 @@ export const InputBody = z
   .strictObject({
     text: z.string().trim().min(1),
     agent: Id.optional().meta({ description: 'To this agent of the run; default: the root agent' }),
+    toolCallId: Id.optional().meta({ description: 'The question that the text answers, which must be open' }),
     by: By.optional(),
   })
   .meta({ id: 'Input' })

@@ -13,7 +13,7 @@ export interface Patch {
 const MAX_TEXT = 256 * 1024
 /** Blank lines in a row from this number on are shown as their number. */
 const BLANK_LINES = 4
-/** A changed line from this length on is shown around its change. In characters. */
+/** A longer line is shown around its change, or by its beginning where the change removes or keeps it. In characters. */
 const LONG_LINE = 2_000
 /** What is shown on each side of the change of a long line. In characters. */
 const AROUND = 100
@@ -93,12 +93,16 @@ function readable(lines: readonly string[]): string[] {
     let blank = at
     while (lines[blank]?.[0] === sign && lines[blank]!.slice(1).trim() === '') blank++
     const next = lines[at + 1]
+    const alone = lines[at - 1]?.[0] !== '-' && lines[at + 2]?.[0] !== '+'
     if (blank - at >= BLANK_LINES) {
       shown.push(`${sign}‹${blank - at} blank lines›`)
       at = blank - 1
-    } else if (sign === '-' && next?.[0] === '+' && Math.min(line.length, next.length) > LONG_LINE) {
+    } else if (sign === '-' && next?.[0] === '+' && alone && Math.min(line.length, next.length) > LONG_LINE) {
       shown.push(...aroundChange(line.slice(1), next.slice(1)).map((text, i) => `${'-+'[i]}${text}`))
       at++
+    } else if (sign !== '+' && line.length > LONG_LINE) {
+      // The rest of it must not take the room of the added lines.
+      shown.push(`${sign}${unmistakable(line.slice(1, LONG_LINE))}‹${line.length - LONG_LINE} more characters›`)
     } else shown.push(sign + unmistakable(line.slice(1)))
   }
   return shown

@@ -26,7 +26,7 @@ export async function askPermission(
 ): Promise<boolean> {
   const { approval, preview, questionHash } = await approvalOf(ctx, toolCallId)
   const call = shownCall({ id: toolCallId, tool: approval.toolName, input: approval.arguments }, null)
-  const content = [preview.text, ...preview.notes].map((text) => ({
+  const content = [codeBlock(preview.text), ...preview.notes].map((text) => ({
     ...{ type: 'content' as const, content: { type: 'text' as const, text } },
   }))
   const asked: RequestPermissionRequest = {
@@ -45,4 +45,11 @@ export async function askPermission(
     ctx.note(`not recorded: ${error.message}`)
   }
   return true
+}
+
+/** A text as a block of Markdown that its own backticks cannot end, so that no line of it can pass for a note. */
+export function codeBlock(text: string): string {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length))
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}\n${text}\n${fence}`
 }

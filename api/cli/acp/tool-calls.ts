@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { ToolCall, ToolKind } from '@agentclientprotocol/sdk'
+import { unmistakable } from '../../app/text/visible-text.ts'
 
 const KINDS: Readonly<Record<string, ToolKind>> = {
   read_file: 'read',
@@ -22,7 +23,7 @@ export function shownCall(
   return {
     toolCallId: id,
     name: tool,
-    title: about === '' ? tool : `${tool} ${about}`,
+    title: about === '' ? tool : `${tool} ${unmistakable(about).replaceAll('\n', '‹U+000A›')}`,
     kind: KINDS[tool] ?? 'other',
     rawInput: input,
     ...(typeof path === 'string' && folder !== null && { locations: [{ path: join(folder, path) }] }),

@@ -6,7 +6,7 @@ import { asOne, take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { driveToEnd, type From, resuming, stepping } from '../drive.ts'
 import { eraseBodies, filesStay } from '../erasing.ts'
-import { EXIT, UsageError } from '../exit.ts'
+import { CliError, EXIT, UsageError } from '../exit.ts'
 import { statusOf } from '../run-status.ts'
 import { choice, type Kit, readAll, whole } from './kit.ts'
 
@@ -43,13 +43,15 @@ export function steerCommands(program: Command, kit: Kit): void {
     .argument('<run>')
     .argument('<text>', '"-" reads it from standard input')
     .option('--agent <id>', 'to this agent of the run (default: the root agent)')
+    .option('--answers <call>', 'the question that it answers; refused where that was answered before')
     .action(
-      kit.action<{ agent?: string }>(async (ctx, [run, given], { agent }) => {
+      kit.action<{ agent?: string; answers?: string }>(async (ctx, [run, given], { agent, answers }) => {
         const text = given === '-' ? (await readAll(ctx.io.stdin)).trim() : given!
         if (text.trim() === '') throw new UsageError('the input is empty')
         const id = await ctx.runId(run!, 'write')
         const client = await ctx.client('write')
-        const json = { text, by: ctx.by, ...(agent === undefined ? {} : { agent }) }
+        const about = { ...(agent && { agent }), ...(answers && { toolCallId: answers }) }
+        const json = { text, by: ctx.by, ...about }
         return recorded(ctx, await take(client.v1.runs[':id'].input.$post({ param: { id }, header: asOne(), json })))
       }),
     )
@@ -62,19 +64,24 @@ export function steerCommands(program: Command, kit: Kit): void {
       .command(name)
       .description(`${name} a call that waits; shows what it is about`)
       .addHelpText('after', `\n${EXPIRY}`)
-      .argument('<call>', 'a tool call, or a run where only one call waits')
+      .argument('<call>', 'a tool call; with --dry-run also a run where only one call waits')
       .option('--reason <text>', 'recorded, and told to the agent')
       .option('--dry-run', 'only show it, in full')
+      .option('--question <hash>', 'only the question that --dry-run showed with this hash')
       .option('--resume', 'go on with the run then, and follow it')
       .action(
-        kit.action<DecisionOptions>(async (ctx, [call], { reason, dryRun, resume }) => {
+        kit.action<DecisionOptions>(async (ctx, [call], { reason, dryRun, question, resume }) => {
           const id = await ctx.callId(call!, 'approval')
           if (dryRun) {
             const found = await approvalOf(ctx, id)
-            ctx.show(found, () => [asks(found.approval), ...previewLines(found.preview)])
+            const asked = ctx.command(name, id, '--question', found.questionHash.slice(0, SHOWN_HASH))
+            ctx.show(found, () => [asks(found.approval), ...previewLines(found.preview), `next: ${asked}`])
             return EXIT.done
           }
+          mustNameCall(ctx, name, call!, id)
           const questionHash = await showApproval(ctx, id)
+          if (question !== undefined && (question.length < SHORTEST_HASH || !questionHash.startsWith(question)))
+            throw new CliError('this is not the question of --question any more; nothing was decided, look again')
           const done = await decide(ctx, id, decision, { questionHash, ...(reason ? { reason } : {}) })
           if (!resume) return recorded(ctx, done, `${decision} ${id}; recorded`)
           ctx.note(`${decision} ${id}`)
@@ -86,7 +93,7 @@ export function steerCommands(program: Command, kit: Kit): void {
   program
     .command('resolve')
     .description('say what became of a call whose outcome is unknown')
-    .argument('<call>', 'a tool call, or a run where only one call is in doubt')
+    .argument('<call>', 'a tool call')
     .argument('<decision>', 'happened, run (it did not: run it), or abandon')
     .option('--result <json>', 'the result, where it happened')
     .option('--reason <text>')
@@ -94,6 +101,7 @@ export function steerCommands(program: Command, kit: Kit): void {
       kit.action(async (ctx, [call, word], { result, reason }) => {
         const decision = choice('decision', ['happened', 'run', 'abandon'])(word!)
         const toolCallId = await ctx.callId(call!, 'doubt')
+        mustNameCall(ctx, 'resolve', call!, toolCallId)
         const json = {
           decision,
           questionHash: await showDoubt(ctx, toolCallId),
@@ -181,7 +189,18 @@ export function steerCommands(program: Command, kit: Kit): void {
     )
 }
 
+/** The shown part of the hash of a question, and the shortest part that names a question. In hex digits. */
+const SHOWN_HASH = 16
+const SHORTEST_HASH = 8
+
+/** Refuses an answer to a run: the run may have a new question that the person has not read. */
+function mustNameCall(ctx: Context, command: string, given: string, id: string): void {
+  if (!/\.t\d+\.c\d+$/.test(given))
+    throw new UsageError(`name the call that you have read: ${ctx.command(command, id)}`)
+}
+
 interface DecisionOptions {
+  readonly question?: string
   readonly reason?: string
   readonly dryRun?: boolean
   readonly resume?: boolean

@@ -139,10 +139,14 @@ export const SERVED_TOOLS: readonly ServedTool[] = [
   tool(
     'send_input',
     'Says something to a run, or answers its question; the agent reads it at its next turn.',
-    z.strictObject({ run: Run, text }),
-    async (ctx, { run, text }) => {
+    z.strictObject({
+      run: Run,
+      text,
+      call: Call.optional().describe('The question of get_run that the text answers; refused where it was answered'),
+    }),
+    async (ctx, { run, text, call }) => {
       const id = await ctx.runId(run, 'write')
-      const json = { text, by: ctx.by }
+      const json = { text, by: ctx.by, ...(call !== undefined && { toolCallId: call }) }
       return driven(ctx, await take((await v1(ctx)).runs[':id'].input.$post({ param: { id }, header: asOne(), json })))
     },
     true,

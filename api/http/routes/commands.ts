@@ -63,11 +63,11 @@ export function commandRoutes(s: Services) {
   ) => ask(agentId, { kind }, { options: optionsOf(headers), by, drive: drive ? 'yes' : 'wake' })
   return newApp()
     .openapi(input, async (c) => {
-      const { text, agent, by } = c.req.valid('json')
+      const { agent, by, ...said } = c.req.valid('json')
       const { id } = c.req.valid('param')
       const options = optionsOf(c.req.valid('header'))
       const to = agent === undefined ? id : (await agentsOf(s, id, agent))[0]!
-      const done = await ask(to, { kind: 'input', text }, { options, by, drive: 'wake' })
+      const done = await ask(to, given({ kind: 'input' as const, ...said }), { options, by, drive: 'wake' })
       return c.json(done, 200, etag(done))
     })
     .openapi(cancel, async (c) => {

@@ -31,7 +31,7 @@ export function AskCard({ ask, keys, next }: AskCardProps) {
       <p class="quiet">
         by <AgentWay runId={ask.runId} path={ask.agentPath} />
       </p>
-      <InputForm runId={ask.runId} agentId={ask.agentId} label="Answer" />
+      <InputForm runId={ask.runId} agentId={ask.agentId} toolCallId={toolCallId} label="Answer" />
     </article>
   )
 }

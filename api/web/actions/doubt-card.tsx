@@ -1,4 +1,4 @@
-import { useRef } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import type { AskView } from '../../app/schemas/approvals.ts'
 import { api, asOne, take } from '../client/api.ts'
 import { person } from '../client/session.ts'
@@ -13,7 +13,8 @@ import { run } from './command.ts'
 export function DoubtCard({ ask, toolCallId }: { ask: AskView; toolCallId: string }) {
   const result = useRef<HTMLInputElement>(null)
   const param = { toolCallId }
-  const found = useLoaded(toolCallId, () => take(api.v1.doubts[':toolCallId'].$get({ param })))
+  const [round, setRound] = useState(0)
+  const found = useLoaded(toolCallId, () => take(api.v1.doubts[':toolCallId'].$get({ param })), round)
   const questionHash = found !== null && 'value' in found ? found.value.questionHash : null
   const decide = (decision: 'happened' | 'run' | 'abandon', done: string) => () => {
     if (questionHash === null) return
@@ -24,7 +25,10 @@ export function DoubtCard({ ask, toolCallId }: { ask: AskView; toolCallId: strin
       by: person(),
       ...(decision === 'happened' && text !== '' ? { result: text } : {}),
     }
-    void run(done, () => take(api.v1.doubts[':toolCallId'].$post({ param, header: asOne(), json })))
+    // After a refusal the next answer is for the question as it is then, and the person has been told.
+    void run(done, () => take(api.v1.doubts[':toolCallId'].$post({ param, header: asOne(), json }))).then(
+      (isDone) => isDone || setRound(round + 1),
+    )
   }
   return (
     <article class="ask">

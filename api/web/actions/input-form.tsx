@@ -7,12 +7,14 @@ interface InputFormProps {
   readonly runId: string
   /** Absent: the root agent. */
   readonly agentId?: string
+  /** The question that is answered. Absent: none. */
+  readonly toolCallId?: string | null
   readonly label?: string
   readonly onDone?: () => void
 }
 
 /** Says something to a run. Enter sends, Shift and Enter begin a new line. */
-export function InputForm({ runId, agentId = runId, label = 'Say to the run', onDone }: InputFormProps) {
+export function InputForm({ runId, agentId = runId, toolCallId, label = 'Say to the run', onDone }: InputFormProps) {
   const box = useRef<HTMLTextAreaElement>(null)
   // Before the next key comes: a page that is still to be painted would hear it otherwise.
   useLayoutEffect(() => (onDone === undefined ? undefined : box.current?.focus()), [])
@@ -20,7 +22,8 @@ export function InputForm({ runId, agentId = runId, label = 'Say to the run', on
     event.preventDefault()
     const text = box.current?.value.trim() ?? ''
     if (text === '') return
-    const json = { text, by: person(), ...(agentId === runId ? {} : { agent: agentId }) }
+    const about = { ...(agentId === runId ? {} : { agent: agentId }), ...(toolCallId && { toolCallId }) }
+    const json = { text, by: person(), ...about }
     const said = await run('It is said: the agent reads it at its next turn.', () =>
       take(api.v1.runs[':id'].input.$post({ param: { id: runId }, header: asOne(), json })),
     )

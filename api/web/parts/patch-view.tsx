@@ -16,10 +16,7 @@ export function PatchView({ patch, label = 'Difference' }: { patch: string; labe
     <section class="patch" tabIndex={0} aria-label={label}>
       {lines.slice(0, most).map((line, i) => (
         <div key={i} class={kinds[i]}>
-          {shown(line.slice(0, LINE)) || ' '}
-          {line.length > LINE && (
-            <span class="quiet"> … {(line.length - LINE).toLocaleString('en')} more characters</span>
-          )}
+          <Line text={line} />
         </div>
       ))}
       {lines.length > most && (
@@ -28,5 +25,18 @@ export function PatchView({ patch, label = 'Difference' }: { patch: string; labe
         </button>
       )}
     </section>
+  )
+}
+
+function Line({ text }: { text: string }) {
+  const [whole, setWhole] = useState(false)
+  if (whole || text.length <= LINE) return shown(text) || ' '
+  return (
+    <>
+      {shown(text.slice(0, LINE))}{' '}
+      <button type="button" class="link" onClick={() => setWhole(true)}>
+        {(text.length - LINE).toLocaleString('en')} more characters
+      </button>
+    </>
   )
 }

@@ -42,7 +42,9 @@ export const StartAgent = z.strictObject({
   /** Standing approval from the first moment on. */
   approve: z.array(z.string().min(1)).min(1).optional(),
 })
-export const Input = z.strictObject({ kind: z.literal('input'), text: z.string().trim().min(1) })
+const Said = z.string().trim().min(1)
+/** `toolCallId`: the call of `ask_user` that the text answers; the answer is refused where the agent waits for another one. */
+export const Input = z.strictObject({ kind: z.literal('input'), text: Said, toolCallId: z.string().optional() })
 const Topic = z.string().trim().min(1).max(NAME_LENGTH)
 /** A person's message to the agent. `correlationId`: of a response, the id of the request that it answers. */
 export const SendMessage = z

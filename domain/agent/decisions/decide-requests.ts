@@ -42,6 +42,7 @@ export function decideRequest(d: DecisionBuilder, command: Request): void {
   }
   switch (command.kind) {
     case 'input':
+      if (command.toolCallId !== undefined && !isAsked(d, command.toolCallId)) throw questionChanged(ANSWERED)
       d.emit('user_input', { text: command.text })
       return
     case 'send_message':
@@ -140,14 +141,20 @@ function decideApproval(d: DecisionBuilder, command: Extract<Request, { kind: 'd
   emitDecided(d, call, { decision, reason, ...shown, ...(decision === 'approved' && files.length > 0 && { files }) })
 }
 
-/** Refuses an answer to another question than the one that is open. */
+/** Refuses an answer that names a question which is not open. */
 function mustBeAsked({ questionHash }: { questionHash?: string | undefined }, hash: string | null): void {
-  if (questionHash === undefined || questionHash === hash) return
-  throw new CommandRejected(
-    'QUESTION_CHANGED',
-    'the question has changed since it was shown: the call, its arguments, or a file that it rests on is another one; look again',
-  )
+  if (questionHash !== undefined && questionHash !== hash) throw questionChanged(OTHER)
 }
+
+/** Does the agent wait for the answer to this call of `ask_user`? */
+function isAsked({ state, agentId }: DecisionBuilder, toolCallId: string): boolean {
+  return state.machine.status === 'IDLE' && state.unread === 0 && toolCallId.startsWith(`${agentId}.t${state.turn}.c`)
+}
+
+const questionChanged = (why: string) =>
+  new CommandRejected('QUESTION_CHANGED', `the question has changed since it was shown: ${why}; look again`)
+const OTHER = 'the call, its arguments, or a file that it rests on is another one'
+const ANSWERED = 'it was answered, or the agent asks another one'
 
 type Decided = Omit<BodyOf<'approval_decided'>, 'argumentsHash'>
 

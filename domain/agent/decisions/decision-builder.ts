@@ -81,6 +81,10 @@ export class DecisionBuilder {
     return this.transcript.rendered.hash
   }
 
+  get agentId(): string {
+    return this.identity.agentId
+  }
+
   get state(): AgentState {
     if (this.current === null) throw new Error('nothing has been decided yet')
     return this.current

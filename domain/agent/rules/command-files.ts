@@ -2,6 +2,8 @@
 const MAX_NAMES = 64
 /** In characters; no file system takes longer paths. */
 const MAX_LENGTH = 4_096
+/** Only the beginning of a longer command is read, because the search blocks the event loop. In characters. */
+const MAX_COMMAND = 64 * 1024
 
 /** A word of a shell command: quoted parts and escaped characters belong to it. */
 const WORD = /(?:[^\s\\'"`$;|&<>()=,{}]|\\[\s\S]|'[^']*'|"(?:[^"\\]|\\[\s\S])*")+/g
@@ -12,21 +14,43 @@ const RUN_BY: Readonly<Record<string, readonly string[]>> = {
   make: ['GNUmakefile', 'makefile', 'Makefile'],
 }
 
+/** Characters with which a shell makes names of other text. */
+const COMPUTES = /[$`*?[{~]/
+
+export interface CommandNames {
+  readonly names: readonly string[]
+  /** The command is too long to find all names, or its shell makes some of them. */
+  readonly more: boolean
+}
+
 /**
  * The names in a shell command that may be files which the command runs: its words, the words within quoted ones, and the
- * files by which `npm` and `make` know what to run. Names that the shell computes are not among them.
+ * files by which `npm` and `make` know what to run. After `cd FOLDER` a name counts below that folder too.
  */
-export function namesInCommand(command: string): readonly string[] {
-  const names = new Set<string>()
+export function namesInCommand(command: string): CommandNames {
+  const found = new Set<string>()
+  const take = (name: string): void => {
+    if (name !== '' && name[0] !== '-' && name.length <= MAX_LENGTH && !name.includes('\0')) found.add(name)
+  }
   const add = (text: string, depth: number): void => {
-    for (const word of text.match(WORD) ?? []) {
+    let folder = ''
+    let before = ''
+    for (const [word] of text.matchAll(WORD)) {
+      if (found.size > MAX_NAMES) return
       const plain = unquoted(word)
-      for (const name of [plain, ...(RUN_BY[plain] ?? [])]) if (!name.startsWith('-') && name !== '') names.add(name)
+      for (const name of [plain, ...(RUN_BY[plain] ?? [])]) {
+        take(name)
+        if (folder !== '') take(`${folder}/${name}`)
+      }
+      if (before === 'cd')
+        folder = folder === '' || plain[0] === '/' ? plain : `${folder}/${plain}`.slice(0, MAX_LENGTH)
+      before = plain
       if (depth < 2 && /\s|=/.test(plain)) add(plain, depth + 1)
     }
   }
-  add(command, 0)
-  return [...names].filter((name) => name.length <= MAX_LENGTH && !name.includes('\0')).slice(0, MAX_NAMES)
+  add(command.slice(0, MAX_COMMAND), 0)
+  const more = found.size > MAX_NAMES || command.length > MAX_COMMAND || COMPUTES.test(command)
+  return { names: [...found].slice(0, MAX_NAMES), more }
 }
 
 const unquoted = (word: string): string =>

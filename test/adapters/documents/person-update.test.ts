@@ -72,6 +72,7 @@ describe('the update of a person', () => {
     it.each<[string, (person: Person) => unknown]>([
       ['another block with the same id', (person) => paragraph(person, 'b3')],
       ['a block that takes the id of another one', (person) => person.block(0).set('id', 'b2')],
+      ['a block with an id of the form of a table cell', (person) => paragraph(person, 't/0/0')],
       ['an unknown type', (person) => person.block(0).set('type', 'video')],
       ['attributes of another type', (person) => person.block(1).set('attrs', { level: 2 })],
       ['a text that is gone', (person) => person.block(1).delete('text')],

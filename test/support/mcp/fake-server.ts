@@ -205,5 +205,6 @@ if (mode === 'line' || mode === 'stray') {
   more()
 }
 if (mode === 'deep') process.stdout.write(`{"jsonrpc":"2.0","method":"x","params":${'['.repeat(500_000)}\n`)
+if (mode === 'wide') process.stdout.write(`{"jsonrpc":"2.0","method":"x","params":[${'1,'.repeat(100_000)}1]}\n`)
 if (mode === 'chatty') process.stdout.write('Starting the server …\n\n')
 createInterface({ input: process.stdin }).on('line', answer)
