@@ -25,6 +25,7 @@ export const GAINED: Readonly<Record<string, readonly string[]>> = {
     'spec.delegation.backends.{}.takesTools',
     'spec.secrets.[].server',
     'spec.tools.[].definitionHash',
+    'spec.withheld',
   ],
   'approval_decided@1': ['questionHash', 'files'],
   'approval_voided@1': ['tool.definitionHash'],
