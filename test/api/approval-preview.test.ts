@@ -67,6 +67,8 @@ it('a time limit and the files that a command names are notes', async () => {
 it('thousands of blank lines and wide spaces stand as their number, and nothing of the rest is left out', async () => {
   const hidden = await command({ command: `ls${'\n'.repeat(3_001)}rm -rf src` })
   expect(hidden.text).toBe('ls\n‹3000 blank lines›\nrm -rf src')
+  const spaced = await command({ command: `ls\n${`${' '.repeat(100)}\n`.repeat(3_000)}rm -rf src` })
+  expect(spaced.text).toBe('ls\n‹3000 blank lines›\nrm -rf src')
   expect((await command({ command: `ls;${' '.repeat(5_000)}rm x` })).text).toBe('ls;‹5000 spaces or tabs›rm x')
   const patch = await write('a\n', `a\n${'\n'.repeat(3_000)}evil\n`)
   expect(patch.text).toContain('+‹3000 blank lines›\n+evil\n')

@@ -6,7 +6,7 @@ import type { DocumentGateway } from '../../../domain/runtime/document/gateway.t
 import type { SeenFile } from '../../../domain/shared/question.ts'
 import type { ApprovalRow } from '../read-model.ts'
 import type { CurrentFile, Files, NamedFiles } from '../services.ts'
-import { unmistakable } from '../text/visible-text.ts'
+import { condensed, unmistakable } from '../text/visible-text.ts'
 import { patchApart } from '../text-diff/apart.ts'
 import { documentPreview } from './document-preview.ts'
 
@@ -144,16 +144,9 @@ function commandNotes({ cwd, timeoutMs }: JsonObject, { folder, named }: Extract
   return notes
 }
 
-/** Blank lines in a row from this number on are shown as their number. */
-const BLANK_LINES = /(?:^[^\S\n]*\n){4,}/gm
-
 /** A shell takes a carriage return for a character, also at the end of a line. */
 const commandText = (command: string): string =>
-  command
-    .split('\r')
-    .map(unmistakable)
-    .join('‹U+000D›')
-    .replace(BLANK_LINES, (run) => `‹${run.split('\n').length - 1} blank lines›\n`)
+  condensed(command, (part) => part.split('\r').map(unmistakable).join('‹U+000D›'))
 
 const FAR: Readonly<Record<string, string>> = {
   call: 'one call',

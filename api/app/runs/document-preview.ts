@@ -3,7 +3,7 @@ import type { Block } from '../../../domain/document/model/block.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
 import type { ReadBlock } from '../../../domain/ports.ts'
 import type { DocumentGateway } from '../../../domain/runtime/document/gateway.ts'
-import { unmistakable } from '../text/visible-text.ts'
+import { condensed } from '../text/visible-text.ts'
 import { patchApart } from '../text-diff/apart.ts'
 import type { Patch } from '../text-diff/patch.ts'
 
@@ -27,7 +27,7 @@ export async function documentPreview(
   const { status, body } = found.refused
   const why = status === 409 ? 'the document has changed since the agent read it' : body.message
   const note = `As document ${doc_id} is now, the gateway refuses this edit: ${status} ${body.code}, ${why}.`
-  return { text: unmistakable(String(args.ops_xml)), notes: [note] }
+  return { text: condensed(String(args.ops_xml)), notes: [note] }
 }
 
 const markdown = (blocks: readonly ReadBlock[]): string =>

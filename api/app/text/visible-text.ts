@@ -19,3 +19,12 @@ const HIDDEN_OR_MARK = new RegExp(`${HIDDEN.source}|‹`, 'gu')
  */
 export const unmistakable = (text: string): string =>
   text.replace(HIDDEN_OR_MARK, named).replace(WIDE, (run) => `‹${run.length} spaces or tabs›`)
+
+const BLANK_LINES = /((?:^[^\S\n]*\n){4,})/m
+
+/** {@link unmistakable}, with four or more blank lines in a row as their number. */
+export const condensed = (text: string, show = unmistakable): string =>
+  text
+    .split(BLANK_LINES)
+    .map((part, i) => (i % 2 === 0 ? show(part) : `‹${part.split('\n').length - 1} blank lines›\n`))
+    .join('')
