@@ -42,7 +42,7 @@ export const LAWS: readonly Caught[] = [
     law: '2',
     says: 'a release that reads beyond where the tables are',
     test: 'test/projections/projector.test.ts',
-    fault: { file: 'projections/projector/fold.ts', search: '        if (revision > upTo) return\n', replace: '' },
+    fault: { file: 'projections/projector/fold.ts', search: '        if (revision !== null && revision > upTo) return true\n', replace: '' },
   },
   {
     law: '2',
