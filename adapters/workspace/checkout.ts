@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { lstat, mkdir, open, rename, rmdir, symlink, unlink } from 'node:fs/promises'
-import { ToolError } from '../../domain/agent/errors.ts'
+import { ToolError } from '../../domain/calls/errors.ts'
 import { locate, parentOf, type RawPath, rawOf, shownPath, type VersionedFile } from './worktree.ts'
 
 /** Writes and removes files of versions in a folder; never through a symbolic link. */

@@ -1,7 +1,7 @@
 import { closeSync, constants as fsConstants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs'
 import { matchesGlob } from 'node:path/posix'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { SearchMatch } from '../../domain/ports.ts'
+import type { SearchMatch } from '../../domain/ports/index.ts'
 
 // Runs in its own thread, so that a catastrophic pattern or glob, or very many files, block only this thread, which can be ended.
 

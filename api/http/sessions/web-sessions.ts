@@ -1,5 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
-import type { Clock, Random } from '../../../domain/ports.ts'
+import type { Clock, Random } from '../../../domain/ports/index.ts'
 
 /** How long a code may wait to be exchanged, ms. */
 export const CODE_MS = 60_000
