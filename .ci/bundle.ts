@@ -8,7 +8,7 @@ import { type Plugin, rolldown } from 'rolldown'
 const root = resolve(import.meta.dirname, '..')
 
 /** The program, and the thread that it always starts. */
-export const ENTRIES = ['api/cli/main.ts', 'adapters/log-sqlite/worker.ts']
+export const ENTRIES = ['api/cli/main.ts', 'adapters/sqlite/log/worker.ts']
 
 /** What every command loads; other packages are loaded from where they are installed, and only where they are used. */
 const TAKEN_IN =

@@ -1,26 +1,37 @@
-export { type AlteredRow, alteredRows, strayRows } from './altered-rows.ts'
-export { changesOf } from './changes/agent/index.ts'
-export type { Change } from './changes/change.ts'
-export type { WakeReason } from './changes/stream.ts'
-export { rebuildElsewhere, releaseElsewhere } from './elsewhere.ts'
-export { otherLog, ProjectionError, type ProjectionErrorCode } from './errors.ts'
-export { Projections, type ProjectionsOptions, type RebuildReport } from './projections.ts'
-export { Projector, type ProjectorOptions, type ProjectorStatus } from './projector/projector.ts'
-export { approvalArguments, argumentsOf } from './queries/arguments.ts'
-export { listDoubts, listQuestions, type OpenCall } from './queries/asks.ts'
-export { type CheckpointRow, findCheckpoint, listCheckpoints, usageAt } from './queries/checkpoints.ts'
-export {
-  type ContextStoreRow,
-  listContextStores,
-  listStoredVariables,
-  showContextStore,
-  showStoredVariable,
-} from './queries/context-stores.ts'
-export { type Cost, type CostBy, costBy } from './queries/cost.ts'
-export { type Due, dueBefore, nextDue } from './queries/due.ts'
-export { eventStarts, eventsAfter, readEvent } from './queries/events.ts'
-export { listApprovals, listArtifacts, listDocuments, listParked } from './queries/lists.ts'
-export type { MachineState } from './queries/machine-state.ts'
+export { approvalArguments, argumentsOf } from './agent/queries/arguments.ts'
+export { listDoubts, listQuestions, type OpenCall } from './agent/queries/asks.ts'
+export { type CheckpointRow, findCheckpoint, listCheckpoints, usageAt } from './agent/queries/checkpoints.ts'
+export { type Cost, type CostBy, costBy } from './agent/queries/cost.ts'
+export { listApprovals, listArtifacts, listDocuments, listParked } from './agent/queries/lists.ts'
+export type { MachineState } from './agent/queries/machine-state.ts'
+export { listMessages, type MessageRow } from './agent/queries/messages.ts'
+export { type Numbers, numbersOf } from './agent/queries/numbers/index.ts'
+export { listOrphans, type Orphan } from './agent/queries/orphans.ts'
+export { type Ancestor, type WithPaths, withPaths } from './agent/queries/paths.ts'
+export { type RecordedChild, recordedChildren } from './agent/queries/recorded-children.ts'
+export { listRestoring } from './agent/queries/restoring.ts'
+export { type AgentNode, agentHeads, type RunShown, showRun, showTree, treeOf } from './agent/queries/run.ts'
+export type { RunFilter, RunStatus } from './agent/queries/run-filter.ts'
+export { listRuns, type RunSummary, type RunsPage } from './agent/queries/runs.ts'
+export { type UsageSum, usageBy } from './agent/queries/usage.ts'
+export { type Waiting, waitingOf } from './agent/queries/waiting.ts'
+export { changesOf } from './agent/rows/index.ts'
+export { type AlteredRow, alteredRows, strayRows } from './engine/altered-rows.ts'
+export type { Change } from './engine/changes/change.ts'
+export type { WakeReason } from './engine/changes/stream.ts'
+export { otherLog, ProjectionError, type ProjectionErrorCode } from './engine/errors.ts'
+export { rebuildElsewhere, releaseElsewhere } from './engine/other-process.ts'
+export { Projector, type ProjectorOptions, type ProjectorStatus } from './engine/projector/projector.ts'
+export { type Due, dueBefore, nextDue } from './engine/queries/due.ts'
+export { eventStarts, eventsAfter, readEvent } from './engine/queries/events.ts'
+export { type PlaceOfAgent, placesAt } from './engine/queries/places-at.ts'
+export { listStreams, type StreamSeen } from './engine/queries/streams.ts'
+export { callsOpenAfter, costAfter, type SeenCall, seenHead, seenHeads } from './engine/queries/witness.ts'
+export { mustBeOf, type RebuildOptions } from './engine/rebuild.ts'
+export type { Database } from './engine/schema/database.ts'
+export { type LogSource, openAudit } from './engine/store/audit.ts'
+export type { Answer, Difference, Home } from './engine/store/home.ts'
+export type { Store } from './engine/store/store.ts'
 export {
   countMemories,
   listMemories,
@@ -28,23 +39,12 @@ export {
   type MemoryRow,
   searchMemories,
   showMemory,
-} from './queries/memories.ts'
-export { listMessages, type MessageRow } from './queries/messages.ts'
-export { type Numbers, numbersOf } from './queries/numbers/index.ts'
-export { listOrphans, type Orphan } from './queries/orphans.ts'
-export { type Ancestor, type WithPaths, withPaths } from './queries/paths.ts'
-export { type PlaceOfAgent, placesAt } from './queries/places-at.ts'
-export { type RecordedChild, recordedChildren } from './queries/recorded-children.ts'
-export { listRestoring } from './queries/restoring.ts'
-export { type AgentNode, agentHeads, type RunShown, showRun, showTree, treeOf } from './queries/run.ts'
-export type { RunFilter, RunStatus } from './queries/run-filter.ts'
-export { listRuns, type RunSummary, type RunsPage } from './queries/runs.ts'
-export { listStreams, type StreamSeen } from './queries/streams.ts'
-export { type UsageSum, usageBy } from './queries/usage.ts'
-export { type Waiting, waitingOf } from './queries/waiting.ts'
-export { callsOpenAfter, costAfter, type SeenCall, seenHead, seenHeads } from './queries/witness.ts'
-export { mustBeOf, type RebuildOptions } from './rebuild.ts'
-export type { Database } from './schema/database.ts'
-export { type LogSource, openAudit } from './store/audit.ts'
-export type { Answer, Difference, Home } from './store/home.ts'
-export type { Store } from './store/store.ts'
+} from './memory/queries.ts'
+export { Projections, type ProjectionsOptions, type RebuildReport } from './projections.ts'
+export {
+  type ContextStoreRow,
+  listContextStores,
+  listStoredVariables,
+  showContextStore,
+  showStoredVariable,
+} from './store/queries.ts'

@@ -1,15 +1,15 @@
 import type { Kysely } from 'kysely'
 import type { Cursor } from '../domain/log/cursor.ts'
-import { Mutex } from '../domain/runtime/concurrency.ts'
-import { ProjectionError, type ProjectionErrorCode } from './errors.ts'
-import { Projector, type ProjectorOptions, type ProjectorStatus } from './projector/projector.ts'
-import { unlessAborted } from './projector/waiters.ts'
-import { discard, type Made, mustBeOf, rebuildBeside, rebuildEqual, switchTo } from './rebuild.ts'
-import type { Database } from './schema/database.ts'
-import { damagedOr } from './store/damage.ts'
-import type { Answer, Difference, Home } from './store/home.ts'
-import { SqliteHome } from './store/sqlite-home.ts'
-import type { Progress } from './store/store.ts'
+import { Mutex } from '../domain/stream/runtime/concurrency.ts'
+import { ProjectionError, type ProjectionErrorCode } from './engine/errors.ts'
+import { Projector, type ProjectorOptions, type ProjectorStatus } from './engine/projector/projector.ts'
+import { unlessAborted } from './engine/projector/waiters.ts'
+import { discard, type Made, mustBeOf, rebuildBeside, rebuildEqual, switchTo } from './engine/rebuild.ts'
+import type { Database } from './engine/schema/database.ts'
+import { damagedOr } from './engine/store/damage.ts'
+import type { Answer, Difference, Home } from './engine/store/home.ts'
+import { SqliteHome } from './engine/store/sqlite-home.ts'
+import type { Progress } from './engine/store/store.ts'
 
 export type ProjectionsOptions = Omit<ProjectorOptions, 'store'> & {
   /** Rebuild tables that show more than the log holds, because its loss was accepted. Else they are evidence of the loss. */
@@ -137,7 +137,7 @@ export class Projections {
     }
   }
 
-  /** Runs queries of projections/queries on one state of the live tables. */
+  /** Runs queries of projections/agent/queries on one state of the live tables. */
   read<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Answer<T>> {
     return this.#home.read(query)
   }

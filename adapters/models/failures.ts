@@ -1,6 +1,6 @@
-import { ModelError, type ModelErrorCode } from '../../domain/agent/errors.ts'
 import { RETRY_AFTER_CAP_MS } from '../../domain/agent/rules/retry.ts'
-import { unhidableKey } from '../../domain/agent/secrets/forms.ts'
+import { ModelError, type ModelErrorCode } from '../../domain/calls/errors.ts'
+import { unhidableKey } from '../../domain/secrets/forms.ts'
 import { fields } from './fields.ts'
 
 const OVERFLOW =

@@ -1,4 +1,4 @@
-import { ModelError } from '../../domain/agent/errors.ts'
+import { ModelError } from '../../domain/calls/errors.ts'
 import { jsonSize } from '../../domain/log/json-size.ts'
 
 /** The most bytes that are read of an error answer. */

@@ -1,5 +1,5 @@
 import type { Price } from '../../domain/agent/definition/spec.ts'
-import { parseDollars } from '../../domain/agent/rules/money.ts'
+import { parseDollars } from '../../domain/agent/routing/money.ts'
 
 // Dollars per million tokens as published, standard tier: input, output, cache read, cache write (Anthropic: 5 minutes).
 // Where a provider asks more above some prompt length, the catalogue ends the context there.

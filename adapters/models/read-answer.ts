@@ -1,9 +1,9 @@
-import { ModelError } from '../../domain/agent/errors.ts'
 import type { Cut } from '../../domain/agent/events/answer-bounds.ts'
 import { MAX_DEPTH } from '../../domain/agent/events/content.ts'
+import { ModelError } from '../../domain/calls/errors.ts'
 import { jsonSize } from '../../domain/log/json-size.ts'
-import { yielder } from '../../domain/runtime/yield-to-event-loop.ts'
-import { EventReader, EventTooLong } from '../sse/event-reader.ts'
+import { yielder } from '../../domain/stream/runtime/yield-to-event-loop.ts'
+import { EventReader, EventTooLong } from '../web/event-reader.ts'
 import { fields } from './fields.ts'
 import { BoundReached } from './meter.ts'
 

@@ -1,14 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { ModelInfo } from '../../domain/agent/definition/spec.ts'
-import { ModelError } from '../../domain/agent/errors.ts'
-import { unhidableKey } from '../../domain/agent/secrets/forms.ts'
-import type { ModelProvider, ModelRequest } from '../../domain/ports.ts'
-import { issueText } from '../../domain/shared/issues.ts'
-import { isOfficial } from '../model-openai/official.ts'
-import { loadScript } from '../model-scripted/load.ts'
-import { scriptedProvider } from '../model-scripted/provider.ts'
-import { parseScript, type ScriptInput } from '../model-scripted/script.ts'
-import type { SharedLimit } from '../rate-limits/limit.ts'
+import { ModelError } from '../../domain/calls/errors.ts'
+import { issueText } from '../../domain/log/issues.ts'
+import type { ModelProvider, ModelRequest } from '../../domain/ports/index.ts'
+import { unhidableKey } from '../../domain/secrets/forms.ts'
+import type { SharedLimit } from '../memory/rate-limit.ts'
 import {
   catalogue,
   ModelEntry,
@@ -19,6 +15,10 @@ import {
   splitModelId,
 } from './catalog.ts'
 import { lateProvider } from './late-provider.ts'
+import { isOfficial } from './openai/official.ts'
+import { loadScript } from './scripted/load.ts'
+import { scriptedProvider } from './scripted/provider.ts'
+import { parseScript, type ScriptInput } from './scripted/script.ts'
 import { type WireRequest, wireRequest } from './wire.ts'
 
 /** The sources of the models. */
@@ -87,16 +87,14 @@ export function createModels(options: ModelsOptions): Models {
       const apiKey = checkedKey(read('OPENAI_API_KEY'), 'OPENAI_API_KEY')
       if (!apiKey && !baseUrl) throw missing('OPENAI_API_KEY', 'or OPENAI_BASE_URL for a server that wants no key')
       const access = { apiKey, ...(baseUrl ? { baseUrl } : {}) }
-      return lateProvider(provider, async () => (await import('../model-openai/provider.ts')).openaiProvider(access))
+      return lateProvider(provider, async () => (await import('./openai/provider.ts')).openaiProvider(access))
     }
     const baseUrl = checkedUrl(read('ANTHROPIC_BASE_URL'), 'ANTHROPIC_BASE_URL')
     const apiKey = checkedKey(read('ANTHROPIC_API_KEY'), 'ANTHROPIC_API_KEY')
     const authToken = apiKey ? null : checkedKey(read('ANTHROPIC_AUTH_TOKEN'), 'ANTHROPIC_AUTH_TOKEN')
     if (!apiKey && !authToken) throw missing('ANTHROPIC_API_KEY', 'or choose another model, such as scripted:<file>')
     const access = { apiKey, ...(authToken ? { authToken } : {}), ...(baseUrl ? { baseUrl } : {}) }
-    return lateProvider(provider, async () =>
-      (await import('../model-anthropic/provider.ts')).anthropicProvider(access),
-    )
+    return lateProvider(provider, async () => (await import('./anthropic/provider.ts')).anthropicProvider(access))
   }
 
   const keys = () =>

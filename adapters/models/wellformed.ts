@@ -1,6 +1,6 @@
-import { ModelError } from '../../domain/agent/errors.ts'
 import { MAX_ARGUMENT_VALUES } from '../../domain/agent/events/answer-bounds.ts'
 import type { Block } from '../../domain/agent/events/content.ts'
+import { ModelError } from '../../domain/calls/errors.ts'
 import type { Json, JsonObject } from '../../domain/log/json.ts'
 import { jsonSize } from '../../domain/log/json-size.ts'
 

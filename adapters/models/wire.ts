@@ -1,8 +1,8 @@
 import type { Json } from '../../domain/log/json.ts'
-import type { ModelRequest } from '../../domain/ports.ts'
-import { toParams as anthropicParams } from '../model-anthropic/request.ts'
-import { toParams as openaiParams } from '../model-openai/request.ts'
+import type { ModelRequest } from '../../domain/ports/index.ts'
+import { toParams as anthropicParams } from './anthropic/request.ts'
 import type { ProviderId } from './catalog.ts'
+import { toParams as openaiParams } from './openai/request.ts'
 
 /** A request in its provider's form: the JSON body and the headers of its options. */
 export interface WireRequest {

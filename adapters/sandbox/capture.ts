@@ -1,6 +1,6 @@
-import { KeptText } from '../../domain/agent/kept-text.ts'
+import { KeptText } from '../../domain/calls/kept-text.ts'
 import { wellFormed } from '../../domain/log/well-formed.ts'
-import type { TextFilter } from '../../domain/ports.ts'
+import type { TextFilter } from '../../domain/ports/index.ts'
 
 /** The part of a stream that a tool gets: beginning and end together. In bytes. */
 const SHOWN_BYTES = 512 * 1024

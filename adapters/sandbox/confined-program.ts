@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { realpath } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { ToolError } from '../../domain/agent/errors.ts'
+import { ToolError } from '../../domain/calls/errors.ts'
 import { doorOf, removeCgroup } from './cgroup.ts'
 import { confinedArguments, ENTER, limited } from './confined-arguments.ts'
 import { SandboxUnavailable } from './error.ts'

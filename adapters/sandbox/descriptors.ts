@@ -1,6 +1,6 @@
 import type { StdioOptions } from 'node:child_process'
 import { closeSync, constants, openSync, readdirSync, readFileSync } from 'node:fs'
-import { ToolError } from '../../domain/agent/errors.ts'
+import { ToolError } from '../../domain/calls/errors.ts'
 
 /** Linux's O_CLOEXEC, which Node does not export: a child does not inherit the descriptor. */
 const CLOSES = 0o2000000

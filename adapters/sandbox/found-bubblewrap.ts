@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { liesIn } from '../files/inside.ts'
-import { findProgram } from '../programs/programs.ts'
-import { inWorkspaces } from '../programs/workspaces.ts'
+import { findProgram } from '../processes/programs.ts'
+import { inWorkspaces } from '../processes/workspaces.ts'
 import { SandboxUnavailable } from './error.ts'
 
 export interface BubblewrapOptions {

@@ -1,8 +1,8 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
-import { ToolError } from '../../domain/agent/errors.ts'
+import { ToolError } from '../../domain/calls/errors.ts'
 import { liesIn } from '../files/inside.ts'
-import { stepsTo } from '../programs/steps.ts'
+import { stepsTo } from '../processes/steps.ts'
 
 /** The largest file that names a folder. In bytes. */
 const MAX_NAME = 8_192

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
-import { findProgram } from '../programs/programs.ts'
+import { findProgram } from '../processes/programs.ts'
 
 const read = (path: string): string => {
   try {

@@ -1,7 +1,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
-import { ToolError } from '../../domain/agent/errors.ts'
-import type { CommandResult, TextFilter } from '../../domain/ports.ts'
+import { ToolError } from '../../domain/calls/errors.ts'
+import type { CommandResult, TextFilter } from '../../domain/ports/index.ts'
 import { type Captured, capture } from './capture.ts'
 import { withoutForeign } from './descriptors.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { homedir } from 'node:os'
-import type { Sandbox } from '../../domain/ports.ts'
+import type { Sandbox } from '../../domain/ports/index.ts'
 import { doorOf, killCgroup, makeCgroup, removeCgroup } from './cgroup.ts'
 import { commandEnvironment, searchPath } from './environment.ts'
 import { GRACE_MS, runProcess, signalTo } from './process.ts'

@@ -1,6 +1,6 @@
 import type { Dirent } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import { ToolError } from '../../domain/agent/errors.ts'
+import { ToolError } from '../../domain/calls/errors.ts'
 
 const AT_ONCE = 64
 /** The time for one walk. In ms. */

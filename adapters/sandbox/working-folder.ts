@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { isAbsolute, join, normalize } from 'node:path'
-import { ToolError } from '../../domain/agent/errors.ts'
+import { ToolError } from '../../domain/calls/errors.ts'
 
 /**
  * The start folder of a command, resolved by text; the sandbox decides about links. Throws ToolError SANDBOX_VIOLATION or

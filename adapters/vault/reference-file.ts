@@ -1,8 +1,8 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { REFERENCE } from '../../domain/agent/reference.ts'
-import { yielder } from '../../domain/runtime/yield-to-event-loop.ts'
+import { REFERENCE } from '../../domain/secrets/reference.ts'
+import { yielder } from '../../domain/stream/runtime/yield-to-event-loop.ts'
 import { isSealed, type Sealed } from './cipher.ts'
-import type { HeldValues } from './held.ts'
+import type { HeldValues } from './environment-values.ts'
 import { appendPrivate, checkPrivate } from './private-file.ts'
 
 /** The first line. It tells a file without references from a file that was emptied. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { lstat, open, rename, rmdir, symlink, unlink } from 'node:fs/promises'
-import { ToolError } from '../../domain/agent/errors.ts'
-import { type OpenFolder, withFolder } from './beneath.ts'
+import { ToolError } from '../../domain/calls/errors.ts'
+import { type OpenFolder, withFolder } from './open-folder.ts'
 import { nameOf, parentOf, type RawPath, rawBytes, rawSegments, shownPath, type VersionedFile } from './worktree.ts'
 
 /** Writes and removes files of versions in a folder. `root`: its real path. Follows no symbolic link. */

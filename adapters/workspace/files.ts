@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { constants as fsConstants, type Stats } from 'node:fs'
 import { lstat, open, readdir, rename, unlink } from 'node:fs/promises'
-import { ToolError } from '../../domain/agent/errors.ts'
-import type { DirEntry } from '../../domain/ports.ts'
-import { type OpenFolder, openRegular, realSegments, withFolder } from './beneath.ts'
+import { ToolError } from '../../domain/calls/errors.ts'
+import type { DirEntry } from '../../domain/ports/index.ts'
 import { refuseGitFolder } from './git-internals.ts'
+import { type OpenFolder, openRegular, realSegments, withFolder } from './open-folder.ts'
 import { fileFailure, leadsOut, refuseGitInternals, segmentsBeneath } from './paths.ts'
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fsConstants

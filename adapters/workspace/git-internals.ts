@@ -1,4 +1,4 @@
-import type { OpenFolder } from './beneath.ts'
+import type { OpenFolder } from './open-folder.ts'
 import { leadsOut } from './paths.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { closeSync, constants as fsConstants, openSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { OpenFolders, withFolder } from './beneath.ts'
+import { OpenFolders, withFolder } from './open-folder.ts'
 
 /** The run time after which git may be blocked by a pipe. In ms. */
 const PATIENCE_MS = 500

@@ -1,8 +1,8 @@
 import { closeSync, constants as fsConstants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs'
 import { matchesGlob } from 'node:path/posix'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { SearchMatch } from '../../domain/ports.ts'
-import { OpenFolders } from './beneath.ts'
+import type { SearchMatch } from '../../domain/ports/index.ts'
+import { OpenFolders } from './open-folder.ts'
 import { nameOf, parentOf, rawBytes, rawSegments } from './worktree.ts'
 
 // Runs in its own thread, so that a catastrophic pattern or glob, or very many files, block only this thread, which can be ended.

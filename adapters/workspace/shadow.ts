@@ -2,15 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { copyFile, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { headOf } from '../../domain/agent/bounded.ts'
-import { ToolError } from '../../domain/agent/errors.ts'
-import { resolveBytes } from '../../domain/agent/secrets/redactor.ts'
+import { headOf } from '../../domain/calls/bounded.ts'
+import { ToolError } from '../../domain/calls/errors.ts'
 import { noRoomIn } from '../../domain/log/errors.ts'
-import type { FileChange, Versions } from '../../domain/ports.ts'
-import { Mutex } from '../../domain/runtime/concurrency.ts'
+import type { FileChange, Versions } from '../../domain/ports/index.ts'
+import { resolveBytes } from '../../domain/secrets/redactor.ts'
+import { Mutex } from '../../domain/stream/runtime/concurrency.ts'
 import { makeFolder } from '../files/folders.ts'
-import { Lru } from '../logs/lru.ts'
-import { leftAside } from './aside.ts'
+import { Lru } from '../memory/lru.ts'
 import { checkout, inTheWay } from './checkout.ts'
 import { GitFailure, type GitPlace, git } from './git.ts'
 import {
@@ -22,6 +21,7 @@ import {
   type VersionSecrets,
   versionsDamaged,
 } from './shadow-repository.ts'
+import { leftAside } from './unversioned.ts'
 import {
   changedPaths,
   type RawPath,

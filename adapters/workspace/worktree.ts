@@ -1,8 +1,8 @@
 import { constants as fsConstants } from 'node:fs'
 import { lstat, open, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hasOpenFiles, type OpenFolder, OpenFolders } from './beneath.ts'
 import { type GitPlace, git } from './git.ts'
+import { hasOpenFiles, type OpenFolder, OpenFolders } from './open-folder.ts'
 
 // File names are bytes. A path of git is kept as latin1 text, one character a byte, and goes to the file system as bytes.
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { type ClientResponse, hc } from 'hono/client'
-import type { ProblemBody } from '../app/schemas/common.ts'
 import type { App } from '../http/app.ts'
-import { LAGS } from '../http/current.ts'
-import type { Backend } from '../owner/backend.ts'
+import { LAGS } from '../http/lag-headers.ts'
+import type { ProblemBody } from '../operations/schemas.ts'
+import type { Backend } from '../process/owner/backend.ts'
 
 /** A refusal of the API. `code` is stable. */
 export class Refused extends Error {

@@ -1,4 +1,4 @@
-import { openServices } from '../open-services.ts'
-import { runHere } from './here.ts'
+import { openServices } from '../process/open-services.ts'
+import { runHere } from './run-program.ts'
 
 await runHere(openServices)

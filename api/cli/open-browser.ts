@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { findProgram, ProgramMissing } from '../../adapters/programs/programs.ts'
+import { findProgram, ProgramMissing } from '../../adapters/processes/programs.ts'
 
 /** Programs that show an address, and their arguments before it. */
 const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {

@@ -1,4 +1,4 @@
-import type { ProblemBody } from '../app/schemas/common.ts'
+import type { ProblemBody } from '../operations/schemas.ts'
 
 /**
  * The answer of another process that owns the data folder. Where that process lacks the key of a model, its environment is

@@ -1,9 +1,9 @@
-import type { DocumentView } from '../app/schemas/documents.ts'
-import type { EventView } from '../app/schemas/events.ts'
 import { asOne, type Client, take } from '../cli/client.ts'
 import type { Context } from '../cli/context.ts'
-import { FROM_BIRTH, resuming } from '../cli/drive.ts'
-import { follow } from '../cli/follow.ts'
+import { FROM_BIRTH, resuming } from '../cli/follow/drive.ts'
+import { follow } from '../cli/follow/follow.ts'
+import type { DocumentView } from '../operations/document/schemas.ts'
+import type { EventView } from '../operations/events/schemas.ts'
 import { architectScript } from './project.ts'
 
 /** The person who works on the document beside the architect. */

@@ -1,6 +1,6 @@
-import type { StartRunInput } from '../app/schemas/start.ts'
 import { Refused, take } from '../cli/client.ts'
 import type { Context } from '../cli/context.ts'
+import type { StartRunInput } from '../operations/runs/start-schemas.ts'
 
 /** Starts a run; where commands cannot be confined it says so and goes on without a sandbox, which is recorded. */
 export async function startConfined(ctx: Context, asked: StartRunInput): Promise<string> {

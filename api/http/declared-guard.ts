@@ -1,8 +1,8 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
-import { echo } from '../../domain/shared/issues.ts'
-import { Problem } from '../app/problem.ts'
+import { echo } from '../../domain/log/issues.ts'
+import { Problem } from '../operations/problem.ts'
 import type { HttpCode } from './status.ts'
 
 type Definitions = OpenAPIHono['openAPIRegistry']['definitions']

@@ -1,4 +1,4 @@
-import { RawBody } from '../../domain/runtime/document/received.ts'
+import { RawBody } from '../../domain/document/runtime/received.ts'
 
 /** A request has fewer values: four members, and three for each of its preconditions. */
 const MAX_VALUES = 40_000

@@ -1,6 +1,6 @@
-import { EventViews } from '../app/events/view.ts'
-import type { Services } from '../app/services.ts'
-import { gathered } from './gathered.ts'
+import { EventViews } from '../operations/events/view.ts'
+import type { Services } from '../operations/services.ts'
+import { gathered } from './batched-stream.ts'
 import type { Piece } from './stream-response.ts'
 
 /** A page ends with the event that brings it over so many characters. */

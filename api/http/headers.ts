@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
-import { given } from '../app/runs/given.ts'
-import type { RequestOptions } from '../app/runs/request-options.ts'
+import { given } from '../operations/omit-undefined.ts'
+import type { RequestOptions } from '../operations/runs/request-options.ts'
 
 /** Headers of what makes something new. */
 export const StartHeaders = z.object({

@@ -1,8 +1,8 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
-import { issuesOf, issuesText } from '../../domain/shared/issues.ts'
-import { Problem } from '../app/problem.ts'
-import { Id, ProblemBody } from '../app/schemas/common.ts'
+import { issuesOf, issuesText } from '../../domain/log/issues.ts'
+import { Problem } from '../operations/problem.ts'
+import { Id, ProblemBody } from '../operations/schemas.ts'
 import { problemResponse } from './problem-response.ts'
 
 /** Where in a request a fault stands. */

@@ -1,5 +1,5 @@
-import type { Problem } from '../app/problem.ts'
-import type { ProblemBody } from '../app/schemas/common.ts'
+import type { Problem } from '../operations/problem.ts'
+import type { ProblemBody } from '../operations/schemas.ts'
 import { statusOf } from './status.ts'
 
 const TITLES: Readonly<Record<number, string>> = {

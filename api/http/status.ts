@@ -1,4 +1,4 @@
-import type { Problem, ProblemCode } from '../app/problem.ts'
+import type { Problem, ProblemCode } from '../operations/problem.ts'
 
 /** Codes of what HTTP itself refuses, before a request reaches the application. */
 export type HttpCode =

@@ -1,4 +1,4 @@
-import type { Clock } from '../../domain/ports.ts'
+import type { Clock } from '../../domain/ports/index.ts'
 
 /** A piece of a stream: text for the wire, or its bytes. */
 export type Piece = string | Uint8Array

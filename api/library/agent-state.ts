@@ -1,7 +1,7 @@
 import type { Message } from '../../domain/agent/events/content.ts'
+import type { AgentAt } from '../../domain/agent/runtime/types.ts'
 import type { Json } from '../../domain/log/json.ts'
-import type { AgentAt } from '../../domain/runtime/types.ts'
-import { pointOf } from '../app/runs/point.ts'
+import { pointOf } from '../operations/history/point.ts'
 
 /** Seed 003, 3.1. `cost` in dollars. */
 export interface AgentState {

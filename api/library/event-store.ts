@@ -1,5 +1,5 @@
-import type { EventStoreLogOptions } from '../../adapters/log-eventstore/options.ts'
-import type { EventLog } from '../../domain/ports.ts'
+import type { EventStoreLogOptions } from '../../adapters/eventstore/options.ts'
+import type { EventLog } from '../../domain/ports/index.ts'
 
 export type { EventStoreLogOptions }
 
@@ -8,6 +8,6 @@ export type { EventStoreLogOptions }
  * it takes a fifth of a second. Rejects with a LogError that says what to do.
  */
 export async function openEventStoreLog(options: EventStoreLogOptions): Promise<EventLog> {
-  const { openEventStoreLog: open } = await import('../../adapters/log-eventstore/open.ts')
+  const { openEventStoreLog: open } = await import('../../adapters/eventstore/open.ts')
   return open(options)
 }

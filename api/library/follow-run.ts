@@ -1,12 +1,12 @@
 import { isFinished } from '../../domain/external/state.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { externalStream } from '../../domain/log/ids.ts'
-import { streamOfAgent } from '../../domain/runtime/stream-of-agent.ts'
-import { checkedCursor, wanted } from '../app/events/filter.ts'
-import { EventViews } from '../app/events/view.ts'
-import { notFound } from '../app/problem.ts'
-import type { EventView } from '../app/schemas/events.ts'
-import type { Services } from '../app/services.ts'
+import { streamOfAgent } from '../../domain/tree/runtime/stream-of-agent.ts'
+import { checkedCursor, wanted } from '../operations/events/filter.ts'
+import type { EventView } from '../operations/events/schemas.ts'
+import { EventViews } from '../operations/events/view.ts'
+import { notFound } from '../operations/problem.ts'
+import type { Services } from '../operations/services.ts'
 
 /** The revision of a finished run's last event; null: it goes on. */
 async function lastRevision(s: Services, runId: string, stream: string): Promise<number | null> {

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import type { ApprovalRow, RunRow } from '../app/read-model.ts'
-import { given } from '../app/runs/given.ts'
-import { mustBeRun } from '../app/runs/known.ts'
-import { RunQuery } from '../app/schemas/run-query.ts'
-import type { Services } from '../app/services.ts'
+import { given } from '../operations/omit-undefined.ts'
+import type { ApprovalRow, RunRow } from '../operations/read-model.ts'
+import { RunQuery } from '../operations/runs/query-schema.ts'
+import { mustBeRun } from '../operations/runs/run-of-agent.ts'
+import type { Services } from '../operations/services.ts'
 
 /** Which runs are wanted, by the names of `GET /v1/runs`. `over`: dollars; times: ISO 8601, or how long ago, such as 2d. */
 export interface RunsWanted extends Omit<z.input<typeof RunQuery>, 'limit' | 'after' | 'over'> {

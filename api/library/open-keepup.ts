@@ -1,10 +1,10 @@
-import type { CliAgent } from '../../adapters/agents-process/cli-agent.ts'
-import type { ScriptInput } from '../../adapters/model-scripted/script.ts'
+import type { CliAgent } from '../../adapters/agents/process/cli-agent.ts'
+import type { ScriptInput } from '../../adapters/models/scripted/script.ts'
 import { wireName } from '../../domain/agent/definition/tools.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type { AgentBackend } from '../../domain/ports/external.ts'
-import type { Tool } from '../../domain/ports.ts'
-import { type Config, ConfigError, loadConfig } from '../app/config.ts'
+import type { Tool } from '../../domain/ports/index.ts'
+import { type Config, ConfigError, loadConfig } from '../process/config/config.ts'
 import { type KeepUp, keepUpOf } from './keepup.ts'
 import { specFaults } from './tool-kit/spec.ts'
 
@@ -75,8 +75,8 @@ export async function openKeepUp(options: KeepUpOptions): Promise<KeepUp> {
   checkTools(tools)
   const config = loadConfig({ flags, env: process.env })
   const [{ openServices }, { localBackend }] = await Promise.all([
-    import('../open-services.ts'),
-    import('../owner/local.ts'),
+    import('../process/open-services.ts'),
+    import('../process/owner/local.ts'),
   ])
   const own = { tools, scripts, agents }
   const services = await openServices(config, 'owner', { autoDrive: false }, own).catch((error: unknown) => {

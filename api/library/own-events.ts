@@ -1,7 +1,7 @@
 import type { AgentEventBody } from '../../domain/external/agent-event.ts'
 import { boundEvent } from '../../domain/external/bounds.ts'
 import type { Json } from '../../domain/log/json.ts'
-import type { EventView } from '../app/schemas/events.ts'
+import type { EventView } from '../operations/events/schemas.ts'
 
 type Payload = Readonly<Record<string, unknown>>
 

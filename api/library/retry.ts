@@ -1,5 +1,5 @@
 import type { ErrorRecoveryPolicy as Recorded } from '../../domain/agent/definition/spec.ts'
-import { Problem } from '../app/problem.ts'
+import { Problem } from '../operations/problem.ts'
 
 /**
  * Seed 000, 5.10. A run begins with no signature of a failure and keeps its own in the log, so `errorSignatureCache` can

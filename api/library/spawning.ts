@@ -1,7 +1,7 @@
 import type { Actor } from '../../domain/log/envelope.ts'
 import type { ExternalRuns } from '../../domain/ports/external.ts'
-import { agentsOf } from '../app/agents/agents.ts'
-import type { Services } from '../app/services.ts'
+import { agentsOf } from '../operations/external/agents.ts'
+import type { Services } from '../operations/services.ts'
 
 // The services of an open data folder that spawn-and-wait (seed 004) needs.
 

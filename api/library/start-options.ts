@@ -1,8 +1,8 @@
 import { isAbsolute, resolve } from 'node:path'
 import type { SecurityPolicy, ToolExecutionContext } from '../../domain/agent/definition/spec.ts'
-import { Problem } from '../app/problem.ts'
-import { OWN_AGENT, type StartRunInput } from '../app/schemas/start.ts'
-import { policyOf } from './policy.ts'
+import { policyOf } from '../operations/policy/library.ts'
+import { Problem } from '../operations/problem.ts'
+import { OWN_AGENT, type StartRunInput } from '../operations/runs/start-schemas.ts'
 import { type ErrorRecoveryPolicy, retryOf } from './retry.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { CommandRejected } from '../agent/errors.ts'
 import { attachmentIn } from '../agent/events/attachment.ts'
+import { CommandRejected } from '../calls/errors.ts'
 import type { Aggregate } from '../stream/aggregate.ts'
 import { reading } from './codec.ts'
 import type { ExternalCommand, ExternalContext } from './commands.ts'

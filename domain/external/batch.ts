@@ -1,4 +1,4 @@
-import { byteLength } from '../agent/bounded.ts'
+import { byteLength } from '../calls/bounded.ts'
 import type { AgentEventBody } from './agent-event.ts'
 
 /** A batch of agent events is one stored event; it is full at the first of these. */

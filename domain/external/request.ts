@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { echo, firstIssue } from '../shared/issues.ts'
+import { echo, firstIssue } from '../log/issues.ts'
 import { checkCapabilities } from './capabilities.ts'
 import { AgentError } from './errors.ts'
 import { CORE_EXTENSIONS, type Extensions } from './extensions.ts'

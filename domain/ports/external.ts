@@ -3,14 +3,14 @@ import type { ExternalCommand, ExternalFact } from '../external/commands.ts'
 import type { Confinement } from '../external/confinement.ts'
 import type { RightsLevel } from '../external/delegation.ts'
 import type { ExitStatus } from '../external/exit-status.ts'
+import type { Terms } from '../external/limits.ts'
 import type { Outcome } from '../external/outcome.ts'
 import type { Advertised, AgentRunRequest } from '../external/request.ts'
+import type { FunctionSpec } from '../external/spawn/functions.ts'
 import type { ExternalState } from '../external/state.ts'
-import type { Terms } from '../external/terms.ts'
 import type { Usage } from '../external/usage.ts'
 import type { Actor, SealedEvent } from '../log/envelope.ts'
 import type { Json } from '../log/json.ts'
-import type { FunctionSpec } from '../spawn/functions.ts'
 
 export type { AgentEvent, AgentEventBody, AgentRunRequest, ExitStatus, Usage }
 

@@ -1,6 +1,6 @@
-import type { ModelOutcome, ModelRequest } from '../shared/model-call.ts'
+import type { ModelOutcome, ModelRequest } from '../calls/model-call.ts'
 
-export type { Cut, ModelFailure, ModelOutcome, ModelRequest, StopReason } from '../shared/model-call.ts'
+export type { Cut, ModelFailure, ModelOutcome, ModelRequest, StopReason } from '../calls/model-call.ts'
 
 export interface ModelProvider {
   /** e.g. `anthropic`, `openai`, `scripted`. */

@@ -1,6 +1,6 @@
+import type { FunctionContext, FunctionSpec } from '../external/spawn/functions.ts'
+import type { TokenUsage } from '../external/spawn/token-usage.ts'
 import type { Json, JsonObject } from '../log/json.ts'
-import type { FunctionContext, FunctionSpec } from '../spawn/functions.ts'
-import type { TokenUsage } from '../spawn/token-usage.ts'
 
 /** The reference of an agent after a crash: its id, and the store that holds its result. */
 export interface RunName {

@@ -1,9 +1,9 @@
+import type { ToolResult } from '../calls/tool-call.ts'
+import type { ToolSpec } from '../calls/tool-spec.ts'
 import type { JsonObject } from '../log/json.ts'
-import type { ToolResult } from '../shared/tool-call.ts'
-import type { ToolSpec } from '../shared/tool-spec.ts'
 import type { Sandbox, TextFilter, Workspace } from './workspace.ts'
 
-export type { ToolFailure, ToolResult } from '../shared/tool-call.ts'
+export type { ToolFailure, ToolResult } from '../calls/tool-call.ts'
 
 /** The environment of a tool's call. */
 export interface ToolContext {

@@ -14,7 +14,7 @@ export interface Random {
   bytes(length: number): Uint8Array
 }
 
-/** Known secret values. A reference is `secret:ku_` + 26 characters; see domain/agent/secrets/redactor.ts. */
+/** Known secret values. A reference is `secret:ku_` + 26 characters; see domain/secrets/redactor.ts. */
 export interface Vault {
   /** The value of a named secret, or null where neither the vault nor the environment has it. */
   get(name: string): Promise<string | null>

@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 import { FORMAT, type Header, READER } from '../log/envelope.ts'
 import { LogError } from '../log/errors.ts'
-import { instantOf } from '../shared/instant.ts'
-import { firstIssue } from '../shared/issues.ts'
+import { instantOf } from '../log/instant.ts'
+import { firstIssue } from '../log/issues.ts'
 import type { Aggregate, StreamEvent } from './aggregate.ts'
 
 /** Turns the body of one version into that of the next. Pure. */

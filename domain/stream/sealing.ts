@@ -1,7 +1,7 @@
 import { asBlob } from '../log/blobs.ts'
 import { FORMAT, type Header, READER, type SealedEvent } from '../log/envelope.ts'
+import { instantText } from '../log/instant.ts'
 import { GENESIS, type SaltedBody, seal } from '../log/seal.ts'
-import { instantText } from '../shared/instant.ts'
 import type { Aggregate, Draft, StreamContext, StreamEvent } from './aggregate.ts'
 
 /** An event that is about to be sealed: all of its header but what its place in the stream and its body say. */

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { FileIntents } from '../../adapters/blobs-file/intents.ts'
+import { FileIntents } from '../../adapters/files/blobs/intents.ts'
 import { tempFolder } from '../support/folders.ts'
 
 const intent = (runId: string, digit: string) => ({ stream: `agent-${runId}.c1`, runId, hash: digit.repeat(64) })

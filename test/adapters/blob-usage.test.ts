@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import files from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { BlobUsage } from '../../adapters/blobs-file/usage.ts'
+import { BlobUsage } from '../../adapters/files/blobs/usage.ts'
 import { tempFolder } from '../support/folders.ts'
 
 test('the sizes of some runs need no read of other runs, and an unchanged folder is read once', async () => {

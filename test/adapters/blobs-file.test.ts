@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { FileBlobs } from '../../adapters/blobs-file/store.ts'
+import { FileBlobs } from '../../adapters/files/blobs/store.ts'
 import { blobStoreContract } from '../contracts/blob-store.ts'
 import { tempFolder } from '../support/folders.ts'
 
@@ -59,7 +59,7 @@ test('a half-written file that cannot be removed does not prevent a put', async 
 test('a blob is durable under its name before it is acknowledged', { tags: ['strace'] }, () => {
   const folder = tempFolder()
   const trace = join(folder, 'trace')
-  const module = new URL('../../adapters/blobs-file/store.ts', import.meta.url).href
+  const module = new URL('../../adapters/files/blobs/store.ts', import.meta.url).href
   const program = `import { FileBlobs } from ${JSON.stringify(module)}
       await new FileBlobs(process.argv[1]).put('r1', '${hash}', new Uint8Array(9))
       process.stdout.write('ack')`

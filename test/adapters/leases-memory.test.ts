@@ -1,4 +1,4 @@
-import { MemoryLeases } from '../../adapters/leases-memory/leases.ts'
+import { MemoryLeases } from '../../adapters/memory/leases.ts'
 import { leasesContract } from '../contracts/leases.ts'
 
 let now = 0

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
-import { anthropicProvider } from '../../adapters/model-anthropic/provider.ts'
+import { anthropicProvider } from '../../adapters/models/anthropic/provider.ts'
 import { callBlock, start, streamEvents, textBlock, writeEvents } from '../support/anthropic-wire.ts'
 import { beginStream, sendJson } from '../support/loopback.ts'
 import { bench } from '../support/model-bench.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { anthropicProvider } from '../../adapters/model-anthropic/provider.ts'
+import { anthropicProvider } from '../../adapters/models/anthropic/provider.ts'
 import type { Message } from '../../domain/agent/events/content.ts'
 import { start, stop, streamEvents, textBlock } from '../support/anthropic-wire.ts'
 import { bench } from '../support/model-bench.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { anthropicProvider } from '../../adapters/model-anthropic/provider.ts'
+import { anthropicProvider } from '../../adapters/models/anthropic/provider.ts'
 import { block, callBlock, start, stop, streamEvents, textBlock, writeEvents } from '../support/anthropic-wire.ts'
 import { beginStream, sendJson } from '../support/loopback.ts'
 import { bench } from '../support/model-bench.ts'

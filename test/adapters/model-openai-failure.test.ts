@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
-import { openaiProvider } from '../../adapters/model-openai/provider.ts'
+import { openaiProvider } from '../../adapters/models/openai/provider.ts'
 import { beginStream, sendJson } from '../support/loopback.ts'
 import { bench } from '../support/model-bench.ts'
 import { failure, request } from '../support/model-request.ts'

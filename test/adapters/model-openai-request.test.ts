@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { openaiProvider } from '../../adapters/model-openai/provider.ts'
-import { toParams } from '../../adapters/model-openai/request.ts'
+import { openaiProvider } from '../../adapters/models/openai/provider.ts'
+import { toParams } from '../../adapters/models/openai/request.ts'
 import type { Message } from '../../domain/agent/events/content.ts'
 import { bench } from '../support/model-bench.ts'
 import { ask, request, result } from '../support/model-request.ts'

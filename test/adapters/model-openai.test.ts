@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openaiProvider } from '../../adapters/model-openai/provider.ts'
+import { openaiProvider } from '../../adapters/models/openai/provider.ts'
 import { beginStream, sendJson } from '../support/loopback.ts'
 import { bench } from '../support/model-bench.ts'
 import { ask, request } from '../support/model-request.ts'

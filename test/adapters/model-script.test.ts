@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { loadScript, MAX_SCRIPT_BYTES } from '../../adapters/model-scripted/load.ts'
-import { scriptedProvider } from '../../adapters/model-scripted/provider.ts'
-import { parseScript } from '../../adapters/model-scripted/script.ts'
+import { loadScript, MAX_SCRIPT_BYTES } from '../../adapters/models/scripted/load.ts'
+import { scriptedProvider } from '../../adapters/models/scripted/provider.ts'
+import { parseScript } from '../../adapters/models/scripted/script.ts'
 import { never, request } from '../support/model-request.ts'
 
 /** A placeholder. */

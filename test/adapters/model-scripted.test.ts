@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { scriptedProvider } from '../../adapters/model-scripted/provider.ts'
-import { parseScript, type ScriptInput } from '../../adapters/model-scripted/script.ts'
+import { scriptedProvider } from '../../adapters/models/scripted/provider.ts'
+import { parseScript, type ScriptInput } from '../../adapters/models/scripted/script.ts'
 import type { Message } from '../../domain/agent/events/content.ts'
-import type { ModelProvider, ModelRequest } from '../../domain/ports.ts'
+import type { ModelProvider, ModelRequest } from '../../domain/ports/index.ts'
 import { ask, failure, request, result } from '../support/model-request.ts'
 
 type TurnInput = ScriptInput['turns'][number]

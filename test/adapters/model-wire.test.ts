@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { createModels } from '../../adapters/models/registry.ts'
-import type { ModelRequest } from '../../domain/ports.ts'
+import type { ModelRequest } from '../../domain/ports/index.ts'
 import { loopback, sendJson } from '../support/loopback.ts'
 import { request, result } from '../support/model-request.ts'
 

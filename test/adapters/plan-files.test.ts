@@ -13,9 +13,9 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { PlanFiles } from '../../adapters/plans-file/plan-files.ts'
-import { PlanPersistence } from '../../api/app/plans/plan-persistence.ts'
-import type { ReadModel } from '../../api/app/read-model.ts'
+import { PlanFiles } from '../../adapters/files/plan-files.ts'
+import { PlanPersistence } from '../../api/operations/plan/plan-persistence.ts'
+import type { ReadModel } from '../../api/operations/read-model.ts'
 
 let root: string
 let outside: string

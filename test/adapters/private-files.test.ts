@@ -1,8 +1,8 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { SqliteSnapshots } from '../../adapters/snapshots-sqlite/store.ts'
-import { SqliteHome } from '../../projections/store/sqlite-home.ts'
+import { SqliteSnapshots } from '../../adapters/sqlite/snapshots.ts'
+import { SqliteHome } from '../../projections/engine/store/sqlite-home.ts'
 import { tempFolder } from '../support/folders.ts'
 import { owner } from '../support/sqlite-log.ts'
 

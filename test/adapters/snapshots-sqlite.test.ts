@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { SqliteSnapshots } from '../../adapters/snapshots-sqlite/store.ts'
+import { SqliteSnapshots } from '../../adapters/sqlite/snapshots.ts'
 import { tempFolder } from '../support/folders.ts'
 
 function opened() {

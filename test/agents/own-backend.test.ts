@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type CliAgent, checkAgent } from '../../api/agent-kit.ts'
+import { type CliAgent, checkAgent } from '../../api/library/agent-kit.ts'
 import { OWN, OWN_SAMPLE } from '../support/external/own-agent.ts'
 
 // The kit that checks keepup's own backends is public.

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { fakeProgram } from '../../adapters/agents-process/fake-steps.ts'
+import { fakeProgram } from '../../adapters/agents/process/fake-steps.ts'
 import { processes } from '../../adapters/sandbox/process-table.ts'
 import { AgentRuntime, ClaudeCodeProvider, openKeepUp } from '../../api/index.ts'
 import { spawnedRunId } from '../../domain/log/ids.ts'

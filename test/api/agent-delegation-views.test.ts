@@ -1,6 +1,6 @@
 // @module-tag git
 import { expect, it } from 'vitest'
-import { eraseRun } from '../../api/app/runs/erase-run.ts'
+import { eraseRun } from '../../api/operations/runs/erase-run.ts'
 import { opened, otherAgent } from './agent-delegation-support.ts'
 import { inProcess } from './cli-support.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { agentStatus } from '../../api/cli/agent-status.ts'
+import { agentStatus } from '../../api/cli/output/agent-status.ts'
 
 const at = { status: 'active', code: null, paused: false, unreached: false, waiting: [] } as const
 const shown = (part: object) => agentStatus({ ...at, ...part } as never)

@@ -1,5 +1,5 @@
 import type { AgentCompletion, BackendRun, ToolAnswer } from '../../domain/ports/external.ts'
-import type { Tool } from '../../domain/ports.ts'
+import type { Tool } from '../../domain/ports/index.ts'
 import { otherAgent } from './agent-delegation-support.ts'
 
 const never = new AbortController().signal

@@ -1,6 +1,6 @@
 // @module-tag git
 import { expect, it } from 'vitest'
-import { treeLines } from '../../api/cli/tree-text.ts'
+import { treeLines } from '../../api/cli/output/tree-text.ts'
 import { opened } from './agent-delegation-support.ts'
 import { noting, reachingAgent } from './agent-tools-support.ts'
 import { appOver } from './http-support.ts'

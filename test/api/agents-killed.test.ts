@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { systemRandom } from '../../api/host/random.ts'
-import { StreamExternalLog } from '../../domain/runtime/external/stream-log.ts'
+import { systemRandom } from '../../api/process/host/random.ts'
+import { StreamExternalLog } from '../../domain/external/runtime/stream-log.ts'
 import { bodyOf, openWorld } from './http-support.ts'
 
 test('a run of another agent whose process was killed is interrupted', async () => {

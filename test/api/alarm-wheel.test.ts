@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { AlarmWheel } from '../../api/host/alarm-wheel.ts'
-import { SystemClock } from '../../api/host/clock.ts'
-import { TimeLimitError } from '../../domain/runtime/errors.ts'
-import { ABORT_GRACE_MS, limited, within } from '../../domain/runtime/time-limit.ts'
+import { AlarmWheel } from '../../api/process/host/alarm-wheel.ts'
+import { SystemClock } from '../../api/process/host/clock.ts'
+import { TimeLimitError } from '../../domain/stream/runtime/errors.ts'
+import { ABORT_GRACE_MS, limited, within } from '../../domain/stream/runtime/time-limit.ts'
 import { NEVER } from '../support/process.ts'
 import { property } from '../support/property.ts'
 
@@ -207,7 +207,7 @@ describe('limits by the system clock', () => {
 describe('a process', () => {
   const script = (text: string) =>
     run(process.execPath, ['--input-type=module', '-e', text], { cwd: `${import.meta.dirname}/../..` })
-  const wheel = "import { SystemClock } from './api/host/clock.ts'; const clock = new SystemClock();"
+  const wheel = "import { SystemClock } from './api/process/host/clock.ts'; const clock = new SystemClock();"
 
   test('ends although an alarm was set for tomorrow, once that is called off', async () => {
     const { stdout } = await script(`${wheel} clock.alarm(86_400_000, () => {})(); console.log('ended')`)

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { paths } from '../../api/host/paths.ts'
-import { liveFile } from '../../projections/store/pointer.ts'
+import { paths } from '../../api/process/host/paths.ts'
+import { liveFile } from '../../projections/engine/store/pointer.ts'
 import { cliFolder, idIn } from './cli-support.ts'
 
 // Every answer in SQL rests on the tables, so verify compares their rows with the log.

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Preview } from '../../api/app/runs/approval-preview.ts'
+import type { Preview } from '../../api/operations/approvals/preview.ts'
 import { bodyOf, eventsIn, openWorld } from './http-support.ts'
 
 // What was approved is done where it was shown, or not at all (5.12.2).

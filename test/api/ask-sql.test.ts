@@ -2,11 +2,11 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { SavedQuestions, SqlAnswer } from '../../api/app/schemas/sql.ts'
-import { filled, savedQuestions } from '../../api/app/sql/saved.ts'
-import { csvOf, ndjsonOf } from '../../api/app/sql/written.ts'
-import { openSql } from '../../api/embedded/audit.ts'
-import { onlyReading, question } from '../../api/embedded/sql/statement.ts'
+import { csvOf, ndjsonOf } from '../../api/operations/sql/formats.ts'
+import { filled, savedQuestions } from '../../api/operations/sql/saved.ts'
+import type { SavedQuestions, SqlAnswer } from '../../api/operations/sql/schemas.ts'
+import { openSql } from '../../api/process/embedded/audit.ts'
+import { onlyReading, question } from '../../api/process/embedded/sql/statement.ts'
 import { inProcess } from './cli-support.ts'
 import { bodyOf, openWorld } from './http-support.ts'
 
@@ -197,7 +197,7 @@ describe('numbers and streams', () => {
 })
 
 it('is closed by a program that has nothing else to do, which then goes on', async () => {
-  const auditor = new URL('../../api/embedded/sql/process-auditor.ts', import.meta.url)
+  const auditor = new URL('../../api/process/embedded/sql/process-auditor.ts', import.meta.url)
   const text = `const { ProcessAuditor } = await import(${JSON.stringify(auditor.href)})
     const auditor = new ProcessAuditor('/nowhere')
     await auditor.ask('select 1', { rows: 1, ms: 60_000 }).catch(() => undefined)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { Bill } from '../../api/app/schemas/runs.ts'
 import { inDoubt, used } from '../../api/cli/output/units.ts'
-import { billOf, costRow } from '../../api/host/row-views.ts'
+import { Bill } from '../../api/operations/runs/schemas.ts'
+import { billOf, costRow } from '../../api/process/host/row-views.ts'
 
 const USAGE = {
   ...{

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { blameLines } from '../../api/app/text-diff/blame-lines.ts'
+import { blameLines } from '../../api/operations/files/diff/blame-lines.ts'
 import { property } from '../support/property.ts'
 
 describe('the lines of a file', () => {

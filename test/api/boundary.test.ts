@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openVault } from '../../adapters/vault/file-vault.ts'
-import { openBoundary } from '../../api/host/boundary.ts'
+import { openBoundary } from '../../api/process/host/boundary.ts'
 import { Policy } from '../../domain/agent/definition/spec.ts'
-import { reference } from '../../domain/agent/secrets/redactor.ts'
+import { reference } from '../../domain/secrets/redactor.ts'
 import { freshFolders } from '../support/folders.ts'
 import { memoryVault } from '../support/memory-vault.ts'
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { calledAs } from '../../api/cli/called-as.ts'
+import { calledAs } from '../../api/cli/invocation.ts'
 
 describe('the program calls itself', () => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'keepup-called-')))

@@ -2,7 +2,7 @@
 import { mkdirSync, realpathSync, renameSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { fakeProgram, type Step } from '../../adapters/agents-process/fake-steps.ts'
+import { fakeProgram, type Step } from '../../adapters/agents/process/fake-steps.ts'
 import { tempFolder } from '../support/folders.ts'
 import { inProcess } from './cli-support.ts'
 

@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import type { EventView } from '../../api/app/schemas/events.ts'
-import { days, eventRow } from '../../api/cli/event-text.ts'
-import { telling } from '../../api/cli/state-text.ts'
+import { days, eventRow } from '../../api/cli/output/event-text.ts'
+import { telling } from '../../api/cli/output/state-text.ts'
+import type { EventView } from '../../api/operations/events/schemas.ts'
 import { cliFolder, idIn } from './cli-support.ts'
 
 describe('answers of commands', { timeout: 60_000 }, () => {

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { momentOf } from '../../api/app/moment-of.ts'
+import { momentOf } from '../../api/operations/moment.ts'
 import { cliFolder, idIn } from './cli-support.ts'
 import { bodyOf, openWorld } from './http-support.ts'
 

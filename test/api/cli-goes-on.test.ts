@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { lockWorkspace } from '../../adapters/workspace/lock.ts'
 import { openKeepUp } from '../../api/index.ts'
-import { defineTool, z } from '../../api/tool-kit.ts'
+import { defineTool, z } from '../../api/library/tool-kit.ts'
 import { cliFolder, idIn } from './cli-support.ts'
 
 const ringBell = defineTool({

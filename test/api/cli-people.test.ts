@@ -2,8 +2,8 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { openServices } from '../../api/open-services.ts'
-import type { OpenServices } from '../../api/owner/connect.ts'
+import { openServices } from '../../api/process/open-services.ts'
+import type { OpenServices } from '../../api/process/owner/connect.ts'
 import { cliFolder, idIn, inProcess } from './cli-support.ts'
 
 describe('what people are told', { timeout: 120_000 }, () => {

@@ -1,6 +1,6 @@
 import { renameSync, rmSync } from 'node:fs'
 import { afterAll, expect, it } from 'vitest'
-import { paths } from '../../api/host/paths.ts'
+import { paths } from '../../api/process/host/paths.ts'
 import { cliFolder, idIn } from './cli-support.ts'
 
 const folder = cliFolder()

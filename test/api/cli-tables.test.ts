@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
-import type { Config } from '../../api/app/config.ts'
-import { openServices } from '../../api/open-services.ts'
-import type { OpenServices } from '../../api/owner/connect.ts'
+import type { Config } from '../../api/process/config/config.ts'
+import { openServices } from '../../api/process/open-services.ts'
+import type { OpenServices } from '../../api/process/owner/connect.ts'
 import { ProjectionError } from '../../projections/index.ts'
 import { cliFolder, inProcess } from './cli-support.ts'
 

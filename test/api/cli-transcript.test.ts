@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import type { EventView } from '../../api/app/schemas/events.ts'
-import { ALTERED } from '../../api/cli/event-text.ts'
-import { hasWhole, transcriptLines } from '../../api/cli/transcript-text.ts'
-import { flowWhole } from '../../api/cli/whole-result.ts'
+import { ALTERED } from '../../api/cli/output/event-text.ts'
+import { hasWhole, transcriptLines } from '../../api/cli/output/transcript-text.ts'
+import { flowWhole } from '../../api/cli/output/whole-result.ts'
+import type { EventView } from '../../api/operations/events/schemas.ts'
 import { cliFolder, idIn } from './cli-support.ts'
 
 describe('a transcript', { timeout: 60_000 }, () => {

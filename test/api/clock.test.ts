@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { SystemClock } from '../../api/host/clock.ts'
+import { SystemClock } from '../../api/process/host/clock.ts'
 
 /** A wall and a monotonic clock that a test sets. */
 function clocks(wall = 1_000_000) {

@@ -2,10 +2,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { FileBlame } from '../../api/app/schemas/files.ts'
-import type { Numbers } from '../../api/app/schemas/numbers.ts'
-import type { SavedQuestions, SqlAnswer } from '../../api/app/schemas/sql.ts'
-import { filled } from '../../api/app/sql/saved.ts'
+import type { FileBlame } from '../../api/operations/files/schemas.ts'
+import type { Numbers } from '../../api/operations/numbers/schemas.ts'
+import { filled } from '../../api/operations/sql/saved.ts'
+import type { SavedQuestions, SqlAnswer } from '../../api/operations/sql/schemas.ts'
 import { bodyOf, openWorld } from './http-support.ts'
 
 // A command that ends with another exit code than 0 has a result, and this result is a failure wherever calls are counted.

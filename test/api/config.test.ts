@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { envName, loadConfig, unknownVariables } from '../../api/app/config.ts'
 import { ensureToken, tokenMatches, tokenPath } from '../../api/http/token.ts'
+import { envName, loadConfig, unknownVariables } from '../../api/process/config/config.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'keepup-config-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))

@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { verifyExport } from '../../api/app/events/verify-export.ts'
-import type { Services } from '../../api/app/services.ts'
 import type { KeepUp } from '../../api/library/keepup.ts'
 import { openKeepUp } from '../../api/library/open-keepup.ts'
+import { verifyExport } from '../../api/operations/events/verify-export.ts'
+import type { Services } from '../../api/operations/services.ts'
 import { appOver, bodyOf } from './http-support.ts'
 
 let root: string

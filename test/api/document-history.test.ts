@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openSql } from '../../api/embedded/audit.ts'
+import { openSql } from '../../api/process/embedded/audit.ts'
 import { Person } from '../support/documents/person.ts'
 import { openDocuments } from './document-support.ts'
 import { bodyOf } from './http-support.ts'

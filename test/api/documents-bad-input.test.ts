@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { decode } from '../../domain/document/stream/codec.ts'
 import type { DocumentEvent } from '../../domain/document/stream/events.ts'
-import { bodyOf as eventBody } from '../../domain/runtime/stream/bodies.ts'
+import { bodyOf as eventBody } from '../../domain/stream/runtime/bodies.ts'
 import { longestTurn } from '../support/turns.ts'
 import { type Block, insert, nested, openDocuments, remove } from './documents-support.ts'
 import { bodyOf } from './http-support.ts'

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { WorkspaceError } from '../../adapters/workspace/error.ts'
-import { Drivers } from '../../api/app/drives/drivers.ts'
-import { sweep } from '../../api/app/drives/sweeper.ts'
-import { LiveHub } from '../../api/app/live/hub.ts'
-import { CommandRejected } from '../../domain/agent/errors.ts'
+import { Drivers } from '../../api/process/drives/drivers.ts'
+import { sweep } from '../../api/process/drives/sweeper.ts'
+import { LiveHub } from '../../api/process/live/hub.ts'
+import type { DriveEnd, DriveOptions } from '../../domain/agent/runtime/types.ts'
+import { CommandRejected } from '../../domain/calls/errors.ts'
 import { LogError } from '../../domain/log/errors.ts'
-import type { DriveEnd, DriveOptions } from '../../domain/runtime/types.ts'
 
 const WAITS: DriveEnd = { end: 'waiting', for: 'approval', toolCallIds: ['a.t1.c0'] }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { EventView } from '../../api/app/schemas/events.ts'
-import { substance } from '../../api/cli/event-text.ts'
+import { substance } from '../../api/cli/output/event-text.ts'
+import type { EventView } from '../../api/operations/events/schemas.ts'
 import { toneOf } from '../../api/web/run/timeline/tone.ts'
 
 const event = (type: string, payload: EventView['payload']): EventView =>

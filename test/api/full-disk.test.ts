@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { clientOf } from '../../api/cli/client.ts'
-import { following } from '../../api/embedded/live-tables.ts'
-import { readModelOf } from '../../api/host/projected-read-model.ts'
-import type { Tables } from '../../api/host/table-answers.ts'
-import { ProjectionError } from '../../projections/errors.ts'
+import { following } from '../../api/process/embedded/live-tables.ts'
+import { readModelOf } from '../../api/process/host/projected-read-model.ts'
+import type { Tables } from '../../api/process/host/table-answers.ts'
+import { ProjectionError } from '../../projections/engine/errors.ts'
 import { openWorld } from './http-support.ts'
 
 // A full disk keeps the tables from being brought up to the log, and readers go on.

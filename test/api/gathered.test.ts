@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { gathered } from '../../api/http/gathered.ts'
+import { gathered } from '../../api/http/batched-stream.ts'
 import type { Piece } from '../../api/http/stream-response.ts'
 import { property } from '../support/property.ts'
 

@@ -19,7 +19,7 @@ it('leaves alone one that has come to rest', () => {
 
 describe('told to end', () => {
   const told = (act: string) => {
-    const module = JSON.stringify(new URL('../../api/cli/until-told.ts', import.meta.url).href)
+    const module = JSON.stringify(new URL('../../api/cli/follow/until-stopped.ts', import.meta.url).href)
     const source = `import { untilTold } from ${module}
       const ctx = { config: { drainMs: -1990 }, log: console.error }
       const on = setInterval(() => {}, 1000)
@@ -44,7 +44,7 @@ describe('told to end', () => {
   })
 
   it('it ends also where the drive has come to rest, and what follows hangs', () => {
-    const module = JSON.stringify(new URL('../../api/cli/drive.ts', import.meta.url).href)
+    const module = JSON.stringify(new URL('../../api/cli/follow/drive.ts', import.meta.url).href)
     const source = `import { driveToEnd, FROM_BIRTH } from ${module}
       const backend = { kind: 'owner', drain: async () => {}, fetch: () => new Promise(() => {}) }
       const ctx = { config: { drainMs: -1990 }, note: console.error, backend: async () => backend }

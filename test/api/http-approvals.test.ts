@@ -1,6 +1,6 @@
 // @module-tag git
 import { afterAll, describe, expect, it, vi } from 'vitest'
-import { pendingApprovals } from '../../api/cli/ask.ts'
+import { pendingApprovals } from '../../api/cli/ask/ask-person.ts'
 import { clientOf } from '../../api/cli/client.ts'
 import { bodyOf, eventsIn, openWorld, TOKEN } from './http-support.ts'
 import { giveSign } from './script.ts'

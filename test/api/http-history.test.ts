@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { openServices } from '../../api/open-services.ts'
+import { openServices } from '../../api/process/open-services.ts'
 import { appOver, bodyOf, eventsIn, openWorld } from './http-support.ts'
 
 const world = await openWorld()

@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from 'vitest'
-import { openServices } from '../../api/open-services.ts'
+import { openServices } from '../../api/process/open-services.ts'
 import { appOver, bodyOf, openWorld } from './http-support.ts'
 
 // One Idempotency-Key is one request of the whole deployment.

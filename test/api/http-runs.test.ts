@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { openServices } from '../../api/open-services.ts'
+import { openServices } from '../../api/process/open-services.ts'
 import { appOver, bodyOf, eventsIn, openWorld } from './http-support.ts'
 
 const world = await openWorld()

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { EventView } from '../../api/app/schemas/events.ts'
-import { InOrder } from '../../api/cli/in-order.ts'
+import { InOrder } from '../../api/cli/follow/ordered-output.ts'
+import type { EventView } from '../../api/operations/events/schemas.ts'
 
 const told = () => {
   const shown: string[] = []

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { EventView } from '../../api/app/schemas/events.ts'
+import type { EventView } from '../../api/operations/events/schemas.ts'
 import { inProcess } from './cli-support.ts'
 import { bodyOf, openWorld } from './http-support.ts'
 

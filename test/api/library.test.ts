@@ -13,7 +13,7 @@ import {
   policyOf,
   type RuntimeEvent,
 } from '../../api/index.ts'
-import type { Tool } from '../../api/tool-kit.ts'
+import type { Tool } from '../../api/library/tool-kit.ts'
 import { addTodo } from '../support/add-todo.ts'
 import { freshFolders } from '../support/folders.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Loss, lossText } from '../../api/app/losses/loss.ts'
+import { type Loss, lossText } from '../../api/operations/losses/loss.ts'
 
 const loss = (end: number, mark: number | null, tables: number | null): Loss => {
   const seen = (position: number | null) => (position === null ? null : { position, hash: 'a'.repeat(64) })

@@ -2,8 +2,8 @@ import { Client, InMemoryTransport } from '@modelcontextprotocol/client'
 import { expect, onTestFinished, test } from 'vitest'
 import { Refused } from '../../api/cli/client.ts'
 import type { Context } from '../../api/cli/context.ts'
-import { mcpServer } from '../../api/cli/mcp/server.ts'
-import { SERVED_TOOLS } from '../../api/cli/mcp/tools.ts'
+import { mcpServer } from '../../api/mcp/server.ts'
+import { SERVED_TOOLS } from '../../api/mcp/tools.ts'
 
 // keepup as an MCP server, without a process: test/agents has a real client of a real process.
 

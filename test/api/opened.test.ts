@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { ConfigSchema } from '../../api/app/config.ts'
-import { Opened, openHost } from '../../api/host/open-host.ts'
+import { ConfigSchema } from '../../api/process/config/config.ts'
+import { Opened, openHost } from '../../api/process/host/open-host.ts'
 import { tempFolder } from '../support/folders.ts'
 
 /** Closes three things, of which some fail; in what order, and with what, is told. */

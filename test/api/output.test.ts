@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { EventView } from '../../api/app/schemas/events.ts'
 import { money } from '../../api/cli/commands/kit.ts'
 import { painter } from '../../api/cli/output/colours.ts'
+import { eventLine } from '../../api/cli/output/render.ts'
 import { table } from '../../api/cli/output/table.ts'
 import { cells, cut, oneLine, safe } from '../../api/cli/output/text.ts'
 import { bytes, dollars } from '../../api/cli/output/units.ts'
-import { eventLine } from '../../api/cli/render.ts'
+import type { EventView } from '../../api/operations/events/schemas.ts'
 
 const seed = process.env.FC_SEED === undefined ? {} : { seed: Number(process.env.FC_SEED) }
 const nasty = fc.string({

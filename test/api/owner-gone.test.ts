@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Context } from '../../api/cli/context.ts'
-import { type Backend, OwnerError } from '../../api/owner/backend.ts'
+import { type Backend, OwnerError } from '../../api/process/owner/backend.ts'
 import { cliFolder } from './cli-support.ts'
 
 /** A context whose first owners go away before they answer; counts what it asked them. */

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { PlanPersistence } from '../../api/app/plans/plan-persistence.ts'
+import { PlanPersistence } from '../../api/operations/plan/plan-persistence.ts'
 
 it('empties the file of an erased plan for good, though the plan is still being written from before', async () => {
   let content: string | null = 'a secret'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createStarts, type PrepareServices } from '../../api/app/runs/prepare-start.ts'
-import { StartRun } from '../../api/app/schemas/start.ts'
+import { createStarts, type PrepareServices } from '../../api/operations/runs/prepare-start.ts'
+import { StartRun } from '../../api/operations/runs/start-schemas.ts'
 import { AgentSpec, type ModelInfo } from '../../domain/agent/definition/spec.ts'
 import type { ToolSpec } from '../../domain/agent/definition/tools.ts'
 

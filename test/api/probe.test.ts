@@ -5,8 +5,8 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { probe } from '../../api/owner/probe.ts'
-import { remoteBackend } from '../../api/owner/remote.ts'
+import { probe } from '../../api/process/owner/probe.ts'
+import { remoteBackend } from '../../api/process/owner/remote.ts'
 import { start } from '../support/child.ts'
 
 function socketIn(): string {

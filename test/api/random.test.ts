@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { systemRandom } from '../../api/host/random.ts'
+import { systemRandom } from '../../api/process/host/random.ts'
 
 describe('randomness', () => {
   test('comes in the length that was asked for, and never twice', () => {

@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from 'vitest'
-import { readiness, type Trouble } from '../../api/app/readiness.ts'
+import { readiness, type Trouble } from '../../api/operations/system/readiness.ts'
 import { LogError } from '../../domain/log/errors.ts'
-import { ProjectionError } from '../../projections/errors.ts'
+import { ProjectionError } from '../../projections/engine/errors.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
 import { appOver, bodyOf, openWorld } from './http-support.ts'
 

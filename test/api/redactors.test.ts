@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { sharedRedactor } from '../../api/host/redactors.ts'
-import { createRedactor } from '../../domain/agent/secrets/redactor.ts'
+import { sharedRedactor } from '../../api/process/host/redactors.ts'
+import { createRedactor } from '../../domain/secrets/redactor.ts'
 import { law } from '../support/laws.ts'
 
 // Runs share a redactor only where it hides the same.

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ScriptInput } from '../../adapters/model-scripted/script.ts'
+import type { ScriptInput } from '../../adapters/models/scripted/script.ts'
 
 /** A file that a waiting agent looks for in its workspace; see {@link SCRIPT}. */
 export const SIGN = 'go.txt'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { openBoundary } from '../../api/host/boundary.ts'
+import { openBoundary } from '../../api/process/host/boundary.ts'
 import { type GivenSecret, Policy } from '../../domain/agent/definition/spec.ts'
-import { reference } from '../../domain/agent/secrets/redactor.ts'
+import { reference } from '../../domain/secrets/redactor.ts'
 import { memoryVault } from '../support/memory-vault.ts'
 
 // A secret goes where a person granted it, and nowhere else.

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { openBoundary } from '../../api/host/boundary.ts'
+import { openBoundary } from '../../api/process/host/boundary.ts'
 import { AgentSpec, Policy } from '../../domain/agent/definition/spec.ts'
-import { redactRequest } from '../../domain/runtime/agent/redact.ts'
+import { redactRequest } from '../../domain/agent/runtime/redact.ts'
 import { memoryVault } from '../support/memory-vault.ts'
 import { spec } from '../support/projections/spec.ts'
 

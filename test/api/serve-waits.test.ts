@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { afterAll, expect, it } from 'vitest'
 import { lockWorkspace } from '../../adapters/workspace/lock.ts'
-import { sweep } from '../../api/app/drives/sweeper.ts'
+import { sweep } from '../../api/process/drives/sweeper.ts'
 import { agentOf } from '../../domain/log/owner.ts'
 import { call, calls, toolSpec } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'

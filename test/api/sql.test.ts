@@ -1,6 +1,6 @@
 // @module-tag git
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openSql } from '../../api/embedded/audit.ts'
+import { openSql } from '../../api/process/embedded/audit.ts'
 import { agentOf } from '../../domain/log/owner.ts'
 import { inProcess } from './cli-support.ts'
 import { bodyOf, eventsIn, openWorld } from './http-support.ts'

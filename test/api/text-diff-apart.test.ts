@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { blameApart, patchApart } from '../../api/app/text-diff/apart.ts'
-import { blameLines } from '../../api/app/text-diff/blame-lines.ts'
-import { patchOf } from '../../api/app/text-diff/patch.ts'
+import { blameLines } from '../../api/operations/files/diff/blame-lines.ts'
+import { patchOf } from '../../api/operations/files/diff/patch.ts'
+import { blameApart, patchApart } from '../../api/operations/files/diff/threaded-diff.ts'
 import { turnsDuring } from '../support/event-loop.ts'
 
 // Texts that differ much cost the square of their difference, which nothing else may wait for.

@@ -11,7 +11,7 @@ import {
   ToolError,
   type ToolSpec,
   z,
-} from '../../api/tool-kit.ts'
+} from '../../api/library/tool-kit.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const text = (from: Uint8Array) => new TextDecoder().decode(from)

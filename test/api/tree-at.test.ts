@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { TreeAt } from '../../api/app/schemas/tree-at.ts'
+import type { TreeAt } from '../../api/operations/history/tree-at-schemas.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { treeSpec } from '../support/tree/plans.ts'
 import { Recorded } from '../support/tree/recorded.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Voices } from '../../api/cli/voices.ts'
+import { Voices } from '../../api/cli/output/agent-headings.ts'
 
 const told = () => {
   const shown: string[] = []

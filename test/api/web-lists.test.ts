@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { AskView } from '../../api/app/schemas/approvals.ts'
+import type { AskView } from '../../api/operations/approvals/schemas.ts'
 import { inPlace, keyOf } from '../../api/web/actions/asked.ts'
 import { Throttle } from '../../api/web/parts/throttle.ts'
 import { grown } from '../../api/web/runs/filters.ts'

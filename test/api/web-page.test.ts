@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { briefOf } from '../../api/app/events/brief.ts'
+import { briefOf } from '../../api/operations/events/brief.ts'
 import { SseParser } from '../../api/web/client/sse-parser.ts'
 import { daysOf } from '../../api/web/numbers/days.ts'
 import { ago, span } from '../../api/web/parts/format.ts'

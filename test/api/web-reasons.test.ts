@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { RunDetail as Detail } from '../../api/app/schemas/runs.ts'
+import type { RunDetail as Detail } from '../../api/operations/runs/schemas.ts'
 import { kindsOf } from '../../api/web/parts/patch-lines.ts'
 import { textDiff } from '../../api/web/parts/text-diff.ts'
 import { reasonsOf } from '../../api/web/run/reasons.ts'

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { createRedactor } from '../../domain/agent/secrets/redactor.ts'
+import { createRedactor } from '../../domain/secrets/redactor.ts'
 
 const root = join(import.meta.dirname, '../..')
 const page = readFileSync(join(root, 'api/docs/threat-model.md'), 'utf8')

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { cost } from '../../domain/agent/routing/money.ts'
 import { reserve } from '../../domain/agent/rules/budget.ts'
-import { cost } from '../../domain/agent/rules/money.ts'
 import { type AgentState, activityOf } from '../../domain/agent/state/state.ts'
 import { Decider } from '../support/decider.ts'
 import { call, calls, completes, testModel } from '../support/harness.ts'

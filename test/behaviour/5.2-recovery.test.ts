@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ModelError } from '../../domain/agent/errors.ts'
+import { ModelError } from '../../domain/calls/errors.ts'
 import { Decider } from '../support/decider.ts'
 import { call, calls, completes, says, testModel } from '../support/harness.ts'
 import { ROLE } from '../support/plans.ts'

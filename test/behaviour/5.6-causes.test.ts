@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { AgentEvent } from '../../domain/agent/events/events.ts'
-import type { Request } from '../../domain/runtime/types.ts'
+import type { Request } from '../../domain/agent/runtime/types.ts'
 import { call, calls, completes, USER } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { EventViews } from '../../api/app/events/view.ts'
+import { EventViews } from '../../api/operations/events/view.ts'
 import { call, calls, completes, says, USER } from '../support/harness.ts'
 import { given } from '../support/story.ts'
 

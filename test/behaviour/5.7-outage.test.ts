@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { waitingFor } from '../../domain/agent/decisions/waiting.ts'
-import { ModelError } from '../../domain/agent/errors.ts'
+import { waitingFor } from '../../domain/agent/decide/waiting.ts'
 import { workedAt } from '../../domain/agent/state/work-clock.ts'
+import { ModelError } from '../../domain/calls/errors.ts'
 import { call, calls, completes, says, testModel } from '../support/harness.ts'
 import { given, type Said, tool } from '../support/story.ts'
 

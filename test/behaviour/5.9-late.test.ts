@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { decide } from '../../domain/agent/decisions/decide.ts'
-import { ToolError } from '../../domain/agent/errors.ts'
+import { decide } from '../../domain/agent/decide/decide.ts'
+import { ToolError } from '../../domain/calls/errors.ts'
 import { call, calls, completes, seededRandom, USER } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'
 

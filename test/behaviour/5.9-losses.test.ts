@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { waitingFor } from '../../domain/agent/decisions/waiting.ts'
+import { waitingFor } from '../../domain/agent/decide/waiting.ts'
+import { endOf } from '../../domain/agent/runtime/drive-end.ts'
 import { digestOf } from '../../domain/agent/state/digest.ts'
 import { Transcript } from '../../domain/agent/state/messages.ts'
 import { callsOf } from '../../domain/agent/state/state.ts'
-import { endOf } from '../../domain/runtime/agent/look.ts'
 import { Decider } from '../support/decider.ts'
 import { HASH, lostPay, pay, shortened, types } from '../support/shortened.ts'
 

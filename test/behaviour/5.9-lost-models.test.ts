@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ModelError } from '../../domain/agent/errors.ts'
+import { ModelError } from '../../domain/calls/errors.ts'
 import { completes, seededRandom } from '../support/harness.ts'
 import { given, type Said } from '../support/story.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { UserCommand } from '../../domain/agent/decisions/commands.ts'
+import type { UserCommand } from '../../domain/agent/decide/commands.ts'
 import { call, calls, completes, says, USER } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'
 

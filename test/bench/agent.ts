@@ -2,7 +2,7 @@ import { controlTools } from '../../domain/agent/control/registry.ts'
 import type { ModelInfo } from '../../domain/agent/definition/spec.ts'
 import { AgentSpec } from '../../domain/agent/definition/spec.ts'
 import type { ToolSpec } from '../../domain/agent/definition/tools.ts'
-import type { ModelOutcome, ModelProvider, Tool } from '../../domain/ports.ts'
+import type { ModelOutcome, ModelProvider, Tool } from '../../domain/ports/index.ts'
 
 // The agent that is measured: every turn it reads one file and thinks aloud, as coding agents do.
 

@@ -1,16 +1,16 @@
 import { mkdirSync, rmSync } from 'node:fs'
-import { FileBlobs } from '../../adapters/blobs-file/store.ts'
-import type { SqliteLog } from '../../adapters/log-sqlite/log.ts'
-import { openSqliteLog } from '../../adapters/log-sqlite/open.ts'
-import { SqliteSnapshots } from '../../adapters/snapshots-sqlite/store.ts'
+import { FileBlobs } from '../../adapters/files/blobs/store.ts'
+import type { SqliteLog } from '../../adapters/sqlite/log/log.ts'
+import { openSqliteLog } from '../../adapters/sqlite/log/open.ts'
+import { SqliteSnapshots } from '../../adapters/sqlite/snapshots.ts'
 import { openVault } from '../../adapters/vault/file-vault.ts'
-import { openBoundary } from '../../api/host/boundary.ts'
-import { SystemClock } from '../../api/host/clock.ts'
-import { paths } from '../../api/host/paths.ts'
-import { systemRandom } from '../../api/host/random.ts'
+import { openBoundary } from '../../api/process/host/boundary.ts'
+import { SystemClock } from '../../api/process/host/clock.ts'
+import { paths } from '../../api/process/host/paths.ts'
+import { systemRandom } from '../../api/process/host/random.ts'
 import type { AgentSpec } from '../../domain/agent/definition/spec.ts'
-import type { ModelProvider } from '../../domain/ports.ts'
-import { Runtime } from '../../domain/runtime/agent/runtime.ts'
+import { Runtime } from '../../domain/agent/runtime/runtime.ts'
+import type { ModelProvider } from '../../domain/ports/index.ts'
 import { Projections } from '../../projections/index.ts'
 import { benchModel, benchSpec, type OnTurn, readFile } from './agent.ts'
 
@@ -26,7 +26,7 @@ export interface Embedded {
   close(): Promise<void>
 }
 
-/** Opens it as api/embedded does: log, blobs, snapshots, secret boundary, and tables that follow the log. */
+/** Opens it as api/process/embedded does: log, blobs, snapshots, secret boundary, and tables that follow the log. */
 export async function openEmbedded(data: string): Promise<Embedded> {
   mkdirSync(data, { recursive: true, mode: 0o700 })
   const at = paths(data)

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { fileOf } from '../../adapters/log-sqlite/file.ts'
-import { paths } from '../../api/host/paths.ts'
+import { fileOf } from '../../adapters/sqlite/log/file.ts'
+import { paths } from '../../api/process/host/paths.ts'
 import { openEmbedded } from './embedded.ts'
 import { type Append, appendsAfter, BareWriter, type Took } from './floor/writer.ts'
 

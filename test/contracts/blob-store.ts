@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { BlobStore } from '../../domain/ports.ts'
+import type { BlobStore } from '../../domain/ports/index.ts'
 
 const hash = 'ab'.repeat(32)
 const bytes = new Uint8Array(100_000).map((_, index) => index % 251)

@@ -1,6 +1,6 @@
 import { expect, onTestFinished } from 'vitest'
 import type { SealedEvent } from '../../domain/log/envelope.ts'
-import type { EventLog } from '../../domain/ports.ts'
+import type { EventLog } from '../../domain/ports/index.ts'
 import { Sealer } from '../support/sealing.ts'
 
 /** How an adapter is brought into the kit. */

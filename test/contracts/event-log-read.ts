@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
-import type { ReadOptions } from '../../domain/ports.ts'
+import type { ReadOptions } from '../../domain/ports/index.ts'
 import { collect, NEW } from '../support/sealing.ts'
 import { code, type EventLogFactory, opened } from './event-log-factory.ts'
 

@@ -11,8 +11,8 @@ import {
   streamNameFilter,
 } from '@eventstore/db-client'
 import { afterAll, describe, expect, test } from 'vitest'
-import { readFiltered } from '../../adapters/log-eventstore/filtered.ts'
-import { patched } from '../../adapters/log-eventstore/inner.ts'
+import { patched } from '../../adapters/eventstore/client-internals.ts'
+import { readFiltered } from '../../adapters/eventstore/filtered.ts'
 
 const event = (): EventData => binaryEvent({ type: 'noted', data: new Uint8Array(3) })
 const ids = (events: readonly { id: string }[]) => events.map(({ id }) => id)

@@ -15,9 +15,9 @@ import {
   streamNameFilter,
 } from '@eventstore/db-client'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { BinaryEvent } from '../../adapters/log-eventstore/append-message.ts'
-import { AppendStream } from '../../adapters/log-eventstore/append-stream.ts'
-import { patched } from '../../adapters/log-eventstore/inner.ts'
+import type { BinaryEvent } from '../../adapters/eventstore/append-message.ts'
+import { AppendStream } from '../../adapters/eventstore/append-stream.ts'
+import { patched } from '../../adapters/eventstore/client-internals.ts'
 
 const NO_STREAM = -1
 const event = (type = 'noted', size = 3, id: string = randomUUID()): BinaryEvent => ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Leases } from '../../domain/ports.ts'
+import type { Leases } from '../../domain/ports/index.ts'
 
 export interface LeasesFactory {
   /** None is held. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { SharedLimit } from '../../adapters/rate-limits/limit.ts'
-import type { RateLimiter } from '../../domain/ports.ts'
+import type { SharedLimit } from '../../adapters/memory/rate-limit.ts'
+import type { RateLimiter } from '../../domain/ports/index.ts'
 
 /** A limiter whose limit of a model is told by the given function. */
 export type OpenLimiter = (limitOf: (model: string) => SharedLimit) => Promise<RateLimiter>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { RequestCache } from '../../domain/ports.ts'
+import type { RequestCache } from '../../domain/ports/index.ts'
 
 /** The promises of every request cache. `pass`: lets so many ms go by. */
 export function requestCacheContract(

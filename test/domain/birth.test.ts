@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { agent } from '../../domain/agent/decisions/aggregate.ts'
+import { agent } from '../../domain/agent/decide/aggregate.ts'
 import { unsealed } from '../../domain/stream/sealing.ts'
 import { testSpec } from '../support/harness.ts'
 

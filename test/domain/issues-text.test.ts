@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { issuesOf, issuesText } from '../../domain/shared/issues.ts'
+import { issuesOf, issuesText } from '../../domain/log/issues.ts'
 
 const said = (schema: z.ZodType, value: unknown) => issuesText(issuesOf(schema.safeParse(value).error!))
 

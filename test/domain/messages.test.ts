@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { agent } from '../../domain/agent/decisions/aggregate.ts'
+import { agent } from '../../domain/agent/decide/aggregate.ts'
 import type { AgentEvent } from '../../domain/agent/events/events.ts'
 import { MAX_TOPICS, REQUEST_MS } from '../../domain/agent/state/bus.ts'
 import { Transcript } from '../../domain/agent/state/messages.ts'

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import type { AgentEvent, EventOf } from '../../domain/agent/events/events.ts'
+import { type RoutingFacts, route } from '../../domain/agent/routing/routing.ts'
+import type { AgentState } from '../../domain/agent/state/state.ts'
+import { UNCOMPRESSED } from '../../domain/agent/window/compression-state.ts'
 import {
   ASSEMBLER,
   assemblerOf,
   inputsHash,
   type RequestInputs,
   requestInputs,
-} from '../../domain/agent/rules/request.ts'
-import { type RoutingFacts, route } from '../../domain/agent/rules/routing.ts'
-import { UNCOMPRESSED } from '../../domain/agent/state/compression.ts'
-import type { AgentState } from '../../domain/agent/state/state.ts'
+} from '../../domain/agent/window/request.ts'
 import { Decider } from '../support/decider.ts'
 import { tool } from '../support/story.ts'
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formsOf } from '../../domain/agent/secrets/forms.ts'
-import { createRedactor, reference, resolveBytes, resolveReferences } from '../../domain/agent/secrets/redactor.ts'
 import type { Json } from '../../domain/log/json.ts'
+import { formsOf } from '../../domain/secrets/forms.ts'
+import { createRedactor, reference, resolveBytes, resolveReferences } from '../../domain/secrets/redactor.ts'
 
 if (process.env.FC_SEED) fc.configureGlobal({ seed: Number(process.env.FC_SEED) })
 

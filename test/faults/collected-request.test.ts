@@ -4,8 +4,8 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, onTestFinished, test } from 'vitest'
-import { abortable } from '../../api/owner/abortable.ts'
-import { remoteBackend } from '../../api/owner/remote.ts'
+import { abortable } from '../../api/process/owner/abortable.ts'
+import { remoteBackend } from '../../api/process/owner/remote.ts'
 import { tempFolder } from '../support/folders.ts'
 
 // A Request that was collected takes its signal's abort with it. A follower that waits for minutes must not hang on it.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openSqliteLog } from '../../adapters/log-sqlite/open.ts'
+import { openSqliteLog } from '../../adapters/sqlite/log/open.ts'
 import { StreamVerifier } from '../../domain/log/verify.ts'
 import { startLogChild } from '../support/child.ts'
 import { tempFolder } from '../support/folders.ts'

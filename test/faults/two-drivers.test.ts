@@ -1,6 +1,6 @@
 // @module-tag git
 import { expect, test, vi } from 'vitest'
-import type { CrashPoint } from '../../domain/runtime/ports.ts'
+import type { CrashPoint } from '../../domain/ports/runtime.ts'
 import { newPlace, type Place } from '../support/faults/cli.ts'
 import { driversOf, holdAt } from '../support/faults/drivers.ts'
 import { factsOf, filesIn } from '../support/faults/inspect.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { agent } from '../../domain/agent/decisions/aggregate.ts'
+import { agent } from '../../domain/agent/decide/aggregate.ts'
 import { undelivered } from '../../domain/agent/state/courier.ts'
 import { type AgentState, callsOf, isFinished } from '../../domain/agent/state/state.ts'
 import { messageId } from '../../domain/log/ids.ts'

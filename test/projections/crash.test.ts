@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { openSqliteStore } from '../../projections/store/sqlite.ts'
+import { openSqliteStore } from '../../projections/engine/store/sqlite.ts'
 import { killedContract } from '../contracts/projections/killed.ts'
 import { tempFolder } from '../support/folders.ts'
 import { dumpFile, sqliteKit } from '../support/projections/kit.ts'

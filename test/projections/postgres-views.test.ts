@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { EventViews } from '../../api/app/events/view.ts'
+import { EventViews } from '../../api/operations/events/view.ts'
 import { describeWithSharedPostgres } from '../support/postgres.ts'
 import { comparedCheckpoints, rowsOfView } from '../support/projections/checkpoint-view.ts'
 import { world } from '../support/projections/family.ts'

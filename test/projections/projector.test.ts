@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, it } from 'vitest'
-import { isTooBig } from '../../projections/store/damage.ts'
+import { isTooBig } from '../../projections/engine/store/damage.ts'
 import { damageContract } from '../contracts/projections/damage.ts'
 import { projectorContract } from '../contracts/projections/projector.ts'
 import { refusedContract, refusing } from '../contracts/projections/refused.ts'

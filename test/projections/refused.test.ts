@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { bisected, parkedAtRefusal } from '../../projections/projector/refused.ts'
-import { rowsRefused } from '../../projections/store/store.ts'
+import { bisected, parkedAtRefusal } from '../../projections/engine/projector/refused.ts'
+import { rowsRefused } from '../../projections/engine/store/store.ts'
 
 const items = Array.from({ length: 1024 }, (_, i) => i)
 const refused = () => rowsRefused('The test', new Error('too long'))

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { MemoryLog } from '../../adapters/log-memory/log.ts'
+import { MemoryLog } from '../../adapters/memory/log.ts'
+import { acceptedLosses, acceptLogLoss } from '../../domain/agent/runtime/losses.ts'
 import { canonicalBytes } from '../../domain/log/canonical.ts'
 import { LogError } from '../../domain/log/errors.ts'
-import { type LogLoss, sealLoss } from '../../domain/log/loss.ts'
+import { type LogLoss, sealLoss } from '../../domain/log/loss/loss.ts'
 import { saltBody, seal } from '../../domain/log/seal.ts'
-import { acceptedLosses, acceptLogLoss } from '../../domain/runtime/agent/losses.ts'
 import { USER } from '../support/harness.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { MemoryLog } from '../../adapters/log-memory/log.ts'
+import { MemoryLog } from '../../adapters/memory/log.ts'
 import { ConflictError, LogError } from '../../domain/log/errors.ts'
 import { completes, MemoryBlobs, USER } from '../support/harness.ts'
 import { given } from '../support/story.ts'

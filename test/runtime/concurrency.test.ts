@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { KeyedMutex, Mutex, Semaphore } from '../../domain/runtime/concurrency.ts'
+import { KeyedMutex, Mutex, Semaphore } from '../../domain/stream/runtime/concurrency.ts'
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 

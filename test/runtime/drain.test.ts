@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ToolError } from '../../domain/agent/errors.ts'
+import { ToolError } from '../../domain/calls/errors.ts'
 import { call, calls, completes, USER } from '../support/harness.ts'
 import { type Given, given, tool } from '../support/story.ts'
 

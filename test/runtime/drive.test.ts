@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { ModelError, ToolError } from '../../domain/agent/errors.ts'
+import { ModelError, ToolError } from '../../domain/calls/errors.ts'
 import { call, calls, completes, harness, says, testSpec, toolSpec, USER } from '../support/harness.ts'
 import { NO_SECRETS } from '../support/no-secrets.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { MemoryLog } from '../../adapters/log-memory/log.ts'
-import { agent } from '../../domain/agent/decisions/aggregate.ts'
+import { MemoryLog } from '../../adapters/memory/log.ts'
+import { agent } from '../../domain/agent/decide/aggregate.ts'
 import { agentStream } from '../../domain/log/ids.ts'
-import { erasable } from '../../domain/runtime/erasure/erase.ts'
+import { erasable } from '../../domain/stream/runtime/erasure/erase.ts'
 import { call, calls, completes, MemoryBlobs, MemoryIntents, USER } from '../support/harness.ts'
 import { given, longTool, tool } from '../support/story.ts'
 

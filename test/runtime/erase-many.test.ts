@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { MemoryLog } from '../../adapters/log-memory/log.ts'
+import { MemoryLog } from '../../adapters/memory/log.ts'
 import { UNKNOWN_TOOL } from '../../domain/agent/definition/tools.ts'
 import { MAX_INLINE_BODY } from '../../domain/log/blobs.ts'
 import { canonicalBytes } from '../../domain/log/canonical.ts'

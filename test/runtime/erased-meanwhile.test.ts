@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { MemoryLog } from '../../adapters/log-memory/log.ts'
+import { MemoryLog } from '../../adapters/memory/log.ts'
 import { ERASED } from '../../domain/agent/events/residue.ts'
-import type { ReadOptions } from '../../domain/ports.ts'
+import type { ReadOptions } from '../../domain/ports/index.ts'
 import { call, calls, completes, MemoryBlobs } from '../support/harness.ts'
 import { given, longTool } from '../support/story.ts'
 

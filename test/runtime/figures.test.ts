@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { StartAgent } from '../../domain/agent/decisions/commands.ts'
+import { StartAgent } from '../../domain/agent/decide/commands.ts'
 import { AgentSpec } from '../../domain/agent/definition/spec.ts'
 import { ToolSpec } from '../../domain/agent/definition/tools.ts'
 import { call, calls, completes, testModel, testSpec, toolSpec } from '../support/harness.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { ModelError } from '../../domain/agent/errors.ts'
-import type { ToolFailure } from '../../domain/ports.ts'
+import { ModelError } from '../../domain/calls/errors.ts'
+import type { ToolFailure } from '../../domain/ports/index.ts'
 import { call, calls, completes } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ERASED } from '../../domain/agent/events/residue.ts'
-import type { At } from '../../domain/runtime/types.ts'
+import type { At } from '../../domain/agent/runtime/types.ts'
 import { draws } from '../support/faults/seed.ts'
 import { call, calls, completes, USER } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'

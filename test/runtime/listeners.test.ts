@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { AgentMailbox } from '../../domain/runtime/agent/mailbox.ts'
+import { AgentMailbox } from '../../domain/agent/runtime/mailbox.ts'
 import { call, calls, completes, testSpec, USER } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'
 

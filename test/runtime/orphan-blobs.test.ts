@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { MemoryLog } from '../../adapters/log-memory/log.ts'
+import { MemoryLog } from '../../adapters/memory/log.ts'
 import { ConflictError, LogError } from '../../domain/log/errors.ts'
-import { sweepBlobs } from '../../domain/runtime/sweep-blobs.ts'
+import { sweepBlobs } from '../../domain/stream/runtime/sweep-blobs.ts'
 import { completes, MemoryBlobs, MemoryIntents, USER } from '../support/harness.ts'
 import { given } from '../support/story.ts'
 

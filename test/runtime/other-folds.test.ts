@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { MemoryLog } from '../../adapters/log-memory/log.ts'
+import { MemoryLog } from '../../adapters/memory/log.ts'
 import { FOLD } from '../../domain/agent/state/digest.ts'
 import type { Header, SealedEvent } from '../../domain/log/envelope.ts'
 import { GENESIS, seal } from '../../domain/log/seal.ts'

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { type Block, callArguments } from '../../domain/agent/events/content.ts'
-import { createRedactor } from '../../domain/agent/secrets/redactor.ts'
+import { redactOutcome, redactRequest } from '../../domain/agent/runtime/redact.ts'
 import type { Json } from '../../domain/log/json.ts'
-import { redactOutcome, redactRequest } from '../../domain/runtime/agent/redact.ts'
-import type { SecretBoundary } from '../../domain/runtime/ports.ts'
-import { yielder } from '../../domain/runtime/yield-to-event-loop.ts'
+import type { SecretBoundary } from '../../domain/ports/runtime.ts'
+import { createRedactor } from '../../domain/secrets/redactor.ts'
+import { yielder } from '../../domain/stream/runtime/yield-to-event-loop.ts'
 import { NO_SECRETS } from '../support/no-secrets.ts'
 
 // A secret may be any word, also one that commands and blocks are made of. Fault planted: the whole command redacted.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { MemoryLog } from '../../adapters/log-memory/log.ts'
+import { MemoryLog } from '../../adapters/memory/log.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { call, calls, completes, MemoryBlobs, USER } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'

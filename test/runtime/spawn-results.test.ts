@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { ContextStore } from '../../domain/runtime/context/store.ts'
-import { AgentRuntime } from '../../domain/runtime/spawn/agent-runtime.ts'
-import { ProviderError } from '../../domain/spawn/errors.ts'
+import { ProviderError } from '../../domain/external/spawn/errors.ts'
+import { AgentRuntime } from '../../domain/external/spawn/runtime/agent-runtime.ts'
+import { ContextStore } from '../../domain/store/runtime/store.ts'
 import { HeldProvider, idle } from '../support/spawn/provider.ts'
 
 test('the store is told which run of the log gave the result, or failed', async () => {

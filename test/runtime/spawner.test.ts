@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { ContextStore } from '../../domain/runtime/context/store.ts'
-import { AgentRuntime } from '../../domain/runtime/spawn/agent-runtime.ts'
-import { RecursiveSpawner, type RecursiveSpawnerOptions } from '../../domain/runtime/spawn/recursive-spawner.ts'
-import { SpawnError } from '../../domain/spawn/errors.ts'
+import { SpawnError } from '../../domain/external/spawn/errors.ts'
+import { AgentRuntime } from '../../domain/external/spawn/runtime/agent-runtime.ts'
+import {
+  RecursiveSpawner,
+  type RecursiveSpawnerOptions,
+} from '../../domain/external/spawn/runtime/recursive-spawner.ts'
+import { ContextStore } from '../../domain/store/runtime/store.ts'
 import { answering, HeldProvider, idle } from '../support/spawn/provider.ts'
 
 // CONTRACTS 14, Spawner.

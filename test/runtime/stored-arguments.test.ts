@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { MAX_ARGUMENT_VALUES } from '../../domain/agent/events/answer-bounds.ts'
 import { callArguments, requestedCalls } from '../../domain/agent/events/content.ts'
-import { performTool } from '../../domain/runtime/agent/perform/perform-tool.ts'
-import type { ToolAttempt } from '../../domain/runtime/agent/perform/tool-attempt.ts'
+import { performTool } from '../../domain/agent/runtime/perform/perform-tool.ts'
+import type { ToolAttempt } from '../../domain/agent/runtime/perform/tool-attempt.ts'
 import { tool } from '../support/story.ts'
 
 const block = (input_text: string) => ({ type: 'tool_use', id: 'a', name: 'look', input_text })

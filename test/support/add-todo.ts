@@ -1,4 +1,4 @@
-import { defineTool, z } from '../../api/tool-kit.ts'
+import { defineTool, z } from '../../api/library/tool-kit.ts'
 
 const decoder = new TextDecoder()
 

@@ -1,10 +1,10 @@
 import type { Findings } from '../../domain/agent/control/control-tool.ts'
 import { controlToolNamed } from '../../domain/agent/control/registry.ts'
-import type { Command } from '../../domain/agent/decisions/commands.ts'
-import { decide } from '../../domain/agent/decisions/decide.ts'
+import type { Command } from '../../domain/agent/decide/commands.ts'
+import { decide } from '../../domain/agent/decide/decide.ts'
 import { Transcript } from '../../domain/agent/state/messages.ts'
 import type { AgentState } from '../../domain/agent/state/state.ts'
-import type { Tool } from '../../domain/ports.ts'
+import type { Tool } from '../../domain/ports/index.ts'
 import { testSpec, USER } from './harness.ts'
 
 type Driver = { readonly id: string; readonly epoch: number }

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
-import type { HealthFigures } from '../../domain/agent/definition/routing.ts'
 import type { AgentEvent } from '../../domain/agent/events/events.ts'
-import { route, routingFacts } from '../../domain/agent/rules/routing.ts'
+import type { HealthFigures } from '../../domain/agent/routing/decision.ts'
+import { route, routingFacts } from '../../domain/agent/routing/routing.ts'
 import { evolve } from '../../domain/agent/state/evolve.ts'
 import type { AgentState } from '../../domain/agent/state/state.ts'
 

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { MemoryLog } from '../../adapters/log-memory/log.ts'
+import { MemoryLog } from '../../adapters/memory/log.ts'
 import { controlTools } from '../../domain/agent/control/registry.ts'
 import { AgentSpec } from '../../domain/agent/definition/spec.ts'
 import type { ToolSpec } from '../../domain/agent/definition/tools.ts'
 import type { Block } from '../../domain/agent/events/content.ts'
 import type { AgentEvent } from '../../domain/agent/events/events.ts'
+import { history } from '../../domain/agent/runtime/history/history.ts'
+import { Runtime } from '../../domain/agent/runtime/runtime.ts'
 import type { Actor } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type {
@@ -16,11 +18,9 @@ import type {
   ModelOutcome,
   ModelRequest,
   Tool,
-} from '../../domain/ports.ts'
-import { history } from '../../domain/runtime/agent/history/history.ts'
-import { Runtime } from '../../domain/runtime/agent/runtime.ts'
-import type { Environment, RuntimePorts } from '../../domain/runtime/ports.ts'
-import { FIRST_WARNING_MS, STOP_LIMIT_MS } from '../../domain/runtime/retry.ts'
+} from '../../domain/ports/index.ts'
+import type { Environment, RuntimePorts } from '../../domain/ports/runtime.ts'
+import { FIRST_WARNING_MS, STOP_LIMIT_MS } from '../../domain/stream/runtime/retry.ts'
 import { NO_SECRETS } from './no-secrets.ts'
 
 export const USER: Actor = { kind: 'user', id: 'tester' }

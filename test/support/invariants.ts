@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
-import { owed } from '../../domain/agent/decisions/owed.ts'
-import { TOOL_ERROR_CODES } from '../../domain/agent/error-codes.ts'
+import { owed } from '../../domain/agent/decide/owed.ts'
 import { type AgentEvent, bodies } from '../../domain/agent/events/events.ts'
 import { evolve } from '../../domain/agent/state/evolve.ts'
 import { type AgentState, isFinished, type Machine } from '../../domain/agent/state/state.ts'
+import { TOOL_ERROR_CODES } from '../../domain/calls/error-codes.ts'
 
 /** The table of the state machine (seed 000, section 6), without what stays as it is. */
 export const TRANSITIONS: Readonly<Record<Machine['status'], readonly Machine['status'][]>> = {

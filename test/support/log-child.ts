@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { writeSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
-import { openSqliteLog } from '../../adapters/log-sqlite/open.ts'
+import { openSqliteLog } from '../../adapters/sqlite/log/open.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { StreamVerifier } from '../../domain/log/verify.ts'
 import { bytesOf, collect, NEW, Sealer, type Tip, tipOf } from './sealing.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { RecordedEvent, SealedEvent } from '../../domain/log/envelope.ts'
 import { ConflictError, LogError } from '../../domain/log/errors.ts'
-import type { EventLog } from '../../domain/ports.ts'
+import type { EventLog } from '../../domain/ports/index.ts'
 import { asSealed } from '../contracts/event-log-factory.ts'
 import { collect, erasedBody, NEW, Sealer, type Tip, tipOf } from './sealing.ts'
 

@@ -1,4 +1,4 @@
-import type { ModelRequest } from '../../domain/ports.ts'
+import type { ModelRequest } from '../../domain/ports/index.ts'
 import { call, calls, completes, harness, says, testModel, testSpec } from './harness.ts'
 import { tool } from './story.ts'
 

@@ -1,4 +1,4 @@
-import type { RequestCache } from '../../domain/ports.ts'
+import type { RequestCache } from '../../domain/ports/index.ts'
 
 /** A cache that forgets nothing by itself. */
 export class MemoryRequestCache implements RequestCache {

@@ -1,4 +1,4 @@
-import type { Vault } from '../../domain/ports.ts'
+import type { Vault } from '../../domain/ports/index.ts'
 
 /** A vault in memory that holds these values by name. */
 export function memoryVault(values: Readonly<Record<string, string>>): Vault {

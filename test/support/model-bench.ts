@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { afterEach } from 'vitest'
-import type { ModelProvider } from '../../domain/ports.ts'
+import type { ModelProvider } from '../../domain/ports/index.ts'
 import { type Got, type Loopback, loopback } from './loopback.ts'
 
 /** A provider under test and the loopback server that it talks to; one at a time, closed after each test. */

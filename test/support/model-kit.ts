@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { requestedCalls } from '../../domain/agent/events/content.ts'
 import { bodies } from '../../domain/agent/events/events.ts'
 import { canonicalBytes } from '../../domain/log/canonical.ts'
-import type { ModelProvider } from '../../domain/ports.ts'
+import type { ModelProvider } from '../../domain/ports/index.ts'
 import { ask, failure, never, request, result } from './model-request.ts'
 
 /** How the kit makes a provider do things. Each answer: the text `Reading it.` and calls of `read_file` {path: "a"}. */

@@ -1,6 +1,6 @@
-import { ModelError } from '../../domain/agent/errors.ts'
 import type { Message } from '../../domain/agent/events/content.ts'
-import type { ModelOutcome, ModelProvider, ModelRequest } from '../../domain/ports.ts'
+import { ModelError } from '../../domain/calls/errors.ts'
+import type { ModelOutcome, ModelProvider, ModelRequest } from '../../domain/ports/index.ts'
 
 const parameters = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] }
 

@@ -1,4 +1,4 @@
-import type { SecretBoundary } from '../../domain/runtime/ports.ts'
+import type { SecretBoundary } from '../../domain/ports/runtime.ts'
 
 /** A boundary for tests that have no secrets. */
 export const NO_SECRETS: SecretBoundary = {

@@ -1,4 +1,4 @@
-import type { UserCommand } from '../../domain/agent/decisions/commands.ts'
+import type { UserCommand } from '../../domain/agent/decide/commands.ts'
 import type { Call } from '../../domain/agent/state/state.ts'
 import type { PersonRequest } from './plans.ts'
 

@@ -1,5 +1,5 @@
-import { Runtime } from '../../domain/runtime/agent/runtime.ts'
-import type { CrashPoint, RuntimePorts } from '../../domain/runtime/ports.ts'
+import { Runtime } from '../../domain/agent/runtime/runtime.ts'
+import type { CrashPoint, RuntimePorts } from '../../domain/ports/runtime.ts'
 
 export const NEVER = new Promise<never>(() => undefined)
 

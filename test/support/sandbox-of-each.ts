@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach } from 'vitest'
 import { createSandbox } from '../../adapters/sandbox/bubblewrap.ts'
-import type { Command, Sandbox } from '../../domain/ports.ts'
+import type { Command, Sandbox } from '../../domain/ports/index.ts'
 import { freshFolders } from './folders.ts'
 
 export const never = new AbortController().signal

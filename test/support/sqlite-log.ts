@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { onTestFinished } from 'vitest'
-import type { SqliteLog } from '../../adapters/log-sqlite/log.ts'
-import { openSqliteLog } from '../../adapters/log-sqlite/open.ts'
+import type { SqliteLog } from '../../adapters/sqlite/log/log.ts'
+import { openSqliteLog } from '../../adapters/sqlite/log/open.ts'
 import { tempFolder } from './folders.ts'
 import { BEFORE } from './sealing.ts'
 

@@ -1,5 +1,5 @@
-import { SystemClock } from '../../api/host/clock.ts'
-import type { Clock } from '../../domain/ports.ts'
+import { SystemClock } from '../../api/process/host/clock.ts'
+import type { Clock } from '../../domain/ports/index.ts'
 
 /** A clock that stands still, by which nothing ever is late; waiting goes on. */
 export function standing(instant = 0): Clock {

@@ -1,9 +1,9 @@
-import type { UserCommand } from '../../domain/agent/decisions/commands.ts'
+import type { UserCommand } from '../../domain/agent/decide/commands.ts'
 import type { ToolSpec } from '../../domain/agent/definition/tools.ts'
 import type { AgentEvent, EventOf, EventType } from '../../domain/agent/events/events.ts'
+import { Runtime } from '../../domain/agent/runtime/runtime.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
-import type { ModelOutcome, Tool, ToolContext, ToolResult } from '../../domain/ports.ts'
-import { Runtime } from '../../domain/runtime/agent/runtime.ts'
+import type { ModelOutcome, Tool, ToolContext, ToolResult } from '../../domain/ports/index.ts'
 import { type Answer, harness, seededRandom, type TestPorts, testSpec, toolSpec, USER, withTools } from './harness.ts'
 import { VirtualClock } from './virtual-clock.ts'
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../domain/ports.ts'
+import type { Clock } from '../../domain/ports/index.ts'
 
 /** A clock whose time moves only when nothing else can: to the instant of the next sleeper. Nothing waits for real. */
 export class VirtualClock implements Clock {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
-import type { ToolContext } from '../../domain/ports.ts'
+import type { ToolContext } from '../../domain/ports/index.ts'
 
 export interface WebServer {
   readonly port: number

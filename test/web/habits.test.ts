@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { waysTo } from '../../api/web/habits/ways.ts'
+import { waysTo } from '../../api/web/habits/equivalent-commands.ts'
 import { useBrowser } from '../support/browser/pages.ts'
 import { type Served, serve, troubles } from '../support/browser/served.ts'
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import { keyedRunId } from '../../app/runs/keyed.ts'
-import type { Run, RunDetail } from '../../app/schemas/runs.ts'
+import { keyedRunId } from '../../operations/runs/idempotency.ts'
+import type { Run, RunDetail } from '../../operations/runs/schemas.ts'
 import { Refused, take } from '../client.ts'
 import type { Context } from '../context.ts'
 

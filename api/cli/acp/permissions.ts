@@ -4,7 +4,7 @@ import {
   type PermissionOption,
   type RequestPermissionRequest,
 } from '@agentclientprotocol/sdk'
-import { approvalOf, decide } from '../ask.ts'
+import { approvalOf, decide } from '../ask/ask-person.ts'
 import { Refused } from '../client.ts'
 import type { Context } from '../context.ts'
 import { shownCall } from './tool-calls.ts'

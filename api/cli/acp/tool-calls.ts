@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { ToolCall, ToolKind } from '@agentclientprotocol/sdk'
-import { unmistakable } from '../../app/text/visible-text.ts'
+import { unmistakable } from '../../operations/text/visible-text.ts'
 
 const KINDS: Readonly<Record<string, ToolKind>> = {
   read_file: 'read',

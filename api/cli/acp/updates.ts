@@ -1,5 +1,5 @@
 import type { PlanEntry, SessionUpdate } from '@agentclientprotocol/sdk'
-import type { EventView } from '../../app/schemas/events.ts'
+import type { EventView } from '../../operations/events/schemas.ts'
 import { shownCall } from './tool-calls.ts'
 
 type Payload = Readonly<Record<string, unknown>>

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Agent } from '../../app/schemas/agents.ts'
+import type { Agent } from '../../operations/external/schemas.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit.ts'

@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
 import type { z } from 'zod'
-import type { ArtifactList } from '../../app/schemas/approvals.ts'
+import type { ArtifactList } from '../../operations/approvals/schemas.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT, UsageError } from '../exit.ts'
+import { type PageQuery, pages } from '../follow/pages.ts'
 import { oneLine } from '../output/text.ts'
 import { bytes } from '../output/units.ts'
-import { type PageQuery, pages } from '../pages.ts'
 import type { Kit } from './kit.ts'
 
 type Listed = z.infer<typeof ArtifactList>['artifacts'][number]

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { ContextView } from '../../app/schemas/context.ts'
+import type { ContextView } from '../../operations/window/schemas.ts'
 import { asOne, take } from '../client.ts'
 import { EXIT, UsageError } from '../exit.ts'
 import { oneLine, safe } from '../output/text.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Cost } from '../../app/schemas/cost.ts'
+import type { Cost } from '../../operations/numbers/cost-schemas.ts'
 import { take } from '../client.ts'
 import { EXIT } from '../exit.ts'
 import { dollars } from '../output/units.ts'

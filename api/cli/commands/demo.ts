@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { envName, onServers } from '../../app/config.ts'
 import { playDocument } from '../../demo/document.ts'
 import { demoScript, freshDemo, TASK } from '../../demo/project.ts'
 import { startConfined } from '../../demo/start.ts'
 import { tellStory } from '../../demo/story.ts'
 import { playTeam } from '../../demo/team.ts'
+import { envName, onServers } from '../../process/config/config.ts'
 import { Context, type GlobalOptions } from '../context.ts'
-import { driveToEnd, FROM_BIRTH, resuming } from '../drive.ts'
 import { EXIT } from '../exit.ts'
+import { driveToEnd, FROM_BIRTH, resuming } from '../follow/drive.ts'
 import { type Kit, modelId } from './kit.ts'
 
 interface DemoOptions {

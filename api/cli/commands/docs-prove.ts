@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { agreed } from '../choose.ts'
+import { agreed } from '../ask/choose.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit.ts'

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { take } from '../client.ts'
 import { examine } from '../doctor/checks.ts'
 import { EXIT } from '../exit.ts'
-import { lossReport } from '../loss-text.ts'
+import { lossReport } from '../output/loss-text.ts'
 import type { Kit } from './kit.ts'
 
 export function doctorCommand(program: Command, kit: Kit): void {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { parseDollars } from '../../../domain/agent/rules/money.ts'
+import { parseDollars } from '../../../domain/agent/routing/money.ts'
 import type { CliIo, Context, GlobalOptions } from '../context.ts'
 import { UsageError } from '../exit.ts'
 
@@ -28,7 +28,7 @@ export function kitOf(io: CliIo, likeIt: Kit['likeIt'], done: (code: number) => 
         const settings = Object.fromEntries(flags.map((f) => [f, options[f]]))
         const [{ Context }, { unknownVariables }] = await Promise.all([
           import('../context.ts'),
-          import('../../app/config.ts'),
+          import('../../process/config/config.ts'),
         ])
         const ctx = new Context(io, options, settings)
         for (const name of unknownVariables(io.env)) ctx.note(`${name} is no setting and is passed over`)

@@ -11,7 +11,7 @@ const ENDING = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 async function mcp(ctx: Context, readOnly: boolean): Promise<number> {
   // Help, which names all commands, does not load the protocol.
   const [{ mcpServer }, { StdioServerTransport, serveStdio }] = await Promise.all([
-    import('../mcp/server.ts'),
+    import('../../mcp/server.ts'),
     import('@modelcontextprotocol/server/stdio'),
   ])
   // Before the first message: a folder that cannot be had is told at once, and not in the middle of a call.

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import { hasEnded } from '../../app/runs/ended.ts'
-import type { MessageList, MessageView, Sent } from '../../app/schemas/messages.ts'
+import type { MessageList, MessageView, Sent } from '../../operations/messages/schemas.ts'
+import { hasEnded } from '../../operations/runs/drive-end.ts'
 import { asOne, take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT, UsageError } from '../exit.ts'
-import { sseMessages } from '../sse.ts'
+import { sseMessages } from '../follow/sse.ts'
 import { type Kit, readAll } from './kit.ts'
 
 /** All messages of a run after a cursor; `next`: the cursor behind the last one. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Models, RoutingDecisions } from '../../app/schemas/models.ts'
+import type { Models, RoutingDecisions } from '../../operations/models/schemas.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit.ts'

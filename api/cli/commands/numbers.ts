@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Measured } from '../../app/schemas/numbers.ts'
+import type { Measured } from '../../operations/numbers/schemas.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { PermissionList } from '../../app/schemas/permissions.ts'
+import type { PermissionList } from '../../operations/permissions/schemas.ts'
 import { asOne, take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit.ts'

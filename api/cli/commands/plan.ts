@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { progressOf, waitedFor } from '../../../domain/agent/state/tasks.ts'
-import type { PlanView } from '../../app/schemas/plan.ts'
+import { progressOf, waitedFor } from '../../../domain/agent/tasks/state.ts'
+import type { PlanView } from '../../operations/plan/schemas.ts'
 import { take } from '../client.ts'
 import { EXIT } from '../exit.ts'
 import { oneLine, safe } from '../output/text.ts'

@@ -3,17 +3,17 @@ import { basename, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import type { Command } from 'commander'
 import { placeOf } from '../../../adapters/vault/keys.ts'
+import { counted } from '../../../projections/engine/text.ts'
 import type { RebuildOptions } from '../../../projections/index.ts'
-import { counted } from '../../../projections/text.ts'
-import { onServers } from '../../app/config.ts'
-import { NoExport, verifyExport } from '../../app/events/verify-export.ts'
-import { vaultKeys } from '../../host/vault-keys.ts'
-import { nextLines } from '../asks.ts'
+import { NoExport, verifyExport } from '../../operations/events/verify-export.ts'
+import { onServers } from '../../process/config/config.ts'
+import { vaultKeys } from '../../process/host/vault-keys.ts'
+import { nextLines } from '../ask/question-lines.ts'
 import { asOne, take } from '../client.ts'
 import type { Context } from '../context.ts'
-import { driveToEnd, FROM_BIRTH, resuming } from '../drive.ts'
 import { CliError, EXIT, UsageError } from '../exit.ts'
-import { linesOf } from '../lines.ts'
+import { driveToEnd, FROM_BIRTH, resuming } from '../follow/drive.ts'
+import { linesOf } from '../output/lines.ts'
 import { bytes } from '../output/units.ts'
 import { damage, verifyAll, verifyRun } from '../verification.ts'
 import { pointOf } from './history.ts'
@@ -30,8 +30,8 @@ const COMPARED = {
 async function rebuilt(ctx: Context, wishes: RebuildOptions) {
   if (onServers(ctx.config)) {
     const [{ rebuildOnServers }, { rebuildRow }] = await Promise.all([
-      import('../../servers/rebuild.ts'),
-      import('../../host/row-views.ts'),
+      import('../../process/servers/rebuild.ts'),
+      import('../../process/host/row-views.ts'),
     ])
     return rebuildRow(await rebuildOnServers(ctx.config, wishes, (text) => ctx.note(text)))
   }

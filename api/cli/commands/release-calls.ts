@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import { counted } from '../../../projections/text.ts'
-import { hasEnded } from '../../app/runs/ended.ts'
+import { counted } from '../../../projections/engine/text.ts'
+import { hasEnded } from '../../operations/runs/drive-end.ts'
 import { asOne, Refused, take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT, UsageError } from '../exit.ts'
-import { runPages } from '../pages.ts'
+import { runPages } from '../follow/pages.ts'
 import type { Kit } from './kit.ts'
 
 interface Options {

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import { agreed } from '../choose.ts'
+import { agreed } from '../ask/choose.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT, UsageError } from '../exit.ts'
-import { accepted, acceptedLines, lossLines, lossReport } from '../loss-text.ts'
+import { accepted, acceptedLines, lossLines, lossReport } from '../output/loss-text.ts'
 import type { Kit } from './kit.ts'
 
 interface Options {

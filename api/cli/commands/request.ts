@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { SentRequests } from '../../app/schemas/requests.ts'
+import type { SentRequests } from '../../operations/window/request-schemas.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { CliError, EXIT } from '../exit.ts'

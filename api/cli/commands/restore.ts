@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { counted } from '../../../projections/text.ts'
-import { agreed } from '../choose.ts'
+import { counted } from '../../../projections/engine/text.ts'
+import { agreed } from '../ask/choose.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT, UsageError } from '../exit.ts'

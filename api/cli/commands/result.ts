@@ -5,7 +5,7 @@ import { refusal } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT, UsageError } from '../exit.ts'
 import { safe } from '../output/text.ts'
-import { askResult, pieces } from '../whole-result.ts'
+import { askResult, pieces } from '../output/whole-result.ts'
 import type { Kit } from './kit.ts'
 
 /** The answer that holds the whole result of a call, of which the run's part may be shortened. */

@@ -9,12 +9,12 @@ import {
   RecoveryConfig,
   TreeLimits,
 } from '../../../domain/agent/definition/spec.ts'
-import { DEFAULT_TURNS } from '../../app/runs/prepare-start.ts'
-import { OWN_AGENT, type StartRunInput } from '../../app/schemas/start.ts'
+import { DEFAULT_TURNS } from '../../operations/runs/prepare-start.ts'
+import { OWN_AGENT, type StartRunInput } from '../../operations/runs/start-schemas.ts'
 import { take } from '../client.ts'
-import { driveToEnd, FROM_BIRTH, resuming } from '../drive.ts'
 import { EXIT, UsageError } from '../exit.ts'
-import { followAgent } from '../follow-agent.ts'
+import { driveToEnd, FROM_BIRTH, resuming } from '../follow/drive.ts'
+import { followAgent } from '../follow/follow-agent.ts'
 import { choice, jsonOrText, type Kit, modelId, money, names, readAll, some, whole } from './kit.ts'
 import { knowledgeFrom, pairs, routingFrom } from './run-files.ts'
 

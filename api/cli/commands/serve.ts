@@ -1,15 +1,15 @@
 import type { Command } from 'commander'
 import { LogError } from '../../../domain/log/errors.ts'
-import { onServers } from '../../app/config.ts'
-import { retryFaultedRuns } from '../../app/drives/retry-faulted-runs.ts'
-import { sweep } from '../../app/drives/sweeper.ts'
-import { type Tell, told } from '../../app/told.ts'
 import { tokenPath } from '../../http/token.ts'
-import { tellOutages } from '../../servers/outages.ts'
+import { type Tell, told } from '../../operations/notices.ts'
+import { onServers } from '../../process/config/config.ts'
+import { retryFaultedRuns } from '../../process/drives/retry-faulted-runs.ts'
+import { sweep } from '../../process/drives/sweeper.ts'
+import { tellOutages } from '../../process/servers/outages.ts'
 import type { Context } from '../context.ts'
 import { CliError, EXIT } from '../exit.ts'
+import { identified, SERVICE_PATIENCE_MS, untilTold } from '../follow/until-stopped.ts'
 import { quoted } from '../output/text.ts'
-import { identified, SERVICE_PATIENCE_MS, untilTold } from '../until-told.ts'
 import type { Kit } from './kit.ts'
 import { openPage } from './open.ts'
 
@@ -28,7 +28,7 @@ async function serve(ctx: Context, { open = false }: ServeOptions): Promise<numb
       if (!(error instanceof LogError && error.code === 'LOG_LOCKED')) throw error
       throw new CliError(`another process owns ${config.data}; end it first, or serve another folder with --data`)
     })
-  const { localBackend } = await import('../../owner/local.ts')
+  const { localBackend } = await import('../../process/owner/local.ts')
   const backend = await localBackend(services, { config, env: io.env, tcp: true, onFault })
   await untilTold(
     ctx,

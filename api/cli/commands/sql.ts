@@ -1,9 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Command } from 'commander'
-import { onServers } from '../../app/config.ts'
-import { cellOf } from '../../app/sql/auditor.ts'
-import { filled, savedQuestions } from '../../app/sql/saved.ts'
-import { question } from '../../embedded/sql/statement.ts'
+import { cellOf } from '../../operations/sql/auditor.ts'
+import { filled, savedQuestions } from '../../operations/sql/saved.ts'
+import { onServers } from '../../process/config/config.ts'
+import { question } from '../../process/embedded/sql/statement.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { CliError, EXIT, UsageError } from '../exit.ts'
@@ -113,7 +113,7 @@ async function sql(ctx: Context, given: string | undefined, options: SqlOptions)
   // The owner of the folder brings the tables up to the log; without an owner this process does.
   const { position, head } = await take((await ctx.client('read')).v1.projections.$get({}))
   if (position !== head) ctx.note('the tables lag behind the log')
-  const { openSql } = await import('../../embedded/audit.ts')
+  const { openSql } = await import('../../process/embedded/audit.ts')
   const { db, close } = openSql(ctx.config.data)
   try {
     const query = asked(ctx, db, text)

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Tools } from '../../app/schemas/definitions.ts'
+import type { Tools } from '../../operations/definitions/schemas.ts'
 import { take } from '../client.ts'
 import { EXIT } from '../exit.ts'
 import { alone, type Kit } from './kit.ts'

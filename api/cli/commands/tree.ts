@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
 import type { z } from 'zod'
-import { hasEnded } from '../../app/runs/ended.ts'
-import type { RunTree } from '../../app/schemas/runs.ts'
+import { hasEnded } from '../../operations/runs/drive-end.ts'
+import type { RunTree } from '../../operations/runs/schemas.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit.ts'
-import { sseMessages } from '../sse.ts'
-import { treeLines } from '../tree-text.ts'
+import { sseMessages } from '../follow/sse.ts'
+import { treeLines } from '../output/tree-text.ts'
 import type { Kit } from './kit.ts'
 
 type Tree = z.infer<typeof RunTree>

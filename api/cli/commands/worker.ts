@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import { onServers } from '../../app/config.ts'
-import { type Tell, told } from '../../app/told.ts'
-import { tellOutages } from '../../servers/outages.ts'
+import { type Tell, told } from '../../operations/notices.ts'
+import { onServers } from '../../process/config/config.ts'
+import { tellOutages } from '../../process/servers/outages.ts'
 import type { Context } from '../context.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { identified, SERVICE_PATIENCE_MS, untilTold } from '../until-told.ts'
+import { identified, SERVICE_PATIENCE_MS, untilTold } from '../follow/until-stopped.ts'
 import type { Kit } from './kit.ts'
 
 /** Drives what was started to be driven, beside other workers, until it is told to end. */
@@ -17,7 +17,7 @@ async function worker(ctx: Context): Promise<number> {
     )
   const tell: Tell = (text) => ctx.log(text)
   const services = await io.open(config, 'owner', { autoDrive: false }, { tell, patienceMs: SERVICE_PATIENCE_MS })
-  const { work } = await import('../../app/drives/work.ts')
+  const { work } = await import('../../process/drives/work.ts')
   const { leaseMs, concurrency, namespace } = config
   const onFault = (error: unknown, where: string) => tell(`${where}: ${told(error)}`)
   await untilTold(

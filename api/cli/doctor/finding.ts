@@ -1,5 +1,5 @@
 import { LOG_META } from '../../../domain/log/ids.ts'
-import { counted } from '../../../projections/text.ts'
+import { counted } from '../../../projections/engine/text.ts'
 
 /** The result of one check. `todo` says what to do where the state is not `ok`. */
 export interface Finding {

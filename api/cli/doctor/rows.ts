@@ -1,6 +1,6 @@
-import { OwnerError } from '../../owner/backend.ts'
+import { OwnerError } from '../../process/owner/backend.ts'
 import { type Client, take } from '../client.ts'
-import { allStreams } from '../pages.ts'
+import { allStreams } from '../follow/pages.ts'
 import { bad, type Finding, message, ok } from './finding.ts'
 
 /** How long the sample may take, ms: doctor answers at once. */

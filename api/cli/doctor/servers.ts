@@ -1,9 +1,9 @@
-import { ProjectionError } from '../../../projections/errors.ts'
-import { counted } from '../../../projections/text.ts'
-import type { ServersConfig } from '../../app/config.ts'
-import type { Unsafe } from '../../servers/durability.ts'
-import { COUNTED, lookAtServers, type TablesLook } from '../../servers/look.ts'
-import type { Rights } from '../../servers/rights.ts'
+import { ProjectionError } from '../../../projections/engine/errors.ts'
+import { counted } from '../../../projections/engine/text.ts'
+import type { ServersConfig } from '../../process/config/config.ts'
+import type { Unsafe } from '../../process/servers/durability.ts'
+import { COUNTED, lookAtServers, type TablesLook } from '../../process/servers/inspect-servers.ts'
+import type { Rights } from '../../process/servers/rights.ts'
 import { bad, checkOrphans, checkParked, checkRestores, type Finding, message, ok } from './finding.ts'
 
 /** A server that cannot be used: what was seen, and what to do about it. */

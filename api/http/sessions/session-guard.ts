@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { Problem } from '../../app/problem.ts'
+import { Problem } from '../../operations/problem.ts'
 import type { HttpCode } from '../status.ts'
 import type { WebSessions } from './web-sessions.ts'
 

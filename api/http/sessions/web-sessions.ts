@@ -1,5 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
-import type { Clock, Random } from '../../../domain/ports.ts'
+import type { Clock, Random } from '../../../domain/ports/index.ts'
 import type { EndedSessions } from './ended-sessions.ts'
 
 /** How long a code may wait to be exchanged, ms. */

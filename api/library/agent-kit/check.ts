@@ -1,5 +1,5 @@
-import type { CliAgent } from '../../../adapters/agents-process/cli-agent.ts'
-import { type AgentSample, backendCases } from '../../../adapters/agents-process/kit.ts'
+import type { CliAgent } from '../../../adapters/agents/process/cli-agent.ts'
+import { type AgentSample, backendCases } from '../../../adapters/agents/process/kit.ts'
 
 /**
  * The checks of the kit that a backend fails, each as its name and what was seen; empty: it passes. A fake program plays the

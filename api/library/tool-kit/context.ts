@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createUnconfined } from '../../../adapters/sandbox/unconfined.ts'
-import type { ToolContext, Workspace } from '../../../domain/ports.ts'
+import type { ToolContext, Workspace } from '../../../domain/ports/index.ts'
 
 export interface FakeContextOptions {
   /** Files of the workspace, by relative path. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ToolSpec } from '../../../domain/agent/definition/tools.ts'
-import type { Tool } from '../../../domain/ports.ts'
-import { issuesOf } from '../../../domain/shared/issues.ts'
+import { issuesOf } from '../../../domain/log/issues.ts'
+import type { Tool } from '../../../domain/ports/index.ts'
 
 /**
  * The faults of an own tool before its first run, a sentence each; empty: nothing. Its name is

@@ -1,4 +1,4 @@
-import type { AskView } from '../../app/schemas/approvals.ts'
+import type { AskView } from '../../operations/approvals/schemas.ts'
 import { taskOf } from '../page/waiting.ts'
 import { short } from '../parts/format.ts'
 import { shown } from '../parts/shown.ts'

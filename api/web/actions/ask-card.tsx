@@ -1,4 +1,4 @@
-import type { AskView } from '../../app/schemas/approvals.ts'
+import type { AskView } from '../../operations/approvals/schemas.ts'
 import { Foreign } from '../parts/text.tsx'
 import { AgentWay } from './agent-way.tsx'
 import { ApprovalCard } from './approval-card.tsx'

@@ -1,4 +1,4 @@
-import type { AskView } from '../../app/schemas/approvals.ts'
+import type { AskView } from '../../operations/approvals/schemas.ts'
 
 export const keyOf = (ask: AskView): string => `${ask.for} ${ask.agentId} ${ask.toolCallId}`
 

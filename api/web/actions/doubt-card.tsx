@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
-import type { AskView } from '../../app/schemas/approvals.ts'
+import type { AskView } from '../../operations/approvals/schemas.ts'
 import { api, asOne, take } from '../client/api.ts'
 import { person } from '../client/session.ts'
 import { JsonView } from '../parts/json-view.tsx'

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { AskView } from '../../app/schemas/approvals.ts'
+import type { AskView } from '../../operations/approvals/schemas.ts'
 import { useKeys } from '../page/keys.ts'
 import { Notice } from '../page/shell.tsx'
 import { useTitle } from '../page/title.ts'

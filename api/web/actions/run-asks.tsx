@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { AskView } from '../../app/schemas/approvals.ts'
+import type { AskView } from '../../operations/approvals/schemas.ts'
 import type { Detail } from '../run/run-model.ts'
 import { AskCard } from './ask-card.tsx'
 import { keyOf } from './asked.ts'

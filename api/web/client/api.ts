@@ -1,6 +1,6 @@
 import { type ClientResponse, hc } from 'hono/client'
-import type { ProblemBody } from '../../app/schemas/common.ts'
 import type { App } from '../../http/app.ts'
+import type { ProblemBody } from '../../operations/schemas.ts'
 import { expired, session } from './session.ts'
 
 /** The API refused. `code` is stable, the message says what is wrong and what to do. */

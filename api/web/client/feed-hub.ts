@@ -1,4 +1,4 @@
-import type { EventView } from '../../app/schemas/events.ts'
+import type { EventView } from '../../operations/events/schemas.ts'
 import { HeartbeatWatch } from './heartbeat-watch.ts'
 import { type Message, SseParser } from './sse-parser.ts'
 

@@ -1,5 +1,5 @@
 import { effect, signal } from '@preact/signals'
-import type { EventView } from '../../app/schemas/events.ts'
+import type { EventView } from '../../operations/events/schemas.ts'
 import { FeedHub, type FromHub, type News, type ToHub } from './feed-hub.ts'
 import workerUrl from './feed-worker.ts?sharedworker&url'
 import { expired, session } from './session.ts'

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { ComparedPlace, RunComparison } from '../../app/schemas/compare.ts'
+import type { ComparedPlace, RunComparison } from '../../operations/history/compare-schemas.ts'
 import { api, take } from '../client/api.ts'
 
 export type Compared = z.infer<typeof RunComparison>

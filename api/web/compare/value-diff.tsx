@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { Json } from '../../../domain/log/json.ts'
-import { differences } from '../../app/runs/difference.ts'
+import { differences } from '../../operations/history/difference.ts'
 import { JsonView } from '../parts/json-view.tsx'
 import { PatchView } from '../parts/patch-view.tsx'
 import { shown } from '../parts/shown.ts'

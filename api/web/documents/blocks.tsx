@@ -1,5 +1,5 @@
 import { type ComponentChildren, Fragment } from 'preact'
-import type { DocumentView } from '../../app/schemas/documents.ts'
+import type { DocumentView } from '../../operations/document/schemas.ts'
 import { shown } from '../parts/shown.ts'
 import { Foreign } from '../parts/text.tsx'
 

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
-import type { DocumentEntry } from '../../app/schemas/documents.ts'
-import type { EventView } from '../../app/schemas/events.ts'
+import type { DocumentEntry } from '../../operations/document/schemas.ts'
+import type { EventView } from '../../operations/events/schemas.ts'
 import { api, take, told } from '../client/api.ts'
 import { Throttle } from '../parts/throttle.ts'
 

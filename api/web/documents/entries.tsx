@@ -1,4 +1,4 @@
-import type { DocumentEntry } from '../../app/schemas/documents.ts'
+import type { DocumentEntry } from '../../operations/document/schemas.ts'
 import { useKeys } from '../page/keys.ts'
 import { setQuery } from '../page/router.ts'
 import { clock } from '../parts/format.ts'

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { DocumentEntry, DocumentView } from '../../app/schemas/documents.ts'
+import type { DocumentEntry, DocumentView } from '../../operations/document/schemas.ts'
 import { api, refusalOf, send, take } from '../client/api.ts'
 import { setQuery } from '../page/router.ts'
 import { count, instant } from '../parts/format.ts'

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { EventView } from '../../app/schemas/events.ts'
-import { substance } from '../../cli/event-text.ts'
+import { substance } from '../../cli/output/event-text.ts'
+import type { EventView } from '../../operations/events/schemas.ts'
 import { useKeys } from '../page/keys.ts'
 import { setQuery } from '../page/router.ts'
 import { useTitle } from '../page/title.ts'

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { Dialog } from './dialog.tsx'
-import { waysTo } from './ways.ts'
+import { waysTo } from './equivalent-commands.ts'
 
 /** The view as a command, as a request and as a link, to be copied. */
 export function CopyAs({ onClose }: { onClose: () => void }) {

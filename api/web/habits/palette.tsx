@@ -1,7 +1,7 @@
 import { useEffect, useId, useState } from 'preact/hooks'
 import { shown } from '../parts/shown.ts'
 import { Dialog } from './dialog.tsx'
-import { type Find, findsOf, type Open, runsLike } from './finds.ts'
+import { type Find, findsOf, type Open, runsLike } from './search-results.ts'
 
 /** Runs are looked for when a person rests so long, ms. */
 const PAUSE = 200

@@ -1,5 +1,5 @@
-import type { Numbers } from '../../app/schemas/numbers.ts'
 import { dollars } from '../../cli/output/units.ts'
+import type { Numbers } from '../../operations/numbers/schemas.ts'
 import { DataTable } from '../parts/data-table.tsx'
 import { short } from '../parts/format.ts'
 

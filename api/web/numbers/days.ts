@@ -1,5 +1,5 @@
-import type { Cost } from '../../app/schemas/cost.ts'
-import type { Measured, Numbers } from '../../app/schemas/numbers.ts'
+import type { Cost } from '../../operations/numbers/cost-schemas.ts'
+import type { Measured, Numbers } from '../../operations/numbers/schemas.ts'
 
 /** What one day (UTC) brought. */
 export interface Day {

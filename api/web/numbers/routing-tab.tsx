@@ -1,4 +1,4 @@
-import type { Numbers } from '../../app/schemas/numbers.ts'
+import type { Numbers } from '../../operations/numbers/schemas.ts'
 import { api, take } from '../client/api.ts'
 import { DataTable } from '../parts/data-table.tsx'
 import { span } from '../parts/format.ts'

@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals'
-import type { AskView } from '../../app/schemas/approvals.ts'
+import type { AskView } from '../../operations/approvals/schemas.ts'
 import { api, take, told } from '../client/api.ts'
 import { listen } from '../client/feed.ts'
 import { Throttle } from '../parts/throttle.ts'

@@ -1,4 +1,4 @@
-import { visible } from '../../app/text/visible-text.ts'
+import { visible } from '../../operations/text/visible-text.ts'
 
 /** Escape sequences of terminals: they colour text there, and would only be noise here. */
 const ANSI = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/g

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { EventView } from '../../app/schemas/events.ts'
+import type { EventView } from '../../operations/events/schemas.ts'
 import { api, take, told } from '../client/api.ts'
 import type { News } from '../client/feed-hub.ts'
 import { EventCache } from './event-cache.ts'

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { EventView } from '../../app/schemas/events.ts'
+import type { EventView } from '../../operations/events/schemas.ts'
 import { told } from '../client/api.ts'
 
 /** Events that are asked for at once. */

@@ -1,4 +1,4 @@
-import type { OutlineView } from '../../app/schemas/outline.ts'
+import type { OutlineView } from '../../operations/history/outline-schemas.ts'
 
 /** Events that make a step. */
 const STEPS: ReadonlySet<string> = new Set(['tool_call_end', 'turn_end'])

@@ -1,4 +1,4 @@
-import type { RunDetail as Detail } from '../../app/schemas/runs.ts'
+import type { RunDetail as Detail } from '../../operations/runs/schemas.ts'
 
 /** Why a run stands still or is not shown whole, with what to do. `to`: where more is told. */
 export interface Reason {

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import type { AgentBriefAtPoint } from '../../app/schemas/checkpoints.ts'
-import type { TreeAt } from '../../app/schemas/tree-at.ts'
+import type { AgentBriefAtPoint } from '../../operations/history/checkpoint-schemas.ts'
+import type { TreeAt } from '../../operations/history/tree-at-schemas.ts'
 import { api, take } from '../client/api.ts'
 import { PositionCache } from './position-cache.ts'
 

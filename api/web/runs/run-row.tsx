@@ -1,5 +1,5 @@
-import type { Run } from '../../app/schemas/runs.ts'
 import { dollars } from '../../cli/output/units.ts'
+import type { Run } from '../../operations/runs/schemas.ts'
 import { Ago } from '../parts/ago.tsx'
 import { count, short } from '../parts/format.ts'
 import { shown } from '../parts/shown.ts'

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { Run } from '../../app/schemas/runs.ts'
+import type { Run } from '../../operations/runs/schemas.ts'
 import { api, take, told } from '../client/api.ts'
 import { Throttle } from '../parts/throttle.ts'
 import { type Filters, grown, peopleFirst } from './filters.ts'

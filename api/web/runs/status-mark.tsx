@@ -1,4 +1,4 @@
-import type { Run } from '../../app/schemas/runs.ts'
+import type { Run } from '../../operations/runs/schemas.ts'
 import { askOf } from './filters.ts'
 
 type Standing = Pick<Run, 'status' | 'waiting' | 'paused' | 'driving' | 'interrupted' | 'error'>

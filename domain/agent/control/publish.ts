@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { messageId } from '../../log/ids.ts'
-import { instantText } from '../../shared/instant.ts'
+import { instantText } from '../../log/instant.ts'
 import { subscribersOf } from '../state/bus.ts'
 import { NAME_LENGTH, payloadFault } from '../state/bus-rules.ts'
 import { nextLosses, placeOf } from '../state/courier.ts'

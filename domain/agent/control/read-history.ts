@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { UNTRUSTED } from '../untrusted.ts'
+import { UNTRUSTED } from '../../calls/untrusted.ts'
 import { controlTool } from './control-tool.ts'
 import { READ_BYTES } from './read-result.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { RESULT_BYTES } from '../bounded.ts'
-import { UNTRUSTED } from '../untrusted.ts'
+import { RESULT_BYTES } from '../../calls/bounded.ts'
+import { UNTRUSTED } from '../../calls/untrusted.ts'
 import { controlTool, nonBlank } from './control-tool.ts'
 
 /** The most that one call shows of a result, in UTF-8 bytes. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { byteLength } from '../../calls/bounded.ts'
 import { FACT_BYTES, SCOPES } from '../../memory/fact.ts'
 import { placeIn } from '../../memory/request.ts'
-import { byteLength } from '../bounded.ts'
 import type { AgentState } from '../state/state.ts'
 import { controlTool, nonBlank } from './control-tool.ts'
 

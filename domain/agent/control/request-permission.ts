@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { instantText } from '../../shared/instant.ts'
-import { instantAfter } from '../../shared/time-span.ts'
+import { instantText } from '../../log/instant.ts'
+import { instantAfter } from '../../log/time-span.ts'
 import { matches } from '../definition/tool-patterns.ts'
 import type { ToolSpec } from '../definition/tools.ts'
 import { PermissionScope } from '../events/permissions.ts'

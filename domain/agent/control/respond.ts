@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { echo } from '../../shared/issues.ts'
+import { echo } from '../../log/issues.ts'
 import { payloadFault } from '../state/bus-rules.ts'
 import { nextLosses } from '../state/courier.ts'
 import type { AgentState } from '../state/state.ts'

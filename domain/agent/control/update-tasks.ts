@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { type Task, TaskId, TaskStatus } from '../events/tasks.ts'
-import { changedTasks, graphFault, MOST_TASKS, progressOf } from '../state/tasks.ts'
+import { type Task, TaskId, TaskStatus } from '../tasks/events.ts'
+import { changedTasks, graphFault, MOST_TASKS, progressOf } from '../tasks/state.ts'
 import { controlTool, nonBlank } from './control-tool.ts'
 
 const Change = z.strictObject({

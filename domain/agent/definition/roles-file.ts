@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { echo } from '../../shared/issues.ts'
-import { Milliseconds } from '../../shared/time-span.ts'
+import { echo } from '../../log/issues.ts'
+import { Milliseconds } from '../../log/time-span.ts'
 import { GATE_MS, GATES, ROLES } from './roles.ts'
 import { Limits, RoleDefinition } from './spec.ts'
 

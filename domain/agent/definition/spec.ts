@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { Delay, Milliseconds } from '../../shared/time-span.ts'
-import { WHOLE_REFERENCE } from '../reference.ts'
-import { RoutingConfig } from './routing.ts'
+import { Delay, Milliseconds } from '../../log/time-span.ts'
+import { WHOLE_REFERENCE } from '../../secrets/reference.ts'
+import { RoutingConfig } from '../routing/decision.ts'
 import { ToolSpec } from './tools.ts'
 
 // The interfaces of seed 000 section 5 under their own names, and what an agent is started with. All of it is recorded

@@ -1,5 +1,5 @@
-import { echo } from '../../shared/issues.ts'
-import { ControlKind, Effect, ToolMeaning, ToolSpec, wireName } from '../../shared/tool-spec.ts'
+import { ControlKind, Effect, ToolMeaning, ToolSpec, wireName } from '../../calls/tool-spec.ts'
+import { echo } from '../../log/issues.ts'
 
 export { ControlKind, Effect, ToolMeaning, ToolSpec, wireName }
 

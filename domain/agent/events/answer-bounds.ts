@@ -1,5 +1,5 @@
-import type { Cut } from '../../shared/model-call.ts'
-import { byteLength, headOf } from '../bounded.ts'
+import { byteLength, headOf } from '../../calls/bounded.ts'
+import type { Cut } from '../../calls/model-call.ts'
 
 // Bounds of one model answer. Adapters keep them while an answer streams, the runtime for every provider.
 
@@ -18,7 +18,7 @@ export const MAX_BLOCKS = 1_024
 /** Names and ids that a provider makes: of models, requests, tools and calls. In characters. */
 export const MAX_NAME = 256
 
-export { CUTS, type Cut } from '../../shared/model-call.ts'
+export { CUTS, type Cut } from '../../calls/model-call.ts'
 
 /** Where an answer was cut off, in words. */
 export const CUT_AT: Readonly<Record<Cut, string>> = {

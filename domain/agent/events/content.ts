@@ -1,11 +1,11 @@
+import { byteLength } from '../../calls/bounded.ts'
+import type { Block } from '../../calls/content.ts'
 import type { Json, JsonObject } from '../../log/json.ts'
 import { jsonFault } from '../../log/json-fault.ts'
 import { type JsonSize, jsonSize } from '../../log/json-size.ts'
-import type { Block } from '../../shared/content.ts'
-import { byteLength } from '../bounded.ts'
 import { MAX_ARGUMENT_BYTES, MAX_ARGUMENT_DEPTH, MAX_ARGUMENT_VALUES } from './answer-bounds.ts'
 
-export { Block, type Message, Usage } from '../../shared/content.ts'
+export { Block, type Message, Usage } from '../../calls/content.ts'
 
 /** A tool call as the model asked for it. */
 export interface RequestedCall {

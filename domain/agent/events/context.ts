@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ContextManagementConfig } from '../definition/spec.ts'
+import { Segment, TurnRange } from '../window/segment.ts'
 import { count, Failure, Hash, text } from './event-parts.ts'
-import { Segment, TurnRange } from './segment.ts'
 
 // Events of context compression and knowledge (seed 000, 5.11). These shapes are the storage format too (see events.ts).
 

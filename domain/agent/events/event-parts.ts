@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Cipher } from '../../log/envelope.ts'
-import { Purpose } from '../definition/routing.ts'
 import { Effect } from '../definition/tools.ts'
+import { Purpose } from '../routing/decision.ts'
 
 // Parts of the bodies of events. These shapes are the storage format too (see events.ts).
 

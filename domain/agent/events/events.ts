@@ -1,10 +1,12 @@
 import { z } from 'zod'
+import { SeenFile } from '../../calls/question.ts'
 import type { Actor } from '../../log/envelope.ts'
-import { SeenFile } from '../../shared/question.ts'
 import { erasureEvents } from '../../stream/erasure.ts'
-import { RoutingDecision } from '../definition/routing.ts'
 import { AgentSpec } from '../definition/spec.ts'
 import { Effect, ToolMeaning } from '../definition/tools.ts'
+import { RoutingDecision } from '../routing/decision.ts'
+import { taskEvents } from '../tasks/events.ts'
+import { CutSegment } from '../window/segment.ts'
 import { CUTS } from './answer-bounds.ts'
 import { Block, Usage } from './content.ts'
 import { contextEvents } from './context.ts'
@@ -31,8 +33,6 @@ import { messageEvents } from './messages.ts'
 import { permissionEvents } from './permissions.ts'
 import { restoreEvents } from './restores.ts'
 import { Place, ReusedAnswer, reuseEvents } from './reuse.ts'
-import { CutSegment } from './segment.ts'
-import { taskEvents } from './tasks.ts'
 import { born, treeEvents } from './tree.ts'
 
 // These names and shapes are the storage format. A change of a shape is a new version and an upcaster, never an edit.
@@ -68,7 +68,7 @@ export const bodies = {
   /**
    * The intent of a model call. The request is not stored: it is assembled again from the state at `revision` and the
    * messages up to there. `prompt` and `tools`: revisions of the `prompt_set` and `tools_changed` in force. `inputs`:
-   * SHA-256 over all inputs of the assembler (domain/agent/rules/request.ts).
+   * SHA-256 over all inputs of the assembler (domain/agent/window/request.ts).
    */
   model_call_start: z.strictObject({
     attempt: z.int().positive(),

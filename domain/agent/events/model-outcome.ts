@@ -1,9 +1,9 @@
 import { z } from 'zod'
+import { byteLength, headOf } from '../../calls/bounded.ts'
+import { ModelError } from '../../calls/errors.ts'
+import type { ModelOutcome } from '../../calls/model-call.ts'
+import { firstIssue } from '../../log/issues.ts'
 import { jsonSize } from '../../log/json-size.ts'
-import { firstIssue } from '../../shared/issues.ts'
-import type { ModelOutcome } from '../../shared/model-call.ts'
-import { byteLength, headOf } from '../bounded.ts'
-import { ModelError } from '../errors.ts'
 import {
   CUTS,
   type Cut,

@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { ToolError } from '../../calls/errors.ts'
+import type { ToolResult } from '../../calls/tool-call.ts'
+import { firstIssue } from '../../log/issues.ts'
 import type { Json } from '../../log/json.ts'
-import { firstIssue } from '../../shared/issues.ts'
-import type { ToolResult } from '../../shared/tool-call.ts'
-import { ToolError } from '../errors.ts'
 import { isTame, MAX_DEPTH } from './content.ts'
 
 // A tool is foreign code: what it gives back is made plain JSON of the port's shape, or is the tool's failure.

@@ -1,14 +1,14 @@
 import { z } from 'zod'
-import { echo } from '../../shared/issues.ts'
-import { byteLength } from '../bounded.ts'
+import { byteLength } from '../../calls/bounded.ts'
+import { CommandRejected } from '../../calls/errors.ts'
+import { echo } from '../../log/issues.ts'
+import { compilePattern } from '../../secrets/pattern.ts'
 import { CONTROL_NAMES, CONTROL_TOOLS } from '../control/registry.ts'
 import { GATES } from '../definition/roles.ts'
 import { type AgentSpec, type RoleDefinition, VARIABLE_NAME } from '../definition/spec.ts'
 import { canonicalTool } from '../definition/tool-patterns.ts'
 import { UNKNOWN_TOOL, wireName } from '../definition/tools.ts'
-import { CommandRejected } from '../errors.ts'
-import { compilePattern } from '../secrets/pattern.ts'
-import { contextLimit } from './compression.ts'
+import { contextLimit } from '../window/compression.ts'
 
 // The checks at the start of a run, before anything is recorded.
 

@@ -1,9 +1,9 @@
-import { RESULT_BYTES } from '../bounded.ts'
+import { RESULT_BYTES } from '../../calls/bounded.ts'
 import type { ModelInfo, Price } from '../definition/spec.ts'
 import type { Usage } from '../events/content.ts'
+import { cost, totalTokens } from '../routing/money.ts'
 import { budgetOf, committed, free } from '../state/account.ts'
 import { type AgentState, type Estimate, recoveryOf } from '../state/state.ts'
-import { cost, totalTokens } from './money.ts'
 
 // A run's own budget: reserved before a model call, settled by its usage, with a place kept for the warning turn.
 

@@ -1,4 +1,4 @@
-import { headAndTail } from '../bounded.ts'
+import { headAndTail } from '../../calls/bounded.ts'
 import { quoteCommand } from './command-line.ts'
 
 /** How the command of a gate ended. */

@@ -1,6 +1,6 @@
+import type { ToolErrorCode } from '../../calls/error-codes.ts'
 import type { Json } from '../../log/json.ts'
 import { isPattern } from '../control/delegate-to-agent.ts'
-import type { ToolErrorCode } from '../error-codes.ts'
 import type { BodyOf, Failure } from '../events/events.ts'
 
 // The messages between parent and child.

@@ -1,5 +1,5 @@
-import type { Message } from '../../shared/content.ts'
-import { headAndTail } from '../bounded.ts'
+import { headAndTail } from '../../calls/bounded.ts'
+import type { Message } from '../../calls/content.ts'
 import { callArguments } from '../events/content.ts'
 
 // Messages as text, for an agent that reads on in its hidden history, and for a model that summarises it. The wording belongs

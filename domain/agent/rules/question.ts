@@ -1,5 +1,5 @@
-import { instantText } from '../../shared/instant.ts'
-import { questionHash, type SeenFile } from '../../shared/question.ts'
+import { questionHash, type SeenFile } from '../../calls/question.ts'
+import { instantText } from '../../log/instant.ts'
 import { undecided } from '../state/loss-rules.ts'
 import { type AgentState, type Call, callsOf } from '../state/state.ts'
 

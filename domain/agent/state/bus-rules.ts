@@ -1,7 +1,7 @@
+import { byteLength, RESULT_BYTES } from '../../calls/bounded.ts'
 import { canonicalText } from '../../log/canonical.ts'
+import { echo } from '../../log/issues.ts'
 import type { Json } from '../../log/json.ts'
-import { echo } from '../../shared/issues.ts'
-import { byteLength, RESULT_BYTES } from '../bounded.ts'
 import { isPerson } from '../events/messages.ts'
 import type { AgentState } from './state.ts'
 

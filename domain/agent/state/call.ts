@@ -1,4 +1,4 @@
-import type { SeenFile } from '../../shared/question.ts'
+import type { SeenFile } from '../../calls/question.ts'
 import type { Effect } from '../definition/tools.ts'
 import type { ArgumentsRef, Failure } from '../events/events.ts'
 import type { Place } from '../events/reuse.ts'

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import { compressionWithoutText } from './compression.ts'
+import { graphWithoutText } from '../tasks/state.ts'
+import { compressionWithoutText } from '../window/compression-state.ts'
 import { type AgentState, activityOf, BLANK, type Call, type Machine } from './state.ts'
-import { graphWithoutText } from './tasks.ts'
 
 // The digest is part of the storage format: a change of what is covered below, other than a new member, raises FOLD.
 

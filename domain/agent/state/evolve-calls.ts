@@ -1,6 +1,6 @@
 import { sha256, toolCallId } from '../../log/ids.ts'
+import { instantOf } from '../../log/instant.ts'
 import type { AppendRoot } from '../../log/root.ts'
-import { instantOf } from '../../shared/instant.ts'
 import type { AgentEvent, EventOf, PlannedCall } from '../events/events.ts'
 import { controlKind } from './controls.ts'
 import { countsAsFailure, isViolation } from './failures.ts'

@@ -1,7 +1,7 @@
-import { headOf } from '../bounded.ts'
+import { headOf } from '../../calls/bounded.ts'
 import { textOf } from '../events/content.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
-import { type Compression, isHidden } from './compression.ts'
+import { type Compression, isHidden } from '../window/compression-state.ts'
 import { ImpossibleEvent } from './impossible.ts'
 import { type AgentState, isFinished, turnIsOpen } from './state.ts'
 

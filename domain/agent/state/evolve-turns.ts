@@ -1,12 +1,12 @@
 import type { AppendRoot } from '../../log/root.ts'
 import { textOf } from '../events/content.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
+import { failedSinceAnswer, waitedFor } from '../routing/outage-state.ts'
 import { hasSucceeded } from './controls.ts'
 import { openedCalls, settleCalls } from './evolve-calls.ts'
 import { summaryAnswered, summaryBegun, summaryLost, unpinned } from './evolve-context.ts'
 import { ImpossibleEvent } from './impossible.ts'
 import { joinsMessages, NOTES } from './messages.ts'
-import { failedSinceAnswer, waitedFor } from './outage.ts'
 import {
   type AgentState,
   activityOf,

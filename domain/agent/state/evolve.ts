@@ -1,5 +1,6 @@
 import { type AppendRoot, append as appendRoot, EMPTY_ROOT } from '../../log/root.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
+import { NO_TASKS, updatedTasks } from '../tasks/state.ts'
 import { busAfter } from './bus.ts'
 import { completing } from './controls.ts'
 import { courierAfter } from './courier.ts'
@@ -30,7 +31,6 @@ import { gateKey, initialPhase } from './phases.ts'
 import { restoreBegun, restoreEnded } from './restore-rules.ts'
 import { reuseAfter, sizeInRecord } from './reuse-rules.ts'
 import { type AgentState, BLANK, isFinished, REMEMBERED, turnIsOpen } from './state.ts'
-import { NO_TASKS, updatedTasks } from './tasks.ts'
 import { advanceClock } from './work-clock.ts'
 
 /**

@@ -1,5 +1,5 @@
+import type { ToolErrorCode } from '../../calls/error-codes.ts'
 import type { ControlKind } from '../definition/tools.ts'
-import type { ToolErrorCode } from '../error-codes.ts'
 import type { Failure } from '../events/events.ts'
 
 const violations: ReadonlySet<string> = new Set<ToolErrorCode>([

@@ -1,4 +1,4 @@
-import { instantOf } from '../../shared/instant.ts'
+import { instantOf } from '../../log/instant.ts'
 import type { EventOf } from '../events/events.ts'
 import type { PermissionScope } from '../events/permissions.ts'
 

@@ -2,9 +2,10 @@ import { EMPTY_ROOT, type Root } from '../../log/root.ts'
 import type { AgentSpec } from '../definition/spec.ts'
 import type { Usage } from '../events/content.ts'
 import type { BodyOf } from '../events/events.ts'
+import { NO_TASKS, type TaskGraph } from '../tasks/state.ts'
+import { type Compression, UNCOMPRESSED } from '../window/compression-state.ts'
 import { type Bus, NO_MESSAGES } from './bus.ts'
 import type { Call, CallStage } from './call.ts'
-import { type Compression, UNCOMPRESSED } from './compression.ts'
 import { type Courier, NO_OBLIGATIONS } from './courier.ts'
 import { type Family, NO_FAMILY } from './family.ts'
 import type { Loss } from './loss.ts'
@@ -12,7 +13,6 @@ import { type Activity, type Machine, openCalls, type Recovery } from './machine
 import type { Permission } from './permissions.ts'
 import type { Restoring } from './restores.ts'
 import type { Reuse } from './reuse.ts'
-import { NO_TASKS, type TaskGraph } from './tasks.ts'
 
 // The folded state of one agent: plain JSON, whose size depends on the open turn and not on the length of the run.
 // Messages, context variables and events are represented by rolling roots.

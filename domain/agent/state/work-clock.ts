@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../events/events.ts'
+import { outageOf, waitsForLimit } from '../routing/outage-state.ts'
 import { asksForTurn } from './family.ts'
 import { undecided } from './loss-rules.ts'
-import { outageOf, waitsForLimit } from './outage.ts'
 import { type AgentState, activityOf, type Call, isFinished, type WorkClock } from './state.ts'
 
 /** Stages in which a call waits for a person, or for another agent. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { echo } from '../../shared/issues.ts'
+import { echo } from '../../log/issues.ts'
 import type { Canonical } from '../markup/canonical.ts'
 import { schemaChecked } from '../markup/schema.ts'
 import type { BlockContent } from '../model/block.ts'

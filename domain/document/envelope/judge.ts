@@ -1,5 +1,5 @@
-import type { MarkupParser } from '../../ports.ts'
-import { atOnce } from '../../shared/steps.ts'
+import { atOnce } from '../../log/steps.ts'
+import type { MarkupParser } from '../../ports/index.ts'
 import { type Diagnostic, Diagnostics } from '../markup/diagnostics.ts'
 import type { Edit } from '../model/edits.ts'
 import { type DocumentView, readOnce } from '../model/view.ts'

@@ -1,4 +1,4 @@
-import { echo } from '../../shared/issues.ts'
+import { echo } from '../../log/issues.ts'
 import { attributeOf, type Element, isElement, type Node } from '../markup/tree.ts'
 
 /** An operation of `ops_xml`, its content as it was written. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { canonicalBytes } from '../../log/canonical.ts'
-import { firstIssue } from '../../shared/issues.ts'
+import { firstIssue } from '../../log/issues.ts'
 import { MARKUP_LIMITS } from '../markup/limits.ts'
 import { type Frontier, parseFrontier } from '../model/frontier.ts'
 import { attemptOf } from './retry.ts'

@@ -1,4 +1,4 @@
-import { echo } from '../../shared/issues.ts'
+import { echo } from '../../log/issues.ts'
 
 /** A part that the gateway took out of a payload that it applied. */
 export type Diagnostic =

@@ -1,4 +1,4 @@
-import type { ReadBlock } from '../../ports.ts'
+import type { ReadBlock } from '../../ports/index.ts'
 import type { Block, BlockContent } from '../model/block.ts'
 import { type Diagnostic, Diagnostics } from './diagnostics.ts'
 import { hostileReason } from './hostile.ts'

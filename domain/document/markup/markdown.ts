@@ -1,4 +1,4 @@
-import type { ReadBlock } from '../../ports.ts'
+import type { ReadBlock } from '../../ports/index.ts'
 import type { Block, BlockContent, Cell } from '../model/block.ts'
 import { plainText, type Run } from '../model/runs.ts'
 import { shownLanguage } from './code.ts'

@@ -1,4 +1,4 @@
-import { echo } from '../../shared/issues.ts'
+import { echo } from '../../log/issues.ts'
 import { type BlockContent, contentFault } from '../model/block.ts'
 import type { Canonical } from './canonical.ts'
 

@@ -1,5 +1,5 @@
 import type { Actor } from '../../log/envelope.ts'
-import { instantText } from '../../shared/instant.ts'
+import { instantText } from '../../log/instant.ts'
 import type { DocumentEvent } from './events.ts'
 
 /** One append to a document's stream: a request with its answer, or an update of a person. */

@@ -1,6 +1,6 @@
 import type { PermissionOption } from '@agentclientprotocol/sdk'
 import { expect, test } from 'vitest'
-import { decidePermission } from '../../../adapters/agents-acp/permission.ts'
+import { decidePermission } from '../../../adapters/agents/acp/permission.ts'
 
 const option = (kind: PermissionOption['kind']): PermissionOption => ({ optionId: kind, name: kind, kind })
 

@@ -1,6 +1,6 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk'
 import { expect, test } from 'vitest'
-import { UpdateMapping } from '../../../adapters/agents-acp/updates.ts'
+import { UpdateMapping } from '../../../adapters/agents/acp/updates.ts'
 
 const told = (mapping: UpdateMapping, ...updates: SessionUpdate[]) =>
   updates.map((update) => mapping.map(update).map(({ kind, data }) => [kind, data]))

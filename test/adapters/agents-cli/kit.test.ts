@@ -1,9 +1,9 @@
 import { describe, test } from 'vitest'
-import { claudeCode } from '../../../adapters/agents-cli/claude-code.ts'
-import { codex } from '../../../adapters/agents-cli/codex.ts'
-import { gemini } from '../../../adapters/agents-cli/gemini.ts'
-import { opencode } from '../../../adapters/agents-cli/opencode.ts'
-import { backendCases } from '../../../adapters/agents-process/kit.ts'
+import { claudeCode } from '../../../adapters/agents/cli/claude-code.ts'
+import { codex } from '../../../adapters/agents/cli/codex.ts'
+import { gemini } from '../../../adapters/agents/cli/gemini.ts'
+import { opencode } from '../../../adapters/agents/cli/opencode.ts'
+import { backendCases } from '../../../adapters/agents/process/kit.ts'
 import { CLAUDE, CODEX, GEMINI, OPENCODE } from '../../support/external/samples.ts'
 
 // The kit that every backend passes, with a fake program.

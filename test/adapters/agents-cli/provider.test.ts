@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ClaudeCodeProvider } from '../../../adapters/agents-cli/claude-code-provider.ts'
+import { ClaudeCodeProvider } from '../../../adapters/agents/cli/claude-code-provider.ts'
 import { AgentError } from '../../../domain/external/errors.ts'
 import type { ExternalRuns, StartedBy } from '../../../domain/ports/external.ts'
 import { puppetGateway } from '../../support/external/in-process.ts'

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
-import { createCliBackend } from '../../../adapters/agents-process/cli-backend.ts'
+import { createCliBackend } from '../../../adapters/agents/process/cli-backend.ts'
 import { processes } from '../../../adapters/sandbox/process-table.ts'
 import { MARKER, reap } from '../../../adapters/sandbox/registry.ts'
 import { checkRequest } from '../../../domain/external/request.ts'

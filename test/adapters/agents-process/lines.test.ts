@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Line, LineSplitter, MAX_LINE_BYTES } from '../../../adapters/agents-process/lines.ts'
+import { type Line, LineSplitter, MAX_LINE_BYTES } from '../../../adapters/agents/process/lines.ts'
 import { property } from '../../support/property.ts'
 
 setFlagsFromString('--expose-gc')

@@ -1,6 +1,6 @@
 import * as loro from 'loro-crdt'
 import { expect, it } from 'vitest'
-import { loroDocuments } from '../../../adapters/documents-loro/documents.ts'
+import { loroDocuments } from '../../../adapters/loro/documents.ts'
 import { documentWith, GATEWAY } from '../../support/documents/gateway.ts'
 
 // The collector of garbage does not see Loro's memory: a handle that is not freed by hand keeps its document.

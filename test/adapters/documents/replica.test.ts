@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { loroDocuments } from '../../../adapters/documents-loro/documents.ts'
+import { loroDocuments } from '../../../adapters/loro/documents.ts'
 import { toHtml } from '../../../domain/document/markup/document-html.ts'
 import { parseFrontier } from '../../../domain/document/model/frontier.ts'
-import type { OpenDocument } from '../../../domain/ports.ts'
+import type { OpenDocument } from '../../../domain/ports/index.ts'
 import { blocksFrom, documentWith, GATEWAY } from '../../support/documents/gateway.ts'
 import { Person } from '../../support/documents/person.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseXml } from '../../../adapters/documents-xml/parse.ts'
+import { parseXml } from '../../../adapters/loro/xml/parse.ts'
 import { MARKUP_LIMITS } from '../../../domain/document/markup/limits.ts'
 import { NOT_PARSED } from '../../support/documents/attacks.ts'
 

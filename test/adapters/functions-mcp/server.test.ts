@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { expect, onTestFinished, test } from 'vitest'
-import { serveFunctions } from '../../../adapters/functions-mcp/server.ts'
-import { FunctionRegistry } from '../../../domain/runtime/spawn/function-registry.ts'
+import { serveFunctions } from '../../../adapters/mcp/served/server.ts'
+import { FunctionRegistry } from '../../../domain/external/spawn/runtime/function-registry.ts'
 
 // CONTRACTS 14, Planned: the subprocess can really call the registry's functions. The client is the protocol's own.
 

@@ -2,8 +2,8 @@ import { Duplex } from 'node:stream'
 import type { EventStoreDBClient } from '@eventstore/db-client'
 import streamsPb, { type BatchAppendReq } from '@eventstore/db-client/generated/streams_pb.js'
 import { expect, test } from 'vitest'
-import { AppendStream, type Call } from '../../../adapters/log-eventstore/append-stream.ts'
-import { encode } from '../../../adapters/log-eventstore/codec.ts'
+import { AppendStream, type Call } from '../../../adapters/eventstore/append-stream.ts'
+import { encode } from '../../../adapters/eventstore/codec.ts'
 import { NEW, Sealer } from '../../support/sealing.ts'
 
 /** A client whose streaming calls do what a test says. */

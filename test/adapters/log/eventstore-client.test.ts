@@ -5,9 +5,9 @@ import {
   WrongExpectedVersionError,
 } from '@eventstore/db-client'
 import { expect, onTestFinished, test } from 'vitest'
-import { ReplaceableClient } from '../../../adapters/log-eventstore/client.ts'
-import { parseAddress } from '../../../adapters/log-eventstore/connection-string.ts'
-import { Overdue } from '../../../adapters/log-eventstore/errors.ts'
+import { ReplaceableClient } from '../../../adapters/eventstore/client.ts'
+import { parseAddress } from '../../../adapters/eventstore/connection-string.ts'
+import { Overdue } from '../../../adapters/eventstore/errors.ts'
 
 /** Nothing of this reaches a server. */
 function client(failingFor: number): ReplaceableClient {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { encode } from '../../../adapters/log-eventstore/codec.ts'
-import type { EventStoreLog } from '../../../adapters/log-eventstore/log.ts'
+import { encode } from '../../../adapters/eventstore/codec.ts'
+import type { EventStoreLog } from '../../../adapters/eventstore/log.ts'
 import type { DamagedEvent } from '../../../domain/log/damage.ts'
 import type { SealedEvent } from '../../../domain/log/envelope.ts'
 import { code } from '../../contracts/event-log-factory.ts'
@@ -262,7 +262,7 @@ test('an answer that is larger than the client takes', async () => {
 })
 
 test('positions that a number cannot hold, or whose halves differ, are refused', async () => {
-  const { positionOf } = await import('../../../adapters/log-eventstore/codec.ts')
+  const { positionOf } = await import('../../../adapters/eventstore/codec.ts')
   const at =
     (commit: bigint, prepare = commit) =>
     () =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
-import type { EventLog } from '../../../domain/ports.ts'
+import type { EventLog } from '../../../domain/ports/index.ts'
 import { code } from '../../contracts/event-log-factory.ts'
 import { HASTY, openLog, standIn } from '../../support/eventstore/logs.ts'
 import { collect, NEW, Sealer, type Tip, tipOf } from '../../support/sealing.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { describe, test } from 'vitest'
-import { openEventStoreLog } from '../../../adapters/log-eventstore/open.ts'
+import { openEventStoreLog } from '../../../adapters/eventstore/open.ts'
 import { eventLogContract } from '../../contracts/event-log.ts'
 import { filteredContract } from '../../contracts/eventstore-filtered.ts'
 import { persistentContract } from '../../contracts/eventstore-persistent.ts'

@@ -1,8 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import {
-  EventStoreWorkSubscription,
-  type WorkNotification,
-} from '../../../adapters/log-eventstore/work-subscription.ts'
+import { EventStoreWorkSubscription, type WorkNotification } from '../../../adapters/eventstore/work-subscription.ts'
 import { openLog, standIn } from '../../support/eventstore/logs.ts'
 import type { StandIn } from '../../support/eventstore/stand-in.ts'
 import { NEW, Sealer } from '../../support/sealing.ts'

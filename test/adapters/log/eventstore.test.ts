@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest'
-import { openEventStoreLog } from '../../../adapters/log-eventstore/open.ts'
+import { openEventStoreLog } from '../../../adapters/eventstore/open.ts'
 import { eventLogContract } from '../../contracts/event-log.ts'
 import { StandIn } from '../../support/eventstore/stand-in.ts'
 import { BEFORE } from '../../support/sealing.ts'

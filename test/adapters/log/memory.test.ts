@@ -1,4 +1,4 @@
-import { MemoryLog } from '../../../adapters/log-memory/log.ts'
+import { MemoryLog } from '../../../adapters/memory/log.ts'
 import { eventLogContract } from '../../contracts/event-log.ts'
 import { BEFORE } from '../../support/sealing.ts'
 

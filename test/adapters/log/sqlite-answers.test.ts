@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { SqliteLog } from '../../../adapters/log-sqlite/log.ts'
+import type { SqliteLog } from '../../../adapters/sqlite/log/log.ts'
 import type { Cursor } from '../../../domain/log/cursor.ts'
 import type { RecordedEvent, SealedEvent } from '../../../domain/log/envelope.ts'
 import { collect, erasedBody, NEW, Sealer, tipOf } from '../../support/sealing.ts'

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { openAuditSource } from '../../../adapters/log-sqlite/audit.ts'
+import { openAuditSource } from '../../../adapters/sqlite/log/audit.ts'
 import { NEW, Sealer } from '../../support/sealing.ts'
 import { owner } from '../../support/sqlite-log.ts'
 

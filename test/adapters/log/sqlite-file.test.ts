@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openSqliteLog } from '../../../adapters/log-sqlite/open.ts'
+import { openSqliteLog } from '../../../adapters/sqlite/log/open.ts'
 import { StreamVerifier } from '../../../domain/log/verify.ts'
 import { tempFolder } from '../../support/folders.ts'
 import { collect, NEW, Sealer, tipOf } from '../../support/sealing.ts'

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { openSqliteLog } from '../../../adapters/log-sqlite/open.ts'
-import { spawnWriter } from '../../../adapters/log-sqlite/writer-thread.ts'
+import { openSqliteLog } from '../../../adapters/sqlite/log/open.ts'
+import { spawnWriter } from '../../../adapters/sqlite/log/writer-thread.ts'
 import { tempFolder } from '../../support/folders.ts'
 import { BEFORE, NEW, Sealer, type Tip, tipOf } from '../../support/sealing.ts'
 import { owner } from '../../support/sqlite-log.ts'

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 import { expect, onTestFinished, test } from 'vitest'
-import { openSqliteLog } from '../../../adapters/log-sqlite/open.ts'
+import { openSqliteLog } from '../../../adapters/sqlite/log/open.ts'
 import { tempFolder } from '../../support/folders.ts'
 
 test('a process holds the lock of a log until it ends, also without a reference to it', async () => {
   const folder = tempFolder()
-  const module = new URL('../../../adapters/log-sqlite/lock.ts', import.meta.url).href
-  const opened = new URL('../../../adapters/log-sqlite/open.ts', import.meta.url).href
+  const module = new URL('../../../adapters/sqlite/log/lock.ts', import.meta.url).href
+  const opened = new URL('../../../adapters/sqlite/log/open.ts', import.meta.url).href
   const program = `import { openSqliteLog } from ${JSON.stringify(opened)}
     import { lockFolder } from ${JSON.stringify(module)}
     const [made, locked] = process.argv.slice(1)

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { openSqliteLog } from '../../../adapters/log-sqlite/open.ts'
+import { openSqliteLog } from '../../../adapters/sqlite/log/open.ts'
 import { tempFolder } from '../../support/folders.ts'
 import { collect, NEW, Sealer } from '../../support/sealing.ts'
 import { owner } from '../../support/sqlite-log.ts'

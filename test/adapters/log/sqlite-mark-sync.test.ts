@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, type fsync, openSync, writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { MarkWriter, markOf, readMark } from '../../../adapters/log-sqlite/mark.ts'
+import { MarkWriter, markOf, readMark } from '../../../adapters/sqlite/log/mark.ts'
 import { tempFolder } from '../../support/folders.ts'
 
 // An update of the mark is synced at most one second later (DESIGN, a lost end is never silent).

@@ -1,9 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ensureFile, openToWrite } from '../../../adapters/log-sqlite/file.ts'
-import { sizesOf, Usage } from '../../../adapters/log-sqlite/usage.ts'
-import { Writer } from '../../../adapters/log-sqlite/writer.ts'
+import { ensureFile, openToWrite } from '../../../adapters/sqlite/log/file.ts'
+import { sizesOf, Usage } from '../../../adapters/sqlite/log/usage.ts'
+import { Writer } from '../../../adapters/sqlite/log/writer.ts'
 import { tempFolder } from '../../support/folders.ts'
 import { NEW, Sealer, tipOf } from '../../support/sealing.ts'
 

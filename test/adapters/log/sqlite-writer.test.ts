@@ -1,9 +1,9 @@
 import type { Worker } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
-import { ensureFile, openToWrite } from '../../../adapters/log-sqlite/file.ts'
-import { openSqliteLog } from '../../../adapters/log-sqlite/open.ts'
-import { Writer } from '../../../adapters/log-sqlite/writer.ts'
-import { spawnWriter } from '../../../adapters/log-sqlite/writer-thread.ts'
+import { ensureFile, openToWrite } from '../../../adapters/sqlite/log/file.ts'
+import { openSqliteLog } from '../../../adapters/sqlite/log/open.ts'
+import { Writer } from '../../../adapters/sqlite/log/writer.ts'
+import { spawnWriter } from '../../../adapters/sqlite/log/writer-thread.ts'
 import { tempFolder } from '../../support/folders.ts'
 import { BEFORE, bytesOf, collect, NEW, Sealer, tipOf } from '../../support/sealing.ts'
 

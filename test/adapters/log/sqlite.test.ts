@@ -1,4 +1,4 @@
-import { openSqliteLog } from '../../../adapters/log-sqlite/open.ts'
+import { openSqliteLog } from '../../../adapters/sqlite/log/open.ts'
 import { eventLogContract } from '../../contracts/event-log.ts'
 import { tempFolder } from '../../support/folders.ts'
 import { BEFORE } from '../../support/sealing.ts'

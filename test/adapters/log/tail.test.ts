@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Tail } from '../../../adapters/log-sqlite/tail.ts'
+import { Tail } from '../../../adapters/sqlite/log/tail.ts'
 import { NEW, Sealer, type Tip, tipOf } from '../../support/sealing.ts'
 
 const sealer = new Sealer('tail')

@@ -2,7 +2,7 @@ import { chmodSync, chownSync, lchownSync, mkdirSync, realpathSync, symlinkSync,
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { liesIn } from '../../../adapters/files/inside.ts'
-import { findProgram } from '../../../adapters/programs/programs.ts'
+import { findProgram } from '../../../adapters/processes/programs.ts'
 import { freshFolders } from '../../support/folders.ts'
 
 let at: ReturnType<typeof freshFolders>

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
-import { parseRole, roleJsonSchema } from '../../../adapters/roles-file/parse-role.ts'
-import { readRoles } from '../../../adapters/roles-file/read-roles.ts'
+import { parseRole, roleJsonSchema } from '../../../adapters/files/roles/parse-role.ts'
+import { readRoles } from '../../../adapters/files/roles/read-roles.ts'
 import { commandGateVerdict } from '../../../domain/agent/rules/command-gate.ts'
 
 const known = { tools: ['read_file', 'write_file', 'run_command', 'todo:add'], servers: ['github'] }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { capture } from '../../../adapters/sandbox/capture.ts'
-import { createRedactor } from '../../../domain/agent/secrets/redactor.ts'
+import { createRedactor } from '../../../domain/secrets/redactor.ts'
 
 const KEPT = 256 * 1024
 const secret = 'q7'.repeat(700)

@@ -7,7 +7,7 @@ import { doorOf, makeCgroup } from '../../../adapters/sandbox/cgroup.ts'
 import { bootId, startOf } from '../../../adapters/sandbox/process-table.ts'
 import { reap } from '../../../adapters/sandbox/registry.ts'
 import { createUnconfined } from '../../../adapters/sandbox/unconfined.ts'
-import type { Command, Sandbox } from '../../../domain/ports.ts'
+import type { Command, Sandbox } from '../../../domain/ports/index.ts'
 import { freshFolders } from '../../support/folders.ts'
 import { playedTimers } from '../../support/played-timers.ts'
 

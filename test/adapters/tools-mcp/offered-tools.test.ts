@@ -1,7 +1,7 @@
 import type { Tool } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
-import { offerOf } from '../../../adapters/tools-mcp/offered-tools.ts'
-import { McpServer } from '../../../adapters/tools-mcp/settings.ts'
+import { offerOf } from '../../../adapters/mcp/offered-tools.ts'
+import { McpServer } from '../../../adapters/mcp/settings.ts'
 import { changedIn, meaningOf } from '../../../domain/agent/rules/tool-change.ts'
 
 const settings = McpServer.parse({ command: ['server'] })

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { McpPool } from '../../../adapters/tools-mcp/pool.ts'
-import { McpServers } from '../../../adapters/tools-mcp/settings.ts'
+import { McpPool } from '../../../adapters/mcp/pool.ts'
+import { McpServers } from '../../../adapters/mcp/settings.ts'
 import { mcpOverHttp } from '../../support/mcp/http-server.ts'
 import { toolContext, webServer } from '../../support/web-server.ts'
 

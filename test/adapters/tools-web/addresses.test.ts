@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { AddressRange, addressRule } from '../../../adapters/tools-web/addresses.ts'
-import type { Resolve } from '../../../adapters/tools-web/connection.ts'
-import { readUrlTool } from '../../../adapters/tools-web/read-url.ts'
-import { ReadUrlSettings } from '../../../adapters/tools-web/settings.ts'
+import { AddressRange, addressRule } from '../../../adapters/web/addresses.ts'
+import type { Resolve } from '../../../adapters/web/connection.ts'
+import { readUrlTool } from '../../../adapters/web/read-url.ts'
+import { ReadUrlSettings } from '../../../adapters/web/settings.ts'
 import { toolContext, type WebServer, webServer } from '../../support/web-server.ts'
 
 describe('the rule of addresses', () => {

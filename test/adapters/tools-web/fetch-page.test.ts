@@ -2,9 +2,9 @@ import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:net'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { addressRule } from '../../../adapters/tools-web/addresses.ts'
-import { systemResolve } from '../../../adapters/tools-web/connection.ts'
-import { type FetchLimits, fetchPage } from '../../../adapters/tools-web/fetch-page.ts'
+import { addressRule } from '../../../adapters/web/addresses.ts'
+import { systemResolve } from '../../../adapters/web/connection.ts'
+import { type FetchLimits, fetchPage } from '../../../adapters/web/fetch-page.ts'
 import { webServer } from '../../support/web-server.ts'
 
 const LIMITS: FetchLimits = { timeMs: 20_000, maxBytes: 1_000_000, maxRedirects: 5 }

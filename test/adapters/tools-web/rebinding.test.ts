@@ -1,8 +1,8 @@
 import type { LookupAddress } from 'node:dns'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readUrlTool } from '../../../adapters/tools-web/read-url.ts'
-import { ReadUrlSettings } from '../../../adapters/tools-web/settings.ts'
+import { readUrlTool } from '../../../adapters/web/read-url.ts'
+import { ReadUrlSettings } from '../../../adapters/web/settings.ts'
 import { toolContext, webServer } from '../../support/web-server.ts'
 
 const OUTSIDE = '127.0.0.1'

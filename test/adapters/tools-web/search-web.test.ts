@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
-import { WebSettings } from '../../../adapters/tools-web/settings.ts'
-import { webTools } from '../../../adapters/tools-web/web-tools.ts'
-import { RESULT_BYTES } from '../../../domain/agent/bounded.ts'
-import { ToolError } from '../../../domain/agent/errors.ts'
+import { WebSettings } from '../../../adapters/web/settings.ts'
+import { webTools } from '../../../adapters/web/web-tools.ts'
+import { RESULT_BYTES } from '../../../domain/calls/bounded.ts'
+import { ToolError } from '../../../domain/calls/errors.ts'
 import { toolContext, type WebServer, webServer } from '../../support/web-server.ts'
 
 const secret = async (name: string) => {

@@ -18,7 +18,7 @@ import { checkVault, openVault } from '../../../adapters/vault/file-vault.ts'
 import type { KeySource } from '../../../adapters/vault/keys.ts'
 import { vaultMark } from '../../../adapters/vault/mark.ts'
 import { vaultFolder } from '../../../adapters/vault/vault-files.ts'
-import { createRedactor, reference } from '../../../domain/agent/secrets/redactor.ts'
+import { createRedactor, reference } from '../../../domain/secrets/redactor.ts'
 import { freshFolders } from '../../support/folders.ts'
 
 let at: ReturnType<typeof freshFolders>

@@ -15,7 +15,7 @@ import { checkVault, openVault } from '../../../adapters/vault/file-vault.ts'
 import { KeyRing } from '../../../adapters/vault/key-ring.ts'
 import { vaultMark } from '../../../adapters/vault/mark.ts'
 import { vaultFolder } from '../../../adapters/vault/vault-files.ts'
-import { createRedactor, reference } from '../../../domain/agent/secrets/redactor.ts'
+import { createRedactor, reference } from '../../../domain/secrets/redactor.ts'
 import { turnsDuring } from '../../support/event-loop.ts'
 import { freshFolders } from '../../support/folders.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import { openWorkspace } from '../../../adapters/workspace/open.ts'
 import { storeBlobs } from '../../../adapters/workspace/shadow-repository.ts'
-import { createRedactor } from '../../../domain/agent/secrets/redactor.ts'
+import { createRedactor } from '../../../domain/secrets/redactor.ts'
 import { freshFolders } from '../../support/folders.ts'
 import { asOrdinaryUser } from '../../support/ordinary-user.ts'
 

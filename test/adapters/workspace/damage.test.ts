@@ -4,7 +4,7 @@ import { linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, sta
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openWorkspace } from '../../../adapters/workspace/open.ts'
-import type { Workspace } from '../../../domain/ports.ts'
+import type { Workspace } from '../../../domain/ports/index.ts'
 import { freshFolders } from '../../support/folders.ts'
 
 let folders: ReturnType<typeof freshFolders>

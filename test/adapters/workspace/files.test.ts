@@ -16,9 +16,9 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { realSegments, withFolder } from '../../../adapters/workspace/beneath.ts'
 import { openWorkspace } from '../../../adapters/workspace/open.ts'
-import type { Workspace } from '../../../domain/ports.ts'
+import { realSegments, withFolder } from '../../../adapters/workspace/open-folder.ts'
+import type { Workspace } from '../../../domain/ports/index.ts'
 import { freshFolders } from '../../support/folders.ts'
 
 if (process.env.FC_SEED) fc.configureGlobal({ seed: Number(process.env.FC_SEED) })

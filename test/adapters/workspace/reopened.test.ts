@@ -2,7 +2,7 @@
 import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { findProgram } from '../../../adapters/programs/programs.ts'
+import { findProgram } from '../../../adapters/processes/programs.ts'
 import { openWorkspace } from '../../../adapters/workspace/open.ts'
 import { freshFolders } from '../../support/folders.ts'
 

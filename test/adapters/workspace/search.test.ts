@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openWorkspace } from '../../../adapters/workspace/open.ts'
 import { searchFiles } from '../../../adapters/workspace/search.ts'
 import { openShadowRepository } from '../../../adapters/workspace/shadow-repository.ts'
-import type { SearchQuery, Workspace } from '../../../domain/ports.ts'
+import type { SearchQuery, Workspace } from '../../../domain/ports/index.ts'
 import { turnsDuring } from '../../support/event-loop.ts'
 import { freshFolders } from '../../support/folders.ts'
 

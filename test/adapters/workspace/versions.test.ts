@@ -16,8 +16,8 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openWorkspace } from '../../../adapters/workspace/open.ts'
-import { createRedactor } from '../../../domain/agent/secrets/redactor.ts'
-import type { Workspace } from '../../../domain/ports.ts'
+import type { Workspace } from '../../../domain/ports/index.ts'
+import { createRedactor } from '../../../domain/secrets/redactor.ts'
 import { freshFolders } from '../../support/folders.ts'
 
 if (process.env.FC_SEED) fc.configureGlobal({ seed: Number(process.env.FC_SEED) })

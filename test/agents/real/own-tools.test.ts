@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, type TestContext, test } from 'vitest'
-import { claudeCode } from '../../../adapters/agents-cli/claude-code.ts'
+import { claudeCode } from '../../../adapters/agents/cli/claude-code.ts'
 import { openKeepUp } from '../../../api/index.ts'
 import { noting } from '../../api/agent-tools-support.ts'
 import { tempFolder } from '../../support/folders.ts'

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { filled, savedQuestions } from '../../../api/app/sql/saved.ts'
-import { PostgresAuditor } from '../../../api/servers/sql-auditor.ts'
+import { filled, savedQuestions } from '../../../api/operations/sql/saved.ts'
+import { PostgresAuditor } from '../../../api/process/servers/sql-auditor.ts'
 import { describeWithSharedPostgres } from '../../support/postgres.ts'
 import { numbers, rebuilding } from '../../support/projections/rebuilding.ts'
 import { tell } from '../../support/projections/tell.ts'

@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from 'vitest'
-import { unsafeIn } from '../../../api/servers/durability.ts'
+import { unsafeIn } from '../../../api/process/servers/durability.ts'
 import { openPool } from '../../../projections/postgres.ts'
 import { describeWithPostgres } from '../../support/postgres.ts'
 import { cliOf, deployment } from './deployment.ts'

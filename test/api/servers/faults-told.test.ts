@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { expect, it } from 'vitest'
-import { alike } from '../../../api/app/told.ts'
-import { named } from '../../../projections/store/postgres/failures.ts'
+import { alike } from '../../../api/operations/notices.ts'
+import { named } from '../../../projections/engine/postgres/failures.ts'
 import { describeWithPostgres } from '../../support/postgres.ts'
 
 it('messages are alike where only numbers, cursors and names of files differ', () => {

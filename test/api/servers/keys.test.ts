@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { ConfigSchema } from '../../../api/app/config.ts'
-import { startRun } from '../../../api/app/runs/start-run.ts'
-import { openServices } from '../../../api/open-services.ts'
+import { startRun } from '../../../api/operations/runs/start-run.ts'
+import { ConfigSchema } from '../../../api/process/config/config.ts'
+import { openServices } from '../../../api/process/open-services.ts'
 import { describeWithPostgres } from '../../support/postgres.ts'
 import { deployment } from './deployment.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { MemoryLeases } from '../../../adapters/leases-memory/leases.ts'
-import { takeLease } from '../../../api/servers/lease.ts'
-import type { Leases } from '../../../domain/ports.ts'
+import { MemoryLeases } from '../../../adapters/memory/leases.ts'
+import { takeLease } from '../../../api/process/servers/lease.ts'
+import type { Leases } from '../../../domain/ports/index.ts'
 import { VirtualClock } from '../../support/virtual-clock.ts'
 
 const lostOf = (lost: AbortSignal) =>

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { MemoryLeases } from '../../../adapters/leases-memory/leases.ts'
-import { MemoryLog } from '../../../adapters/log-memory/log.ts'
-import { SystemClock } from '../../../api/host/clock.ts'
-import type { LeaseOptions } from '../../../api/servers/lease.ts'
-import { LeasedRuntime } from '../../../api/servers/leased-runtime.ts'
-import { ToolError } from '../../../domain/agent/errors.ts'
+import { MemoryLeases } from '../../../adapters/memory/leases.ts'
+import { MemoryLog } from '../../../adapters/memory/log.ts'
+import { SystemClock } from '../../../api/process/host/clock.ts'
+import type { LeaseOptions } from '../../../api/process/servers/lease.ts'
+import { LeasedRuntime } from '../../../api/process/servers/leased-runtime.ts'
+import { ToolError } from '../../../domain/calls/errors.ts'
 import { LogError } from '../../../domain/log/errors.ts'
-import type { Leases, Tool } from '../../../domain/ports.ts'
+import type { Leases, Tool } from '../../../domain/ports/index.ts'
 import {
   call,
   calls,

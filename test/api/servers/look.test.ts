@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { lookAtServers } from '../../../api/servers/look.ts'
+import { lookAtServers } from '../../../api/process/servers/inspect-servers.ts'
 import { StandIn } from '../../support/eventstore/stand-in.ts'
 import { describeWithPostgres } from '../../support/postgres.ts'
 import { cliFolder, inProcess } from '../cli-support.ts'

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { findLog } from '../../../api/servers/open-log.ts'
+import { findLog } from '../../../api/process/servers/open-log.ts'
 import { StandIn } from '../../support/eventstore/stand-in.ts'
 import { describeWithPostgres } from '../../support/postgres.ts'
 import { cliFolder, inProcess } from '../cli-support.ts'

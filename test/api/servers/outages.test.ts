@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Readiness, Trouble } from '../../../api/app/readiness.ts'
-import { tellOutages } from '../../../api/servers/outages.ts'
+import type { Readiness, Trouble } from '../../../api/operations/system/readiness.ts'
+import { tellOutages } from '../../../api/process/servers/outages.ts'
 
 /** The messages while each look finds the next of these; the clock goes on as it is slept. */
 async function toldOf(looks: readonly Partial<Readiness>[]): Promise<string[]> {

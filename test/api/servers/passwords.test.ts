@@ -1,5 +1,5 @@
 import { afterEach, expect, it, test, vi } from 'vitest'
-import { passwordsOf } from '../../../api/servers/passwords.ts'
+import { passwordsOf } from '../../../api/process/servers/passwords.ts'
 import { describeWithPostgres } from '../../support/postgres.ts'
 import { inProcess } from '../cli-support.ts'
 import { deployment } from './deployment.ts'

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
-import { rightsIn } from '../../../api/servers/rights.ts'
+import { rightsIn } from '../../../api/process/servers/rights.ts'
 import { openPool, PostgresHome } from '../../../projections/postgres.ts'
 import { describeWithPostgres } from '../../support/postgres.ts'
 

@@ -1,11 +1,11 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { MemoryLeases } from '../../../adapters/leases-memory/leases.ts'
-import { SharedTables, type SharedTablesOptions } from '../../../api/servers/shared-tables.ts'
+import { MemoryLeases } from '../../../adapters/memory/leases.ts'
+import { SharedTables, type SharedTablesOptions } from '../../../api/process/servers/shared-tables.ts'
 import type { Cursor } from '../../../domain/log/cursor.ts'
 import { LogError } from '../../../domain/log/errors.ts'
-import type { Leases } from '../../../domain/ports.ts'
-import { listRuns } from '../../../projections/queries/runs.ts'
-import { PostgresHome } from '../../../projections/store/postgres/home.ts'
+import type { Leases } from '../../../domain/ports/index.ts'
+import { listRuns } from '../../../projections/agent/queries/runs.ts'
+import { PostgresHome } from '../../../projections/engine/postgres/home.ts'
 import { describeWithPostgres } from '../../support/postgres.ts'
 import { MemoryLog } from '../../support/projections/memory-log.ts'
 import { schemasOf } from '../../support/projections/postgres-kit.ts'
@@ -92,7 +92,7 @@ describeWithPostgres('tables of several processes that are another log’s, or l
     const mine = await open(log)
     await mine.current()
     const log2 = other()
-    const { rebuildElsewhere } = await import('../../../projections/elsewhere.ts')
+    const { rebuildElsewhere } = await import('../../../projections/engine/other-process.ts')
     await rebuildElsewhere(home, { log: log2, blobs: log2.blobs }, { takeOver: true })
     const theirs = await open(log2, 'b')
     await expect(mine.tables.read((db) => listRuns(db))).rejects.toMatchObject({ code: 'LOG_OTHER' })

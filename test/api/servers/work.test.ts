@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import { Drivers } from '../../../api/app/drives/drivers.ts'
-import { sweep } from '../../../api/app/drives/sweeper.ts'
-import { work } from '../../../api/app/drives/work.ts'
-import { LiveHub } from '../../../api/app/live/hub.ts'
-import type { Services, WorkNotification } from '../../../api/app/services.ts'
-import { SystemClock } from '../../../api/host/clock.ts'
-import { systemRandom } from '../../../api/host/random.ts'
-import { CommandRejected } from '../../../domain/agent/errors.ts'
-import type { DriveEnd, DriveOptions } from '../../../domain/runtime/types.ts'
+import type { Services, WorkNotification } from '../../../api/operations/services.ts'
+import { Drivers } from '../../../api/process/drives/drivers.ts'
+import { sweep } from '../../../api/process/drives/sweeper.ts'
+import { work } from '../../../api/process/drives/work.ts'
+import { SystemClock } from '../../../api/process/host/clock.ts'
+import { systemRandom } from '../../../api/process/host/random.ts'
+import { LiveHub } from '../../../api/process/live/hub.ts'
+import type { DriveEnd, DriveOptions } from '../../../domain/agent/runtime/types.ts'
+import { CommandRejected } from '../../../domain/calls/errors.ts'
 
 /** A worker with simulated tables, runs and work subscription. */
 function played(due: () => readonly string[], drive: (id: string, options: DriveOptions) => Promise<DriveEnd>) {

@@ -1,9 +1,9 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { fileOf } from '../../../adapters/log-sqlite/file.ts'
-import { paths } from '../../../api/host/paths.ts'
-import { liveFile } from '../../../projections/store/pointer.ts'
+import { fileOf } from '../../../adapters/sqlite/log/file.ts'
+import { paths } from '../../../api/process/host/paths.ts'
+import { liveFile } from '../../../projections/engine/store/pointer.ts'
 import type { Bench, Case } from '../bench.ts'
 import { type Figure, megabytes, most } from '../figure.ts'
 

@@ -1,9 +1,9 @@
 import { LoroDoc, type LoroMap, type LoroText, type PeerID } from 'loro-crdt'
-import { applyEdits } from '../../../adapters/documents-loro/apply-edits.ts'
-import { BlockIndex } from '../../../adapters/documents-loro/block-index.ts'
-import { configureStyles } from '../../../adapters/documents-loro/styles.ts'
+import { applyEdits } from '../../../adapters/loro/apply-edits.ts'
+import { BlockIndex } from '../../../adapters/loro/block-index.ts'
+import { configureStyles } from '../../../adapters/loro/styles.ts'
 import type { Block } from '../../../domain/document/model/block.ts'
-import { atOnce } from '../../../domain/shared/steps.ts'
+import { atOnce } from '../../../domain/log/steps.ts'
 
 /** The gateway's own peer in the measured documents. */
 export const GATEWAY = '1'

@@ -1,5 +1,5 @@
 import { LoroDoc } from 'loro-crdt'
-import { loroDocuments } from '../../../adapters/documents-loro/documents.ts'
+import { loroDocuments } from '../../../adapters/loro/documents.ts'
 import { type Figure, ms } from '../figure.ts'
 import { median, timed } from '../measure.ts'
 import { blockOf, GATEWAY } from './history.ts'

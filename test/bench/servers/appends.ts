@@ -1,5 +1,5 @@
 import { NO_STREAM } from '@eventstore/db-client'
-import { encode, nameOf } from '../../../adapters/log-eventstore/codec.ts'
+import { encode, nameOf } from '../../../adapters/eventstore/codec.ts'
 import { type Figure, least, most, ms, rate } from '../figure.ts'
 import { median, Pairs, timed } from '../measure.ts'
 import type { Place } from './place.ts'

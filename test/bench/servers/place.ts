@@ -1,6 +1,6 @@
 import { EventStoreDBClient } from '@eventstore/db-client'
-import type { EventStoreLog } from '../../../adapters/log-eventstore/log.ts'
-import { openEventStoreLog } from '../../../adapters/log-eventstore/open.ts'
+import type { EventStoreLog } from '../../../adapters/eventstore/log.ts'
+import { openEventStoreLog } from '../../../adapters/eventstore/open.ts'
 import { openPair, type Pair } from '../../support/servers/pair.ts'
 
 /** The servers that are measured, and a client that belongs to no runtime. */

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { StreamKind } from '../../../projections/changes/stream-kind.ts'
-import { Projector } from '../../../projections/projector/projector.ts'
+import type { StreamKind } from '../../../projections/engine/changes/stream-kind.ts'
+import { Projector } from '../../../projections/engine/projector/projector.ts'
 import { folded, type TablesKit } from '../../support/projections/kit.ts'
 import { MemoryLog } from '../../support/projections/memory-log.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findCheckpoint, listCheckpoints } from '../../../projections/queries/checkpoints.ts'
+import { findCheckpoint, listCheckpoints } from '../../../projections/agent/queries/checkpoints.ts'
 import { checkpointAt } from '../../support/projections/checkpoint.ts'
 import { family, openOn } from '../../support/projections/family.ts'
 import type { TablesKit } from '../../support/projections/kit.ts'

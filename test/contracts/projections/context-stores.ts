@@ -1,13 +1,13 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { MemoryLog } from '../../../adapters/log-memory/log.ts'
-import { ContextStores } from '../../../domain/runtime/context/context-stores.ts'
-import { Projector } from '../../../projections/projector/projector.ts'
+import { MemoryLog } from '../../../adapters/memory/log.ts'
+import { ContextStores } from '../../../domain/store/runtime/context-stores.ts'
+import { Projector } from '../../../projections/engine/projector/projector.ts'
 import {
   listContextStores,
   listStoredVariables,
   showContextStore,
   showStoredVariable,
-} from '../../../projections/queries/context-stores.ts'
+} from '../../../projections/store/queries.ts'
 import { MemoryBlobs, MemoryIntents } from '../../support/harness.ts'
 import { projected, type TablesKit } from '../../support/projections/kit.ts'
 import { MemoryLog as WrittenLog } from '../../support/projections/memory-log.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { costBy } from '../../../projections/queries/cost.ts'
+import { costBy } from '../../../projections/agent/queries/cost.ts'
 import { family } from '../../support/projections/family.ts'
 import { projected, type TablesKit } from '../../support/projections/kit.ts'
 

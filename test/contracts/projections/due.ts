@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { dueBefore, nextDue } from '../../../projections/queries/due.ts'
+import { dueBefore, nextDue } from '../../../projections/engine/queries/due.ts'
 import type { TablesKit } from '../../support/projections/kit.ts'
 import { oneAgent, T0 } from '../../support/projections/one-agent.ts'
 import { HASH } from '../../support/projections/spec.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { bodies } from '../../../domain/agent/events/events.ts'
-import { Projector } from '../../../projections/projector/projector.ts'
+import { Projector } from '../../../projections/engine/projector/projector.ts'
 import { runs, tape } from '../../support/projections/fc.ts'
 import { type Dump, folded, type TablesKit } from '../../support/projections/kit.ts'
 import { MemoryLog } from '../../support/projections/memory-log.ts'

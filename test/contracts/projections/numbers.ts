@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { put } from '../../../projections/changes/change.ts'
-import { Collapsed } from '../../../projections/changes/collapse.ts'
-import { numbersOf } from '../../../projections/queries/numbers/index.ts'
-import { listStreams } from '../../../projections/queries/streams.ts'
+import { numbersOf } from '../../../projections/agent/queries/numbers/index.ts'
+import { put } from '../../../projections/engine/changes/change.ts'
+import { Collapsed } from '../../../projections/engine/changes/collapse.ts'
+import { listStreams } from '../../../projections/engine/queries/streams.ts'
 import { family } from '../../support/projections/family.ts'
 import { projected, type TablesKit } from '../../support/projections/kit.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { RunFilter } from '../../../projections/queries/run-filter.ts'
-import { LOOKED_THROUGH, listRuns } from '../../../projections/queries/runs.ts'
+import type { RunFilter } from '../../../projections/agent/queries/run-filter.ts'
+import { LOOKED_THROUGH, listRuns } from '../../../projections/agent/queries/runs.ts'
 import { openOn, T0, world } from '../../support/projections/family.ts'
 import type { TablesKit } from '../../support/projections/kit.ts'
 import { HASH, spec } from '../../support/projections/spec.ts'

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type Change, clear, put, remove, set } from '../../../projections/changes/change.ts'
-import { Collapsed } from '../../../projections/changes/collapse.ts'
-import type { Batch, Progress } from '../../../projections/store/store.ts'
+import { type Change, clear, put, remove, set } from '../../../projections/engine/changes/change.ts'
+import { Collapsed } from '../../../projections/engine/changes/collapse.ts'
+import type { Batch, Progress } from '../../../projections/engine/store/store.ts'
 import { runs } from '../../support/projections/fc.ts'
 import type { TablesKit } from '../../support/projections/kit.ts'
 

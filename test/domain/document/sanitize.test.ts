@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseXml } from '../../../adapters/documents-xml/parse.ts'
+import { parseXml } from '../../../adapters/loro/xml/parse.ts'
 import { Diagnostics } from '../../../domain/document/markup/diagnostics.ts'
 import { hostileReason } from '../../../domain/document/markup/hostile.ts'
 import { htmlText } from '../../../domain/document/markup/html.ts'

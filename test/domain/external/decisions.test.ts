@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from 'vitest'
+import { questionHash } from '../../../domain/calls/question.ts'
 import { external } from '../../../domain/external/aggregate.ts'
 import type { ExternalCommand } from '../../../domain/external/commands.ts'
 import { owed } from '../../../domain/external/owed.ts'
-import { questionHash } from '../../../domain/shared/question.ts'
 import { EXITED, Run, running, START } from '../../support/external/decider.ts'
 
 // given events / when a command / then events

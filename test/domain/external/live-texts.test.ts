@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { createRedactor } from '../../../domain/agent/secrets/redactor.ts'
 import type { AgentEventBody } from '../../../domain/external/agent-event.ts'
 import type { Json } from '../../../domain/log/json.ts'
 import type { Hiding } from '../../../domain/ports/external.ts'
+import { createRedactor } from '../../../domain/secrets/redactor.ts'
 import { puppetGateway } from '../../support/external/in-process.ts'
 
 const redactor = createRedactor({ key: new Uint8Array(32).fill(7), known: ['correct-horse-battery'] })

@@ -1,9 +1,9 @@
 import { describe, expect, it, test } from 'vitest'
-import { createRedactor } from '../../../domain/agent/secrets/redactor.ts'
 import type { AgentEventBody } from '../../../domain/external/agent-event.ts'
 import type { ExternalCommand } from '../../../domain/external/commands.ts'
 import type { Json } from '../../../domain/log/json.ts'
 import type { Hiding } from '../../../domain/ports/external.ts'
+import { createRedactor } from '../../../domain/secrets/redactor.ts'
 import { ENDED, puppetGateway, settled } from '../../support/external/in-process.ts'
 
 // DESIGN, External runs: one stored event holds a batch; back-pressure comes from appends only.

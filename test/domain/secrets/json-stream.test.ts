@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { jsonValueFilter } from '../../../domain/agent/secrets/json-stream.ts'
-import { secretValuesInJson } from '../../../domain/agent/secrets/key-names.ts'
+import { jsonValueFilter } from '../../../domain/secrets/json-stream.ts'
+import { secretValuesInJson } from '../../../domain/secrets/key-names.ts'
 
 function filtered(text: string, cuts: readonly number[] = []): string {
   const filter = jsonValueFilter((key, value) => `<${key}:${value.length}>`)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { knownTexts } from '../../../domain/agent/secrets/known.ts'
+import { knownTexts } from '../../../domain/secrets/known-values.ts'
 
 if (process.env.FC_SEED) fc.configureGlobal({ seed: Number(process.env.FC_SEED) })
 

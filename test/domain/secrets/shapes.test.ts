@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { findShapes } from '../../../domain/agent/secrets/shapes.ts'
+import { findShapes } from '../../../domain/secrets/shapes.ts'
 
 if (process.env.FC_SEED) fc.configureGlobal({ seed: Number(process.env.FC_SEED) })
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { type Agent, type AgentMove, checkConfig, created, moved } from '../../../domain/spawn/agent.ts'
-import { ProviderError } from '../../../domain/spawn/errors.ts'
-import { checkFunction } from '../../../domain/spawn/functions.ts'
-import { isTransient, NO_RETRIES, retryDelay } from '../../../domain/spawn/retry.ts'
+import { type Agent, type AgentMove, checkConfig, created, moved } from '../../../domain/external/spawn/agent.ts'
+import { ProviderError } from '../../../domain/external/spawn/errors.ts'
+import { checkFunction } from '../../../domain/external/spawn/functions.ts'
+import { isTransient, NO_RETRIES, retryDelay } from '../../../domain/external/spawn/retry.ts'
 
 // Seed 004, Status Tracking and Cancellation; CONTRACTS 14.
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type ChildResult, cutTo, merge } from '../../../domain/spawn/merge.ts'
+import { type ChildResult, cutTo, merge } from '../../../domain/external/spawn/merge.ts'
 import { property } from '../../support/property.ts'
 
 // CONTRACTS 14, Spawner: the merges.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { buildPrompt } from '../../../domain/spawn/prompt.ts'
+import { buildPrompt } from '../../../domain/external/spawn/prompt.ts'
 
 // Seed 004, Agent Execution; CONTRACTS 14, Prompt: byte for byte.
 

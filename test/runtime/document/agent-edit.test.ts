@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { MemoryLog } from '../../../adapters/log-memory/log.ts'
+import { MemoryLog } from '../../../adapters/memory/log.ts'
 import { blockText } from '../../../domain/document/model/block.ts'
 import { contextHash } from '../../../domain/document/model/context-hash.ts'
 import { documentStream } from '../../../domain/document/stream/aggregate.ts'

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { MemoryLog } from '../../../adapters/log-memory/log.ts'
-import { replaced } from '../../../domain/replaced.ts'
+import { MemoryLog } from '../../../adapters/memory/log.ts'
+import { replaced } from '../../../domain/stream/runtime/replaced.ts'
 import { ANN, DocumentGateway, made, portsOver, replaceFirst, requestFor } from '../../support/documents/runtime.ts'
 import { MemoryRequestCache } from '../../support/memory-request-cache.ts'
 import { BEFORE } from '../../support/sealing.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Documents, OpenDocument } from '../../../domain/ports.ts'
-import { replaced } from '../../../domain/replaced.ts'
-import { REPLICA_EVERY } from '../../../domain/runtime/document/replica-cache.ts'
+import { REPLICA_EVERY } from '../../../domain/document/runtime/replica-cache.ts'
+import type { Documents, OpenDocument } from '../../../domain/ports/index.ts'
+import { replaced } from '../../../domain/stream/runtime/replaced.ts'
 import { world } from '../../support/documents/gateway-world.ts'
 import { Person } from '../../support/documents/person.ts'
 import {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { PIECE } from '../../../domain/document/runtime/answers.ts'
+import { stays } from '../../../domain/document/runtime/replica-cache.ts'
 import { documentStream } from '../../../domain/document/stream/aggregate.ts'
 import { canonicalText } from '../../../domain/log/canonical.ts'
 import { sha256 } from '../../../domain/log/ids.ts'
-import { PIECE } from '../../../domain/runtime/document/answers.ts'
-import { stays } from '../../../domain/runtime/document/replica-cache.ts'
 import { world } from '../../support/documents/gateway-world.ts'
 import { Person } from '../../support/documents/person.ts'
 import {

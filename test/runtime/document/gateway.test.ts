@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { RawBody } from '../../../domain/document/runtime/received.ts'
 import { document, documentStream, REFUSED_STREAM } from '../../../domain/document/stream/aggregate.ts'
-import { RawBody } from '../../../domain/runtime/document/received.ts'
-import { verifyStream } from '../../../domain/runtime/stream/verify.ts'
+import { verifyStream } from '../../../domain/stream/runtime/verify.ts'
 import { LOGS, world } from '../../support/documents/gateway-world.ts'
 import { Person } from '../../support/documents/person.ts'
 import {

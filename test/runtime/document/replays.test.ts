@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
-import { openEventStoreLog } from '../../../adapters/log-eventstore/open.ts'
-import { MemoryLog } from '../../../adapters/log-memory/log.ts'
-import { openSqliteLog } from '../../../adapters/log-sqlite/open.ts'
+import { openEventStoreLog } from '../../../adapters/eventstore/open.ts'
+import { MemoryLog } from '../../../adapters/memory/log.ts'
+import { openSqliteLog } from '../../../adapters/sqlite/log/open.ts'
 import { document, documentStream } from '../../../domain/document/stream/aggregate.ts'
-import type { EventLog } from '../../../domain/ports.ts'
-import type { AppendPoint } from '../../../domain/runtime/stream/ports.ts'
-import { verifyStream } from '../../../domain/runtime/stream/verify.ts'
+import type { EventLog } from '../../../domain/ports/index.ts'
+import type { AppendPoint } from '../../../domain/stream/runtime/ports.ts'
+import { verifyStream } from '../../../domain/stream/runtime/verify.ts'
 import { interleaving, play } from '../../support/documents/interleaving.ts'
 import {
   ANN,

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { MemoryLog } from '../../../adapters/log-memory/log.ts'
+import { MemoryLog } from '../../../adapters/memory/log.ts'
 import { documentStream } from '../../../domain/document/stream/aggregate.ts'
 import { Person } from '../../support/documents/person.ts'
 import {

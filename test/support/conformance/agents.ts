@@ -13,7 +13,7 @@ export const AGENTS: readonly Rule[] = [
     test: gateway,
     name: 'run rejects with UnknownBackend before any other check',
     fault: fault(
-      'runtime/external/gateway.ts',
+      'external/runtime/gateway.ts',
       "throw new AgentError('UnknownBackend',",
       "throw new AgentError('InvalidRequest',",
     ),
@@ -30,7 +30,7 @@ export const AGENTS: readonly Rule[] = [
     test: gateway,
     name: 'precedes every spawn',
     fault: fault(
-      'runtime/external/gateway.ts',
+      'external/runtime/gateway.ts',
       'const request = checkRequest(limited(asked, backend, by), backend)',
       'const request = asked',
     ),
@@ -40,7 +40,7 @@ export const AGENTS: readonly Rule[] = [
     says: 'a run returns a handle with an event stream and a completion',
     test: gateway,
     name: 'several consumers each see all events in order',
-    fault: fault('runtime/external/event-reader.ts', 'this.#read += buffer.length', 'this.#read += 1'),
+    fault: fault('external/runtime/event-reader.ts', 'this.#read += buffer.length', 'this.#read += 1'),
   },
   {
     rule,
@@ -48,7 +48,7 @@ export const AGENTS: readonly Rule[] = [
     test: 'test/adapters/agents-process/harness.test.ts',
     name: 'tells its events while it runs',
     fault: {
-      file: 'adapters/agents-process/process.ts',
+      file: 'adapters/agents/process/process.ts',
       search: 'splitter.push(value)',
       replace: '(splitter.push(value), [])',
     },
@@ -59,7 +59,7 @@ export const AGENTS: readonly Rule[] = [
     test: gateway,
     name: 'settles after the process has exited and the events have ended for the consumer',
     fault: fault(
-      'runtime/external/run-handle.ts',
+      'external/runtime/run-handle.ts',
       'if (this.#settled || this.#end === null || this.#readers.size > 0) return',
       'if (this.#settled || this.#end === null) return',
     ),
@@ -77,7 +77,7 @@ export const AGENTS: readonly Rule[] = [
     test: gateway,
     name: 'a process that does not end is told as such',
     fault: fault(
-      'runtime/external/run.ts',
+      'external/runtime/run.ts',
       "const cancelled = told.code === 'Backend' && told.message === CANCELLED",
       "const cancelled = told.code === 'Backend'",
     ),
@@ -87,7 +87,7 @@ export const AGENTS: readonly Rule[] = [
     says: 'to drop the handle asks for the end of the process',
     test: gateway,
     name: 'asyncDispose of the handle cancels',
-    fault: fault('runtime/external/run-handle.ts', '    this.cancel()\n    for (const reader', '    for (const reader'),
+    fault: fault('external/runtime/run-handle.ts', '    this.cancel()\n    for (const reader', '    for (const reader'),
   },
   {
     rule,
@@ -95,7 +95,7 @@ export const AGENTS: readonly Rule[] = [
     test: gateway,
     name: 'an operation that becomes unsupported mid-run',
     fault: fault(
-      'runtime/external/run.ts',
+      'external/runtime/run.ts',
       "const code = told.code === 'UnsupportedCapability' ? told.code : 'Backend'",
       "const code = 'Backend' as string",
     ),
@@ -106,7 +106,7 @@ export const AGENTS: readonly Rule[] = [
     test: gateway,
     name: 'is a no-op once the completion has settled',
     fault: fault(
-      'runtime/external/run.ts',
+      'external/runtime/run.ts',
       'if (this.settled || this.#abort.signal.aborted) return',
       'if (this.#abort.signal.aborted) return',
     ),
@@ -117,7 +117,7 @@ export const AGENTS: readonly Rule[] = [
     test: gateway,
     name: 'of a non-zero exit is a success with that status',
     fault: fault(
-      'runtime/external/run.ts',
+      'external/runtime/run.ts',
       'value: { status, success: succeeded, finalText: text },',
       'value: { status: { code: 0, signal: null }, success: succeeded, finalText: text },',
     ),
@@ -128,7 +128,7 @@ export const AGENTS: readonly Rule[] = [
     test: gateway,
     name: 'and no final text',
     fault: fault(
-      'runtime/external/run.ts',
+      'external/runtime/run.ts',
       'const text = succeeded && finalText !== null',
       'const text = finalText !== null',
     ),
@@ -138,14 +138,14 @@ export const AGENTS: readonly Rule[] = [
     says: 'the completion settles, and the run ends in the log, also where a report cannot be stored',
     test: 'test/domain/external/recording.test.ts',
     name: 'what cannot be stored ends the run in the log too',
-    fault: fault('runtime/external/run.ts', '      await this.#endUnrecorded()\n', ''),
+    fault: fault('external/runtime/run.ts', '      await this.#endUnrecorded()\n', ''),
   },
   {
     rule,
     says: 'a usage that cannot be is not counted',
     test: 'test/domain/external/recording.test.ts',
     name: 'is told as an error, and the run goes on',
-    fault: fault('runtime/external/recorder.ts', 'const told = reportedUsage(usage)', 'const told = usage'),
+    fault: fault('external/runtime/recorder.ts', 'const told = reportedUsage(usage)', 'const told = usage'),
   },
   {
     rule,
@@ -153,7 +153,7 @@ export const AGENTS: readonly Rule[] = [
     test: 'test/adapters/agents-process/escaped.test.ts',
     name: 'not to be asked for its version',
     fault: {
-      file: 'adapters/agents-process/find-agent.ts',
+      file: 'adapters/agents/process/find-agent.ts',
       search: 'inWorkspaces(realOf(folder), dataFolder)',
       replace: 'inWorkspaces(folder, dataFolder)',
     },
@@ -187,7 +187,7 @@ export const AGENTS: readonly Rule[] = [
     says: 'a run that another driver has taken ends its process',
     test: 'test/api/servers/agent-leases.test.ts',
     name: 'a run that another process has ended in the log ends its process',
-    fault: fault('runtime/external/run.ts', 'cancelledAt !== null || this.#options.log.lost', 'cancelledAt !== null'),
+    fault: fault('external/runtime/run.ts', 'cancelledAt !== null || this.#options.log.lost', 'cancelledAt !== null'),
   },
   {
     rule,
@@ -195,7 +195,7 @@ export const AGENTS: readonly Rule[] = [
     test: http,
     name: 'over the network only listed variables and folders are allowed',
     fault: {
-      file: 'api/app/agents/start-agent.ts',
+      file: 'api/operations/external/start-agent.ts',
       search: 'if (network) mustBeAllowed',
       replace: 'if (false) mustBeAllowed',
     },
@@ -206,7 +206,7 @@ export const AGENTS: readonly Rule[] = [
     test: http,
     name: 'what only an own agent can be asked answers with a named error',
     fault: {
-      file: 'api/app/runs/known.ts',
+      file: 'api/operations/runs/run-of-agent.ts',
       search: 'if (await isUngoverned(s, agentId)) throw ungoverned(agentId, what)',
       replace: '',
     },
@@ -216,6 +216,6 @@ export const AGENTS: readonly Rule[] = [
     says: 'the run of any backend is replayed from its record to any event',
     test: http,
     name: 'replayed to any event',
-    fault: fault('runtime/external/recorded-at.ts', '{ to }))', '{}))'),
+    fault: fault('external/runtime/recorded-at.ts', '{ to }))', '{}))'),
   },
 ]

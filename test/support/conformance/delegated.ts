@@ -49,7 +49,7 @@ export const DELEGATED: readonly Rule[] = [
     test: 'test/domain/external/delegation.test.ts',
     name: 'is only let read',
     fault: {
-      file: 'adapters/agents-cli/claude-code.ts',
+      file: 'adapters/agents/cli/claude-code.ts',
       search: "extensions: { [MODE]: 'plan', [RESTRICTED]: true }",
       replace: "extensions: { [MODE]: 'plan' }",
     },
@@ -102,7 +102,7 @@ export const DELEGATED: readonly Rule[] = [
     says: 'in a pause none is started',
     test: api,
     name: 'in a pause no other agent is started',
-    fault: fault('runtime/tree/other-agents.ts', "=== 'requested' && !parent.state.paused)", "=== 'requested')"),
+    fault: fault('tree/runtime/other-agents.ts', "=== 'requested' && !parent.state.paused)", "=== 'requested')"),
   },
   {
     rule,
@@ -110,7 +110,7 @@ export const DELEGATED: readonly Rule[] = [
     test: api,
     name: 'the run is due by then',
     fault: {
-      file: 'projections/queries/due.ts',
+      file: 'projections/engine/queries/due.ts',
       search: "eb('r.ungoverned', '=', 0)",
       replace: "eb('r.ungoverned', '=', 2)",
     },
@@ -120,7 +120,7 @@ export const DELEGATED: readonly Rule[] = [
     says: 'an erasure of the run reaches its stream',
     test: views,
     name: 'erasing the run empties what was said to the other agent and by it',
-    fault: fault('runtime/agent/stream-to-erase.ts', '(await streamOfAgent(log, agentId)) === stream', 'false'),
+    fault: fault('agent/runtime/stream-to-erase.ts', '(await streamOfAgent(log, agentId)) === stream', 'false'),
   },
   {
     rule,
@@ -128,7 +128,7 @@ export const DELEGATED: readonly Rule[] = [
     test: views,
     name: 'the tree, the bill and the artifacts show it',
     fault: {
-      file: 'projections/changes/agent/tree.ts',
+      file: 'projections/agent/rows/tree.ts',
       search: "kindOf(e.body.origin.stream) === 'external'",
       replace: 'false',
     },
@@ -219,7 +219,7 @@ export const DELEGATED: readonly Rule[] = [
     test: 'test/api/agent-tools-ends.test.ts',
     name: 'a secret is resolved for the tool',
     fault: fault(
-      'runtime/external/given-tools.ts',
+      'external/runtime/given-tools.ts',
       'plain === null ? null : secrets.arguments(tool?.name ?? name, plain)',
       'plain',
     ),
@@ -229,6 +229,6 @@ export const DELEGATED: readonly Rule[] = [
     says: 'the token of the server dies with the run',
     test: 'test/adapters/functions-mcp/own-tools.test.ts',
     name: 'the token dies with the run',
-    fault: { file: 'adapters/agents-process/reach-tools.ts', search: '      await close()\n', replace: '' },
+    fault: { file: 'adapters/agents/process/reach-tools.ts', search: '      await close()\n', replace: '' },
   },
 ]

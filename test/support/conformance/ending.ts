@@ -19,7 +19,7 @@ export const ENDING: readonly Row[] = [
     test: behaviour('5.1-completion'),
     name: '5.1.2',
     fault: fault(
-      'agent/rules/plan.ts',
+      'agent/tasks/plan.ts',
       'let schema = control?.schema ?? schemas.get(tool)',
       'let schema = control === undefined ? schemas.get(tool) : z.any()',
     ),
@@ -36,7 +36,7 @@ export const ENDING: readonly Row[] = [
     says: 'an agent that stops without complete_task is in ERROR',
     test: behaviour('5.1-completion'),
     name: '5.1.4',
-    fault: fault('agent/decisions/proceed.ts', "if (outcome === 'text' &&", "if (activity.outcome === 'refused' &&"),
+    fault: fault('agent/decide/proceed.ts', "if (outcome === 'text' &&", "if (activity.outcome === 'refused' &&"),
   },
   {
     must: '5.2.1',
@@ -65,14 +65,14 @@ export const ENDING: readonly Row[] = [
     says: 'no other tool call in recovery',
     test: behaviour('5.2-recovery'),
     name: '5.2.3',
-    fault: fault('agent/rules/plan.ts', "recoveryOf(state.machine) !== null && tool?.control !== 'completes'", 'false'),
+    fault: fault('agent/tasks/plan.ts', "recoveryOf(state.machine) !== null && tool?.control !== 'completes'", 'false'),
   },
   {
     must: '5.2.4',
     says: 'a failed recovery is ERROR with partial output',
     test: behaviour('5.2-recovery'),
     name: '5.2.4',
-    fault: fault('agent/decisions/endings.ts', 'const partial = d.state.lastText', "const partial = ''"),
+    fault: fault('agent/decide/endings.ts', 'const partial = d.state.lastText', "const partial = ''"),
   },
   {
     must: '5.3.1',
@@ -80,7 +80,7 @@ export const ENDING: readonly Row[] = [
     test: behaviour('5.3-tools'),
     name: '5.3.1',
     fault: fault(
-      'agent/rules/plan.ts',
+      'agent/tasks/plan.ts',
       "if (!parsed.success) return invalid(firstIssue(parsed.error, 'arguments'))",
       '',
     ),
@@ -90,7 +90,7 @@ export const ENDING: readonly Row[] = [
     says: 'every tool call passes the PolicyEngine',
     test: behaviour('5.3-tools'),
     name: '5.3.2',
-    fault: fault('agent/rules/plan.ts', '      denial(judging, tool as ToolSpec) ??\n', ''),
+    fault: fault('agent/tasks/plan.ts', '      denial(judging, tool as ToolSpec) ??\n', ''),
   },
   {
     must: '5.3.3',
@@ -104,6 +104,6 @@ export const ENDING: readonly Row[] = [
     says: 'interactive mode enforces single-tool turns',
     test: behaviour('5.3-tools'),
     name: '5.3.4',
-    fault: fault('agent/rules/plan.ts', "if (state.spec.policy.mode === 'interactive') {", 'if (state.turn < 0) {'),
+    fault: fault('agent/tasks/plan.ts', "if (state.spec.policy.mode === 'interactive') {", 'if (state.turn < 0) {'),
   },
 ]

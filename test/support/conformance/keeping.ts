@@ -11,7 +11,7 @@ export const KEEPING: readonly Rule[] = [
     test: 'test/adapters/log/sqlite-answers.test.ts',
     name: 'misses nothing of it',
     fault: {
-      file: 'adapters/log-sqlite/log.ts',
+      file: 'adapters/sqlite/log/log.ts',
       search: 'this.#tail?.last ?? reader.last()',
       replace: 'reader.last()',
     },
@@ -22,7 +22,7 @@ export const KEEPING: readonly Rule[] = [
     test: 'test/adapters/log/sqlite-answers.test.ts',
     name: 'a body that it erases',
     fault: {
-      file: 'adapters/log-sqlite/log.ts',
+      file: 'adapters/sqlite/log/log.ts',
       search: 'this.#tail.rest(appended)',
       replace: 'appended',
     },
@@ -42,7 +42,7 @@ export const KEEPING: readonly Rule[] = [
     says: 'what was read before an erasure is written into no file after it',
     test: 'test/api/plan-emptied.test.ts',
     fault: {
-      file: 'api/app/plans/plan-persistence.ts',
+      file: 'api/operations/plan/plan-persistence.ts',
       search: 'this.#writing.run(runId, () => this.#keep(runId))',
       replace: 'this.#keep(runId)',
     },
@@ -51,14 +51,14 @@ export const KEEPING: readonly Rule[] = [
     rule: 'erasure',
     says: 'no snapshot holds a body that was erased while an append was on its way',
     test: runtime('erased'),
-    fault: fault('runtime/stream/mailbox.ts', 'state !== null && !this.stale', 'state !== null'),
+    fault: fault('stream/runtime/mailbox.ts', 'state !== null && !this.stale', 'state !== null'),
   },
   {
     rule: 'who is woken',
     says: 'a step pauses the run at the end of its turn',
     test: 'test/projections/state.test.ts',
     fault: {
-      file: 'projections/changes/agent/agents.ts',
+      file: 'projections/agent/rows/agents.ts',
       search: 'undriven: 0, paused: 1, stepping: 1',
       replace: 'undriven: 0, stepping: 1',
     },
@@ -80,11 +80,7 @@ export const KEEPING: readonly Rule[] = [
     says: 'a turn ends after the version of its files',
     test: runtime('version-workspace'),
     name: 'a steady turn takes two appends',
-    fault: fault(
-      'agent/decisions/proceed.ts',
-      'if (d.state.unversioned !== null) return false\n    endTurn',
-      'endTurn',
-    ),
+    fault: fault('agent/decide/proceed.ts', 'if (d.state.unversioned !== null) return false\n    endTurn', 'endTurn'),
   },
   {
     rule: 'versions owed',
@@ -101,7 +97,7 @@ export const KEEPING: readonly Rule[] = [
     says: 'a request that found nothing to do is noted under its key',
     test: runtime('keys'),
     fault: fault(
-      'agent/decisions/decide.ts',
+      'agent/decide/decide.ts',
       'if (d.drafts.length === 0 && isKeyed(context.commandId))',
       'if (state === null)',
     ),
@@ -111,7 +107,7 @@ export const KEEPING: readonly Rule[] = [
     says: 'a key is known after hundreds of others',
     test: runtime('keys'),
     fault: fault(
-      'runtime/stream/keys.ts',
+      'stream/runtime/keys.ts',
       'return isRepeated(this.aggregate, this.keys.get(key), commandId)',
       'return false',
     ),
@@ -121,7 +117,7 @@ export const KEEPING: readonly Rule[] = [
     says: 'a named secret is for the runs that were given it',
     test: 'test/api/boundary.test.ts',
     fault: {
-      file: 'api/host/secret-use.ts',
+      file: 'api/process/host/secret-use.ts',
       search: 'if (found !== undefined) throw unavailable(reference, found.why)',
       replace: '',
     },
@@ -131,7 +127,7 @@ export const KEEPING: readonly Rule[] = [
     says: 'a run is told the names of its secrets',
     test: behaviour('5.12-security'),
     name: 'a run is told which secrets',
-    fault: fault('agent/rules/prompt.ts', 'if (secrets.length > 0) {', 'if (secrets.length > 1) {'),
+    fault: fault('agent/window/prompt.ts', 'if (secrets.length > 0) {', 'if (secrets.length > 1) {'),
   },
   {
     rule: 'secrets',
@@ -143,7 +139,11 @@ export const KEEPING: readonly Rule[] = [
     rule: 'erasure',
     says: 'the parts of erased bodies that the fold needs are kept',
     test: runtime('erase-many'),
-    fault: fault('runtime/erasure/facts.ts', 'if (left.length > 0) facts.push', 'if (left.length > 9_999) facts.push'),
+    fault: fault(
+      'stream/runtime/erasure/facts.ts',
+      'if (left.length > 0) facts.push',
+      'if (left.length > 9_999) facts.push',
+    ),
   },
   {
     rule: 'erasure',
@@ -155,6 +155,6 @@ export const KEEPING: readonly Rule[] = [
     rule: 'erasure',
     says: 'bodies of more than one append are all erased',
     test: runtime('erase-many'),
-    fault: fault('runtime/erasure/erase.ts', 'one.revision <= gone ?', 'one.revision >= 0 ?'),
+    fault: fault('stream/runtime/erasure/erase.ts', 'one.revision <= gone ?', 'one.revision >= 0 ?'),
   },
 ]

@@ -23,7 +23,7 @@ export const LAWS: readonly Caught[] = [
     says: 'an event that is counted again when it is delivered again',
     test: 'test/projections/laws.test.ts',
     fault: {
-      file: 'projections/projector/fold.ts',
+      file: 'projections/engine/projector/fold.ts',
       search: 'after ? entries.filter(({ position }) => position > after.position) : entries',
       replace: 'entries',
     },
@@ -33,7 +33,7 @@ export const LAWS: readonly Caught[] = [
     says: 'a stream with a gap that is gone on with',
     test: 'test/projections/projector.test.ts',
     fault: {
-      file: 'projections/projector/fold.ts',
+      file: 'projections/engine/projector/fold.ts',
       search: 'const gap = this.#isParked(stream) ? null : gapAt(read, this.#headOf(stream))',
       replace: 'const gap = null as Poison | null',
     },
@@ -42,14 +42,18 @@ export const LAWS: readonly Caught[] = [
     law: '2',
     says: 'a release that reads beyond where the tables are',
     test: 'test/projections/projector.test.ts',
-    fault: { file: 'projections/projector/fold.ts', search: '        if (revision !== null && revision > upTo) return true\n', replace: '' },
+    fault: {
+      file: 'projections/engine/projector/fold.ts',
+      search: '        if (revision !== null && revision > upTo) return true\n',
+      replace: '',
+    },
   },
   {
     law: '2',
     says: 'a stream that is parked again at later damage',
     test: 'test/projections/projector.test.ts',
     fault: {
-      file: 'projections/projector/fold.ts',
+      file: 'projections/engine/projector/fold.ts',
       search: 'if (!this.#isParked(stream)) this.#park',
       replace: 'this.#park',
     },
@@ -59,7 +63,7 @@ export const LAWS: readonly Caught[] = [
     says: 'damage that an earlier reader has looked past is not given to the next one',
     test: 'test/adapters/log/eventstore-damage.test.ts',
     fault: {
-      file: 'adapters/log-eventstore/follow.ts',
+      file: 'adapters/eventstore/follow.ts',
       search: "          if (prefix === '' && !damaged) await",
       replace: "          if (prefix === '') await",
     },
@@ -69,7 +73,7 @@ export const LAWS: readonly Caught[] = [
     says: 'an Idempotency-Key that a second request takes over',
     test: 'test/runtime/claim-key.test.ts',
     fault: {
-      file: 'domain/runtime/claim-key.ts',
+      file: 'domain/agent/runtime/claim-key.ts',
       search: 'claim !== undefined && isRepeated(claim.header.commandId, commandId)',
       replace: 'claim !== undefined',
     },
@@ -78,7 +82,7 @@ export const LAWS: readonly Caught[] = [
     law: '3',
     says: 'an outcome that is taken for a call that has ended',
     test: law('3-decisions'),
-    fault: fault('agent/decisions/decide-tools.ts', ' || !UNSETTLED.has(call.stage.at)', ''),
+    fault: fault('agent/decide/decide-tools.ts', ' || !UNSETTLED.has(call.stage.at)', ''),
   },
   {
     law: '4',
@@ -103,14 +107,14 @@ export const LAWS: readonly Caught[] = [
     says: 'an irreversible call run again after a crash',
     test: law('5-crashes'),
     name: 'every single boundary',
-    fault: fault('agent/decisions/proceed-calls.ts', "(call.effect === 'irreversible' ||", '('),
+    fault: fault('agent/decide/proceed-calls.ts', "(call.effect === 'irreversible' ||", '('),
   },
   {
     law: '5',
     says: 'a driver that does not look whether it still owns the agent',
     test: 'test/runtime/ownership.test.ts',
     name: 'looks whether he still owns the agent',
-    fault: fault('runtime/agent/driver.ts', '    await this.mailbox.refresh()\n    return (', '    return ('),
+    fault: fault('agent/runtime/driver.ts', '    await this.mailbox.refresh()\n    return (', '    return ('),
   },
   {
     law: '5',
@@ -118,7 +122,7 @@ export const LAWS: readonly Caught[] = [
     test: law('5-crashes'),
     name: 'killed anywhere',
     fault: fault(
-      'runtime/stream/keys.ts',
+      'stream/runtime/keys.ts',
       'remembered.find((one) => keyOf(one) === key)',
       'undefined as string | undefined',
     ),
@@ -128,7 +132,7 @@ export const LAWS: readonly Caught[] = [
     says: 'an unknown outcome taken for a success',
     test: law('6-appends'),
     name: 'before or after',
-    fault: fault('runtime/stream/append.ts', 'await retry.pause(stillInDoubt(error))', 'return'),
+    fault: fault('stream/runtime/append.ts', 'await retry.pause(stillInDoubt(error))', 'return'),
   },
   {
     law: '6',
@@ -136,7 +140,7 @@ export const LAWS: readonly Caught[] = [
     test: law('6-appends'),
     name: 'frozen clocks',
     fault: fault(
-      'runtime/agent/driver.ts',
+      'agent/runtime/driver.ts',
       'if (state.driver?.epoch !== this.epoch || state.driver.id !== this.id) {',
       'if (signal.aborted) {',
     ),
@@ -183,7 +187,7 @@ export const LAWS: readonly Caught[] = [
     says: 'an event type that is no longer written',
     test: law('7-golden-runs'),
     name: 'told again',
-    fault: fault('agent/decisions/decide-requests.ts', "d.emit('step_requested', {})", "d.emit('resumed', {})"),
+    fault: fault('agent/decide/decide-requests.ts', "d.emit('step_requested', {})", "d.emit('resumed', {})"),
   },
   {
     law: '7',
@@ -198,7 +202,7 @@ export const LAWS: readonly Caught[] = [
     test: law('7-golden-runs'),
     name: 'replayed on',
     fault: {
-      file: 'projections/changes/agent/model-calls.ts',
+      file: 'projections/agent/rows/model-calls.ts',
       search: "status: 'late' })",
       replace: "status: 'answered' })",
     },
@@ -208,7 +212,7 @@ export const LAWS: readonly Caught[] = [
     says: 'an Idempotency-Key kept as it came',
     test: law('8-secrets'),
     name: 'in no byte',
-    fault: fault('runtime/agent/asking.ts', 'keyedCommand(log.logId, key, asked)', 'key'),
+    fault: fault('agent/runtime/request-origin.ts', 'keyedCommand(log.logId, key, asked)', 'key'),
   },
   {
     law: '8',
@@ -216,7 +220,7 @@ export const LAWS: readonly Caught[] = [
     test: law('8-secrets'),
     name: 'in no byte',
     fault: fault(
-      'runtime/agent/perform/perform-model.ts',
+      'agent/runtime/perform/perform-model.ts',
       'shortened(env.secrets.text(error.message))',
       'env.secrets.text(shortened(error.message))',
     ),
@@ -227,7 +231,7 @@ export const LAWS: readonly Caught[] = [
     test: law('9-replay'),
     name: 'touch no model',
     fault: fault(
-      'runtime/agent/runtime.ts',
+      'agent/runtime/runtime.ts',
       'return agentAt(this.given, agentId, at, this.points)',
       'return this.ports.clock.now() > 0 ? agentAt(this.given, agentId, at) : agentAt(this.ports, agentId, at)',
     ),
@@ -238,7 +242,7 @@ export const LAWS: readonly Caught[] = [
     test: law('9-replay'),
     name: 'what the model was sent',
     fault: fault(
-      'agent/decisions/decision-builder.ts',
+      'agent/decide/decision-builder.ts',
       'const body = JSON.parse(text) as BodyOf<T>',
       'const body = given',
     ),
@@ -248,7 +252,7 @@ export const LAWS: readonly Caught[] = [
     says: 'a driver that reads its whole history before each effect',
     test: law('10-growth'),
     fault: fault(
-      'runtime/stream/mailbox.ts',
+      'stream/runtime/mailbox.ts',
       'return this.enqueue(() => this.catchUp())',
       'return this.enqueue(async () => { for await (const _ of this.read({})); await this.catchUp() })',
     ),

@@ -11,14 +11,14 @@ export const MESSAGES: readonly Rule[] = [
     rule,
     says: 'a request that was refused is taken by no courier that comes later',
     test: law,
-    fault: fault('agent/decisions/decide-messages.ts', '...(origin && { origin }), ', ''),
+    fault: fault('agent/decide/decide-messages.ts', '...(origin && { origin }), ', ''),
   },
   {
     rule,
     says: 'agents that wait for each other wait in no circle',
     test: story,
     name: 'neither waits in a circle',
-    fault: fault('agent/decisions/decide-messages.ts', 'if (waitsForAnother(state)) return', 'if (now < 0) return'),
+    fault: fault('agent/decide/decide-messages.ts', 'if (waitsForAnother(state)) return', 'if (now < 0) return'),
   },
   {
     rule,
@@ -32,7 +32,7 @@ export const MESSAGES: readonly Rule[] = [
     says: 'a request waits for 30 s',
     test: story,
     name: 'and not before',
-    fault: fault('agent/decisions/proceed-calls.ts', 'if (d.context.now < stage.until) return', 'if (d.drives) return'),
+    fault: fault('agent/decide/proceed-calls.ts', 'if (d.context.now < stage.until) return', 'if (d.drives) return'),
   },
   {
     rule,
@@ -40,7 +40,7 @@ export const MESSAGES: readonly Rule[] = [
     test: story,
     name: 'a second one is refused',
     fault: fault(
-      'agent/decisions/decide-person-messages.ts',
+      'agent/decide/decide-person-messages.ts',
       'if (callWaitingFor(d.state, request) !== undefined) return',
       'if (request !== undefined) return',
     ),

@@ -9,7 +9,7 @@ export const QUESTIONS: readonly Rule[] = [
     says: 'they reach nothing but the tables and the views over the log',
     test: ASKED,
     fault: {
-      file: 'api/embedded/sql/statement.ts',
+      file: 'api/process/embedded/sql/statement.ts',
       search: "schema !== 'log' || view !== null",
       replace: 'schema !== undefined',
     },
@@ -19,7 +19,7 @@ export const QUESTIONS: readonly Rule[] = [
     says: 'one that never ends is ended at its limit, and said so',
     test: ASKED,
     fault: {
-      file: 'api/embedded/sql/process-auditor.ts',
+      file: 'api/process/embedded/sql/process-auditor.ts',
       search: 'AbortSignal.timeout(ms)',
       replace: 'AbortSignal.timeout(100 * ms)',
     },
@@ -29,7 +29,7 @@ export const QUESTIONS: readonly Rule[] = [
     says: 'an answer has no more rows than were asked for',
     test: 'test/api/servers/ask-sql.test.ts',
     fault: {
-      file: 'api/app/sql/auditor.ts',
+      file: 'api/operations/sql/auditor.ts',
       search: 'this.rows.length === this.#most || ',
       replace: '',
     },
@@ -39,7 +39,7 @@ export const QUESTIONS: readonly Rule[] = [
     says: 'on servers they go through a login that can only read',
     test: 'test/api/servers/ask-sql.test.ts',
     fault: {
-      file: 'api/servers/sql-auditor.ts',
+      file: 'api/process/servers/sql-auditor.ts',
       search: '      await this.#mustOnlyRead(client)\n',
       replace: '',
     },
@@ -49,7 +49,7 @@ export const QUESTIONS: readonly Rule[] = [
     says: 'percentiles are the nearest rank of the calls that have a time',
     test: 'test/projections/queries.test.ts',
     fault: {
-      file: 'projections/queries/numbers/calls.ts',
+      file: 'projections/agent/queries/numbers/calls.ts',
       search: '+ 99) / 100',
       replace: '+ 199) / 100',
     },

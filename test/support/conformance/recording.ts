@@ -24,7 +24,7 @@ export const RECORDING: readonly Row[] = [
     says: 'child artifacts are registered with the parent',
     test: 'test/runtime/tree-artifacts.test.ts',
     fault: fault(
-      'agent/decisions/decide-deliveries.ts',
+      'agent/decide/decide-deliveries.ts',
       "return d.emit('child_artifact', { origin, childId, artifact: delivery.artifact })",
       'return',
     ),
@@ -40,11 +40,7 @@ export const RECORDING: readonly Row[] = [
     says: 'a checkpoint after every tool result',
     test: behaviour('5.5-checkpoints'),
     name: '5.5.1',
-    fault: fault(
-      'agent/decisions/decision-builder.ts',
-      "new Set(['tool_call_end', 'turn_end'])",
-      "new Set(['turn_end'])",
-    ),
+    fault: fault('agent/decide/decision-builder.ts', "new Set(['tool_call_end', 'turn_end'])", "new Set(['turn_end'])"),
   },
   {
     must: '5.5.2',
@@ -52,7 +48,7 @@ export const RECORDING: readonly Row[] = [
     test: behaviour('5.5-checkpoints'),
     name: '5.5.2',
     fault: fault(
-      'agent/decisions/decision-builder.ts',
+      'agent/decide/decision-builder.ts',
       "new Set(['tool_call_end', 'turn_end'])",
       "new Set(['tool_call_end'])",
     ),
@@ -79,7 +75,7 @@ export const RECORDING: readonly Row[] = [
     says: 'events for turns, tool calls, recovery, completion and error',
     test: behaviour('5.6-events'),
     name: '5.6.1',
-    fault: fault('agent/decisions/endings.ts', 'if (!call.started) startRefused(d, call)', ''),
+    fault: fault('agent/decide/endings.ts', 'if (!call.started) startRefused(d, call)', ''),
   },
   {
     must: '5.6.2',
@@ -98,7 +94,7 @@ export const RECORDING: readonly Row[] = [
     test: behaviour('5.6-events'),
     name: '5.6.3',
     fault: fault(
-      'runtime/stream/journal.ts',
+      'stream/runtime/journal.ts',
       'Math.max(ports.clock.now(), head?.timestamp ?? 0, ports.log.floor())',
       'ports.clock.now()',
     ),
@@ -109,7 +105,7 @@ export const RECORDING: readonly Row[] = [
     test: behaviour('5.7-routing'),
     name: '5.7.1',
     fault: fault(
-      'agent/rules/routing.ts',
+      'agent/routing/routing.ts',
       'return decided(requested, `the run names',
       'return decided(safeDefault, `the run names',
     ),
@@ -119,14 +115,14 @@ export const RECORDING: readonly Row[] = [
     says: 'the decision is in the log',
     test: behaviour('5.7-routing'),
     name: '5.7.2',
-    fault: fault('agent/rules/routing.ts', '    reason,\n', '    reason: resolved,\n'),
+    fault: fault('agent/routing/routing.ts', '    reason,\n', '    reason: resolved,\n'),
   },
   {
     must: '5.7.3',
     says: 'where routing fails, the safe default',
     test: behaviour('5.7-routing'),
     name: '5.7.3',
-    fault: fault('agent/rules/routing.ts', 'if (!known.includes(requested))', 'if (false)'),
+    fault: fault('agent/routing/routing.ts', 'if (!known.includes(requested))', 'if (false)'),
   },
   {
     must: '5.7.4',
@@ -134,7 +130,7 @@ export const RECORDING: readonly Row[] = [
     test: behaviour('5.7-routing'),
     name: '5.7.4',
     fault: fault(
-      'agent/decisions/proceed.ts',
+      'agent/decide/proceed.ts',
       'callModel(d, model.model, model.attempt)',
       'callModel(d, d.state.spec.models.safeDefault, model.attempt)',
     ),
@@ -145,7 +141,7 @@ export const RECORDING: readonly Row[] = [
     test: behaviour('5.8-envelopes'),
     name: '5.8.1',
     fault: fault(
-      'runtime/document/agent-edit.ts',
+      'document/runtime/agent-edit.ts',
       'return gateway.envelope(documentId, request, caller)',
       "return { status: 200, body: { status: 'applied', client_request_id: '', applied_frontier: '', diagnostics: [] } }",
     ),
@@ -170,7 +166,7 @@ export const RECORDING: readonly Row[] = [
     test: behaviour('5.8-envelopes'),
     name: '5.8.4',
     fault: fault(
-      'runtime/document/agent-edit.ts',
+      'document/runtime/agent-edit.ts',
       'if (retry > 0) await clock.sleep',
       'if (retry < 0) await clock.sleep',
     ),

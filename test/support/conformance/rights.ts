@@ -12,7 +12,7 @@ export const RIGHTS: readonly Rule[] = [
     test: sandbox,
     name: 'sees nothing of what is hidden in the folder of its run',
     fault: {
-      file: 'adapters/tools-mcp/mcp-tools.ts',
+      file: 'adapters/mcp/mcp-tools.ts',
       search: 'const hide = await hidden(folder)',
       replace: 'const hide: readonly string[] = (await hidden(folder)).slice(0, 0)',
     },
@@ -23,7 +23,7 @@ export const RIGHTS: readonly Rule[] = [
     test: sandbox,
     name: 'has no network unless its settings grant it',
     fault: {
-      file: 'adapters/tools-mcp/mcp-tools.ts',
+      file: 'adapters/mcp/mcp-tools.ts',
       search: '{ id, folder, readable, network, hide,',
       replace: '{ id, folder, readable, network: network || true, hide,',
     },
@@ -34,7 +34,7 @@ export const RIGHTS: readonly Rule[] = [
     test: sandbox,
     name: 'where there is no sandbox a server is refused by its name',
     fault: {
-      file: 'adapters/tools-mcp/mcp-tools.ts',
+      file: 'adapters/mcp/mcp-tools.ts',
       search: 'if (!settings.sandboxed) return',
       replace: "if (!settings.sandboxed || process.platform !== 'linux') return",
     },
@@ -45,7 +45,7 @@ export const RIGHTS: readonly Rule[] = [
     test: 'test/adapters/documents/person-update.test.ts',
     name: 'that leaves a block outside the document model is refused:',
     fault: {
-      file: 'adapters/documents-loro/outside-model.ts',
+      file: 'adapters/loro/outside-model.ts',
       search: 'if (fault !== null) return fault',
       replace: 'if (fault === id) return fault',
     },
@@ -56,7 +56,7 @@ export const RIGHTS: readonly Rule[] = [
     test: 'test/adapters/tools-mcp/message-bounds.test.ts',
     name: 'is refused and holds the event loop briefly',
     fault: {
-      file: 'adapters/tools-mcp/message-bounds.ts',
+      file: 'adapters/mcp/message-bounds.ts',
       search: 'if (values > MAX_VALUES)',
       replace: 'if (values < 0 * MAX_VALUES)',
     },
@@ -67,7 +67,7 @@ export const RIGHTS: readonly Rule[] = [
     test: 'test/api/mcp.test.ts',
     name: 'than the recorded one is not called',
     fault: {
-      file: 'api/host/outside-tools.ts',
+      file: 'api/process/host/outside-tools.ts',
       search: 'if (changed.length === 0) return offered',
       replace: 'if (changed.length >= 0) return offered',
     },
@@ -77,7 +77,7 @@ export const RIGHTS: readonly Rule[] = [
     says: 'what is known of the secrets of servers is written nowhere',
     test: 'test/agents/mcp-secrets.test.ts',
     fault: {
-      file: 'api/host/outside-tools.ts',
+      file: 'api/process/host/outside-tools.ts',
       search: '...secretsOfServers(mcp)]',
       replace: '...secretsOfServers(mcp).slice(0, 0)]',
     },
@@ -87,7 +87,7 @@ export const RIGHTS: readonly Rule[] = [
     says: 'a read-only server offers nothing that records',
     test: 'test/api/mcp-served.test.ts',
     name: 'offers nothing that records',
-    fault: { file: 'api/cli/mcp/server.ts', search: 'if (changes && readOnly) continue', replace: '' },
+    fault: { file: 'api/mcp/server.ts', search: 'if (changes && readOnly) continue', replace: '' },
   },
   {
     rule: served,
@@ -95,7 +95,7 @@ export const RIGHTS: readonly Rule[] = [
     test: 'test/api/mcp-served.test.ts',
     name: 'what is refused is told',
     fault: {
-      file: 'api/cli/mcp/server.ts',
+      file: 'api/mcp/server.ts',
       search: 'return { ...told(refusalOf(error)), isError: true }',
       replace: "return told('done')",
     },

@@ -11,7 +11,7 @@ export const SERVING: readonly Rule[] = [
     says: 'texts that differ much are compared in a thread',
     test: 'test/api/text-diff-apart.test.ts',
     name: 'leaves the event loop to others',
-    fault: inFile('api/app/text-diff/apart.ts', 'const SHORT = 2_048', 'const SHORT = 2_048_000_000'),
+    fault: inFile('api/operations/files/diff/threaded-diff.ts', 'const SHORT = 2_048', 'const SHORT = 2_048_000_000'),
   },
   {
     rule,
@@ -25,7 +25,7 @@ export const SERVING: readonly Rule[] = [
     says: 'messages of a long run are hashed page by page',
     test: 'test/runtime/load.test.ts',
     name: 'messages are hashed while they are read',
-    fault: fault('runtime/agent/mailbox.ts', 'if (++this.pushed % HASHED_EVENTS === 0) this.settle()', ''),
+    fault: fault('agent/runtime/mailbox.ts', 'if (++this.pushed % HASHED_EVENTS === 0) this.settle()', ''),
   },
   {
     rule,
@@ -42,7 +42,7 @@ export const SERVING: readonly Rule[] = [
     rule,
     says: 'a redacted stream tells each reference once',
     test: 'test/domain/security.test.ts',
-    fault: fault('agent/secrets/redactor.ts', '      made = new Map()\n      return all', '      return all'),
+    fault: fault('secrets/redactor.ts', '      made = new Map()\n      return all', '      return all'),
   },
   {
     rule,

@@ -8,7 +8,7 @@ const states = 'test/domain/spawn/agent.test.ts'
 const provider = 'test/adapters/agents-cli/provider.test.ts'
 const functions = 'test/adapters/functions-mcp/server.test.ts'
 const rule = 'seed 004'
-const inRuntime = (search: string, replace: string) => fault('runtime/spawn/agent-runtime.ts', search, replace)
+const inRuntime = (search: string, replace: string) => fault('external/spawn/runtime/agent-runtime.ts', search, replace)
 const inAdapter = (file: string, search: string, replace: string) => ({ file: `adapters/${file}`, search, replace })
 
 /** Each sentence of seed 004 (CONTRACTS 14) that says what must hold. */
@@ -25,39 +25,39 @@ export const SPAWN: readonly Rule[] = [
     says: 'run sets the status to running',
     test: states,
     name: 'when it runs and is answered',
-    fault: fault('spawn/agent.ts', "return { ...agent, status: 'running' }", 'return agent'),
+    fault: fault('external/spawn/agent.ts', "return { ...agent, status: 'running' }", 'return agent'),
   },
   {
     rule,
     says: 'a second run of an agent is rejected',
     test: states,
     name: 'when it runs a second time',
-    fault: fault('spawn/agent.ts', "if (agent.status !== 'idle')", 'if (agent.iterations > 99)'),
+    fault: fault('external/spawn/agent.ts', "if (agent.status !== 'idle')", 'if (agent.iterations > 99)'),
   },
   {
     rule,
     says: 'the prompt shows the context variable with its reference and summary',
     test: prompt,
-    fault: fault('spawn/prompt.ts', 'type: ${type}):\\n', 'type: ${type}): '),
+    fault: fault('external/spawn/prompt.ts', 'type: ${type}):\\n', 'type: ${type}): '),
   },
   {
     rule,
     says: 'a summary in a prompt has at most 500 tokens',
     test: store,
     name: 'summarizes to at most so many tokens',
-    fault: fault('context/variable.ts', 'const bytes = tokens * TOKEN_BYTES', 'const bytes = tokens * 2 * TOKEN_BYTES'),
+    fault: fault('store/variable.ts', 'const bytes = tokens * TOKEN_BYTES', 'const bytes = tokens * 2 * TOKEN_BYTES'),
   },
   {
     rule,
     says: 'the prompt of an agent with a parent says that it is a sub-agent',
     test: prompt,
-    fault: fault('spawn/prompt.ts', 'if (parentId !== undefined) parts.push(SUB_AGENT)', ''),
+    fault: fault('external/spawn/prompt.ts', 'if (parentId !== undefined) parts.push(SUB_AGENT)', ''),
   },
   {
     rule,
     says: 'the prompt lists the registered functions in the order of their names',
     test: prompt,
-    fault: fault('spawn/prompt.ts', '(a.name < b.name ? -1 : 1)', '(a.name < b.name ? 1 : -1)'),
+    fault: fault('external/spawn/prompt.ts', '(a.name < b.name ? -1 : 1)', '(a.name < b.name ? 1 : -1)'),
   },
   {
     rule,
@@ -74,7 +74,7 @@ export const SPAWN: readonly Rule[] = [
     says: 'an erasure of a variable empties every value that it has had',
     test: 'test/projections/context-stores.test.ts',
     fault: fault(
-      'runtime/context/context-stores.ts',
+      'store/runtime/context-stores.ts',
       'event.body.key === key) only.add(event.revision)',
       'event.body.key === key) only.clear(), only.add(event.revision)',
     ),
@@ -84,7 +84,7 @@ export const SPAWN: readonly Rule[] = [
     says: 'the tables show which variables were erased, and hold no value',
     test: 'test/projections/context-stores.test.ts',
     fault: {
-      file: 'projections/changes/context/rows.ts',
+      file: 'projections/store/rows.ts',
       search: 'erased: erased ? 1 : 0',
       replace: 'erased: 0',
     },
@@ -108,7 +108,7 @@ export const SPAWN: readonly Rule[] = [
     says: 'an agent that is cancelled before its run is not run, and its result is empty',
     test: runtime,
     name: 'before its run',
-    fault: fault('spawn/agent.ts', '      if (agent.cancelled) return agent\n', ''),
+    fault: fault('external/spawn/agent.ts', '      if (agent.cancelled) return agent\n', ''),
   },
   {
     rule,
@@ -123,7 +123,7 @@ export const SPAWN: readonly Rule[] = [
     test: provider,
     name: 'ends the process at its signal',
     fault: inAdapter(
-      'agents-cli/claude-code-provider.ts',
+      'agents/cli/claude-code-provider.ts',
       "const cancel = () => handle.cancel('cancelled')",
       'const cancel = () => undefined',
     ),
@@ -134,7 +134,7 @@ export const SPAWN: readonly Rule[] = [
     test: states,
     name: 'when it is cancelled in flight',
     fault: fault(
-      'spawn/agent.ts',
+      'external/spawn/agent.ts',
       'return isOver(agent) ? agent : { ...agent, status: move.status, result: move.result }',
       'return { ...agent, status: move.status, result: move.result }',
     ),
@@ -152,7 +152,7 @@ export const SPAWN: readonly Rule[] = [
     test: provider,
     name: 'gives the result with cost',
     fault: inAdapter(
-      'agents-cli/claude-execution.ts',
+      'agents/cli/claude-execution.ts',
       '...(heard.numTurns !== null && { numTurns: heard.numTurns }),',
       '',
     ),
@@ -162,7 +162,7 @@ export const SPAWN: readonly Rule[] = [
     says: 'the provider says with which code its process exited',
     test: provider,
     name: 'exited with code N',
-    fault: inAdapter('agents-cli/claude-execution.ts', '`exited with code ${status.code}`', "'failed'"),
+    fault: inAdapter('agents/cli/claude-execution.ts', '`exited with code ${status.code}`', "'failed'"),
   },
   {
     rule,
@@ -170,7 +170,7 @@ export const SPAWN: readonly Rule[] = [
     test: provider,
     name: 'failed to parse',
     fault: inAdapter(
-      'agents-cli/claude-execution.ts',
+      'agents/cli/claude-execution.ts',
       'if (!success || finalText === null)',
       'if (finalText === undefined!)',
     ),
@@ -180,21 +180,21 @@ export const SPAWN: readonly Rule[] = [
     says: 'the provider says that its process failed to spawn',
     test: provider,
     name: 'failed to spawn',
-    fault: inAdapter('agents-cli/claude-execution.ts', '`claude failed to spawn: ${message}`', 'message'),
+    fault: inAdapter('agents/cli/claude-execution.ts', '`claude failed to spawn: ${message}`', 'message'),
   },
   {
     rule,
     says: 'the provider says that its process timed out',
     test: provider,
     name: 'timed out',
-    fault: inAdapter('agents-cli/claude-execution.ts', "if (message.startsWith('timed out'))", "if (message === '')"),
+    fault: inAdapter('agents/cli/claude-execution.ts', "if (message.startsWith('timed out'))", "if (message === '')"),
   },
   {
     rule,
     says: 'planned: tokens of all attempts are added up',
     test: runtime,
     name: 'retries with backoff',
-    fault: fault('runtime/spawn/attempts.ts', 'this.tokenUsage = plus(this.tokenUsage, error.tokenUsage)', ''),
+    fault: fault('external/spawn/runtime/attempts.ts', 'this.tokenUsage = plus(this.tokenUsage, error.tokenUsage)', ''),
   },
   {
     rule,
@@ -202,7 +202,7 @@ export const SPAWN: readonly Rule[] = [
     test: states,
     name: 'are for network errors',
     fault: fault(
-      'spawn/retry.ts',
+      'external/spawn/retry.ts',
       'const STATUSES: readonly unknown[] = [429, 529]',
       'const STATUSES: readonly unknown[] = [429]',
     ),
@@ -213,7 +213,7 @@ export const SPAWN: readonly Rule[] = [
     test: states,
     name: 'are for nothing else',
     fault: fault(
-      'spawn/retry.ts',
+      'external/spawn/retry.ts',
       "return error.network || error.code === 'TIMED_OUT' ||",
       "return error.code !== 'CANCELLED' ||",
     ),
@@ -231,7 +231,7 @@ export const SPAWN: readonly Rule[] = [
     test: functions,
     name: 'lists and calls functions',
     fault: inAdapter(
-      'functions-mcp/server.ts',
+      'mcp/served/server.ts',
       'const answer = await functions.call(name, args,',
       'const answer = await functions.call(name, {},',
     ),
@@ -242,7 +242,7 @@ export const SPAWN: readonly Rule[] = [
     test: functions,
     name: 'without its token',
     fault: inAdapter(
-      'functions-mcp/loopback.ts',
+      'mcp/served/loopback.ts',
       'return new Response(null, { status: 401 })',
       'return handler.fetch(request)',
     ),
@@ -252,7 +252,7 @@ export const SPAWN: readonly Rule[] = [
     says: 'a missing key gives "Variable not found: <key>"',
     test: store,
     name: 'names a key that is not set',
-    fault: fault('context/errors.ts', '`Variable not found: ${key}`', "'Variable not found'"),
+    fault: fault('store/errors.ts', '`Variable not found: ${key}`', "'Variable not found'"),
   },
   {
     rule,
@@ -260,7 +260,7 @@ export const SPAWN: readonly Rule[] = [
     test: store,
     name: 'gives another process the same',
     fault: fault(
-      'context/state.ts',
+      'store/state.ts',
       'return { variables: withEntry(state.variables, key, held), changes }',
       'return { ...state, changes }',
     ),
@@ -270,7 +270,7 @@ export const SPAWN: readonly Rule[] = [
     says: 'a key of a durable store holds no secret',
     test: store,
     name: 'is refused a key that holds a secret',
-    fault: fault('runtime/context/stream-variables.ts', 'if (shown !== key)', 'if (shown === undefined)'),
+    fault: fault('store/runtime/stream-variables.ts', 'if (shown !== key)', 'if (shown === undefined)'),
   },
   {
     rule,
@@ -278,7 +278,7 @@ export const SPAWN: readonly Rule[] = [
     test: store,
     name: 'holds no secret',
     fault: fault(
-      'runtime/context/stream-variables.ts',
+      'store/runtime/stream-variables.ts',
       "await this.#submit({ kind: 'set', key, value }, caused)",
       "await this.#submit({ kind: 'set', key, value: value === null ? null : given }, caused)",
     ),

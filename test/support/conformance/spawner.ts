@@ -13,7 +13,7 @@ export const SPAWNER: readonly Rule[] = [
     test: spawner,
     name: 'depth 4 is rejected',
     fault: fault(
-      'runtime/spawn/recursive-spawner.ts',
+      'external/spawn/runtime/recursive-spawner.ts',
       'if (depth > this.#maxDepth)',
       'if (depth > this.#maxDepth + 1)',
     ),
@@ -23,7 +23,11 @@ export const SPAWNER: readonly Rule[] = [
     says: 'three spawned agents are at work at once',
     test: spawner,
     name: 'three are at work at once',
-    fault: fault('runtime/spawn/recursive-spawner.ts', 'options.maxConcurrent ?? 3', 'options.maxConcurrent ?? 4'),
+    fault: fault(
+      'external/spawn/runtime/recursive-spawner.ts',
+      'options.maxConcurrent ?? 3',
+      'options.maxConcurrent ?? 4',
+    ),
   },
   {
     rule,
@@ -31,7 +35,7 @@ export const SPAWNER: readonly Rule[] = [
     test: spawner,
     name: 'merge gives the result',
     fault: fault(
-      'runtime/spawn/recursive-spawner.ts',
+      'external/spawn/runtime/recursive-spawner.ts',
       ".children.filter(({ agent }) => agent.config.onComplete === 'merge')",
       '.children',
     ),
@@ -42,7 +46,7 @@ export const SPAWNER: readonly Rule[] = [
     test: spawner,
     name: 'custom, which gets the results',
     fault: fault(
-      'runtime/spawn/recursive-spawner.ts',
+      'external/spawn/runtime/recursive-spawner.ts',
       'const children = nodes.map(childResult)',
       'const children = nodes.map(childResult).reverse()',
     ),
@@ -52,7 +56,11 @@ export const SPAWNER: readonly Rule[] = [
     says: 'a vote takes the most frequent answer',
     test: merges,
     name: 'vote takes',
-    fault: fault('spawn/merge.ts', 'if (one.count > best.count) best = one', 'if (best.count === 0) best = one'),
+    fault: fault(
+      'external/spawn/merge.ts',
+      'if (one.count > best.count) best = one',
+      'if (best.count === 0) best = one',
+    ),
   },
   {
     rule,
@@ -60,7 +68,7 @@ export const SPAWNER: readonly Rule[] = [
     test: merges,
     name: 'summarize has at most',
     fault: fault(
-      'spawn/merge.ts',
+      'external/spawn/merge.ts',
       'export const SUMMARY_CHARACTERS = 2_000',
       'export const SUMMARY_CHARACTERS = 2_100',
     ),

@@ -50,7 +50,7 @@ export const STRUCTURE: readonly Row[] = [
     says: 'checkpoints in SQLite',
     test: 'test/projections/audit.test.ts',
     fault: {
-      file: 'projections/changes/agent/checkpoint-rows.ts',
+      file: 'projections/agent/rows/checkpoint-rows.ts',
       search: "e.type !== 'tool_call_end' && ",
       replace: '',
     },
@@ -60,7 +60,7 @@ export const STRUCTURE: readonly Row[] = [
     says: 'the event log is append-only',
     test: 'test/adapters/log/sqlite-refuses.test.ts',
     fault: {
-      file: 'adapters/log-sqlite/schema.ts',
+      file: 'adapters/sqlite/log/schema.ts',
       search: "SELECT RAISE(ABORT, 'the log refuses DELETE')",
       replace: 'SELECT 1',
     },
@@ -70,7 +70,7 @@ export const STRUCTURE: readonly Row[] = [
     says: 'artifacts with their checkpoint',
     test: 'test/projections/queries.test.ts',
     fault: {
-      file: 'projections/changes/agent/artifact-rows.ts',
+      file: 'projections/agent/rows/artifact-rows.ts',
       search: "e.type !== 'artifact_registered'",
       replace: "e.type !== 'completion'",
     },
@@ -80,7 +80,7 @@ export const STRUCTURE: readonly Row[] = [
     says: 'agent lineage',
     test: 'test/projections/queries.test.ts',
     fault: {
-      file: 'projections/schema/views.ts',
+      file: 'projections/engine/schema/views.ts',
       search: 'create view agent_lineage as',
       replace: 'create view agent_lineages as',
     },
@@ -90,7 +90,7 @@ export const STRUCTURE: readonly Row[] = [
     says: 'mutations flow through the AI gateway',
     test: GATEWAY,
     name: 'under the peer of the gateway is refused',
-    fault: fault('runtime/document/desk.ts', "if (found.kind === 'refused') throw personFault(found)", ''),
+    fault: fault('document/runtime/desk.ts', "if (found.kind === 'refused') throw personFault(found)", ''),
   },
   {
     must: '10.2',
@@ -153,7 +153,7 @@ export const STRUCTURE: readonly Row[] = [
     says: 'checkpoints as in section 8',
     test: law('1-folds'),
     name: 'checkpoint N',
-    fault: fault('runtime/agent/history/replay.ts', 'state.step === at.step', 'state.step > at.step'),
+    fault: fault('agent/runtime/history/replay.ts', 'state.step === at.step', 'state.step > at.step'),
   },
   {
     must: '11.4',
@@ -161,7 +161,7 @@ export const STRUCTURE: readonly Row[] = [
     test: behaviour('5.8-envelopes'),
     name: 'applied once',
     fault: fault(
-      'runtime/document/agent-edit.ts',
+      'document/runtime/agent-edit.ts',
       'retryOf === undefined ? call.toolCallId',
       'retryOf === undefined ? `${call.toolCallId}.${Math.random()}`',
     ),

@@ -43,14 +43,14 @@ export const TREES: readonly Rule[] = [
     rule,
     says: 'usage that arrives after the end is reported to the parent',
     test: 'test/runtime/tree-late.test.ts',
-    fault: fault('agent/decisions/reports.ts', 'if (!isEmptyReport(delta))', 'if (delta === null)'),
+    fault: fault('agent/decide/reports.ts', 'if (!isEmptyReport(delta))', 'if (delta === null)'),
   },
   {
     rule,
     says: "the tables show an artifact as the child's, registered with its parent",
     test: 'test/runtime/tree-artifacts.test.ts',
     fault: {
-      file: 'projections/schema/views.ts',
+      file: 'projections/engine/schema/views.ts',
       search: 'where g.child_id = r.agent_id and',
       replace: 'where g.child_id <> r.agent_id and',
     },
@@ -68,7 +68,7 @@ export const TREES: readonly Rule[] = [
     test: hostile,
     name: 'are not flooded either',
     fault: fault(
-      'agent/decisions/decide-messages.ts',
+      'agent/decide/decide-messages.ts',
       'const refused = whyNoRoom(d.state, payload)',
       'const refused = null',
     ),

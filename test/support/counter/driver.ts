@@ -1,6 +1,6 @@
-import { Mailbox } from '../../../domain/runtime/stream/mailbox.ts'
-import type { StreamPorts } from '../../../domain/runtime/stream/ports.ts'
-import { Snapshots } from '../../../domain/runtime/stream/snapshots.ts'
+import { Mailbox } from '../../../domain/stream/runtime/mailbox.ts'
+import type { StreamPorts } from '../../../domain/stream/runtime/ports.ts'
+import { Snapshots } from '../../../domain/stream/runtime/snapshots.ts'
 import { type CounterCommand, type CounterState, counter, owedBells } from './counter.ts'
 import type { CounterEvent } from './events.ts'
 

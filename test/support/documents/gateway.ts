@@ -1,5 +1,5 @@
-import { loroDocuments } from '../../../adapters/documents-loro/documents.ts'
-import { parseXml } from '../../../adapters/documents-xml/parse.ts'
+import { loroDocuments } from '../../../adapters/loro/documents.ts'
+import { parseXml } from '../../../adapters/loro/xml/parse.ts'
 import type { Answer } from '../../../domain/document/envelope/answers.ts'
 import { applied } from '../../../domain/document/envelope/answers.ts'
 import type { AnsweredRequest } from '../../../domain/document/envelope/idempotency.ts'
@@ -10,7 +10,7 @@ import type { Element, Node } from '../../../domain/document/markup/tree.ts'
 import type { Block, BlockContent } from '../../../domain/document/model/block.ts'
 import { contextHash } from '../../../domain/document/model/context-hash.ts'
 import type { DocumentView } from '../../../domain/document/model/view.ts'
-import type { OpenDocument } from '../../../domain/ports.ts'
+import type { OpenDocument } from '../../../domain/ports/index.ts'
 
 export const GATEWAY = '1'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { blockText } from '../../../domain/document/model/block.ts'
 import { contextHash } from '../../../domain/document/model/context-hash.ts'
-import type { EventLog } from '../../../domain/ports.ts'
+import type { EventLog } from '../../../domain/ports/index.ts'
 import { MemoryBlobs, seededRandom } from '../harness.ts'
 import { Person } from './person.ts'
 import { ANN, BOB, DocumentGateway, made, portsOver } from './runtime.ts'

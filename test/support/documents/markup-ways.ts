@@ -1,9 +1,9 @@
 import { LoroMap, LoroText } from 'loro-crdt'
-import { toTree } from '../../../adapters/documents-markup/to-tree.ts'
+import { toTree } from '../../../adapters/loro/markup/to-tree.ts'
 import { contentOf, toHtml } from '../../../domain/document/markup/document-html.ts'
 import { MARKUP_LIMITS } from '../../../domain/document/markup/limits.ts'
 import { toMarkdown } from '../../../domain/document/markup/markdown.ts'
-import type { OpenDocument } from '../../../domain/ports.ts'
+import type { OpenDocument } from '../../../domain/ports/index.ts'
 import { documentWith, Gateway } from './gateway.ts'
 import { Person } from './person.ts'
 

@@ -1,5 +1,5 @@
 import { LoroDoc, type LoroList, type LoroMap, type LoroText, type PeerID } from 'loro-crdt'
-import { configureStyles } from '../../../adapters/documents-loro/styles.ts'
+import { configureStyles } from '../../../adapters/loro/styles.ts'
 
 /** A person's own replica of a document: bare Loro, not the gateway's adapter. */
 export class Person {

@@ -1,4 +1,4 @@
-import { parseXml } from '../../../adapters/documents-xml/parse.ts'
+import { parseXml } from '../../../adapters/loro/xml/parse.ts'
 import type { Answer } from '../../../domain/document/envelope/answers.ts'
 import { judge, type Verdict } from '../../../domain/document/envelope/judge.ts'
 import type { AiEnvelopeRequest } from '../../../domain/document/envelope/request.ts'

@@ -1,9 +1,9 @@
-import { documentTools } from '../../../adapters/tools-documents/document-tools.ts'
-import type { ListedDocument } from '../../../adapters/tools-documents/list-documents.ts'
-import { contentFrom } from '../../../api/app/documents/content.ts'
-import type { ToolError } from '../../../domain/agent/errors.ts'
-import type { Clock, ToolContext } from '../../../domain/ports.ts'
-import type { DocumentGateway } from '../../../domain/runtime/document/gateway.ts'
+import { documentTools } from '../../../adapters/loro/tools/document-tools.ts'
+import type { ListedDocument } from '../../../adapters/loro/tools/list-documents.ts'
+import { contentFrom } from '../../../api/operations/document/content.ts'
+import type { ToolError } from '../../../domain/calls/errors.ts'
+import type { DocumentGateway } from '../../../domain/document/runtime/gateway.ts'
+import type { Clock, ToolContext } from '../../../domain/ports/index.ts'
 
 /** A clock that does not wait, and remembers how long it was to. */
 export class Waits implements Clock {

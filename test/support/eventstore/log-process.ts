@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs'
-import { openEventStoreLog } from '../../../adapters/log-eventstore/open.ts'
+import { openEventStoreLog } from '../../../adapters/eventstore/open.ts'
 import { collect, NEW, Sealer, type Tip, tipOf } from '../sealing.ts'
 
 // A process that writes to a log on an event store, follows it, closes it, and is to end by itself then.

@@ -1,5 +1,5 @@
-import { createCliBackend } from '../../../adapters/agents-process/cli-backend.ts'
-import type { HarnessOptions } from '../../../adapters/agents-process/harness.ts'
+import { createCliBackend } from '../../../adapters/agents/process/cli-backend.ts'
+import type { HarnessOptions } from '../../../adapters/agents/process/harness.ts'
 import { plainAgent } from './plain-agent-definition.ts'
 
 // A program that runs an agent, to be killed while it does: driver.ts <options of the harness> <mark of its processes>.

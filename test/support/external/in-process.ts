@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AgentError, CANCELLED } from '../../../domain/external/errors.ts'
+import { AgentGateway, type GatewayOptions } from '../../../domain/external/runtime/gateway.ts'
 import type {
   AgentBackend,
   AgentCompletion,
@@ -7,8 +8,7 @@ import type {
   Mapped,
   PermissionAsked,
 } from '../../../domain/ports/external.ts'
-import type { Clock } from '../../../domain/ports.ts'
-import { AgentGateway, type GatewayOptions } from '../../../domain/runtime/external/gateway.ts'
+import type { Clock } from '../../../domain/ports/index.ts'
 import { MemoryExternalLog } from './memory-log.ts'
 
 export const realClock: Clock = {

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { fakeProgram, type Step } from '../../../adapters/agents-process/fake-steps.ts'
+import { fakeProgram, type Step } from '../../../adapters/agents/process/fake-steps.ts'
 import { processes } from '../../../adapters/sandbox/process-table.ts'
 import { start } from '../child.ts'
 import { tempFolder } from '../folders.ts'

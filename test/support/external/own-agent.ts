@@ -1,4 +1,4 @@
-import type { AgentSample, CliAgent } from '../../../api/agent-kit.ts'
+import type { AgentSample, CliAgent } from '../../../api/library/agent-kit.ts'
 import { plainAgent } from './plain-agent-definition.ts'
 
 /** A run of it. */

@@ -1,4 +1,4 @@
-import type { CliAgent } from '../../../adapters/agents-process/cli-agent.ts'
+import type { CliAgent } from '../../../adapters/agents/process/cli-agent.ts'
 
 /** The smallest backend: each line `{"say": …}` is text, and `{"done": true}` ends the run. */
 export const plainAgent: CliAgent = {

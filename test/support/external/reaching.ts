@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { defineTool, z } from '../../../api/tool-kit.ts'
+import { defineTool, z } from '../../../api/library/tool-kit.ts'
 import { DELEGATING } from './delegating.ts'
 
 /** A run whose agent gives the role of the coder to Claude Code, which calls a tool of keepup's. */

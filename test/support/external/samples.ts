@@ -1,4 +1,4 @@
-import type { AgentSample } from '../../../adapters/agents-process/kit.ts'
+import type { AgentSample } from '../../../adapters/agents/process/kit.ts'
 
 // Recorded lines of the real programs, shortened: text, a tool and its result, the end.
 

@@ -1,4 +1,4 @@
-import type { CrashPoint } from '../../../domain/runtime/ports.ts'
+import type { CrashPoint } from '../../../domain/ports/runtime.ts'
 
 /** Told to a fault test that asks how many points there are: one line on stderr at the end of the process. */
 const PASSED = 'crash points passed: '

@@ -1,6 +1,6 @@
-import { runHere } from '../../../api/cli/here.ts'
-import { openServices } from '../../../api/open-services.ts'
-import type { OpenServices } from '../../../api/owner/connect.ts'
+import { runHere } from '../../../api/cli/run-program.ts'
+import { openServices } from '../../../api/process/open-services.ts'
+import type { OpenServices } from '../../../api/process/owner/connect.ts'
 import { crashPoint } from './crash-point.ts'
 
 // The program as it is, but for ending where its environment says.

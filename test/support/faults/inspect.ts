@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { FileBlobs } from '../../../adapters/blobs-file/store.ts'
-import { openSqliteLog } from '../../../adapters/log-sqlite/open.ts'
+import { FileBlobs } from '../../../adapters/files/blobs/store.ts'
+import { openSqliteLog } from '../../../adapters/sqlite/log/open.ts'
 import { runCli } from '../../../api/cli/program.ts'
-import { openServices } from '../../../api/open-services.ts'
+import { openServices } from '../../../api/process/open-services.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
-import { bodyOf } from '../../../domain/runtime/stream/bodies.ts'
+import { bodyOf } from '../../../domain/stream/runtime/bodies.ts'
 import { type Ended, environment, type Place } from './cli.ts'
 
 /** An event as it lies in the log. */

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { ScriptInput } from '../../../adapters/model-scripted/script.ts'
+import type { ScriptInput } from '../../../adapters/models/scripted/script.ts'
 import { hasBubblewrap } from '../bubblewrap.ts'
 import type { Place } from './cli.ts'
 

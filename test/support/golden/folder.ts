@@ -1,6 +1,6 @@
-import { ToolError } from '../../../domain/agent/errors.ts'
+import { ToolError } from '../../../domain/calls/errors.ts'
 import { sha256 } from '../../../domain/log/ids.ts'
-import type { FileChange, Workspace } from '../../../domain/ports.ts'
+import type { FileChange, Workspace } from '../../../domain/ports/index.ts'
 
 /** A workspace in memory: its trees are named by what they hold. `fails`: versions cannot be taken. */
 export class Folder {

@@ -1,9 +1,9 @@
-import { MemoryLog } from '../../../adapters/log-memory/log.ts'
+import { MemoryLog } from '../../../adapters/memory/log.ts'
 import { attachmentIn } from '../../../domain/agent/events/attachment.ts'
 import type { Header, SealedEvent } from '../../../domain/log/envelope.ts'
 import { ownerOf } from '../../../domain/log/owner.ts'
 import { eventId } from '../../../domain/log/seal.ts'
-import type { BlobStore, EventLog } from '../../../domain/ports.ts'
+import type { BlobStore, EventLog } from '../../../domain/ports/index.ts'
 import { MemoryBlobs, seededRandom } from '../harness.ts'
 
 /**

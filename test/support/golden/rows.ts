@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import type { BlobStore, EventLog } from '../../../domain/ports.ts'
-import { Projector } from '../../../projections/projector/projector.ts'
-import { openSqliteStore } from '../../../projections/store/sqlite.ts'
-import type { Store } from '../../../projections/store/store.ts'
+import type { BlobStore, EventLog } from '../../../domain/ports/index.ts'
+import { Projector } from '../../../projections/engine/projector/projector.ts'
+import { openSqliteStore } from '../../../projections/engine/store/sqlite.ts'
+import type { Store } from '../../../projections/engine/store/store.ts'
 import { type Dump, dumpFile } from '../projections/kit.ts'
 
 /** Rows that one fold of a log from zero makes, in a store of one's own. */

@@ -1,6 +1,6 @@
-import type { UserCommand } from '../../../domain/agent/decisions/commands.ts'
+import type { UserCommand } from '../../../domain/agent/decide/commands.ts'
 import type { Actor } from '../../../domain/log/envelope.ts'
-import type { Workspace } from '../../../domain/ports.ts'
+import type { Workspace } from '../../../domain/ports/index.ts'
 import { seededRandom } from '../harness.ts'
 import { NO_SECRETS } from '../no-secrets.ts'
 import { type Given, given } from '../story.ts'

@@ -1,5 +1,5 @@
-import { ModelError } from '../../../domain/agent/errors.ts'
-import type { ModelRequest } from '../../../domain/ports.ts'
+import { ModelError } from '../../../domain/calls/errors.ts'
+import type { ModelRequest } from '../../../domain/ports/index.ts'
 import { call, calls, completes, says, testModel, testSpec } from '../harness.ts'
 import { tool } from '../story.ts'
 import { tale } from './tale.ts'

@@ -1,4 +1,4 @@
-import type { Tool } from '../../../domain/ports.ts'
+import type { Tool } from '../../../domain/ports/index.ts'
 import { call, calls, completes } from '../harness.ts'
 import { tool } from '../story.ts'
 import { tale } from './tale.ts'

@@ -1,4 +1,4 @@
-import { acceptLoss } from '../../../domain/runtime/agent/losses.ts'
+import { acceptLoss } from '../../../domain/agent/runtime/losses.ts'
 import { call, calls, completes } from '../harness.ts'
 import { tool } from '../story.ts'
 import { ANN, tale } from './tale.ts'

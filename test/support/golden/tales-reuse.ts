@@ -1,4 +1,4 @@
-import { ModelError } from '../../../domain/agent/errors.ts'
+import { ModelError } from '../../../domain/calls/errors.ts'
 import { call, calls, completes, testModel } from '../harness.ts'
 import { tool } from '../story.ts'
 import { tale } from './tale.ts'

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
-import { anthropicProvider } from '../../../adapters/model-anthropic/provider.ts'
-import { openaiProvider } from '../../../adapters/model-openai/provider.ts'
-import type { ModelProvider } from '../../../domain/ports.ts'
+import { anthropicProvider } from '../../../adapters/models/anthropic/provider.ts'
+import { openaiProvider } from '../../../adapters/models/openai/provider.ts'
+import type { ModelProvider } from '../../../domain/ports/index.ts'
 import { block, start, stop } from '../anthropic-wire.ts'
 import * as openai from '../openai-wire.ts'
 

@@ -1,10 +1,10 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { type McpOptions, type McpServers, openMcpServers } from '../../../adapters/tools-mcp/mcp-tools.ts'
-import { McpServers as Settings } from '../../../adapters/tools-mcp/settings.ts'
+import { type McpOptions, type McpServers, openMcpServers } from '../../../adapters/mcp/mcp-tools.ts'
+import { McpServers as Settings } from '../../../adapters/mcp/settings.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
-import type { Tool, ToolContext, ToolResult } from '../../../domain/ports.ts'
+import type { Tool, ToolContext, ToolResult } from '../../../domain/ports/index.ts'
 import { hasBubblewrap } from '../bubblewrap.ts'
 import { toolContext } from '../web-server.ts'
 

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { expect } from 'vitest'
 import { ERASED } from '../../../domain/agent/events/residue.ts'
+import { history } from '../../../domain/agent/runtime/history/history.ts'
 import { Transcript } from '../../../domain/agent/state/messages.ts'
 import { LogError } from '../../../domain/log/errors.ts'
 import { agentOf } from '../../../domain/log/owner.ts'
-import type { BlobStore, EventLog } from '../../../domain/ports.ts'
-import { history } from '../../../domain/runtime/agent/history/history.ts'
+import type { BlobStore, EventLog } from '../../../domain/ports/index.ts'
 import { checkpointAt } from './checkpoint.ts'
 import type { Tables } from './kit.ts'
 

@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely'
+import { history } from '../../../domain/agent/runtime/history/history.ts'
 import { PointDetails } from '../../../domain/agent/state/point-details.ts'
-import type { BlobStore, EventLog } from '../../../domain/ports.ts'
-import { history } from '../../../domain/runtime/agent/history/history.ts'
-import { findCheckpoint, usageAt } from '../../../projections/queries/checkpoints.ts'
-import type { Database } from '../../../projections/schema/database.ts'
+import type { BlobStore, EventLog } from '../../../domain/ports/index.ts'
+import { findCheckpoint, usageAt } from '../../../projections/agent/queries/checkpoints.ts'
+import type { Database } from '../../../projections/engine/schema/database.ts'
 
 type Sources = { readonly log: EventLog; readonly blobs: BlobStore }
 

@@ -1,9 +1,9 @@
 // Folds so many events of a story, one per transaction, says how far it is after each, and is there until it is killed.
 // Where to: a file, or a server's URL and a schema.
 import { writeSync } from 'node:fs'
+import { Projector } from '../../../projections/engine/projector/projector.ts'
+import { openSqliteStore } from '../../../projections/engine/store/sqlite.ts'
 import { openPool, PostgresHome } from '../../../projections/postgres.ts'
-import { Projector } from '../../../projections/projector/projector.ts'
-import { openSqliteStore } from '../../../projections/store/sqlite.ts'
 import { tell } from './tell.ts'
 
 const [numbers, most, where, schema] = process.argv.slice(2)

@@ -6,7 +6,7 @@ import { erasuresOf } from '../../../domain/log/erased.ts'
 import { ConflictError, cursorError, LogError } from '../../../domain/log/errors.ts'
 import { ownerOf } from '../../../domain/log/owner.ts'
 import { bodyHash, GENESIS, seal } from '../../../domain/log/seal.ts'
-import type { BlobStore, EventLog, Head, ReadAllOptions, ReadOptions } from '../../../domain/ports.ts'
+import type { BlobStore, EventLog, Head, ReadAllOptions, ReadOptions } from '../../../domain/ports/index.ts'
 
 /** Members of an event that a test sets; the rest is filled in. */
 export interface Draft {

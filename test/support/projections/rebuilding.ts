@@ -1,6 +1,6 @@
 import { expect, onTestFinished } from 'vitest'
+import { PostgresHome } from '../../../projections/engine/postgres/home.ts'
 import { Projections } from '../../../projections/projections.ts'
-import { PostgresHome } from '../../../projections/store/postgres/home.ts'
 import type { PostgresServer } from '../postgres.ts'
 import { folded } from './kit.ts'
 import type { MemoryLog } from './memory-log.ts'

@@ -1,6 +1,6 @@
-import { residueOf } from '../../../domain/context/aggregate.ts'
-import { refOf } from '../../../domain/context/variable.ts'
 import type { Json } from '../../../domain/log/json.ts'
+import { residueOf } from '../../../domain/store/aggregate.ts'
+import { refOf } from '../../../domain/store/variable.ts'
 import type { MemoryLog } from './memory-log.ts'
 import { HASH } from './spec.ts'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type KeepUp, openKeepUp } from '../../../api/index.ts'
-import { defineTool, z } from '../../../api/tool-kit.ts'
+import { defineTool, z } from '../../../api/library/tool-kit.ts'
 import { agentOf } from '../../../domain/log/owner.ts'
 import { faultsOfTree, LEAVES, startTree, treeScript } from './tree-job.ts'
 

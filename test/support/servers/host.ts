@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { SqliteSnapshots } from '../../../adapters/snapshots-sqlite/store.ts'
+import { SqliteSnapshots } from '../../../adapters/sqlite/snapshots.ts'
 import { openVault } from '../../../adapters/vault/file-vault.ts'
 import { openWorkspace } from '../../../adapters/workspace/open.ts'
-import { systemRandom } from '../../../api/host/random.ts'
 import { ensureToken } from '../../../api/http/token.ts'
+import { systemRandom } from '../../../api/process/host/random.ts'
 
 // One of several processes that begin in one data folder at once: host.ts DATA WORKSPACE NAME. Says what it got there.
 

@@ -1,9 +1,9 @@
-import type { ScriptInput } from '../../../adapters/model-scripted/script.ts'
+import type { ScriptInput } from '../../../adapters/models/scripted/script.ts'
 import type { KeepUp } from '../../../api/index.ts'
+import { agentAt } from '../../../domain/agent/runtime/history/replay.ts'
 import { totals } from '../../../domain/agent/state/account.ts'
 import { undelivered } from '../../../domain/agent/state/courier.ts'
 import { isFinished } from '../../../domain/agent/state/state.ts'
-import { agentAt } from '../../../domain/runtime/agent/history/replay.ts'
 
 /** Children of each agent above the leaves: 3 makes 40 agents at depths 0 to 3. */
 export const WIDTH = Number(process.env.KEEPUP_TREE_WIDTH ?? 3)

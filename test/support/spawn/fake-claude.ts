@@ -1,7 +1,7 @@
 import { mkdirSync, realpathSync, renameSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { fakeProgram, type Step } from '../../../adapters/agents-process/fake-steps.ts'
+import { fakeProgram, type Step } from '../../../adapters/agents/process/fake-steps.ts'
 import { type KeepUp, openKeepUp } from '../../../api/index.ts'
 import { tempFolder } from '../folders.ts'
 

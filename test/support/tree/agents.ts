@@ -1,16 +1,16 @@
 import { controlToolNamed } from '../../../domain/agent/control/registry.ts'
-import type { Command } from '../../../domain/agent/decisions/commands.ts'
-import { decide } from '../../../domain/agent/decisions/decide.ts'
-import { owed } from '../../../domain/agent/decisions/owed.ts'
-import { DeliveryRefused } from '../../../domain/agent/errors.ts'
+import type { Command } from '../../../domain/agent/decide/commands.ts'
+import { decide } from '../../../domain/agent/decide/decide.ts'
+import { owed } from '../../../domain/agent/decide/owed.ts'
 import type { AgentEvent } from '../../../domain/agent/events/events.ts'
 import { bounceOf, deliveryOf, refusalOf, tellsOf } from '../../../domain/agent/rules/obligations.ts'
 import { rankOf, targetsOf, undelivered } from '../../../domain/agent/state/courier.ts'
 import { Transcript } from '../../../domain/agent/state/messages.ts'
 import { type AgentState, activityOf, callsOf, isFinished } from '../../../domain/agent/state/state.ts'
+import { DeliveryRefused } from '../../../domain/calls/errors.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
 import { idOf } from '../../../domain/log/owner.ts'
-import type { ModelOutcome } from '../../../domain/ports.ts'
+import type { ModelOutcome } from '../../../domain/ports/index.ts'
 
 /** One stream of the simulated log, with what was folded from it. */
 export interface Stream {

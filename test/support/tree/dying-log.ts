@@ -1,6 +1,6 @@
 import { LogError } from '../../../domain/log/errors.ts'
-import type { EventLog } from '../../../domain/ports.ts'
-import type { CrashPoint } from '../../../domain/runtime/ports.ts'
+import type { EventLog } from '../../../domain/ports/index.ts'
+import type { CrashPoint } from '../../../domain/ports/runtime.ts'
 import { NEVER, type Process } from '../process.ts'
 
 /** A boundary of a tree's work: a point of the runtime, and the append that it stands before or after. */

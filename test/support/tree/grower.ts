@@ -1,11 +1,11 @@
 import { appendFileSync, existsSync, readFileSync, writeSync } from 'node:fs'
-import { loadConfig } from '../../../api/app/config.ts'
-import { openServices } from '../../../api/open-services.ts'
-import { defineTool, z } from '../../../api/tool-kit.ts'
-import { CommandRejected } from '../../../domain/agent/errors.ts'
+import { defineTool, z } from '../../../api/library/tool-kit.ts'
+import { loadConfig } from '../../../api/process/config/config.ts'
+import { openServices } from '../../../api/process/open-services.ts'
+import { agentAt } from '../../../domain/agent/runtime/history/replay.ts'
 import { callsOf } from '../../../domain/agent/state/state.ts'
+import { CommandRejected } from '../../../domain/calls/errors.ts'
 import type { Cursor } from '../../../domain/log/cursor.ts'
-import { agentAt } from '../../../domain/runtime/agent/history/replay.ts'
 import { faultsOfTree, shapeOfTree, startTree, treeScript } from '../servers/tree-job.ts'
 
 // A process that grows one tree of agents in a data folder of its own, and may die on the way.

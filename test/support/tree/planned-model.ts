@@ -1,5 +1,5 @@
 import type { Block } from '../../../domain/agent/events/content.ts'
-import type { ModelOutcome, ModelRequest } from '../../../domain/ports.ts'
+import type { ModelOutcome, ModelRequest } from '../../../domain/ports/index.ts'
 import type { Plan } from './plans.ts'
 
 export const use = (name: string, input: object, id: string): Block => ({

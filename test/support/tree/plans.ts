@@ -3,7 +3,7 @@ import { delegateToAgent } from '../../../domain/agent/control/delegate-to-agent
 import { controlTools } from '../../../domain/agent/control/registry.ts'
 import type { AgentSpec, RoleDefinition } from '../../../domain/agent/definition/spec.ts'
 import type { Block } from '../../../domain/agent/events/content.ts'
-import type { ModelOutcome } from '../../../domain/ports.ts'
+import type { ModelOutcome } from '../../../domain/ports/index.ts'
 import { testSpec, toolSpec } from '../harness.ts'
 import type { Model, Stream } from './agents.ts'
 

@@ -1,4 +1,4 @@
-import type { Lease } from '../../../domain/runtime/ports.ts'
+import type { Lease } from '../../../domain/ports/runtime.ts'
 import type { Process } from '../process.ts'
 
 /** Leases of several processes, by name: they pass when their holder dies or is {@link suspend}ed. */

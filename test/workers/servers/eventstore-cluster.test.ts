@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { EventStoreLog } from '../../../adapters/log-eventstore/log.ts'
+import type { EventStoreLog } from '../../../adapters/eventstore/log.ts'
 import type { SealedEvent } from '../../../domain/log/envelope.ts'
 import { code } from '../../contracts/event-log-factory.ts'
 import type { StandInCluster } from '../../support/eventstore/cluster.ts'

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { rebuildElsewhere } from '../../../projections/elsewhere.ts'
+import { rebuildElsewhere } from '../../../projections/engine/other-process.ts'
 import { describeWithSharedPostgres } from '../../support/postgres.ts'
 import { code, numbers, rebuilding } from '../../support/projections/rebuilding.ts'
 import { Actor } from '../../support/projections/story.ts'

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import type { SavedQuestion, SqlAnswer } from '../../../app/schemas/sql.ts'
-import { filled } from '../../../app/sql/saved.ts'
+import { filled } from '../../../operations/sql/saved.ts'
+import type { SavedQuestion, SqlAnswer } from '../../../operations/sql/schemas.ts'
 import { api, take, told } from '../../client/api.ts'
 import { query, setQuery } from '../../page/router.ts'
 import { count, span } from '../../parts/format.ts'

@@ -1,4 +1,4 @@
-import type { SqlAnswer, SqlCell } from '../../../app/sql/auditor.ts'
+import type { SqlAnswer, SqlCell } from '../../../operations/sql/auditor.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { shown } from '../../parts/shown.ts'
 import { linkToCall } from '../../run/writers.ts'

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { EventView } from '../../../app/schemas/events.ts'
+import type { EventView } from '../../../operations/events/schemas.ts'
 import { api, refusalOf, send, take, told } from '../../client/api.ts'
 import { EventCache } from '../../run/event-cache.ts'
 

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { EventView } from '../../../app/schemas/events.ts'
-import { substance } from '../../../cli/event-text.ts'
+import { substance } from '../../../cli/output/event-text.ts'
+import type { EventView } from '../../../operations/events/schemas.ts'
 import { api, take } from '../../client/api.ts'
 import { listen } from '../../client/feed.ts'
 import { useKeys } from '../../page/keys.ts'

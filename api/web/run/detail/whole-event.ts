@@ -1,4 +1,4 @@
-import type { EventView } from '../../../app/schemas/events.ts'
+import type { EventView } from '../../../operations/events/schemas.ts'
 import { api, take } from '../../client/api.ts'
 
 /** An event with all of its payload. */

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { FileBlame } from '../../../app/schemas/files.ts'
+import type { FileBlame } from '../../../operations/files/schemas.ts'
 import { api, take } from '../../client/api.ts'
 import { jump } from '../../page/router.ts'
 import { Loaded, useLoaded } from '../../parts/loaded.tsx'

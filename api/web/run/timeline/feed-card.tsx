@@ -1,6 +1,6 @@
-import type { EventView } from '../../../app/schemas/events.ts'
-import { isFailure, substance } from '../../../cli/event-text.ts'
+import { isFailure, substance } from '../../../cli/output/event-text.ts'
 import { dollars } from '../../../cli/output/units.ts'
+import type { EventView } from '../../../operations/events/schemas.ts'
 import { clock, span } from '../../parts/format.ts'
 import { JsonView } from '../../parts/json-view.tsx'
 import { Markdown } from '../../parts/markdown.tsx'

@@ -1,5 +1,5 @@
-import type { EventView } from '../../../app/schemas/events.ts'
-import { isFailure } from '../../../cli/event-text.ts'
+import { isFailure } from '../../../cli/output/event-text.ts'
+import type { EventView } from '../../../operations/events/schemas.ts'
 
 /** What kind of thing an event tells, which gives it its colour. */
 export type Tone = 'person' | 'model' | 'tool' | 'rule' | 'end' | 'bad' | 'other'

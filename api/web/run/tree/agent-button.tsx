@@ -1,6 +1,6 @@
-import type { AgentThen } from '../../../app/schemas/tree-at.ts'
-import { agentStatus } from '../../../cli/agent-status.ts'
+import { agentStatus } from '../../../cli/output/agent-status.ts'
 import { dollars } from '../../../cli/output/units.ts'
+import type { AgentThen } from '../../../operations/history/tree-at-schemas.ts'
 import { jump } from '../../page/router.ts'
 import { short } from '../../parts/format.ts'
 import { shown } from '../../parts/shown.ts'

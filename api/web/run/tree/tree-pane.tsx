@@ -1,4 +1,4 @@
-import type { TreeAt } from '../../../app/schemas/tree-at.ts'
+import type { TreeAt } from '../../../operations/history/tree-at-schemas.ts'
 import { clock, short } from '../../parts/format.ts'
 import { shown } from '../../parts/shown.ts'
 import { VirtualList } from '../../parts/virtual-list.tsx'

@@ -1,0 +1,119 @@
+import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from '@agentclientprotocol/sdk'
+import type { AgentEventBody } from '../../../domain/external/agent-event.ts'
+import { nanosOf, tokens, type Usage } from '../../../domain/external/usage.ts'
+import type { Json } from '../../../domain/log/json.ts'
+import { object, toolCall, toolResult } from '../cli/fields.ts'
+import { SaidText, SeenIds } from '../cli/memory.ts'
+
+/** So many calls may be pending at once; more are told as they come. */
+const MAX_PENDING = 1_000
+
+/** Maps the updates of one session. A tool is told once when it begins, and once when it ends. */
+export class UpdateMapping {
+  readonly #begun = new SeenIds()
+  readonly #ended = new SeenIds()
+  readonly #said = new SaidText()
+  #nanos: number | null = null
+  readonly #pending = new Map<string, ToolCallUpdate>()
+
+  /** The text after the last tool. */
+  get finalText(): string | null {
+    return this.#said.text
+  }
+
+  map(update: SessionUpdate): AgentEventBody[] {
+    switch (update.sessionUpdate) {
+      case 'agent_message_chunk':
+        return update.content.type === 'text' ? this.#say(update.content.text) : [content(update.content.type)]
+      case 'agent_thought_chunk':
+        return update.content.type === 'text'
+          ? [{ kind: 'Status', channel: 'thinking', text: update.content.text }]
+          : [content(update.content.type)]
+      case 'tool_call':
+      case 'tool_call_update':
+        return this.#waits(update) ? [] : this.tool(update)
+      case 'plan':
+        return [{ kind: 'Status', message: 'plan', data: { entries: json(update.entries) } }]
+      case 'usage_update':
+        if (update.cost?.currency === 'USD') this.#nanos = nanosOf(update.cost.amount)
+        return []
+      case 'user_message_chunk':
+      case 'available_commands_update':
+      case 'current_mode_update':
+      case 'config_option_update':
+      case 'session_info_update':
+        return []
+      default:
+        return [{ kind: 'Unknown', message: 'an update of an unknown type' }]
+    }
+  }
+
+  /** A tool that has begun, has ended, or asks for permission: it may be heard of there first. */
+  tool(update: ToolCallUpdate): AgentEventBody[] {
+    const { toolCallId: id, status } = update
+    const told: AgentEventBody[] = []
+    if (this.#begun.add(id)) {
+      const known = { ...this.#pending.get(id), ...given(update) }
+      this.#pending.delete(id)
+      this.#said.clear()
+      told.push(toolCall(id, known.name ?? known.title ?? known.kind ?? '', inputOf(known)))
+    }
+    if ((status !== 'completed' && status !== 'failed') || !this.#ended.add(id)) return told
+    return [...told, toolResult(id, status === 'completed', outputOf(update))]
+  }
+
+  /** A call that is pending is told when it begins: its input may be incomplete by now. */
+  #waits(update: ToolCallUpdate & { readonly sessionUpdate: string }): boolean {
+    const { toolCallId: id, status, sessionUpdate } = update
+    const before = this.#pending.get(id)
+    const pending = status === 'pending' || (!status && (sessionUpdate === 'tool_call' || before !== undefined))
+    if (!pending || (before === undefined && this.#pending.size >= MAX_PENDING)) return false
+    this.#pending.set(id, { ...before, ...given(update) })
+    return true
+  }
+
+  /** Of the answer to the prompt: some agents count tokens there. The cost is of the session. */
+  usage(meta: unknown): Usage | null {
+    const count = object(object(object(meta).quota).token_count)
+    const told = count.input_tokens !== undefined && count.output_tokens !== undefined
+    if (!told && this.#nanos === null) return null
+    const inputTokens = told ? tokens(count.input_tokens) : null
+    const outputTokens = told ? tokens(count.output_tokens) : null
+    const cost = this.#nanos === null ? null : ({ nanos: this.#nanos, scope: 'session' } as const)
+    return { scope: 'run', inputTokens, cachedInputTokens: null, outputTokens, cost }
+  }
+
+  #say(text: string): AgentEventBody[] {
+    this.#said.add(text)
+    return [{ kind: 'TextOutput', text }]
+  }
+}
+
+/** The members that an update gives: null and absent both leave what is known. */
+const given = (update: ToolCallUpdate): ToolCallUpdate =>
+  Object.fromEntries(
+    Object.entries(update).filter(([, value]) => value !== null && value !== undefined),
+  ) as ToolCallUpdate
+
+const content = (type: string): AgentEventBody => ({ kind: 'Unknown', message: `content of type ${type}` })
+
+const json = (value: unknown): Json => (value === undefined ? null : (value as Json))
+
+/** The work of a tool: its raw input, or what the agent shows of it, such as the change of a file. */
+export function inputOf({ rawInput, kind, locations, content: parts }: ToolCallUpdate): Json {
+  if (rawInput !== undefined && rawInput !== null) return rawInput as Json
+  const shown = { kind, locations, content: parts }
+  // Members that are not there are left out.
+  return JSON.parse(JSON.stringify(shown, (_, value) => value ?? undefined)) as Json
+}
+
+/** The result of a tool: its raw output, or the text of its content. */
+function outputOf({ rawOutput, content: parts }: ToolCallUpdate): Json {
+  if (rawOutput !== undefined && rawOutput !== null) return rawOutput as Json
+  return (parts ?? []).flatMap(textOf).join('\n')
+}
+
+function textOf(part: ToolCallContent): string[] {
+  if (part.type === 'content') return part.content.type === 'text' ? [part.content.text] : []
+  return part.type === 'diff' ? [`changed ${part.path}`] : []
+}

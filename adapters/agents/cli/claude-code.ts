@@ -1,0 +1,248 @@
+import { z } from 'zod'
+import { ALL_RIGHTS, NO_RIGHTS } from '../../../domain/external/delegation.ts'
+import { nanosOf, reported, tokens, type Usage } from '../../../domain/external/usage.ts'
+import type { JsonObject } from '../../../domain/log/json.ts'
+import type { Mapped } from '../../../domain/ports/external.ts'
+import type { CliAgent, LineMapping, ReachedTools } from '../process/cli-agent.ts'
+import { events, failure, list, NOTHING, object, status, text, toolCall, toolResult, unknown } from './fields.ts'
+import { askedOf, CALL_MS, COMMON, httpServer, neverAsks } from './requests.ts'
+
+export const MODE = 'backend.claude_code.permission_mode'
+const TURNS = 'backend.claude_code.max_turns'
+const BUDGET = 'backend.claude_code.max_budget_usd'
+/** A file that says how to reach MCP servers, and which of their tools may be called without being asked for. */
+export const MCP = 'backend.claude_code.mcp'
+const REFUSED = 'backend.claude_code.disallowed_tools'
+/** It has no tool that runs commands, and nothing that lies in its folder configures it. */
+const RESTRICTED = 'backend.claude_code.restricted'
+
+/** Claude Code 2.1, `claude -p --output-format stream-json`. */
+export const claudeCode: CliAgent = {
+  kind: 'claude_code',
+  capabilities: [
+    ...COMMON,
+    'agent_api.tools.results.v1',
+    'agent_api.session.fork.v1',
+    'agent_api.exec.add_dirs.v1',
+    MODE,
+    TURNS,
+    BUDGET,
+    MCP,
+    REFUSED,
+    RESTRICTED,
+  ],
+  extensions: {
+    [MODE]: z.enum(['default', 'acceptEdits', 'plan', 'dontAsk']),
+    [TURNS]: z.int().positive(),
+    [BUDGET]: z.number().positive(),
+    [MCP]: z.strictObject({
+      config: z.string().startsWith('/', 'an absolute path is expected'),
+      tools: z.array(z.string().regex(/^mcp__\w+$/)).max(256),
+    }),
+    [REFUSED]: z.array(z.string().regex(/^[A-Za-z]\w*$/, 'expected the name of a tool')).min(1),
+    [RESTRICTED]: z.boolean(),
+  },
+  levels: [
+    { grants: { ...NO_RIGHTS, read: true, outside: true }, extensions: { [MODE]: 'plan', [RESTRICTED]: true } },
+    {
+      grants: { ...NO_RIGHTS, read: true, write: true, outside: true },
+      extensions: { [MODE]: 'acceptEdits', [RESTRICTED]: true },
+    },
+    { grants: ALL_RIGHTS, extensions: { 'agent_api.exec.external_sandbox.v1': true } },
+  ],
+  rights: { extension: MODE, edits: 'acceptEdits' },
+  reportsCost: true,
+  budgetExtension: BUDGET,
+  program: 'claude',
+  versionArgs: ['--version'],
+  passes: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL', 'CLAUDE_CODE_OAUTH_TOKEN'],
+  keeps: { folders: ['.claude', '.cache/claude-cli-nodejs'], files: ['.claude.json'] },
+  login: {
+    variables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
+    files: ['.claude/.credentials.json'],
+  },
+  contradiction: (request) =>
+    neverAsks(request) ??
+    (request.extensions?.[MODE] !== undefined && askedOf(request).sandboxed
+      ? `${MODE} and agent_api.exec.external_sandbox.v1 exclude each other; give one of them`
+      : null),
+  takesTools: true,
+  plan(request, reach) {
+    const { model, resume, fork, dirs, sandboxed } = askedOf(request)
+    const mcp = reach === undefined ? (request.extensions?.[MCP] as Mcp | undefined) : reaching(reach)
+    const {
+      [MODE]: mode,
+      [TURNS]: turns,
+      [BUDGET]: budget,
+      [REFUSED]: refused,
+      [RESTRICTED]: restricted,
+    } = request.extensions ?? {}
+    const session = resume ?? fork
+    return {
+      args: [
+        ...['-p', '--output-format', 'stream-json', '--verbose'],
+        ...(model === undefined ? [] : ['--model', model]),
+        ...(session === undefined ? [] : session.selector === 'id' ? ['--resume', session.id] : ['--continue']),
+        ...(fork === undefined ? [] : ['--fork-session']),
+        ...(sandboxed ? ['--permission-mode', 'bypassPermissions'] : []),
+        ...(mode === undefined ? [] : ['--permission-mode', String(mode)]),
+        ...(turns === undefined ? [] : ['--max-turns', String(turns)]),
+        ...(budget === undefined ? [] : ['--max-budget-usd', String(budget)]),
+        ...(restricted === true ? ['--restricted'] : []),
+        ...(restricted === true || mcp !== undefined ? ['--strict-mcp-config'] : []),
+        ...(mcp === undefined ? [] : ['--mcp-config', mcp.config]),
+        ...(mcp === undefined || mcp.tools.length === 0 ? [] : ['--allowedTools', ...mcp.tools]),
+        // These take all that follows up to the next option.
+        ...(refused === undefined ? [] : ['--disallowedTools', ...(refused as string[])]),
+        ...(dirs.length === 0 ? [] : ['--add-dir', ...dirs]),
+      ],
+      stdin: request.prompt,
+      ...(mcp !== undefined && { readable: [mcp.config] }),
+      env: {
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+        DISABLE_TELEMETRY: '1',
+        DISABLE_ERROR_REPORTING: '1',
+        DISABLE_AUTOUPDATER: '1',
+        // Else the model has to search for the tools of servers first.
+        ...(mcp !== undefined && { ENABLE_TOOL_SEARCH: 'false' }),
+        ...(reach !== undefined && { MCP_TOOL_TIMEOUT: String(CALL_MS) }),
+        // Root may bypass permissions only where it says that it is confined.
+        ...(sandboxed && { IS_SANDBOX: '1' }),
+      },
+    }
+  },
+  mapping: () => new ClaudeMapping(),
+}
+
+interface Mcp {
+  readonly config: string
+  readonly tools: readonly string[]
+}
+
+function reaching({ server, tools, file, ...at }: ReachedTools): Mcp {
+  const config = { mcpServers: { [server]: { type: 'http', ...httpServer(at) } } }
+  return { config: file('mcp.json', JSON.stringify(config)), tools: tools.map((name) => `mcp__${server}__${name}`) }
+}
+
+class ClaudeMapping implements LineMapping {
+  #model: string | undefined
+  #done = false
+  #finalText: string | null = null
+  #error = ''
+
+  line(line: JsonObject): Mapped {
+    switch (line.type) {
+      case 'system':
+        return this.#system(line)
+      case 'assistant':
+        return this.#assistant(line)
+      case 'user':
+        return results(line)
+      case 'stream_event':
+        return NOTHING
+      case 'result':
+        return this.#result(line)
+      default:
+        return unknown()
+    }
+  }
+
+  end() {
+    return { done: this.#done, finalText: this.#finalText }
+  }
+
+  #system(line: JsonObject): Mapped {
+    switch (line.subtype) {
+      case 'init': {
+        this.#model = text(line.model) || undefined
+        const data = {
+          model: text(line.model),
+          permissionMode: text(line.permissionMode),
+          mcpServers: list(line.mcp_servers).map(server),
+        }
+        return { ...status('session started', data), sessionId: text(line.session_id) }
+      }
+      case 'thinking_tokens':
+        return status('thinking')
+      case 'permission_denied':
+        return status('permission denied', { tool: text(line.tool_name) })
+      case 'api_retry':
+        return status('the model is asked again', {
+          attempt: tokens(line.attempt),
+          maxRetries: tokens(line.max_retries),
+          delayMs: tokens(line.retry_delay_ms),
+          status: tokens(line.error_status),
+        })
+      case 'status':
+        return NOTHING
+      default:
+        return unknown()
+    }
+  }
+
+  #assistant(line: JsonObject): Mapped {
+    const { content, model } = object(line.message)
+    const blocks = list(content).map(object)
+    // A message that the program itself makes of an error of the model's service.
+    if (line.error !== undefined && line.error !== null && model === '<synthetic>')
+      return this.#fail(blocks.map((block) => text(block.text)).join('\n'))
+    return events(
+      ...blocks.map((block) => {
+        if (block.type === 'text') return { kind: 'TextOutput', text: text(block.text) } as const
+        if (block.type === 'thinking')
+          return { kind: 'Status', channel: 'thinking', text: text(block.thinking) } as const
+        if (block.type === 'tool_use') return toolCall(block.id, block.name, block.input)
+        return { kind: 'Unknown', message: 'a block of an unknown type' } as const
+      }),
+    )
+  }
+
+  /** The last line repeats an error of the service. */
+  #fail(message: string, data?: JsonObject): Mapped {
+    if (message !== '' && message === this.#error) return status('failed', data)
+    this.#error = message
+    return failure(message, data)
+  }
+
+  #result(line: JsonObject): Mapped {
+    this.#done = line.is_error === false && line.subtype === 'success'
+    this.#finalText = this.#done && typeof line.result === 'string' ? line.result : null
+    const code = tokens(line.api_error_status)
+    const said = text(line.result) || list(line.errors).map(text).join('\n') || text(line.subtype)
+    return {
+      ...(this.#done
+        ? status('done', { turns: tokens(line.num_turns) })
+        : this.#fail(said, code === 0 ? undefined : { apiErrorStatus: code })),
+      ...(text(line.session_id) !== '' && { sessionId: text(line.session_id) }),
+      usage: usageOf(line, this.#model),
+    }
+  }
+}
+
+/** Of what a line says of a server, its name and state. */
+const server = (value: unknown) => ({ name: text(object(value).name), status: text(object(value).status) })
+
+function results(line: JsonObject): Mapped {
+  const blocks = list(object(line.message).content).map(object)
+  return events(
+    ...blocks
+      .filter(({ type }) => type === 'tool_result')
+      .map((block) => toolResult(block.tool_use_id, block.is_error !== true, block.content)),
+  )
+}
+
+/** Tokens are of this run. The cost is of the session, and goes on after a resume. */
+function usageOf(line: JsonObject, model: string | undefined): Usage {
+  const usage = object(line.usage)
+  const input = reported(usage.input_tokens)
+  const cached = input === null ? null : tokens(usage.cache_read_input_tokens)
+  const nanos = nanosOf(line.total_cost_usd)
+  return {
+    scope: 'run',
+    inputTokens: input === null ? null : input + tokens(usage.cache_creation_input_tokens) + (cached ?? 0),
+    cachedInputTokens: cached,
+    outputTokens: reported(usage.output_tokens),
+    cost: nanos === null ? null : { nanos, scope: 'session' },
+    ...(model !== undefined && { model }),
+  }
+}

@@ -1,0 +1,168 @@
+import { z } from 'zod'
+import type { AgentEventBody } from '../../../domain/external/agent-event.ts'
+import { ALL_RIGHTS } from '../../../domain/external/delegation.ts'
+import { reported } from '../../../domain/external/usage.ts'
+import type { JsonObject } from '../../../domain/log/json.ts'
+import type { Mapped } from '../../../domain/ports/external.ts'
+import type { CliAgent, LineMapping, ReachedTools } from '../process/cli-agent.ts'
+import { events, failure, object, status, text, toolCall, toolResult, unknown } from './fields.ts'
+import { SeenIds } from './memory.ts'
+import { askedOf, CALL_MS, COMMON, neverAsks } from './requests.ts'
+
+const SANDBOX = 'backend.codex.sandbox'
+
+/** Codex 0.169, `codex exec --json`. */
+export const codex: CliAgent = {
+  kind: 'codex',
+  capabilities: [
+    ...COMMON,
+    'agent_api.tools.results.v1',
+    'agent_api.session.fork.v1',
+    'agent_api.exec.add_dirs.v1',
+    SANDBOX,
+  ],
+  extensions: { [SANDBOX]: z.enum(['read-only', 'workspace-write', 'danger-full-access']) },
+  // Its sandbox runs commands in each mode, and reads everywhere.
+  levels: [
+    { grants: { ...ALL_RIGHTS, write: false }, extensions: { [SANDBOX]: 'read-only' } },
+    { grants: ALL_RIGHTS, extensions: { [SANDBOX]: 'workspace-write' } },
+  ],
+  rights: { extension: SANDBOX, edits: 'workspace-write' },
+  program: 'codex',
+  versionArgs: ['--version'],
+  passes: ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'CODEX_API_KEY', 'CODEX_HOME'],
+  keeps: { folders: ['.codex'], variables: ['CODEX_HOME'] },
+  login: {
+    variables: ['CODEX_API_KEY', 'OPENAI_API_KEY'],
+    files: ['.codex/auth.json'],
+  },
+  contradiction(request) {
+    const { fork, sandboxed } = askedOf(request)
+    if (fork?.selector === 'last') return 'agent_api.session.fork.v1: codex forks a session by its id; give the id'
+    if (sandboxed && request.extensions?.[SANDBOX] !== undefined)
+      return `${SANDBOX} and agent_api.exec.external_sandbox.v1 exclude each other; give one of them`
+    return neverAsks(request)
+  },
+  takesTools: true,
+  plan(request, reach) {
+    const { model, resume, fork, dirs, sandboxed } = askedOf(request)
+    const sandbox = request.extensions?.[SANDBOX]
+    return {
+      args: [
+        ...['exec', '--json', '--skip-git-repo-check', '--disable', 'plugins'],
+        ...['-c', 'check_for_update_on_startup=false', '-c', 'analytics.enabled=false'],
+        // The commands of the model do not get the key.
+        ...['-c', 'shell_environment_policy.inherit=core'],
+        ...(reach === undefined ? [] : ['-c', `mcp_servers.${reach.server}=${reaching(reach)}`]),
+        ...(model === undefined ? [] : ['-m', model]),
+        ...(sandboxed ? ['--dangerously-bypass-approvals-and-sandbox'] : []),
+        ...(sandbox === undefined ? [] : ['-s', String(sandbox)]),
+        ...dirs.flatMap((dir) => ['--add-dir', dir]),
+        // These options are refused behind the next word.
+        ...(resume === undefined ? [] : ['resume', resume.selector === 'id' ? resume.id : '--last']),
+        ...(fork?.selector === 'id' ? ['fork', fork.id] : []),
+        '-',
+      ],
+      stdin: request.prompt,
+      ...(reach !== undefined && { env: { [TOKEN]: reach.token } }),
+    }
+  },
+  mapping: () => new CodexMapping(),
+}
+
+/** Commands of the model do not inherit it. */
+const TOKEN = 'KEEPUP_TOOLS_TOKEN'
+
+/** TOML. keepup judges each call, so that the program asks for none. */
+const reaching = ({ url }: ReachedTools): string =>
+  `{url="${url}",bearer_token_env_var="${TOKEN}",default_tools_approval_mode="approve",tool_timeout_sec=${CALL_MS / 1000}}`
+
+class CodexMapping implements LineMapping {
+  readonly #started = new SeenIds()
+  #done = false
+  #finalText: string | null = null
+  #error = ''
+
+  line(line: JsonObject): Mapped {
+    const item = object(line.item)
+    switch (line.type) {
+      case 'thread.started':
+        return { ...status('session started'), sessionId: text(line.thread_id) }
+      case 'turn.started':
+        return status('turn started')
+      case 'item.started':
+      case 'item.updated':
+        return this.#begin(item)
+      case 'item.completed':
+        return this.#complete(item)
+      case 'error': {
+        const message = text(line.message)
+        if (message.startsWith('Reconnecting')) return status('the model is asked again')
+        this.#error = message
+        return failure(message)
+      }
+      case 'turn.completed':
+        this.#done = true
+        return { ...status('done'), usage: usageOf(object(line.usage)) }
+      case 'turn.failed': {
+        this.#done = false
+        const message = text(object(line.error).message)
+        return message === this.#error ? status('turn failed') : failure(message)
+      }
+      default:
+        return unknown()
+    }
+  }
+
+  end() {
+    return { done: this.#done, finalText: this.#done ? this.#finalText : null }
+  }
+
+  #begin(item: JsonObject): Mapped {
+    const call = callOf(item)
+    return call === null || !this.#started.add(text(item.id)) ? {} : events(call)
+  }
+
+  #complete(item: JsonObject): Mapped {
+    switch (item.type) {
+      case 'agent_message':
+        this.#finalText = text(item.text)
+        return events({ kind: 'TextOutput', text: this.#finalText })
+      case 'reasoning':
+        return events({ kind: 'Status', channel: 'thinking', text: text(item.text) })
+      case 'error':
+        return status(text(item.message) || 'warning')
+      case 'command_execution':
+      case 'mcp_tool_call': {
+        const begun = this.#begin(item).events ?? []
+        return events(...begun, resultOf(item))
+      }
+      default:
+        return unknown()
+    }
+  }
+}
+
+function callOf(item: JsonObject): AgentEventBody | null {
+  if (item.type === 'command_execution') return toolCall(item.id, 'shell', { command: item.command ?? null })
+  if (item.type !== 'mcp_tool_call') return null
+  return toolCall(item.id, `${text(item.server)}:${text(item.tool)}`, item.arguments)
+}
+
+function resultOf(item: JsonObject): AgentEventBody {
+  const success = item.status === 'completed' && (item.error === undefined || item.error === null)
+  if (item.type === 'mcp_tool_call')
+    return toolResult(item.id, success, success ? (object(item.result).content ?? null) : (item.error ?? null))
+  const exitCode = item.exit_code ?? null
+  return toolResult(item.id, success && exitCode === 0, { exitCode, output: item.aggregated_output ?? null })
+}
+
+/** Codex counts the whole thread, and names no price. */
+const usageOf = (usage: JsonObject) =>
+  ({
+    scope: 'session',
+    inputTokens: reported(usage.input_tokens),
+    cachedInputTokens: reported(usage.cached_input_tokens),
+    outputTokens: reported(usage.output_tokens),
+    cost: null,
+  }) as const

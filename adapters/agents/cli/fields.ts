@@ -1,0 +1,40 @@
+import type { AgentEventBody } from '../../../domain/external/agent-event.ts'
+import type { Json, JsonObject } from '../../../domain/log/json.ts'
+import type { Mapped } from '../../../domain/ports/external.ts'
+
+// Parts of lines that other programs wrote: anything may stand in any place.
+
+export const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+export const object = (value: unknown): JsonObject =>
+  value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as JsonObject) : {}
+
+export const list = (value: unknown): readonly Json[] => (Array.isArray(value) ? value : [])
+
+export const NOTHING: Mapped = {}
+
+export const events = (...all: AgentEventBody[]): Mapped => ({ events: all })
+
+export const status = (message: string, data?: JsonObject): Mapped =>
+  events({ kind: 'Status', message, ...(data !== undefined && { data }) })
+
+export const failure = (message: string, data?: JsonObject): Mapped =>
+  events({
+    kind: 'Error',
+    message: message === '' ? 'the agent reports an error' : message,
+    ...(data !== undefined && { data }),
+  })
+
+/** A line that the mapping does not know: its content is not told. */
+export const unknown = (): Mapped => events({ kind: 'Unknown', message: 'a line of an unknown type' })
+
+export const toolCall = (id: Json | undefined, name: Json | undefined, input: Json | undefined): AgentEventBody => ({
+  kind: 'ToolCall',
+  message: text(name),
+  data: { id: text(id), name: text(name), input: input ?? null },
+})
+
+export const toolResult = (id: Json | undefined, success: boolean, output: Json | undefined): AgentEventBody => ({
+  kind: 'ToolResult',
+  data: { id: text(id), success, output: output ?? null },
+})

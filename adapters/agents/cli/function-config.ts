@@ -1,0 +1,36 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SERVER } from '../../../domain/external/spawn/prompt.ts'
+import type { OfferedFunctions } from '../../../domain/ports/spawn.ts'
+
+/** Functions while a run may call them. */
+export interface ServedFunctions {
+  /** The value of Claude Code's extension for MCP servers. */
+  readonly mcp: { readonly config: string; readonly tools: readonly string[] }
+  close(): Promise<void>
+}
+
+/** Serves functions to one run. The token stands in a file that only this user can read: arguments are seen by all. */
+export async function servedFunctions(
+  agentId: string,
+  functions: OfferedFunctions,
+  version: string,
+): Promise<ServedFunctions> {
+  // The library that serves them is large, and most programs register no function.
+  const { serveFunctions } = await import('../../mcp/served/server.ts')
+  const server = await serveFunctions({ agentId, functions, version })
+  const folder = mkdtempSync(join(tmpdir(), 'keepup-functions-'))
+  const config = join(folder, 'mcp.json')
+  const headers = { Authorization: `Bearer ${server.token}` }
+  writeFileSync(config, JSON.stringify({ mcpServers: { [SERVER]: { type: 'http', url: server.url, headers } } }), {
+    mode: 0o600,
+  })
+  return {
+    mcp: { config, tools: functions.list().map(({ name }) => `mcp__${SERVER}__${name}`) },
+    async close() {
+      rmSync(folder, { recursive: true, force: true })
+      await server.close()
+    },
+  }
+}

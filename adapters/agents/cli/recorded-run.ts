@@ -1,0 +1,49 @@
+import { byteLength } from '../../../domain/calls/bounded.ts'
+import type { AgentEventBody } from '../../../domain/external/agent-event.ts'
+import { BOUNDS } from '../../../domain/external/bounds.ts'
+import { tokens } from '../../../domain/external/usage.ts'
+import { object } from './fields.ts'
+
+/** No longer answer is put together again. In bytes. */
+const MAX_ANSWER = 8 * 1024 * 1024
+/** So models' clients tell that the network failed. */
+const NETWORK = /\b(?:ECONN\w+|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE)\b|connection error|fetch failed|socket hang up/i
+
+/** The reports in the events of a run of Claude Code, beside its end. */
+export class HeardRun {
+  numTurns: number | null = null
+  /** The status of the model's service in the last failure. */
+  status: number | null = null
+  error = ''
+  #pieces: string[] = []
+  #bytes = 0
+
+  hear({ kind, text, message, data }: AgentEventBody): void {
+    const told = object(data)
+    if (tokens(told.turns) > 0) this.numTurns = tokens(told.turns)
+    if (tokens(told.apiErrorStatus) > 0) this.status = tokens(told.apiErrorStatus)
+    if (kind === 'Error' && message !== undefined && !message.startsWith('claude_code ')) this.error = message
+    if (kind === 'ToolCall') this.#forget()
+    if (kind !== 'TextOutput' || text === undefined) return
+    if (this.#bytes > MAX_ANSWER) this.#forget()
+    this.#pieces.push(text)
+    this.#bytes += byteLength(text)
+  }
+
+  get network(): boolean {
+    return this.status === null && NETWORK.test(this.error)
+  }
+
+  /** The whole answer: a final text that was cut goes on in what the agent said last. */
+  whole(finalText: string): string {
+    if (byteLength(finalText) <= BOUNDS.finalText - 4) return finalText
+    const said = this.#pieces.join('')
+    const from = said.indexOf(finalText)
+    return from === -1 ? finalText : said.slice(from)
+  }
+
+  #forget(): void {
+    this.#pieces = []
+    this.#bytes = 0
+  }
+}

@@ -1,0 +1,249 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { constants } from 'node:os'
+import type { Readable, Writable } from 'node:stream'
+import { AgentError, NOT_TERMINATED } from '../../../domain/external/errors.ts'
+import type { ExitStatus } from '../../../domain/external/exit-status.ts'
+import { GIVE_UP_MS, GRACE_MS } from '../../../domain/external/owed.ts'
+import { doorOf, makeCgroup, removeCgroup } from '../../sandbox/cgroup.ts'
+import { withoutForeign } from '../../sandbox/descriptors.ts'
+import { MARKER, type ProcessRegistry } from '../../sandbox/registry.ts'
+import { readStatus, type Status } from '../../sandbox/status.ts'
+import { askToEnd, endByForce, type Family } from './descendants.ts'
+import { type Line, LineSplitter } from './lines.ts'
+import { namespaceArguments } from './namespace.ts'
+
+export interface Launch {
+  /** Absolute paths. */
+  readonly program: string
+  readonly cwd: string
+  /** A temporary folder of its own. */
+  readonly scratch: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  /** False: `/dev/null`. An agent that may read from an open, silent pipe waits for ever. */
+  readonly stdin: boolean
+  /** bubblewrap's path: the agent has a process namespace of its own. Null: a process group, and a control group if any. */
+  readonly bwrap: string | null
+  /** bubblewrap's arguments that confine the agent. Absent: the agent has the user's rights. */
+  readonly confining?: readonly string[] | undefined
+  /** Running agents are written down there, so that they can be ended after a crash. */
+  readonly registry: ProcessRegistry | null
+  /** From SIGTERM to SIGKILL, and from there to the end of patience. In ms. Default: 5,000 each. */
+  readonly graceMs?: number | undefined
+  readonly giveUpMs?: number | undefined
+}
+
+export interface AgentProcess {
+  readonly stdin: Writable | null
+  /** Lines of stdout as they come, up to the end. While the consumer is not ready nothing is read, and the process waits. */
+  readonly lines: AsyncIterable<Line>
+  /** Resolves when the process has ended, and with it all that it started. Rejects as `Backend`: not started, or not ended. */
+  readonly exited: Promise<ExitStatus>
+  /** Ends it: SIGTERM, then SIGKILL, for all that it started. */
+  end(): void
+  /** Closes its streams: what is left of the output is lost. */
+  close(): void
+}
+
+/** How often the output of an ended process is looked at, which something that escaped may hold or write to. In ms. */
+const LOOK_MS = 1_000
+/** What an ended process may have left to be read: more than any pipe holds. In bytes. */
+const MOST_LEFT = 8 * 1024 * 1024
+/** Goes into the control group that is named first, where that is allowed. */
+const ENTER = 'if [ -n "$1" ]; then echo $$ 2>/dev/null > "$1"; fi; shift; exec "$@"'
+
+/** Agents that run now. A program that ends leaves none of them. */
+const alive = new Map<ChildProcess, Family>()
+const endWithUs = () => {
+  for (const family of alive.values()) endByForce(family)
+}
+
+/** Starts an agent in a process group of its own. A failure to start arrives through `exited`. */
+export function startProcess(launch: Launch): AgentProcess {
+  const id = randomUUID()
+  const cgroup = launch.bwrap === null ? makeCgroup(id) : null
+  const entry = launch.registry?.begin(id, cgroup, launch.scratch)
+  const status: Status = { child: null, exited: false }
+  const forget = () => {
+    entry?.ended()
+    if (cgroup !== null) void removeCgroup(cgroup)
+  }
+  let child: ChildProcess
+  try {
+    child = spawned(launch, id, cgroup)
+  } catch (cause) {
+    forget()
+    return unstarted(cause)
+  }
+  if (child.pid === undefined) {
+    const failed = new Promise<never>((_, reject) => child.once('error', (cause) => reject(notStarted(cause))))
+    forget()
+    failed.catch(() => undefined)
+    return { stdin: null, lines: nothing(), exited: failed, end: () => undefined, close: () => undefined }
+  }
+  const namespace = launch.bwrap === null ? {} : { namespace: () => status.child }
+  const family: Family = { id, leader: child.pid, cgroup, ...namespace }
+  if (alive.size === 0) process.on('exit', endWithUs)
+  alive.set(child, family)
+  entry?.started(child.pid)
+  const process_ = new Running(child, family, launch.bwrap === null ? null : status, launch)
+  // One that fails to terminate stays on record.
+  child.once('exit', () => {
+    alive.delete(child)
+    if (alive.size === 0) process.off('exit', endWithUs)
+    forget()
+  })
+  return process_
+}
+
+function spawned({ program, args, cwd, env, stdin, bwrap, confining }: Launch, id: string, cgroup: string | null) {
+  const first = stdin ? 'pipe' : 'ignore'
+  const all = { ...env, [MARKER]: id }
+  // The agent's stderr may hold any text, secrets included: it is read by no part of keepup and never shown.
+  if (bwrap !== null)
+    return withoutForeign([first, 'pipe', 'ignore', 'pipe'], (stdio) =>
+      spawn(bwrap, [...namespaceArguments(cwd, confining), program, ...args], {
+        cwd,
+        env: all,
+        stdio,
+        detached: true,
+      }),
+    )
+  const line = cgroup === null ? null : ['/bin/sh', '-c', ENTER, 'sh', doorOf(cgroup), program, ...args]
+  const [file, rest] = line === null ? [program, [...args]] : [line[0]!, line.slice(1)]
+  return withoutForeign([first, 'pipe', 'ignore'], (stdio) =>
+    spawn(file, rest, { cwd, env: all, stdio, detached: true }),
+  )
+}
+
+class Running implements AgentProcess {
+  readonly stdin: Writable | null
+  readonly lines: AsyncIterable<Line>
+  readonly exited: Promise<ExitStatus>
+  readonly #child: ChildProcess
+  readonly #family: Family
+  readonly #launch: Launch
+  readonly #timers: NodeJS.Timeout[] = []
+  readonly #over = Promise.withResolvers<ExitStatus>()
+  #exit: ExitStatus | null = null
+  #ending = false
+  #reading = false
+  #chunks = 0
+  #room = MOST_LEFT
+
+  constructor(child: ChildProcess, family: Family, status: Status | null, launch: Launch) {
+    this.#launch = launch
+    this.#child = child
+    this.#family = family
+    this.exited = this.#over.promise
+    this.exited.catch(() => undefined)
+    this.stdin = child.stdin
+    // The process may end, or never read, while something is written to it.
+    child.stdin?.on('error', () => undefined)
+    child.on('error', () => undefined)
+    // Its id may be known only after it was ended.
+    if (status !== null) readStatus(child, status, () => this.#ending && this.#exit !== null && endByForce(family))
+    child.once('exit', (code, signal) => this.#left({ code, signal }))
+    const closed =
+      status === null ? Promise.resolve() : new Promise((resolve) => child.stdio[3]!.once('close', resolve))
+    child.once('exit', async (code, signal) => {
+      await closed
+      if (status !== null && !status.exited && !this.#ending)
+        this.#over.reject(notStarted(new Error('bubblewrap failed')))
+      else this.#over.resolve(status === null ? { code, signal } : insideStatus({ code, signal }))
+    })
+    this.lines = { [Symbol.asyncIterator]: () => this.#read(child.stdout!) }
+  }
+
+  end(): void {
+    if (this.#ending || this.#exit !== null) return
+    this.#ending = true
+    const { graceMs = GRACE_MS, giveUpMs = GIVE_UP_MS } = this.#launch
+    askToEnd(this.#family)
+    this.#after(graceMs, () => {
+      endByForce(this.#family)
+      this.#after(giveUpMs, () => {
+        this.#over.reject(new AgentError('Backend', NOT_TERMINATED))
+        this.close()
+      })
+    })
+  }
+
+  /** A process that the agent left running belongs to it, and would hold its output open. */
+  #left(exit: ExitStatus): void {
+    this.#exit = exit
+    for (const timer of this.#timers) clearTimeout(timer)
+    endByForce(this.#family)
+    this.#child.stdin?.destroy()
+    const stdout = this.#child.stdout!
+    const look = async () => {
+      if (await this.#isRead()) this.close()
+      if (!stdout.closed) this.#after(LOOK_MS, look)
+    }
+    this.#after(LOOK_MS, look)
+    stdout.once('close', () => {
+      for (const timer of this.#timers) clearTimeout(timer)
+    })
+  }
+
+  /** Is all read that was written by now? Whatever comes later is not of the process. */
+  async #isRead(): Promise<boolean> {
+    const seen = this.#chunks
+    // What waits in the pipe comes meanwhile.
+    for (let turns = 0; turns < 2; turns++) await new Promise(setImmediate)
+    return this.#reading && this.#chunks === seen
+  }
+
+  #after(ms: number, act: () => void): void {
+    this.#timers.push(setTimeout(act, ms))
+  }
+
+  close(): void {
+    for (const stream of this.#child.stdio) (stream as Readable | Writable | null)?.destroy()
+  }
+
+  async *#read(stdout: Readable): AsyncGenerator<Line> {
+    const splitter = new LineSplitter()
+    const chunks = stdout[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+    try {
+      for (let over = false; !over; ) {
+        this.#reading = true
+        // A stream that was closed with its process has ended.
+        const { value, done } = await chunks.next().catch(() => ({ value: undefined, done: true as const }))
+        this.#reading = false
+        this.#chunks++
+        if (this.#exit !== null) this.#room -= value?.length ?? 0
+        over = done === true || this.#room < 0
+        if (value !== undefined) yield* splitter.push(value)
+        if (over) yield* splitter.end()
+      }
+    } finally {
+      stdout.destroy()
+    }
+  }
+}
+
+const SIGNALS = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name as NodeJS.Signals]))
+
+/** bubblewrap ends with 128 + n where the signal n ended the program in the namespace. */
+function insideStatus(exit: ExitStatus): ExitStatus {
+  const signal = exit.code === null ? undefined : SIGNALS.get(exit.code - 128)
+  return signal === undefined ? exit : { code: null, signal }
+}
+
+async function* nothing(): AsyncGenerator<Line> {}
+
+function unstarted(cause: unknown): AgentProcess {
+  const exited = Promise.reject(notStarted(cause))
+  exited.catch(() => undefined)
+  return { stdin: null, lines: nothing(), exited, end: () => undefined, close: () => undefined }
+}
+
+/** The message names the system's code alone: a system error repeats the command line. */
+function notStarted(cause: unknown): AgentError {
+  const { code } = cause as NodeJS.ErrnoException
+  return new AgentError('Backend', `the agent could not be started${typeof code === 'string' ? ` (${code})` : ''}`, {
+    cause,
+  })
+}

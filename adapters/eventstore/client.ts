@@ -1,0 +1,108 @@
+import { EventStoreDBClient } from '@eventstore/db-client'
+import { LogError } from '../../domain/log/errors.ts'
+import { AppendStream } from './append-stream.ts'
+import { innerOf, patched } from './client-internals.ts'
+import { type Address, connectionString } from './connection-string.ts'
+import { within } from './deadline.ts'
+import { isAnswer, needsNewClient, Replaced } from './errors.ts'
+
+/** How long the end of a replaced client is waited for, in ms. */
+const DISPOSE_WITHIN = 2_000
+const CLOSE_WITHIN = 500
+
+/** A client in use. `gone` aborts when it is replaced. */
+export interface Held {
+  readonly client: EventStoreDBClient
+  readonly appends: AppendStream
+  readonly gone: AbortController
+}
+
+/**
+ * A client that can be replaced by a new one: the only cure where a node hangs, or where a discovery has failed once.
+ * Its appends in flight are rejected; the callers send it again, identically.
+ */
+export class ReplaceableClient {
+  readonly #address: Address
+  /** After so long a time of failures a new client is tried, which may find another node, in ms. */
+  readonly #failingFor: number
+  #held: Held | null = null
+  #retired: Promise<void> = Promise.resolve()
+  #failingSince: number | null = null
+
+  constructor(address: Address, failingFor: number) {
+    this.#address = address
+    this.#failingFor = failingFor
+  }
+
+  /** The client to use now. Waits while the one before is being ended. */
+  async take(): Promise<Held> {
+    await this.#retired
+    this.#held ??= hold(newClient(this.#address))
+    return this.#held
+  }
+
+  /** The server answered. */
+  worked(): void {
+    this.#failingSince = null
+  }
+
+  /** A call with this client failed: decides whether a new one is needed. */
+  failed(held: Held, error: unknown): void {
+    if (held !== this.#held) return
+    if (isAnswer(error)) return this.worked()
+    this.#failingSince ??= performance.now()
+    if (needsNewClient(error) || performance.now() - this.#failingSince > this.#failingFor) this.#replace(held)
+  }
+
+  #replace(held: Held): void {
+    this.#failingSince = null
+    this.#held = null
+    held.gone.abort(new Replaced())
+    this.#retired = retire(held.client)
+  }
+
+  /** Ends the client. */
+  async close(): Promise<void> {
+    if (this.#held) this.#replace(this.#held)
+    await this.#retired
+  }
+}
+
+const hold = (client: EventStoreDBClient): Held => ({
+  client,
+  appends: new AppendStream(client),
+  gone: new AbortController(),
+})
+
+async function retire(client: EventStoreDBClient): Promise<void> {
+  await atMost(DISPOSE_WITHIN, client.dispose())
+  // Else it would wake up when a node that hangs goes on.
+  await atMost(
+    CLOSE_WITHIN,
+    innerOf(client)
+      .getChannel()
+      .then((channel) => channel.close()),
+  )
+}
+
+/** Waits for the end of work, whatever it comes to, but not for longer than `ms`. */
+const atMost = (ms: number, work: Promise<unknown>) => within(ms, 'the end of a client', work).catch(() => undefined)
+
+/** So many clients in a row have settings of their own. */
+const DIFFERENT = 1_000
+let made = 0
+
+const newClient = (address: Address) => patched(construct(connectionString(address, made++ % DIFFERENT)))
+
+/** The client's error for a bad string is not passed on, because it may contain the string. */
+function construct(text: string): EventStoreDBClient {
+  try {
+    return EventStoreDBClient.connectionString(text)
+  } catch {
+    throw new LogError(
+      'LOG_REFUSED',
+      "the event store's connection string cannot be used: see that the files of tlsCAFile, userCertFile and " +
+        'userKeyFile are there and readable, and that its other options have values of their kind',
+    )
+  }
+}

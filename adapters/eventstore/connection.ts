@@ -1,0 +1,119 @@
+import type { AllStreamResolvedEvent, EventStoreDBClient, StreamingRead } from '@eventstore/db-client'
+import type { Appended, BinaryEvent } from './append-message.ts'
+import { type Held, ReplaceableClient } from './client.ts'
+import { innerOf } from './client-internals.ts'
+import type { Address } from './connection-string.ts'
+import { within } from './deadline.ts'
+import { gather } from './read-all.ts'
+import { Slots } from './slots.ts'
+
+const BATCH_APPEND = { path: '/event_store.client.streams.Streams/BatchAppend' }
+
+interface Sending {
+  readonly ms: number
+  readonly patienceMs: number
+  readonly mustHold?: ((call: object) => Promise<void>) | undefined
+}
+
+/**
+ * The connections of this process to one event store. One client serves all appends. Another one reads, because a read may
+ * move its client to another node, which would end the stream of appends.
+ */
+export class Connection {
+  readonly address: Address
+  readonly reader: ReplaceableClient
+  readonly #writer: ReplaceableClient
+  readonly #slots = new Slots()
+
+  constructor(address: Address, failingFor: number) {
+    this.address = address
+    this.reader = new ReplaceableClient(address, failingFor)
+    this.#writer = new ReplaceableClient(address, failingFor)
+  }
+
+  /**
+   * Appends once after revision `expected` (-1: none). `name`: with the namespace. `mustHold`: called with the streaming
+   * call before the append goes over it. Rejects as `mustHold` does, with the client's errors, with `Overdue` after `ms`, or
+   * with `Unsent` where the turn of the append did not come for `patienceMs`.
+   */
+  async append(
+    name: string,
+    expected: number,
+    events: readonly BinaryEvent[],
+    { ms, patienceMs, mustHold }: Sending,
+  ): Promise<Appended> {
+    await this.#slots.take(patienceMs)
+    try {
+      const held = await this.#writer.take()
+      const call = await this.#tried(held, within(ms, 'a stream of appends', held.appends.call()))
+      await mustHold?.(call)
+      const appended = await this.#tried(held, within(ms, `an append to ${name}`, call.send(name, expected, events)))
+      this.#writer.worked()
+      return appended
+    } finally {
+      this.#slots.give()
+    }
+  }
+
+  /** Asks the server what it can. Rejects as {@link append} does. */
+  async appendsInBatches(ms: number): Promise<boolean> {
+    const held = await this.#writer.take()
+    return this.#tried(held, within(ms, 'the first call', innerOf(held.client).supports(BATCH_APPEND)))
+  }
+
+  async #tried<T>(held: Held, work: Promise<T>): Promise<T> {
+    try {
+      return await work
+    } catch (error) {
+      this.#writer.failed(held, error)
+      throw error
+    }
+  }
+
+  /** The version that the server tells of itself. Rejects as {@link append} does. */
+  async serverVersion(ms: number): Promise<string> {
+    const held = await this.#writer.take()
+    const { capabilities } = innerOf(held.client)
+    return (await within(ms, 'the question for its version', capabilities)).serverVersion
+  }
+
+  /** Reads once. `ms`: the longest silence. Rejects with the client's errors or `Overdue`. */
+  async read(
+    open: (client: EventStoreDBClient) => StreamingRead<AllStreamResolvedEvent>,
+    ms: number,
+    signal: AbortSignal,
+  ): Promise<AllStreamResolvedEvent[]> {
+    const held = await this.reader.take()
+    try {
+      const events = await gather(open(held.client), ms, AbortSignal.any([signal, held.gone.signal]))
+      this.reader.worked()
+      return events
+    } catch (error) {
+      signal.throwIfAborted()
+      this.reader.failed(held, error)
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#writer.close(), this.reader.close()])
+  }
+}
+
+const shared = new Map<string, { readonly connection: Connection; users: number }>()
+
+/** The process's connection to these servers; {@link disconnect} must follow. */
+export function connect(address: Address, failingFor: number): Connection {
+  const held = shared.get(address.text) ?? { connection: new Connection(address, failingFor), users: 0 }
+  shared.set(address.text, held)
+  held.users++
+  return held.connection
+}
+
+export async function disconnect(connection: Connection): Promise<void> {
+  const { text } = connection.address
+  const held = shared.get(text)
+  if (held?.connection !== connection || --held.users > 0) return
+  shared.delete(text)
+  await connection.close()
+}

@@ -1,0 +1,40 @@
+import type { AllStreamResolvedEvent, EventStoreDBClient, ReadAllOptions, StreamingRead } from '@eventstore/db-client'
+import streamsPb, { type ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
+import { type Inner, innerOf } from './client-internals.ts'
+
+/** How many events the server looks through before it sees whether it has found enough. */
+const WINDOW = 2048
+
+/**
+ * `readAll` of the streams whose names begin with `prefix`. The server does it, backwards too; the client has no word for
+ * it, so the filter is put into its request.
+ */
+export function readFiltered(
+  client: EventStoreDBClient,
+  prefix: string,
+  options: ReadAllOptions,
+): StreamingRead<AllStreamResolvedEvent> {
+  const { GRPCStreamCreator } = innerOf(client)
+  const creator: Inner['GRPCStreamCreator'] = (service, call, open) =>
+    GRPCStreamCreator(service, call, (grpc) => open(filtering(grpc as Reads, prefix)))
+  const filtered: EventStoreDBClient = Object.create(client, { GRPCStreamCreator: { value: creator } })
+  return filtered.readAll(options) as StreamingRead<AllStreamResolvedEvent>
+}
+
+interface Reads {
+  read(request: ReadReq, ...more: unknown[]): unknown
+}
+
+const filtering = (grpc: Reads, prefix: string): Reads => ({
+  read(request, ...more) {
+    const { FilterOptions } = streamsPb.ReadReq.Options
+    const names = new FilterOptions.Expression()
+    names.setPrefixList([prefix])
+    const filter = new FilterOptions()
+    filter.setStreamIdentifier(names)
+    filter.setMax(WINDOW)
+    filter.setCheckpointintervalmultiplier(1)
+    request.getOptions()!.setFilter(filter)
+    return grpc.read(request, ...more)
+  },
+})

@@ -1,0 +1,42 @@
+import type { RecordedEvent, SealedEvent } from '../../domain/log/envelope.ts'
+import { Lru } from '../memory/lru.ts'
+
+const KEPT = 20_000
+
+/** The event that a stream's next event is chained to. */
+export interface Tip {
+  readonly revision: number
+  readonly hash: string
+  /** ISO 8601. */
+  readonly timestamp: string
+}
+
+export const tipOf = ({ header, hash }: SealedEvent): Tip => ({
+  revision: header.revision,
+  hash,
+  timestamp: header.timestamp,
+})
+
+/** The latest event that was seen of each stream. It may not be the last one any more; that it stood there, stays true. */
+export class Tips {
+  #known = new Lru<string, Tip>(KEPT)
+
+  note(event: SealedEvent | RecordedEvent): void {
+    const { stream, revision } = event.header
+    if ((this.#known.get(stream)?.revision ?? -1) < revision) this.#known.set(stream, tipOf(event))
+  }
+
+  /** The tip, where it stands at just this revision. */
+  at(stream: string, revision: number): Tip | undefined {
+    const tip = this.#known.get(stream)
+    return tip?.revision === revision ? tip : undefined
+  }
+
+  last(stream: string): Tip | undefined {
+    return this.#known.get(stream)
+  }
+
+  forget(): void {
+    this.#known = new Lru(KEPT)
+  }
+}

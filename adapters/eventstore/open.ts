@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto'
+import { LogError } from '../../domain/log/errors.ts'
+import { logIdOf, sealIdentity } from '../../domain/log/identity.ts'
+import { Appender } from './append.ts'
+import { connect, disconnect } from './connection.ts'
+import { parseAddress } from './connection-string.ts'
+import { Continuity } from './continuity.ts'
+import { Cursors } from './cursor.ts'
+import { EventStoreLog } from './log.ts'
+import { identify } from './meta.ts'
+import type { EventStoreLogOptions } from './options.ts'
+import { LIMITS } from './patience.ts'
+import type { Place } from './place.ts'
+import { greet } from './protocol-check.ts'
+import { StreamReader } from './read.ts'
+import { Known } from './seen-events.ts'
+import { Strays } from './strays.ts'
+
+/**
+ * Opens the log of a namespace on an EventStoreDB (23.10 is known to work), and makes it where there is none. Rejects with
+ * a LogError that says what to do: `LOG_REFUSED` (connection string, credentials, scheme, version), `LOG_UNAVAILABLE`,
+ * `LOG_FOREIGN`, `LOG_NEWER`, `LOG_CORRUPT`, `LOG_MISSING` (it was only to look).
+ */
+export async function openEventStoreLog(options: EventStoreLogOptions): Promise<EventStoreLog> {
+  const { namespace } = options
+  if (!/^[a-z][a-z0-9]*$/.test(namespace))
+    throw new LogError('LOG_REFUSED', `the namespace "${namespace}" is not a lower-case letter and letters or digits`)
+  const limits = { ...LIMITS, ...options.limits }
+  const connection = connect(parseAddress(options.connectionString), limits.callMs)
+  const closed = new AbortController()
+  const strays = new Strays(namespace, options.warn ?? (() => undefined))
+  const { onDoubt } = options
+  const known = new Known(() => {
+    reader.tips.forget()
+    // The owner of the log reports its own findings.
+    onDoubt?.().catch(() => undefined)
+  })
+  const place: Place = { connection, namespace, limits, closed: closed.signal, known, strays }
+  const reader = new StreamReader(place)
+  const appender = new Appender(place, reader)
+  const end = async () => {
+    closed.abort(new LogError('LOG_CLOSED', `the log ${namespace} was closed; open it again`))
+    await appender.drained()
+    await disconnect(connection)
+  }
+  try {
+    await greet(connection, limits, options.warn)
+    const identity = await identify(reader, appender, namespace, () => {
+      if (options.looks)
+        throw new LogError('LOG_MISSING', `there is no log of ${namespace} yet; the first start makes it`)
+      const now = new Date(options.clock?.now() ?? Date.now()).toISOString()
+      return sealIdentity(options.random?.bytes(26) ?? randomBytes(26), now)
+    })
+    const cursors = new Cursors(place, identity, logIdOf(identity))
+    const continuity = new Continuity({ cursors, known, onDoubt })
+    appender.mustHold = (call) => continuity.mustHold(call)
+    return new EventStoreLog({ place, reader, appender, cursors }, end)
+  } catch (error) {
+    await end()
+    throw error
+  }
+}

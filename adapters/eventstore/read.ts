@@ -1,0 +1,125 @@
+import { type AllStreamResolvedEvent, BACKWARDS, END, ErrorType, type StreamingRead } from '@eventstore/db-client'
+import { isStreamDamage } from '../../domain/log/damage.ts'
+import type { RecordedEvent } from '../../domain/log/envelope.ts'
+import type { LogError } from '../../domain/log/errors.ts'
+import type { Head } from '../../domain/ports/index.ts'
+import { decode, nameOf } from './codec.ts'
+import { causeOf, hidden, tooMuch } from './errors.ts'
+import { Tips } from './heads.ts'
+import { patiently } from './patience.ts'
+import type { Place } from './place.ts'
+import { readMetadata } from './truncation.ts'
+
+/** How many events one call reads at most. */
+export const PAGE = 256
+
+interface Decoded {
+  readonly events: readonly RecordedEvent[]
+  readonly damage: LogError | null
+}
+
+/** The events up to the first damaged one. */
+function decoded(namespace: string, read: readonly AllStreamResolvedEvent[]): Decoded {
+  const events: RecordedEvent[] = []
+  for (const { event } of read)
+    try {
+      events.push(decode(namespace, event!))
+    } catch (error) {
+      if (!isStreamDamage(error)) throw error
+      return { events, damage: error }
+    }
+  return { events, damage: null }
+}
+
+/**
+ * Reads streams, always at the leader, so that a read returns every acknowledged event. Events that an operator has hidden or
+ * deleted are an error, never a shorter stream.
+ */
+export class StreamReader {
+  readonly tips = new Tips()
+  readonly #place: Place
+
+  constructor(place: Place) {
+    this.#place = place
+  }
+
+  /** The last event of a stream; null where there is no such stream. */
+  async last(stream: string): Promise<RecordedEvent | null> {
+    const found = await this.#call(stream, { direction: BACKWARDS, fromRevision: END, maxCount: 1 })
+    if (found === null) return null
+    if (found.damage !== null) throw found.damage
+    const last = found.events[0]
+    if (!last) throw hidden(stream, 'all its events are hidden')
+    this.tips.note(last)
+    return last
+  }
+
+  async head(stream: string): Promise<Head | null> {
+    const last = await this.last(stream)
+    if (!last) return null
+    return { revision: last.header.revision, hash: last.hash, timestamp: Date.parse(last.header.timestamp) }
+  }
+
+  /** A few events from a revision on; none where the stream does not reach so far. */
+  async some(stream: string, revision: number, count: number): Promise<readonly RecordedEvent[]> {
+    for await (const page of this.pages(stream, revision, count)) return page
+    return []
+  }
+
+  /** Events from a revision on, in pages. Rejects at a damaged event, after the events before it. */
+  async *pages(stream: string, from: number, limit: number): AsyncGenerator<readonly RecordedEvent[]> {
+    let next = from
+    for (let left = limit; left > 0; ) {
+      const count = Math.min(left, PAGE)
+      const called = await this.#call(stream, { fromRevision: BigInt(next), maxCount: count })
+      if (called === null) {
+        if (next > from || this.tips.last(stream)) throw hidden(stream, 'it was there and is gone')
+        return
+      }
+      const { events: page, damage } = called
+      const first = page[0]
+      if (!first) {
+        if (damage !== null) throw damage
+        // The server answers with nothing both past the end and where all is hidden; the latter is found out here.
+        await this.last(stream)
+        return
+      }
+      if (first.header.revision !== next)
+        throw hidden(stream, `its events ${next} to ${first.header.revision - 1} are hidden`)
+      this.tips.note(page[page.length - 1]!)
+      next += page.length
+      left -= page.length
+      yield page
+      if (damage !== null) throw damage
+      if (page.length < count) return
+    }
+  }
+
+  /** One call; null where there is no such stream. `damage`: the event after `events` is damaged. */
+  async #call(stream: string, options: object): Promise<Decoded | null> {
+    const { connection, namespace, limits, closed } = this.#place
+    const name = nameOf(namespace, stream)
+    const servers = connection.address.servers
+    return patiently({ limits, servers, signal: closed }, `reading ${name}`, name, async () => {
+      try {
+        const read = await connection.read(
+          (client) =>
+            client.readStream(name, { requiresLeader: true, ...options }) as StreamingRead<AllStreamResolvedEvent>,
+          limits.callMs,
+          closed,
+        )
+        return decoded(namespace, read)
+      } catch (error) {
+        if (causeOf(error) !== ErrorType.STREAM_NOT_FOUND) throw tooMuch(error, name) ?? error
+        await this.#checkDeleted(name)
+        return null
+      }
+    })
+  }
+
+  /** A stream that an operator deleted reads like one that never was; only its metadata tells. */
+  async #checkDeleted(name: string): Promise<void> {
+    const metadata = await readMetadata(this.#place, name, this.#place.closed)
+    if (metadata?.$tb !== undefined) throw hidden(name, 'its metadata says that it begins later')
+  }
+}

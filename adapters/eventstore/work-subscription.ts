@@ -1,0 +1,158 @@
+import { once } from 'node:events'
+import {
+  type AllStreamResolvedEvent,
+  END,
+  ErrorType,
+  type PersistentSubscriptionToAll,
+  type PersistentSubscriptionToAllResolvedEvent,
+  persistentSubscriptionToAllSettingsFromDefaults,
+  streamNameFilter,
+} from '@eventstore/db-client'
+import type { Header } from '../../domain/log/envelope.ts'
+import { agentStream } from '../../domain/log/ids.ts'
+import type { Held } from './client.ts'
+import { nameOf } from './codec.ts'
+import { type Connection, connect, disconnect } from './connection.ts'
+import { parseAddress } from './connection-string.ts'
+import { within } from './deadline.ts'
+import { causeOf } from './errors.ts'
+import { Backoff, LIMITS } from './patience.ts'
+
+/** An event of an agent. `byDriver`: its driver recorded it. `done` acknowledges it: no other listener gets it. */
+export interface WorkNotification {
+  readonly agentId: string
+  readonly byDriver: boolean
+  done(): void
+}
+
+/** The most unacknowledged notifications of one listener. */
+const AT_ONCE = 32
+/** The time before an unacknowledged notification goes to another listener. In ms. */
+const ANSWER_WITHIN = 30_000
+
+/**
+ * A persistent subscription to the agents' streams of a namespace. Each event after the first `listen` goes to one listener,
+ * at least once and in no order. A worker finds lost ones by its regular look at the `due` table.
+ */
+export class EventStoreWorkSubscription {
+  readonly #connection: Connection
+  readonly #namespace: string
+  private constructor(connection: Connection, namespace: string) {
+    this.#connection = connection
+    this.#namespace = namespace
+  }
+
+  /** Shares the process's connection; {@link close} must follow. */
+  static async open({ connectionString, namespace }: { connectionString: string; namespace: string }) {
+    return new EventStoreWorkSubscription(connect(parseAddress(connectionString), LIMITS.callMs), namespace)
+  }
+
+  /** Goes on until the signal aborts: what breaks is made anew. `onTrouble` hears of it, and null when it is heard again. */
+  async *notifications(signal: AbortSignal, onTrouble: (error: unknown) => void): AsyncGenerator<WorkNotification> {
+    const backoff = new Backoff()
+    while (!signal.aborted) {
+      const held = await this.#connection.reader.take()
+      try {
+        await this.#makeGroup(held)
+        const hears = () => onTrouble(null)
+        for await (const notification of this.#listen(held, AbortSignal.any([signal, held.gone.signal]), hears)) {
+          backoff.reset()
+          yield notification
+        }
+      } catch (error) {
+        if (signal.aborted) return
+        if (!held.gone.signal.aborted) {
+          this.#connection.reader.failed(held, error)
+          onTrouble(error)
+        }
+        await backoff.wait(signal).catch(() => undefined)
+      }
+    }
+  }
+
+  /**
+   * Checks the subscription without making it. `made`: it exists. `refused`: the reason why this user may not listen; null
+   * where none shows.
+   */
+  async look(): Promise<{ readonly version: string; readonly made: boolean; readonly refused: string | null }> {
+    const version = await this.#connection.serverVersion(LIMITS.callMs)
+    const { client } = await this.#connection.reader.take()
+    try {
+      await within(LIMITS.callMs, 'the question for its group', client.getPersistentSubscriptionToAllInfo(this.#group))
+      return { version, made: true, refused: null }
+    } catch (error) {
+      const absent = causeOf(error) === ErrorType.PERSISTENT_SUBSCRIPTION_DOES_NOT_EXIST
+      const why = error instanceof Error && error.message ? error.message : causeOf(error)
+      return { version, made: false, refused: absent ? null : why }
+    }
+  }
+
+  async close(): Promise<void> {
+    await disconnect(this.#connection)
+  }
+
+  get #group(): string {
+    return `${this.#namespace}-workers`
+  }
+
+  async #makeGroup({ client }: Held): Promise<void> {
+    const settings = persistentSubscriptionToAllSettingsFromDefaults({ startFrom: END, messageTimeout: ANSWER_WITHIN })
+    const filter = streamNameFilter({ prefixes: [nameOf(this.#namespace, agentStream(''))] })
+    try {
+      await client.createPersistentSubscriptionToAll(this.#group, settings, { filter })
+    } catch (error) {
+      if (causeOf(error) !== ErrorType.PERSISTENT_SUBSCRIPTION_EXISTS) throw error
+    }
+  }
+
+  async *#listen({ client }: Held, signal: AbortSignal, hears: () => void): AsyncGenerator<WorkNotification> {
+    const subscription = client.subscribeToPersistentSubscriptionToAll(this.#group, { bufferSize: AT_ONCE })
+    const ready: PersistentSubscriptionToAllResolvedEvent[] = []
+    let broken: unknown = null
+    const news = new EventTarget()
+    const heard = () => news.dispatchEvent(new Event('news'))
+    // The listener stays: an error that comes after the end must find one.
+    subscription.on('error', (error: unknown) => {
+      broken ??= error
+      heard()
+    })
+    subscription.on('confirmation', hears)
+    subscription.on('end', () => {
+      broken ??= new Error('the server ended the subscription')
+      heard()
+    })
+    subscription.on('data', (event: PersistentSubscriptionToAllResolvedEvent) => {
+      ready.push(event)
+      heard()
+    })
+    try {
+      while (!signal.aborted) {
+        const event = ready.shift()
+        if (event) yield notificationOf(subscription, event)
+        else if (broken !== null) throw broken
+        else await once(news, 'news', { signal }).catch(() => undefined)
+      }
+    } finally {
+      subscription.unsubscribe().catch(() => undefined)
+    }
+  }
+}
+
+function notificationOf(
+  subscription: PersistentSubscriptionToAll,
+  delivered: PersistentSubscriptionToAllResolvedEvent,
+): WorkNotification {
+  const header = headerOf(delivered)
+  return {
+    agentId: header?.agentId ?? '',
+    byDriver: header === null || header.driver !== undefined,
+    // Unacknowledged notifications are delivered again.
+    done: () => void subscription.ack(delivered).catch(() => undefined),
+  }
+}
+
+/** The header, unchecked: it only says whom to look at. Null: no event of ours. */
+function headerOf({ event }: Pick<AllStreamResolvedEvent, 'event'>): Header | null {
+  const { header } = (event?.metadata ?? {}) as { header?: Header }
+  return typeof header?.agentId === 'string' ? header : null
+}

@@ -1,0 +1,46 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { KnownNames, RoleFile } from '../../../domain/agent/definition/roles-file.ts'
+import { MAX_ROLE_FILE, parseRole, RoleFileError } from './parse-role.ts'
+
+/** The roles of a folder by their names, and a sentence for each file that cannot be used. */
+export interface RolesRead {
+  readonly roles: ReadonlyMap<string, { readonly file: string; readonly role: RoleFile }>
+  readonly faults: readonly string[]
+}
+
+/** Reads every `*.json` of a folder, in the order of their names. A folder that does not exist has no roles. */
+export async function readRoles(folder: string, known: KnownNames): Promise<RolesRead> {
+  const roles = new Map<string, { file: string; role: RoleFile }>()
+  const faults: string[] = []
+  for (const name of await filesOf(folder)) {
+    const file = join(folder, name)
+    try {
+      const role = parseRole(await textOf(file), file, known)
+      const other = roles.get(role.name)
+      if (other !== undefined) throw new RoleFileError(file, `name: ${other.file} is called "${role.name}" too`)
+      roles.set(role.name, { file, role })
+    } catch (error) {
+      faults.push(error instanceof RoleFileError ? error.message : `${file}: ${(error as Error).message}`)
+    }
+  }
+  return { roles, faults }
+}
+
+async function filesOf(folder: string): Promise<string[]> {
+  try {
+    return (await readdir(folder)).filter((name) => name.endsWith('.json')).sort()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}
+
+async function textOf(file: string): Promise<string> {
+  const found = await stat(file)
+  // A pipe would hold up every start of a run.
+  if (!found.isFile()) throw new RoleFileError(file, 'it is no file with a content of its own; remove it')
+  const { size } = found
+  if (size > MAX_ROLE_FILE * 4) throw new RoleFileError(file, `it is longer than ${MAX_ROLE_FILE} characters`)
+  return readFile(file, 'utf8')
+}

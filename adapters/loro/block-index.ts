@@ -1,0 +1,149 @@
+import type { Container, ContainerID, LoroDoc, LoroEventBatch, LoroMap, LoroMovableList, LoroText } from 'loro-crdt'
+import { parseCellId } from '../../domain/document/model/span-id.ts'
+import type { SpanView } from '../../domain/document/model/view.ts'
+import type { ReadBlock } from '../../domain/ports/index.ts'
+import { asMap, blocksOf } from './layout.ts'
+import { blockSpan, cellText, readBlock, textOf, typeOf } from './read-block.ts'
+
+/**
+ * Finds the blocks of a replica by id without reading all of them each time. New blocks and ids are noted as they come;
+ * deleted ones are noticed when they are asked for.
+ */
+export class BlockIndex {
+  readonly list: LoroMovableList
+  readonly #doc: LoroDoc
+  /** Null: not read yet. Several containers of one id are copies, or blocks that are gone. */
+  #containers: Map<string, Set<ContainerID>> | null = null
+  /** Blocks as they were read last and are still; reading one anew crosses into WebAssembly many times. */
+  #blocks = new Map<ContainerID, ReadBlock>()
+
+  constructor(doc: LoroDoc) {
+    this.#doc = doc
+    this.list = blocksOf(doc)
+  }
+
+  span(spanId: string): SpanView {
+    const own = this.#live(spanId)
+    if (own.length > 1) return { kind: 'unreadable' }
+    if (own[0] !== undefined) return blockSpan(own[0], spanId)
+    const cell = parseCellId(spanId)
+    const blocks = cell === null ? [] : this.#live(cell.blockId)
+    if (cell === null || blocks.length === 0) return { kind: 'missing' }
+    if (blocks.length > 1 || typeOf(blocks[0]!) === null) return { kind: 'unreadable' }
+    const text = cellText(blocks[0]!, cell)
+    if (text === null || typeOf(blocks[0]!) !== 'table') return { kind: 'missing' }
+    return { kind: 'cell', blockId: cell.blockId, type: 'table', text: text.toString() }
+  }
+
+  /** The text of a block or table cell, or null. */
+  text(spanId: string): LoroText | null {
+    const own = this.#live(spanId)[0]
+    if (own !== undefined) return textOf(own)
+    const cell = parseCellId(spanId)
+    const block = cell === null ? undefined : this.#live(cell.blockId)[0]
+    return cell === null || block === undefined ? null : cellText(block, cell)
+  }
+
+  /** Where a block stands in the list. Throws where there is none, or more than one. */
+  position(blockId: string): number {
+    const blocks = this.#live(blockId)
+    const path = blocks.length === 1 ? this.#doc.getPathToContainer(blocks[0]!.id) : undefined
+    if (typeof path?.[1] !== 'number') throw new Error(`there is no one block "${blockId}"`)
+    return path[1]
+  }
+
+  /** Every element of the list. A block that has not changed is the same object as before. */
+  blocks(): ReadBlock[] {
+    const before = this.#blocks
+    this.#blocks = new Map()
+    return this.list.toArray().map((value): ReadBlock => {
+      const map = asMap(value)
+      if (map === null) return { type: 'unreadable', id: null }
+      const block = before.get(map.id) ?? readBlock(map)
+      this.#blocks.set(map.id, block)
+      map.free()
+      return block
+    })
+  }
+
+  /** A part of a document that is not freed holds all of its memory, of which the collector of garbage knows nothing. */
+  free(): void {
+    this.list.free()
+  }
+
+  /** Notes that the text of a block or table cell is being changed here. */
+  changing(spanId: string): void {
+    const blocks = this.#live(spanId)
+    for (const block of blocks.length > 0 ? blocks : this.#live(parseCellId(spanId)?.blockId ?? ''))
+      this.#blocks.delete(block.id)
+  }
+
+  /** Notes a block that was put into the list. */
+  inserted(block: LoroMap): void {
+    if (this.#containers !== null) note(this.#containers, block)
+  }
+
+  /**
+   * Imports something into the replica, notes its blocks, and shows the changes to `see`. Loro describes changes only while it
+   * is asked to: that costs.
+   */
+  importing<T>(work: () => T, see?: (batch: LoroEventBatch) => void): T {
+    if (this.#containers === null && this.#blocks.size === 0 && see === undefined) return work()
+    const stop = this.#doc.subscribe((batch) => {
+      this.#follow(batch)
+      see?.(batch)
+    })
+    try {
+      return work()
+    } finally {
+      stop()
+    }
+  }
+
+  #live(blockId: string): LoroMap[] {
+    this.#containers ??= this.#read()
+    const found: LoroMap[] = []
+    for (const id of this.#containers.get(blockId) ?? []) {
+      const map = asMap(this.#doc.getContainerById(id))
+      if (map !== null && !map.isDeleted() && map.get('id') === blockId) found.push(map)
+      else this.#containers.get(blockId)!.delete(id)
+    }
+    return found
+  }
+
+  #read(): Map<string, Set<ContainerID>> {
+    const containers = new Map<string, Set<ContainerID>>()
+    for (const value of this.list.toArray()) {
+      note(containers, value)
+      asMap(value)?.free()
+    }
+    return containers
+  }
+
+  /** Forgets the block that a changed container is, or is a part of. */
+  #forget(target: ContainerID): void {
+    let part: Container | undefined = this.#doc.getContainerById(target)
+    while (part !== undefined && !this.#blocks.delete(part.id)) part = part.parent()
+  }
+
+  #follow({ events }: LoroEventBatch): void {
+    for (const { target } of events) this.#forget(target)
+    if (this.#containers === null) return
+    for (const { path, diff, target } of events) {
+      if (path[0] !== 'blocks') continue
+      if (path.length === 1 && diff.type === 'list')
+        for (const { insert = [] } of diff.diff) for (const value of insert) note(this.#containers, value)
+      else if (path.length === 2 && diff.type === 'map' && 'id' in diff.updated)
+        note(this.#containers, this.#doc.getContainerById(target))
+    }
+  }
+}
+
+function note(containers: Map<string, Set<ContainerID>>, value: unknown): void {
+  const map = asMap(value)
+  const id = map?.get('id')
+  if (map === null || typeof id !== 'string' || id === '') return
+  const known = containers.get(id)
+  if (known === undefined) containers.set(id, new Set([map.id]))
+  else known.add(map.id)
+}

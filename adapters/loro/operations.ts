@@ -1,0 +1,13 @@
+import { createRequire } from 'node:module'
+import type { OperationRange } from '../../domain/ports/index.ts'
+
+// Loro brings WebAssembly, and this answers at once: it is loaded with the first update that is looked at.
+const load = createRequire(import.meta.url)
+
+/** The operations that an update contains. */
+export function operationsOf(update: Uint8Array): readonly OperationRange[] {
+  const { decodeImportBlobMeta } = load('loro-crdt') as typeof import('loro-crdt')
+  const meta = decodeImportBlobMeta(update, false)
+  const starts = meta.partialStartVersionVector.toJSON()
+  return [...meta.partialEndVersionVector.toJSON()].map(([peer, to]) => ({ peer, from: starts.get(peer) ?? 0, to }))
+}

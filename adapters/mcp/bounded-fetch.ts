@@ -1,0 +1,73 @@
+import { setImmediate } from 'node:timers/promises'
+import { yielder } from '../../domain/stream/runtime/yield-to-event-loop.ts'
+import { EventReader, type WireEvent } from '../web/event-reader.ts'
+import { MAX_MESSAGE_BYTES, requireParsable } from './message-bounds.ts'
+
+/** All events of one answer. In bytes. */
+const MAX_STREAM_BYTES = 64 * 2 ** 20
+
+/**
+ * A `fetch` for streamable HTTP. Follows no redirect, because headers with secrets must not reach another host. Rejects, or
+ * breaks off, an answer that holds a message beyond the bounds; `refused` receives the error of a stream, which the protocol's
+ * client does not report to the call that waits for it.
+ */
+export const boundedFetch =
+  (refused: (error: Error) => void): typeof fetch =>
+  async (input, init) => {
+    const response = await fetch(input, { ...init, redirect: 'manual' })
+    if (response.status >= 300 && response.status < 400) {
+      await response.body?.cancel()
+      throw new Error('the server redirects to another address; name that address in the settings')
+    }
+    if (response.body === null) return response
+    const { status, statusText, headers } = response
+    const streams = /^text\/event-stream\b/i.test(headers.get('content-type') ?? '')
+    const body = streams ? eventsOf(response.body, refused) : await documentOf(response.body)
+    return new Response(body, { status, statusText, headers })
+  }
+
+/** An answer in one document. Rejects where it is beyond the bounds. */
+async function documentOf(body: ReadableStream<Uint8Array>): Promise<string> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of body) {
+    size += piece.length
+    if (size > MAX_MESSAGE_BYTES) throw new Error(`the server sent more than ${MAX_MESSAGE_BYTES} bytes in one answer`)
+    pieces.push(piece)
+  }
+  const text = new TextDecoder().decode(Buffer.concat(pieces))
+  requireParsable(text)
+  await setImmediate()
+  return text
+}
+
+/** The events of a stream, one a chunk, with others served between them. */
+function eventsOf(body: ReadableStream<Uint8Array>, refused: (error: Error) => void): ReadableStream<Uint8Array> {
+  const reader = new EventReader()
+  const decoder = new TextDecoder()
+  const yieldToEventLoop = yielder()
+  let size = 0
+  return body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      async transform(piece, controller) {
+        try {
+          size += piece.length
+          if (size > MAX_STREAM_BYTES)
+            throw new Error(`the server sent more than ${MAX_STREAM_BYTES} bytes in one answer`)
+          for (const event of reader.push(decoder.decode(piece, { stream: true }))) {
+            requireParsable(event.data)
+            await yieldToEventLoop()
+            controller.enqueue(Buffer.from(written(event)))
+          }
+        } catch (error) {
+          refused(error as Error)
+          throw error
+        }
+      },
+    }),
+  )
+}
+
+/** Ids and waits of reconnections are left out: keepup decides when to connect again. */
+const written = ({ name, data }: WireEvent): string =>
+  `event: ${name || 'message'}\ndata: ${data.replaceAll('\n', '\ndata: ')}\n\n`

@@ -1,0 +1,146 @@
+import type { Tool } from '../../domain/ports/index.ts'
+import type { McpOptions, McpServers as Opened } from './mcp-tools.ts'
+import type { McpServers as Settings } from './settings.ts'
+
+/**
+ * How long a server without users keeps running while the run has not ended: it is driven soon after it has been started, or a
+ * person has decided. In ms.
+ */
+const IDLE_MS = 30_000
+
+export interface PoolOptions extends Omit<McpOptions, 'settings' | 'cwd' | 'changed' | 'warn'> {
+  readonly settings: Settings
+  readonly warn?: (text: string) => void
+}
+
+/** A server's list of tools has come: the first one of a connection, or one that has changed. */
+export interface OfferedTools {
+  readonly server: string
+  /** The folder whose runs have these tools; null: all runs. */
+  readonly folder: string | null
+  readonly tools: readonly Tool[]
+}
+
+/** The use of one server. Its connection stays open at least until the release. */
+export interface McpLease extends Pick<Opened, 'tools'> {
+  /** Why the server, or a tool of it, cannot be had; empty where all of it can. */
+  readonly faults: readonly string[]
+  /** `ends`: the run of this use has ended; else the server is kept for a while, for the run to go on with. */
+  release(ends?: boolean): void
+}
+
+interface Entry {
+  readonly opened: Promise<Opened>
+  faults: string[]
+  users: number
+  idle: AbortController | null
+}
+
+/**
+ * The MCP servers of this process: one connection to each, shared by all runs. A program whose settings name no folder
+ * starts in the run's workspace, and has one process for each workspace.
+ */
+export class McpPool {
+  readonly #options: PoolOptions
+  readonly #entries = new Map<string, Entry>()
+  readonly #listeners = new Set<(offered: OfferedTools) => void>()
+  #closed = false
+
+  constructor(options: PoolOptions) {
+    this.#options = options
+  }
+
+  get servers(): readonly string[] {
+    return Object.keys(this.#options.settings)
+  }
+
+  /** The configured server that a tool of this name belongs to; null: none. */
+  serverOf(toolName: string): string | null {
+    const [server = '', tool] = toolName.split(':')
+    return tool !== undefined && Object.hasOwn(this.#options.settings, server) ? server : null
+  }
+
+  /** Calls the listener with each list of tools that a server gives. */
+  onOffered(listener: (offered: OfferedTools) => void): void {
+    this.#listeners.add(listener)
+  }
+
+  /** Connects to a server where that has not been done. `cwd`: the folder of a program whose settings name none; null: no folder. */
+  async lease(server: string, cwd: string | null): Promise<McpLease> {
+    if (this.#closed) throw new Error('the MCP servers of this process have been closed')
+    const settings = this.#options.settings[server]
+    if (settings === undefined) throw new Error(`there is no MCP server "${server}"`)
+    const ofFolder = settings.type === 'stdio' && settings.cwd === undefined
+    const key = JSON.stringify([server, ofFolder ? cwd : null])
+    const known = this.#entries.get(key)
+    const entry = known ?? this.#open(server, cwd, ofFolder ? cwd : null)
+    if (known === undefined) this.#entries.set(key, entry)
+    entry.users++
+    entry.idle?.abort()
+    entry.idle = null
+    try {
+      const opened = await entry.opened
+      if (known !== undefined) {
+        entry.faults = []
+        await opened.connect()
+      }
+      let released = false
+      const release = (ends = false) => {
+        if (!released) this.#leave(key, entry, ends)
+        released = true
+      }
+      return { tools: () => opened.tools(), faults: entry.faults, release }
+    } catch (error) {
+      this.#leave(key, entry, false)
+      throw error
+    }
+  }
+
+  /** Ends all connections and processes. */
+  async close(): Promise<void> {
+    this.#closed = true
+    const entries = [...this.#entries.values()]
+    this.#entries.clear()
+    for (const { idle } of entries) idle?.abort()
+    await Promise.all(entries.map(async ({ opened }) => (await opened).close()))
+  }
+
+  #open(server: string, cwd: string | null, folder: string | null): Entry {
+    const { settings, warn, ...options } = this.#options
+    const tell = (text: string) => {
+      entry.faults.push(text)
+      warn?.(text)
+    }
+    // The protocol's client is loaded where there is a server.
+    const opened = import('./mcp-tools.ts').then(({ openMcpServers }) =>
+      openMcpServers({
+        ...options,
+        settings: { [server]: settings[server]! },
+        cwd,
+        warn: (text) => tell(text),
+        changed: () => void this.#offered(server, folder, entry),
+      }),
+    )
+    const entry: Entry = { opened, faults: [], users: 0, idle: null }
+    return entry
+  }
+
+  async #offered(server: string, folder: string | null, { opened }: Entry): Promise<void> {
+    const tools = (await opened).tools()
+    if (!this.#closed) for (const listener of this.#listeners) listener({ server, folder, tools })
+  }
+
+  #leave(key: string, entry: Entry, ends: boolean): void {
+    if (--entry.users > 0 || this.#closed) return
+    const idle = new AbortController()
+    entry.idle = idle
+    this.#options.clock.sleep(ends ? 0 : IDLE_MS, idle.signal).then(
+      async () => {
+        if (entry.users > 0 || this.#entries.get(key) !== entry) return
+        this.#entries.delete(key)
+        await (await entry.opened).close()
+      },
+      () => undefined,
+    )
+  }
+}

@@ -1,0 +1,53 @@
+import OpenAI from 'openai'
+import { ModelError } from '../../../domain/calls/errors.ts'
+import type { ModelProvider } from '../../../domain/ports/index.ts'
+import { type Access, exchange, NO_TIMEOUT_MS } from '../exchange.ts'
+import { boundedFetch } from '../fetch.ts'
+import { readAnswer } from '../read-answer.ts'
+import { Answer } from './answer.ts'
+import { isOfficial } from './official.ts'
+import { toParams } from './request.ts'
+
+/**
+ * OpenAI, and any server that speaks its chat completions (local ones too), behind the ModelProvider port, through
+ * OpenAI's own SDK with its retries off. Without a key no Authorization header is sent. The SDK's logger is off.
+ */
+export function openaiProvider(access: Access): ModelProvider {
+  const client = new OpenAI({
+    // The SDK requires a key. The header with this one is removed below.
+    apiKey: access.apiKey ?? 'none',
+    ...(access.apiKey === null ? { defaultHeaders: { Authorization: null } } : {}),
+    adminAPIKey: null,
+    webhookSecret: null,
+    baseURL: access.baseUrl ?? OPENAI_URL,
+    maxRetries: 0,
+    timeout: NO_TIMEOUT_MS,
+    logLevel: 'off',
+    fetch: boundedFetch('openai'),
+  })
+  const official = isOfficial(client.baseURL)
+  const secrets = access.apiKey === null ? [] : [access.apiKey]
+  return {
+    id: 'openai',
+    call: (request, { signal, onText }) =>
+      exchange('openai', signal, secrets, async (controller) => {
+        const params = toParams(request, official)
+        const sent = client.chat.completions.create(params, { signal: controller.signal })
+        const response = await sent.asResponse()
+        const answer = new Answer(onText)
+        const cut = await readAnswer('openai', response, answer)
+        const requestId = response.headers.get('x-request-id')
+        return answer.outcome(request.model, requestId, () => JSON.stringify(params), cut)
+      }).catch((error) => {
+        throw new URL(client.baseURL).pathname === '/' ? withHint(error) : error
+      }),
+  }
+}
+
+/** Adds a hint to an error: a server answers 404 to every request where the base URL lacks its path. */
+const withHint = (error: unknown): unknown =>
+  error instanceof ModelError && error.code === 'NOT_FOUND'
+    ? new ModelError('NOT_FOUND', `${error.message}; OPENAI_BASE_URL usually ends in /v1`)
+    : error
+
+const OPENAI_URL = 'https://api.openai.com/v1'

@@ -1,0 +1,60 @@
+import type { Pool } from 'pg'
+import type { RateLimiter } from '../../domain/ports/index.ts'
+import { paceOf, type SharedLimit } from '../memory/rate-limit.ts'
+import { ask, patiently } from './ask.ts'
+import { prepareSchema } from './prepare.ts'
+
+export interface PostgresLimiterOptions {
+  /** Opened and ended by the caller. */
+  readonly pool: Pool
+  /** A schema of its own, made where it is missing. */
+  readonly schema: string
+  limitOf(model: string): SharedLimit
+}
+
+const NOW = 'extract(epoch from clock_timestamp())::double precision * 1000'
+
+/** Limits of a deployment, by the clock of PostgreSQL, so that the clocks of its processes may differ. Rejects with LogError. */
+export class PostgresLimiter implements RateLimiter {
+  readonly #options: PostgresLimiterOptions
+  readonly #table: string
+
+  private constructor(options: PostgresLimiterOptions) {
+    this.#options = options
+    this.#table = `${options.schema}.limits`
+  }
+
+  static async open(options: PostgresLimiterOptions): Promise<PostgresLimiter> {
+    const limiter = new PostgresLimiter(options)
+    // State that a crash loses is learnt again from the next refusal.
+    const create = `create unlogged table ${limiter.#table} (
+      key text collate "C" primary key, blocked double precision not null, next double precision not null,
+      wait double precision not null)`
+    await patiently(`prepare ${limiter.#table}`, () => prepareSchema(options.pool, options.schema, 'limits', create))
+    return limiter
+  }
+
+  async admit(model: string): Promise<number> {
+    const limit = this.#options.limitOf(model)
+    const { everyMs, aheadMs } = paceOf(limit)
+    // `wait` of the row is that of the last call that asked: the statement computes it once and returns it.
+    const waits = `greatest(0, held.blocked - excluded.next, held.next - $3::double precision - excluded.next)`
+    const text = `insert into ${this.#table} as held (key, blocked, next, wait) values ($1, 0, ${NOW}, -1)
+      on conflict (key) do update set wait = ${waits}, next = case when ${waits} = 0 and $2::double precision > 0
+        then greatest(held.next, excluded.next) + $2::double precision else held.next end
+      returning wait`
+    const values = [limit.key, everyMs, aheadMs]
+    const asked = () => ask<{ wait: number }>(this.#options.pool, 'look at the rate limit', text, values)
+    let wait = (await asked()).rows[0]!.wait
+    // The row was made just now: the same statement counts the call.
+    if (wait < 0) wait = (await asked()).rows[0]!.wait
+    return Math.ceil(wait)
+  }
+
+  async refused(model: string, retryAfterMs: number): Promise<void> {
+    const text = `insert into ${this.#table} as held (key, blocked, next, wait) values ($1, ${NOW} + $2::double precision, 0, 0)
+      on conflict (key) do update set blocked = greatest(held.blocked, excluded.blocked)`
+    const { key } = this.#options.limitOf(model)
+    await ask(this.#options.pool, 'record the rate limit', text, [key, retryAfterMs])
+  }
+}

@@ -1,0 +1,46 @@
+import type { Pool } from 'pg'
+import type { RequestCache } from '../../domain/ports/index.ts'
+import { REQUEST_CACHE_TTL_MS } from '../memory/request-cache-ttl.ts'
+import { ask, patiently } from './ask.ts'
+import { prepareSchema } from './prepare.ts'
+
+const FRESH = `at > clock_timestamp() - interval '${REQUEST_CACHE_TTL_MS} milliseconds'`
+
+/** Answers of all processes of a deployment, by the clock of PostgreSQL. Rejects with LogError. */
+export class PostgresRequestCache implements RequestCache {
+  readonly #pool: Pool
+  readonly #table: string
+
+  private constructor(pool: Pool, schema: string) {
+    this.#pool = pool
+    this.#table = `${schema}.answers`
+  }
+
+  /** `schema`: of its own, made where it is missing. */
+  static async open({ pool, schema }: { readonly pool: Pool; readonly schema: string }): Promise<PostgresRequestCache> {
+    const cache = new PostgresRequestCache(pool, schema)
+    // A crash empties it, and what is lost is asked for again.
+    const create = `create unlogged table ${cache.#table} (
+      key text collate "C" primary key, at timestamptz not null, answer text not null)`
+    await patiently(`prepare ${cache.#table}`, () => prepareSchema(pool, schema, 'answers', create))
+    return cache
+  }
+
+  async get(key: string): Promise<string | null> {
+    const text = `select answer from ${this.#table} where key = $1 and ${FRESH}`
+    const { rows } = await ask<{ answer: string }>(this.#pool, 'read the request cache', text, [key])
+    return rows[0]?.answer ?? null
+  }
+
+  /** Also removes what is too old, so that the table stays small. */
+  async put(key: string, answer: string): Promise<void> {
+    await ask(this.#pool, 'clean the request cache', `delete from ${this.#table} where not (${FRESH})`)
+    const text = `insert into ${this.#table} (key, at, answer) values ($1, clock_timestamp(), $2)
+      on conflict (key) do update set at = excluded.at, answer = excluded.answer`
+    await ask(this.#pool, 'write the request cache', text, [key, answer])
+  }
+
+  async clear(): Promise<void> {
+    await ask(this.#pool, 'clear the request cache', `delete from ${this.#table}`)
+  }
+}

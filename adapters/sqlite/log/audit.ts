@@ -1,0 +1,135 @@
+import { showsArguments, withArguments } from '../../../domain/agent/events/arguments-ref.ts'
+import { decode } from '../../../domain/agent/events/codec.ts'
+import type { ArgumentsRef } from '../../../domain/agent/events/events.ts'
+import { Transcript } from '../../../domain/agent/state/messages.ts'
+import type { RecordedEvent } from '../../../domain/log/envelope.ts'
+import { LogError } from '../../../domain/log/errors.ts'
+import { agentStream } from '../../../domain/log/ids.ts'
+import type { JsonObject } from '../../../domain/log/json.ts'
+import { ownerOf } from '../../../domain/log/owner.ts'
+import { isSealedBody } from '../../../domain/log/seal.ts'
+import { Lru } from '../../memory/lru.ts'
+import { fileOf, openToRead } from './file.ts'
+import { Reader } from './reader.ts'
+import { StreamResidues } from './residues.ts'
+
+const utf8 = new TextDecoder()
+
+/** In the place of a body that is not the one that was sealed. */
+const ALTERED = '{"altered":true}'
+
+/**
+ * Opens the log in a folder for auditors, beside an owner or without one: the LogSource of projections/engine/store/audit.ts. An
+ * altered body is told as such. `blob`: the bytes of a body that lies apart.
+ */
+export function openAuditSource(folder: string, blob: (owner: string, hash: string) => Uint8Array) {
+  const db = openToRead(folder)
+  const reader = new Reader(db)
+  const bytesOf = (event: RecordedEvent): Uint8Array | null => {
+    if (event.erased || event.body) return event.erased ? null : event.body
+    return blob(ownerOf(event.header), event.header.body.hash)
+  }
+  const at = (position: number) => reader.logPage(position, position, 1, true)[0]
+  const textOf = (event: RecordedEvent | undefined): string | null => {
+    const bytes = event ? bytesOf(event) : null
+    if (event && !event.erased && (bytes === null || !isSealedBody(event.header.body, bytes))) return ALTERED
+    return bytes && utf8.decode(bytes)
+  }
+  const answers = new Lru<string, { readonly body: JsonObject | null }>(8)
+  const tellers = new Lru<string, Teller>(8)
+  return {
+    path: fileOf(folder),
+    eventsSql,
+    payload: (position: number) => textOf(at(position)),
+    shown(position: number): string | null {
+      const event = at(position)
+      const text = textOf(event)
+      if (!event || text === null) return text
+      if (!showsArguments(event.header.type) && !text.includes('"askedName":"')) return text
+      const body = JSON.parse(text) as JsonObject
+      if (typeof body.askedName === 'string') return JSON.stringify(withArguments(event.header.type, body, null))
+      const ref = body.argumentsRef as unknown as ArgumentsRef | undefined
+      const id = ref && reader.streamId(event.header.stream)
+      if (!ref || id == null) return text
+      const key = `${id}@${ref.revision}`
+      let answer = answers.get(key)
+      if (answer === undefined) {
+        const said = textOf(reader.streamPage(id, ref.revision, ref.revision, 1, true)[0])
+        answer = { body: said === null ? null : (JSON.parse(said) as JsonObject) }
+        answers.set(key, answer)
+      }
+      return JSON.stringify(withArguments(event.header.type, body, answer.body))
+    },
+    messages(agentId: string, revision: number): string {
+      let teller = tellers.get(agentId)
+      if (!teller || teller.revision > revision) {
+        teller = new Teller(reader, bytesOf, agentId)
+        tellers.set(agentId, teller)
+      }
+      return teller.tell(revision)
+    },
+    close: () => db.close(),
+  }
+}
+
+/** Tells an agent's messages at one revision after the other, reading each event once. */
+class Teller {
+  revision = -1
+  readonly #reader: Reader
+  readonly #bytesOf: (event: RecordedEvent) => Uint8Array | null
+  readonly #agentId: string
+  readonly #transcript = new Transcript()
+  #lost = false
+
+  constructor(reader: Reader, bytesOf: (event: RecordedEvent) => Uint8Array | null, agentId: string) {
+    this.#reader = reader
+    this.#bytesOf = bytesOf
+    this.#agentId = agentId
+  }
+
+  tell(revision: number): string {
+    this.#read(agentStream(this.#agentId), this.revision + 1, revision)
+    this.revision = revision
+    return JSON.stringify(this.#lost ? null : this.#transcript.messages)
+  }
+
+  /** A fork's messages begin with those of its source. */
+  #read(stream: string, from: number, to: number): void {
+    const id = this.#reader.streamId(stream)
+    if (id === null) throw new LogError('LOG_CORRUPT', `the log has no stream ${stream}; restore a backup`)
+    const residues = new StreamResidues(this.#reader, id, this.#bytesOf)
+    for (let next = from; next <= to && !this.#lost; ) {
+      const page = this.#reader.streamPage(id, next, to, to - next + 1, true)
+      if (page.length === 0) return
+      for (const recorded of page) {
+        const bytes = this.#bytesOf(recorded)
+        const event = bytes === null ? residues.of(recorded.header) : decode(recorded.header, bytes)
+        if (event === null) {
+          this.#lost = true
+          return
+        }
+        if (event.type === 'forked') this.#read(event.body.stream, 0, event.body.revision)
+        this.#transcript.push(event)
+      }
+      next = page.at(-1)!.header.revision + 1
+    }
+  }
+}
+
+// The view writes out shortened parts of the rows: see row.ts and domain/log/seal.ts (the id is part of the hash).
+const eventsSql = (schema: string) => `select position,
+    substr(h, 1, 8) || '-' || substr(h, 9, 4) || '-8' || substr(h, 14, 3) || '-' ||
+      substr('89ab89ab89ab89ab', instr('0123456789abcdef', substr(h, 17, 1)), 1) || substr(h, 18, 3) || '-' ||
+      substr(h, 21, 12) as event_id,
+    stream, run_id, agent_id, turn, revision, type,
+    strftime('%Y-%m-%dT%H:%M:%S', at / 1000, 'unixepoch') || printf('.%03dZ', at % 1000) as timestamp,
+    case when substr(call, 1, 1) = char(1) then agent_id || substr(call, 2) else call end as tool_call_id,
+    actor_kind, actor_id
+  from (
+    select e.position, lower(hex(substr(e.proof, 1, 16))) as h, s.name as stream,
+      ifnull(o.run_id, s.name) as run_id, ifnull(o.agent_id, substr(s.name, instr(s.name, '-') + 1)) as agent_id, e.turn,
+      e.revision, k.type, e.at, e.call, o.actor_kind, o.actor_id
+    from ${schema}.events e
+    join ${schema}.kinds k on k.id = e.kind
+    join ${schema}.origins o on o.id = e.origin
+    join ${schema}.streams s on s.id = e.stream)`

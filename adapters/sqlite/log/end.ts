@@ -1,0 +1,67 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { LOG_META } from '../../../domain/log/ids.ts'
+import { type FoundMark, type MarkRecord, markOf, readMark } from './mark.ts'
+
+/**
+ * The mark's statement on the log beside it. `whole`: the log holds the marked event. `short`: it does not, so that it
+ * has lost its end. `foreign`: it is the mark of another log. `missing` and `unreadable`: nothing can be said; `fresh`
+ * where the log holds nothing but its own identity yet; `foreign` where something else lies in the place of the mark.
+ */
+export type LogEnd =
+  | { readonly state: 'whole'; readonly torn: boolean }
+  | { readonly state: 'short'; readonly mark: MarkRecord; readonly last: number }
+  | { readonly state: 'foreign'; readonly mark: MarkRecord; readonly logId: string }
+  | { readonly state: 'missing'; readonly fresh: boolean }
+  | { readonly state: 'unreadable'; readonly why: string; readonly foreign: boolean; readonly fresh: boolean }
+
+/** Holds the log against its mark. `db`: any connection to the log. A mark is read before the log, which only grows. */
+export function endOfLog(folder: string, db: DatabaseSync): LogEnd {
+  return compared(readMark(folder), db)
+}
+
+function compared(mark: FoundMark, db: DatabaseSync): LogEnd {
+  const last = Number(db.prepare('SELECT ifnull(max(position), 0) AS last FROM events').get()?.last)
+  if (mark.state !== 'read') return { ...mark, fresh: last <= 1 }
+  const { logId, position, hash } = mark
+  const own = idOf(db)
+  if (own !== null && own !== logId) return { state: 'foreign', mark: { logId, position, hash }, logId: own }
+  const at = db.prepare('SELECT lower(hex(substr(proof, 1, 32))) AS hash FROM events WHERE position = ?')
+  if (at.get(position)?.hash === hash) return { state: 'whole', torn: mark.torn }
+  return { state: 'short', mark: { logId, position, hash }, last }
+}
+
+/** The id that the log's first event gives it; null where it has none yet. For the mark only, which is no proof. */
+export function idOf(db: DatabaseSync): string | null {
+  const row = db
+    .prepare(
+      'SELECT b.bytes FROM events e JOIN streams s ON s.id = e.stream JOIN bodies b ON b.position = e.position ' +
+        'WHERE s.name = ? AND e.revision = 0',
+    )
+    .get(LOG_META)
+  if (!(row?.bytes instanceof Uint8Array)) return null
+  try {
+    const { logId } = JSON.parse(new TextDecoder().decode(row.bytes)) as { logId?: unknown }
+    return typeof logId === 'string' ? logId : null
+  } catch {
+    return null
+  }
+}
+
+/** Ranges of positions at which the log holds no event although later ones are there; at most `limit`. */
+export function gapsIn(db: DatabaseSync, limit: number): { readonly from: number; readonly to: number }[] {
+  const { n, last } = db.prepare('SELECT count(*) AS n, ifnull(max(position), 0) AS last FROM events').get() as {
+    n: number
+    last: number
+  }
+  if (n === last) return []
+  const rows = db.prepare(
+    'SELECT before + 1 AS "from", position - 1 AS "to" FROM (SELECT position, lag(position, 1, 0) OVER (ORDER BY position) ' +
+      'AS before FROM events) WHERE position > before + 1 ORDER BY position LIMIT ?',
+  )
+  return rows.all(limit).map((row) => ({ from: Number(row.from), to: Number(row.to) }))
+}
+
+/** The error for the mark of another log. */
+export const foreignMark = (folder: string, end: Extract<LogEnd, { state: 'foreign' }>): string =>
+  `${markOf(folder)} is of another log (${end.mark.logId}; this is log ${end.logId}); put back the mark of this log, or ` +
+  'delete it: without one only the tables tell whether the log has lost its end'

@@ -1,0 +1,139 @@
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
+import { LogError } from '../../../domain/log/errors.ts'
+import { makeFolder, syncFolder } from '../../files/folders.ts'
+import { ensurePrivate } from '../../files/private.ts'
+import { toLogError } from './errors.ts'
+import { APPLICATION_ID, CREATE, SCHEMA } from './schema.ts'
+
+/** The log's file in its folder. */
+export const fileOf = (folder: string) => join(folder, 'log.db')
+
+/** Opens the file for reading only. Rejects what is no log of ours, or of a newer program. */
+export function openToRead(folder: string): DatabaseSync {
+  const file = fileOf(folder)
+  const open = (path: string | URL) =>
+    opened(folder, 'read', () => {
+      if (!existsSync(file))
+        throw new LogError(
+          'LOG_FOREIGN',
+          `there is no log in ${folder}; start a run there first, or name another folder`,
+        )
+      return new DatabaseSync(path, { readOnly: true, timeout: 5000 })
+    })
+  try {
+    return open(file)
+  } catch (error) {
+    // A reader too needs disk space for the shared index of the WAL. Without that file no process has the log open.
+    const whole = (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) === 0
+    if (!(error instanceof LogError && error.code === 'LOG_FULL' && whole)) throw error
+    const still = pathToFileURL(file)
+    still.searchParams.set('immutable', '1')
+    return open(still)
+  }
+}
+
+/**
+ * Opens the file for the one writer: WAL, an fsync before each commit is acknowledged, what is overwritten is zeroed,
+ * checkpoints only when the writer says so.
+ */
+export function openToWrite(folder: string): DatabaseSync {
+  return opened(folder, 'open', () => {
+    const db = new DatabaseSync(fileOf(folder), { timeout: 5000 })
+    db.exec(`
+      PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
+      PRAGMA secure_delete = ON; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${16 * 1024 * 1024};
+      PRAGMA recursive_triggers = ON; PRAGMA trusted_schema = OFF; PRAGMA cache_size = -16000;
+      PRAGMA busy_timeout = 250`)
+    return db
+  })
+}
+
+/** Makes the folder, durably and for this user alone, where there is none. */
+export function ensureFolder(folder: string): void {
+  try {
+    makeFolder(folder)
+  } catch (error) {
+    throw toLogError(error, 'create', folder)
+  }
+}
+
+/**
+ * Throws `LOG_MISSING` where the log is gone or empty and yet one of `traces` is there, which only a log leads to. Looked
+ * at before SQLite opens the file: beside an empty one it would throw the WAL away.
+ */
+export function refuseLost(folder: string, traces: readonly string[]): void {
+  const file = fileOf(folder)
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) refuseTraces(folder, [...traces, `${file}-wal`])
+}
+
+/** Throws `LOG_MISSING` where one of `traces` is there. */
+export function refuseTraces(folder: string, traces: readonly string[]): void {
+  const trace = traces.find((path) => {
+    const found = statSync(path, { throwIfNoEntry: false })
+    return found !== undefined && (found.isDirectory() || found.size > 0)
+  })
+  if (trace === undefined) return
+  throw new LogError(
+    'LOG_MISSING',
+    `the log in ${folder} is gone or empty, but ${trace} was written with it; restore log.db from a backup, or move the ` +
+      'data folder away to begin anew',
+  )
+}
+
+/**
+ * Makes an empty log in the folder, where there is none, nor `traces` of one. Nothing is changed in a file that is not
+ * ours.
+ */
+export function ensureFile(folder: string, traces: readonly string[] = []): void {
+  opened(folder, 'create', () => {
+    ensurePrivate(fileOf(folder))
+    const db = new DatabaseSync(fileOf(folder), { timeout: 5000 })
+    try {
+      if (!isEmpty(db)) return db
+      refuseTraces(folder, traces)
+      db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; BEGIN IMMEDIATE; ${CREATE} COMMIT`)
+    } catch (error) {
+      db.close()
+      throw error
+    }
+    syncFolder(folder)
+    return db
+  }).close()
+}
+
+// A crash between making the file and filling it leaves a file without tables: that is a new log, not a foreign one.
+function isEmpty(db: DatabaseSync): boolean {
+  return pragma(db, 'application_id') === 0 && db.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.n === 0
+}
+
+function opened(folder: string, what: string, open: () => DatabaseSync): DatabaseSync {
+  let db: DatabaseSync | undefined
+  try {
+    db = open()
+    const id = pragma(db, 'application_id')
+    if (id !== APPLICATION_ID)
+      throw new LogError('LOG_FOREIGN', `log.db in ${folder} is a SQLite file, but no keepup log; name another folder`)
+    const version = pragma(db, 'user_version')
+    if (version > SCHEMA)
+      throw new LogError(
+        'LOG_NEWER',
+        `the log in ${folder} has schema ${version}, this program knows ${SCHEMA}; use a newer keepup`,
+      )
+    if (version < SCHEMA)
+      throw new LogError(
+        'LOG_FOREIGN',
+        `the log in ${folder} is of an unreleased keepup (schema ${version}, this program reads ${SCHEMA}); name another folder`,
+      )
+    return db
+  } catch (error) {
+    db?.close()
+    throw toLogError(error, what, folder)
+  }
+}
+
+function pragma(db: DatabaseSync, name: string): number {
+  return Number(db.prepare(`PRAGMA ${name}`).get()?.[name])
+}

@@ -1,0 +1,300 @@
+import { EventEmitter, once } from 'node:events'
+import type { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep, setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import { checkBatch } from '../../../domain/log/batch.ts'
+import type { Cursor } from '../../../domain/log/cursor.ts'
+import type { RecordedEvent, SealedEvent } from '../../../domain/log/envelope.ts'
+import { erasuresOf } from '../../../domain/log/erased.ts'
+import { LogError, shortened } from '../../../domain/log/errors.ts'
+import { logIdOf } from '../../../domain/log/identity.ts'
+import { LOG_META } from '../../../domain/log/ids.ts'
+import type { EventLog, Head, ReadOptions } from '../../../domain/ports/index.ts'
+import { backupLog } from './backup.ts'
+import { endOfLog, gapsIn, type LogEnd } from './end.ts'
+import { toLogError } from './errors.ts'
+import { Reader } from './reader.ts'
+import { type Acknowledged, type Last, Tail } from './tail.ts'
+import { type RunSize, sizesOf } from './usage.ts'
+import type { WriterThread } from './writer-thread.ts'
+
+/**
+ * While appends are under way a follower waits for their answers, until so many events have come together: what it makes of
+ * them costs less by the page than by the event. Where nothing is under way it waits for nothing, nor where it lags so far
+ * behind that it reads from the file: such a page ends where it is large enough, and no answer makes it longer.
+ */
+const GATHERED = 64
+/** Nor for more answers than these: where each takes long, those who follow would lag far behind. */
+const GATHERED_ANSWERS = 8
+
+/** How often a reader in another process looks for new events, in ms. */
+const LOOK_EVERY = 50
+
+/** Options of a log's owner. `identity`: makes the first event of a log with this id. */
+interface Owner {
+  readonly writer: WriterThread
+  readonly unlock: () => void
+  readonly identity: (logId: string) => SealedEvent
+}
+
+/** The embedded default: an EventLog in one SQLite file. Open it with `openSqliteLog`. */
+export class SqliteLog implements EventLog {
+  readonly logId: string
+  readonly erases = true
+  readonly folder: string
+  /** How the log ends, beside its mark. */
+  end: LogEnd
+  readonly #db: DatabaseSync
+  readonly #reader: Reader
+  readonly #owner: Owner | null
+  /** It has lost its first event, and takes no other one until that is accepted. */
+  #headless = false
+  /** Null: another process may write at any time. */
+  readonly #tail: Tail | null
+  readonly #news = new EventEmitter().setMaxListeners(0)
+  #floor: number
+  #closing: Promise<void> | null = null
+
+  constructor(parts: {
+    folder: string
+    db: DatabaseSync
+    /** The id of a log that has lost its first event; null: it has not. */
+    lostId?: string | null
+    owner?: Owner & { time: number; end: LogEnd }
+  }) {
+    this.folder = parts.folder
+    this.#db = parts.db
+    this.#owner = parts.owner ?? null
+    this.#tail = parts.owner ? new Tail(() => this.#ask((reader) => reader.last().position)) : null
+    try {
+      this.#reader = new Reader(parts.db)
+      this.end = parts.owner?.end ?? endOfLog(parts.folder, parts.db)
+      const meta = this.#reader.streamId(LOG_META)
+      const identity = meta === null ? undefined : this.#reader.streamPage(meta, 0, 0, 1, true)[0]
+      this.#headless = identity === undefined && parts.lostId != null
+      this.logId = this.#headless ? parts.lostId! : logIdOf(identity)
+      this.#floor = Math.max(parts.owner?.time ?? 0, identity ? Date.parse(identity.header.timestamp) : 0)
+    } catch (error) {
+      parts.db.close()
+      throw toLogError(error, 'open', parts.folder)
+    }
+  }
+
+  /** The largest time (ms) handed to the writer so far: times never decrease over the whole log. */
+  floor(): number {
+    return this.#floor
+  }
+
+  append(stream: string, expected: number, batch: readonly SealedEvent[]): Promise<{ readonly position: number }> {
+    try {
+      this.#open()
+      if (!this.#owner)
+        throw new LogError('LOG_LOCKED', `the log in ${this.folder} is open for reading; ask its owner, or become it`)
+      if (this.#headless) throw shortened(`the log in ${this.folder} has lost all of its events`)
+      checkBatch(stream, expected, batch)
+      const erases = erasuresOf(batch).length > 0
+      this.#floor = Math.max(this.#floor, Date.parse(batch[batch.length - 1]!.header.timestamp))
+      const appended = this.#owner.writer.append(stream, expected, batch)
+      return erases && this.#tail ? this.#tail.rest(appended) : appended
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  async head(stream: string): Promise<Head | null> {
+    return this.#head(stream)
+  }
+
+  #head(stream: string): Head | null {
+    return this.#ask((reader) => {
+      const known = this.#tail?.head(stream)
+      if (known) return known
+      const id = reader.streamId(stream)
+      return id === null ? null : reader.head(id, this.#upTo)
+    })
+  }
+
+  async *read(stream: string, options: ReadOptions = {}): AsyncGenerator<readonly RecordedEvent[]> {
+    const { from = 0, limit = Number.MAX_SAFE_INTEGER, bodies = true, types } = options
+    const head = this.#head(stream)
+    if (!head || from > head.revision) return
+    const id = this.#ask((reader) => reader.streamId(stream))
+    if (id === null) return
+    const to = Math.min(head.revision, from + limit - 1)
+    for (let next = from; next <= to; ) {
+      const page = this.#ask((reader) =>
+        types === undefined
+          ? reader.streamPage(id, next, to, to - next + 1, bodies)
+          : reader.streamTypesPage(id, next, to, bodies, types),
+      )
+      if (page.length === 0) return
+      next = page[page.length - 1]!.header.revision + 1
+      yield page
+      await yieldToEventLoop()
+    }
+  }
+
+  readAll(after: Cursor | null, options: { limit?: number; bodies?: boolean } = {}) {
+    // The head at the time of the call, not of the first page. A closed log says so when it is iterated.
+    const to = this.#closing ? 0 : this.#last().position
+    return this.#pages(after, to, options.limit ?? Number.MAX_SAFE_INTEGER, options.bodies ?? true)
+  }
+
+  async *#pages(after: Cursor | null, to: number, limit: number, bodies: boolean) {
+    let next = this.#start(after)
+    for (let left = limit; left > 0; ) {
+      const page = this.#ask((reader) => reader.logPage(next, to, left, bodies))
+      if (page.length === 0) return
+      next = page[page.length - 1]!.position + 1
+      left -= page.length
+      yield page
+      await yieldToEventLoop()
+    }
+  }
+
+  async *subscribe(after: Cursor | null, signal: AbortSignal): AsyncGenerator<readonly RecordedEvent[]> {
+    let next = this.#start(after)
+    let answers = 0
+    while (!signal.aborted) {
+      const seen = this.#owner ? 0 : this.#ask((reader) => reader.dataVersion())
+      const limit = Number.MAX_SAFE_INTEGER
+      const fresh = this.#ask(() => this.#tail?.from(next) ?? null)
+      const page = fresh ?? this.#ask((reader) => reader.logPage(next, this.#upTo, limit, true))
+      const small = fresh !== null && fresh.length < GATHERED && answers < GATHERED_ANSWERS
+      if (page.length === 0 || (small && this.#owner?.writer.busy)) {
+        if (page.length > 0) answers++
+        await this.#change(seen, signal)
+      } else {
+        answers = 0
+        next = page[page.length - 1]!.position + 1
+        yield page
+        await yieldToEventLoop()
+      }
+    }
+  }
+
+  /** Resolves when there may be more to read. The owner hears its own commits; a reader looks at the file now and then. */
+  async #change(seen: number, signal: AbortSignal): Promise<void> {
+    const aborted = () => undefined
+    if (this.#owner) {
+      await once(this.#news, 'news', { signal }).catch(aborted)
+      // The writer's answer has two readers. First the one who waits to go on; this one may lag behind.
+      await yieldToEventLoop()
+      return
+    }
+    while (!signal.aborted && this.#ask((reader) => reader.dataVersion()) === seen)
+      await sleep(LOOK_EVERY, undefined, { signal }).catch(aborted)
+  }
+
+  cursor(event: RecordedEvent): Cursor {
+    return { logId: this.logId, position: event.position, hash: event.hash }
+  }
+
+  async headCursor(): Promise<Cursor> {
+    return { logId: this.logId, ...this.#last() }
+  }
+
+  async *streams(prefix: string): AsyncGenerator<readonly string[]> {
+    for (let after = 0; ; ) {
+      const page = this.#ask((reader) => reader.streamsPage(after, prefix, this.#upTo))
+      if (page.length === 0) return
+      after = page[page.length - 1]!.id
+      yield page.map(({ name }) => name)
+      await yieldToEventLoop()
+    }
+  }
+
+  /** Bytes of these runs (absent: of each), in order of run id, without reading events but the last few hundred. */
+  async sizes(runIds?: readonly string[]): Promise<readonly RunSize[]> {
+    return this.#ask(() => sizesOf(this.#db, runIds))
+  }
+
+  /** Ranges of positions at which no event is, although later ones are: they are dense as written. At most `limit`. */
+  async gaps(limit = 20): Promise<readonly { readonly from: number; readonly to: number }[]> {
+    return this.#ask(() => gapsIn(this.#db, limit))
+  }
+
+  /**
+   * Takes what records that a person accepts the loss of the log's end. Its mark stays until `record` has resolved, so that a
+   * process that ends in the middle leaves the loss as it was found.
+   */
+  async acceptingLoss<T>(record: () => Promise<T>): Promise<T> {
+    this.#open()
+    if (!this.#owner) throw new LogError('LOG_LOCKED', `the log in ${this.folder} is open for reading; ask its owner`)
+    this.#owner.writer.accept()
+    if (this.#headless) {
+      await this.#owner.writer.append(LOG_META, -1, [this.#owner.identity(this.logId)])
+      this.#headless = false
+    }
+    const done = await record()
+    await this.#owner.writer.accepted()
+    this.end = { state: 'whole', torn: false }
+    return done
+  }
+
+  /**
+   * Copies the log as it is at one moment into `toFolder`, which must not hold one, while it goes on. Blobs are not part
+   * of it. Returns the cursor of the copy's last event.
+   */
+  async backup(toFolder: string): Promise<Cursor> {
+    this.#open()
+    return backupLog(this.folder, toFolder, this.logId)
+  }
+
+  /** Answers all appends, then closes. Subscriptions end with `LOG_CLOSED`. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    this.wake()
+    this.#db.close()
+    await this.#owner?.writer.close()
+    this.#owner?.unlock()
+  }
+
+  /** Takes note of an acknowledged append, before its caller hears of it. */
+  written(append: Acknowledged): void {
+    if (!this.#closing) this.#tail?.add(append)
+  }
+
+  /** Forgets the tail, which may be incomplete or outdated. */
+  unknown(): void {
+    this.#tail?.forget()
+    this.wake()
+  }
+
+  /** Tells subscribers to look. */
+  wake(): void {
+    this.#news.emit('news')
+  }
+
+  /** The log's last event; to its owner the last one that was acknowledged, as to {@link head} and {@link read}. */
+  #last(): Last {
+    return this.#ask((reader) => this.#tail?.last ?? reader.last())
+  }
+
+  /** All that is read ends at this position: the last one that was acknowledged, to its owner. */
+  get #upTo(): number {
+    return this.#tail?.last?.position ?? Number.MAX_SAFE_INTEGER
+  }
+
+  #start(after: Cursor | null): number {
+    if (!after) return 1
+    this.#ask((reader) => reader.check(after, this.logId))
+    return after.position + 1
+  }
+
+  #ask<T>(question: (reader: Reader) => T): T {
+    this.#open()
+    try {
+      return question(this.#reader)
+    } catch (error) {
+      throw toLogError(error, 'read', this.folder)
+    }
+  }
+
+  #open(): void {
+    if (this.#closing) throw new LogError('LOG_CLOSED', `the log in ${this.folder} was closed; open it again`)
+  }
+}

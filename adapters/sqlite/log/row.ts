@@ -1,0 +1,177 @@
+import type { BodyHeader, Header, RecordedEvent, SealedEvent } from '../../../domain/log/envelope.ts'
+import { eventId } from '../../../domain/log/seal.ts'
+import { unpackBody } from './body.ts'
+
+/** The repeating part of a header. It is interned: a few dozen per log. */
+export interface Kind {
+  readonly type: string
+  readonly version: number
+  readonly format: number
+  readonly mediaType: string
+  readonly place: string
+  /** On the first event of a stream. */
+  readonly minReader: number | null
+}
+
+/** The owner of a header's event: interned, a few per stream. */
+export interface Origin {
+  readonly stream: string
+  readonly runId: string | null
+  readonly agentId: string | null
+  readonly actor: Header['actor']
+  readonly driver: Header['driver']
+  readonly correlationId: string | null
+  readonly cipher: { readonly alg: string; readonly keyId: string } | null
+  /** The stream's key, on its first event. */
+  readonly keyId: string | null
+}
+
+export const EVENT_COLUMNS = [
+  'position',
+  'stream',
+  'revision',
+  'kind',
+  'origin',
+  'turn',
+  'at',
+  'size',
+  'fold',
+  'command',
+  'causation',
+  'call',
+  'trace',
+  'nonce',
+  'wake',
+  'proof',
+] as const
+
+// Control characters are refused in headers, so this one is free to stand for the agent's id.
+const AGENT = '\x01'
+// The same for `<the event's own stream>@`.
+const STREAM = '\x02'
+
+function shorten(text: string | undefined, agentId: string | undefined): string | null {
+  if (text === undefined) return null
+  return agentId !== undefined && text.startsWith(agentId) ? AGENT + text.slice(agentId.length) : text
+}
+
+function lengthen(text: string, agentId: string | null): string {
+  return agentId !== null && text.startsWith(AGENT) ? agentId + text.slice(1) : text
+}
+
+// A time is not negative, so this number is free to stand for null; NULL is no wakeAt at all.
+const NEVER = -1
+
+/** The values of an event's row, in the order of {@link EVENT_COLUMNS}. */
+export function toRow(event: SealedEvent, position: number, stream: number, kind: number, origin: number) {
+  const h = event.header
+  const { salt, hash, size, cipher } = h.body
+  return [
+    position,
+    stream,
+    h.revision,
+    kind,
+    origin,
+    h.turn,
+    Date.parse(h.timestamp),
+    size,
+    h.digest?.fold ?? null,
+    shorten(h.commandId, h.agentId),
+    h.causationId?.startsWith(`${h.stream}@`)
+      ? STREAM + h.causationId.slice(h.stream.length + 1)
+      : (h.causationId ?? null),
+    shorten(h.toolCallId, h.agentId),
+    h.trace ?? null,
+    cipher?.nonce ?? null,
+    h.wakeAt === null ? NEVER : (h.wakeAt ?? null),
+    Buffer.from(event.hash + salt + hash + (h.digest?.value ?? ''), 'hex'),
+  ]
+}
+
+/**
+ * A row as it is read: {@link EVENT_COLUMNS}, then the erasure's fact, and, where bodies are read, `packed` and `bytes`.
+ */
+export type Row = readonly [
+  position: number,
+  stream: number,
+  revision: number,
+  kind: number,
+  origin: number,
+  turn: number,
+  at: number,
+  size: number,
+  fold: number | null,
+  command: string,
+  causation: string | null,
+  call: string | null,
+  trace: string | null,
+  nonce: string | null,
+  wake: number | null,
+  proof: Uint8Array,
+  fact: number | null,
+  packed?: number | null,
+  bytes?: Uint8Array | null,
+]
+
+/** Rebuilds the event exactly: canonical bytes of the header are those that were sealed. */
+export function fromRow(row: Row, kind: Kind, origin: Origin): RecordedEvent {
+  const { agentId, stream } = origin
+  const [position, , revision, , , turn, at, size, fold, command, causation, call, trace, nonce, wake, bytes, fact] =
+    row
+  // One text, of which the parts are slices: each would cost as much to make.
+  const proof = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
+  const hash = proof.slice(0, 64)
+  const body: BodyHeader = {
+    place: kind.place as BodyHeader['place'],
+    size,
+    mediaType: kind.mediaType,
+    salt: proof.slice(64, 96),
+    hash: proof.slice(96, 160),
+  }
+  if (origin.cipher) body.cipher = { ...origin.cipher, nonce: nonce ?? '' }
+  const header: Header = {
+    format: kind.format as Header['format'],
+    stream,
+    type: kind.type,
+    version: kind.version,
+    turn,
+    revision,
+    timestamp: textOf(at),
+    commandId: lengthen(command, agentId),
+    actor: origin.actor,
+    body,
+  }
+  if (origin.runId !== null) header.runId = origin.runId
+  if (agentId !== null) header.agentId = agentId
+  if (origin.driver) header.driver = origin.driver
+  if (origin.correlationId !== null) header.correlationId = origin.correlationId
+  if (causation !== null)
+    header.causationId = causation.startsWith(STREAM) ? `${stream}@${causation.slice(1)}` : causation
+  if (call !== null) header.toolCallId = lengthen(call, agentId)
+  if (trace !== null) header.trace = trace
+  if (fold !== null) header.digest = { fold, value: proof.slice(160, 224) }
+  if (wake !== null) header.wakeAt = wake === NEVER ? null : wake
+  if (kind.minReader !== null) header.minReader = kind.minReader
+  if (origin.keyId !== null) header.keyId = origin.keyId
+  const event = { header, body: bodyOf(row), hash, id: eventId(hash), position }
+  return fact === null ? event : { ...event, erased: true }
+}
+
+// The events of an append have one time.
+let told = { at: Number.NaN, text: '' }
+
+function textOf(at: number): string {
+  if (told.at !== at) told = { at, text: new Date(at).toISOString() }
+  return told.text
+}
+
+function bodyOf(row: Row): Uint8Array | null {
+  const bytes = row[18]
+  if (!bytes) return null
+  try {
+    return unpackBody(bytes, row[17] ?? 0, row[7])
+  } catch {
+    // It is not what was sealed, which its hash tells each reader; the events beside it are read all the same.
+    return bytes
+  }
+}

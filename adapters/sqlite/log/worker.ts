@@ -1,0 +1,67 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { ERASED_FACT } from '../../../domain/log/erased.ts'
+import { Checkpoints } from './checkpoints.ts'
+import { toLogError } from './errors.ts'
+import { openToWrite } from './file.ts'
+import { Marked } from './marked.ts'
+import { type FromWriter, type Job, type ToWriter, toFailure, toJob } from './protocol.ts'
+import { Writer } from './writer.ts'
+
+// The writer's thread: takes all appends that wait, commits them together, answers, and only then tidies up.
+
+const port = parentPort
+if (!port) throw new Error('worker.ts is the entry of a worker thread; use openSqliteLog')
+const { folder } = workerData as { folder: string }
+const say = (message: FromWriter) => port.postMessage(message)
+
+const MAX_JOBS = 1024
+const MAX_BYTES = 16 * 1024 * 1024
+
+let db: DatabaseSync | undefined
+try {
+  db = openToWrite(folder)
+  serve(db, new Writer(db, folder), new Checkpoints(db, folder))
+} catch (error) {
+  db?.close()
+  say({ failed: toFailure(toLogError(error, 'open', folder)) })
+}
+
+function serve(open: DatabaseSync, writer: Writer, checkpoints: Checkpoints): void {
+  const marked = new Marked(folder, open, writer, (warning) => say({ warning }))
+  const next = () => receiveMessageOnPort(port!)?.message as ToWriter | undefined
+
+  const end = () => {
+    checkpoints.finish()
+    marked.close()
+    open.close()
+    say('closed')
+    port!.close()
+  }
+
+  port!.on('message', (first: ToWriter) => {
+    let message: ToWriter | undefined = first
+    while (message !== undefined) {
+      const jobs: Job[] = []
+      let bytes = 0
+      for (; typeof message === 'object'; message = next()) {
+        jobs.push(...message.map(toJob))
+        bytes += message.reduce((sum, { bodies }) => sum + bodies.length, 0)
+        if (jobs.length >= MAX_JOBS || bytes >= MAX_BYTES) break
+      }
+      if (jobs.length > 0) {
+        say({ done: marked.commit(jobs) })
+        if (typeof message === 'object') message = next()
+        const events = jobs.reduce((sum, job) => sum + job.batch.length, 0)
+        const erased = jobs.some(({ batch }) => batch.some(({ header }) => header.type === ERASED_FACT))
+        checkpoints.committed(bytes, events, erased, message === undefined)
+      }
+      if (message === 'close') return end()
+      if (typeof message === 'string') {
+        if (marked.accept(message)) say('accepted')
+        message = next()
+      }
+    }
+  })
+  say({ ready: writer.time, end: marked.end })
+}

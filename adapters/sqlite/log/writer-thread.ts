@@ -1,0 +1,176 @@
+import { Worker } from 'node:worker_threads'
+import type { SealedEvent } from '../../../domain/log/envelope.ts'
+import { LogError } from '../../../domain/log/errors.ts'
+import type { LogEnd } from './end.ts'
+import { type AppendMessage, type FromWriter, fromFailure, type Outcome, type ToWriter, toMessage } from './protocol.ts'
+import type { Acknowledged } from './tail.ts'
+
+/** Starts the writer's thread on a folder. */
+export type Spawn = (folder: string) => Worker
+
+export const spawnWriter: Spawn = (folder) => {
+  const entry = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js'
+  return new Worker(new URL(entry, import.meta.url), { workerData: { folder }, execArgv: [], name: 'log-writer' })
+}
+
+/** The writer's message to its log, sent before waiting appends get their answers. */
+export interface WriterNews {
+  written(append: Acknowledged): void
+  /** More may be in the file than was told. */
+  unknown(): void
+  /** There may be something to read. */
+  look(): void
+  /** The mark beside the log cannot be written. */
+  warn(text: string): void
+}
+
+interface Pending {
+  readonly stream: string
+  readonly batch: readonly SealedEvent[]
+  readonly resolve: (done: { position: number }) => void
+  readonly reject: (error: LogError) => void
+}
+
+/**
+ * This side of the writer's thread. It lives as long as it can: a thread that died is replaced at the next append, and
+ * what it held is answered `LOG_UNAVAILABLE`. A process is kept alive only by appends that wait.
+ */
+export class WriterThread {
+  readonly #folder: string
+  readonly #spawn: Spawn
+  readonly #news: WriterNews
+  readonly #pending = new Map<number, Pending>()
+  /** Appends of this tick, not sent yet. */
+  #unsent: AppendMessage[] = []
+  #worker: Worker | null = null
+  #nextId = 1
+
+  constructor(folder: string, spawn: Spawn, news: WriterNews) {
+    this.#folder = folder
+    this.#spawn = spawn
+    this.#news = news
+  }
+
+  /** Appends are under way. */
+  get busy(): boolean {
+    return this.#pending.size > 0
+  }
+
+  /** Starts the thread. Resolves with the time of the log's last event, ms, and how the log ends. */
+  start(): Promise<{ readonly time: number; readonly end: LogEnd }> {
+    const worker = this.#begin()
+    return new Promise((resolve, reject) => {
+      worker.on('message', (message: FromWriter) => {
+        if (typeof message === 'string') return
+        if ('ready' in message) resolve({ time: message.ready, end: message.end })
+        if ('failed' in message) reject(fromFailure(message.failed))
+      })
+      worker.once('error', (error) => reject(lost(this.#folder, error)))
+      worker.once('exit', () => reject(lost(this.#folder)))
+    })
+  }
+
+  /** Hands over at the end of this tick: two calls are written in their order. */
+  append(stream: string, expected: number, batch: readonly SealedEvent[]) {
+    return new Promise<{ position: number }>((resolve, reject) => {
+      const id = this.#nextId++
+      const worker = this.#worker ?? this.#begin()
+      this.#pending.set(id, { stream, batch, resolve, reject })
+      worker.ref()
+      if (this.#unsent.push(toMessage(id, stream, expected, batch)) === 1) process.nextTick(() => this.#send())
+    })
+  }
+
+  /** Lets appends through although the log has lost its end; its mark stays. */
+  accept(): void {
+    const worker = this.#worker ?? this.#begin()
+    this.#send()
+    worker.postMessage('accept' satisfies ToWriter)
+  }
+
+  /** Resolves when the mark is that of the log again. */
+  accepted(): Promise<void> {
+    const worker = this.#worker ?? this.#begin()
+    return new Promise((resolve, reject) => {
+      worker.ref()
+      worker.on('message', (message: FromWriter) => {
+        if (message === 'accepted') resolve()
+      })
+      worker.once('exit', () => reject(lost(this.#folder)))
+      this.#send()
+      worker.postMessage('accepted' satisfies ToWriter)
+    })
+  }
+
+  /** Resolves when all appends are answered and the file is tidy. */
+  async close(): Promise<void> {
+    const worker = this.#worker
+    if (!worker) return
+    const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+    worker.ref()
+    this.#send()
+    worker.postMessage('close' satisfies ToWriter)
+    await ended
+  }
+
+  #send(): void {
+    const appends = this.#unsent
+    this.#unsent = []
+    // Those of a thread that died in this tick have been answered.
+    if (appends.length > 0) {
+      const buffers = appends.map(({ bodies }) => bodies.buffer)
+      this.#worker?.postMessage(appends satisfies ToWriter, buffers)
+    }
+  }
+
+  #begin(): Worker {
+    const worker = this.#spawn(this.#folder)
+    this.#worker = worker
+    let reason: LogError | null = null
+    worker.on('message', (message: FromWriter) => {
+      if (typeof message === 'string' || 'ready' in message) return
+      if ('warning' in message) return this.#news.warn(message.warning)
+      if ('failed' in message) reason = fromFailure(message.failed)
+      else this.#answer(worker, message.done)
+    })
+    worker.on('error', (error) => {
+      reason = lost(this.#folder, error)
+    })
+    worker.on('exit', () => {
+      if (this.#worker !== worker) return
+      this.#worker = null
+      const pending = [...this.#pending.values()]
+      this.#pending.clear()
+      this.#unsent = []
+      for (const { reject } of pending) reject(reason ?? lost(this.#folder))
+      this.#news.unknown()
+    })
+    return worker
+  }
+
+  #answer(worker: Worker, outcomes: readonly Outcome[]): void {
+    for (const outcome of outcomes) {
+      const pending = this.#pending.get(outcome.id)
+      this.#pending.delete(outcome.id)
+      if (pending === undefined) continue
+      if ('failure' in outcome) {
+        pending.reject(fromFailure(outcome.failure))
+        continue
+      }
+      const { stream, batch } = pending
+      this.#news.written({ stream, batch, position: outcome.position })
+      pending.resolve({ position: outcome.position })
+    }
+    if (this.#pending.size === 0) worker.unref()
+    this.#news.look()
+  }
+}
+
+function lost(folder: string, cause?: unknown): LogError {
+  const why = cause instanceof Error ? ` (${cause.message})` : ''
+  return new LogError(
+    'LOG_UNAVAILABLE',
+    `the writer of the log in ${folder} ended${why}; resend the very same batch, which starts a new one`,
+    { cause },
+  )
+}

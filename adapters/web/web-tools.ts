@@ -1,0 +1,22 @@
+import type { Tool, WebSearch } from '../../domain/ports/index.ts'
+import { brave } from './brave.ts'
+import { type ReadUrlOptions, readUrlTool } from './read-url.ts'
+import { searchWebTool } from './search-web.ts'
+import { searxng } from './searxng.ts'
+import type { SearchSettings, WebSettings } from './settings.ts'
+
+/** Values of secrets by name; rejects with ToolError SECRET_UNAVAILABLE for one that cannot be had. */
+export type SecretValue = (name: string) => Promise<string>
+
+export const searchEngine = (settings: SearchSettings, secret: SecretValue): WebSearch =>
+  settings.provider === 'searxng' ? searxng(settings.url) : brave(settings.url, () => secret(settings.key))
+
+/** The web tools of a deployment: `read_url`, and `search_web` where a provider is configured. */
+export function webTools(
+  settings: WebSettings,
+  secret: SecretValue,
+  options: Omit<ReadUrlOptions, 'settings'> = {},
+): readonly Tool[] {
+  const read = readUrlTool({ ...options, settings: settings.read })
+  return settings.search === null ? [read] : [read, searchWebTool(searchEngine(settings.search, secret))]
+}

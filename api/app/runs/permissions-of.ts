@@ -1,6 +1,0 @@
-import type { AgentState } from '../../../domain/agent/state/state.ts'
-import type { PermissionList } from '../schemas/permissions.ts'
-
-/** The permissions of an agent in this state, as the API shows them. */
-export const permissionsOf = ({ permissions = [] }: AgentState): PermissionList['permissions'] =>
-  permissions.map(({ until, ...one }) => ({ ...one, until: new Date(until).toISOString() }))

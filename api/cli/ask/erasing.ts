@@ -1,0 +1,80 @@
+import type { z } from 'zod'
+import { counted } from '../../../projections/engine/text.ts'
+import type { EraseBody, Erased } from '../../operations/runs/schemas.ts'
+import { asOne, take } from '../client.ts'
+import type { Context } from '../context.ts'
+import { EXIT } from '../exit.ts'
+import { bytes } from '../output/units.ts'
+import { agreed } from './choose.ts'
+
+const SHOWN = 200
+const NOTHING = 'nothing was left to erase'
+
+/** The copies that an erasure of events does not reach, as a text. `folder`: the data folder, where it is known. */
+export const filesStay = (folder = 'the data folder'): string =>
+  `Not erased: the workspace itself, the versions of its files, and backups. Versions go all at once: stop keepup, then
+delete versions.git and versions-index in ${folder}; what is restored or forked afterwards has no files.`
+
+interface Erasing {
+  readonly runId: string
+  /** The erasure that is asked for, without `dryRun`. */
+  readonly json: Omit<z.input<typeof EraseBody>, 'dryRun'>
+  readonly dryRun: boolean | undefined
+  readonly yes: boolean | undefined
+}
+
+/** Says which facts of the run stay, and how to erase them. */
+function noteFacts(ctx: Context, { facts = [] }: z.output<typeof Erased>): void {
+  if (facts.length === 0) return
+  ctx.note(`Not erased: ${counted(facts.length, 'fact')} that the run saved with "remember". To erase each:`)
+  for (const id of facts.slice(0, SHOWN)) ctx.note(`  ${ctx.command('memory', 'forget', id, '--erase')}`)
+}
+
+/** The bodies that would be emptied, as lines. */
+function doomedLines({ agentId: first, bodies = [] }: z.output<typeof Erased>): string[] {
+  const sum = bodies.reduce((all, { size }) => all + size, 0)
+  return [
+    `${bodies.length} ${bodies.length === 1 ? 'body' : 'bodies'} of ${first}, ${bytes(sum)}:`,
+    ...bodies
+      .slice(0, SHOWN)
+      .map((b) => `  ${b.agentId === first ? '' : b.agentId}@${b.revision} turn ${b.turn} ${b.type}, ${bytes(b.size)}`),
+    ...(bodies.length > SHOWN ? [`  … and ${bodies.length - SHOWN} more`] : []),
+  ]
+}
+
+/** Shows what would be emptied and, unless that is all that was asked for, asks and empties it. Gives the exit code. */
+export async function eraseBodies(ctx: Context, { runId, json, dryRun, yes }: Erasing): Promise<number> {
+  const client = await ctx.client('write')
+  const ask = (header: { 'if-match'?: string }, dry: boolean) =>
+    take(
+      client.v1.runs[':id'].erase.$post({
+        param: { id: runId },
+        header: { ...asOne(), ...header },
+        json: { ...json, dryRun: dry },
+      }),
+    )
+  const found = await ask({}, true)
+  const doomed = doomedLines(found)
+  const nothing = found.bodies?.length === 0
+  if (dryRun) {
+    ctx.show(found, () => (nothing ? [NOTHING] : ['This would empty', ...doomed]))
+    ctx.note(filesStay(ctx.config.data))
+    noteFacts(ctx, found)
+    return EXIT.done
+  }
+  // Where nothing is left to empty it is only made sure of.
+  if (!nothing) {
+    ctx.note('This empties for ever:')
+    for (const line of doomed) ctx.note(line)
+    ctx.note(filesStay(ctx.config.data))
+    noteFacts(ctx, found)
+    if (!(await agreed(ctx, yes, 'Empty them? Nothing brings them back.'))) {
+      ctx.note('nothing was erased')
+      return EXIT.interrupted
+    }
+  }
+  // Only what was looked at.
+  const done = await ask({ 'if-match': `"${found.revision}"` }, false)
+  ctx.show(done, () => [nothing ? NOTHING : `erased; recorded up to revision ${done.revision}`])
+  return EXIT.done
+}

@@ -1,0 +1,90 @@
+import type { z } from 'zod'
+import type { AskRow } from '../../operations/read-model.ts'
+import { hasEnded } from '../../operations/runs/drive-end.ts'
+import type { Run, RunDetail } from '../../operations/runs/schemas.ts'
+import { visible } from '../../operations/text/visible-text.ts'
+import type { Context } from '../context.ts'
+import { cut, oneLine } from '../output/text.ts'
+
+const WIDTH = 200
+
+/** An agent below the root, by the roles on the way to it: `architect › coder`; empty for the root itself. */
+export const byWhom = ({ agentPath }: Pick<AskRow, 'agentPath'>): string =>
+  agentPath.length < 2 ? '' : oneLine(agentPath.map(({ role }) => role ?? 'agent').join(' › '))
+
+/** The questions of a run to a person, each with its subject and the commands that answer it. */
+export function askLines(ctx: Context, ask: AskRow): string[] {
+  const call = ask.toolCallId ?? ''
+  const said = oneLine(ask.text)
+  const who = byWhom(ask)
+  const from = who === '' ? '' : ` (${who})`
+  const about = `    ${cut(oneLine(visible(JSON.stringify(ask.arguments))), WIDTH)}`
+  switch (ask.for) {
+    case 'approval':
+      return [
+        `  ${oneLine(ask.toolName ?? 'a call')} waits for approval${from}: ${said}`,
+        about,
+        `    ${ctx.command('approve', call, '--dry-run')}  (all of it)`,
+        `    ${ctx.command('approve', call)}`,
+        `    ${ctx.command('reject', call, '--reason', '"…"')}`,
+      ]
+    case 'doubt':
+      return [
+        `  it is unknown whether ${oneLine(ask.toolName ?? 'a call')} happened${from}: ${said}`,
+        about,
+        `    it happened:               ${ctx.command('resolve', call, 'happened')}`,
+        `    it did not, so run it:     ${ctx.command('resolve', call, 'run')}`,
+        `    give it up, tell the agent: ${ctx.command('resolve', call, 'abandon')}`,
+      ]
+    case 'input': {
+      const agent = who === '' ? [] : ['--agent', ask.agentId]
+      const question = ask.toolCallId === null ? [] : ['--answers', ask.toolCallId]
+      return [
+        said === '' ? `  the agent waits to be told what to do${from}` : `  the agent asks${from}: ${said}`,
+        `    ${ctx.command('input', ask.runId, '"…"', ...agent, ...question)}`,
+      ]
+    }
+  }
+}
+
+/** Why the tables know a run only in part, and what makes them read it again. */
+export const parkedLines = (
+  ctx: Context,
+  { run, parked }: Pick<z.infer<typeof RunDetail>, 'run' | 'parked'>,
+): string[] =>
+  parked.length === 0
+    ? []
+    : [
+        ...parked.map(
+          ({ stream, revision, code, error }) =>
+            `  ${stream} is read up to ${revision}, no further: ${oneLine(error)} (${code})`,
+        ),
+        `    what is shown is older than the run. What is wrong with it: ${ctx.command('verify', run.runId)}; when it is back:`,
+        `    ${ctx.command('release', run.runId)}`,
+      ]
+
+interface Going {
+  readonly run: Pick<Run, 'runId' | 'status' | 'driving' | 'interrupted' | 'waiting' | 'ungoverned'>
+  readonly asks: readonly AskRow[]
+  readonly missingTools: readonly string[]
+  readonly workersDrive: boolean
+}
+
+/** How a run without a driver goes on. */
+export function goOn(ctx: Context, { run, missingTools, workersDrive }: Omit<Going, 'asks'>): string {
+  if (workersDrive && !run.waiting.some((one) => one.for === 'pause'))
+    return `it goes on by itself where a worker runs; look with: ${ctx.command('runs', 'show', run.runId)}`
+  if (run.ungoverned && run.interrupted === true)
+    return `the process that ran the agent is gone; record that with: ${ctx.command('cancel', run.runId)}, then continue its session in a new run (api/docs/agents.md, "Go on")`
+  if (run.ungoverned) return `another process runs the agent; look with: ${ctx.command('runs', 'show', run.runId)}`
+  if (missingTools.length === 0) return `go on with: ${ctx.command('resume', run.runId)}`
+  return `it goes on in the program that has its tools; this one does not have ${missingTools.map(oneLine).join(', ')}`
+}
+
+/** The next commands for a run: answers to its questions, then `resume`; none where it has ended or is driven. */
+export function nextLines(ctx: Context, going: Going): string[] {
+  const { run, asks } = going
+  if (hasEnded(run.status)) return []
+  const answers = asks.flatMap((ask) => askLines(ctx, ask))
+  return run.driving ? answers : [...answers, `  ${goOn(ctx, going)}`]
+}

@@ -1,0 +1,76 @@
+import type { Ended } from '../../operations/runs/drive-end.ts'
+import { nextLines } from '../ask/question-lines.ts'
+import { Refused, take } from '../client.ts'
+import type { Context } from '../context.ts'
+import { EXIT } from '../exit.ts'
+import { statusOf } from '../output/run-status.ts'
+import { oneLine } from '../output/text.ts'
+import { inDoubt, used } from '../output/units.ts'
+
+const WHY: Readonly<Record<string, string>> = {
+  approval: 'the run waits for an approval',
+  doubt: 'it is unknown whether a call happened; say what became of it',
+  input: 'the run waits for input',
+  pause: 'the run is paused',
+}
+
+/**
+ * Ends a followed run for its reader: the result on stdout, what to do next on stderr. Gives the exit code. How it ended is
+ * known from the log, and so is the `summary`, if that was seen: where the tables do not show the run, only its figures are
+ * missing.
+ */
+export async function report(ctx: Context, runId: string, end: Ended, summary: string | null): Promise<number> {
+  if (end.end === 'fault') {
+    ctx.note(`the run could not go on (${end.code}): ${end.message}`)
+    for (const line of await afterFault(ctx, runId, end.code)) ctx.note(line)
+    return EXIT.failed
+  }
+  if (end.end === 'interrupted' || end.end === 'overtaken') {
+    ctx.note(`interrupted; go on with: ${ctx.command('resume', runId)}`)
+    return EXIT.interrupted
+  }
+  const client = await ctx.client('write')
+  const detail = await take(client.v1.runs[':id'].$get({ param: { id: runId } })).catch((error: unknown) => {
+    if (!(error instanceof Refused && error.code.startsWith('TABLES_'))) throw error
+    ctx.note(`the run is recorded, but the tables do not show it yet: ${error.message}`)
+    return null
+  })
+  if (detail === null) {
+    const ended = end.end === 'error' ? { status: 'failed', ...end } : { status: end.end }
+    ctx.show({ runId, ...ended, summary }, () => [summary ?? `${runId} ${ended.status}`])
+    return exitOf(end)
+  }
+  const { run } = detail
+  ctx.note(`run ${runId}: ${run.turn} turns, ${used(run.total)}${inDoubt(run.total.inDoubt)}`)
+  if (end.end === 'waiting') {
+    ctx.note(`${WHY[end.for]}; next:`)
+    for (const line of nextLines(ctx, { ...detail, run: { ...run, driving: false } })) ctx.note(line)
+    if (end.for === 'pause') ctx.note(`  one turn more: ${ctx.command('step', runId)}`)
+  }
+  if (end.end === 'error') {
+    const how = end.code === 'CANCELLED' ? 'the run was cancelled' : `the run ended in ERROR ${end.code}`
+    ctx.note(`${how}: ${oneLine(end.error)}`)
+    if (end.code === 'MODEL_FAILED') {
+      ctx.note(`go on from there with: ${ctx.command('fork', runId)}`)
+      ctx.note('a run that is started with a longer --model-outage (retry.modelOutageMs) waits longer for its model')
+    }
+  }
+  const unmet = run.unmetGates.length > 0
+  if (unmet) ctx.note(`gates that do not hold: ${run.unmetGates.join(', ')}`)
+  ctx.show(run, () => (end.end === 'done' && run.summary !== null ? [run.summary] : [`${runId} ${statusOf(run)}`]))
+  return unmet && end.end === 'done' ? EXIT.unmetGates : exitOf(end)
+}
+
+/** The advice for a run that could not go on: `serve` tries it again without being asked. */
+async function afterFault(ctx: Context, runId: string, code: string): Promise<string[]> {
+  // Its message says where the run goes on.
+  if (code === 'TOOLS_MISSING') return []
+  const { drivesDue } = await take((await ctx.client('write')).v1.health.$get({}))
+  if (!drivesDue) return [`go on with: ${ctx.command('resume', runId)}`]
+  return [
+    `the process that serves this folder tries it again by itself; look with: ${ctx.command('runs', 'show', runId)}`,
+    `to stop that: ${ctx.command('pause', runId)}, or for ever: ${ctx.command('cancel', runId)}`,
+  ]
+}
+
+const exitOf = ({ end }: Ended): number => (end === 'done' ? EXIT.done : end === 'error' ? EXIT.runError : EXIT.waiting)

@@ -1,0 +1,44 @@
+import { hostname } from 'node:os'
+import type { Services } from '../../operations/services.ts'
+import type { Context } from '../context.ts'
+import { EXIT } from '../exit.ts'
+import { hardExit } from '../hard-exit.ts'
+
+/** The time for which a service waits at its start for a server that restarts, in ms. */
+export const SERVICE_PATIENCE_MS = 5 * 60_000
+
+const ENDING = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+
+/**
+ * Does something until this process is told to end, then lets what is at work end. From then on there is `drainMs`, whether
+ * the work follows the signal or hangs.
+ */
+export async function untilTold(
+  ctx: Context,
+  { drivers }: Pick<Services, 'drivers'>,
+  act: (signal: AbortSignal) => Promise<unknown>,
+  close: () => Promise<void>,
+): Promise<void> {
+  const over = new AbortController()
+  let callOff = () => {}
+  const end = () => {
+    // From here on a signal does what it does to any process.
+    for (const signal of ENDING) process.off(signal, end)
+    callOff = hardExit(ctx.config.drainMs, EXIT.failed, (text) => ctx.log(text))
+    over.abort()
+  }
+  for (const signal of ENDING) process.on(signal, end)
+  try {
+    await act(over.signal)
+  } finally {
+    if (!over.signal.aborted) end()
+    ctx.log(drivers.count > 0 ? 'ending as soon as what is at work has ended; again to break it off' : 'ending')
+    await close()
+    callOff()
+    ctx.log('ended')
+  }
+}
+
+/** The name of this process among those that drive, as an addition to a sentence. The ids of its drivers begin with it. */
+export const identified = ({ holder }: Pick<Services, 'holder'>): string =>
+  holder === null ? '' : `, as driver ${holder}, process ${process.pid} on ${hostname()}`

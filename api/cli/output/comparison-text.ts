@@ -1,0 +1,33 @@
+import type { z } from 'zod'
+import type { ComparedPlace, RunComparison } from '../../operations/history/compare-schemas.ts'
+import { visible } from '../../operations/text/visible-text.ts'
+import { cut, oneLine } from './text.ts'
+
+type Place = z.infer<typeof ComparedPlace>
+
+const WIDTH = 2_000
+const SHOWN = 40
+
+/** Two runs for people: where they part first, and the names of what differs after that. */
+export function comparisonLines({ a, b, common, total, first, places }: z.infer<typeof RunComparison>): string[] {
+  if (first === null) return [`${a} and ${b} are the same in all ${total} things that were asked, answered and decided`]
+  const later = places.filter((place) => !place.same && place.path.join() !== first.path.join())
+  return [
+    `the same in ${common} of ${total}; the first difference, which was ${first.kind}:`,
+    `  ${pathText(first)}`,
+    ...sideLines('-', a, first.a),
+    ...sideLines('+', b, first.b),
+    ...(later.length === 0 ? [] : ['after that also different:']),
+    ...later.slice(0, SHOWN).map((place) => `  ${sign(place)} ${pathText(place)}`),
+    ...(later.length > SHOWN ? [`  … and ${later.length - SHOWN} more`] : []),
+  ]
+}
+
+const pathText = ({ path }: Pick<Place, 'path'>): string => oneLine(path.join(' / '))
+const sign = ({ a, b }: Place): string => (a === null ? '+' : b === null ? '-' : '±')
+
+function sideLines(sign: string, runId: string, said: Place['a']): string[] {
+  if (said === null) return [`  ${sign} ${runId}: nothing`]
+  const value = cut(oneLine(visible(JSON.stringify(said.value))), WIDTH)
+  return [`  ${sign} ${said.agentId}@${said.revision}: ${value}`]
+}

@@ -1,0 +1,100 @@
+import { type Message, requestedCalls, textOf } from '../../../domain/agent/events/content.ts'
+import { progressOf } from '../../../domain/agent/tasks/state.ts'
+import type { RecordedPoint } from '../../operations/external/recorded-point.ts'
+import type { AgentPoint } from '../../operations/history/point.ts'
+import { plain } from './event-text.ts'
+import { cut, oneLine } from './text.ts'
+import { dollars } from './units.ts'
+
+const WIDTH = 160
+
+/** A message on one line: who, and what was said, asked for or given back. */
+export function messageText(m: Message): string {
+  if (m.role !== 'assistant') {
+    const who = m.role === 'tool' ? `${m.toolName}${m.isError ? ' ✗' : ''}` : m.role
+    return cut(oneLine(`${who}: ${m.content}`), WIDTH)
+  }
+  const calls = requestedCalls(m.content).map((c) => `→ ${c.name} ${JSON.stringify(c.arguments)}`)
+  return cut(oneLine(`assistant: ${[textOf(m.content), ...calls].filter(Boolean).join(' ')}`), WIDTH)
+}
+
+/** Members that the messages and files beside the state show in another form. */
+const SAID = /^\/(?:pendingToolCalls|completedToolResults|pendingCreates|tree)(?:\/|$)/
+
+/** Whether a difference says something to people. */
+export const telling = ({ path }: { path: string }): boolean => !SAID.test(path)
+
+/** A difference of two states on one line. */
+export function changeText({ path, a, b }: { path: string; a?: unknown; b?: unknown }): string {
+  const side = (v: unknown) => (v === undefined ? '(absent)' : v === '' ? '""' : cut(plain(v), 60))
+  return oneLine(`${path}: ${side(a)} → ${side(b)}`)
+}
+
+function machineText({ machineState, error, paused }: AgentPoint): string {
+  const why = error === null ? '' : ` ${error.code}: ${error.message}`
+  return `${machineState}${why}${paused ? ', paused' : ''}`
+}
+
+function outcomeText({ stage, outcome, cancelled }: RecordedPoint): string {
+  const asked = cancelled && outcome === null ? ', its end was asked for' : ''
+  if (outcome === null) return `${stage === 'in_doubt' ? 'in doubt: no process of keepup sees it' : stage}${asked}`
+  if (outcome.outcome === 'unknown') return `unknown: ${outcome.reason}`
+  const { code, signal } = outcome.exit ?? { code: null, signal: null }
+  const exit = code !== null ? `, exit ${code}` : signal !== null ? `, ${signal}` : ''
+  if (outcome.outcome === 'failed') return `failed: ${outcome.error.message}${exit}`
+  if (outcome.outcome === 'cancelled') return `cancelled${exit}`
+  return `${outcome.success ? 'done' : 'failed'}${exit}`
+}
+
+function usedText({ usage }: RecordedPoint): string {
+  if (usage === null) return ''
+  const tokens = `${usage.inputTokens ?? '?'} tokens in, ${usage.outputTokens ?? '?'} out`
+  return `${tokens}, ${usage.cost === null ? 'cost not known' : dollars(usage.cost.nanos)}`
+}
+
+const linesOf = (rows: readonly (readonly [string, string])[]): string[] =>
+  rows.filter(([, value]) => value !== '').map(([name, value]) => `${name.padEnd(12)} ${oneLine(value)}`)
+
+/** A run of another agent at a point of its record, for people. */
+export function recordedLines(at: RecordedPoint): string[] {
+  return linesOf([
+    ['agent', `${at.agentId} (${at.backend}) at revision ${at.revision} (${at.timestamp})`],
+    ['state', outcomeText(at)],
+    ['asked', cut(at.prompt, WIDTH)],
+    ['session', at.sessionId ?? ''],
+    ['events', `${at.events.count} of the agent so far`],
+    ['own calls', at.ownCalls === 0 ? '' : `${at.ownCalls} of keepup's tools`],
+    ['waits for', at.openPermissions.join(', ')],
+    ['used', usedText(at)],
+    ['said last', at.outcome?.outcome === 'exited' ? cut(at.outcome.finalText ?? '', WIDTH) : ''],
+  ])
+}
+
+/** An agent at a point of its history, for people; `-o json` has all of it. */
+export function stateLines(at: AgentPoint): string[] {
+  const { messages, sopPhase, contextVariables } = at.state
+  const { inputTokens, outputTokens, nanoDollars } = at.usage
+  const waits = at.pendingToolCalls.map((call) => `${call.name} (${call.id})`)
+  const variables = Object.entries(contextVariables).map(([name, value]) => `${name}=${cut(plain(value), 60)}`)
+  const rows: [string, string][] = [
+    ['agent', `${at.agentId} at revision ${at.revision} (${at.timestamp})`],
+    ['state', machineText(at)],
+    ['turn, step', `${at.turn}, ${at.step}`],
+    ['phase', sopPhase],
+    ['gates held', at.gatesPassed.join(', ')],
+    ['permitted', at.permissions.map(({ tool, scope, until }) => `${tool} (${scope}, until ${until})`).join(', ')],
+    ['tasks', at.tasks.length === 0 ? '' : progressOf(at.tasks)],
+    ['variables', variables.join(', ')],
+    ['open calls', waits.join(', ')],
+    ['created', at.pendingCreates.join(', ')],
+    [
+      'documents',
+      Object.entries(at.documents)
+        .map(([id, frontier]) => `${id} at ${cut(frontier, 60)}`)
+        .join(', '),
+    ],
+    ['used', `${inputTokens} tokens in, ${outputTokens} out, ${dollars(nanoDollars)}`],
+    ['files', at.tree === null ? '' : `tree ${at.tree}`],
+  ]
+  return [...linesOf(rows), `${messages.length} messages:`, ...messages.map((m) => `  ${messageText(m as Message)}`)]
+}

@@ -1,0 +1,61 @@
+import type { z } from 'zod'
+import type { UserCommand } from '../../../domain/agent/decide/commands.ts'
+import { doubtHash } from '../../../domain/agent/rules/question.ts'
+import { agentOfCall } from '../../../domain/agent/runtime/history/results.ts'
+import { questionHash, type SeenFile } from '../../../domain/calls/question.ts'
+import { notFound, Problem } from '../problem.ts'
+import type { ApprovalRow } from '../read-model.ts'
+import type { Services } from '../services.ts'
+import { filesAskedAbout, previewOf } from './preview.ts'
+import type { ApprovalDetail, DoubtDetail } from './schemas.ts'
+
+/** The hash of the question whether a call may happen, with the files that its preview shows. */
+const approvalQuestion = (
+  { toolCallId, argumentsHash, expiresAt }: Pick<ApprovalRow, 'toolCallId' | 'argumentsHash' | 'expiresAt'>,
+  files: readonly SeenFile[],
+): string => questionHash({ for: 'approval', toolCallId, argumentsHash, asked: expiresAt || null }, files)
+
+/** An approval as a person is to be shown it. Rejects with `NOT_FOUND`. */
+export async function approvalDetail(
+  s: Pick<Services, 'read' | 'files' | 'documents'>,
+  toolCallId: string,
+): Promise<z.infer<typeof ApprovalDetail>> {
+  const { position, value } = await s.read.approval(toolCallId)
+  if (!value) throw notFound('approval', toolCallId)
+  const preview = await previewOf(value, s)
+  return { position, approval: value, preview, questionHash: approvalQuestion(value, preview.files) }
+}
+
+/**
+ * The question what became of a call, with its hash. `doubt` null: the run has ended, so that no list has the question. Rejects
+ * with `NOT_FOUND` where the outcome is not in doubt.
+ */
+export async function doubtQuestion(
+  s: Pick<Services, 'read' | 'runtime'>,
+  toolCallId: string,
+): Promise<z.infer<typeof DoubtDetail>> {
+  const agentId = agentOfCall(toolCallId)
+  if (agentId === null) throw notFound('tool call', toolCallId, 'an id looks like <agent>.t<turn>.c<index>')
+  const { state } = await s.runtime.at(agentId, null)
+  const hash = doubtHash(state, toolCallId)
+  if (hash === null) throw notFound('doubt', toolCallId)
+  const { position, value } = await s.read.doubts({ runId: state.runId })
+  return { position, doubt: value.find((ask) => ask.toolCallId === toolCallId) ?? null, questionHash: hash }
+}
+
+/**
+ * A person's command with what its question is compared with. Rejects with `INVALID_REQUEST` where an answer does not name the
+ * question that the person was shown.
+ */
+export async function withQuestion(s: Pick<Services, 'read' | 'files'>, command: UserCommand): Promise<UserCommand> {
+  if (command.kind !== 'decide_approval' && command.kind !== 'resolve_doubt') return command
+  if (command.questionHash === undefined) {
+    const where = command.kind === 'decide_approval' ? 'approvals' : 'doubts'
+    throw new Problem('INVALID_REQUEST', `questionHash: required; read it from GET /v1/${where}/${command.toolCallId}`)
+  }
+  if (command.kind === 'resolve_doubt') return command
+  await s.read.current()
+  const { value } = await s.read.approval(command.toolCallId)
+  const files = value?.state === 'pending' ? await filesAskedAbout(value, s.files) : []
+  return { ...command, files: [...files] }
+}

@@ -1,0 +1,128 @@
+import { z } from 'zod'
+import { Artifact } from '../../../domain/agent/events/events.ts'
+import { SeenFile } from '../../../domain/calls/question.ts'
+import { AnyJson, By, JsonValue, Next, Position } from '../schemas.ts'
+
+export const AgentPath = z
+  .array(z.strictObject({ agentId: z.string(), role: z.string().nullable() }))
+  .readonly()
+  .meta({ id: 'AgentPath', description: 'From the root agent of the run to the agent itself' })
+
+/** `erased`: the body that held the decision is gone. */
+export const ApprovalState = z
+  .enum(['pending', 'approved', 'rejected', 'expired', 'erased'])
+  .meta({ id: 'ApprovalState' })
+
+export const Approval = z
+  .strictObject({
+    toolCallId: z.string(),
+    runId: z.string(),
+    agentId: z.string(),
+    agentPath: AgentPath,
+    toolName: z.string(),
+    argumentsHash: z.string(),
+    arguments: AnyJson,
+    reason: z.string(),
+    requestedAt: z.string(),
+    expiresAt: z.string(),
+    state: ApprovalState,
+    by: z.string().nullable(),
+  })
+  .meta({ id: 'Approval' })
+
+export const ApprovalList = z
+  .strictObject({ position: Position, approvals: z.array(Approval).readonly(), next: Next })
+  .meta({ id: 'ApprovalList' })
+
+/** Hex SHA-256. */
+const QuestionHash = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/, 'expected the questionHash of what was read, 64 hex digits')
+  .meta({ description: 'The question as it was read: the call, its arguments, and the files of the preview' })
+
+export const ApprovalDetail = z
+  .strictObject({
+    position: Position,
+    approval: Approval,
+    preview: z.strictObject({
+      kind: z.enum(['diff', 'command', 'permission', 'arguments']),
+      text: z.string().meta({
+        description:
+          'What the agent chose. Marks of keepup in it stand between ‹ and ›, which it does not contain otherwise',
+      }),
+      notes: z.array(z.string()).readonly().meta({ description: 'Sentences of keepup about the text' }),
+      files: z.array(SeenFile).readonly().meta({ description: 'The files on which the decision rests' }),
+    }),
+    questionHash: QuestionHash,
+  })
+  .meta({ id: 'ApprovalDetail' })
+
+/** `questionHash`: the question that was read; the answer does not count for another one. */
+export const DecisionBody = z
+  .strictObject({
+    decision: z.enum(['approved', 'rejected']),
+    questionHash: QuestionHash,
+    reason: z.string().min(1).optional(),
+    by: By.optional(),
+  })
+  .meta({ id: 'Decision' })
+
+/** It happened (with this result), it did not: run it, or abandon it. */
+export const DoubtBody = z
+  .strictObject({
+    decision: z.enum(['happened', 'run', 'abandon']),
+    questionHash: QuestionHash,
+    result: JsonValue.optional(),
+    reason: z.string().min(1).optional(),
+    by: By.optional(),
+  })
+  .refine((b) => b.result === undefined || b.decision === 'happened', { error: 'a result goes with "happened" only' })
+  .meta({ id: 'Doubt' })
+
+/**
+ * A question to a person: to let a call happen, to say what became of one, or a question of the agent. `text`: the reason,
+ * or the question; empty where the agent waits to be told its task.
+ */
+export const Ask = z
+  .strictObject({
+    for: z.enum(['approval', 'doubt', 'input']),
+    runId: z.string(),
+    agentId: z.string(),
+    agentPath: AgentPath,
+    toolCallId: z.string().nullable(),
+    toolName: z.string().nullable(),
+    arguments: AnyJson,
+    text: z.string(),
+  })
+  .meta({ id: 'Ask' })
+export type AskView = z.infer<typeof Ask>
+
+export const DoubtList = z
+  .strictObject({ position: Position, doubts: z.array(Ask).readonly() })
+  .meta({ id: 'DoubtList' })
+
+/** `doubt` null: the run has ended, so that no list has the question. */
+export const DoubtDetail = z
+  .strictObject({ position: Position, doubt: Ask.nullable(), questionHash: QuestionHash })
+  .meta({ id: 'DoubtDetail' })
+
+export const QuestionList = z
+  .strictObject({ position: Position, questions: z.array(Ask).readonly() })
+  .meta({ id: 'QuestionList' })
+
+export const ArtifactView = z
+  .strictObject({
+    artifact: Artifact.extend({
+      content: z.string().optional().meta({ description: 'What the agent gave as its content; files have none here' }),
+    }),
+    runId: z.string(),
+    agentId: z.string(),
+    registeredWith: z.string().nullable(),
+    checkpointId: z.string().nullable(),
+    createdAt: z.string(),
+  })
+  .meta({ id: 'ArtifactView' })
+
+export const ArtifactList = z
+  .strictObject({ position: Position, artifacts: z.array(ArtifactView).readonly(), next: Next })
+  .meta({ id: 'ArtifactList' })

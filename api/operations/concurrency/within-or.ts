@@ -1,0 +1,20 @@
+import type { Clock } from '../../../domain/ports/index.ts'
+import { TimeLimitError } from '../../../domain/stream/runtime/errors.ts'
+import { within } from '../../../domain/stream/runtime/time-limit.ts'
+import { unlessAborted } from './unless-aborted.ts'
+
+/** The answer, or `late` where it takes longer than `ms` or the signal aborts first. Rejects as the answer does. */
+export async function withinOr<T, L>(
+  clock: Clock,
+  ms: number,
+  answer: Promise<T>,
+  late: L,
+  signal?: AbortSignal,
+): Promise<T | L> {
+  try {
+    return await within(clock, ms, 'the answer', signal === undefined ? answer : unlessAborted(answer, signal))
+  } catch (error) {
+    if (error instanceof TimeLimitError || signal?.aborted) return late
+    throw error
+  }
+}

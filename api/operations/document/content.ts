@@ -1,0 +1,17 @@
+import { parseMarkup } from '../../../adapters/loro/markup/parse-markup.ts'
+import { DocumentError } from '../../../domain/document/errors.ts'
+import type { Diagnostic } from '../../../domain/document/markup/diagnostics.ts'
+import { contentOf } from '../../../domain/document/markup/document-html.ts'
+import type { BlockContent } from '../../../domain/document/model/block.ts'
+
+export interface Content {
+  readonly blocks: readonly BlockContent[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** The blocks that HTML or Markdown holds for a new document. Rejects with `CONTENT_REFUSED`. */
+export async function contentFrom(format: 'html' | 'markdown', text: string): Promise<Content> {
+  const content = contentOf(await parseMarkup(format, text))
+  if ('fault' in content) throw new DocumentError('CONTENT_REFUSED', content.fault)
+  return content
+}

@@ -1,0 +1,47 @@
+import { isRepeated } from '../../../domain/agent/runtime/refusals.ts'
+import { documentStream } from '../../../domain/document/stream/aggregate.ts'
+import { keyedCommand } from '../../../domain/log/ids.ts'
+import { keyedRunId, shown } from '../runs/idempotency.ts'
+import { mustWrite } from '../runs/record-command.ts'
+import { actorOf, type RequestOptions, tracing } from '../runs/request-options.ts'
+import type { Services } from '../services.ts'
+import { contentFrom } from './content.ts'
+import type { CreateDocument, DocumentCreated } from './schemas.ts'
+
+/** Makes a document. With a key the same request gives the same document. `made` false: it was made before. */
+export async function createDocument(
+  s: Services,
+  asked: CreateDocument,
+  options: RequestOptions,
+): Promise<{ readonly made: boolean; readonly created: DocumentCreated }> {
+  mustWrite(s)
+  const { title, format, content = '', by } = asked
+  const key = options.key === undefined ? undefined : keyOf(s, options.key, asked)
+  if (key !== undefined && (await isMade(s, key))) {
+    const { revision, frontier } = await s.documents.read(key.documentId)
+    return { made: false, created: { documentId: key.documentId, revision, frontier, diagnostics: [] } }
+  }
+  const read = format === 'empty' ? { blocks: [], diagnostics: [] } : await contentFrom(format, content)
+  const caller = personOf(by, options)
+  const { documentId, revision } = await s.documents.create({ title, source: format, blocks: read.blocks }, caller, key)
+  const { frontier } = await s.documents.read(documentId)
+  await shown(s)
+  return { made: true, created: { documentId, revision, frontier, diagnostics: [...read.diagnostics] } }
+}
+
+/** The person behind a request. The name is not checked. */
+export const personOf = (by: string | undefined, options: RequestOptions = {}) => {
+  const actor = actorOf('user', by)
+  return { by: actor, name: `user:${actor.id}`, ...tracing(options) }
+}
+
+const keyOf = (s: Services, key: string, asked: CreateDocument) => ({
+  documentId: keyedRunId(s, 'document', key),
+  commandId: keyedCommand(s.log.logId, `document\n${key}`, asked),
+})
+
+async function isMade(s: Services, { documentId, commandId }: ReturnType<typeof keyOf>): Promise<boolean> {
+  for await (const [first] of s.log.read(documentStream(documentId), { limit: 1, bodies: false }))
+    if (first !== undefined) return isRepeated(first.header.commandId, commandId)
+  return false
+}

@@ -1,0 +1,72 @@
+import { toMarkdown } from '../../../domain/document/markup/markdown.ts'
+import type { Block } from '../../../domain/document/model/block.ts'
+import { blockChanges } from '../../../domain/document/model/changes.ts'
+import type { DocumentProof } from '../../../domain/document/runtime/history.ts'
+import type { DocumentAt } from '../../../domain/document/runtime/types.ts'
+import { documentStream } from '../../../domain/document/stream/aggregate.ts'
+import { Problem } from '../problem.ts'
+import type { Services } from '../services.ts'
+import { asStored } from '../streams/prove-stream.ts'
+import type { DocumentDiff } from './schemas.ts'
+
+/** A point of a document's history; the head where it names none. */
+export interface DocumentPoint {
+  readonly revision?: number | undefined
+  /** ISO 8601. */
+  readonly time?: string | undefined
+}
+
+/** The document at a point. Rejects with `DOCUMENT_UNKNOWN`, and with `POINT_UNKNOWN` where it was not there yet. */
+export async function documentAt(
+  s: Services,
+  documentId: string,
+  { revision, time }: DocumentPoint,
+): Promise<DocumentAt> {
+  if (revision === undefined && time === undefined) return s.documents.read(documentId)
+  const at = time === undefined ? revision! : await revisionAt(s, documentId, Date.parse(time))
+  const found = await s.documents.history.at(documentId, at)
+  if (found.revision === at) return found
+  const what = `the document is at revision ${found.revision}; ask for that one, or an earlier one`
+  throw new Problem('POINT_UNKNOWN', what)
+}
+
+/** The last revision that is not after a time, ms since the epoch. */
+async function revisionAt({ log }: Services, documentId: string, time: number): Promise<number> {
+  let last = -1
+  let born: string | null = null
+  for await (const page of log.read(documentStream(documentId), { bodies: false })) {
+    for (const { header } of page) {
+      born ??= header.timestamp
+      if (Date.parse(header.timestamp) > time) break
+      last = header.revision
+    }
+  }
+  if (born === null || last >= 0) return Math.max(last, 0)
+  throw new Problem('POINT_UNKNOWN', `the document was created at ${born}; ask for that time, or a later one`)
+}
+
+/** The blocks that differ between two revisions, as Markdown. Rejects as {@link documentAt} does. */
+export async function documentDiff(s: Services, documentId: string, a: number, b: number): Promise<DocumentDiff> {
+  const [before, after] = [
+    await documentAt(s, documentId, { revision: a }),
+    await documentAt(s, documentId, { revision: b }),
+  ]
+  const changes = blockChanges(readable(before), readable(after)).map((change) => {
+    const text = (block: Block) => toMarkdown([block]).trimEnd()
+    const { id, type } = 'after' in change ? change.after : change.before
+    return {
+      ...{ change: change.change, span_id: id, type },
+      ...('before' in change ? { before: text(change.before) } : {}),
+      ...('after' in change ? { after: text(change.after) } : {}),
+      ...('moved' in change && change.moved ? { moved: true as const } : {}),
+    }
+  })
+  return { documentId, a, b, changes }
+}
+
+/** Proves a document as `asStored` does, and that its updates lead to the recorded frontier. */
+export const verifyDocument = (s: Services, documentId: string): Promise<DocumentProof> =>
+  asStored(s, documentStream(documentId), () => s.documents.history.verify(documentId))
+
+const readable = ({ blocks }: DocumentAt): readonly Block[] =>
+  blocks.filter((block): block is Block => block.type !== 'unreadable')

@@ -1,0 +1,119 @@
+import { z } from 'zod'
+import { attachmentIn } from '../../../domain/agent/events/attachment.ts'
+import { Header, type RecordedEvent } from '../../../domain/log/envelope.ts'
+import { ERASED_FACT } from '../../../domain/log/erased.ts'
+import { LogError } from '../../../domain/log/errors.ts'
+import { ownerOf } from '../../../domain/log/owner.ts'
+import { isSealedBody } from '../../../domain/log/seal.ts'
+import type { BlobStore, EventLog } from '../../../domain/ports/index.ts'
+import { blobParts } from '../../../domain/stream/runtime/attachments.ts'
+import { streamOfAgent } from '../../../domain/tree/runtime/stream-of-agent.ts'
+import { bodyBytes } from './body.ts'
+
+/** The version of the exported form. */
+export const EXPORT = 1
+
+/** First line: what the file holds. */
+export const ExportHead = z.strictObject({
+  export: z.literal(EXPORT),
+  logId: z.string(),
+  runId: z.string(),
+  streams: z.array(z.strictObject({ stream: z.string(), revision: z.int(), hash: z.string() })),
+})
+export type ExportHead = z.infer<typeof ExportHead>
+
+/** Every other line: an event as it is sealed. `body` is base64 of the stored bytes, null where it was erased. */
+export const ExportLine = z.strictObject({
+  header: Header,
+  hash: z.string(),
+  id: z.string(),
+  position: z.int(),
+  body: z.string().nullable(),
+  erased: z.literal(true).optional(),
+})
+export type ExportLine = z.infer<typeof ExportLine>
+
+/** Lines that follow an event whose result is only a part: the whole one, in order, as base64 of its next bytes. */
+export const ExportPart = z.strictObject({ attachment: z.string(), bytes: z.string() })
+export type ExportPart = z.infer<typeof ExportPart>
+
+/** Whether a line of an export holds a body that is not the one that was sealed. */
+export function isAltered(text: string): boolean {
+  if (text.startsWith('{"attachment":')) return false
+  const { header, body, erased } = JSON.parse(text) as Partial<ExportLine>
+  if (header === undefined || erased === true) return false
+  return body == null || !isSealedBody(header.body, Buffer.from(body, 'base64'))
+}
+
+function line(event: RecordedEvent, body: Uint8Array | null): ExportLine {
+  return {
+    header: event.header,
+    hash: event.hash,
+    id: event.id,
+    position: event.position,
+    body: body && Buffer.from(body).toString('base64'),
+    ...(event.erased ? { erased: true } : {}),
+  }
+}
+
+/** A run's sealed events, stream by stream, as NDJSON that can be verified without this log. */
+export async function* exportRun(
+  log: EventLog,
+  blobs: BlobStore,
+  runId: string,
+  agentIds: readonly string[],
+): AsyncGenerator<string> {
+  const names: string[] = []
+  for (const agentId of agentIds) {
+    const stream = await streamOfAgent(log, agentId)
+    if (stream !== null) names.push(stream)
+  }
+  yield* exportStreams(log, blobs, runId, names)
+}
+
+/** The same of any streams. `runId`: their run, or the name of a stream that belongs to none. */
+export async function* exportStreams(
+  log: EventLog,
+  blobs: BlobStore,
+  runId: string,
+  names: readonly string[],
+): AsyncGenerator<string> {
+  const streams: ExportHead['streams'] = []
+  for (const stream of names) {
+    const head = await log.head(stream)
+    if (head) streams.push({ stream, revision: head.revision, hash: head.hash })
+  }
+  yield `${JSON.stringify({ export: EXPORT, logId: log.logId, runId, streams } satisfies ExportHead)}\n`
+  for (const { stream, revision } of streams) {
+    let erased = false
+    // Up to the head that the first line names, also while the run goes on.
+    for await (const page of log.read(stream, { limit: revision + 1 })) {
+      for (const event of page) {
+        erased ||= event.erased === true
+        yield* linesOf(event, blobs)
+      }
+    }
+    if (erased) await mustNameAll(log, stream, revision)
+  }
+}
+
+/**
+ * Rejects with `BODY_ERASED` where an erasure has come after a revision: it may have emptied bodies while the stream was exported, and
+ * the fact that names them is not among what was. Nothing but that fact tells an erasure from damage.
+ */
+async function mustNameAll(log: EventLog, stream: string, revision: number): Promise<void> {
+  for await (const page of log.read(stream, { from: revision + 1, bodies: false, types: [ERASED_FACT] }))
+    if (page.some(({ header }) => header.type === ERASED_FACT))
+      throw new LogError('BODY_ERASED', `bodies of ${stream} were erased while it was exported; export it again`)
+}
+
+async function* linesOf(event: RecordedEvent, blobs: BlobStore): AsyncGenerator<string> {
+  const body = await bodyBytes(event, blobs)
+  yield `${JSON.stringify(line(event, body))}\n`
+  const attachment = attachmentIn(event.header, body)
+  if (attachment === undefined) return
+  for await (const bytes of blobParts(blobs, ownerOf(event.header), attachment.hash, 0, attachment.size)) {
+    const part: ExportPart = { attachment: attachment.hash, bytes: Buffer.from(bytes).toString('base64') }
+    yield `${JSON.stringify(part)}\n`
+  }
+}

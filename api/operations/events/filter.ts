@@ -1,0 +1,52 @@
+import { bodies } from '../../../domain/agent/events/events.ts'
+import { bodies as documentBodies } from '../../../domain/document/stream/events.ts'
+import { bodies as externalBodies } from '../../../domain/external/events.ts'
+import { type Cursor, parseCursor } from '../../../domain/log/cursor.ts'
+import type { RecordedEvent } from '../../../domain/log/envelope.ts'
+import { LOG_CREATED } from '../../../domain/log/identity.ts'
+import { agentOf } from '../../../domain/log/owner.ts'
+import type { EventLog } from '../../../domain/ports/index.ts'
+
+/** Every type that a log can hold. */
+export const EVENT_TYPES: readonly string[] = [
+  ...new Set([...Object.keys(bodies), ...Object.keys(documentBodies), ...Object.keys(externalBodies), LOG_CREATED]),
+]
+
+/** Which events a consumer wants, by what events show. `agent`: an agent, or a person as `user:<id>`. */
+export interface EventFilter {
+  readonly run?: string
+  readonly agent?: string
+  readonly types?: ReadonlySet<string>
+  readonly turn?: number
+}
+
+const PERSON = 'user:'
+export const isPerson = (agent: string): boolean => agent.startsWith(PERSON)
+
+/** The agent and the turn that an event shows: what people do is theirs, outside of turns. */
+export function shownBy(header: RecordedEvent['header']): { agentId: string; turn: number } {
+  const { actor, turn } = header
+  const person = actor.kind === 'user' || actor.kind === 'approver'
+  return person ? { agentId: `${PERSON}${actor.id}`, turn: 0 } : { agentId: agentOf(header), turn }
+}
+
+export function wanted({ header: h }: Pick<RecordedEvent, 'header'>, filter: EventFilter): boolean {
+  const shown = shownBy(h)
+  return (
+    (filter.run === undefined || h.runId === filter.run) &&
+    (filter.agent === undefined || h.agentId === filter.agent || shown.agentId === filter.agent) &&
+    (filter.types === undefined || filter.types.has(h.type)) &&
+    (filter.turn === undefined || shown.turn === filter.turn)
+  )
+}
+
+/**
+ * Reads a cursor's text and makes sure that this log has it, before a stream is begun: afterwards a refusal could no
+ * longer be told. Rejects with `CURSOR_INVALID` or `CURSOR_MISMATCH`.
+ */
+export async function checkedCursor(log: EventLog, text: string | undefined): Promise<Cursor | null> {
+  if (text === undefined || text === '') return null
+  const cursor = parseCursor(text)
+  for await (const _ of log.readAll(cursor, { limit: 1, bodies: false })) break
+  return cursor
+}

@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { Actor } from '../../../domain/log/envelope.ts'
+import { AnyJson } from '../schemas.ts'
+
+/**
+ * An event as consumers see it: seed 000's `RuntimeEvent` and what it lacks. `agentId` is `user:<id>` and `turn` 0 for
+ * what people do; `stream` names the stream it stands in. `payload` is null where the body was erased, or altered: then
+ * the stored bytes are not the sealed ones, and no view shows them as true.
+ */
+export const EventView = z
+  .strictObject({
+    id: z.string(),
+    cursor: z.string(),
+    runId: z.string(),
+    agentId: z.string(),
+    type: z.string(),
+    version: z.int(),
+    turn: z.int(),
+    timestamp: z.string(),
+    toolCallId: z.string().optional(),
+    stream: z.string(),
+    revision: z.int(),
+    actor: Actor,
+    commandId: z.string(),
+    correlationId: z.string(),
+    causationId: z.string().optional(),
+    epoch: z.int().optional(),
+    hash: z.string(),
+    erased: z.literal(true).optional(),
+    altered: z.literal(true).optional().meta({ description: 'The stored body is not the one that was sealed' }),
+    cut: z
+      .literal(true)
+      .optional()
+      .meta({ description: 'Of a brief view: texts of the payload are only their beginning' }),
+    payload: z.record(z.string(), AnyJson).nullable(),
+  })
+  .meta({ id: 'RuntimeEvent' })
+export type EventView = z.infer<typeof EventView>
+
+export const EventPage = z
+  .strictObject({ events: z.array(EventView), next: z.string().nullable() })
+  .meta({ id: 'EventPage' })

@@ -1,0 +1,122 @@
+import type { Cursor } from '../../../domain/log/cursor.ts'
+import type { RecordedEvent } from '../../../domain/log/envelope.ts'
+import { ERASED_FACT } from '../../../domain/log/erased.ts'
+import type { BlobStore, Clock, EventLog } from '../../../domain/ports/index.ts'
+import { type FeedPage, feedPages } from './feed-page.ts'
+import { EventViews } from './view.ts'
+
+/** Kept for clients that are a little behind. Bytes: encoded events included. */
+const KEPT_BYTES = 8 * 1024 * 1024
+const KEPT_PAGES = 256
+/** Bytes of bodies that are gathered at most before clients are given them. */
+const GATHERED_BYTES = 1024 * 1024
+/** For each client but the first the next events are gathered this long, ms: many are sent fewer and larger parts. */
+const REST_MS = 5
+const LONGEST_REST_MS = 500
+
+/** A client that waits for news. */
+export interface Watcher {
+  wake(): void
+}
+
+export interface TailParts {
+  readonly log: EventLog
+  readonly blobs: BlobStore
+  readonly clock: Clock
+}
+
+/**
+ * The end of the log as it grows: one subscription, whose last pages are at hand for all who watch. It waits for none of
+ * them. After silence an event is given out at once.
+ */
+export class SharedTail {
+  readonly #log: EventLog
+  readonly #clock: Clock
+  readonly #views: EventViews
+  readonly #watchers = new Set<Watcher>()
+  readonly #over = new AbortController()
+  #pages: FeedPage[] = []
+  /** Every event after this position that was given out is in the pages. */
+  #from: number
+  #gathered: RecordedEvent[] = []
+  #gatheredBytes = 0
+  #resting = false
+  #failure: { readonly error: unknown } | null = null
+
+  constructor({ log, blobs, clock }: TailParts, after: Cursor | null) {
+    this.#log = log
+    this.#clock = clock
+    this.#views = new EventViews(log, blobs)
+    this.#from = after?.position ?? 0
+    void this.#follow(after)
+  }
+
+  /** It gives out nothing any more. */
+  get over(): boolean {
+    return this.#failure !== null || this.#over.signal.aborted
+  }
+
+  join(watcher: Watcher): void {
+    this.#watchers.add(watcher)
+  }
+
+  /** The subscription ends with the last who leaves. */
+  leave(watcher: Watcher): void {
+    this.#watchers.delete(watcher)
+    if (this.#watchers.size === 0) this.#over.abort()
+  }
+
+  /**
+   * The next page after a position; null: it is yet to come; `missed`: it is not at hand any more. Throws what the log
+   * rejected with.
+   */
+  next(position: number): FeedPage | null | 'missed' {
+    if (this.#failure !== null) throw this.#failure.error
+    if (position < this.#from) return 'missed'
+    const page = this.#pages[this.#pages.findLastIndex(({ end }) => end.position <= position) + 1]
+    return page?.after(position) ?? null
+  }
+
+  async #follow(after: Cursor | null): Promise<void> {
+    try {
+      for await (const events of this.#log.subscribe(after, this.#over.signal)) {
+        this.#gathered.push(...events)
+        this.#gatheredBytes += events.reduce((all, { header }) => all + header.body.size, 0)
+        if (!this.#resting || this.#gatheredBytes > GATHERED_BYTES) this.#publish()
+      }
+    } catch (error) {
+      this.#failure = { error }
+      this.#wake()
+    }
+  }
+
+  #publish(): void {
+    const events = this.#gathered
+    this.#gathered = []
+    this.#gatheredBytes = 0
+    this.#pages.push(...feedPages(events, (event) => this.#log.cursor(event), this.#views))
+    // What was erased is read anew: the log says so of events that were given out before.
+    const erased = events.some(({ header }) => header.type === ERASED_FACT)
+    let bytes = this.#pages.reduce((all, page) => all + page.bytes, 0)
+    while (this.#pages.length > 0 && (erased || bytes > KEPT_BYTES || this.#pages.length > KEPT_PAGES)) {
+      const oldest = this.#pages.shift()!
+      bytes -= oldest.bytes
+      this.#from = oldest.end.position
+    }
+    this.#wake()
+    if (!this.#resting) void this.#rest()
+  }
+
+  #wake(): void {
+    for (const watcher of this.#watchers) watcher.wake()
+  }
+
+  async #rest(): Promise<void> {
+    const ms = Math.min(LONGEST_REST_MS, REST_MS * (this.#watchers.size - 1))
+    if (ms <= 0) return
+    this.#resting = true
+    await this.#clock.sleep(ms, this.#over.signal).catch(() => undefined)
+    this.#resting = false
+    if (this.#gathered.length > 0 && !this.over) this.#publish()
+  }
+}

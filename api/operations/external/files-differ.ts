@@ -1,0 +1,24 @@
+import { agentStream } from '../../../domain/log/ids.ts'
+import { streamOfAgent } from '../../../domain/tree/runtime/stream-of-agent.ts'
+import type { FilePoint, Services } from '../services.ts'
+
+/** The differences between two points of runs in their files alone; of other agents nothing else is known. `revision`: their last. */
+export async function filesDiffer(
+  { log, files }: Pick<Services, 'log' | 'files'>,
+  a: FilePoint,
+  b: FilePoint,
+  maxBytes: number,
+) {
+  const place = async ({ agentId }: FilePoint) => ({
+    agentId,
+    revision: (await log.head((await streamOfAgent(log, agentId)) ?? agentStream(agentId)))?.revision ?? 0,
+  })
+  const found = await files.diff(a, b, maxBytes)
+  return {
+    a: await place(a),
+    b: await place(b),
+    state: [],
+    messages: { common: 0, onlyA: [], onlyB: [] },
+    files: found && { changes: [...found.changes], patch: found.patch },
+  }
+}

@@ -1,0 +1,39 @@
+import { beside, firstMessage } from '../../../../adapters/threads/first-message.ts'
+import { Semaphore } from '../../../../domain/stream/runtime/concurrency.ts'
+import { Problem } from '../../problem.ts'
+import { type BlamedPart, blameLines } from './blame-lines.ts'
+import { type Patch, patchOf } from './patch.ts'
+
+export type DiffWork =
+  | { readonly kind: 'blame'; readonly versions: readonly (string | null)[] }
+  | { readonly kind: 'patch'; readonly path: string; readonly before: string; readonly after: string }
+
+const LIMIT_MS = 30_000
+/** Shorter texts, in characters, are compared at once: a thread takes longer to start. */
+const SHORT = 2_048
+/** Each takes a thread; the others wait for their turn. */
+const AT_ONCE = new Semaphore(2)
+
+/** {@link blameLines} in a thread of its own. Rejects with `TIME_LIMIT`. */
+export async function blameApart(versions: readonly (string | null)[], limitMs = LIMIT_MS): Promise<BlamedPart[]> {
+  if (versions.reduce((sum, text) => sum + (text?.length ?? 0), 0) <= SHORT) return blameLines(versions)
+  return apart({ kind: 'blame', versions }, limitMs)
+}
+
+/** {@link patchOf} in a thread of its own. Rejects with `TIME_LIMIT`. */
+export async function patchApart(path: string, before: string, after: string): Promise<Patch> {
+  if (before.length + after.length <= SHORT) return patchOf(path, before, after)
+  return apart({ kind: 'patch', path, before, after }, LIMIT_MS)
+}
+
+async function apart<T>(work: DiffWork, limitMs: number): Promise<T> {
+  return AT_ONCE.run(async () => {
+    const limit = AbortSignal.timeout(limitMs)
+    try {
+      return await firstMessage<T>(beside(import.meta.url, 'diff-thread'), work, limit)
+    } catch (error) {
+      if (!limit.aborted) throw error
+      throw new Problem('TIME_LIMIT', `comparing the texts takes more than ${limitMs} ms; look at an earlier step`)
+    }
+  })
+}

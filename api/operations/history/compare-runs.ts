@@ -1,0 +1,16 @@
+import type { z } from 'zod'
+import { compareRuns as compared } from '../../../domain/agent/runtime/history/compare.ts'
+import { mustBeRun } from '../runs/run-of-agent.ts'
+import type { Services } from '../services.ts'
+import type { CompareQuery, RunComparison } from './compare-schemas.ts'
+
+/** Two runs beside each other, and a part of their places. Rejects with 404 where one of them is unknown. */
+export async function compareRuns(
+  s: Pick<Services, 'log' | 'blobs'>,
+  runId: string,
+  { with: other, offset, limit }: z.output<typeof CompareQuery>,
+): Promise<z.infer<typeof RunComparison>> {
+  for (const id of [runId, other]) await mustBeRun(s, id)
+  const { places, ...found } = await compared(s, runId, other)
+  return { a: runId, b: other, ...found, total: places.length, places: places.slice(offset, offset + limit) }
+}

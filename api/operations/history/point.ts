@@ -1,0 +1,49 @@
+import type { z } from 'zod'
+import type { AgentAt, AgentBrief } from '../../../domain/agent/runtime/types.ts'
+import { permissionsOf } from '../permissions/permissions-of.ts'
+import type { AgentAtPoint, AgentBriefAtPoint } from './checkpoint-schemas.ts'
+
+export type AgentPoint = z.infer<typeof AgentAtPoint>
+
+/** An agent at a point without its messages, as the API shows it. */
+export function briefPointOf({ writers, ...at }: AgentBrief): z.infer<typeof AgentBriefAtPoint> {
+  const { state, ...point } = pointOf({ ...at, messages: [] })
+  const { messages: _, ...rest } = state
+  return { ...point, state: rest, writers: { ...writers } }
+}
+
+/** An agent at a point as the API shows it: a checkpoint's names and values, and where the agent stands. */
+export function pointOf({ state: s, head, messages, facts }: AgentAt): AgentPoint {
+  const { contextVariables, ...calls } = facts
+  const [own, before] = [s.spent, s.inherited]
+  const nanoDollars = own.nanoDollars + before.nanoDollars
+  const input = (spent: typeof own) => spent.input + spent.cacheRead + spent.cacheWrite
+  return {
+    id: `${s.agentId}.s${s.step}`,
+    threadId: s.agentId,
+    runId: s.runId,
+    agentId: s.agentId,
+    step: s.step,
+    turn: s.turn,
+    revision: head.revision,
+    hash: head.hash,
+    timestamp: new Date(head.timestamp).toISOString(),
+    machineState: s.machine.status,
+    paused: s.paused,
+    error: s.machine.status === 'ERROR' ? { code: s.machine.code, message: s.machine.error } : null,
+    state: { messages, sopPhase: s.phase, contextVariables },
+    ...calls,
+    documents: s.documents,
+    usage: {
+      inputTokens: input(own) + input(before),
+      outputTokens: own.output + before.output,
+      cost: nanoDollars / 1e9,
+      nanoDollars,
+    },
+    gatesPassed: s.gatesPassed,
+    permissions: permissionsOf(s),
+    tasks: [...(s.tasks?.tasks ?? [])],
+    tree: s.tree,
+    spec: s.spec,
+  }
+}

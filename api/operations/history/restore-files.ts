@@ -1,0 +1,48 @@
+import type { EndRestore } from '../../../domain/agent/decide/commands.ts'
+import { given } from '../omit-undefined.ts'
+import { mustWrite } from '../runs/record-command.ts'
+import { actorOf } from '../runs/request-options.ts'
+import { isUngoverned, mustBeRun } from '../runs/run-of-agent.ts'
+import type { RestoredFiles, RestoreRequest, Services } from '../services.ts'
+
+interface Asked extends Pick<RestoreRequest, 'to' | 'dryRun' | 'expected'> {
+  readonly by: string | undefined
+  readonly reason: string | undefined
+}
+
+/**
+ * Puts files of a run back as a person asks. The request is recorded before the first file is touched and its outcome after the
+ * last; a driver finishes what a lost process left half done. Of a run of another agent nothing is recorded: its stream is
+ * that agent's own. Rejects with READ_ONLY, NOT_FOUND, NO_WORKSPACE, FILES_CHANGED, WORKSPACE_BUSY.
+ */
+export async function restoreFiles(
+  s: Services,
+  runId: string,
+  { by, reason, ...asked }: Asked,
+): Promise<RestoredFiles> {
+  mustWrite(s)
+  await mustBeRun(s, runId)
+  if (asked.dryRun || (await isUngoverned(s, runId))) return s.files.restore(runId, asked)
+  const actor = actorOf('user', by)
+  const step = 'step' in asked.to ? asked.to.step : undefined
+  let restore: number | null = null
+  const end = async (outcome: Omit<EndRestore, 'kind' | 'restore'>) => {
+    if (restore === null) return
+    await s.runtime.execute(runId, { kind: 'restore_ended', restore, ...outcome }, { by: actor })
+  }
+  const done = await s.files
+    .restore(runId, {
+      ...asked,
+      async begins({ tree, replaces }) {
+        const intent = given({ kind: 'restore' as const, tree, replaces, step, reason })
+        restore = (await s.runtime.execute(runId, intent, { by: actor })).revision
+      },
+    })
+    .catch(async (error) => {
+      const { code = 'RESTORE_FAILED', message } = error as Error & { code?: string }
+      await end({ outcome: 'failed', error: { code: String(code), message } })
+      throw error
+    })
+  await end({ outcome: 'restored' })
+  return done
+}

@@ -1,0 +1,52 @@
+import { hash } from 'node:crypto'
+import type { z } from 'zod'
+import type { LostCall } from '../../../domain/agent/events/loss.ts'
+import type { LogLoss } from '../../../domain/log/loss/loss.ts'
+import type * as schemas from './schemas.ts'
+
+/** A stream that could not be read when a loss was accepted, with the last event that was left and the code of the error. */
+export type Unreadable = NonNullable<LogLoss['unreadable']>[number]
+
+/** A stream that holds less than the tables have seen of it. */
+export type LostStream = Omit<z.infer<typeof schemas.LostStream>, 'calls'> & { readonly calls: readonly LostCall[] }
+
+/** The loss of the log, by its mark and its tables. Its id is the same however often it is looked for. */
+export type Loss = Omit<z.infer<typeof schemas.Loss>, 'streams' | 'message'> & {
+  readonly streams: readonly LostStream[]
+}
+
+/** Where a witness saw the log end. */
+export type Seen = NonNullable<Loss['mark']>
+
+/** Of a loss that is accepted in part the streams are fewer: where a witness saw the end, it alone gives the name. */
+export function lossId({ mark, tables, streams, gaps }: Pick<Loss, 'mark' | 'tables' | 'streams' | 'gaps'>): string {
+  const seen = streams.map(({ stream, hash: at }) => [stream, at])
+  const named = mark !== null || tables !== null ? [mark, tables] : [seen, gaps]
+  return hash('sha256', JSON.stringify(named)).slice(0, 32)
+}
+
+/** The description of a loss, in one sentence. */
+export function lossText({ end, mark, tables, streams, gaps }: Loss): string {
+  const seen = [
+    ...(mark === null ? [] : [{ witness: 'its mark has', ...mark }]),
+    ...(tables === null ? [] : [{ witness: 'the tables have', ...tables }]),
+  ]
+  const beyond = seen.filter(({ position }) => position > end)
+  if (beyond.length > 0) {
+    const told = beyond.map(({ witness, position }) => `${witness} seen position ${position}`)
+    return `the log has lost its end: it ends at position ${end}, but ${told.join(', and ')}`
+  }
+  if (seen.length > 0) {
+    const told = seen.map(
+      ({ witness, position }) => `at position ${position} it holds another event than ${witness} seen`,
+    )
+    return `the log has lost events: ${told.join(', and ')}`
+  }
+  const [stream] = streams
+  if (stream?.unreadable !== undefined)
+    return `${stream.stream} could not be read (${stream.unreadable}) when a loss of the log was accepted, and records none`
+  if (stream !== undefined)
+    return `the log has lost events: ${stream.stream} ends at revision ${stream.kept}, but the tables have seen revision ${stream.revision}`
+  const [gap] = gaps
+  return `the log has lost events: there is none at positions ${gap?.from} to ${gap?.to}`
+}

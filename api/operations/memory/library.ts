@@ -1,0 +1,50 @@
+import type { z } from 'zod'
+import type { Services } from '../services.ts'
+import { correctMemory, forgetMemory, listMemories, memoryHistory } from './memories.ts'
+import {
+  CorrectMemory,
+  ForgetMemory,
+  type Memory,
+  type MemoryChanged,
+  type MemoryHistory,
+  MemoryQuery,
+} from './schemas.ts'
+
+/** Which facts are wanted, by the names of `GET /v1/memories`; `q`: the best 500 matches. */
+export type MemoriesWanted = Pick<z.input<typeof MemoryQuery>, 'scope' | 'place' | 'q'> & {
+  /** Also those that were forgotten, without their words. */
+  readonly forgotten?: boolean
+}
+
+/** The operations of people on the facts that agents have saved. A refusal rejects with a stable `code`. */
+export interface KeptMemories {
+  /** Facts, the latest first; with `q` the best matches first. */
+  list(wanted?: MemoriesWanted): AsyncIterable<Memory>
+  /** A fact with all that was done to it. */
+  show(id: string): Promise<MemoryHistory>
+  /** Gives a fact another text; the one before stays in the log. */
+  correct(id: string, text: string, by?: string): Promise<MemoryChanged>
+  /** No agent finds the fact any more; `erase`: its words in the log are gone for ever. */
+  forget(id: string, how?: z.input<typeof ForgetMemory>): Promise<MemoryChanged>
+}
+
+type Parse = <T extends z.ZodType>(schema: T, value: unknown) => z.output<T>
+
+/** `asker`: who asks where a call does not say. */
+export const memoriesOf = (s: Services, parsed: Parse, asker: (said?: string) => string): KeptMemories => ({
+  async *list({ forgotten, ...wanted } = {}) {
+    const which = { ...wanted, limit: '500', ...(forgotten === true ? { forgotten: 'true' } : {}) }
+    await s.read.caughtUp()
+    for (let after: string | null | undefined; after !== null; ) {
+      const page = await listMemories(s, parsed(MemoryQuery, after ? { ...which, after } : which))
+      yield* page.memories
+      after = page.next
+    }
+  },
+  async show(id) {
+    await s.read.caughtUp()
+    return memoryHistory(s, id)
+  },
+  correct: async (id, text, by) => correctMemory(s, id, parsed(CorrectMemory, { text, by: asker(by) }), {}),
+  forget: async (id, how = {}) => forgetMemory(s, id, parsed(ForgetMemory, { ...how, by: asker(how.by) }), {}),
+})

@@ -1,0 +1,78 @@
+import type { Actor } from '../../../domain/log/envelope.ts'
+import { MemoryError } from '../../../domain/memory/errors.ts'
+import type { MemoryEvent } from '../../../domain/memory/events.ts'
+import { memoryStream, type Place } from '../../../domain/memory/fact.ts'
+import type { StreamProof } from '../../../domain/stream/runtime/proof.ts'
+import { given } from '../omit-undefined.ts'
+import { shown } from '../runs/idempotency.ts'
+import { mustWrite } from '../runs/record-command.ts'
+import { actorOf, type RequestOptions, tracing } from '../runs/request-options.ts'
+import type { Services } from '../services.ts'
+import { asStored } from '../streams/prove-stream.ts'
+import type { CorrectMemory, ForgetMemory, MemoryChanged, MemoryHistory, MemoryList, MemoryQuery } from './schemas.ts'
+
+// The operations of people on the facts that agents have saved.
+
+/** Facts, the latest first, or those that a search finds, the best first. The tables must be caught up. */
+export async function listMemories(s: Services, query: MemoryQuery): Promise<MemoryList> {
+  const { limit, after, scope, place, q, forgotten } = query
+  if (q === undefined) {
+    const { position, value } = await s.read.memories({ limit, ...given({ after, scope, place, forgotten }) })
+    return { position, memories: [...value.memories], next: value.next }
+  }
+  const places: readonly Place[] | null = scope === undefined ? null : [{ scope, place: place ?? '' }]
+  const { position, value } = await s.read.foundMemories(places, q, limit)
+  return { position, memories: [...value], next: null }
+}
+
+/** A fact with all that was done to it. Rejects with MEMORY_UNKNOWN. */
+export async function memoryHistory(s: Services, id: string): Promise<MemoryHistory> {
+  const { value } = await s.read.memory(id)
+  const events = await s.memories.history(id)
+  if (value === null) throw new MemoryError('MEMORY_UNKNOWN', `the tables do not show "${id}" yet; ask again`)
+  return { memory: value, changes: events.flatMap(changeOf) }
+}
+
+/** Gives a fact another text. */
+export async function correctMemory(
+  s: Services,
+  id: string,
+  { text, by }: CorrectMemory,
+  options: RequestOptions,
+): Promise<MemoryChanged> {
+  mustWrite(s)
+  const done = await s.memories.correct(id, text, personOf(by, options))
+  await shown(s)
+  return { id, ...done }
+}
+
+/** Forgets a fact, and erases its words where that is asked for; asked again it makes sure of it. */
+export async function forgetMemory(
+  s: Services,
+  id: string,
+  { reason, erase, by }: ForgetMemory,
+  options: RequestOptions,
+): Promise<MemoryChanged> {
+  mustWrite(s)
+  const person = personOf(by, options)
+  const forgotten = await s.memories.forget(id, reason ?? null, person)
+  const erased = erase ? await s.memories.erase(id, reason ?? 'forgotten', person) : null
+  await shown(s)
+  return { id, revision: (erased ?? forgotten).revision, recorded: forgotten.recorded || erased?.recorded === true }
+}
+
+/** Proves a fact as `asStored` does. Rejects with `MEMORY_UNKNOWN`. */
+export const verifyMemory = (s: Services, id: string): Promise<StreamProof> =>
+  asStored(s, memoryStream(id), () => s.memories.verify(id))
+
+const personOf = (by: string | undefined, options: RequestOptions) => ({ by: actorOf('user', by), ...tracing(options) })
+
+function changeOf(event: MemoryEvent): MemoryHistory['changes'] {
+  const { type, revision, at, actor, toolCallId = null } = event
+  if (type === 'residue') return []
+  const body = event.body as { readonly text?: string | null; readonly reason?: string | null }
+  const text = body.text ?? body.reason ?? null
+  return [{ revision, type, at: new Date(at).toISOString(), by: textOf(actor), toolCallId, text }]
+}
+
+const textOf = ({ kind, id }: Actor): string => `${kind}:${id}`

@@ -1,0 +1,137 @@
+import type { z } from 'zod'
+import { REQUEST_MS } from '../../../domain/agent/state/bus.ts'
+import type { Cursor } from '../../../domain/log/cursor.ts'
+import { pages } from '../../library/lists.ts'
+import { wanted } from '../events/filter.ts'
+import type { EventView } from '../events/schemas.ts'
+import { EventViews } from '../events/view.ts'
+import { Problem } from '../problem.ts'
+import { mustBeRun } from '../runs/run-of-agent.ts'
+import type { Services } from '../services.ts'
+import { envelopeOf, MESSAGE_EVENTS, refusedBy } from './recorded-messages.ts'
+import { type Envelope, type MessageView, PublishBody, RespondBody, SendMessageBody, type Sent } from './schemas.ts'
+import { listMessages, publish, respond, sendMessage } from './send.ts'
+
+/** A message to an agent; the root of the run where none is named. `by`: who sends it. */
+export type Sending = Omit<z.input<typeof SendMessageBody>, 'expectReply'>
+
+/** Which messages are wanted; all of what is named must hold. `to`: an agent, or a person as `user:<id>`. */
+export interface Hearing {
+  readonly topic?: string
+  readonly to?: string
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Messages between the agents of a run and people (CONTRACTS 4). What a program sends comes from a person, `user:<by>`; an agent
+ * reads it at its next turn, so that the run must be driven. What it refuses it rejects with, with a stable `code`.
+ */
+export interface RuntimeMessageBus {
+  /** Records a message. Rejects with RUN_FINISHED, NOT_FOUND or MESSAGE_TOO_LARGE. */
+  send(runId: string, message: Sending): Promise<Sent>
+  /** Records a message for every agent that has subscribed to the topic. */
+  publish(runId: string, message: z.input<typeof PublishBody>): Promise<Sent>
+  /**
+   * Sends a request and waits for its answer. Rejects with REQUEST_NOT_TAKEN or REQUEST_REFUSED where no answer comes, and with
+   * TIMEOUT after 30 s.
+   */
+  request(runId: string, message: Sending): Promise<Envelope>
+  /** Answers a request of an agent by its id. Rejects with REQUEST_NOT_OPEN where nothing waits for it. */
+  respond(request: string, answer: z.input<typeof RespondBody>): Promise<Sent>
+  /** Messages of a run that are recorded from the call on, until the signal aborts or keepup is closed. */
+  subscribe(runId: string, hearing?: Hearing): AsyncIterable<Envelope>
+  /** All messages of a run so far, and what became of each. */
+  list(runId: string): AsyncIterable<MessageView>
+}
+
+type Parse = <T extends z.ZodType>(schema: T, value: unknown) => z.output<T>
+
+interface Face {
+  readonly parsed: Parse
+  /** Who asks where a call does not say. */
+  asker(said?: string): string
+  /** Aborts when keepup is closed. */
+  readonly ending: AbortSignal
+}
+
+export function messageBusOf(s: Services, { parsed, asker, ending }: Face): RuntimeMessageBus {
+  const send = (runId: string, message: Sending, expectReply: boolean) =>
+    sendMessage(s, runId, parsed(SendMessageBody, { ...message, expectReply, by: asker(message.by) }), {})
+  return {
+    send: async (runId, message) => send(runId, message, false),
+    publish: async (runId, message) =>
+      publish(s, runId, parsed(PublishBody, { ...message, by: asker(message.by) }), {}),
+    async request(runId, message) {
+      const from = await s.log.headCursor()
+      const { id } = await send(runId, message, true)
+      const inTime = AbortSignal.any([AbortSignal.timeout(REQUEST_MS), ending])
+      for await (const event of eventsAfter(s, runId, from, inTime)) {
+        const envelope = envelopeOf(event)
+        if (envelope?.correlationId !== id) continue
+        const refused = refusedBy(event)
+        if (refused === null) return envelope
+        throw new Problem('REQUEST_REFUSED', `no answer to ${id} comes: ${refused}`)
+      }
+      throw new Problem(
+        'TIMEOUT',
+        `no answer to ${id} came within ${REQUEST_MS / 1_000} s; "list" shows one that still comes`,
+      )
+    },
+    respond: async (request, answer) =>
+      respond(s, request, parsed(RespondBody, { ...answer, by: asker(answer.by) }), {}),
+    subscribe(runId, { topic, to, signal } = {}) {
+      const until = signal === undefined ? ending : AbortSignal.any([signal, ending])
+      const from = s.log.headCursor()
+      // The iteration rejects with it, whenever that begins.
+      from.catch(() => undefined)
+      return heard(
+        s,
+        runId,
+        from,
+        until,
+        ({ topic: about, to: whom }) => (topic === undefined || about === topic) && (to === undefined || whom === to),
+      )
+    },
+    async *list(runId) {
+      await s.read.caughtUp()
+      yield* pages(async (after) => {
+        const { messages, next } = await listMessages(s, runId, { limit: 100, ...after })
+        return { rows: messages, next }
+      })
+    },
+  }
+}
+
+async function* heard(
+  s: Services,
+  runId: string,
+  from: Promise<Cursor>,
+  until: AbortSignal,
+  isWanted: (envelope: Envelope) => boolean,
+): AsyncGenerator<Envelope, void, undefined> {
+  const cursor = await from
+  await mustBeRun(s, runId)
+  for await (const event of eventsAfter(s, runId, cursor, until)) {
+    const envelope = envelopeOf(event)
+    if (envelope !== null && isWanted(envelope)) yield envelope
+  }
+}
+
+/** The run's events of messages after a cursor, until the signal aborts. */
+async function* eventsAfter(
+  { log, blobs }: Services,
+  runId: string,
+  from: Cursor,
+  until: AbortSignal,
+): AsyncGenerator<EventView, void, undefined> {
+  const views = new EventViews(log, blobs)
+  try {
+    for await (const page of log.subscribe(from, until))
+      for (const event of page) {
+        if (until.aborted) return
+        if (wanted(event, { run: runId, types: MESSAGE_EVENTS })) yield await views.view(event)
+      }
+  } catch (error) {
+    if (!until.aborted) throw error
+  }
+}

@@ -1,0 +1,21 @@
+import { z } from 'zod'
+import { PermissionScope } from '../../../domain/agent/events/permissions.ts'
+import { By } from '../schemas.ts'
+
+export const Permission = z.strictObject({
+  id: z.string().meta({ description: 'The call that asked for it' }),
+  tool: z.string(),
+  scope: PermissionScope,
+  until: z.string(),
+  phase: z.string().nullable(),
+})
+
+/** What people have permitted an agent beyond its policy, and is in force. */
+export const PermissionList = z
+  .strictObject({ runId: z.string(), agentId: z.string(), permissions: z.array(Permission).readonly() })
+  .meta({ id: 'PermissionList' })
+export type PermissionList = z.infer<typeof PermissionList>
+
+export const RevokeBody = z
+  .strictObject({ reason: z.string().min(1).optional(), by: By.optional() })
+  .meta({ id: 'RevokePermission' })

@@ -1,0 +1,42 @@
+import type { Policy, SecurityPolicy, ToolExecutionContext } from '../../../domain/agent/definition/spec.ts'
+import { matches } from '../../../domain/agent/definition/tool-patterns.ts'
+import { Problem } from '../problem.ts'
+
+/** Tools that both lists allow. Patterns only: `*`, `server:*`, or a name. */
+function both(a: readonly string[], b: readonly string[]): string[] {
+  const within = (some: readonly string[], of: readonly string[]) =>
+    some.filter((pattern) => of.some((other) => matches(other, pattern)))
+  return [...new Set([...within(a, b), ...within(b, a)])]
+}
+
+function sourceOf({ source, flags }: RegExp): string {
+  // `g` says how a pattern is used, `u` is how all are read.
+  const other = flags.replaceAll(/[gu]/g, '')
+  if (other === '') return source
+  throw new Problem(
+    'PATTERN_REFUSED',
+    `secretPatterns: /${source}/${flags}: flag "${other}" is not recorded; write it into the pattern`,
+  )
+}
+
+/**
+ * The two interfaces of seed 000 (5.3, 5.12) as the one policy that is recorded with a run: allowed is what both allow,
+ * asked for is what either asks for. Throws a Problem for a pattern with flags that would be lost.
+ */
+export function policyOf(
+  execution: Partial<ToolExecutionContext> = {},
+  security: Partial<SecurityPolicy> = {},
+): Partial<Policy> {
+  const asks = [...(execution.requiresApproval ?? []), ...(security.requiresApproval ?? [])]
+  return {
+    ...(execution.policy && { mode: execution.policy }),
+    ...(execution.maxParallel !== undefined && { maxParallel: execution.maxParallel }),
+    ...((execution.allowedTools ?? security.allowedTools) && {
+      allowedTools: both(execution.allowedTools ?? ['*'], security.allowedTools ?? ['*']),
+    }),
+    ...(security.deniedTools && { deniedTools: security.deniedTools }),
+    ...(asks.length > 0 && { requiresApproval: [...new Set(asks)] }),
+    ...(security.sandboxed !== undefined && { sandboxed: security.sandboxed }),
+    ...(security.secretPatterns && { secretPatterns: security.secretPatterns.map(sourceOf) }),
+  }
+}

@@ -1,0 +1,154 @@
+import { SandboxUnavailable } from '../../adapters/sandbox/error.ts'
+import { VaultError } from '../../adapters/vault/error.ts'
+import { WorkspaceError, type WorkspaceErrorCode } from '../../adapters/workspace/error.ts'
+import type { RejectionCode, ToolErrorCode } from '../../domain/calls/error-codes.ts'
+import { CommandRejected, ModelError, type ModelErrorCode, ToolError } from '../../domain/calls/errors.ts'
+import { DocumentError, type DocumentErrorCode } from '../../domain/document/errors.ts'
+import { AgentError, type AgentErrorCode } from '../../domain/external/errors.ts'
+import { LogError, type LogErrorCode } from '../../domain/log/errors.ts'
+import { echo } from '../../domain/log/issues.ts'
+import { MemoryError, type MemoryErrorCode } from '../../domain/memory/errors.ts'
+import { PatternError } from '../../domain/secrets/pattern.ts'
+import { ContextError, type ContextErrorCode } from '../../domain/store/errors.ts'
+import { ContentionError, TimeLimitError } from '../../domain/stream/runtime/errors.ts'
+import { ProjectionError, type ProjectionErrorCode } from '../../projections/engine/errors.ts'
+import { noRoom } from './no-room.ts'
+
+/** Codes of what the API itself refuses. */
+type OwnCode =
+  | 'ADDRESS_UNUSABLE'
+  | 'AGENT_FAILED'
+  | 'AGENT_NOT_ALLOWED'
+  | 'BACKUP_ON_SERVERS'
+  | 'BROKEN_OFF'
+  | 'DATA_FOLDER_UNUSABLE'
+  | 'DISK_FULL'
+  | 'FILES_CHANGED'
+  | 'FOLDER_INSIDE'
+  | 'FOLDER_IN_WORKSPACE'
+  | 'FOLDER_NOT_EMPTY'
+  | 'FOLDER_UNUSABLE'
+  | 'INVALID_REQUEST'
+  | 'LOSS_CHANGED'
+  | 'LOSS_NOT_RECORDED'
+  | 'NOT_FOUND'
+  | 'NOT_ON_SERVERS'
+  | 'NO_WORKSPACE'
+  | 'PATTERN_INVALID'
+  | 'PATTERN_REFUSED'
+  | 'POSTGRES_UNAVAILABLE'
+  | 'READ_ONLY'
+  | 'REQUEST_REFUSED'
+  | 'RUN_LOST'
+  | 'RUN_PARKED'
+  | 'RUN_UNGOVERNED'
+  | 'SECRET_UNHIDABLE'
+  | 'SIGNATURES_REFUSED'
+  | 'SQL_FAILED'
+  | 'SQL_LIMIT'
+  | 'SQL_REFUSED'
+  | 'SQL_UNAVAILABLE'
+  | 'UNKNOWN_AGENT'
+  | 'UNKNOWN_ROLE'
+  | 'UNKNOWN_SECRET'
+  | 'KNOWLEDGE_UNUSABLE'
+  | 'UNKNOWN_TOOL'
+  | 'UNSUPPORTED_CAPABILITY'
+  | 'WIRE_UNKNOWN'
+  | 'WORKSPACE_ERASED'
+
+type ModelProblemCode =
+  | Extract<ModelErrorCode, `SCRIPT_${string}`>
+  | `MODEL_${Exclude<ModelErrorCode, `SCRIPT_${string}`>}`
+
+/** Every code of a {@link Problem}. */
+export type ProblemCode =
+  | OwnCode
+  | RejectionCode
+  | ToolErrorCode
+  | LogErrorCode
+  | ModelProblemCode
+  | WorkspaceErrorCode
+  | VaultError['code']
+  | SandboxUnavailable['code']
+  | TimeLimitError['code']
+  | ContentionError['code']
+  | DocumentErrorCode
+  | MemoryErrorCode
+  | ContextErrorCode
+  | `TABLES_${ProjectionErrorCode}`
+
+/** A fault of one member of a request. */
+export interface Fault {
+  readonly path: string
+  readonly message: string
+}
+
+/** A refused request. `code` is stable; `message` says what to do. It names members and ids of the request, never values. */
+export class Problem<Code extends string = ProblemCode> extends Error {
+  override readonly name = 'Problem'
+  readonly code: Code
+  readonly errors: readonly Fault[] | undefined
+  constructor(code: NoInfer<Code>, message: string, errors?: readonly Fault[], options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+    this.errors = errors
+  }
+}
+
+/** The refusal that an error stands for; null for an unexpected error. */
+export function asProblem(error: unknown): Problem<string> | null {
+  if (error instanceof Problem) return error
+  if (error instanceof AgentError) return ofAgents(error)
+  const full = error instanceof LogError ? null : noRoom(error)
+  if (full !== null) return new Problem('DISK_FULL', full)
+  const code = codeOf(error)
+  return code === null ? null : new Problem(code, (error as Error).message)
+}
+
+const OF_AGENTS: Readonly<Record<AgentErrorCode, ProblemCode>> = {
+  UnknownBackend: 'UNKNOWN_AGENT',
+  UnsupportedCapability: 'UNSUPPORTED_CAPABILITY',
+  InvalidAgentKind: 'UNKNOWN_AGENT',
+  InvalidRequest: 'INVALID_REQUEST',
+  Backend: 'AGENT_FAILED',
+}
+
+/** A start that could not be recorded is refused for the reason of the log. */
+function ofAgents({ code, message, cause }: AgentError): Problem<string> {
+  const because = code === 'Backend' && cause !== undefined ? asProblem(cause) : null
+  return because ?? new Problem(OF_AGENTS[code], message)
+}
+
+function codeOf(error: unknown): ProblemCode | null {
+  if (error instanceof ModelError)
+    return error.code === 'SCRIPT_INVALID' || error.code === 'SCRIPT_EXHAUSTED' ? error.code : `MODEL_${error.code}`
+  // The rows cannot be had now; the log, from which they come back, is as it was.
+  if (error instanceof ProjectionError) return `TABLES_${error.code}`
+  if (error instanceof PatternError) return 'PATTERN_INVALID'
+  const known =
+    error instanceof CommandRejected ||
+    error instanceof LogError ||
+    error instanceof WorkspaceError ||
+    error instanceof VaultError ||
+    error instanceof SandboxUnavailable ||
+    error instanceof TimeLimitError ||
+    error instanceof ContentionError ||
+    error instanceof DocumentError ||
+    error instanceof MemoryError ||
+    error instanceof ContextError ||
+    // Of the files of a run: a path that leads out of its workspace, or a file that is gone.
+    error instanceof ToolError
+  return known ? error.code : null
+}
+
+const LISTS: Readonly<Record<string, string>> = {
+  run: 'GET /v1/runs (keepup runs list) lists the runs',
+  agent: 'GET /v1/runs/{id} (keepup runs show) lists the agents of a run',
+  approval: 'GET /v1/approvals (keepup approvals) lists the approvals',
+  checkpoint: 'GET /v1/agents/{id}/checkpoints lists the checkpoints of an agent',
+}
+
+/** Nothing has this id. `hint`: what helps, where {@link LISTS} does not know it. */
+export const notFound = (what: string, id: string, hint = LISTS[what] ?? 'check the id'): Problem =>
+  new Problem('NOT_FOUND', `there is no ${what} "${echo(id)}"; ${hint}`)

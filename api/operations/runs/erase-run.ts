@@ -1,0 +1,65 @@
+import type { ErasureChoice } from '../../../domain/agent/runtime/types.ts'
+import type { Services } from '../services.ts'
+import { agentsOf } from './agents-of.ts'
+import { erasable, record } from './record-command.ts'
+import type { RequestOptions } from './request-options.ts'
+import { actorOf } from './request-options.ts'
+
+/** The bodies to be erased, by agent. `agent` absent: of the root agent, or for `all` of every agent of the run. */
+export interface AskedErasure {
+  readonly agent?: string | undefined
+  readonly what: ErasureChoice & { readonly reason: string }
+  readonly by: string | undefined
+  readonly options: RequestOptions
+}
+
+/**
+ * Empties bodies of one agent, or of all agents of a run one after the other; the answer is that of the first one. Rejects,
+ * before anything is emptied, where one of them has not finished.
+ */
+export async function eraseRun(s: Services, runId: string, asked: AskedErasure) {
+  const { what, by, options } = asked
+  const agents = await agentsToErase(s, runId, asked)
+  if (agents.length > 1) for (const agentId of agents) await s.runtime.erasable(agentId, what)
+  const done = []
+  for (const agentId of agents) {
+    const own = agentId === agents[0] ? options : ofOther(options, agentId)
+    const command = { kind: 'erase' as const, ...what }
+    done.push(await record(s, { agentId, command, actor: actorOf('user', by), options: own, drive: 'no' }))
+  }
+  // The copies of plans in the data folder are emptied too.
+  await s.plans.empty(runId)
+  return done[0]!
+}
+
+/** The bodies that {@link eraseRun} would empty; rejects as it would. Records nothing. */
+export async function erasableOfRun(s: Services, runId: string, asked: AskedErasure) {
+  const { what, options } = asked
+  const found = []
+  for (const agentId of await agentsToErase(s, runId, asked))
+    found.push(await erasable(s, agentId, what, found.length === 0 ? options : ofOther(options, agentId)))
+  const bodies = found.flatMap(({ agentId, bodies }) => bodies.map((body) => ({ agentId, ...body })))
+  return { ...found[0]!, bodies }
+}
+
+/** The most facts that an answer names. */
+const MAX_FACTS = 500
+
+/** Ids of the facts that the agents of a run saved with `remember`: an erasure of the run leaves them. Null: for one agent alone. */
+export async function factsOfRun(s: Pick<Services, 'read'>, runId: string, { agent, what }: AskedErasure) {
+  if (agent !== undefined || what.all !== true) return null
+  await s.read.current()
+  const { value } = await s.read.memories({ runId, limit: MAX_FACTS })
+  return value.memories.map(({ id }) => id)
+}
+
+async function agentsToErase(s: Services, runId: string, { agent, what }: AskedErasure): Promise<readonly string[]> {
+  if (agent !== undefined) return [agent]
+  return what.all === true ? agentsOf(s, runId) : [runId]
+}
+
+/** The revision that was expected is that of the first agent, and a key names one command. */
+const ofOther = ({ expectedRevision: _, key, ...rest }: RequestOptions, agentId: string): RequestOptions => ({
+  ...rest,
+  ...(key === undefined ? {} : { key: `${key} ${agentId}` }),
+})

@@ -1,0 +1,199 @@
+import type {
+  AgentSpec,
+  GivenSecret,
+  Knowledge,
+  ModelInfo,
+  RoleDefinition,
+} from '../../../domain/agent/definition/spec.ts'
+import {
+  ContextManagementConfig,
+  ErrorRecoveryPolicy,
+  MODEL_OUTAGE_MS,
+  Policy as PolicySchema,
+  RecoveryConfig,
+  runsCommands,
+} from '../../../domain/agent/definition/spec.ts'
+import { matches } from '../../../domain/agent/definition/tool-patterns.ts'
+import type { ToolSpec } from '../../../domain/agent/definition/tools.ts'
+import type { RoutingConfig } from '../../../domain/agent/routing/decision.ts'
+import { GRANT, serverOf } from '../../../domain/secrets/destinations.ts'
+import type { KnownRole, KnownRoles } from '../definitions/roles.ts'
+import type { KnownTools } from '../definitions/tools.ts'
+import { Problem, type ProblemCode } from '../problem.ts'
+import type { Starts } from '../services.ts'
+import { DELEGATE, delegationOf, type GivenBackends } from './prepare-delegation.ts'
+import type { StartRun } from './start-schemas.ts'
+
+/** Turns of a run that names no limit and has no role. */
+export const DEFAULT_TURNS = 25
+
+/** The facts of a workspace at the start of a run. */
+export interface StartWorkspace {
+  /** The real path. */
+  readonly path: string
+  readonly tree: string | null
+  /** The folder's own test command, where it has one (`npm test` of its package.json). */
+  readonly testCommand: readonly string[] | null
+}
+
+/** The services that the preparation of a run needs. */
+export interface PrepareServices {
+  roles(): Promise<KnownRoles>
+  /** Rejects or throws for a model that is not known. */
+  model(id: string): ModelInfo
+  readonly defaultModel: string
+  /** Null: the requested one. */
+  readonly safeDefaultModel: string | null
+  /** The rules of runs that name no model; absent: they have `defaultModel`. */
+  readonly routing?: RoutingConfig
+  /** Whether runs that say nothing of it may have answers from the request cache. */
+  readonly cache?: boolean
+  /** Tools that a run in this folder may be given, and why others cannot be had. */
+  tools(role: RoleDefinition | null, workspace: string | null): Promise<KnownTools>
+  /** Rejects for a folder that cannot be worked in, or in which another run works. */
+  workspace(path: string, about: Pick<AgentSpec, 'secrets' | 'policy'>): Promise<StartWorkspace>
+  /** Why commands cannot be confined on this host; null: they can. */
+  sandboxFault(workspace: string): Promise<string | null>
+  /** The secret of this name with the reference of its value; rejects where a run cannot be given it. */
+  secret(name: string): Promise<GivenSecret>
+  readonly sandboxed: boolean
+  /** The default of runs for their retries. */
+  readonly retry: NonNullable<StartRun['retry']>
+  /** The default of runs for their contexts. */
+  readonly context: NonNullable<StartRun['context']>
+  /** The knowledge of the settings, as it is now; rejects where a part of it cannot be read. */
+  knowledge(): Promise<readonly Knowledge[]>
+  /** The default of runs for their trees; null: they do not delegate. */
+  readonly delegation: Exclude<StartRun['delegation'], false | undefined> | null
+  /** Roles that the settings give to other agents; absent: none. Throws `UNKNOWN_AGENT` for a kind that this host has not. */
+  readonly backends?: (() => GivenBackends) | undefined
+  readonly build: string
+}
+
+const refuse = (code: ProblemCode, detail: string): never => {
+  throw new Problem(code, detail)
+}
+
+/** Tools that can do nothing without a folder. */
+const needsFolder = (tool: ToolSpec): boolean => !tool.control && Object.keys(tool.paths).length > 0
+
+function offered({ specs, faults }: KnownTools, asked: StartRun): ToolSpec[] {
+  const names = asked.tools
+  const unknown = names?.filter((name) => !specs.some((tool) => tool.name === name)) ?? []
+  if (unknown.length > 0) {
+    refuse('UNKNOWN_TOOL', `there is no tool ${unknown.join(', ')}; ${thereAre(specs, faults)}`)
+  }
+  const chosen = specs.filter((tool) => tool.control || names === undefined || names.includes(tool.name))
+  if (asked.workspace !== undefined) return chosen
+  const folderless = names?.filter((name) => chosen.some((tool) => tool.name === name && needsFolder(tool))) ?? []
+  if (folderless.length > 0) refuse('WORKSPACE_MISSING', `${folderless.join(', ')}: name a workspace for these tools`)
+  return chosen.filter((tool) => !needsFolder(tool))
+}
+
+const thereAre = (specs: readonly ToolSpec[], faults: readonly string[]): string =>
+  [`there are ${specs.map((tool) => tool.name).join(', ')}`, ...faults].join('; ')
+
+/** Standing approvals of tools that there are; a slip of the pen would only be noticed when the run waits. */
+function checkApproved({ specs, faults }: KnownTools, patterns: readonly string[]): void {
+  const unknown = patterns.filter((pattern) => !specs.some(({ name }) => matches(pattern, name)))
+  if (unknown.length > 0) {
+    refuse('UNKNOWN_TOOL', `approve: there is no tool ${unknown.join(', ')}; ${thereAre(specs, faults)}`)
+  }
+}
+
+/** A secret with its destination. A server without any tool is refused, because the grant may be misspelt. */
+async function granted(services: PrepareServices, { specs, faults }: KnownTools, text: string): Promise<GivenSecret> {
+  const { name = text, server } = GRANT.exec(text)?.groups ?? {}
+  if (server !== undefined && !specs.some((tool) => serverOf(tool.name) === server))
+    refuse('UNKNOWN_TOOL', `secrets: no tool of a server "${server}" is known; ${thereAre(specs, faults)}`)
+  return { ...(await services.secret(name)), ...(server !== undefined && { server }) }
+}
+
+/** The role that a request names, or null where it names none. */
+async function roleOf(services: PrepareServices, name: string | undefined): Promise<KnownRole | null> {
+  if (name === undefined) return null
+  const { roles, faults } = await services.roles()
+  const found = roles.find((role) => role.name === name)
+  if (found !== undefined) return found
+  const known = `there are ${roles.map((role) => role.name).join(', ')}`
+  return refuse('UNKNOWN_ROLE', [`there is no role "${name}"; ${known}`, ...faults].join('; '))
+}
+
+/** The models of a run: the one that it names, or those of its rules. The role's own model is one that the run names. */
+function modelsOf(services: PrepareServices, asked: StartRun, ofRole: string | null): AgentSpec['models'] {
+  if (asked.model !== undefined && asked.routing !== undefined)
+    refuse('INVALID_REQUEST', 'give either model, or routing with the models that its rules choose among')
+  const name = asked.model ?? (asked.routing === undefined ? (ofRole ?? undefined) : undefined)
+  const routing = name === undefined ? (asked.routing ?? services.routing) : undefined
+  const requested = name ?? (routing === undefined ? services.defaultModel : routing.models[0]!)
+  const safeDefault = services.safeDefaultModel ?? requested
+  const ids = new Set([requested, safeDefault, ...(routing?.models ?? [])])
+  const known = [...ids].map((id) => services.model(id))
+  return { requested, safeDefault, known, ...(routing && { routing }) }
+}
+
+async function checkSandbox(
+  services: PrepareServices,
+  spec: Pick<AgentSpec, 'policy' | 'tools' | 'role'>,
+  workspace: StartWorkspace | null,
+): Promise<void> {
+  if (!spec.policy.sandboxed || workspace === null || !runsCommands(spec)) return
+  const fault = await services.sandboxFault(workspace.path)
+  if (fault !== null) {
+    refuse('SANDBOX_UNAVAILABLE', `${fault}; or say "sandboxed": false (--no-sandbox), which is recorded with the run`)
+  }
+}
+
+/** The knowledge of a request replaces that of the same name in the settings. */
+const withOwn = (settings: readonly Knowledge[], own: readonly Knowledge[]): readonly Knowledge[] => [
+  ...settings.filter(({ name }) => !own.some((one) => one.name === name)),
+  ...own,
+]
+
+/** Resolves a request into everything in force, so that the log explains itself. Rejects with what the services refuse. */
+export function createStarts(services: PrepareServices): Starts {
+  return {
+    async prepare(asked) {
+      const named = await roleOf(services, asked.role)
+      const role = named?.definition ?? null
+      const { maxTurns, wallClockMs } = asked.limits ?? {}
+      const policy = PolicySchema.parse({ sandboxed: services.sandboxed, ...asked.policy })
+      const recovery = RecoveryConfig.parse({ ...asked.recovery })
+      const known = await services.tools(role, asked.workspace ?? null)
+      const tools = offered(known, asked)
+      checkApproved(known, asked.approve ?? [])
+      const secrets = await Promise.all([...new Set(asked.secrets ?? [])].map((one) => granted(services, known, one)))
+      const models = modelsOf(services, asked, named?.model ?? null)
+      const workspace =
+        asked.workspace === undefined ? null : await services.workspace(asked.workspace, { secrets, policy })
+      const knowledge = withOwn(await services.knowledge(), asked.knowledge ?? [])
+      await checkSandbox(services, { policy, tools, role }, workspace)
+      const granting = { budget: asked.budget, backends: services.backends }
+      const limits = asked.delegation ?? services.delegation ?? false
+      const delegation =
+        limits === false ? null : delegationOf(await services.roles(), { limits, policy, workspace, ...granting })
+      return {
+        role,
+        policy,
+        limits: {
+          maxTurns: maxTurns ?? (role ? role.maxReactLoop + recovery.graceTurns : DEFAULT_TURNS),
+          wallClockMs: wallClockMs === undefined ? (named?.wallClockMs ?? null) : wallClockMs,
+        },
+        recovery,
+        retry: ErrorRecoveryPolicy.parse({ modelOutageMs: MODEL_OUTAGE_MS, ...services.retry, ...asked.retry }),
+        context: ContextManagementConfig.parse({ ...services.context, ...asked.context }),
+        budget: { tokens: asked.budget?.tokens ?? null, nanoDollars: asked.budget?.nanoDollars ?? null },
+        models: { ...models, ...((asked.cache ?? services.cache) && { cache: true }) },
+        tools: delegation === null ? tools : [...tools, DELEGATE],
+        ...(delegation === null ? {} : { delegation }),
+        workspace: workspace && { path: workspace.path, tree: workspace.tree },
+        testCommand: asked.testCommand ?? (workspace?.testCommand ? [...workspace.testCommand] : null),
+        contextVariables: asked.contextVariables ?? {},
+        secrets,
+        ...(asked.instructions === undefined ? {} : { instructions: asked.instructions }),
+        ...(knowledge.length === 0 ? {} : { knowledge: [...knowledge] }),
+        build: services.build,
+      } satisfies AgentSpec
+    },
+  }
+}

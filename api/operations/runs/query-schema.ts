@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { ROLES } from '../../../domain/agent/definition/roles.ts'
+import { MOMENT, Moment } from '../moment-schema.ts'
+import { Id, PageQuery } from '../schemas.ts'
+import { isPlain, PLAIN } from '../text/plain-text.ts'
+import { RunStatus } from './schemas.ts'
+
+/** Dollars with at most nine digits after the point, as nano-dollars. */
+const Dollars = z
+  .string()
+  .regex(/^\d{1,6}(?:\.\d{1,9})?$/, { error: 'expected dollars, such as 1 or 0.25' })
+  .transform((text) => Math.round(Number(text) * 1e9))
+
+const Text = z.string().min(1).max(200).refine(isPlain, PLAIN)
+
+/** Which runs a list shows. What is left out does not matter; of what is given all must hold. */
+export const RunQuery = PageQuery.extend({
+  status: RunStatus.optional(),
+  error: Text.optional().meta({ description: 'The code it ended with, such as CANCELLED' }),
+  role: Text.transform((role) => ROLES[role]?.name ?? role)
+    .optional()
+    .meta({ type: 'string' }),
+  model: Text.optional().meta({ description: 'The model that it asks for' }),
+  over: Dollars.optional().meta({ type: 'string', description: 'It has cost more than so many dollars' }),
+  waiting: z
+    .enum(['people', 'input', 'approval', 'doubt', 'pause', 'model'])
+    .transform((what) => (what === 'people' ? (['approval', 'doubt', 'input'] as const) : [what]))
+    .optional()
+    .meta({ type: 'string', description: 'It waits for this; people: for an approval, a decision or an input' }),
+  file: z.string().min(1).max(4096).refine(isPlain, PLAIN).optional().meta({
+    description: 'A file that one of its file tools read or wrote: a path in its workspace, or an absolute one',
+  }),
+  person: Text.optional().meta({ description: 'Who started it, decided an approval of it, or gave it input' }),
+  since: Moment.optional().meta({ type: 'string', description: `Started then or later: ${MOMENT}` }),
+  until: Moment.optional().meta({ type: 'string', description: 'Started before then' }),
+  text: Text.optional().meta({
+    description:
+      'It occurs in the task, the result, or the first 500 characters of an input or of an answer of the model; the case of ' +
+      'A to Z does not matter. A page looks through 2000 runs: it may be empty and have a next one.',
+  }),
+  prefix: Id.optional().meta({ description: 'Only runs whose id begins so' }),
+})

@@ -1,0 +1,66 @@
+import type { UserCommand } from '../../../domain/agent/decide/commands.ts'
+import { claimKey } from '../../../domain/agent/runtime/claim-key.ts'
+import { revisionChanged } from '../../../domain/agent/runtime/refusals.ts'
+import type { ErasureChoice, Request } from '../../../domain/agent/runtime/types.ts'
+import { withQuestion } from '../approvals/question.ts'
+import { recordOfAgent } from '../external/record-of-agent.ts'
+import { Problem } from '../problem.ts'
+import type { Recorded } from '../schemas.ts'
+import type { Services } from '../services.ts'
+import { shown } from './idempotency.ts'
+import type { Asked } from './request-options.ts'
+import { type RequestOptions, tracing } from './request-options.ts'
+import { isUngoverned, runOfAgent } from './run-of-agent.ts'
+
+/** Refuses every change where this process only reads. */
+export function mustWrite(s: Services): void {
+  if (!s.readOnly) return
+  throw new Problem('READ_ONLY', 'this process only reads the data folder; ask the process that owns it')
+}
+
+/**
+ * Records a command of a person and drives the agent as asked. Rejects with `NOT_FOUND` for an unknown agent,
+ * `REVISION_CHANGED` where it is no longer at the expected revision, and with what the agent's state refuses; where it is
+ * to be driven here, also with what keeps this process from it.
+ */
+export async function record(s: Services, asked: Asked): Promise<Recorded> {
+  mustWrite(s)
+  const runId = await runOfAgent(s, asked.agentId)
+  const { key, expectedRevision } = asked.options
+  const command = await withQuestion(s, asked.command)
+  if (asked.command.kind !== 'erase' && (await isUngoverned(s, asked.agentId)))
+    return recordOfAgent(s, runId, { ...asked, command }, asked.command)
+  const request: Request = {
+    by: asked.actor,
+    asked: asked.command,
+    ...(key === undefined ? {} : { key }),
+    ...(expectedRevision === undefined ? {} : { expected: expectedRevision }),
+    ...tracing(asked.options),
+    toDrive: asked.drive === 'yes',
+  }
+  if (key !== undefined) await claimKey(s, key, { agent: asked.agentId, command: asked.command })
+  const { revision, claimed } = await s.runtime.execute(asked.agentId, command, request)
+  const wakes = claimed || DRIVING.has(asked.command.kind)
+  const drive = asked.drive === 'yes' || (asked.drive === 'wake' && s.autoDrive && wakes)
+  if (drive) s.drivers.start(runId)
+  const { driving } = s.drivers.state(runId)
+  await shown(s)
+  return { runId, agentId: asked.agentId, revision, driving }
+}
+
+/** The bodies that an erasure would empty; rejects as the erasure itself would. Records nothing. */
+export async function erasable(
+  s: Services,
+  agentId: string,
+  which: ErasureChoice,
+  { expectedRevision }: RequestOptions,
+) {
+  const { revision, bodies } = await s.runtime.erasable(agentId, which)
+  if (expectedRevision !== undefined && expectedRevision !== revision) throw revisionChanged(agentId, revision)
+  const runId = await runOfAgent(s, agentId)
+  const { driving } = s.drivers.state(runId)
+  return { runId, agentId, revision, driving, bodies: [...bodies] }
+}
+
+/** Commands that need a driver, also for a run that was never driven. */
+const DRIVING: ReadonlySet<UserCommand['kind']> = new Set<UserCommand['kind']>(['resume', 'step', 'cancel'])

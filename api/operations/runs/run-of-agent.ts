@@ -1,0 +1,66 @@
+import type { AgentSpec } from '../../../domain/agent/definition/spec.ts'
+import { specOf } from '../../../domain/agent/runtime/history/spec.ts'
+import { shortened } from '../../../domain/log/errors.ts'
+import { externalStream } from '../../../domain/log/ids.ts'
+import { runOf } from '../../../domain/log/owner.ts'
+import { streamOfAgent } from '../../../domain/tree/runtime/stream-of-agent.ts'
+import { lossText } from '../losses/loss.ts'
+import { notFound, Problem } from '../problem.ts'
+import type { Services } from '../services.ts'
+import type { StartedRun } from './schemas.ts'
+
+type Log = Pick<Services, 'log'> & Partial<Pick<Services, 'losses'>>
+
+/** The run of an agent, keepup's own or another one. Rejects with 404 where the log has no such agent, with `LOG_SHORTENED` where it may have lost it. */
+export async function runOfAgent({ log, losses }: Log, agentId: string): Promise<string> {
+  const stream = await streamOfAgent(log, agentId)
+  if (stream !== null)
+    for await (const [first] of log.read(stream, { limit: 1, bodies: false })) return runOf(first!.header)
+  if (losses?.open) throw shortened(lossText(losses.open))
+  throw notFound('agent', agentId)
+}
+
+/** Is it an agent of another kind, whose run our policy does not see? */
+export const isUngoverned = async ({ log }: Pick<Log, 'log'>, agentId: string): Promise<boolean> =>
+  (await streamOfAgent(log, agentId)) === externalStream(agentId)
+
+/** Rejects with `RUN_UNGOVERNED` where it is one: `what` is done with keepup's own agents only. */
+export async function mustGovern(s: Pick<Log, 'log'>, agentId: string, what: string): Promise<void> {
+  if (await isUngoverned(s, agentId)) throw ungoverned(agentId, what)
+}
+
+/** `what` cannot be done with a run of another agent. */
+export const ungoverned = (agentId: string, what: string): Problem =>
+  new Problem(
+    'RUN_UNGOVERNED',
+    `${agentId} is a run of another agent, which keepup records and does not govern: ${what} is not possible; ` +
+      'its events, its cost, verify and cancel are',
+  )
+
+/** Rejects with 404 where the log has no such run; the id of an agent below the root is none. */
+export async function mustBeRun(s: Log, runId: string): Promise<void> {
+  const of = await runOfAgent(s, runId).catch((error: unknown) => {
+    if (error instanceof Problem && error.code === 'NOT_FOUND') return null
+    throw error
+  })
+  if (of !== runId) throw notFound('run', runId)
+}
+
+/**
+ * The folder that a run works in, and what a person should know at its start. A null folder: none, or the beginning of the run
+ * cannot be read.
+ */
+export async function beginningOf(
+  s: Pick<Services, 'log' | 'blobs'>,
+  runId: string,
+): Promise<Pick<StartedRun, 'workspace' | 'warnings'>> {
+  const spec = (await specOf(s, runId).catch(() => null))?.spec
+  return { workspace: spec?.workspace?.path ?? null, warnings: spec === undefined ? [] : warningsOf(spec) }
+}
+
+const warningsOf = ({ role, testCommand }: AgentSpec): string[] =>
+  testCommand === null && role?.qualityGates.some(({ check }) => check === 'tests_pass')
+    ? [
+        `the gate tests_pass of the role ${role.name} cannot hold, because there is no test command; name one (--test-command, testCommand), or give package.json a test script before the start`,
+      ]
+    : []

@@ -1,0 +1,305 @@
+import { z } from 'zod'
+import { ERASE_WHICH, erasable, MAX_ERASURE_REASON } from '../../../domain/agent/decide/commands.ts'
+import { Budget } from '../../../domain/agent/definition/spec.ts'
+import { Milliseconds } from '../../../domain/log/time-span.ts'
+import { Ask } from '../approvals/schemas.ts'
+import { Reused } from '../history/reused-schemas.ts'
+import { AcceptedLoss } from '../losses/schemas.ts'
+import { AnyJson, By, FileChanged, Folder, Id, Money, Next, Position, Recorded } from '../schemas.ts'
+import { Parked } from '../system/schemas.ts'
+
+const count = z.int().nonnegative()
+const AcceptedLosses = z
+  .array(AcceptedLoss)
+  .readonly()
+  .meta({ description: 'Losses of the log that persons have accepted and that concern this run' })
+
+/** Use of one agent, or the sum over a tree. Null: another agent has not reported its tokens, or a call's cost is unknown. */
+export const Bill = z
+  .strictObject({
+    inputTokens: count.nullable(),
+    outputTokens: count.nullable(),
+    cacheReadTokens: count.nullable(),
+    cacheWriteTokens: count.nullable(),
+    ...Money,
+    modelCalls: count,
+    toolCalls: count,
+    inDoubt: z.strictObject({ modelCalls: count, tokens: count, ...Money }).meta({
+      description: 'The part of the above that is estimated: the ends of those model calls were not seen',
+    }),
+  })
+  .meta({ id: 'Bill' })
+
+/** One thing that a run waits for. `toolCallId`: the call that it is about; null where it is about none. From `model`, an outage
+ * of its models, it goes on by itself. */
+export const Waiting = z
+  .strictObject({
+    for: z.enum(['input', 'approval', 'doubt', 'pause', 'model']),
+    agentId: z.string(),
+    toolCallId: z.string().nullable(),
+  })
+  .meta({ id: 'Waiting' })
+
+export const MachineState = z
+  .enum(['IDLE', 'THINKING', 'TOOL_WAIT', 'OBSERVATION', 'RECOVERY', 'DONE', 'ERROR'])
+  .meta({ id: 'MachineState', description: 'Where the agent stands in its state machine' })
+
+export const RunStatus = z.enum(['active', 'recovering', 'completed', 'failed']).meta({
+  id: 'RunStatus',
+  description: 'How the run stands; one that was cancelled is failed, with the error CANCELLED',
+})
+
+export const Run = z
+  .strictObject({
+    runId: z.string(),
+    agentId: z.string().meta({ description: 'Its root agent' }),
+    status: RunStatus,
+    machineState: MachineState,
+    paused: z.boolean(),
+    role: z.string().nullable(),
+    phase: z.string().nullable(),
+    model: z.string().nullable(),
+    task: z.string().nullable(),
+    workspace: z.string().nullable().meta({ description: 'The folder it works in' }),
+    backend: z.string().nullable().meta({ description: "The kind of another agent; null: keepup's own" }),
+    ungoverned: z.boolean().meta({ description: 'Our policy sees nothing of what the agent does' }),
+    turn: count,
+    step: count,
+    revision: z.int(),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+    summary: z.string().nullable(),
+    error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+    partialOutput: z.string().nullable().meta({ description: 'Of a run that failed: the last text of its model' }),
+    unmetGates: z.array(z.string()).readonly(),
+    waiting: z.array(Waiting).readonly().meta({ description: 'All that it waits for, the most urgent first' }),
+    own: Bill,
+    total: Bill,
+    source: z.strictObject({ agentId: z.string(), step: count }).nullable(),
+    incomplete: z.boolean().meta({ description: 'Something could not be read; the figures may be too low' }),
+    shortened: z
+      .boolean()
+      .meta({ description: 'The log holds less of it than was seen, and no person has accepted that' }),
+    bytes: count.nullable().meta({ description: 'Stored bytes; null where they are not known' }),
+    driving: z.boolean(),
+    interrupted: z.boolean().nullable().meta({
+      description:
+        'It could go on and no process drives it: a process ended or was killed. null: not known here, where others may drive it',
+    }),
+  })
+  .meta({ id: 'Run' })
+export type Run = z.infer<typeof Run>
+
+/** One kind of budget of an agent. */
+const Account = z.strictObject({
+  given: count.nullable().meta({ description: 'At its birth and since; null: no limit' }),
+  spent: count.meta({ description: 'By it and by children that have ended' }),
+  reserved: count.meta({ description: 'Granted to children whose end is not known' }),
+  uncertain: count.meta({ description: 'What late answers, and agents that nothing reaches, may still add' }),
+})
+const Books = z.strictObject({ tokens: Account, nanoDollars: Account, agents: Account }).meta({ id: 'Books' })
+
+export const AgentNode = z
+  .strictObject({
+    agentId: z.string(),
+    parentId: z.string().nullable(),
+    depth: z.int().meta({ description: '0: the root agent; -1: not known' }),
+    role: z.string().nullable(),
+    backend: z.string().nullable().meta({ description: "The kind of another agent; null: keepup's own" }),
+    ungoverned: z.boolean().meta({ description: 'Our policy sees nothing of what the agent does' }),
+    phase: z.string().nullable(),
+    status: RunStatus,
+    machineState: MachineState,
+    paused: z.boolean(),
+    turn: count,
+    step: count,
+    code: z.string().nullable().meta({ description: 'Of one that failed' }),
+    unreached: z.boolean().meta({
+      description: 'Its parent has gone on without it: it could not be read, or did not end in time',
+    }),
+    createdAt: z.string(),
+    completedAt: z.string().nullable(),
+    waiting: z.array(Waiting).readonly().meta({ description: 'All that this agent waits for' }),
+    own: Bill,
+    total: Bill,
+    budget: Books.nullable().meta({ description: 'null: not known' }),
+  })
+  .meta({ id: 'AgentNode' })
+
+export const RunTree = z
+  .strictObject({
+    position: Position,
+    runId: z.string(),
+    agents: z.array(AgentNode).readonly().meta({ description: 'Each one followed by those below it' }),
+    recorded: z
+      .array(
+        z.strictObject({
+          agentId: z.string(),
+          parentId: z.string(),
+          runId: z.string(),
+          role: z.string().nullable(),
+          status: RunStatus,
+          code: z.string().nullable(),
+        }),
+      )
+      .readonly()
+      .meta({ description: 'Of a fork: children of its source that had ended before it; nothing drives them again' }),
+  })
+  .meta({ id: 'RunTree' })
+
+export const RunList = z.strictObject({ position: Position, runs: z.array(Run), next: Next }).meta({ id: 'RunList' })
+
+export const RunDetail = z
+  .strictObject({
+    position: Position,
+    run: Run,
+    tree: z.array(AgentNode).readonly(),
+    asks: z.array(Ask).readonly(),
+    parked: z
+      .array(Parked)
+      .readonly()
+      .meta({ description: 'Why it is incomplete: agents of it whose events the tables cannot take any further' }),
+    acceptedLosses: AcceptedLosses,
+    reuse: Reused.nullable().meta({ description: 'Of a fork that takes recorded outcomes; null: it takes none' }),
+    restoring: z
+      .strictObject({ step: z.int().nullable(), tree: z.string().nullable(), replaces: z.string().nullable() })
+      .nullable()
+      .meta({
+        description: 'A restore of files that has not ended: it is at work, or its process was lost; null: none',
+      }),
+    workersDrive: z.boolean().meta({
+      description: 'On servers: it was started for any worker to drive, so that it goes on by itself where workers are',
+    }),
+    missingTools: z
+      .array(z.string())
+      .meta({ description: 'Tools of the run that the answering process does not have: another one must drive it' }),
+  })
+  .meta({ id: 'RunDetail' })
+export type RunDetail = z.infer<typeof RunDetail>
+
+/** The answer to a start and to a fork. `workspace`: the folder it works in; null: none. */
+export const Started = z
+  .strictObject({
+    runId: z.string(),
+    agentId: z.string(),
+    revision: z.int(),
+    driving: z.boolean(),
+    created: z.boolean().meta({ description: 'False: the same request had started it before' }),
+    workspace: z.string().nullable(),
+    warnings: z.array(z.string()).meta({ description: 'Sentences for a person, such as a gate that cannot hold' }),
+  })
+  .meta({ id: 'Started' })
+export type StartedRun = z.infer<typeof Started>
+
+export const InputBody = z
+  .strictObject({
+    text: z.string().trim().min(1),
+    agent: Id.optional().meta({ description: 'To this agent of the run; default: the root agent' }),
+    toolCallId: Id.optional().meta({ description: 'The question that the text answers, which must be open' }),
+    by: By.optional(),
+  })
+  .meta({ id: 'Input' })
+export const CancelBody = z
+  .strictObject({ reason: z.string().min(1).optional(), deadlineMs: Milliseconds.optional(), by: By.optional() })
+  .meta({ id: 'Cancel' })
+export const PauseBody = z
+  .strictObject({ reason: z.string().min(1).optional(), by: By.optional() })
+  .meta({ id: 'Pause' })
+/** `drive` false: only lift the pause. */
+export const ResumeBody = z.strictObject({ drive: z.boolean().default(true), by: By.optional() }).meta({ id: 'Resume' })
+/**
+ * Of a finished run: the event at `revision`, those from there `to` another, or `all`. `agent`: where none is named the root
+ * agent, and for `all` every agent of the run. `dryRun`: only tell which bodies would be emptied.
+ */
+export const EraseBody = z
+  .strictObject({
+    revision: count.optional(),
+    to: count.optional(),
+    all: z.literal(true).optional(),
+    reason: z.string().trim().min(1).max(MAX_ERASURE_REASON),
+    dryRun: z.boolean().default(false),
+    agent: Id.optional(),
+    by: By.optional(),
+  })
+  .refine(erasable, { message: ERASE_WHICH })
+  .meta({ id: 'Erase' })
+/** `bodies`: of a dry run, what would be emptied; `size` in bytes as stored, `turn` 0 outside of turns. */
+export const Erased = Recorded.extend({
+  dryRun: z.boolean(),
+  bodies: z
+    .array(z.strictObject({ agentId: z.string(), revision: count, type: z.string(), turn: count, size: count }))
+    .optional(),
+  facts: z.array(z.string()).optional().meta({
+    description:
+      'With "all": facts that the run saved, at most 500. They stay; POST /v1/memories/{id}/forget erases one.',
+  }),
+}).meta({ id: 'Erased' })
+
+export const ForkBody = z
+  .strictObject({
+    step: count.optional(),
+    turn: count.optional(),
+    event: count.optional(),
+    agent: Id.optional(),
+    workspace: Folder.optional(),
+    model: z.string().min(1).max(300).optional(),
+    maxTurns: z.int().positive().optional(),
+    budget: Budget.partial().optional().meta({ description: 'Its own: what the source has spent is not counted.' }),
+    reuse: z.literal(true).optional().meta({
+      description:
+        'Take the recorded outcomes of models, tools and children as long as the fork asks for the same; they are neither performed nor billed.',
+    }),
+    drive: z.boolean().default(true).meta({ description: 'False: only record the fork.' }),
+    by: By.optional(),
+  })
+  .refine((q) => [q.step, q.turn, q.event].filter((v) => v !== undefined).length <= 1, {
+    error: 'give only one of step, turn and event',
+  })
+  .meta({ id: 'Fork' })
+
+export const Difference = z
+  .strictObject({
+    a: z.strictObject({ agentId: z.string(), revision: z.int() }),
+    b: z.strictObject({ agentId: z.string(), revision: z.int() }),
+    state: z.array(z.strictObject({ path: z.string(), a: AnyJson.optional(), b: AnyJson.optional() })),
+    messages: z.strictObject({ common: count, onlyA: z.array(AnyJson), onlyB: z.array(AnyJson) }),
+    files: z
+      .strictObject({
+        changes: z.array(FileChanged),
+        patch: z.string(),
+      })
+      .nullable(),
+  })
+  .meta({ id: 'Difference' })
+
+export const VerifiedRun = z
+  .strictObject({
+    runId: z.string(),
+    ok: z.boolean(),
+    agents: z.array(
+      z.strictObject({
+        agentId: z.string(),
+        events: count,
+        ok: z.boolean(),
+        head: z.string(),
+        erased: z.array(z.strictObject({ revision: count, reason: z.string() })).readonly(),
+        problems: z
+          .array(
+            z.strictObject({
+              revision: z.int(),
+              code: z.enum(['CHAIN', 'BODY', 'DIGEST', 'SHAPE', 'TIME', 'BLOB', 'CHILD', 'ORPHAN', 'TABLE']),
+              message: z.string(),
+            }),
+          )
+          .readonly(),
+        digests: count,
+        unchecked: count,
+      }),
+    ),
+    acceptedLosses: AcceptedLosses,
+    parked: z
+      .array(Parked)
+      .readonly()
+      .meta({ description: 'Its streams that the tables cannot take any further, whether or not they are whole' }),
+  })
+  .meta({ id: 'VerifiedRun' })

@@ -1,0 +1,52 @@
+import { claimKey } from '../../../domain/agent/runtime/claim-key.ts'
+import { wellFormed } from '../../../domain/log/well-formed.ts'
+import { startAgent } from '../external/start-agent.ts'
+import type { Services } from '../services.ts'
+import { keyedRunId, madeBefore, shown } from './idempotency.ts'
+import { mustWrite } from './record-command.ts'
+import { actorOf, type RequestOptions, tracing } from './request-options.ts'
+import { beginningOf } from './run-of-agent.ts'
+import type { StartedRun } from './schemas.ts'
+import { OWN_AGENT, type StartRun } from './start-schemas.ts'
+
+/**
+ * Starts a run, or finds the one that the same Idempotency-Key started. Rejects with what `prepare` refuses. `here` false:
+ * a run that is to be driven is left to another process. `network`: the request came over it (see startAgent).
+ */
+export async function startRun(
+  s: Services,
+  request: StartRun,
+  options: RequestOptions,
+  here = true,
+  network = false,
+): Promise<StartedRun> {
+  mustWrite(s)
+  const asked = wellFormed(request)
+  const { agent } = asked
+  if (agent !== undefined && agent !== OWN_AGENT) return startAgent(s, { ...asked, agent }, options, network)
+  const { key } = options
+  const runId = key === undefined ? s.runtime.newRunId() : keyedRunId(s, 'run', key)
+  // Named or not, it is the same request.
+  const { drive, by, agent: _, ...what } = asked
+  const asking = {
+    by: actorOf('user', by),
+    ...(key === undefined ? {} : { key, asked: what }),
+    ...tracing(options),
+  }
+  const before = key !== undefined && (await madeBefore(s, runId, key, what))
+  let created = false
+  let revision = -1
+  if (before) revision = (await s.log.head(`agent-${runId}`))?.revision ?? -1
+  else {
+    const spec = await s.starts.prepare(asked)
+    const approve = asked.approve?.length ? { approve: asked.approve } : {}
+    if (key !== undefined) await claimKey(s, key, { start: what })
+    const start = { kind: 'start', spec, task: asked.task ?? null, ...(drive ? { drive } : {}), ...approve } as const
+    // Of requests that come at the same time one starts the run; the state of the others' knows their command id.
+    ;({ recorded: created, revision } = await s.runtime.execute(runId, start, asking))
+  }
+  if (drive && here) s.drivers.start(runId)
+  const { driving } = s.drivers.state(runId)
+  await shown(s)
+  return { runId, agentId: runId, revision, driving, created, ...(await beginningOf(s, runId)) }
+}

@@ -1,0 +1,117 @@
+import { isAbsolute } from 'node:path'
+import { z } from 'zod'
+import { EVENT_TYPES } from './events/filter.ts'
+import { isPlain, PLAIN } from './text/plain-text.ts'
+
+/** Any JSON value, as a response holds it. */
+export const AnyJson = z.unknown().meta({ description: 'Any JSON value' })
+
+/** A JSON value in a request. Parsing has proved it; `z.json()` itself cannot be drawn in an OpenAPI document. */
+export const JsonValue = AnyJson as unknown as z.ZodType<z.core.util.JSONType, z.core.util.JSONType>
+
+export const By = z
+  .string()
+  .trim()
+  .min(1)
+  .max(200)
+  .refine(isPlain, PLAIN)
+  .meta({ description: 'Who asks. Recorded as said, marked as claimed.' })
+
+/** The thing to look up by its id: a run, an agent, a call, a stream; or the beginning of one. */
+export const Id = z.string().min(1).max(300).refine(isPlain, PLAIN)
+
+/** RFC 9457. `code` is stable; `errors` say where in the request. */
+export const ProblemBody = z
+  .strictObject({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    code: z.string(),
+    detail: z.string(),
+    errors: z
+      .array(
+        z.strictObject({
+          in: z.enum(['body', 'query', 'path', 'header']).optional(),
+          path: z.string().meta({ description: 'Such as limits.maxTurns' }),
+          message: z.string(),
+        }),
+      )
+      .optional(),
+  })
+  .meta({ id: 'Problem' })
+export type ProblemBody = z.infer<typeof ProblemBody>
+
+/** Cursor text of the log position that an answer shows; null before the first event. */
+export const Position = z.string().nullable().meta({ description: 'Cursor of the log position that this shows' })
+
+/** A whole number in a query or a path, written with digits only: an empty text is no 0. */
+export const Digits = z
+  .string()
+  .regex(/^\d{1,15}$/, { error: 'expected a whole number' })
+  .transform(Number)
+
+/** A folder of the server's host. */
+export const Folder = z
+  .string()
+  .min(1)
+  .refine((path) => !path.includes('\0'), { error: 'expected a path; no path holds a NUL character' })
+  .refine(isAbsolute, {
+    error: 'expected an absolute path: a relative one would start at whatever folder the server runs in',
+  })
+
+/** Cursor text: what an answer gave as `next`, `position` or an event's `cursor`. */
+export const CursorText = z
+  .string()
+  .min(1)
+  .max(300)
+  .refine(isPlain, PLAIN)
+  .meta({ description: 'A cursor that an answer gave (`next`, `position`, `cursor`): what comes is after it' })
+
+/** Every list is read in pages; the cursor is the same kind everywhere. */
+export const PageQuery = z.strictObject({
+  limit: Digits.pipe(z.int().min(1).max(500)).prefault('50').meta({ type: 'integer' }),
+  after: CursorText.optional(),
+})
+
+export const Next = z.string().nullable().meta({ description: '`after` of the next page; null: this is the last' })
+
+/** Types of events, separated by commas. */
+export const EventTypes = z
+  .string()
+  .transform((text) => text.split(',').map((name) => name.trim()))
+  .pipe(z.array(z.enum(EVENT_TYPES as [string, ...string[]])))
+  .meta({ type: 'string', description: 'Types, separated by commas' })
+
+/** Money: whole nano-dollars, and the same in dollars to be read; null where the price is not known. */
+export const Money = {
+  nanoDollars: z.int().nonnegative().nullable(),
+  usd: z.number().nonnegative().nullable().meta({ description: 'The same in dollars, to be read; add nano-dollars' }),
+}
+
+/** The answer to a command: the agent's revision after it. */
+export const Recorded = z
+  .strictObject({ runId: z.string(), agentId: z.string(), revision: z.int(), driving: z.boolean() })
+  .meta({ id: 'Recorded' })
+export type Recorded = z.infer<typeof Recorded>
+
+const point = {
+  step: Digits.optional().meta({ type: 'integer' }),
+  turn: Digits.optional().meta({ type: 'integer' }),
+  event: Digits.optional().meta({ type: 'integer' }),
+}
+const oneOf = [
+  (q: { step?: unknown; turn?: unknown; event?: unknown }) =>
+    [q.step, q.turn, q.event].filter((v) => v !== undefined).length <= 1,
+  { error: 'give only one of step, turn and event' },
+] as const
+
+/** A step, turn or event (revision) of an agent's history; at most one of them, the head where none is given. */
+export const PointQuery = z.strictObject(point).refine(...oneOf)
+
+/** {@link PointQuery}, of the root agent of a run or of another one. */
+export const AtQuery = z.strictObject({ ...point, agent: Id.optional() }).refine(...oneOf)
+
+/** The change of a file from one version of a workspace to another. */
+export const FileChanged = z
+  .strictObject({ path: z.string(), change: z.enum(['added', 'modified', 'deleted']) })
+  .meta({ id: 'FileChange' })

@@ -1,0 +1,69 @@
+import { createRoute } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import { body, json, newApp, refusals } from '../../http/new-app.ts'
+import { codeOf, cookieName, endSessions, mustBeSameOrigin } from '../../http/sessions/session-guard.ts'
+import { SESSION_MS, type WebSessions } from '../../http/sessions/web-sessions.ts'
+import type { HttpCode } from '../../http/status.ts'
+import { Problem } from '../problem.ts'
+import { Session, SessionCode, SessionCodeBody } from './schemas.ts'
+
+const code = createRoute({
+  method: 'post',
+  path: '/v1/session/codes',
+  operationId: 'makeSessionCode',
+  summary: 'A code that opens the page in a browser: once, within a minute',
+  request: { body: body(SessionCodeBody) },
+  responses: { 200: json(SessionCode, 'The code'), ...refusals },
+})
+
+const exchange = createRoute({
+  method: 'post',
+  path: '/v1/session',
+  operationId: 'beginSession',
+  summary: 'Exchange a code for a session of the page: a cookie, and a key that goes with it',
+  security: [{ code: [] }],
+  responses: { 200: json(Session, 'The session'), ...refusals },
+})
+
+const end = createRoute({
+  method: 'delete',
+  path: '/v1/session',
+  operationId: 'endSession',
+  summary: 'End the session of the page, and take its cookie away',
+  responses: { 204: { description: 'Gone' }, ...refusals },
+})
+
+/** Scripts cannot read it, no other site's page sends it, and only the API gets it. */
+function cookie(c: Context, value: string, maxAgeMs: number): string {
+  const secure = c.req.header('origin')?.startsWith('https:') ? '; Secure' : ''
+  return `${cookieName(c)}=${value}; Path=/v1; Max-Age=${maxAgeMs / 1000}; HttpOnly; SameSite=Strict${secure}`
+}
+
+/** `url`: where browsers find this process; null: nowhere. */
+export function sessionRoutes(sessions: WebSessions, url: () => string | null) {
+  return newApp()
+    .openapi(code, (c) => {
+      const made = sessions.code(c.req.valid('json').by ?? null)
+      const base = url()
+      // Behind the # it is sent to no server, and stands in no log.
+      const link = base === null ? null : `${base}/#code=${made.code}`
+      return c.json({ code: made.code, expiresAt: new Date(made.until).toISOString(), url: link }, 200)
+    })
+    .openapi(exchange, (c) => {
+      mustBeSameOrigin(c)
+      const session = sessions.exchange(codeOf(c) ?? '')
+      if (session === null)
+        throw new Problem<HttpCode>(
+          'UNAUTHORIZED',
+          'this link was used before, or is older than a minute; make another one: keepup open',
+        )
+      c.header('set-cookie', cookie(c, session.cookie, SESSION_MS))
+      const { key, by, expiresAt } = session
+      return c.json({ key, by, expiresAt: new Date(expiresAt).toISOString() }, 200)
+    })
+    .openapi(end, (c) => {
+      endSessions(c, sessions)
+      c.header('set-cookie', cookie(c, '', 0))
+      return c.body(null, 204)
+    })
+}

@@ -1,0 +1,25 @@
+import { z } from 'zod'
+import { By } from '../schemas.ts'
+
+/** `by`: the person whose browser is to open the page. */
+export const SessionCodeBody = z.strictObject({ by: By.optional() }).meta({ id: 'SessionCodeBody' })
+
+export const SessionCode = z
+  .strictObject({
+    code: z.string().meta({ description: 'To be exchanged once, by `Authorization: Keepup-Code <code>`' }),
+    expiresAt: z.string(),
+    url: z.string().nullable().meta({
+      description: 'The page, with the code; null: the process that answers listens on no address for browsers',
+    }),
+  })
+  .meta({ id: 'SessionCode' })
+
+export const Session = z
+  .strictObject({
+    key: z
+      .string()
+      .meta({ description: "The page's half, for the header `keepup-session`; the cookie is the other half" }),
+    by: z.string().nullable(),
+    expiresAt: z.string(),
+  })
+  .meta({ id: 'Session' })

@@ -1,0 +1,12 @@
+import type { z } from 'zod'
+import type { Services } from '../services.ts'
+import type { SqlAnswer, SqlQuestion } from './schemas.ts'
+
+/** Answers a question in SQL once the tables show all that is recorded; `position` is what they show at least. */
+export async function askSql(
+  s: Pick<Services, 'read' | 'auditor'>,
+  { sql, limit, timeoutMs }: z.output<typeof SqlQuestion>,
+): Promise<SqlAnswer> {
+  const { position } = await s.read.status()
+  return { position, ...(await s.auditor.ask(sql, { rows: limit, ms: timeoutMs })) }
+}

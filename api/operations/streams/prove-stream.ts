@@ -1,0 +1,84 @@
+import { idOf, KINDS_OF_RUNS, kindOf } from '../../../domain/log/owner.ts'
+import { contextStream } from '../../../domain/store/aggregate.ts'
+import type { Problem, StreamProof } from '../../../domain/stream/runtime/proof.ts'
+import { verifyChain } from '../../../domain/stream/runtime/verify.ts'
+import type { AlteredRow } from '../../../projections/index.ts'
+import { notFound } from '../problem.ts'
+import type { Services } from '../services.ts'
+
+type Proving = Pick<Services, 'log' | 'blobs' | 'read' | 'runtime' | 'documents' | 'memories' | 'contexts'>
+
+/** Rows of one stream that a proof names at most. */
+const MAX_ROWS = 50
+/** UTF-16 units of a value that a problem shows. */
+const MAX_VALUE = 200
+
+/**
+ * Proves a stream of any kind: its chain, bodies and digests, that the log holds all of it that the tables have seen, and
+ * that the tables hold the rows which its events give. Throws a 404 Problem where the log has no such stream.
+ */
+export async function proveStream(s: Proving, stream: string): Promise<StreamProof> {
+  if ((await s.log.head(stream)) === null) throw notFound('stream', stream, 'GET /v1/streams lists them')
+  return asStored(s, stream, () => prove(s, stream))
+}
+
+function prove(s: Proving, stream: string): Promise<StreamProof> {
+  const [kind, id] = [kindOf(stream), idOf(stream)]
+  if (KINDS_OF_RUNS.includes(kind)) return s.runtime.verify(id)
+  if (kind === 'document') return s.documents.history.verify(id)
+  if (kind === 'memory') return s.memories.verify(id)
+  if (stream === contextStream(id)) return s.contexts.verify(id)
+  return verifyChain(s, stream)
+}
+
+/** A proof of a stream that also compares the log with what the tables have seen of the stream, and their rows with its events. */
+export async function asStored<T extends StreamProof>(
+  s: Pick<Services, 'read'>,
+  stream: string,
+  prove: () => Promise<T>,
+): Promise<T> {
+  await s.read.current()
+  // The tables are read first: the log only grows meanwhile.
+  const { value } = await s.read.streams({ prefix: stream, limit: 1 })
+  const seen = value[0]?.stream === stream ? value[0].revision : -1
+  return withRows(s, stream, asSeen(await prove(), seen))
+}
+
+/** A proof that also says whether the log holds the revision that the tables have seen of the stream. */
+export function asSeen<T extends StreamProof>(found: T, seen: number): T {
+  if (found.events > seen) return found
+  const message = `the log ends before revision ${seen}, which the tables have seen: restore the log from a backup`
+  return { ...found, ok: false, problems: [...found.problems, { revision: seen, code: 'CHAIN', message }] }
+}
+
+/**
+ * A proof that also compares the stored rows of the stream with its events. The rows of a stream that does not hold are not
+ * compared: its events do not tell them.
+ */
+export async function withRows<T extends StreamProof>(s: Pick<Services, 'read'>, stream: string, found: T): Promise<T> {
+  if (!found.ok) return found
+  const altered = await s.read.altered(stream)
+  if (altered.length === 0) return found
+  const told = altered.slice(0, MAX_ROWS).map(alteredText)
+  if (altered.length > MAX_ROWS) told.push(`${altered.length - MAX_ROWS} more rows differ`)
+  const revision = found.events - 1
+  const problems = told.map((message): Problem => ({ revision, code: 'TABLE', message }))
+  return { ...found, ok: false, problems: [...found.problems, ...problems] }
+}
+
+/** An altered row in one sentence: table, key, and each column with both values. */
+export function alteredText({ table, key, state, columns }: AlteredRow): string {
+  const row = `${table} (${Object.entries(key)
+    .map(([name, value]) => `${name} ${shown(value)}`)
+    .join(', ')})`
+  if (state === 'missing') return `the row of ${row} is missing`
+  if (state === 'extra') return `the log gives no row of ${row}`
+  return `${row}: ${columns
+    .map(({ name, stored, folded }) => `${name} is ${shown(stored)} where the log gives ${shown(folded)}`)
+    .join('; ')}`
+}
+
+function shown(value: string | number | null): string {
+  const text = JSON.stringify(value)
+  return text.length <= MAX_VALUE ? text : `${text.slice(0, MAX_VALUE)}…`
+}

@@ -1,0 +1,121 @@
+import { createRoute, z } from '@hono/zod-openapi'
+import { formatCursor } from '../../../domain/log/cursor.ts'
+import { agentStream } from '../../../domain/log/ids.ts'
+import { newApp, RunId, refusals } from '../../http/new-app.ts'
+import { type Piece, type StreamOptions, sse, streamResponse } from '../../http/stream-response.ts'
+import { EventFeed } from '../events/feed.ts'
+import { askedEvents } from '../events/feed-page.ts'
+import { checkedCursor, isPerson } from '../events/filter.ts'
+import { EventView } from '../events/schemas.ts'
+import { given } from '../omit-undefined.ts'
+import { mustBeRun, runOfAgent } from '../runs/run-of-agent.ts'
+import { CursorText, EventTypes, Id } from '../schemas.ts'
+import type { Services } from '../services.ts'
+
+const stream = (description: string) => ({
+  200: {
+    description,
+    content: { 'text/event-stream': { schema: z.string() }, 'application/x-ndjson': { schema: EventView } },
+  },
+  ...refusals,
+})
+
+const events = createRoute({
+  method: 'get',
+  path: '/v1/events',
+  operationId: 'streamEvents',
+  summary: 'Every event of the log, then those to come; nothing is skipped or repeated',
+  description: 'SSE, or NDJSON where asked for. `Last-Event-ID` (or `after`) is a cursor: what comes is after it.',
+  request: {
+    headers: z.object({ 'last-event-id': z.string().optional(), accept: z.string().optional() }),
+    query: z.strictObject({
+      after: CursorText.optional(),
+      run: Id.optional(),
+      agent: Id.optional(),
+      type: EventTypes.optional(),
+      brief: z.enum(['true', 'false']).default('false').openapi({ description: 'true: long texts are cut' }),
+      from: z.enum(['start', 'head']).default('start').openapi({ description: 'Where to begin without a cursor' }),
+      follow: z.enum(['true', 'false']).default('true').openapi({ description: 'false: end at the head of now' }),
+    }),
+  },
+  responses: stream('Events'),
+})
+
+const live = createRoute({
+  method: 'get',
+  path: '/v1/runs/{id}/live',
+  operationId: 'streamRunNews',
+  summary: 'Text as it streams, and whether a driver is at work; ephemeral, never stored',
+  request: { params: RunId },
+  responses: {
+    200: { description: 'News', content: { 'text/event-stream': { schema: z.string() } } },
+    ...refusals,
+  },
+})
+
+export function streamRoutes(s: Services, heartbeatMs: number) {
+  const heartbeat = (text: () => string): NonNullable<StreamOptions['heartbeat']> => ({
+    ms: heartbeatMs,
+    text,
+    clock: s.clock,
+  })
+
+  /** So that a reader knows when silence is none of ours. */
+  const pace = { 'keepup-heartbeat-ms': String(heartbeatMs) }
+  const feed = new EventFeed(s)
+
+  return newApp()
+    .openapi(events, async (c) => {
+      const q = c.req.valid('query')
+      const asked = c.req.valid('header')
+      if (q.run !== undefined) await mustBeRun(s, q.run)
+      if (q.agent !== undefined && !isPerson(q.agent)) await runOfAgent(s, q.agent)
+      const ndjson = asked.accept?.includes('application/x-ndjson') ?? false
+      let after = await checkedCursor(s.log, asked['last-event-id'] ?? q.after)
+      if (after === null && q.from === 'head') after = await s.log.headCursor()
+      const filter = given({ run: q.run, agent: q.agent, types: q.type && new Set(q.type) })
+      const wanted = askedEvents({ format: ndjson ? 'ndjson' : 'sse', brief: q.brief === 'true' }, filter)
+      const over = new AbortController()
+      // A consumer that filters much still moves on: where it stands is told with each heartbeat.
+      let seen = after
+      async function* pieces(): AsyncGenerator<Piece> {
+        // Where it begins: a reader that loses the connection before the first event goes on from here.
+        if (!ndjson) yield after === null ? ': events\n\n' : sse({ id: formatCursor(after) })
+        for await (const page of q.follow === 'true' ? feed.follow(after, over.signal) : feed.read(after)) {
+          for await (const piece of page.pieces(wanted)) {
+            if (over.signal.aborted) return
+            yield piece
+          }
+          seen = page.end
+        }
+      }
+      const beat = () => (ndjson ? '\n' : seen === null ? ': still here\n\n' : sse({ id: formatCursor(seen) }))
+      return streamResponse(pieces(), {
+        format: ndjson ? 'ndjson' : 'sse',
+        headers: pace,
+        heartbeat: heartbeat(beat),
+        onClose: () => over.abort(),
+      })
+    })
+    .openapi(live, async (c) => {
+      const { id } = c.req.valid('param')
+      await mustBeRun(s, id)
+      const over = new AbortController()
+      const news = s.live.listen(id, over.signal)
+      const now = s.drivers.state(id)
+      async function* pieces(): AsyncGenerator<string> {
+        yield sse({ event: 'drive', data: { kind: 'drive', runId: id, ...now } })
+        for await (const item of news) {
+          const ended = item.kind === 'drive' && item.end !== null
+          const head = ended ? await s.log.head(agentStream(id)).catch(() => null) : null
+          yield sse({ event: item.kind, data: head ? { ...item, revision: head.revision } : item })
+        }
+      }
+      return streamResponse(pieces(), {
+        format: 'sse',
+        headers: pace,
+        heartbeat: heartbeat(() => ': still here\n\n'),
+        onClose: () => over.abort(),
+      })
+    })
+}

@@ -1,0 +1,112 @@
+import { z } from 'zod'
+import { FileChanged, Folder, Id } from '../schemas.ts'
+
+/** `replaced`: the version that holds the files as they were before; restoring it brings them back. */
+export const Restored = z
+  .strictObject({
+    runId: z.string(),
+    dryRun: z.boolean(),
+    tree: z.string(),
+    replaced: z.string(),
+    changes: z.array(FileChanged).readonly().meta({ description: 'deleted: files that the version does not know' }),
+  })
+  .meta({ id: 'Restored' })
+
+export const Health = z
+  .strictObject({
+    ok: z.boolean(),
+    logId: z.string(),
+    driving: z.int().nonnegative(),
+    readOnly: z.boolean(),
+    drivesDue: z
+      .boolean()
+      .meta({ description: 'It drives by itself what is due, and tries again what could not go on' }),
+  })
+  .meta({ id: 'Health' })
+
+const Part = z.enum(['answers', 'silent', 'unusable'])
+export const Ready = z
+  .strictObject({
+    ready: z.boolean(),
+    log: Part,
+    tables: Part,
+    parked: z.int().nullable().meta({
+      description:
+        'Streams that the tables cannot take any further, which stop no other; null where the tables do not answer',
+    }),
+  })
+  .meta({ id: 'Ready' })
+
+/** A stream whose event at `revision` the tables cannot take: they show what came before it. */
+export const Parked = z
+  .strictObject({ stream: z.string(), runId: z.string(), revision: z.int(), code: z.string(), error: z.string() })
+  .meta({ id: 'Parked' })
+
+/** Cursors of what the tables show and of the log's head; null before the first event. */
+export const Projections = z
+  .strictObject({
+    position: z.string().nullable(),
+    head: z.string().nullable(),
+    behind: z
+      .int()
+      .nonnegative()
+      .meta({ description: 'Events that the tables did not show when this was asked; 10000: that many or more' }),
+    parked: z.array(Parked).readonly(),
+    orphans: z
+      .array(z.strictObject({ agentId: z.string(), runId: z.string(), parentId: z.string() }))
+      .readonly()
+      .meta({ description: 'Agents that no process drives: the stream of the parent has lost their births' }),
+    restoring: z
+      .array(
+        z.strictObject({
+          runId: z.string(),
+          agentId: z.string(),
+          step: z.int().nullable(),
+          tree: z.string().nullable(),
+          replaces: z.string().nullable(),
+          requestedAt: z.string(),
+        }),
+      )
+      .readonly()
+      .meta({ description: 'Restores of files that have not ended: at work, or their process was lost' }),
+  })
+  .meta({ id: 'Projections' })
+
+export const Rebuilt = z
+  .strictObject({
+    events: z.int(),
+    equal: z.boolean().nullable().meta({
+      description:
+        'Null: there was nothing to compare with (the tables were damaged or altered); they were only made anew',
+    }),
+    switched: z.boolean().meta({ description: 'The tables that were made anew are the live ones now' }),
+    differences: z.array(z.string()).readonly(),
+  })
+  .meta({ id: 'Rebuilt' })
+
+/** `accept`: switch to the rebuilt tables also where they are not equal to the live ones. */
+export const RebuildBody = z.strictObject({ accept: z.boolean().default(false) }).meta({ id: 'Rebuild' })
+
+/** One stream, those of a run, or all that are parked. */
+export const ReleaseBody = z
+  .strictObject({
+    stream: Id.optional(),
+    runId: Id.optional(),
+    all: z.literal(true).optional(),
+  })
+  .refine((b) => [b.stream, b.runId, b.all].filter((v) => v !== undefined).length === 1, {
+    error: 'give one of stream, runId and all',
+  })
+  .meta({ id: 'Release' })
+
+/** How many streams are no longer parked, and those that are. */
+export const Released = Projections.extend({ released: z.int().nonnegative() }).meta({ id: 'Released' })
+export const BackupBody = z.strictObject({ folder: Folder }).meta({ id: 'Backup' })
+export const BackedUp = z
+  .strictObject({ folder: z.string(), files: z.array(z.string()).readonly(), bytes: z.int() })
+  .meta({ id: 'BackedUp' })
+export const SecretName = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, { error: 'expected the name of a variable: letters, digits and _' })
+export const SecretNames = z.strictObject({ names: z.array(z.string()).readonly() }).meta({ id: 'SecretNames' })
+export const SecretBody = z.strictObject({ value: z.string().min(1).max(65_536) }).meta({ id: 'Secret' })

@@ -1,0 +1,125 @@
+import { ROLES } from '../../domain/agent/definition/roles.ts'
+import type { AgentServices } from '../../domain/agent/runtime/types.ts'
+import type { DocumentGateway } from '../../domain/document/runtime/gateway.ts'
+import type { Memories } from '../../domain/memory/runtime/memories.ts'
+import type { BlobStore, Clock, EventLog, Random, Vault } from '../../domain/ports/index.ts'
+import type { ContextStores } from '../../domain/store/runtime/context-stores.ts'
+import type { Agents } from '../operations/external/agents.ts'
+import type { Losses } from '../operations/losses/losses.ts'
+import type { KnownModels } from '../operations/models/known-models.ts'
+import { PlanPersistence, type PlanStore } from '../operations/plan/plan-persistence.ts'
+import { Problem } from '../operations/problem.ts'
+import type { ReadModel } from '../operations/read-model.ts'
+import { createStarts, type PrepareServices } from '../operations/runs/prepare-start.ts'
+import type { Files, Services, WorkSubscription } from '../operations/services.ts'
+import type { SqlAuditor } from '../operations/sql/auditor.ts'
+import { readiness } from '../operations/system/readiness.ts'
+import { ChangedTools, type OfferedTools } from './drives/changed-tools.ts'
+import { Drivers } from './drives/drivers.ts'
+import { LiveHub } from './live/hub.ts'
+
+/** The services of a host that puts the runtime behind the API. */
+export interface KeepUpPorts {
+  /** Gets the feed into which streamed text is to be published. */
+  runtime(live: LiveHub): AgentServices
+  readonly log: EventLog
+  /** Absent where nothing tells what the log has lost. */
+  readonly losses?: Losses
+  readonly blobs: BlobStore
+  readonly read: ReadModel
+  readonly files: Files
+  readonly documents: DocumentGateway
+  readonly memories: Memories
+  readonly contexts: ContextStores
+  readonly vault: Vault
+  readonly clock: Clock
+  readonly random: Random
+  readonly prepare: PrepareServices
+  backup(folder: string): Promise<{ readonly files: readonly string[]; readonly bytes: number }>
+  sizes(runIds: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /** A model request as its provider gets it; absent where the host cannot tell. */
+  wire?: NonNullable<Services['wire']>
+  /** Calls the listener with each list of tools that a server from outside gives; absent where there are no such servers. */
+  readonly onOffered?: (listener: (offered: OfferedTools) => void) => void
+  /** Where plans are kept as files; absent where they are not. */
+  readonly planFiles?: PlanStore
+  /** Absent where no other agents are run. */
+  readonly agents?: Agents
+  /** Absent where the host cannot tell of its models. */
+  models?(): KnownModels
+  /** Absent where no questions in SQL can be asked. */
+  readonly auditor?: SqlAuditor
+  readonly readOnly?: boolean
+  readonly workSubscription?: WorkSubscription
+  /** Names this process among several that drive; absent where it is alone. */
+  readonly holder?: string
+  readonly autoDrive?: boolean
+  /** Drives at once (32). */
+  readonly concurrency?: number
+  /** A drive that could not go on, or had not come to rest when this process had to end. */
+  onFault(agentId: string, error: unknown): void
+  /** Closes what was opened for these ports; the drives have ended by then. */
+  close(): Promise<void>
+}
+
+const NEEDED: readonly (keyof KeepUpPorts)[] = [
+  ...(['runtime', 'log', 'blobs', 'read', 'files', 'documents', 'memories', 'contexts'] as const),
+  ...(['vault', 'clock', 'random', 'prepare', 'backup', 'sizes', 'onFault', 'close'] as const),
+]
+
+const NO_AUDITOR: SqlAuditor = {
+  dialect: 'sqlite',
+  ask: () => Promise.reject(new Problem('SQL_UNAVAILABLE', 'this program brought no tables that can be asked in SQL')),
+  close: async () => {},
+}
+
+const NO_LOSSES: Losses = { open: null, refusal: null, look: async () => null, accept: async () => null }
+
+/** Builds the services of the API over the ports of a host. Throws a TypeError that names the ports that are missing. */
+export function createKeepUp(ports: KeepUpPorts): Services {
+  const missing = NEEDED.filter((name) => ports[name] === undefined)
+  if (missing.length > 0)
+    throw new TypeError(`createKeepUp: no ${missing.join(', ')}; to open a data folder with all of it, use openKeepUp`)
+  const live = new LiveHub()
+  const runtime = ports.runtime(live)
+  const drivers = new Drivers(runtime, live, (agentId, error) => ports.onFault(agentId, error), ports.concurrency)
+  const plans = new PlanPersistence(ports.read, ports.planFiles ?? null, (runId, error) => ports.onFault(runId, error))
+  drivers.onEvent((header) => plans.heard(header))
+  const changedTools = new ChangedTools({
+    ...{ runtime, read: ports.read, onFault: (agentId, error) => ports.onFault(agentId, error) },
+    wake: (runId) => void (ports.autoDrive === true && drivers.start(runId)),
+  })
+  if (ports.readOnly !== true) ports.onOffered?.((offered) => changedTools.offered(offered))
+  let closed: Promise<void> | null = null
+  const { log, blobs, read, files, documents, memories, contexts, vault, clock, random } = ports
+  return {
+    ...{ runtime, log, blobs, read, files, documents, memories, contexts, vault, clock, random, live, drivers, plans },
+    starts: createStarts(ports.prepare),
+    roles: () => ports.prepare.roles(),
+    // Those of a role are all that there are: a control tool is for roles only.
+    tools: () => ports.prepare.tools(ROLES.coder!, null),
+    models: () => {
+      if (ports.models === undefined)
+        throw new Problem('WIRE_UNKNOWN', 'this program brought its own models; it cannot tell of them')
+      return ports.models()
+    },
+    backup: (folder) => ports.backup(folder),
+    sizes: (runIds) => ports.sizes(runIds),
+    wire: ports.wire ?? null,
+    agents: ports.agents ?? null,
+    auditor: ports.auditor ?? NO_AUDITOR,
+    readOnly: ports.readOnly ?? false,
+    workSubscription: ports.workSubscription ?? null,
+    holder: ports.holder ?? null,
+    losses: ports.losses ?? NO_LOSSES,
+    ready: readiness({ losses: NO_LOSSES, ...ports }),
+    autoDrive: ports.autoDrive ?? false,
+    close() {
+      closed ??= Promise.all([drivers.stop(), ports.agents?.close(), ports.auditor?.close()])
+        .then(() => Promise.all([plans.settled(), changedTools.settled()]))
+        .then(() => documents.close())
+        .then(() => ports.close())
+      return closed
+    },
+  }
+}

@@ -1,0 +1,68 @@
+import type { ToolSpec } from '../../../domain/agent/definition/tools.ts'
+import type { AgentServices } from '../../../domain/agent/runtime/types.ts'
+import type { ApprovalRow, ReadModel } from '../../operations/read-model.ts'
+
+/** A list of tools that a server from outside has given. */
+export interface OfferedTools {
+  readonly server: string
+  /** The folder whose runs have these tools; null: all runs. */
+  readonly folder: string | null
+  readonly tools: readonly ToolSpec[]
+}
+
+interface Parts {
+  readonly runtime: Pick<AgentServices, 'toolsOffered'>
+  readonly read: Pick<ReadModel, 'approvals' | 'caughtUp'>
+  /** A call was ended: its run can go on. */
+  wake(runId: string): void
+  onFault(agentId: string, error: unknown): void
+}
+
+/**
+ * Voids approvals when the news comes that their tools have changed: runs that wait for a person are not driven, so no driver
+ * would hear it. News that is missed does no harm, as a call looks at its tool again before it runs.
+ */
+export class ChangedTools {
+  readonly #parts: Parts
+  #atWork: Promise<void> = Promise.resolve()
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  offered(offered: OfferedTools): void {
+    const named = new Set(offered.tools.map(({ name }) => name))
+    this.#atWork = this.#atWork
+      .then(async () => {
+        for (const approval of await this.#pending())
+          if (named.has(approval.toolName)) await this.#tell(approval, offered)
+      })
+      .catch((error) => this.#parts.onFault(offered.server, error))
+  }
+
+  /** Resolves when what was heard has been recorded. */
+  settled(): Promise<void> {
+    return this.#atWork
+  }
+
+  async #tell({ agentId, runId }: ApprovalRow, { tools, folder }: OfferedTools): Promise<void> {
+    const { runtime, wake, onFault } = this.#parts
+    try {
+      if (await runtime.toolsOffered(agentId, tools, folder)) wake(runId)
+    } catch (error) {
+      onFault(agentId, error)
+    }
+  }
+
+  async #pending(): Promise<readonly ApprovalRow[]> {
+    await this.#parts.read.caughtUp()
+    const found: ApprovalRow[] = []
+    for (let after: string | undefined; ; ) {
+      const page = { state: 'pending', limit: 100, ...(after === undefined ? {} : { after }) } as const
+      const { value } = await this.#parts.read.approvals(page)
+      found.push(...value.approvals)
+      if (value.next === null) return found
+      after = value.next
+    }
+  }
+}

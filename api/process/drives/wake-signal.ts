@@ -1,0 +1,42 @@
+import type { Clock } from '../../../domain/ports/index.ts'
+
+/** Lets others ask for a look, and hear when one that began after they had asked is over. */
+export class WakeSignal {
+  #waiting: PromiseWithResolvers<void>[] = []
+  #wake: () => void = () => undefined
+
+  /** Resolves after the next look; rejects where that look failed. */
+  notify(): Promise<void> {
+    const answered = Promise.withResolvers<void>()
+    this.#waiting.push(answered)
+    this.#wake()
+    return answered.promise
+  }
+
+  /** For who looks, before the look: gives what is to be called after it, with what failed or null. */
+  take(): (failed: unknown) => void {
+    const answered = this.#waiting
+    this.#waiting = []
+    return (failed) => {
+      for (const { resolve, reject } of answered) {
+        if (failed === null) resolve()
+        else reject(failed)
+      }
+    }
+  }
+
+  /** Resolves when a wake-up is asked for, after `ms`, or when the signal aborts. */
+  async orAfter(clock: Pick<Clock, 'sleep'>, ms: number, signal: AbortSignal): Promise<void> {
+    if (this.#waiting.length > 0 || signal.aborted) return
+    const over = new AbortController()
+    const notified = new Promise<void>((resolve) => {
+      this.#wake = resolve
+    })
+    const slept = clock.sleep(ms, AbortSignal.any([signal, over.signal])).catch(() => undefined)
+    await Promise.race([notified, slept])
+    this.#wake = () => undefined
+    over.abort(NOTIFIED)
+  }
+}
+
+const NOTIFIED = new Error('a wake-up was asked for')

@@ -1,0 +1,28 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { FileBlobs } from '../../../adapters/files/blobs/store.ts'
+import { openAuditSource } from '../../../adapters/sqlite/log/audit.ts'
+import { mustHoldTables } from '../../../projections/engine/store/damage.ts'
+import { liveFile } from '../../../projections/engine/store/pointer.ts'
+import { openAudit, ProjectionError } from '../../../projections/index.ts'
+import { paths } from '../host/paths.ts'
+
+/** An SQL connection over a data folder that can only read: the tables, and the log behind the seed's four of them. */
+export function openSql(data: string): { readonly db: DatabaseSync; close(): void } {
+  const at = paths(data)
+  const tables = liveFile(at.tables)
+  if (tables === null) throw new ProjectionError('NOT_FOUND', 'there are no tables yet; start a run first')
+  mustHoldTables(tables)
+  const blobs = new FileBlobs(at.blobs)
+  const source = openAuditSource(at.log, (runId, hash) => blobs.read(runId, hash))
+  try {
+    const audit = openAudit(tables, source)
+    const close = () => {
+      audit.close()
+      source.close()
+    }
+    return { db: audit.raw, close }
+  } catch (error) {
+    source.close()
+    throw error
+  }
+}

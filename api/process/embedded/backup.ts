@@ -1,0 +1,70 @@
+import { existsSync } from 'node:fs'
+import { cp, open, readdir, rename, stat } from 'node:fs/promises'
+import { join, relative, resolve } from 'node:path'
+import { syncFolder } from '../../../adapters/files/folders.ts'
+import type { SqliteLog } from '../../../adapters/sqlite/log/log.ts'
+import { workspaceAround } from '../../../adapters/workspace/lock.ts'
+import { nearestReal } from '../../../adapters/workspace/open.ts'
+import { Problem } from '../../operations/problem.ts'
+import { rememberBackup } from '../host/hidden-paths.ts'
+import { asFolder, entriesOf, makeAsked } from '../host/named-folder.ts'
+import { paths } from '../host/paths.ts'
+
+/**
+ * A copy of a data folder that opens as one, made while it is in use: the log as it is at one moment first, then blobs,
+ * shadow versions and the vault, so that all that the log names is in the copy. Only what is erased between the two is
+ * not: `verify` tells it of the copy as a missing blob. Tables and snapshots come back by themselves. The vault's secrets are
+ * in the copy: keep it as safe as the original. The log takes its name when all else is durable: half a copy does not open.
+ */
+export async function backupFolder(
+  data: string,
+  log: SqliteLog,
+  folder: string,
+): Promise<{ files: readonly string[]; bytes: number }> {
+  const target = await asFolder(folder, () => nearestReal(resolve(folder)))
+  if ((await entriesOf(target)).length > 0) {
+    throw new Problem('FOLDER_NOT_EMPTY', `${target} is not empty; name a new folder for the backup`)
+  }
+  if (!relative(data, target).startsWith('..')) {
+    throw new Problem('FOLDER_INSIDE', `${target} lies inside the data folder; name a folder outside of it`)
+  }
+  const workspace = workspaceAround(target, data)
+  if (workspace !== null) {
+    throw new Problem(
+      'FOLDER_IN_WORKSPACE',
+      `${target} lies in ${workspace}, where agents work: they could read the vault in it; name a folder outside of it`,
+    )
+  }
+  await rememberBackup(data, target)
+  await makeAsked(target)
+  const [from, to] = [paths(data), paths(target)]
+  await log.backup(to.halfLog)
+  for (const part of ['blobs', 'versions', 'vault', 'vaultMark'] as const) {
+    if (existsSync(from[part])) await cp(from[part], to[part], { recursive: true, preserveTimestamps: true })
+  }
+  await makeDurable(target)
+  await rename(to.halfLog, to.log)
+  syncFolder(target)
+  const files = await filesIn(target)
+  return {
+    files: files.map(({ path }) => relative(target, path)),
+    bytes: files.reduce((sum, file) => sum + file.bytes, 0),
+  }
+}
+
+/** Everything in a folder, its names and the folder's own. */
+async function makeDurable(folder: string): Promise<void> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  for (const entry of entries) {
+    if (!entry.isDirectory() && !entry.isFile()) continue
+    const handle = await open(join(entry.parentPath, entry.name), 'r')
+    await handle.sync().finally(() => handle.close())
+  }
+  syncFolder(folder)
+}
+
+async function filesIn(folder: string): Promise<{ path: string; bytes: number }[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+  return Promise.all(paths.map(async (path) => ({ path, bytes: (await stat(path)).size })))
+}

@@ -1,0 +1,145 @@
+import { existsSync } from 'node:fs'
+import { FileIntents } from '../../../adapters/files/blobs/intents.ts'
+import { FileBlobs } from '../../../adapters/files/blobs/store.ts'
+import { BlobUsage } from '../../../adapters/files/blobs/usage.ts'
+import { MemoryLimiter } from '../../../adapters/memory/rate-limiter.ts'
+import { openSqliteLog } from '../../../adapters/sqlite/log/open.ts'
+import { SqliteRequestCache } from '../../../adapters/sqlite/request-cache.ts'
+import { shortened } from '../../../domain/log/errors.ts'
+import type { EventLog } from '../../../domain/ports/index.ts'
+import { sweepBlobs } from '../../../domain/stream/runtime/sweep-blobs.ts'
+import { tablesReadable } from '../../../projections/engine/store/damage.ts'
+import { Readers } from '../../../projections/engine/store/readers.ts'
+import { lossText } from '../../operations/losses/loss.ts'
+import { onStderr, type Tell } from '../../operations/notices.ts'
+import type { Services } from '../../operations/services.ts'
+import type { Config } from '../config/config.ts'
+import { SystemClock } from '../host/clock.ts'
+import { compose } from '../host/compose.ts'
+import { checkDataFolder } from '../host/data-folder.ts'
+import { holdsEvents } from '../host/losses/find.ts'
+import { LossGate } from '../host/losses/gate.ts'
+import { LateTables, witnessTables } from '../host/losses/late-tables.ts'
+import { Opened, type Own, openHost } from '../host/open-host.ts'
+import { paths } from '../host/paths.ts'
+import { systemRandom } from '../host/random.ts'
+import type { Tables } from '../host/table-answers.ts'
+import { backupFolder } from './backup.ts'
+import { LiveTables } from './live-tables.ts'
+import { lossAtStart, markAhead, markedBy, refuseForeignTables, seenLogId, tellEnd } from './loss-at-start.ts'
+import { ProcessAuditor } from './sql/process-auditor.ts'
+
+/** The embedded default: everything in one data folder. See `OpenServices`. */
+export async function openEmbedded(
+  config: Config,
+  mode: 'owner' | 'reader',
+  autoDrive: boolean,
+  own: Own = {},
+): Promise<Services | null> {
+  const at = paths(config.data)
+  checkDataFolder(config.data, mode)
+  // Tables are made by an owner: without them there is nothing to read yet.
+  if (mode === 'reader' && (!existsSync(at.log) || !tablesReadable(at.tables))) return null
+  const traces = [at.tables, at.blobs, at.versions]
+  const clock = new SystemClock()
+  const { tell = onStderr } = own
+  const random = systemRandom
+  const seen = () => seenLogId(at.tables)
+  const log = await openSqliteLog({ folder: at.log, mode, traces, clock, random, seenLogId: seen, warn: tell })
+  clock.notBefore(log.floor())
+  const opened = new Opened()
+  opened.push(() => log.close())
+  try {
+    if (mode === 'owner') await refuseForeignTables(log, at.tables)
+    if (!existsSync(at.vaultMark) && (await holdsEvents(log))) tell(lostVault(config.data))
+    const host = await openHost(config, own, opened, mode === 'owner' ? tell : () => undefined)
+    const blobs = new FileBlobs(at.blobs)
+    const usage = new BlobUsage(at.blobs)
+    const intents = new FileIntents(at.intents)
+    const loss = await lossAtStart(log, at.tables)
+    const gate = new LossGate(log, loss)
+    if (mode === 'owner') tellEnd(log, loss, tell)
+    // These remains may be all that is left of a lost end.
+    if (mode === 'owner' && loss === null) await sweep({ log, blobs, intents }, tell)
+    const follow = async () => {
+      const made = await LiveTables.open(at.tables, log, blobs, tell)
+      opened.push(() => made.close())
+      return made
+    }
+    // Tables that show no more than the log holds are no witness of what it has lost: they go on.
+    const isWitness = loss !== null && (loss.tables !== null || loss.streams.length > 0)
+    let live = mode === 'owner' && !isWitness ? await follow() : null
+    const tables = live === null ? frozenTables(at.tables, opened, log, gate) : new LateTables(live.tables)
+    const cache = new SqliteRequestCache(at.requestCache, clock)
+    opened.push(() => cache.close())
+    const services = compose(host, {
+      limiter: new MemoryLimiter(clock, (model) => host.models.limit(model)),
+      ...(mode === 'owner' && { cache }),
+      log: gate.log,
+      blobs,
+      intents,
+      clock,
+      tables,
+      losses: {
+        ...{ log, read: tables.seen, marked: () => markedBy(log), gaps: () => log.gaps(), gate },
+        get mark() {
+          return markAhead(log)
+        },
+        accepting: (record) => log.acceptingLoss(record),
+        followed: async () => {
+          if (live !== null) return live.anew()
+          live = await follow()
+          tables.become(live.tables)
+        },
+      },
+      backup: async (folder) => {
+        if (gate.loss !== null) throw shortened(lossText(gate.loss))
+        return backupFolder(config.data, log, folder)
+      },
+      sizes: async (runIds) => {
+        // Not the log's own count of blobs, which knows no whole results.
+        const stored = await usage.sizes(runIds)
+        return new Map((await log.sizes(runIds)).map(({ runId, bytes }) => [runId, bytes + (stored.get(runId) ?? 0)]))
+      },
+      auditor: new ProcessAuditor(config.data),
+      readOnly: mode === 'reader',
+      autoDrive,
+      close: () => opened.closeAll(),
+    })
+    // This process owns the folder alone: whatever other agents were at work belonged to a process that is gone.
+    if (mode === 'owner' && loss === null) await settleAgents(services, tell)
+    return services
+  } catch (error) {
+    await opened.closeAll()
+    throw error
+  }
+}
+
+/** A failure keeps nothing else from working: the next start tries again. */
+async function settleAgents({ agents }: Services, tell: Tell): Promise<void> {
+  const settled = await agents
+    ?.settle()
+    .catch((error: Error) => tell(`runs of other agents stay open: ${error.message}`))
+  if (settled) tell(`runs of other agents that were cut off: ${settled}; their outcomes are recorded as unknown`)
+}
+
+/** The vault is missing: a person may have removed it, or copied the data folder in part. */
+const lostVault = (data: string): string =>
+  `there is no vault in ${data} that its runs belong to: what secrets in them stood for is lost. Where a backup holds it, ` +
+  'put back the folder "vault" and "vault.check" before you go on; a new one is begun'
+
+/** Removes blobs that a killed process stored for an event that was never recorded. */
+async function sweep(stores: Parameters<typeof sweepBlobs>[0], tell: Tell): Promise<void> {
+  const removed = await sweepBlobs(stores, tell)
+  if (removed > 0) tell(`removed ${removed} stored bodies that no event names`)
+}
+
+/** The tables alone: beside an owner, or as the witness of what the log has lost. */
+function frozenTables(folder: string, opened: Opened, log: EventLog, gate: LossGate): LateTables {
+  const readers = new Readers(folder)
+  opened.push(() => readers.close())
+  const read: Tables['read'] = (query) => readers.use(query)
+  if (gate.loss !== null) return new LateTables(witnessTables(read, log, gate), read)
+  const refuse = () => Promise.reject(new Error('this process only reads; ask the process that owns the data folder'))
+  return new LateTables({ read, caughtUpTo: async () => {}, rebuild: refuse, release: refuse })
+}

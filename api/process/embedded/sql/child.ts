@@ -1,0 +1,58 @@
+import { Worker } from 'node:worker_threads'
+import { Collected, cellOf } from '../../../operations/sql/auditor.ts'
+import { openSql } from '../audit.ts'
+import type { FromChild, ToChild } from './process-auditor.ts'
+import { NoQuestion, onlyReading, question } from './statement.ts'
+
+// A process that answers questions in SQL one after the other. What it does inside SQLite cannot be interrupted: its parent
+// ends it, or, where the parent is gone, the watch of its own.
+
+/** SQLite's memory in this process, bytes. */
+const HEAP = 512 * 1024 * 1024
+/** The longest text or blob that an expression may make, bytes. */
+const LENGTH = 64 * 1024 * 1024
+
+const due = new BigInt64Array(new SharedArrayBuffer(8))
+new Worker(
+  `const { workerData: due } = require('node:worker_threads'), never = new Int32Array(new SharedArrayBuffer(4))
+  for (;;) {
+    Atomics.wait(never, 0, 0, 250)
+    const at = Atomics.load(due, 0)
+    if (at > 0n && BigInt(Date.now()) > at) process.kill(process.pid, 'SIGKILL')
+  }`,
+  { eval: true, workerData: due, env: {}, execArgv: [] },
+).unref()
+
+function answer({ data, text, rows }: ToChild): FromChild {
+  const { db, close } = openSql(data)
+  try {
+    db.exec(`pragma hard_heap_limit = ${HEAP}`)
+    db.limits.length = LENGTH
+    onlyReading(db)
+    const statement = question(db, text)
+    const found = new Collected(rows)
+    const columns = statement.columns().map(({ name }) => name)
+    statement.setReturnArrays(true)
+    for (const row of statement.iterate()) if (!found.add((row as unknown as unknown[]).map(cellOf))) break
+    return { answer: { columns, rows: found.rows, more: found.more } }
+  } catch (error) {
+    const { message, name, errcode } = error as Error & { errcode?: number }
+    const isRefused = error instanceof NoQuestion || errcode === NOT_ALLOWED
+    const kind = isRefused ? 'refused' : errcode === NO_MEMORY ? 'limit' : 'failed'
+    return { fault: { kind: name === 'ProjectionError' ? 'none' : kind, message } }
+  } finally {
+    close()
+  }
+}
+
+/** SQLITE_NOMEM, and SQLITE_AUTH. */
+const NO_MEMORY = 7
+const NOT_ALLOWED = 23
+
+process.on('message', (asked: ToChild) => {
+  Atomics.store(due, 0, BigInt(Date.now() + 2 * asked.ms))
+  const said = answer(asked)
+  Atomics.store(due, 0, 0n)
+  process.send!(said)
+})
+process.on('disconnect', () => process.exit())

@@ -1,0 +1,134 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { Mutex } from '../../../../domain/stream/runtime/concurrency.ts'
+import { Problem } from '../../../operations/problem.ts'
+import type { SqlAnswer, SqlAuditor, SqlLimits } from '../../../operations/sql/auditor.ts'
+
+/** A question, as the process gets it. */
+export interface ToChild {
+  /** The data folder. */
+  readonly data: string
+  readonly text: string
+  readonly rows: number
+  readonly ms: number
+}
+
+export type FromChild =
+  | { readonly answer: SqlAnswer }
+  | {
+      readonly fault: { readonly kind: 'refused' | 'failed' | 'limit' | 'none'; readonly message: string }
+    }
+
+/** A process without a question ends after this, ms. */
+const IDLE_MS = 60_000
+/** A process that starts reads its program first, ms. */
+const START_MS = 10_000
+/** Questions that wait for their turn, at most. */
+const QUEUE = 16
+
+const CODES = { refused: 'SQL_REFUSED', failed: 'SQL_FAILED', limit: 'SQL_LIMIT', none: 'SQL_UNAVAILABLE' } as const
+
+/**
+ * Answers in a process of its own, one question at a time: SQLite can be interrupted only from within, so that a question
+ * beyond its limit is ended with its process, which the next question starts anew.
+ */
+export class ProcessAuditor implements SqlAuditor {
+  readonly dialect = 'sqlite'
+  readonly #data: string
+  readonly #turn = new Mutex()
+  #waiting = 0
+  #child: ChildProcess | null = null
+  #idle: NodeJS.Timeout | undefined
+  #closed = false
+
+  constructor(data: string) {
+    this.#data = data
+  }
+
+  async ask(text: string, limits: SqlLimits): Promise<SqlAnswer> {
+    if (this.#waiting >= QUEUE)
+      throw new Problem('SQL_UNAVAILABLE', `${QUEUE} questions wait for their turn; ask again later`)
+    this.#waiting++
+    try {
+      return await this.#turn.run(() => this.#ask(text, limits))
+    } finally {
+      this.#waiting--
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#end()
+  }
+
+  async #ask(text: string, { rows, ms }: SqlLimits): Promise<SqlAnswer> {
+    if (this.#closed) throw new Problem('SQL_UNAVAILABLE', 'keepup ends here; ask the next process')
+    clearTimeout(this.#idle)
+    const child = await this.#started()
+    const over = new AbortController()
+    const limit = AbortSignal.timeout(ms)
+    const signal = AbortSignal.any([over.signal, limit])
+    const died = once(child, 'exit', { signal: over.signal }).then(() => ended())
+    died.catch(() => undefined)
+    child.ref()
+    child.channel?.ref()
+    try {
+      child.send({ data: this.#data, text, rows, ms } satisfies ToChild)
+      const [said] = (await Promise.race([once(child, 'message', { signal }), died])) as [FromChild]
+      if ('answer' in said) return said.answer
+      throw new Problem(CODES[said.fault.kind], told(said.fault))
+    } catch (error) {
+      if (error instanceof Problem) throw error
+      await this.#end()
+      if (limit.aborted)
+        throw new Problem('SQL_LIMIT', `the question took more than ${ms} ms; ask for less, or allow it more time`)
+      throw ended()
+    } finally {
+      over.abort()
+      child.unref()
+      child.channel?.unref()
+      this.#idle = setTimeout(() => void this.#turn.run(() => this.#end()), IDLE_MS).unref()
+    }
+  }
+
+  async #started(): Promise<ChildProcess> {
+    if (this.#child?.connected) return this.#child
+    // The compiled package has .js beside this file, the source tree has .ts.
+    const file = import.meta.url.endsWith('.ts') ? './child.ts' : './child.js'
+    const child = fork(new URL(file, import.meta.url), [], {
+      ...{ env: {}, execArgv: [], serialization: 'advanced' as const },
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    })
+    // A process that cannot be started exits too.
+    child.on('error', () => undefined)
+    await once(child, 'spawn', { signal: AbortSignal.timeout(START_MS) }).catch(() => Promise.reject(ended()))
+    this.#child = child
+    // It keeps this process from no end.
+    child.unref()
+    child.channel?.unref()
+    return child
+  }
+
+  async #end(): Promise<void> {
+    clearTimeout(this.#idle)
+    const child = this.#child
+    this.#child = null
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return
+    const gone = once(child, 'exit')
+    // Where nothing else is left to do, Node would end before what follows the end of the child.
+    child.ref()
+    child.kill('SIGKILL')
+    await gone
+  }
+}
+
+const ended = () => new Problem('SQL_UNAVAILABLE', 'the process that answers in SQL has ended; ask again')
+
+const told = ({ kind, message }: { readonly kind: string; readonly message: string }): string =>
+  kind === 'refused'
+    ? `${message}; send one SELECT over the tables`
+    : kind === 'limit'
+      ? 'the question needs more memory than it may have; ask for less'
+      : kind === 'failed'
+        ? `the question failed: ${message}`
+        : message

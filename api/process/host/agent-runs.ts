@@ -1,0 +1,130 @@
+import { basename } from 'node:path'
+import { createAcpBackend } from '../../../adapters/agents/acp/backend.ts'
+import { claudeCode } from '../../../adapters/agents/cli/claude-code.ts'
+import { codex } from '../../../adapters/agents/cli/codex.ts'
+import { gemini } from '../../../adapters/agents/cli/gemini.ts'
+import { opencode } from '../../../adapters/agents/cli/opencode.ts'
+import { createCliBackend } from '../../../adapters/agents/process/cli-backend.ts'
+import { reap } from '../../../adapters/sandbox/registry.ts'
+import type { AgentSpec, Price } from '../../../domain/agent/definition/spec.ts'
+import { Policy } from '../../../domain/agent/definition/spec.ts'
+import { AgentGateway, checkBackends } from '../../../domain/external/runtime/gateway.ts'
+import { type ExternalLogPorts, StreamExternalLog } from '../../../domain/external/runtime/stream-log.ts'
+import { runIdOf } from '../../../domain/log/ids.ts'
+import type { Json } from '../../../domain/log/json.ts'
+import type { AgentBackend } from '../../../domain/ports/external.ts'
+import { unhidable } from '../../../domain/secrets/forms.ts'
+import { Agents } from '../../operations/external/agents.ts'
+import { type AgentLease, withLease } from '../../operations/external/leases.ts'
+import { holdFiles, shareFiles } from './agent-files.ts'
+import { openBoundary } from './boundary.ts'
+import { hiddenFrom } from './hidden-paths.ts'
+import type { Host } from './open-host.ts'
+import type { Tables } from './table-answers.ts'
+
+const PLAIN: Pick<AgentSpec, 'secrets' | 'policy'> = { secrets: [], policy: Policy.parse({}) }
+
+const KNOWN = [claudeCode, codex, gemini, opencode]
+
+/** The backends of this host: command lines that are known here, programs of the settings, and what the program brings. */
+export function backendsOf({ config, agents = [] }: Pick<Host, 'config' | 'agents'>): readonly AgentBackend[] {
+  const { writable, readable } = config.agents.confinement ?? { writable: [], readable: [] }
+  const options = {
+    workspace: process.cwd(),
+    dataFolder: config.data,
+    confinement: async (cwd: string) => ({ writable, readable, hide: await hiddenFrom(config, cwd) }),
+  }
+  const lines = KNOWN.map((agent) => createCliBackend(agent, options))
+  const programs = Object.entries(config.agents.acp).map(
+    ([
+      kind,
+      {
+        command: [program, ...args],
+        env: passes,
+      },
+    ]) => {
+      // A known program keeps its own places, whichever way it is spoken to.
+      const keeps = KNOWN.find((known) => known.program === basename(program!))?.keeps
+      return createAcpBackend({ kind, program: program!, args, passes, ...(keeps && { keeps }) }, options)
+    },
+  )
+  const own = agents.map((agent) => ('start' in agent ? agent : createCliBackend(agent, options)))
+  return [...lines, ...programs, ...own]
+}
+
+/** Why the settings let agents run unconfined; null: they do not. */
+function unconfinedBy({ sandboxed, agents: { confinement } }: Host['config']): string | null {
+  if (!sandboxed) return 'the setting "sandboxed" is false'
+  return confinement === null ? 'the setting "agents.confinement" is null' : null
+}
+
+/** The price of a model by the name that its agent knows it by: of the settings, or of the catalogue. */
+export function priceOf({ models }: Pick<Host, 'models'>, model: string): Price | null {
+  const name = model.slice(model.lastIndexOf('/') + 1)
+  const known = models.known().find(({ id }) => id === model || id === name || id.slice(id.indexOf(':') + 1) === name)
+  return known?.price ?? null
+}
+
+/** Runs of other agents over a host and the place where things are kept. */
+export function agentRuns(
+  host: Host,
+  ports: ExternalLogPorts,
+  tables: Pick<Tables, 'read'>,
+  caughtUp: () => Promise<unknown>,
+  lease?: AgentLease,
+): Agents {
+  const backends = backendsOf(host)
+  // At once: else each run would fail, those of other kinds too.
+  checkBackends(backends)
+  return new Agents({
+    backends,
+    allowed: host.config.agents,
+    clock: ports.clock,
+    newId: () => runIdOf(ports.clock.now(), ports.random.bytes(8)),
+    ...(lease !== undefined && { lease }),
+    async log() {
+      const { secrets } = await openBoundary(host.vault, host.knownSecrets, PLAIN)
+      const log = new StreamExternalLog({ ...ports, beforeAppend: () => secrets.keep() })
+      const hideValue = async (value: Json) => {
+        const hidden = secrets.json(value)
+        await secrets.keep()
+        return hidden
+      }
+      return { log, hide: (text) => secrets.text(text), hideValue }
+    },
+    price: (model) => priceOf(host, model),
+    async share(folder, about) {
+      return shareFiles(folder, host.config.data, await openBoundary(host.vault, host.knownSecrets, about))
+    },
+    async gateway(request, about = PLAIN) {
+      // A variable that is set for an agent may hold a secret. The request is not checked yet.
+      const given = Object.values(request?.env ?? {}).filter(
+        (value) => typeof value === 'string' && unhidable(value) === null,
+      )
+      const boundary = await openBoundary(host.vault, [...host.knownSecrets, ...given], about)
+      const { secrets } = boundary
+      const log = new StreamExternalLog({ ...ports, beforeAppend: () => secrets.keep() })
+      const hiding = { value: secrets.json, texts: () => secrets.texts() }
+      const hold = (folder: string) => holdFiles(folder, host.config.data, boundary)
+      const unconfined = unconfinedBy(host.config)
+      const settings = unconfined === null ? {} : { unconfined }
+      return new AgentGateway({ log, clock: ports.clock, hiding, backends, hold, ...settings })
+    },
+    async settle() {
+      await caughtUp()
+      const { data: open } = await tables.read((db) =>
+        db.selectFrom('agents').select('id').where('ungoverned', '=', 1).where('completed_at', 'is', null).execute(),
+      )
+      if (open.length === 0) return 0
+      // Processes of dead drivers on this host are ended first: the log must not say that a run has ended while it goes on.
+      const ended = reap(host.config.data)
+      const log = new StreamExternalLog(ports)
+      let settled = 0
+      for (const { id } of open)
+        await withLease(lease, id, async () => {
+          if (await log.settle(id, open.length === 1 ? ended : 0)) settled++
+        })
+      return settled
+    },
+  })
+}

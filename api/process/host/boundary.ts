@@ -1,0 +1,120 @@
+import type { VersionSecrets } from '../../../adapters/workspace/shadow-repository.ts'
+import type { AgentSpec } from '../../../domain/agent/definition/spec.ts'
+import type { Json } from '../../../domain/log/json.ts'
+import type { Vault } from '../../../domain/ports/index.ts'
+import type { SecretBoundary } from '../../../domain/ports/runtime.ts'
+import { unhidable } from '../../../domain/secrets/forms.ts'
+import {
+  hasReferences,
+  type Redacted,
+  type Redactor,
+  type References,
+  resolveReferences,
+} from '../../../domain/secrets/redactor.ts'
+import { Problem } from '../../operations/problem.ts'
+import { sharedRedactor } from './redactors.ts'
+import { secretsFor } from './secret-use.ts'
+
+/** A run's boundary, and the same for the shadow versions of its workspace. */
+export interface Boundary {
+  readonly secrets: SecretBoundary
+  readonly versions: VersionSecrets
+}
+
+/** The value of a secret that a run is given has to be hidden wherever it shows. */
+export const unusable = (name: string, fault: string) =>
+  new Problem(
+    'SECRET_UNHIDABLE',
+    `the value of ${name} could not be hidden: ${fault}; set another one, or start the run without it`,
+  )
+
+/**
+ * The boundary of a run: the secrets it was given by name, the vault's, and the providers' keys never pass. References
+ * are collected as they are made and kept in the vault before anything redacted is appended.
+ */
+export async function openBoundary(
+  vault: Vault,
+  providerKeys: readonly string[],
+  spec: Pick<AgentSpec, 'secrets' | 'policy'>,
+): Promise<Boundary> {
+  let seen = await vault.stamp()
+  let redactor = await redactorOf(vault, providerKeys, spec)
+  const pending = new Map<string, string>()
+  const collect = (references: References) => {
+    for (const [reference, value] of references) pending.set(reference, value)
+  }
+  const taken = <T>({ value, references }: Redacted<T>): T => {
+    collect(references)
+    return value
+  }
+  const secrets: SecretBoundary = {
+    holdsKnown: (text) => redactor.holdsKnown(text),
+    text: (text) => taken(redactor.redactText(text)),
+    json: <T>(value: T) => taken(redactor.redactJson(value as Json)) as T,
+    arguments: (toolName, args) => taken(redactor.redactArguments(toolName, args)),
+    result: (value) => taken(redactor.redactResult(value)),
+    stream() {
+      const stream = redactor.redactStream()
+      const shown = (text: string) => {
+        collect(stream.taken())
+        return text
+      }
+      return { push: (text) => shown(stream.push(text)), end: () => shown(stream.end()) }
+    },
+    texts() {
+      const texts = redactor.redactTexts()
+      const shown = (ready: string[]) => {
+        collect(texts.taken())
+        return ready
+      }
+      return { push: (text) => shown(texts.push(text)), end: () => shown(texts.end()) }
+    },
+    async keep() {
+      if (pending.size === 0) return
+      const made = new Map(pending)
+      await vault.remember(made)
+      for (const [reference, value] of made) if (pending.get(reference) === value) pending.delete(reference)
+    },
+    // Asked for at each effect: what any process has set by its end is hidden in its outcome. The look takes 2 to 4 µs; a
+    // notice of the file system could come after the outcome.
+    async refresh() {
+      const now = await vault.stamp()
+      if (now === seen) return
+      redactor = await redactorOf(vault, providerKeys, spec)
+      seen = now
+    },
+    resolve: async (args, toolName) =>
+      hasReferences(args)
+        ? resolveReferences(args, await secretsFor(vault, providerKeys, spec.secrets, toolName))
+        : args,
+  }
+  const versions: VersionSecrets = {
+    redactBytes: (bytes) => redactor.redactBytes(bytes),
+    remember: (references) => vault.remember(references),
+    resolve: (reference) => vault.resolve(reference),
+  }
+  return { secrets, versions }
+}
+
+/** Hides what is known as secret by now, and what was before. */
+async function redactorOf(
+  vault: Vault,
+  providerKeys: readonly string[],
+  spec: Pick<AgentSpec, 'secrets' | 'policy'>,
+): Promise<Redactor> {
+  const known = [...providerKeys]
+  const given = new Set(spec.secrets.map(({ name }) => name))
+  for (const name of new Set([...given, ...(await vault.names()), ...(await vault.held())])) {
+    const value = await vault.get(name)
+    const fault = value === null ? null : unhidable(value)
+    if (value !== null && fault === null) known.push(value)
+    // One that this run was not given must not keep it from running.
+    else if (fault !== null && given.has(name)) throw unusable(name, fault)
+  }
+  const before = (await vault.retired()).filter((value) => unhidable(value) === null)
+  return sharedRedactor({
+    key: await vault.referenceKey(),
+    known: [...new Set([...known, ...before])],
+    patterns: spec.policy.secretPatterns,
+  })
+}

@@ -1,0 +1,196 @@
+import { PlanFiles } from '../../../adapters/files/plan-files.ts'
+import { loroDocuments } from '../../../adapters/loro/documents.ts'
+import { documentTools } from '../../../adapters/loro/tools/document-tools.ts'
+import { parseXml } from '../../../adapters/loro/xml/parse.ts'
+import { RunLocks } from '../../../adapters/workspace/run-locks.ts'
+import { type AgentSpec, Policy } from '../../../domain/agent/definition/spec.ts'
+import { HealthThresholds } from '../../../domain/agent/routing/decision.ts'
+import { fileVersions } from '../../../domain/agent/runtime/history/file-versions.ts'
+import { agentAt, treeAt } from '../../../domain/agent/runtime/history/replay.ts'
+import { ModelHealth } from '../../../domain/agent/runtime/model-health.ts'
+import { Runtime } from '../../../domain/agent/runtime/runtime.ts'
+import { DocumentGateway } from '../../../domain/document/runtime/gateway.ts'
+import type { Json } from '../../../domain/log/json.ts'
+import { Memories } from '../../../domain/memory/runtime/memories.ts'
+import type { BlobIntents, BlobStore, Clock, EventLog, RateLimiter, RequestCache } from '../../../domain/ports/index.ts'
+import type { RuntimePorts } from '../../../domain/ports/runtime.ts'
+import { ContextStores } from '../../../domain/store/runtime/context-stores.ts'
+import { contentFrom } from '../../operations/document/content.ts'
+import type { AgentLease } from '../../operations/external/leases.ts'
+import { pointOf } from '../../operations/history/point.ts'
+import { knownModels } from '../../operations/models/known-models.ts'
+import { told } from '../../operations/notices.ts'
+import type { Files, Services } from '../../operations/services.ts'
+import { VERSION } from '../../version.ts'
+import { createKeepUp, type KeepUpPorts } from '../create-keepup.ts'
+import { agentFilesAt } from './agent-files.ts'
+import { agentRuns } from './agent-runs.ts'
+import { openBoundary } from './boundary.ts'
+import { openEnvironment } from './environment.ts'
+import type { FileSources } from './file-sources.ts'
+import { mustBeWhole } from './losses/gate.ts'
+import { type LossServices, lossesOf } from './losses/losses-of-log.ts'
+import { memoryIndexOf } from './memory-index.ts'
+import type { Host } from './open-host.ts'
+import { paths } from './paths.ts'
+import { readModelOf } from './projected-read-model.ts'
+import { systemRandom } from './random.ts'
+import { DEFAULT_MODEL, prepareServices } from './start-services.ts'
+import type { Tables } from './table-answers.ts'
+import { workspaceFilesOf } from './workspace-files.ts'
+
+/** Where a composition keeps what is recorded, and what is particular to it. */
+export interface Kept
+  extends Pick<
+    KeepUpPorts,
+    'auditor' | 'backup' | 'sizes' | 'close' | 'readOnly' | 'autoDrive' | 'workSubscription' | 'holder'
+  > {
+  readonly log: EventLog
+  readonly blobs: BlobStore
+  /** Absent where the blobs of a writer that died need no sweep. */
+  readonly intents?: BlobIntents
+  readonly tables: Tables
+  readonly losses: LossServices
+  readonly clock: Clock
+  readonly limiter: RateLimiter
+  /** Absent where this process only reads. */
+  readonly cache?: RequestCache
+  /** Where other processes drive too: the lease of a run of another agent; null: another process holds it. */
+  readonly agentLease?: AgentLease
+  /** The runtime over the ports; a plain one where absent. */
+  readonly runtime?: (ports: RuntimePorts) => Runtime
+}
+
+/** Requests that belong to no run are given no secrets. */
+const NO_RUN = { secrets: [], policy: Policy.parse({}) }
+
+/** Builds the services over a host and the place where things are kept: the same, whatever stands behind. */
+export function compose(host: Host, kept: Kept): Services {
+  const { config, vault, models, mcp, knownSecrets, tell } = host
+  const warn = (agentId: string, message: string) => tell(`${agentId}: ${message}`)
+  const {
+    log,
+    blobs,
+    intents,
+    tables,
+    losses,
+    clock,
+    limiter,
+    cache,
+    runtime = (ports) => new Runtime(ports),
+    ...particular
+  } = kept
+  const health = new ModelHealth(clock, HealthThresholds.parse(config.modelHealth))
+  const stores = { log, blobs, ...(intents && { intents }), snapshots: host.snapshots }
+  const boundary = (spec: Pick<AgentSpec, 'secrets' | 'policy'>) => openBoundary(vault, knownSecrets, spec)
+  const files: FileSources = {
+    dataFolder: config.data,
+    log,
+    filesAt: (agentId, point) => treeAt(stores, agentId, point),
+    versionsOf: (agentId, toStep) => fileVersions(stores, agentId, toStep),
+    agentFilesAt: (agentId, point) => agentFilesAt(stores, agentId, point),
+    boundary,
+  }
+  const shared = {
+    ...stores,
+    ...(cache && { cache }),
+    clock,
+    random: systemRandom,
+    outcomeLimitMs: config.fullPatienceMs,
+    warn,
+  }
+  const documents = new DocumentGateway({
+    ...shared,
+    documents: loroDocuments,
+    parse: parseXml,
+    holdsSecret: async (text) => (await boundary(NO_RUN)).secrets.text(text) !== text,
+    ...(host.crashPoint && { crashPoint: host.crashPoint }),
+  })
+  const forDocuments = documentTools({
+    ...{ gateway: documents, clock, parse: contentFrom },
+    list: async (page) => {
+      await read.caughtUp()
+      return (await read.documents(page)).value
+    },
+  })
+  const hide = async <T extends Json>(value: T): Promise<T> => {
+    const { secrets } = await boundary(NO_RUN)
+    const hidden = secrets.json(value)
+    await secrets.keep()
+    return hidden
+  }
+  const ownStreams = { ...shared, ...(host.crashPoint && { crashPoint: host.crashPoint }) }
+  const memories = new Memories({ ...ownStreams, index: memoryIndexOf(() => read), redact: hide })
+  const contexts = new ContextStores({ ...ownStreams, hide })
+  const tools = [...host.tools, ...forDocuments]
+  const locks = new RunLocks(config.data)
+  const named = new Map(tools.map((tool) => [tool.spec.name, tool]))
+  const ports: Omit<RuntimePorts, 'feed'> = {
+    ...shared,
+    build: VERSION,
+    agentsAtOnce: config.agentsAtOnce,
+    ...(kept.holder !== undefined && {
+      driver: kept.holder,
+      takenOver: (agentId, from) =>
+        warn(agentId, `taken over from driver ${from}, which did not end what it had begun`),
+    }),
+    mustBeWhole: (agentId) => mustBeWhole({ log: losses.log, read: losses.seenHead ?? losses.read }, agentId),
+    provider: (id) => models.provider(id),
+    memory: memories,
+    ...{ health, limiter },
+    hasTool: (name) => named.has(name) || mcp.serverOf(name) !== null,
+    secrets: async (spec) => (await boundary(spec)).secrets,
+    environment: async (spec, about) => {
+      const parts = { config, locks, tools: named, mcp, boundary: await boundary(spec) }
+      return openEnvironment({ ...parts, warn: (text) => warn(about.agentId, text) }, spec, about)
+    },
+    ...(host.crashPoint && { crashPoint: host.crashPoint }),
+  }
+  const read = readModelOf(tables, {
+    ...stores,
+    pointAt: async (agentId, revision) => pointOf(await agentAt(stores, agentId, { revision })),
+  })
+  const agents = kept.readOnly === true ? null : agentRuns(host, ports, tables, () => read.current(), kept.agentLease)
+  return createKeepUp({
+    ...particular,
+    ...(agents !== null && { agents }),
+    runtime: (live) => runtime({ ...ports, feed: live, ...(agents !== null && { delegated: agents }) }),
+    log,
+    losses: lossesOf(losses, { ...ports, log: losses.log, feed: { publish() {} } }),
+    blobs,
+    read,
+    files: clearing(workspaceFilesOf(files), cache),
+    documents,
+    memories,
+    contexts,
+    ...(kept.readOnly !== true && { planFiles: new PlanFiles(paths(config.data).plans) }),
+    onOffered: (listener) =>
+      mcp.onOffered(({ tools, ...from }) => listener({ ...from, tools: tools.map(({ spec }) => spec) })),
+    vault,
+    clock,
+    random: systemRandom,
+    wire: (request) => models.wire(request),
+    models: () =>
+      knownModels({
+        known: models.known(),
+        routing: config.routing,
+        defaultModel: config.model ?? DEFAULT_MODEL,
+        safeDefaultModel: config.safeDefaultModel,
+        info: (id) => models.info(id),
+        health: (id) => health.figures(id),
+      }),
+    prepare: prepareServices({ ...host, tools }),
+    concurrency: config.concurrency,
+    onFault: (agentId, error) => warn(agentId, told(error)),
+  })
+}
+
+/** A restore clears the request cache: answers that were given to other files are asked for anew. */
+const clearing = (files: Files, cache: RequestCache | undefined): Files => ({
+  ...files,
+  async restore(agentId, asked) {
+    const done = await files.restore(agentId, asked)
+    if (!asked.dryRun) await cache?.clear()
+    return done
+  },
+})

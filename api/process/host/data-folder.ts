@@ -1,0 +1,62 @@
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { makeFolder } from '../../../adapters/files/folders.ts'
+import { noRoom } from '../../operations/no-room.ts'
+import { Problem } from '../../operations/problem.ts'
+import { paths } from './paths.ts'
+
+const FOLDERS = ['log', 'blobs', 'tables', 'vault', 'versions.git', 'versions-index', 'locks', 'processes', 'plans']
+const FILES = ['token', 'owner.path', 'vault.check', 'snapshots.db', 'request-cache.db', 'backups.jsonl']
+
+/**
+ * Throws a Problem that says what to do where a data folder cannot be used: before anything is made in it, and before one
+ * of many parts fails in words of its own. An owner's is made where it is missing.
+ */
+export function checkDataFolder(data: string, mode: 'owner' | 'reader'): void {
+  if (mode === 'owner') ensureWritable(data)
+  else refuseReadOnly(data)
+  if (existsSync(paths(data).halfLog))
+    throw unusable(`${data} is half a backup, which was interrupted; delete it, and make the backup again`)
+  for (const name of [...FOLDERS, ...FILES]) {
+    const path = join(data, name)
+    const found = statSync(path, { throwIfNoEntry: false })
+    if (found === undefined || (FOLDERS.includes(name) ? found.isDirectory() : found.isFile())) continue
+    throw unusable(
+      `${path} is not the ${FOLDERS.includes(name) ? 'folder' : 'file'} that keepup keeps there; move it away`,
+    )
+  }
+}
+
+function ensureWritable(data: string): void {
+  try {
+    makeFolder(data)
+    accessSync(data, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch (error) {
+    if (noRoom(error) !== null) throw error
+    throw unusable(
+      `cannot write to the data folder ${data} (${reason(data, error)}); check that the folder exists and that this ` +
+        'user may write to it, or name another one with --data',
+    )
+  }
+}
+
+/** Readers too lay down beside the log who is reading it. */
+function refuseReadOnly(data: string): void {
+  try {
+    accessSync(data, constants.W_OK)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EROFS')
+      throw unusable(`cannot read ${data} where it is: its file system is read-only; copy the folder, and use --data`)
+  }
+}
+
+function reason(data: string, error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'EROFS') return 'its file system is read-only'
+  const found = statSync(data, { throwIfNoEntry: false })
+  if (found && !found.isDirectory()) return 'it is a file'
+  const foreign = found && process.getuid && found.uid !== process.getuid()
+  return foreign ? `it belongs to user ${found.uid}` : (code ?? String(error))
+}
+
+const unusable = (message: string): Problem => new Problem('DATA_FOLDER_UNUSABLE', message)

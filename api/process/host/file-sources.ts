@@ -1,0 +1,23 @@
+import type { AgentSpec } from '../../../domain/agent/definition/spec.ts'
+import type { FileVersion } from '../../../domain/agent/runtime/history/file-versions.ts'
+import type { At } from '../../../domain/agent/runtime/types.ts'
+import type { AgentState } from '../../../domain/agent/state/state.ts'
+import type { EventLog } from '../../../domain/ports/index.ts'
+import type { AgentFiles } from './agent-files.ts'
+import type { Boundary } from './boundary.ts'
+
+/** A point of a history with the version of its files; `tree` null: none was kept. */
+export interface FilesAtPoint {
+  readonly state: AgentState
+  readonly tree: string | null
+}
+
+export interface FileSources {
+  readonly dataFolder: string
+  readonly log: Pick<EventLog, 'head'>
+  filesAt(agentId: string, at: At): Promise<FilesAtPoint>
+  versionsOf(agentId: string, toStep: number): Promise<readonly FileVersion[]>
+  /** Of a run of another agent; null: it is none. */
+  agentFilesAt(agentId: string, at: At): Promise<AgentFiles | null>
+  boundary(spec: Pick<AgentSpec, 'secrets' | 'policy'>): Promise<Boundary>
+}

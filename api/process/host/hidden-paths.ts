@@ -1,0 +1,65 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { appendFile, readdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { liesIn } from '../../../adapters/files/inside.ts'
+import { vaultMark } from '../../../adapters/vault/mark.ts'
+import { refuseNested } from '../../../adapters/workspace/open.ts'
+import type { Config } from '../config/config.ts'
+import { configFolder, knownDataFolders } from './known-folders.ts'
+import { paths } from './paths.ts'
+import { vaultKeys } from './vault-keys.ts'
+
+// A backup holds the vault, and so does any other data folder: what agents must not see is not only here.
+
+/** The settings that name what agents must not see. */
+export type HostFiles = Pick<Config, 'data' | 'file'> & Partial<Pick<Config, 'vaultKeyFile'>>
+
+/** Remembers where a backup goes, before there is anything in it. `folder`: absolute. */
+export async function rememberBackup(data: string, folder: string): Promise<void> {
+  await appendFile(paths(data).backups, `\n${JSON.stringify(folder)}\n`, { mode: 0o600 })
+}
+
+/** The folders that backups went to and that are still there. */
+function backupsOf(data: string): string[] {
+  const { backups } = paths(data)
+  if (!existsSync(backups)) return []
+  const lines = readFileSync(backups, 'utf8').split('\n')
+  return [...new Set(lines.flatMap(pathIn))].filter((folder) => existsSync(folder))
+}
+
+/** Nothing in half a line, of a process that died. */
+function pathIn(line: string): string[] {
+  try {
+    return [JSON.parse(line) as string]
+  } catch {
+    return []
+  }
+}
+
+/**
+ * The paths that commands and other agents in a workspace must not see: the data folder, its backups, the configuration file,
+ * the vault's key, the other data folders that this user has opened, and data folders beside any of these.
+ */
+export async function hiddenFrom(config: HostFiles, workspace: string): Promise<string[]> {
+  const known = [config.data, ...backupsOf(config.data), ...(config.file === undefined ? [] : [config.file])]
+  const others = knownDataFolders().flatMap((data) => [data, ...backupsOf(data)])
+  const around = new Set([workspace, ...known].map(dirname))
+  const beside = await Promise.all([...around].map(dataFoldersIn))
+  const further = [...others, ...beside.flat(), configFolder(process.env)]
+  // A folder that has the workspace in it could not be hidden; the workspace can be made to look like one.
+  return [...known, keyFileOf(config), ...new Set(further.filter((folder) => !liesIn(folder, workspace)))]
+}
+
+async function dataFoldersIn(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch(() => [])
+  return names.map((name) => join(folder, name)).filter((path) => existsSync(vaultMark(path)))
+}
+
+/** Rejects with WorkspaceError WORKSPACE_HOLDS_DATA where tools could reach a backup, or the vault's key. */
+export async function refuseSecretsIn(workspace: string, config: HostFiles): Promise<void> {
+  for (const backup of backupsOf(config.data)) await refuseNested(workspace, backup, 'the backup')
+  const key = keyFileOf(config)
+  if (existsSync(key)) await refuseNested(workspace, key, "the vault's key")
+}
+
+const keyFileOf = ({ vaultKeyFile = null }: HostFiles): string => vaultKeys({ vaultKey: null, vaultKeyFile }).file

@@ -1,0 +1,22 @@
+import type { Models } from '../../../adapters/models/registry.ts'
+import { ModelError } from '../../../domain/calls/errors.ts'
+import { isNear } from '../../operations/text/spelling.ts'
+
+const PREFIXED = /^(?:anthropic|openai|scripted):/
+const DATED = /-(?:\d{8}|\d{4}-\d{2}-\d{2})$/
+
+/**
+ * Refuses a model for a new run that neither the settings nor the catalogue know, because a misspelt name would be recorded
+ * and fail turn after turn. A name with its provider in front is taken as it is: it says where the model is to be found.
+ * Throws ModelError NOT_FOUND, which names what may have been meant.
+ */
+export function refuseUnknownModel(models: Pick<Models, 'known'>, id: string): void {
+  const known = models.known().map((model) => model.id)
+  if (PREFIXED.test(id) || known.includes(id) || known.includes(id.replace(DATED, ''))) return
+  const near = known.filter((name) => isNear(id, name.toUpperCase()) || name.startsWith(`${id}-`))
+  const meant = near.length > 0 ? `; did you mean ${near.join(', ')}?` : `; known are ${known.join(', ')}.`
+  throw new ModelError(
+    'NOT_FOUND',
+    `the model "${id}" is not known${meant} Describe it under "models" in the settings, or write anthropic:<name>, openai:<name> or scripted:<file>`,
+  )
+}

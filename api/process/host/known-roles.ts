@@ -1,0 +1,33 @@
+import { join } from 'node:path'
+import { readRoles } from '../../../adapters/files/roles/read-roles.ts'
+import { ROLES } from '../../../domain/agent/definition/roles.ts'
+import { definitionOf, type KnownNames } from '../../../domain/agent/definition/roles-file.ts'
+import { KNOWN_NAMES } from '../../../domain/agent/rules/admission.ts'
+import type { Tool } from '../../../domain/ports/index.ts'
+import type { KnownRoles } from '../../operations/definitions/roles.ts'
+import type { Config } from '../config/config.ts'
+
+/** The folder of the user's roles. */
+export const rolesFolder = ({ roles, data }: Pick<Config, 'roles' | 'data'>): string => roles ?? join(data, 'roles')
+
+/** The names that a role file may use in this deployment. `tools`: a program's own. */
+export const namesFor = ({ mcp }: Pick<Config, 'mcp'>, tools: readonly Tool[] = []): KnownNames => ({
+  tools: [...new Set([...KNOWN_NAMES, ...tools.map(({ spec }) => spec.name)])],
+  servers: Object.keys(mcp),
+})
+
+/** The built-in roles and those of the folder, which is read at each call: a changed file counts from the next run on. */
+export async function knownRoles(config: Config, tools: readonly Tool[]): Promise<KnownRoles> {
+  const { roles, faults } = await readRoles(rolesFolder(config), namesFor(config, tools))
+  const builtIn = Object.entries(ROLES).map(([name, definition]) => ({
+    ...{ name, file: null, definition, model: null, wallClockMs: null },
+  }))
+  const own = [...roles.values()].map(({ file, role }) => ({
+    name: role.name,
+    file,
+    definition: definitionOf(role),
+    model: role.model ?? null,
+    wallClockMs: role.limits.wallClockMs ?? null,
+  }))
+  return { roles: [...builtIn, ...own], faults }
+}

@@ -1,0 +1,25 @@
+import { isPerson } from '../../../domain/agent/events/messages.ts'
+import { agentStream } from '../../../domain/log/ids.ts'
+import type { MessageRow } from '../../../projections/index.ts'
+import type { MessageView } from '../../operations/messages/schemas.ts'
+
+/** A message as the API shows it. What a person is sent counts as received: people read the log. */
+export function messageRow({ message: row, receivedBy, bounced, refused }: MessageRow): MessageView {
+  const read = receivedBy.length > 0 || (row.recipient !== null && isPerson(row.recipient))
+  const reason = row.refused ?? bounced ?? refused
+  return {
+    id: row.id,
+    from: row.sender,
+    to: row.recipient,
+    type: row.type as MessageView['type'],
+    ...(row.topic === null ? {} : { topic: row.topic }),
+    ...(row.correlation_id === null ? {} : { correlationId: row.correlation_id }),
+    timestamp: row.at,
+    preview: row.preview,
+    status: read ? 'received' : bounced !== null ? 'bounced' : refused !== null ? 'refused' : 'sent',
+    reason,
+    receivedBy: [...receivedBy],
+    stream: agentStream(row.agent_id),
+    revision: row.revision,
+  }
+}

@@ -1,0 +1,115 @@
+import { rmSync } from 'node:fs'
+import type { CliAgent } from '../../../adapters/agents/process/cli-agent.ts'
+import type { McpPool } from '../../../adapters/mcp/pool.ts'
+import { createModels, type Models, PROVIDER_KEYS } from '../../../adapters/models/registry.ts'
+import type { ScriptInput } from '../../../adapters/models/scripted/script.ts'
+import { SqliteSnapshots } from '../../../adapters/sqlite/snapshots.ts'
+import { openVault } from '../../../adapters/vault/file-vault.ts'
+import { keyTexts } from '../../../adapters/vault/keys.ts'
+import { webTools } from '../../../adapters/web/web-tools.ts'
+import { workspaceTools } from '../../../adapters/workspace/tools/builtin.ts'
+import type { AgentBackend } from '../../../domain/ports/external.ts'
+import type { SnapshotStore, Tool, Vault } from '../../../domain/ports/index.ts'
+import type { RuntimePorts } from '../../../domain/ports/runtime.ts'
+import { unhidable } from '../../../domain/secrets/forms.ts'
+import { type Tell, told } from '../../operations/notices.ts'
+import type { Config } from '../config/config.ts'
+import { rememberDataFolder } from './known-folders.ts'
+import { mcpPool, secretOf, secretsOfTools } from './outside-tools.ts'
+import { paths } from './paths.ts'
+import { vaultKeys } from './vault-keys.ts'
+
+/** The parts that a program brings beside its settings. */
+export interface Own {
+  readonly tools?: readonly Tool[]
+  readonly scripts?: Readonly<Record<string, ScriptInput>>
+  /** Backends for other agents, beside those that are known here. */
+  readonly agents?: readonly (AgentBackend | CliAgent)[]
+  /** Where what goes on less well than it should is told; stderr where absent. */
+  readonly tell?: Tell
+  /** The time for which a start on servers waits for PostgreSQL, in ms. Default: 10,000. */
+  readonly patienceMs?: number
+  /** Of fault tests. */
+  readonly crashPoint?: NonNullable<RuntimePorts['crashPoint']>
+}
+
+/** The parts that belong to this host, wherever log and tables are: its secrets, models, tools, and a cache. */
+export interface Host extends Pick<Own, 'crashPoint' | 'agents'> {
+  readonly mcp: McpPool
+  readonly config: Config
+  readonly vault: Vault
+  readonly models: Models
+  readonly tools: readonly Tool[]
+  readonly snapshots: SnapshotStore
+  /** Values that no run may show, whatever it was given. */
+  readonly knownSecrets: readonly string[]
+  readonly tell: Tell
+}
+
+/** Closes everything that was opened, the last first. A failure is reported after the rest has been closed. */
+export class Opened {
+  readonly #closers: (() => Promise<void> | void)[] = []
+
+  push(close: () => Promise<void> | void): void {
+    this.#closers.push(close)
+  }
+
+  async closeAll(): Promise<void> {
+    const failed: unknown[] = []
+    for (let close = this.#closers.pop(); close; close = this.#closers.pop()) {
+      try {
+        await close()
+      } catch (error) {
+        failed.push(error)
+      }
+    }
+    if (failed.length > 1) throw new AggregateError(failed, failed.map(told).join('\n'))
+    if (failed.length === 1) throw failed[0]
+  }
+}
+
+/** Opens the host's part of a data folder. `passwords`: of servers, which no run may show either. */
+export async function openHost(
+  config: Config,
+  own: Own,
+  opened: Opened,
+  tell: Tell,
+  passwords: readonly string[] = [],
+): Promise<Host> {
+  const at = paths(config.data)
+  rememberDataFolder(config.data)
+  const keys = vaultKeys(config)
+  const vault = await openVault({ dataFolder: config.data, keys, secretNames: PROVIDER_KEYS, settings: passwords })
+  const models = createModels({
+    env: process.env,
+    models: config.models,
+    rateLimits: config.rateLimits,
+    dataFolder: config.data,
+    ...(own.scripts && { scripts: own.scripts }),
+  })
+  const short = [...models.unhidableKeys()]
+  const hidden = passwords.filter((password) => unhidable(password) === null)
+  if (hidden.length < passwords.length) short.push('a password in KEEPUP_EVENTSTORE or KEEPUP_POSTGRES')
+  if (short.length > 0)
+    tell(`${short.join(', ')}: too short to be hidden, or an ordinary word, so not looked for in what is recorded`)
+  const secret = (name: string) => secretOf(vault, name)
+  const mcp = mcpPool(config, secret, tell)
+  opened.push(() => mcp.close())
+  const used = await Promise.all(secretsOfTools(config).map((name) => vault.get(name)))
+  const snapshots = SqliteSnapshots.open(at.snapshots, (path) => rmSync(path, { force: true }))
+  opened.push(() => snapshots.close())
+  return {
+    config,
+    vault,
+    models,
+    tools: [...workspaceTools(), ...(config.web === null ? [] : webTools(config.web, secret)), ...(own.tools ?? [])],
+    mcp,
+    snapshots,
+    tell,
+    ...(own.crashPoint && { crashPoint: own.crashPoint }),
+    ...(own.agents && { agents: own.agents }),
+    knownSecrets: [...models.knownSecrets(), ...used.filter(isHidable), ...hidden, ...keyTexts(keys)],
+  }
+}
+
+const isHidable = (value: string | null): value is string => value !== null && unhidable(value) === null

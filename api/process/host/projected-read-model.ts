@@ -1,0 +1,296 @@
+import { type Cursor, formatCursor } from '../../../domain/log/cursor.ts'
+import { agentStream } from '../../../domain/log/ids.ts'
+import type { BlobStore, EventLog } from '../../../domain/ports/index.ts'
+import { streamOfAgent } from '../../../domain/tree/runtime/stream-of-agent.ts'
+import {
+  agentHeads,
+  approvalArguments,
+  argumentsOf,
+  type CheckpointRow,
+  costBy,
+  dueBefore,
+  eventStarts,
+  eventsAfter,
+  findCheckpoint,
+  listApprovals,
+  listArtifacts,
+  listCheckpoints,
+  listDoubts,
+  listMessages,
+  listOrphans,
+  listParked,
+  listQuestions,
+  listRestoring,
+  listRuns,
+  nextDue,
+  numbersOf,
+  type OpenCall,
+  placesAt,
+  showRun,
+  showTree,
+  usageAt,
+  type WithPaths,
+  withPaths,
+} from '../../../projections/index.ts'
+import { checkedCursor, isPerson, wanted } from '../../operations/events/filter.ts'
+import type { AgentPoint } from '../../operations/history/point.ts'
+import { noRoom } from '../../operations/no-room.ts'
+import { given } from '../../operations/omit-undefined.ts'
+import type { AskRow, ReadModel } from '../../operations/read-model.ts'
+import { messageRow } from './message-row.ts'
+import {
+  agentRows,
+  approvalAsk,
+  approvalRow,
+  artifactRow,
+  askRow,
+  checkpointRow,
+  costRow,
+  parkedRow,
+  rebuildRow,
+  runRow,
+  treeRow,
+  wholeCheckpoint,
+} from './row-views.ts'
+import { ownerlessQuestions } from './stream-queries.ts'
+import { streamsInTables } from './streams-in-tables.ts'
+import type { Ask, Tables } from './table-answers.ts'
+
+/** Where the content of events and checkpoints comes from, which the tables do not hold. */
+export interface ContentSources {
+  readonly log: EventLog
+  readonly blobs: BlobStore
+  /** An agent at a revision, folded from the log. */
+  pointAt(agentId: string, revision: number): Promise<AgentPoint>
+}
+
+/** The API's questions, answered by the projections. */
+export function readModelOf(tables: Tables, sources: ContentSources): ReadModel {
+  const { log } = sources
+  const ask: Ask = async (query, then) => {
+    const { position, data } = await tables.read(query)
+    return { position: position && formatCursor(position), value: await then(data) }
+  }
+  const approvals = async ({ rows, paths }: WithPaths<Awaited<ReturnType<typeof listApprovals>>[number]>) =>
+    Promise.all(rows.map(async (row) => approvalRow(row, await approvalArguments(sources, row), paths)))
+  const asked = (why: AskRow['for'], { rows, paths }: WithPaths<OpenCall>): Promise<AskRow[]> =>
+    Promise.all(
+      rows.map(async (call) =>
+        askRow(why, call, await argumentsOf(sources, call.agent_id, call.requested_revision, call.block), paths),
+      ),
+    )
+  /** The place in the log that a cursor names; rejects for one that is of another log. */
+  const placeOf = async (after: string | undefined) => (await checkedCursor(log, after))?.position
+  const cursorAt = async (agentId: string, revision: number) =>
+    cursorIn((await streamOfAgent(log, agentId)) ?? agentStream(agentId), revision)
+  const cursorIn = async (stream: string, revision: number): Promise<string | null> => {
+    for await (const [event] of log.read(stream, { from: revision, limit: 1, bodies: false })) {
+      if (event !== undefined) return formatCursor(log.cursor(event))
+    }
+    return null
+  }
+  const wholeAt = async (row: CheckpointRow, usage: AgentPoint['usage']) =>
+    wholeCheckpoint(row, usage, await sources.pointAt(row.agent_id, row.revision))
+  const caughtUp = async (withinMs = 30_000) => {
+    await tables.caughtUpTo(await log.headCursor(), AbortSignal.timeout(withinMs))
+  }
+  return {
+    caughtUp,
+    async current() {
+      try {
+        await caughtUp()
+        return true
+      } catch (error) {
+        if (noRoom(error) === null) throw error
+        return false
+      }
+    },
+    async answers() {
+      await (tables.answers?.() ?? tables.read(async () => null))
+    },
+    async runs({ after, ...rest }) {
+      const place = await placeOf(after)
+      return ask(
+        (db) => listRuns(db, { ...rest, ...(place === undefined ? {} : { after: place }) }),
+        async ({ runs, last }) => ({
+          runs: runs.map((run) => runRow(run, null)),
+          next: last && (await cursorAt(last.id, 0)),
+        }),
+      )
+    },
+    run: (runId) =>
+      ask(
+        (db) => showRun(db, runId),
+        (shown) =>
+          shown && {
+            run: runRow(shown, shown.tree[0] ?? null),
+            tree: agentRows(shown.tree, shown.waiting),
+            cancelling: shown.cancelling,
+            asked: shown.driveRequested,
+            restoring: shown.restoring,
+          },
+      ),
+    tree: (runId) => ask((db) => showTree(db, runId), treeRow),
+    placesAt: async (runId, position) =>
+      placesAt(log, (await tables.read((db) => eventStarts(db, runId, position))).data, position),
+    heads: (runId) =>
+      ask(
+        (db) => agentHeads(db, runId),
+        (heads) => new Map(heads.map(({ id, revision }) => [id, revision])),
+      ),
+    async approvals({ after, limit, runId, state }) {
+      const place = await placeOf(after)
+      return ask(
+        async (db) => withPaths(db, await listApprovals(db, given({ limit: limit + 1, after: place, runId, state }))),
+        async ({ rows, paths }) => {
+          const page = rows.slice(0, limit)
+          const last = rows.length > limit ? page.at(-1) : undefined
+          const next = last ? await cursorAt(last.agent_id, last.requested_revision ?? 0) : null
+          return { approvals: await approvals({ rows: page, paths }), next }
+        },
+      )
+    },
+    asks: ({ runId }) =>
+      ask(
+        async (db) => ({
+          pending: await withPaths(db, await listApprovals(db, { runId, state: 'pending' })),
+          doubts: await withPaths(db, await listDoubts(db, runId)),
+          questions: await withPaths(db, await listQuestions(db, runId)),
+        }),
+        async ({ pending, doubts, questions }) => [
+          ...(await approvals(pending)).map(approvalAsk),
+          ...(await asked('doubt', doubts)),
+          ...(await asked('input', questions)),
+        ],
+      ),
+    doubts: ({ runId }) =>
+      ask(
+        async (db) => withPaths(db, await listDoubts(db, runId)),
+        (calls) => asked('doubt', calls),
+      ),
+    questions: ({ runId }) =>
+      ask(
+        async (db) => withPaths(db, await listQuestions(db, runId)),
+        (calls) => asked('input', calls),
+      ),
+    approval: (toolCallId) =>
+      ask(
+        async (db) => withPaths(db, await listApprovals(db, { toolCallId })),
+        async (found) => (await approvals(found))[0] ?? null,
+      ),
+    ...ownerlessQuestions({ ask, placeOf, cursorIn }, tables),
+    ...streamsInTables(ask, tables, { ...sources, caughtUp }),
+    async artifacts({ after, limit, runId }) {
+      const place = await placeOf(after)
+      return ask(
+        (db) => listArtifacts(db, given({ limit: limit + 1, runId, after: place })),
+        async (rows) => {
+          const page = rows.slice(0, limit)
+          const last = rows.length > limit ? page.at(-1) : undefined
+          return { artifacts: page.map(artifactRow), next: last ? await cursorAt(last.agent_id, last.revision) : null }
+        },
+      )
+    },
+    async messages({ after, limit, runId }) {
+      const place = await placeOf(after)
+      return ask(
+        (db) => listMessages(db, { runId, limit: limit + 1, after: place }),
+        async (rows) => {
+          const page = rows.slice(0, limit)
+          const last = rows.length > limit ? page.at(-1)?.message : undefined
+          return { messages: page.map(messageRow), next: last ? await cursorAt(last.agent_id, last.revision) : null }
+        },
+      )
+    },
+    cost: ({ by, since, runId }) =>
+      ask(
+        (db) => costBy(db, by, given({ since, runId })),
+        ({ rows, total }) => ({
+          rows: rows.map(({ name, sum }) => ({ name, ...costRow(sum) })),
+          total: costRow(total),
+        }),
+      ),
+    numbers: (which) =>
+      ask(
+        (db) => numbersOf(db, which),
+        (found) => found,
+      ),
+    async checkpoints(agentId, { after, limit, whole = false }) {
+      const place = await placeOf(after)
+      return ask(
+        async (db) => {
+          const rows = await listCheckpoints(db, agentId, { after: place ?? -1, limit: limit + 1 })
+          const page = await Promise.all(
+            rows.slice(0, limit).map(async (row) => ({ row, usage: whole ? await usageAt(db, row) : null })),
+          )
+          return { page, last: rows.length > limit ? rows[limit - 1] : undefined }
+        },
+        async ({ page, last }) => ({
+          checkpoints: await Promise.all(
+            page.map(({ row, usage }) => (usage === null ? checkpointRow(row) : wholeAt(row, usage))),
+          ),
+          next: last ? await cursorAt(last.agent_id, last.revision) : null,
+        }),
+      )
+    },
+    checkpoint: (agentId, step) =>
+      ask(
+        async (db) => {
+          const row = await findCheckpoint(db, agentId, step)
+          return row && { row, usage: await usageAt(db, row) }
+        },
+        async (found) => found && wholeAt(found.row, found.usage),
+      ),
+    async events({ runId, agent, after, limit, ...filter }) {
+      const place = (await placeOf(after)) ?? -1
+      const { data } = await tables.read((db) => eventStarts(db, runId, place))
+      // Tables that lag behind do not know the youngest runs yet; the log does.
+      const known = data.some((one) => one.agentId === runId)
+      const stream = known ? null : await streamOfAgent(log, runId)
+      const all = stream === null ? data : [{ agentId: runId, stream, revision: 0 }, ...data]
+      const starts = agent === undefined || isPerson(agent) ? all : all.filter((one) => one.agentId === agent)
+      if (starts.length === 0) return null
+      const which = { ...filter, ...(agent === undefined ? {} : { agent }) }
+      const found = await eventsAfter(log, starts, place, limit + 1, (event) => wanted(event, which))
+      return { events: found.slice(0, limit), more: found.length > limit }
+    },
+    due: async (before, which) => (await tables.read((db) => dueBefore(db, before, dueFilter(which)))).data,
+    nextDue: async (after, which) => (await tables.read((db) => nextDue(db, after, dueFilter(which)))).data,
+    async status() {
+      const { position, data } = await tables.read(async (db) => ({
+        parked: await listParked(db),
+        orphans: await listOrphans(db),
+        restoring: await listRestoring(db),
+      }))
+      const behind = await eventsAfterPosition(log, position)
+      return {
+        position: position && formatCursor(position),
+        head: formatCursor(await log.headCursor()),
+        behind,
+        ...data,
+        parked: data.parked.map(parkedRow),
+      }
+    },
+    async parked(runId) {
+      return (await tables.read((db) => listParked(db, runId))).data.map(parkedRow)
+    },
+    async rebuild({ accept = false } = {}) {
+      // A body that was erased a moment ago is gone for the new tables; the live ones have yet to hear of it.
+      await caughtUp()
+      return rebuildRow(await tables.rebuild({ accept }))
+    },
+    release: (stream) => tables.release(stream),
+  }
+}
+
+/** Of events that the tables do not show yet, so many are counted. */
+const MOST_COUNTED = 10_000
+
+/** How many events the log has after a position, {@link MOST_COUNTED} at most. */
+async function eventsAfterPosition(log: EventLog, position: Cursor | null): Promise<number> {
+  let count = 0
+  for await (const page of log.readAll(position, { limit: MOST_COUNTED, bodies: false })) count += page.length
+  return count
+}
+
+const dueFilter = (which: { readonly asked: boolean } | undefined) => ({ driveRequested: which?.asked ?? false })

@@ -1,0 +1,100 @@
+import { readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { createSandbox } from '../../../adapters/sandbox/bubblewrap.ts'
+import { openWorkspace } from '../../../adapters/workspace/open.ts'
+import { controlTools, MEMORY_TOOLS, MESSAGE_TOOLS } from '../../../domain/agent/control/registry.ts'
+import { unhidable } from '../../../domain/secrets/forms.ts'
+import { reference } from '../../../domain/secrets/redactor.ts'
+import { Problem } from '../../operations/problem.ts'
+import type { PrepareServices, StartWorkspace } from '../../operations/runs/prepare-start.ts'
+import { VERSION } from '../../version.ts'
+import { openBoundary, unusable } from './boundary.ts'
+import { givenBackends } from './given-backends.ts'
+import { hiddenFrom, refuseSecretsIn } from './hidden-paths.ts'
+import { knownKnowledge } from './known-knowledge.ts'
+import { refuseUnknownModel } from './known-model.ts'
+import { knownRoles } from './known-roles.ts'
+import type { Host } from './open-host.ts'
+import { servedTools } from './outside-tools.ts'
+
+/** The model of runs that name none. */
+export const DEFAULT_MODEL = 'claude-sonnet-5-5'
+
+/** The part of a host that preparing a run needs. */
+export type PreparingHost = Pick<Host, 'config' | 'models' | 'vault' | 'tools' | 'mcp' | 'knownSecrets' | 'agents'>
+
+/** The parts of the host that preparing a run needs. */
+export function prepareServices(host: PreparingHost): PrepareServices {
+  const { config, models, vault, tools, mcp, knownSecrets } = host
+  return {
+    roles: () => knownRoles(config, tools),
+    model(id) {
+      refuseUnknownModel(models, id)
+      // Where the key or the script is missing, it is said before anything is recorded.
+      models.provider(id)
+      return models.info(id)
+    },
+    defaultModel: config.model ?? DEFAULT_MODEL,
+    safeDefaultModel: config.safeDefaultModel,
+    ...(config.routing && { routing: config.routing }),
+    cache: config.requestCache,
+    async tools(role, workspace) {
+      const served = await servedTools(mcp, workspace)
+      return {
+        specs: [
+          ...controlTools(role),
+          ...[...MEMORY_TOOLS, ...MESSAGE_TOOLS].map(({ spec }) => spec),
+          ...tools.map((tool) => tool.spec),
+          ...served.specs,
+        ],
+        faults: served.faults,
+      }
+    },
+    async workspace(path, about): Promise<StartWorkspace> {
+      // The files as they are before the run are kept too: what the run may not write must not be in them.
+      const { versions } = await openBoundary(vault, knownSecrets, about)
+      const workspace = await openWorkspace(path, { dataFolder: config.data, secrets: versions })
+      await refuseSecretsIn(workspace.path, config)
+      const tree = await workspace.versions.snapshot()
+      return { path: workspace.path, tree, testCommand: await ownTestCommand(workspace.path) }
+    },
+    async sandboxFault(path) {
+      try {
+        const hide = await hiddenFrom(config, path)
+        await createSandbox({ workspace: path, hide, readable: config.sandboxReadable, dataFolder: config.data })
+        return null
+      } catch (error) {
+        return (error as Error).message
+      }
+    },
+    async secret(name) {
+      const value = await vault.get(name)
+      if (value === null) {
+        const what = `no value for ${name}; set the variable, or: keepup secrets set ${name}`
+        throw new Problem('UNKNOWN_SECRET', what)
+      }
+      const fault = unhidable(value)
+      if (fault !== null) throw unusable(name, fault)
+      return { name, reference: reference(await vault.referenceKey(), value) }
+    },
+    sandboxed: config.sandboxed,
+    retry: config.retry,
+    context: config.context,
+    knowledge: () => knownKnowledge(config.knowledge, dirname(config.file ?? join(config.data, 'keepup.json'))),
+    delegation: config.delegation,
+    backends: () => givenBackends(host),
+    build: VERSION,
+  }
+}
+
+/** `npm test` where the folder's package.json has a test script. */
+async function ownTestCommand(folder: string): Promise<readonly string[] | null> {
+  try {
+    const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as {
+      scripts?: { test?: unknown }
+    }
+    return typeof manifest.scripts?.test === 'string' ? ['npm', 'test'] : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,40 @@
+import type { BlobStore, EventLog } from '../../../domain/ports/index.ts'
+import { alteredRows, listStreams, strayRows } from '../../../projections/index.ts'
+import { noRoom } from '../../operations/no-room.ts'
+import type { ReadModel } from '../../operations/read-model.ts'
+import type { Ask, Tables } from './table-answers.ts'
+
+interface Sources {
+  readonly log: EventLog
+  readonly blobs: BlobStore
+  caughtUp(): Promise<void>
+}
+
+/** Owners that {@link ReadModel.strays} names for each table, at most. */
+const NAMED = 3
+
+/** The streams that the tables have seen, and the rows that differ from the log. */
+export function streamsInTables(
+  ask: Ask,
+  tables: Pick<Tables, 'read'>,
+  { log, blobs, caughtUp }: Sources,
+): Pick<ReadModel, 'streams' | 'altered' | 'strays'> {
+  const altered = (stream: string) => alteredRows({ read: (query) => tables.read(query), log, blobs }, stream)
+  return {
+    streams: (which) =>
+      ask(
+        (db) => listStreams(db, which),
+        (found) => found,
+      ),
+    async altered(stream) {
+      const found = await altered(stream)
+      if (found.length === 0) return found
+      // An erasure empties a body before the tables learn of it.
+      await caughtUp().catch((error: unknown) => {
+        if (noRoom(error) === null) throw error
+      })
+      return altered(stream)
+    },
+    strays: async () => (await tables.read((db) => strayRows(db, NAMED))).data,
+  }
+}

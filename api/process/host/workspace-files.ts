@@ -1,0 +1,135 @@
+import { posix } from 'node:path'
+import { lockWorkspace } from '../../../adapters/workspace/lock.ts'
+import { openWorkspace } from '../../../adapters/workspace/open.ts'
+import { type AgentSpec, Policy } from '../../../domain/agent/definition/spec.ts'
+import { ERASED } from '../../../domain/agent/events/residue.ts'
+import { readNow } from '../../../domain/agent/runtime/perform/approved-files.ts'
+import type { SeenFile } from '../../../domain/calls/question.ts'
+import type { Workspace } from '../../../domain/ports/index.ts'
+import { Problem } from '../../operations/problem.ts'
+import { type FilePoint, type Files, MAX_NAMED_FILES } from '../../operations/services.ts'
+import type { AgentFiles } from './agent-files.ts'
+import { fileBlame } from './file-blame.ts'
+import type { FileSources } from './file-sources.ts'
+import { forkFound, forkInto } from './fork-files.ts'
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** Null: the bytes are not UTF-8. */
+function textOf(bytes: Uint8Array): string | null {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    return null
+  }
+}
+
+/** The folder of a run's files. Throws WORKSPACE_ERASED where it was erased. */
+export function folderOf({ path }: { readonly path: string }, then = 'to fork it, name a folder for the fork'): string {
+  if (path !== ERASED) return path
+  throw new Problem('WORKSPACE_ERASED', `where this run worked was erased; ${then}`)
+}
+/** The part of a run's definition that opening its files needs. */
+type Worked = Pick<AgentSpec, 'secrets' | 'policy'> & {
+  readonly workspace: { readonly path: string } | null
+  /** False: the path is as it was asked for, and may lead through links. */
+  readonly real?: false
+}
+const ofAgent = ({ path }: AgentFiles): Worked => ({
+  ...{ secrets: [], policy: Policy.parse({}), real: false },
+  workspace: path === null ? null : { path },
+})
+const NO_FILES = 'its files are not found from here any more, neither to compare nor to put back'
+
+/** The files of runs: as they are, as they were at a step, and put back. */
+export function workspaceFilesOf(sources: FileSources): Files {
+  const { dataFolder } = sources
+
+  const open = async (spec: Worked): Promise<Workspace | null> => {
+    if (spec.workspace === null) return null
+    const { versions } = await sources.boundary(spec)
+    return openWorkspace(folderOf(spec.workspace, NO_FILES), {
+      dataFolder,
+      secrets: versions,
+      recorded: spec.real !== false,
+    })
+  }
+  const treeAt = async ({ agentId, at }: FilePoint) => {
+    const other = await sources.agentFilesAt(agentId, at)
+    if (other !== null) return { spec: ofAgent(other), tree: other.tree }
+    const { state, tree } = await sources.filesAt(agentId, at)
+    return { spec: state.spec, tree }
+  }
+
+  return {
+    async diff(a, b, maxBytes) {
+      const [from, to] = await Promise.all([treeAt(a), treeAt(b)])
+      const workspace = await open(from.spec)
+      if (workspace === null || from.tree === null || to.tree === null) return null
+      const changes = await workspace.versions.changes(from.tree, to.tree)
+      return { changes, patch: await workspace.versions.diff(from.tree, to.tree, maxBytes) }
+    },
+    async blame(agentId, step, path) {
+      const { spec } = await treeAt({ agentId, at: { step } })
+      const workspace = await open(spec)
+      const versions = workspace === null ? [] : await sources.versionsOf(agentId, step)
+      return versions.length === 0 ? null : fileBlame(workspace!.versions, versions, path)
+    },
+    async current(agentId, path) {
+      const { spec } = await treeAt({ agentId, at: null })
+      const workspace = await open(spec)
+      if (workspace === null) return { path, content: 'absent', text: null, size: null }
+      const real = await workspace.resolve(path).catch(() => path)
+      const { content, bytes, fault } = await readNow(workspace, real)
+      const why = fault === undefined ? {} : { fault }
+      return { path: real, content, text: bytes && textOf(bytes), size: bytes?.length ?? null, ...why }
+    },
+    async named(agentId, folder, names) {
+      const { spec } = await treeAt({ agentId, at: null })
+      const workspace = await open(spec)
+      const found = new Map<string, SeenFile>()
+      for (const name of workspace === null ? [] : names) {
+        const path = await workspace!
+          .resolve(posix.isAbsolute(name) ? name : posix.join(folder, name))
+          .catch(() => null)
+        if (path === null || path === '' || found.has(path)) continue
+        const { content } = await readNow(workspace!, path)
+        const isFolder = content === 'unreadable' && (await workspace!.list(path).then(Boolean, () => false))
+        if (content === 'absent' || isFolder) continue
+        if (found.size === MAX_NAMED_FILES) return { files: [...found.values()], more: true }
+        found.set(path, { path, content })
+      }
+      return { files: [...found.values()], more: false }
+    },
+    async restore(agentId, { to, dryRun, expected, begins }) {
+      const at = 'tree' in to ? null : to
+      const { spec, tree: recorded } = await treeAt({ agentId, at })
+      const tree = 'tree' in to ? to.tree : recorded
+      if (spec.workspace === null || tree === null) {
+        throw new Problem('NO_WORKSPACE', 'this run has no versioned workspace')
+      }
+      const lock = lockWorkspace(folderOf(spec.workspace, NO_FILES), dataFolder, agentId)
+      try {
+        const { versions } = (await open(spec)) as Workspace
+        const now = await versions.snapshot()
+        const changes = await versions.changes(now, tree)
+        if (expected !== undefined && expected !== now) {
+          throw new Problem('FILES_CHANGED', 'files changed since they were looked at; look again')
+        }
+        if (dryRun) return { tree, changes, replaced: now }
+        await begins?.({ tree, replaces: now })
+        return { tree, changes, replaced: (await versions.restore(tree)).replaced }
+      } finally {
+        lock.release()
+      }
+    },
+    async fork(source, at, { runId, folder, keyed }, record) {
+      const point = await sources.filesAt(source, at)
+      const { workspace } = point.state.spec
+      if (workspace === null) return record(null)
+      const path = folder ?? `${folderOf(workspace)}-${runId.slice(-8)}`
+      return forkInto(sources, point, { runId, folder: path, keyed }, record)
+    },
+    forkFound: (runId) => forkFound(dataFolder, runId),
+  }
+}

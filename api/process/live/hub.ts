@@ -1,0 +1,96 @@
+import type { LiveFeed } from '../../../domain/ports/index.ts'
+import type { Ended } from '../../operations/runs/drive-end.ts'
+
+/** Ephemeral news of a run: text as it streams, and whether a driver is at work. */
+export type News =
+  | {
+      readonly kind: 'text' | 'output'
+      readonly runId: string
+      readonly agentId: string
+      readonly turn: number
+      readonly text: string
+    }
+  | {
+      readonly kind: 'drive'
+      readonly runId: string
+      readonly driving: boolean
+      readonly end: Ended | null
+      /** Of the run's last event; told with an end, where the log can be read. */
+      readonly revision?: number
+    }
+  /** The reader was slower than the stream; this many pieces are missing. */
+  | { readonly kind: 'dropped'; readonly runId: string; readonly pieces: number }
+
+const MAX_WAITING = 2000
+
+/**
+ * RuntimeEventBus, its ephemeral half: what is recorded comes from the log's subscriptions.
+ * Hands news to the listeners of a run. A slow listener loses text, never the end of a drive, and costs no memory.
+ */
+export class LiveHub implements LiveFeed {
+  readonly #listeners = new Map<string, Set<Listener>>()
+
+  publish(news: News | Parameters<LiveFeed['publish']>[0]): void {
+    for (const listener of this.#listeners.get(news.runId) ?? []) listener.push(news)
+  }
+
+  /** News of a run from now on, until the signal aborts. Listening begins at the call, not at the first read. */
+  listen(runId: string, signal: AbortSignal): AsyncIterableIterator<News> {
+    const listener = new Listener(runId)
+    const of = this.#listeners.get(runId) ?? new Set()
+    this.#listeners.set(runId, of.add(listener))
+    const leave = () => {
+      of.delete(listener)
+      if (of.size === 0 && this.#listeners.get(runId) === of) this.#listeners.delete(runId)
+      listener.end()
+    }
+    if (signal.aborted) leave()
+    else signal.addEventListener('abort', leave, { once: true })
+    return listener
+  }
+}
+
+class Listener implements AsyncIterableIterator<News> {
+  readonly #runId: string
+  readonly #waiting: News[] = []
+  #dropped = 0
+  #ended = false
+  #wake: (() => void) | null = null
+
+  constructor(runId: string) {
+    this.#runId = runId
+  }
+
+  push(news: News): void {
+    if (this.#ended) return
+    if (this.#waiting.length >= MAX_WAITING && news.kind !== 'drive') this.#dropped++
+    else this.#waiting.push(news)
+    this.#wake?.()
+  }
+
+  end(): void {
+    this.#ended = true
+    this.#wake?.()
+  }
+
+  async next(): Promise<IteratorResult<News>> {
+    for (;;) {
+      const news = this.#waiting.shift()
+      if (news) return { done: false, value: news }
+      if (this.#dropped > 0) {
+        const pieces = this.#dropped
+        this.#dropped = 0
+        return { done: false, value: { kind: 'dropped', runId: this.#runId, pieces } }
+      }
+      if (this.#ended) return { done: true, value: undefined }
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+      this.#wake = null
+    }
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+}

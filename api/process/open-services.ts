@@ -1,0 +1,14 @@
+import type { OpenServices } from './owner/connect.ts'
+
+// The composition root. Concrete adapters are known to api/process/host, api/process/embedded and api/process/servers only.
+
+/** Opens a data folder with the embedded adapters, or what is on servers where the settings name them. */
+export const openServices = (async (config, mode, { autoDrive }, own) => {
+  const { onServers } = await import('./config/config.ts')
+  if (onServers(config)) {
+    const { openOnServers } = await import('./servers/open-on-servers.ts')
+    return openOnServers(config, mode, autoDrive, own)
+  }
+  const { openEmbedded } = await import('./embedded/open-embedded.ts')
+  return openEmbedded(config, mode, autoDrive, own)
+}) as OpenServices

@@ -1,0 +1,102 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
+import { formatCursor } from '../../../domain/log/cursor.ts'
+import { LogError } from '../../../domain/log/errors.ts'
+import { tokenPath } from '../../http/token.ts'
+import { noRoom } from '../../operations/no-room.ts'
+import type { Services } from '../../operations/services.ts'
+import { type Config, ConfigError, onServers } from '../config/config.ts'
+import type { Own } from '../host/open-host.ts'
+import { paths } from '../host/paths.ts'
+import { type Backend, nothingOf, nothingYet, ownerSilent } from './backend.ts'
+import { probe } from './probe.ts'
+import { remoteBackend } from './remote.ts'
+import { findSocketPath } from './socket-path.ts'
+
+/**
+ * Puts the services together. `owner` rejects with `LOG_LOCKED` where another process owns the folder; `reader` works
+ * beside an owner and gives null where there is nothing to read yet. On servers there is no owner: every process is one,
+ * and a `reader` is one that begins no log.
+ */
+export interface OpenServices {
+  (config: Config, mode: 'owner', options: { autoDrive: boolean }, own?: Own): Promise<Services>
+  (config: Config, mode: 'owner' | 'reader', options: { autoDrive: boolean }, own?: Own): Promise<Services | null>
+}
+
+export interface ConnectOptions {
+  readonly config: Config
+  readonly env: NodeJS.ProcessEnv
+  readonly open: OpenServices
+  /** `read`: beside an owner that does not answer the folder is read directly. */
+  readonly need: 'read' | 'write'
+  /** Told when the folder is read directly because its owner does not answer. */
+  readonly onNote: (text: string) => void
+  readonly onFault: (error: unknown, path: string) => void
+}
+
+const RETRY_MS = 40
+
+/**
+ * Reaches the process that owns the data folder, or becomes it. An owner that is just starting or ending is waited
+ * for; one that holds the lock and does not answer ends in `OWNER_SILENT` within `ownerTimeoutMs` or so.
+ */
+export async function connect(options: ConnectOptions): Promise<Backend> {
+  const { config, open, need } = options
+  const { data: dataFolder, ownerTimeoutMs: timeoutMs } = config
+  const started = performance.now()
+  const local = { config, env: options.env, tcp: false, onFault: options.onFault }
+  if (onServers(config)) {
+    const { localBackend } = await import('./local.ts')
+    const services = await open(config, need === 'read' ? 'reader' : 'owner', { autoDrive: false })
+    if (services === null) throw nothingOf(config.namespace)
+    return localBackend(services, local)
+  }
+  for (;;) {
+    const socketPath = findSocketPath(dataFolder)
+    const found = await probe(socketPath, timeoutMs)
+    if (found === 'answers') {
+      const token = () => readFileSync(tokenPath(dataFolder), 'utf8').trim()
+      return remoteBackend({ dataFolder, socketPath, token, timeoutMs })
+    }
+    if (statSync(dataFolder, { throwIfNoEntry: false })?.isFile())
+      throw new ConfigError(`${dataFolder} is a file; name a folder with --data or KEEPUP_DATA`)
+    if (need === 'read' && found === 'absent' && isUnused(dataFolder)) throw nothingYet(dataFolder)
+    // The whole HTTP app is loaded only where this process has to be it.
+    const { localBackend } = await import('./local.ts')
+    if (need === 'read') {
+      const services = await open(config, 'reader', { autoDrive: false })
+      // A killed owner left tables that do not show the end of the log. Only an owner brings them up to date.
+      if (services && found === 'absent' && (await lags(services))) await services.close()
+      else if (services) {
+        if (found === 'silent') options.onNote('the owner of the data folder does not answer; reading it directly')
+        return { ...(await localBackend(services, local)), besideSilent: found === 'silent' }
+      }
+    }
+    if (found === 'silent') throw ownerSilent(dataFolder)
+    try {
+      return await localBackend(await open(config, 'owner', { autoDrive: false }), local)
+    } catch (error) {
+      const reader =
+        need === 'read' && noRoom(error) !== null ? await open(config, 'reader', { autoDrive: false }) : null
+      if (reader !== null) {
+        options.onNote('the tables lag behind the log, because the disk is full; make room on it')
+        return localBackend(reader, local)
+      }
+      if (!(error instanceof LogError && error.code === 'LOG_LOCKED')) throw error
+      if (performance.now() - started > timeoutMs) throw ownerSilent(dataFolder)
+      await wait(RETRY_MS)
+    }
+  }
+}
+
+/** Neither a log nor anything that is only made beside one. */
+function isUnused(dataFolder: string): boolean {
+  const { log, tables, blobs, versions } = paths(dataFolder)
+  return ![log, tables, blobs, versions].some((path) => existsSync(path))
+}
+
+/** Whether the tables are behind the log. */
+async function lags({ read, log }: Services): Promise<boolean> {
+  const { position } = await read.runs({ limit: 1 })
+  return position !== formatCursor(await log.headCursor())
+}

@@ -1,0 +1,66 @@
+import { chmodSync, lstatSync, rmSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { ListenOptions } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import { Problem } from '../../operations/problem.ts'
+
+export interface Listening {
+  readonly server: Server
+  /** Takes no new requests, gives those under way `graceMs` to end, then breaks them off. */
+  close(graceMs: number): Promise<void>
+}
+
+type Fetch = (request: Request) => Response | Promise<Response>
+
+function listen(fetch: Fetch, where: ListenOptions): Promise<Listening> {
+  const listener = getRequestListener((request) => fetch(request), { overrideGlobalObjects: false })
+  const server = createServer((incoming, outgoing) => void listener(incoming, outgoing))
+  // Streams stay open as long as the consumer likes; a request, though, has to arrive.
+  server.requestTimeout = 60_000
+  const close = (graceMs: number) =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(() => server.closeAllConnections(), graceMs)
+      server.close(() => {
+        clearTimeout(timer)
+        resolve()
+      })
+      server.closeIdleConnections()
+    })
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(where, () => {
+      server.off('error', reject)
+      resolve({ server, close })
+    })
+  })
+}
+
+/** The advice where an address cannot be listened on, by the system's code. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another process listens there: end it, or name another port with --port (0: any)',
+  EACCES: 'this user may not listen there: name a port from 1024 on with --port',
+  EADDRNOTAVAIL: 'no network of this machine has that address: name one of its own with --host',
+  ENOTFOUND: 'there is no host of that name: name an address of this machine with --host',
+}
+
+/** Listens on TCP. `port` 0: any free one. Rejects with a Problem `ADDRESS_UNUSABLE` that says what to do. */
+export function listenTcp(fetch: Fetch, host: string, port: number): Promise<Listening> {
+  return listen(fetch, { host, port }).catch((error: NodeJS.ErrnoException) => {
+    const todo = ELSEWHERE[error.code ?? '']
+    throw todo === undefined ? error : new Problem('ADDRESS_UNUSABLE', `cannot serve on ${host}, port ${port}: ${todo}`)
+  })
+}
+
+/**
+ * Listens on a unix socket that only this user can reach. A socket at the path is left over from an owner that died: the
+ * caller holds the lock, so no other process can be listening there.
+ */
+export async function listenSocket(fetch: Fetch, path: string): Promise<Listening> {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (found && !found.isSocket())
+    throw new Problem('DATA_FOLDER_UNUSABLE', `${path} is not the socket that keepup keeps there; move it away`)
+  rmSync(path, { force: true })
+  const listening = await listen(fetch, { path })
+  chmodSync(path, 0o600)
+  return listening
+}

@@ -1,0 +1,97 @@
+import { join } from 'node:path'
+import { createApp } from '../../http/app.ts'
+import { OVER_NETWORK } from '../../http/network.ts'
+import { liveToken } from '../../http/token.ts'
+import type { Services } from '../../operations/services.ts'
+import { VERSION } from '../../version.ts'
+import { type Config, onServers } from '../config/config.ts'
+import { abortable } from './abortable.ts'
+import type { Backend } from './backend.ts'
+import { type Listening, listenSocket, listenTcp } from './listen.ts'
+import { chooseSocketPath } from './socket-path.ts'
+
+/** How long clients have to read the last of their streams when an owner ends. */
+const GRACE_MS = 1000
+
+export interface LocalBackend extends Backend {
+  readonly services: Services
+  /** Where TCP clients find it, if it listens there. */
+  readonly url: string | null
+}
+
+export interface LocalOptions {
+  readonly config: Config
+  readonly env: NodeJS.ProcessEnv
+  readonly tcp: boolean
+  readonly onFault: (error: unknown, path: string) => void
+}
+
+/**
+ * The runtime in this process, reached through the same HTTP app as everywhere. An owner also listens on the data
+ * folder's socket, so that other processes can ask it; on servers no other process is asked, since every process may record.
+ */
+export async function localBackend(services: Services, options: LocalOptions): Promise<LocalBackend> {
+  const { config } = options
+  const token = await tokenOf(services, config)
+  let url: string | null = null
+  const app = createApp(services, {
+    token,
+    hosts: config.hosts,
+    maxBodyBytes: config.maxBodyBytes,
+    heartbeatMs: config.heartbeatMs,
+    version: VERSION,
+    ...(services.readOnly ? {} : { endedSessions: join(config.data, 'ended-sessions') }),
+    // An address that stands for all of this host is none to open.
+    url: () => url?.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:') ?? null,
+    onFault: options.onFault,
+  })
+  const listening: Listening[] = []
+  const drain = (ms = config.drainMs) => services.drivers.stop(ms)
+  const closeAll = async () => {
+    await drain()
+    // The sockets go before the lock does: who takes the lock next must find the place free.
+    await Promise.all(listening.map((l) => l.close(GRACE_MS)))
+    await services.close()
+  }
+  try {
+    if (!services.readOnly && !onServers(config))
+      listening.push(await listenSocket(app.fetch, chooseSocketPath(config.data, options.env)))
+    if (options.tcp) {
+      const tcp = await listenTcp((request) => app.fetch(request, OVER_NETWORK), config.host, config.port)
+      listening.push(tcp)
+      const address = tcp.server.address()
+      const host = config.host.includes(':') ? `[${config.host}]` : config.host
+      url = `http://${host}:${typeof address === 'object' && address ? address.port : config.port}`
+    }
+  } catch (error) {
+    await closeAll()
+    throw error
+  }
+  let closed: Promise<void> | null = null
+  return {
+    kind: services.readOnly ? 'reader' : 'owner',
+    services,
+    url,
+    async fetch(asked) {
+      const request = new Request(asked)
+      request.headers.set('authorization', `Bearer ${token()}`)
+      const response = await app.fetch(request)
+      return response.body ? new Response(abortable(response.body, asked), response) : response
+    },
+    drain,
+    close() {
+      closed ??= closeAll()
+      return closed
+    },
+  }
+}
+
+/** The install's token; where it cannot be had, what was opened for it is closed again, lest its lock be kept. */
+async function tokenOf(services: Services, config: Config): Promise<() => string> {
+  try {
+    return liveToken(config.data, (n) => services.random.bytes(n))
+  } catch (error) {
+    await services.close()
+    throw error
+  }
+}

@@ -1,0 +1,135 @@
+import { EventStoreWorkSubscription } from '../../../adapters/eventstore/work-subscription.ts'
+import { greet } from '../../../adapters/postgres/ask.ts'
+import { PostgresBlobs } from '../../../adapters/postgres/blobs.ts'
+import { PostgresLeases } from '../../../adapters/postgres/leases.ts'
+import { base32, externalStream } from '../../../domain/log/ids.ts'
+import { openPool, PostgresHome } from '../../../projections/postgres.ts'
+import { withinOr } from '../../operations/concurrency/within-or.ts'
+import { onStderr } from '../../operations/notices.ts'
+import { Problem } from '../../operations/problem.ts'
+import type { Services } from '../../operations/services.ts'
+import type { ServersConfig } from '../config/config.ts'
+import { SystemClock } from '../host/clock.ts'
+import { compose } from '../host/compose.ts'
+import { checkDataFolder } from '../host/data-folder.ts'
+import { Opened, type Own, openHost } from '../host/open-host.ts'
+import { systemRandom } from '../host/random.ts'
+import { takeLease } from './lease.ts'
+import { LeasedRuntime } from './leased-runtime.ts'
+import { LossWatch } from './loss-watch.ts'
+import { findLog, makeLog } from './open-log.ts'
+import { passwordsOf } from './passwords.ts'
+import { askingPostgres } from './postgres-access.ts'
+import { schemasOf } from './schemas.ts'
+import { settleNowAndThen } from './settle-agents.ts'
+import { sharedByCalls } from './shared-calls.ts'
+import { SharedTables } from './shared-tables.ts'
+import { PostgresAuditor } from './sql-auditor.ts'
+import { lossOnServers, tablesBesideLoss } from './tables-beside-loss.ts'
+
+/** Connections to PostgreSQL of one process, at most. */
+const MAX_CONNECTIONS = 12
+const LEASE_CONNECTIONS = 2
+/** How long an append waits for the check of the log against the tables, ms: PostgreSQL may be down. */
+const LOOK_WITHIN_MS = 10_000
+/** How long the last words to PostgreSQL may take, ms: its other users have ended by then. */
+const SHUT_WITHIN_MS = 1_000
+
+/**
+ * The log in EventStoreDB; tables, blobs and leases in PostgreSQL; what belongs to the host in the data folder. Every
+ * process may record and drive; there is no owner. A `reader` makes no log: null where there is none. Rejects with a
+ * LogError, a ProjectionError or a Problem that says what to do.
+ */
+export async function openOnServers(
+  config: ServersConfig,
+  mode: 'owner' | 'reader',
+  autoDrive: boolean,
+  own: Own = {},
+): Promise<Services | null> {
+  checkDataFolder(config.data, mode)
+  const { namespace, eventstore: connectionString, leaseMs: ttlMs } = config
+  const { tell: warn = onStderr } = own
+  const clock = new SystemClock()
+  const holder = base32(systemRandom.bytes(10))
+  const closed = new AbortController()
+  const opened = new Opened()
+  try {
+    // The stores that tell a loss are opened after the log.
+    let onDoubt = async () => {}
+    const making = { clock, random: systemRandom, warn, onDoubt: () => onDoubt() }
+    const log = (await findLog(config, making)) ?? (mode === 'owner' ? await makeLog(config, making) : null)
+    if (log === null) return null
+    opened.push(() => log.close())
+    checkDataFolder(config.data, 'owner')
+    const workSubscription = await EventStoreWorkSubscription.open({ connectionString, namespace })
+    opened.push(() => workSubscription.close())
+    const pool = openPool({ url: config.postgres, max: MAX_CONNECTIONS - LEASE_CONNECTIONS })
+    // A heartbeat waits for no other query, and a connection that is silent is replaced while the lease lasts.
+    const beats = openPool({ url: config.postgres, max: LEASE_CONNECTIONS, silentMs: ttlMs / 6 })
+    opened.push(async () => void (await Promise.all([pool, beats].map((one) => one.shut(SHUT_WITHIN_MS)))))
+    const schemas = schemasOf(namespace)
+    const reach = <T>(work: () => Promise<T>) => askingPostgres(config, warn, work)
+    await reach(() => greet(pool, own.patienceMs))
+    const blobs = await reach(() => PostgresBlobs.open({ pool, schema: schemas.blobs }))
+    const leases = await reach(() => PostgresLeases.open({ pool: beats, schema: schemas.leases, warn }))
+    const host = await openHost(config, own, opened, warn, passwordsOf(config))
+    const shared = { leases, clock, ttlMs, holder }
+    const home = new PostgresHome({ pool, schema: schemas.tables, warn })
+    // Each command and drive looks at the tables first: that look must not wait for other queries.
+    const prompt = new PostgresHome({ pool: beats, schema: schemas.tables, warn })
+    await reach(() => home.live())
+    const mayReplace = async () => (await lossOnServers({ home, log })) === null
+    const moving = async () => {
+      const tables = await SharedTables.open({ ...shared, home, log, blobs, warn, mayReplace })
+      opened.push(() => tables.close())
+      return tables
+    }
+    const { look, mustRecord, ...kept } = await tablesBesideLoss(
+      { home, prompt, log, blobs },
+      { open: moving, clock, memory: log },
+    )
+    const { loss } = kept.losses.gate
+    const watch = new LossWatch({ look, losses: kept.losses }, warn)
+    opened.push(async () => watch.close())
+    onDoubt = async () => {
+      await withinOr(clock, LOOK_WITHIN_MS, watch.look(), undefined)
+      mustRecord()
+    }
+    opened.push(() => closed.abort(new Error('keepup was closed')))
+    const services = compose(host, {
+      agentLease: (agentId) => takeLease(shared, externalStream(agentId), holder),
+      ...kept,
+      ...(await sharedByCalls({
+        pool,
+        schema: schemas.models,
+        clock,
+        limitOf: (model) => host.models.limit(model),
+        warn,
+      })),
+      auditor: new PostgresAuditor(config),
+      blobs,
+      clock,
+      workSubscription,
+      holder,
+      autoDrive,
+      runtime: (ports) => new LeasedRuntime(ports, { ...shared, closed: closed.signal }),
+      backup: refuseBackup,
+      // Neither server keeps count per run.
+      sizes: async () => new Map(),
+      close: () => opened.closeAll(),
+    })
+    if (loss === null) settleNowAndThen(services, ttlMs, closed.signal, warn)
+    return services
+  } catch (error) {
+    await opened.closeAll()
+    throw error
+  }
+}
+
+const refuseBackup = () =>
+  Promise.reject(
+    new Problem(
+      'BACKUP_ON_SERVERS',
+      'log and blobs are on servers: back up PostgreSQL after EventStoreDB with their own tools, and copy the data folder',
+    ),
+  )

@@ -1,0 +1,133 @@
+import type pg from 'pg'
+import { openPool } from '../../../projections/postgres.ts'
+import { Problem } from '../../operations/problem.ts'
+import {
+  Collected,
+  cellOf,
+  type SqlAnswer,
+  type SqlAuditor,
+  type SqlLimits,
+  selectIn,
+} from '../../operations/sql/auditor.ts'
+import type { ServersConfig } from '../config/config.ts'
+import { schemasOf } from './schemas.ts'
+
+/** Bytes that the server may send for one answer. */
+const MOST_SENT = 64 * 1024 * 1024
+/** How much longer than the question's own limit its connection is waited for, ms. */
+const GRACE_MS = 2_000
+/** Questions at once; the others wait for a connection. */
+const AT_ONCE = 2
+
+/** What a login that asks may be or do beyond reading the views, in words. */
+const POWERS = `select distinct what from (
+  select case when rolsuper then 'is a superuser' when rolcreaterole then 'makes roles' when rolcreatedb then 'makes databases'
+      when rolreplication then 'replicates' when rolbypassrls then 'passes over row security'
+      when rolname ~ '^pg_' then 'is in ' || rolname end as what
+    from pg_roles r where pg_has_role(current_user, r.oid, 'member')
+  union all
+  select 'may write to ' || n.nspname || '.' || c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname ~ $1 and c.relkind in ('r', 'v') and has_table_privilege(c.oid, 'insert, update, delete, truncate')
+  union all
+  select 'may read ' || n.nspname || '.' || c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname ~ $1 and n.nspname <> $2 and c.relkind = 'r' and has_schema_privilege(n.oid, 'usage')
+      and has_table_privilege(c.oid, 'select')) as powers
+  where what is not null order by 1 limit 3`
+
+/** A number where it is exact, else the server's own text. */
+const types = { getTypeParser: () => (text: string | Buffer) => String(text) }
+const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701, 1700])
+const BOOLEAN = 16
+
+function cell(text: unknown, type: number): ReturnType<typeof cellOf> {
+  if (text === null) return null
+  if (type === BOOLEAN) return Number(text === 't')
+  const number = Number(text)
+  const isExact =
+    NUMBERS.has(type) && Number.isFinite(number) && (!Number.isInteger(number) || Number.isSafeInteger(number))
+  return isExact ? number : cellOf(text)
+}
+
+/**
+ * Answers as a login of PostgreSQL that may read the published views and nothing else: the server itself refuses the rest.
+ * Each question has a connection of its own, a read-only transaction, and a limit that the server keeps.
+ */
+export class PostgresAuditor implements SqlAuditor {
+  readonly dialect = 'postgres'
+  readonly #pool: ReturnType<typeof openPool> | null
+  readonly #schema: string
+  constructor({ auditPostgres, namespace }: Pick<ServersConfig, 'auditPostgres' | 'namespace'>) {
+    this.#schema = schemasOf(namespace).tables
+    this.#pool = auditPostgres === null ? null : openPool({ url: auditPostgres, max: AT_ONCE })
+  }
+
+  async ask(text: string, { rows, ms }: SqlLimits): Promise<SqlAnswer> {
+    const one = selectIn(text)
+    if (one === null) throw new Problem('SQL_REFUSED', 'this is no SELECT; send one SELECT over the tables')
+    if (this.#pool === null) throw new Problem('SQL_UNAVAILABLE', NO_LOGIN)
+    const client = await this.#pool.connect().catch((error: Error) => {
+      throw new Problem('SQL_UNAVAILABLE', `the login of KEEPUP_AUDIT_POSTGRES cannot be used: ${error.message}`)
+    })
+    const late = setTimeout(() => socketOf(client).destroy(), ms + GRACE_MS)
+    const sent = { bytes: 0 }
+    socketOf(client).on('data', (chunk: Buffer) => {
+      sent.bytes += chunk.length
+      if (sent.bytes > MOST_SENT) socketOf(client).destroy()
+    })
+    try {
+      await this.#mustOnlyRead(client)
+      await client.query(
+        `begin read only; set local search_path to "${this.#schema}"; set local statement_timeout to ${ms}`,
+      )
+      const asked = { text: `select * from (\n${one}\n) as asked limit ${rows + 1}`, rowMode: 'array' as const, types }
+      const found = await client.query<unknown[]>(asked as never)
+      const kept = new Collected(rows)
+      for (const row of found.rows as unknown[][])
+        if (!kept.add(row.map((value, i) => cell(value, found.fields[i]!.dataTypeID)))) break
+      return { columns: found.fields.map((field) => field.name), rows: kept.rows, more: kept.more }
+    } catch (error) {
+      throw problemOf(error as Error & { code?: string }, ms, sent.bytes > MOST_SENT)
+    } finally {
+      clearTimeout(late)
+      // A connection keeps the locks and settings of a question.
+      client.release(true)
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool?.shut()
+  }
+
+  async #mustOnlyRead(client: pg.PoolClient): Promise<void> {
+    const found = await client.query<{ what: string }>(POWERS, [`^${this.#schema}(_|$)`, this.#schema])
+    if (found.rows.length === 0) return
+    const powers = found.rows.map(({ what }) => what).join(', ')
+    throw new Problem(
+      'SQL_UNAVAILABLE',
+      `the login of KEEPUP_AUDIT_POSTGRES may do more than read the views: it ${powers}; ${MAKE}`,
+    )
+  }
+}
+
+const MAKE =
+  'make a role with "keepup auditors", a login (create role asker login in role ROLE), and set KEEPUP_AUDIT_POSTGRES to its connection string'
+
+const NO_LOGIN = `on servers questions in SQL need a login of PostgreSQL that can only read: ${MAKE}`
+
+const socketOf = (client: pg.PoolClient) =>
+  (client as unknown as { connection: { stream: import('node:net').Socket } }).connection.stream
+
+/** SQLSTATEs: of a statement that is not understood, or may not be run; and of a time limit. */
+const REFUSED = /^(42|0A|25006)/
+const TIMED_OUT = '57014'
+
+function problemOf(error: Error & { code?: string }, ms: number, tooMuch: boolean): Error {
+  if (error instanceof Problem) return error
+  const { code = '', message } = error
+  if (tooMuch) return new Problem('SQL_LIMIT', 'the answer has too many bytes; ask for less')
+  if (code === TIMED_OUT || !/^[0-9A-Z]{5}$/.test(code))
+    return new Problem('SQL_LIMIT', `the question took more than ${ms} ms; ask for less, or allow it more time`)
+  return REFUSED.test(code)
+    ? new Problem('SQL_REFUSED', `${message}; send one SELECT over the published views`)
+    : new Problem('SQL_FAILED', `the question failed: ${message}`)
+}

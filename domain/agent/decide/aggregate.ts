@@ -1,0 +1,70 @@
+import { CommandRejected } from '../../calls/errors.ts'
+import type { Header } from '../../log/envelope.ts'
+import { agentStream, childAgentId } from '../../log/ids.ts'
+import { idOf } from '../../log/owner.ts'
+import type { Aggregate, Place } from '../../stream/aggregate.ts'
+import { ATTACHING, attachmentIn, attachmentOf } from '../events/attachment.ts'
+import { reading } from '../events/codec.ts'
+import type { AgentEvent } from '../events/events.ts'
+import { residueOf, says } from '../events/residue.ts'
+import { digestOf, FOLD } from '../state/digest.ts'
+import { evolve } from '../state/evolve.ts'
+import { type AgentState, REMEMBERED } from '../state/state.ts'
+import type { Command } from './commands.ts'
+import type { DecisionContext } from './context.ts'
+import { decide, type Identity } from './decide.ts'
+import type { Draft } from './decision-builder.ts'
+import { wakeAt } from './wake-at.ts'
+
+/** The agent as one kind of stream among others: `agent-<agentId>`. */
+export const agent: Aggregate<AgentState, AgentEvent, Command, DecisionContext> = {
+  kind: 'agent',
+  fold: FOLD,
+  ...reading,
+  evolve,
+  decide: (state, place, command, context) => decide(state, identityOf(state, place, command), command, context),
+  wakeAt,
+  digest: digestOf,
+  commands: (state) => state.commands,
+  remembered: REMEMBERED,
+  reject: (code, message) => new CommandRejected(code, message),
+  erasing: { says, residue: (type, body) => residueOf(type as AgentEvent['type'], body as never), ending },
+  inherited: (event) => (event.type === 'forked' ? event.body : null),
+  bears: ({ type, toolCallId }) =>
+    type === 'child_delegated' && toolCallId !== undefined ? agentStream(childAgentId(toolCallId)) : null,
+  attaching: ATTACHING,
+  attachment: attachmentIn,
+  attached,
+}
+
+/** A root agent bears the id of its run; a child is born into the run of its parent. */
+function identityOf(state: AgentState | null, { stream, revision }: Place, command: Command): Identity {
+  const agentId = idOf(stream)
+  const born = command.kind === 'start' || command.kind === 'deliver_birth' ? command.birth?.runId : undefined
+  return { agentId, runId: state?.runId ?? born ?? agentId, revision }
+}
+
+/** The whole results that the drafts name. A fact that came too late is not recorded, and nothing of it is stored. */
+function attached(drafts: readonly Draft[], command: Command) {
+  const brings = command.kind === 'tool_succeeded' || command.kind === 'tool_reused'
+  if (!brings || command.attached === undefined) return []
+  const { attachment, bytes } = command.attached
+  const named = drafts.some(({ event }) => attachmentOf(event)?.hash === attachment.hash)
+  return named ? [{ hash: attachment.hash, bytes }] : []
+}
+
+/** A failed model attempt is an `error` in an open turn; a run ends outside of one, also where its body is erased. */
+function ending() {
+  let inTurn = false
+  let ended = false
+  return {
+    see({ type }: Header) {
+      if (type === 'turn_start') inTurn = true
+      else if (type === 'turn_end') inTurn = false
+      else if (type === 'completion' || (type === 'error' && !inTurn)) ended = true
+    },
+    get ended() {
+      return ended
+    },
+  }
+}

@@ -1,0 +1,22 @@
+import { CommandRejected } from '../../calls/errors.ts'
+import { hex } from '../../log/ids.ts'
+import type { Budget } from '../definition/spec.ts'
+import type { BodyOf } from '../events/events.ts'
+import { checkBudget } from '../rules/admission.ts'
+import { continues } from '../state/evolve-fork.ts'
+import type { AgentState } from '../state/state.ts'
+import type { DecisionContext } from './context.ts'
+import { DecisionBuilder, type Draft } from './decision-builder.ts'
+
+/** The first event of a fork. `state`: the source's state at the point; `runId`: the new run's. */
+export function decideFork(state: AgentState, runId: string, body: BodyOf<'forked'>, context: DecisionContext): Draft {
+  const { model } = body.changes
+  if (model !== undefined && !state.spec.models.known.some((known) => known.id === model)) {
+    throw new CommandRejected('MODEL_UNKNOWN', `"${model}" is not among the run's models`)
+  }
+  checkBudget({ ...state.spec, budget: { ...state.spec.budget, ...body.changes.budget } as Budget })
+  const d = new DecisionBuilder(state, { agentId: runId, runId, revision: -1 }, context)
+  const waits = !continues(state) && state.unread === 0
+  d.emit('forked', { ...body, argumentsSalt: hex(context.salt()), ...(waits ? { waits } : {}) }, { turn: 0 })
+  return d.drafts[0]!
+}

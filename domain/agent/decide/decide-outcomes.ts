@@ -1,0 +1,163 @@
+import { READER } from '../../log/envelope.ts'
+import { requestedCalls } from '../events/content.ts'
+import type { BodyOf } from '../events/events.ts'
+import { cost } from '../routing/money.ts'
+import { afterFailure } from '../routing/outage.ts'
+import { modelInfo } from '../routing/routing.ts'
+import { undecided } from '../state/loss-rules.ts'
+import { followsRecord } from '../state/reuse-rules.ts'
+import { activityOf, type ModelStage } from '../state/state.ts'
+import { planCalls } from '../tasks/plan.ts'
+import { summaryAnswered, summaryFailed } from '../window/compress.ts'
+import type { OutcomeCommand } from './commands.ts'
+import { lateAnswer } from './decide-late.ts'
+import { decideToolFact } from './decide-tools.ts'
+import type { DecisionBuilder } from './decision-builder.ts'
+import { endRun, endTurn } from './endings.ts'
+import { endPermissions, endUsed } from './permissions.ts'
+import { loseAttempt, proceed } from './proceed.ts'
+import { decideLeave, leaveRecord, withRecord } from './record.ts'
+import type { FailureOfRecord } from './record-commands.ts'
+
+// The outcomes that a driver brings in. A fact that the state has gone past decides nothing: it was recorded, or came too late.
+
+type Fact<K extends OutcomeCommand['kind']> = Extract<OutcomeCommand, { kind: K }>
+
+export function decideOutcome(d: DecisionBuilder, fact: OutcomeCommand): void {
+  switch (fact.kind) {
+    case 'claim': {
+      if (d.state.driver?.id === fact.driverId) return
+      const epoch = (d.state.driver?.epoch ?? 0) + 1
+      d.emit('driver_claimed', { driverId: fact.driverId, epoch, minReader: READER, build: fact.build })
+      return
+    }
+    case 'proceed':
+      break
+    case 'model_answered':
+      modelAnswered(d, fact)
+      break
+    case 'model_failed':
+      modelFailed(d, fact)
+      break
+    case 'model_held':
+      modelHeld(d, fact)
+      break
+    case 'tool_succeeded':
+    case 'tool_failed':
+    case 'tool_in_doubt':
+    case 'tool_changed':
+    case 'files_changed':
+    case 'tool_reused':
+      decideToolFact(d, fact)
+      break
+    case 'reuse_left':
+      decideLeave(d, fact)
+      break
+    case 'versioned':
+      versioned(d, fact)
+      break
+    case 'drift_found':
+      drifted(d, fact)
+      break
+  }
+  if (d.drives) proceed(d)
+}
+
+function openAttempt(
+  d: DecisionBuilder,
+  { turn, attempt }: { turn: number; attempt: number },
+): Extract<ModelStage, { at: 'calling' }> | null {
+  const activity = activityOf(d.state.machine)
+  const model = activity?.status === 'THINKING' ? activity.model : null
+  return model?.at === 'calling' && d.state.turn === turn && model.attempt === attempt ? model : null
+}
+
+/** Summaries are made between turns. */
+const isOfSummary = ({ turn }: { turn: number }) => turn === 0
+
+function modelAnswered(d: DecisionBuilder, fact: Fact<'model_answered'>): void {
+  if (isOfSummary(fact) && summaryAnswered(d, fact)) return
+  const open = openAttempt(d, fact)
+  if (open === null) return lateAnswer(d, fact)
+  // The calls of this answer would have the ids of lost calls that wait for a person's decision: the model is asked again.
+  if (undecided(d.state).length > 0) {
+    loseAttempt(d, open)
+    return lateAnswer(d, fact)
+  }
+  const { content, stopReason, usage, servedBy, requestId, cut } = fact.outcome
+  const { price } = modelInfo(d.state, open.model)
+  const calls = stopReason === 'refusal' ? [] : requestedCalls(content)
+  const { reused } = fact
+  const cutOff = cut ?? (stopReason === 'max_tokens' ? 'limit' : null)
+  endPermissions(d)
+  const planned = planCalls(d.state, calls, fact.paths, cutOff).map((call, index) =>
+    withRecord(call, reused?.calls[index] ?? null),
+  )
+  d.emit(
+    'model_call_end',
+    {
+      attempt: fact.attempt,
+      purpose: 'turn',
+      content: [...content],
+      stopReason,
+      usage,
+      nanoDollars: price === null ? null : cost(usage, price),
+      durationMs: fact.durationMs,
+      servedBy,
+      ...(requestId === undefined ? {} : { requestId }),
+      calls: planned,
+      ...(cut === undefined ? {} : { cut }),
+      ...(fact.cached === undefined ? {} : { cached: fact.cached }),
+      ...(reused === undefined ? {} : { reused: { ...reused.place, usage: reused.usage } }),
+    },
+    { actor: { kind: 'model', id: open.model } },
+  )
+  endUsed(d, planned)
+}
+
+/** A delay gets a random tenth at most, so that runs which were held together do not come back together. */
+function modelHeld(d: DecisionBuilder, { turn, attempt, delayMs }: Fact<'model_held'>): void {
+  if (openAttempt(d, { turn, attempt }) === null) return
+  d.emit('model_held', { attempt, delayMs: Math.round(delayMs * (1 + d.context.jitter() / 10)) })
+}
+
+function modelFailed(d: DecisionBuilder, { turn, attempt, error, reused }: Fact<'model_failed'>): void {
+  if (isOfSummary({ turn })) return void summaryFailed(d, attempt, error)
+  const open = openAttempt(d, { turn, attempt })
+  if (open === null) return
+  const failure = { error: error.message, code: error.code, recoverable: true, attempt }
+  if (reused !== undefined) return failedBefore(d, failure, reused)
+  const after = afterFailure(d.state, open, error, d.context)
+  if (after.next === 'again') {
+    const { next: _, ...wait } = after
+    d.emit('error', { ...failure, ...wait })
+    return
+  }
+  d.emit('error', failure)
+  endTurn(d, 'failed')
+  if (after.next === 'turn') return
+  endRun(d, error.code === 'CONTEXT_OVERFLOW' ? 'CONTEXT_OVERFLOW' : 'MODEL_FAILED', after.why)
+}
+
+/** A failed attempt of the record, with what followed from it; what was waited for then is not waited for again. */
+function failedBefore(d: DecisionBuilder, failure: BodyOf<'error'>, { place, next }: FailureOfRecord): void {
+  d.emit('error', { ...failure, ...(next === 'again' ? { delayMs: 0 } : {}), reused: place })
+  if (next === 'again') return
+  endTurn(d, 'failed')
+  if (next !== 'turn') endRun(d, next.code, next.why)
+}
+
+/** A driver that has lost the agent has seen files that the next one may have changed since, and looks at itself. */
+const sawTheFiles = ({ context, state }: DecisionBuilder) => context.driver?.epoch === state.driver?.epoch
+
+function versioned(d: DecisionBuilder, { step, version }: Fact<'versioned'>): void {
+  const { unversioned } = d.state
+  if (unversioned === null || step < unversioned.from || !sawTheFiles(d)) return
+  d.emit('workspace_versioned', { step, ...version })
+}
+
+function drifted(d: DecisionBuilder, { expected, found, changed }: Fact<'drift_found'>): void {
+  if (d.state.tree === found || d.state.unversioned !== null || !sawTheFiles(d)) return
+  d.emit('workspace_drifted', { expected, found, changed: [...changed] })
+  if (followsRecord(d.state)) leaveRecord(d, { reason: 'the files of the workspace are not those of the record' })
+}

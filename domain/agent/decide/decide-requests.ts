@@ -1,0 +1,189 @@
+import { CommandRejected } from '../../calls/errors.ts'
+import type { Actor } from '../../log/envelope.ts'
+import { echo } from '../../log/issues.ts'
+import type { BodyOf } from '../events/events.ts'
+import { needsApproval } from '../rules/policy.ts'
+import { approvalHash, doubtHash } from '../rules/question.ts'
+import { undecided } from '../state/loss-rules.ts'
+import { type Call, callsOf, isFinished } from '../state/state.ts'
+import { isHidden } from '../window/compression-state.ts'
+import type { TurnRange } from '../window/segment.ts'
+import type { UserCommand } from './commands.ts'
+import type { DecisionContext } from './context.ts'
+import { publishForPerson, takeFromPerson } from './decide-person-messages.ts'
+import type { DecisionBuilder } from './decision-builder.ts'
+import { endCall, failCall } from './endings.ts'
+import { forwardPause, forwardResume } from './forwarding.ts'
+import { decideLostCall, releaseLoss } from './losses.ts'
+import { refuseStanding, revokePermission } from './permissions.ts'
+import { settleCancel } from './proceed.ts'
+
+// Requests of people. They are only recorded; a driver takes the steps that follow.
+
+type Request = Exclude<UserCommand, { kind: 'start' | 'erase' }>
+
+export function decideRequest(d: DecisionBuilder, command: Request): void {
+  if (isFinished(d.state) && command.kind === 'resolve_doubt' && command.decision !== 'run') {
+    // The run has ended with an unknown outcome; a person may still decide it, once.
+    if (!d.state.unresolved.includes(command.toolCallId)) throw notInDoubt(command.toolCallId)
+    mustBeAsked(command, doubtHash(d.state, command.toolCallId))
+    const lost = undecided(d.state).find(({ id }) => id === command.toolCallId)
+    if (lost !== undefined) return decideLostCall(d, lost, command)
+    const { decision, result, reason } = command
+    const given = { ...(result === undefined ? {} : { result }), ...(reason === undefined ? {} : { reason }) }
+    d.emit('tool_call_resolved', { decision, ...given }, { toolCallId: command.toolCallId })
+    return
+  }
+  if (isFinished(d.state)) {
+    const { machine } = d.state
+    const cancelled = machine.status === 'ERROR' && machine.code === 'CANCELLED'
+    const how = cancelled ? 'was cancelled' : `has ended in ${machine.status}`
+    throw new CommandRejected('RUN_FINISHED', `the run ${how}; fork it to go on from there`)
+  }
+  switch (command.kind) {
+    case 'input':
+      if (command.toolCallId !== undefined && !isAsked(d, command.toolCallId)) throw questionChanged(ANSWERED)
+      d.emit('user_input', { text: command.text })
+      return
+    case 'send_message':
+      return takeFromPerson(d, command)
+    case 'publish':
+      return publishForPerson(d, command)
+    case 'pause':
+      if (d.state.paused) return
+      d.emit('paused', command.reason === undefined ? {} : { reason: command.reason })
+      return forwardPause(d, command.reason)
+    case 'resume':
+      // A run that was never driven waits for this request.
+      if (!d.state.paused && !d.state.stepping && d.state.driver !== null) return
+      d.emit('resumed', {})
+      return forwardResume(d)
+    case 'step':
+      // Its turn ends when the children have ended, which are not stepped themselves.
+      if (d.state.paused) forwardResume(d)
+      d.emit('step_requested', {})
+      return
+    case 'cancel': {
+      if (d.state.cancel !== null) return
+      const reason = command.reason === undefined ? {} : { reason: command.reason }
+      d.emit('cancel_requested', { ...reason, deadlineMs: command.deadlineMs })
+      settleCancel(d)
+      return
+    }
+    case 'standing_approval': {
+      refuseStanding(command.tools)
+      const reason = command.reason === undefined ? {} : { reason: command.reason }
+      d.emit('standing_approval', { tools: command.tools, ...reason })
+      for (const call of callsOf(d.state)) {
+        const { stage, toolName } = call
+        if (stage.at !== 'approval' || d.context.now >= stage.expiresAt) continue
+        if (needsApproval(d.state, toolName) === null)
+          emitDecided(d, call, { decision: 'approved', reason: command.reason })
+      }
+      return
+    }
+    case 'expand_context':
+      return expandContext(d, command.turns)
+    case 'decide_approval':
+      return decideApproval(d, command)
+    case 'revoke_permission':
+      return revokePermission(d, command)
+    case 'resolve_doubt': {
+      const lost = undecided(d.state).find(({ id }) => id === command.toolCallId)
+      if (lost !== undefined) mustBeAsked(command, doubtHash(d.state, lost.id))
+      return lost === undefined ? resolveDoubt(d, command) : decideLostCall(d, lost, command)
+    }
+    case 'release_loss':
+      return releaseLoss(d, command)
+  }
+}
+
+function expandContext(d: DecisionBuilder, turns: TurnRange | undefined): void {
+  const hidden = d.state.compression.segments.filter(isHidden).map((segment) => segment.turns)
+  const meant = hidden.some(({ from, to }) => turns === undefined || (from <= turns.to && to >= turns.from))
+  if (!meant) {
+    const which = hidden.map(({ from, to }) => (from === to ? `${from}` : `${from} to ${to}`)).join(', ')
+    const why = hidden.length === 0 ? 'requests show every turn' : `these turns are not; hidden are ${which}`
+    throw new CommandRejected('NOTHING_HIDDEN', `there is nothing hidden to show: ${why}`)
+  }
+  d.emit('context_expanded', turns === undefined ? {} : { turns })
+}
+
+const notInDoubt = (toolCallId: string) =>
+  new CommandRejected('OUTCOME_NOT_IN_DOUBT', `the outcome of ${echo(toolCallId)} is not in doubt`)
+
+function openCall(d: DecisionBuilder, toolCallId: string): Call {
+  const call = callsOf(d.state).find((one) => one.id === toolCallId)
+  if (call === undefined) {
+    throw new CommandRejected(
+      'CALL_NOT_OPEN',
+      `${echo(toolCallId)} is no open call of ${d.state.agentId}; it may have ended`,
+    )
+  }
+  return call
+}
+
+function decideApproval(d: DecisionBuilder, command: Extract<Request, { kind: 'decide_approval' }>): void {
+  const call = openCall(d, command.toolCallId)
+  if (call.stage.at !== 'approval') {
+    throw new CommandRejected(
+      'APPROVAL_NOT_PENDING',
+      `${call.id} does not wait for an approval; it may have been decided before`,
+    )
+  }
+  if (d.context.now >= call.stage.expiresAt) {
+    throw new CommandRejected('APPROVAL_EXPIRED', `the approval of ${call.id} has expired`)
+  }
+  const { files = [], decision, reason } = command
+  const hash = approvalHash(call, call.stage.expiresAt, files)
+  mustBeAsked(command, hash)
+  const shown = command.questionHash === undefined ? {} : { questionHash: hash }
+  emitDecided(d, call, { decision, reason, ...shown, ...(decision === 'approved' && files.length > 0 && { files }) })
+}
+
+/** Refuses an answer that names a question which is not open. */
+function mustBeAsked({ questionHash }: { questionHash?: string | undefined }, hash: string | null): void {
+  if (questionHash !== undefined && questionHash !== hash) throw questionChanged(OTHER)
+}
+
+/** Does the agent wait for the answer to this call of `ask_user`? */
+function isAsked({ state, agentId }: DecisionBuilder, toolCallId: string): boolean {
+  return state.machine.status === 'IDLE' && state.unread === 0 && toolCallId.startsWith(`${agentId}.t${state.turn}.c`)
+}
+
+const questionChanged = (why: string) =>
+  new CommandRejected('QUESTION_CHANGED', `the question has changed since it was shown: ${why}; look again`)
+const OTHER = 'the call, its arguments, or a file that it rests on is another one'
+const ANSWERED = 'it was answered, or the agent asks another one'
+
+type Decided = Omit<BodyOf<'approval_decided'>, 'argumentsHash'>
+
+function emitDecided(d: DecisionBuilder, call: Call, { reason, ...decided }: Decided): void {
+  const { argumentsHash, id: toolCallId } = call
+  const body = { ...decided, argumentsHash, ...(reason === undefined ? {} : { reason }) }
+  d.emit('approval_decided', body, { toolCallId, actor: approver(d.context) })
+}
+
+/** The requester as the approver. */
+export const approver = ({ by }: Pick<DecisionContext, 'by'>): Actor => ({ ...by, kind: 'approver' })
+
+function resolveDoubt(d: DecisionBuilder, command: Extract<Request, { kind: 'resolve_doubt' }>): void {
+  const call = openCall(d, command.toolCallId)
+  if (call.stage.at !== 'doubt') {
+    throw notInDoubt(call.id)
+  }
+  mustBeAsked(command, doubtHash(d.state, call.id))
+  const reason = command.reason === undefined ? {} : { reason: command.reason }
+  const given = command.result === undefined ? {} : { result: command.result }
+  d.emit('tool_call_resolved', { decision: command.decision, ...given, ...reason }, { toolCallId: call.id })
+  if (command.decision === 'abandon') {
+    failCall(d, call, {
+      code: 'UNKNOWN_OUTCOME',
+      message: 'it is not known whether this call happened; it was abandoned',
+    })
+  }
+  if (command.decision === 'happened') {
+    const content = command.result ?? 'A person confirmed that this call happened.'
+    endCall(d, call, { result: { content }, durationMs: 0 })
+  }
+}

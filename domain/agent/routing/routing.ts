@@ -1,0 +1,86 @@
+import type { ModelInfo } from '../definition/spec.ts'
+import type { Purpose } from '../events/event-parts.ts'
+import type { BodyOf } from '../events/events.ts'
+import type { AgentState } from '../state/state.ts'
+import type { HealthFigures } from './decision.ts'
+import { failedSinceAnswer } from './outage-state.ts'
+import { byRules, type RuleFacts, ruleFacts } from './routing-rules.ts'
+
+// ModelRouter: one decision before every model call (seed 000, 5.7).
+
+/** Seed 000, 5.7, with the purpose of the call. A run that names its model has chosen it for its quality. */
+export type ModelRoutingDecision = BodyOf<'model_routed'>
+
+/** Model turns in a row that may fail before no model counts as healthy. */
+export const MAX_MODEL_FAILURES = 3
+
+/** The figures of a model's health at this instant; undefined: no call of it was seen. */
+export type Health = (model: string) => HealthFigures | undefined
+
+/** All that a routing decision depends on. */
+export interface RoutingFacts {
+  readonly purpose: Purpose
+  readonly requested: string
+  readonly safeDefault: string
+  /** Ids of the run's models. */
+  readonly known: readonly string[]
+  /** The model that failed in the turn before. */
+  readonly failed: string | null
+  /** The model of the open turn, which stays the same (5.7.4); null: the turn has none yet. */
+  readonly ofTurn: string | null
+  /** Absent: the run names its model. */
+  readonly rules?: RuleFacts
+}
+
+const UNSEEN: Health = () => undefined
+
+/** The facts of a call in this state. */
+export function routingFacts(
+  state: AgentState,
+  purpose: Purpose,
+  ofTurn: string | null = null,
+  health: Health = UNSEEN,
+): RoutingFacts {
+  const { requested, safeDefault, known, routing } = state.spec.models
+  const ids = known.map(({ id }) => id)
+  const facts = { purpose, requested, safeDefault, known: ids, failed: state.failedModel, ofTurn }
+  return routing === undefined || ofTurn !== null ? facts : { ...facts, rules: ruleFacts(state, routing, health) }
+}
+
+/** Resolves a concrete model for a call. */
+export function route(facts: RoutingFacts): ModelRoutingDecision {
+  const { purpose, requested, safeDefault, known, failed, ofTurn } = facts
+  const decided = (resolved: string, reason: string): ModelRoutingDecision => ({
+    requested,
+    resolved,
+    reason,
+    policy: 'quality',
+    purpose,
+  })
+  if (ofTurn !== null) return decided(ofTurn, 'the model of this turn')
+  if (facts.rules !== undefined) return { ...decided(safeDefault, ''), ...byRules(facts.rules, purpose, safeDefault) }
+  if (!known.includes(requested))
+    return decided(safeDefault, `"${requested}" is not among the run's models; the safe default is used`)
+  if (failed === requested && safeDefault !== requested)
+    return decided(safeDefault, `"${requested}" failed in the turn before; the safe default is used`)
+  return decided(requested, `the run names ${requested}`)
+}
+
+/** Turns in a row that may fail before the run ends: every model that the rules allow may have one. */
+export const mayFail = ({ spec: { models } }: AgentState): number =>
+  models.routing === undefined ? MAX_MODEL_FAILURES : Math.max(MAX_MODEL_FAILURES, models.known.length)
+
+/** Does the turn after a failure of this model begin with one that has not failed since the last answer? */
+export function resolvesAnother(state: AgentState, model: string): boolean {
+  const { requested, safeDefault, routing } = state.spec.models
+  if (routing === undefined) return model === requested && safeDefault !== requested
+  const failedModels = [...failedSinceAnswer(state), model]
+  return !failedModels.includes(route(routingFacts({ ...state, failedModels }, 'turn')).resolved)
+}
+
+/** The recorded facts of a model of the run. */
+export function modelInfo(state: AgentState, id: string): ModelInfo {
+  const info = state.spec.models.known.find((model) => model.id === id)
+  if (info === undefined) throw new Error(`${id} is not among the run's models`)
+  return info
+}

@@ -1,0 +1,40 @@
+import { CommandRejected } from '../../calls/errors.ts'
+import { agentStream } from '../../log/ids.ts'
+import type { RuntimePorts } from '../../ports/runtime.ts'
+import type { ForkAgent } from '../decide/commands.ts'
+import { digestOf, FOLD } from '../state/digest.ts'
+import { stateAt } from './history/replay.ts'
+import type { At, ForkOptions } from './types.ts'
+
+/**
+ * The command that begins a run whose history up to a point is another's. The prefix is read from its source, never
+ * sealed again.
+ */
+export async function forkOf(ports: RuntimePorts, source: string, at: At, options: ForkOptions): Promise<ForkAgent> {
+  const { state, head } = await stateAt(ports, source, at)
+  if (state.depth > 0) {
+    const { agentId, runId } = state
+    const why = `${agentId} was started by another agent, and only the root agent of a run can be forked`
+    throw new CommandRejected('FORK_OF_CHILD', `${why}; fork ${runId} at a step or event of its root`)
+  }
+  const { model, maxTurns, budget, workspace = null, drive, reuse } = options
+  return {
+    kind: 'fork',
+    source: state,
+    link: {
+      stream: agentStream(state.agentId),
+      revision: head.revision,
+      hash: head.hash,
+      digest: { fold: FOLD, value: digestOf(state) },
+      step: state.step,
+      workspace,
+      changes: {
+        ...(model === undefined ? {} : { model }),
+        ...(maxTurns === undefined ? {} : { limits: { maxTurns } }),
+        ...(budget === undefined ? {} : { budget }),
+      },
+      ...(reuse ? { reuse: { stream: agentStream(source) } } : {}),
+      ...(drive ? { drive } : {}),
+    },
+  }
+}

@@ -1,0 +1,32 @@
+import { idOf } from '../../../log/owner.ts'
+import type { Stores } from '../../../stream/runtime/ports.ts'
+import { inSteps, yielder } from '../../../stream/runtime/yield-to-event-loop.ts'
+import type { AgentEvent } from '../../events/events.ts'
+import { below, type CausalEntry, causalHistoryOf, takenFrom } from '../../rules/causal-history.ts'
+import { type Comparison, compareHistories } from '../../rules/compare-histories.ts'
+import { history } from './history.ts'
+
+/**
+ * Two runs beside each other, with all agents below their roots: what was asked, answered and decided. A fork is compared with
+ * all that it has inherited. Rejects with LogErrors where a stream cannot be read.
+ */
+export async function compareRuns(stores: Stores, a: string, b: string): Promise<Comparison> {
+  return inSteps(compareHistories(await historyOfRun(stores, a), await historyOfRun(stores, b)), yielder())
+}
+
+async function historyOfRun(stores: Stores, agentId: string): Promise<readonly CausalEntry[]> {
+  const events: AgentEvent[] = []
+  for await (const page of history(stores, agentId)) for (const { event } of page) events.push(event)
+  const { entries, children, taken } = await inSteps(causalHistoryOf(events), yielder())
+  const all = [...entries]
+  for (const child of children)
+    for (const entry of await historyOfRun(stores, child.childId)) all.push(below(child, entry))
+  // A fork with recorded answers starts no child for a delegation that the record has answered.
+  const records = new Map<string, readonly CausalEntry[]>()
+  for (const call of taken) {
+    const { stream } = call.place
+    if (!records.has(stream)) records.set(stream, await historyOfRun(stores, idOf(stream)))
+    all.push(...takenFrom(records.get(stream)!, call))
+  }
+  return all
+}

@@ -1,0 +1,20 @@
+import { agentStream } from '../../../log/ids.ts'
+import * as stream from '../../../stream/runtime/history.ts'
+import type { Stores } from '../../../stream/runtime/ports.ts'
+import { agent } from '../../decide/aggregate.ts'
+import type { AgentEvent } from '../../events/events.ts'
+
+/**
+ * An agent's whole history in order, in pages: for a fork the prefix of its source first, then its own stream.
+ * `from`, `to`: revisions of the agent's own stream.
+ */
+export const history = (
+  stores: Stores,
+  agentId: string,
+  options: stream.HistoryOptions = {},
+): AsyncGenerator<readonly stream.Remembered<AgentEvent>[]> =>
+  stream.history<AgentEvent>(stores, agent, agentStream(agentId), options)
+
+/** The first event of an agent's stream, by itself: that of a fork names its source. Null: there is no such stream. */
+export const firstOf = (stores: Stores, name: string): Promise<AgentEvent | null> =>
+  stream.firstOf<AgentEvent>(stores, agent, name)

@@ -1,0 +1,63 @@
+import type { Header } from '../../../log/envelope.ts'
+import type { EventLog } from '../../../ports/index.ts'
+import { Mutex } from '../../../stream/runtime/concurrency.ts'
+
+/** Outlines of so many agents are kept in a process; one takes about 50 bytes an event. */
+const MOST = 8
+
+/**
+ * An agent's own events by revision, column by column, without bodies: enough to draw a long history, and to find the events
+ * that say something about a point of it. Grows with the stream.
+ */
+export class Outline {
+  readonly types: string[] = []
+  /** 0 outside of turns. */
+  readonly turns: number[] = []
+  /** Ms since the epoch. */
+  readonly times: number[] = []
+  /** The index of the tool call within its turn; -1: the event is about none. */
+  readonly calls: number[] = []
+  /** Of the bodies, in bytes. */
+  readonly sizes: number[] = []
+  readonly #extending = new Mutex()
+
+  get length(): number {
+    return this.types.length
+  }
+
+  /** Reads what has been appended since the last time. Rejects as reading the stream does. */
+  extend(log: EventLog, stream: string): Promise<this> {
+    return this.#extending.run(async () => {
+      for await (const page of log.read(stream, { from: this.length, bodies: false }))
+        for (const { header } of page) this.#push(header)
+      return this
+    })
+  }
+
+  /** The last revision up to `to` (inclusive) whose type is one of these; -1: there is none. */
+  lastOf(types: readonly string[], to: number): number {
+    for (let at = Math.min(to, this.length - 1); at >= 0; at--) if (types.includes(this.types[at]!)) return at
+    return -1
+  }
+
+  #push({ type, turn, timestamp, toolCallId, body }: Header): void {
+    this.types.push(type)
+    this.turns.push(turn)
+    this.times.push(Date.parse(timestamp))
+    this.calls.push(Number(/\.c(\d+)$/.exec(toolCallId ?? '')?.[1] ?? -1))
+    this.sizes.push(body.size)
+  }
+}
+
+const known = new WeakMap<EventLog, Map<string, Outline>>()
+
+/** The outline of an agent's stream up to its head; empty where there is no such stream. The events of a log never change. */
+export async function outlineOf(log: EventLog, stream: string): Promise<Outline> {
+  const outlines = known.get(log) ?? new Map<string, Outline>()
+  known.set(log, outlines)
+  const outline = outlines.get(stream) ?? new Outline()
+  outlines.delete(stream)
+  outlines.set(stream, outline)
+  if (outlines.size > MOST) outlines.delete(outlines.keys().next().value as string)
+  return outline.extend(log, stream)
+}

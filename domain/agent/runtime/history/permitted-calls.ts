@@ -1,0 +1,40 @@
+import type { Actor } from '../../../log/envelope.ts'
+import type { Stores } from '../../../stream/runtime/ports.ts'
+import type { BodyOf } from '../../events/events.ts'
+import { history } from './history.ts'
+
+/** A call that the policy refuses, and the permission that it has taken up. */
+export interface PermittedCall {
+  readonly toolCallId: string
+  readonly toolName: string
+  /** The call that had asked for the permission. */
+  readonly permission: string
+  /** False: it has not begun: it waits, was rejected, or its permission ended first. */
+  readonly ran: boolean
+  /** What was granted, and by whom; null: erased. */
+  readonly granted: (Omit<BodyOf<'permission_granted'>, 'phase'> & { readonly by: string | null }) | null
+}
+
+/** The calls of a turn that have taken up a person's permission (CONTRACTS 3), in their order. */
+export async function permittedCalls(stores: Stores, agentId: string, turn: number): Promise<PermittedCall[]> {
+  const grants = new Map<string, NonNullable<PermittedCall['granted']>>()
+  const deciders = new Map<string, Actor>()
+  const found = new Map<string, PermittedCall>()
+  for await (const page of history(stores, agentId)) {
+    for (const { event, recorded } of page) {
+      if (event.turn > turn) return [...found.values()]
+      const { toolCallId = '' } = event
+      const known = found.get(toolCallId)
+      if (event.type === 'tool_call_intent' && known !== undefined) found.set(toolCallId, { ...known, ran: true })
+      if (event.type === 'approval_decided') deciders.set(toolCallId, event.actor)
+      if (event.type === 'permission_granted' && recorded.erased !== true) {
+        const { tool, scope, until, reason } = event.body
+        grants.set(toolCallId, { tool, scope, until, reason, by: deciders.get(toolCallId)?.id ?? null })
+      }
+      if (event.type !== 'tool_call_start' || event.turn !== turn || event.body.permission === undefined) continue
+      const { toolName, permission, intent } = event.body
+      found.set(toolCallId, { toolCallId, toolName, permission, ran: intent, granted: grants.get(permission) ?? null })
+    }
+  }
+  return [...found.values()]
+}

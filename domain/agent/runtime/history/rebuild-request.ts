@@ -1,0 +1,65 @@
+import { CommandRejected } from '../../../calls/errors.ts'
+import type { ModelRequest } from '../../../ports/index.ts'
+import type { Stores } from '../../../stream/runtime/ports.ts'
+import { yielder } from '../../../stream/runtime/yield-to-event-loop.ts'
+import type { BodyOf } from '../../events/events.ts'
+import { evolve } from '../../state/evolve.ts'
+import { Transcript } from '../../state/messages.ts'
+import type { AgentState } from '../../state/state.ts'
+import { assemblerOf, inputsHash, requestInputs } from '../../window/request.ts'
+import { history } from './history.ts'
+
+/** The request to a model, put together again from the log. */
+export interface RebuiltRequest {
+  readonly attempt: number
+  /** The revision of its intent. */
+  readonly revision: number
+  readonly request: ModelRequest
+  /** The log's record of the request as it was sent; the inputs of the rebuilt one have the same hash. */
+  readonly recorded: BodyOf<'model_call_start'>['request']
+}
+
+/**
+ * The requests of one turn's model calls, an entry per attempt, or of turn 0 those of its summaries, exactly as they were
+ * sent. Rejects with `REQUEST_NOT_REBUILDABLE` where another version
+ * of the assembler made it, or where what this build makes is not what was recorded, and with `POINT_UNKNOWN` where the
+ * turn made no model call.
+ */
+export async function rebuildRequests(stores: Stores, agentId: string, turn: number): Promise<RebuiltRequest[]> {
+  const found: RebuiltRequest[] = []
+  const transcript = new Transcript()
+  let state: AgentState | null = null
+  let erased = false
+  const yieldToEventLoop = yielder()
+  for await (const page of history(stores, agentId)) {
+    for (const { event, recorded } of page) {
+      await yieldToEventLoop()
+      state = evolve(state, event)
+      transcript.push(event)
+      erased ||= recorded.erased === true
+      if (turn > 0 && event.turn > turn && found.length > 0) return found
+      if (event.type !== 'model_call_start' || event.turn !== turn) continue
+      const { attempt, purpose, model, estimate } = event.body
+      const { assembler, inputs: sent } = event.body.request
+      const inputs = requestInputs(state, { purpose, model, maxOutputTokens: estimate.maxOutput })
+      const rebuilt = assemblerOf(assembler)?.(inputs, transcript.messages)
+      const fault = erased
+        ? 'something that came before it was erased'
+        : rebuilt == null
+          ? `assembler ${assembler}, which made it, is not part of this build; use the build that made it`
+          : inputsHash(inputs, transcript.rendered.hash) === sent
+            ? null
+            : 'its prompt, tools or messages come out different here'
+      if (fault !== null || rebuilt == null) throw notRebuildable(agentId, turn, fault)
+      found.push({ attempt, revision: event.revision, request: rebuilt, recorded: event.body.request })
+    }
+  }
+  if (found.length > 0) return found
+  throw new CommandRejected('POINT_UNKNOWN', `${agentId} made no model call in turn ${turn}`)
+}
+
+const notRebuildable = (agentId: string, turn: number, why: string | null) =>
+  new CommandRejected(
+    'REQUEST_NOT_REBUILDABLE',
+    `the request of ${agentId} in turn ${turn} cannot be rebuilt with this build: ${why}`,
+  )

@@ -1,0 +1,258 @@
+import type { RecordedEvent } from '../../../log/envelope.ts'
+import { idOf } from '../../../log/owner.ts'
+import type { ModelRequest } from '../../../ports/index.ts'
+import type { Remembered } from '../../../stream/runtime/history.ts'
+import type { Stores } from '../../../stream/runtime/ports.ts'
+import { yielder } from '../../../stream/runtime/yield-to-event-loop.ts'
+import type { FailureOfRecord, RecordedOfCall } from '../../decide/record-commands.ts'
+import type { AgentEvent, EventOf } from '../../events/events.ts'
+import type { Place } from '../../events/reuse.ts'
+import { evolve } from '../../state/evolve.ts'
+import { Transcript } from '../../state/messages.ts'
+import { type AgentState, callsOf } from '../../state/state.ts'
+import { assemblerOf, requestInputs } from '../../window/request.ts'
+import { history } from './history.ts'
+
+// The record that a fork follows (seed 000, 5.9): what the run was asked and answered after the point of the fork, in order.
+
+/** The record of one call, with all that was recorded about it. */
+export interface CallInRecord extends RecordedOfCall {
+  readonly toolCallId: string
+  /** How it ended, or that it is unknown how. */
+  readonly event: EventOf<'tool_call_end'> | EventOf<'tool_call_unknown'>
+  readonly recorded: RecordedEvent
+  /** The decisions of a control call on its way. */
+  readonly parts: readonly AgentEvent[]
+  /** The files after it; null: it has changed none. */
+  readonly tree: string | null
+}
+
+/** A request to a model, and what came of it. */
+export interface RecordedOutcome {
+  /** The event of the outcome. */
+  readonly place: Place
+  /** Null: another version of the assembler has made it. */
+  readonly request: ModelRequest | null
+  /** Its text, or that of the failure, is erased. */
+  readonly erased: boolean
+  readonly outcome:
+    | {
+        readonly kind: 'answer'
+        readonly event: EventOf<'model_call_end'>
+        readonly calls: readonly (CallInRecord | null)[]
+      }
+    | { readonly kind: 'failure'; readonly event: EventOf<'error'>; readonly next: FailureOfRecord['next'] }
+}
+
+/**
+ * The outcomes of models in the history of a stream after the event with this hash, each with those of its calls. Attempts
+ * without an outcome (lost, or held back) are none, and what a cancel has ended is none either. Rejects as the stores do.
+ */
+export async function* recordedOutcomes(
+  stores: Stores,
+  stream: string,
+  after: string,
+): AsyncGenerator<RecordedOutcome> {
+  const transcript = new Transcript()
+  let state: AgentState | null = null
+  let reached = false
+  let open: Open | null = null
+  for await (const page of history(stores, idOf(stream))) {
+    const yieldToEventLoop = yielder()
+    for (const one of page) {
+      await yieldToEventLoop()
+      const { event, recorded } = one
+      state = evolve(state, event)
+      transcript.push(event)
+      if (reached) {
+        if (event.type === 'cancel_requested') break
+        const done = open?.take(one, state) ?? null
+        if (done !== null) yield done
+        if (done !== null || event.type === 'turn_start') open = null
+        if (event.type === 'model_call_start') open = new Open(requestAt(state, event, transcript))
+      }
+      reached ||= recorded.hash === after
+    }
+    if (reached && state?.cancel) break
+  }
+  const last = open?.outcome() ?? null
+  if (last !== null) yield last
+}
+
+function requestAt(
+  state: AgentState,
+  event: EventOf<'model_call_start'>,
+  { messages }: Transcript,
+): ModelRequest | null {
+  const { purpose, model, estimate, request } = event.body
+  const inputs = requestInputs(state, { purpose, model, maxOutputTokens: estimate.maxOutput })
+  return assemblerOf(request.assembler)?.(inputs, messages) ?? null
+}
+
+const placeOf = ({ header: { stream, revision } }: RecordedEvent): Place => ({ stream, revision })
+
+/** A call of which the end, or the files, may still come. */
+type OpenCall = { -readonly [K in keyof CallInRecord]: CallInRecord[K] } & { step: number; owesFiles: boolean }
+
+/** A request whose outcome, and those of whose calls, are being read. */
+class Open {
+  private readonly request: ModelRequest | null
+  private answer: { event: EventOf<'model_call_end'>; recorded: RecordedEvent } | null = null
+  private failure: { event: EventOf<'error'>; recorded: RecordedEvent; next: FailureOfRecord['next'] } | null = null
+  private readonly calls = new Map<string, OpenCall>()
+  private readonly parts = new Map<string, AgentEvent[]>()
+  /** The call that started a child, by the id of the child. */
+  private readonly parents = new Map<string, string>()
+
+  constructor(request: ModelRequest | null) {
+    this.request = request
+  }
+
+  /** Takes in the next event; gives the outcome once nothing more can belong to it. */
+  take({ event, recorded }: Remembered<AgentEvent>, state: AgentState): RecordedOutcome | null {
+    switch (event.type) {
+      case 'model_call_end':
+        this.answer = { event, recorded }
+        return null
+      case 'error':
+        return this.failed(event, recorded)
+      case 'turn_start':
+      case 'model_call_start':
+      case 'forked':
+        return this.outcome()
+      case 'workspace_versioned':
+        for (const call of this.calls.values()) {
+          if (!call.owesFiles || call.step > event.body.step) continue
+          call.tree = 'tree' in event.body ? event.body.tree : null
+          call.owesFiles = call.tree === null
+        }
+        return null
+      case 'tool_call_end':
+      case 'tool_call_unknown':
+        this.ended(event, recorded, state)
+        return null
+      case 'tool_call_resolved':
+        this.calls.delete(event.toolCallId ?? '')
+        return null
+      case 'child_delegated':
+        this.parents.set(event.body.childId, event.toolCallId ?? '')
+        return null
+      case 'child_artifact':
+        this.partsOf(this.parents.get(event.body.childId)).push(event)
+        return null
+      default:
+        this.partsOf(event.toolCallId).push(event)
+        return null
+    }
+  }
+
+  outcome(): RecordedOutcome | null {
+    const { request, answer, failure } = this
+    if (failure !== null) {
+      const { event, recorded, next } = failure
+      return {
+        place: placeOf(recorded),
+        request,
+        erased: recorded.erased === true,
+        outcome: { kind: 'failure', event, next },
+      }
+    }
+    if (answer === null) return null
+    const { event, recorded } = answer
+    const calls = event.body.calls.map(({ refused }, index) => {
+      const found = [...this.calls.values()].find(({ toolCallId }) => toolCallId.endsWith(`.t${event.turn}.c${index}`))
+      // Files of which there is no version cannot be put back.
+      return found === undefined || refused !== undefined || found.owesFiles || found.recorded.erased ? null : found
+    })
+    return {
+      place: placeOf(recorded),
+      request,
+      erased: recorded.erased === true,
+      outcome: { kind: 'answer', event, calls },
+    }
+  }
+
+  /** Those that the event of a call belongs to; of an event without one, those of none. */
+  private partsOf(toolCallId: string | undefined): AgentEvent[] {
+    const parts = (toolCallId !== undefined && this.parts.get(toolCallId)) || []
+    if (toolCallId !== undefined) this.parts.set(toolCallId, parts)
+    return parts
+  }
+
+  private failed(event: EventOf<'error'>, recorded: RecordedEvent): RecordedOutcome | null {
+    if (event.body.recoverable) {
+      const again = event.body.delayMs !== undefined
+      this.failure = { event, recorded, next: again ? 'again' : 'turn' }
+      return again ? this.outcome() : null
+    }
+    const { code, error } = event.body
+    if (this.failure !== null && (code === 'MODEL_FAILED' || code === 'CONTEXT_OVERFLOW'))
+      this.failure = { ...this.failure, next: { code, why: error } }
+    return this.outcome()
+  }
+
+  private ended(event: CallInRecord['event'], recorded: RecordedEvent, state: AgentState): void {
+    const call = callsOf(state).find(({ id }) => id === event.toolCallId)
+    if (call === undefined) return
+    const { id: toolCallId, toolName, argumentsHash, stage } = call
+    const end = event.type === 'tool_call_end' ? event.body : null
+    const refused = end !== null && stage.at === 'ended' && !stage.ran ? (end.error ?? null) : null
+    this.calls.set(toolCallId, {
+      ...{ toolCallId, toolName, argumentsHash, refused, event, recorded, place: placeOf(recorded), tree: null },
+      parts: this.partsOf(toolCallId),
+      step: end?.step ?? 0,
+      owesFiles: end !== null && state.unversioned?.to === end.step,
+    })
+  }
+}
+
+/** Reads the record on as far as it is followed; what was read is kept for the calls of the last answer. */
+export class RecordReader {
+  private readonly open: () => AsyncGenerator<RecordedOutcome>
+  private items: AsyncGenerator<RecordedOutcome> | null = null
+  private last: RecordedOutcome | null = null
+  private ahead: RecordedOutcome | null = null
+
+  constructor(stores: Stores, stream: string, after: string) {
+    this.open = () => recordedOutcomes(stores, stream, after)
+  }
+
+  /** The outcome at a place; null where the record has none there. */
+  async at(place: Place): Promise<RecordedOutcome | null> {
+    await this.goTo(place)
+    return this.last
+  }
+
+  /** The outcome after a place, the first one where it is null; null: the record has no more. */
+  async following(place: Place | null): Promise<RecordedOutcome | null> {
+    await this.goTo(place)
+    this.ahead ??= await this.next()
+    return this.ahead
+  }
+
+  private async goTo(place: Place | null): Promise<void> {
+    if (this.items !== null && isAt(this.last, place)) return
+    if (this.ahead !== null && isAt(this.ahead, place)) {
+      this.last = this.ahead
+      this.ahead = null
+      return
+    }
+    this.items = this.open()
+    this.last = null
+    this.ahead = null
+    while (!isAt(this.last, place)) {
+      this.last = await this.next()
+      if (this.last === null) return
+    }
+  }
+
+  private async next(): Promise<RecordedOutcome | null> {
+    const { value } = (await this.items?.next()) ?? {}
+    return value ?? null
+  }
+}
+
+const isAt = (one: RecordedOutcome | null, place: Place | null): boolean =>
+  one === null || place === null
+    ? one === null && place === null
+    : one.place.stream === place.stream && one.place.revision === place.revision

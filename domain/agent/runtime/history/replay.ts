@@ -1,0 +1,133 @@
+import { CommandRejected } from '../../../calls/errors.ts'
+import { agentStream } from '../../../log/ids.ts'
+import type { Head, SnapshotStore } from '../../../ports/index.ts'
+import type { RuntimePorts } from '../../../ports/runtime.ts'
+import { headOf } from '../../../stream/runtime/history.ts'
+import type { Stores } from '../../../stream/runtime/ports.ts'
+import type { AgentEvent } from '../../events/events.ts'
+import { evolve } from '../../state/evolve.ts'
+import { TRANSCRIPT_TYPES, Transcript } from '../../state/messages.ts'
+import { POINT_TYPES, PointDetails } from '../../state/point-details.ts'
+import type { AgentState } from '../../state/state.ts'
+import type { AgentAt, At } from '../types.ts'
+import { history } from './history.ts'
+import type { KeptPoints } from './kept-points.ts'
+import { agentSnapshots } from './snapshots.ts'
+
+// Replay: the fold of an agent's events up to a point. It has only the log and the blobs to ask; models, tools, clocks
+// and randomness are out of its reach (5.9.3, law 9).
+
+interface Ports extends Stores, Pick<RuntimePorts, 'warn'> {
+  readonly snapshots?: SnapshotStore
+}
+
+/** The folded state at a point, from the nearest snapshot on. Rejects with CommandRejected where there is no such point. */
+export async function stateAt(ports: Ports, agentId: string, asked: At): Promise<{ state: AgentState; head: Head }> {
+  // Step 0 is the agent as it was started, which no step has made.
+  const at = asked !== null && 'step' in asked && asked.step === 0 ? { revision: 0 } : asked
+  // A step is found at the event that made it, so the snapshot must be from before.
+  const upTo = at === null ? {} : 'turn' in at ? null : 'step' in at ? { step: at.step - 1 } : at
+  const snapshot = upTo === null ? null : await agentSnapshots.latest(ports, agentStream(agentId), upTo)
+  if (snapshot !== null && at !== null && reaches(snapshot.state, at)) return snapshot
+  const from = snapshot === null ? {} : { from: snapshot.head.revision + 1 }
+  return replayTo(ports, agentId, at, snapshot, from)
+}
+
+/**
+ * The files at a point: the tree of its state, or of the version that was owed there, which stands after it (see
+ * `workspace_versioned`). Null: there is none. Rejects as {@link stateAt} does.
+ */
+export async function treeAt(
+  ports: Ports,
+  agentId: string,
+  at: At,
+): Promise<{ state: AgentState; tree: string | null }> {
+  const { state, head } = await stateAt(ports, agentId, at)
+  const { tree, unversioned } = state
+  if (unversioned === null) return { state, tree }
+  // In the stream of the point, which for a fork may be that of its source.
+  for await (const page of history(ports, state.agentId, { from: head.revision + 1 })) {
+    for (const { event } of page) {
+      if (event.type !== 'workspace_versioned' || event.body.step < unversioned.to) continue
+      return { state, tree: 'tree' in event.body ? event.body.tree : tree }
+    }
+  }
+  return { state, tree }
+}
+
+const TYPES = [...new Set<string>([...TRANSCRIPT_TYPES, ...POINT_TYPES])]
+
+/**
+ * The state at a point with the messages that the model would see there. Reads the events before it that tell them: all, or
+ * those after the nearest point that was kept.
+ */
+export async function agentAt(ports: Ports, agentId: string, asked: At, kept?: KeptPoints): Promise<AgentAt> {
+  const { state, head } = await stateAt(ports, agentId, asked)
+  // The point may be one that a fork has from its source.
+  const { agentId: owner } = state
+  const { revision, hash } = head
+  const { position } = kept === undefined ? { position: 0 } : await ports.log.headCursor()
+  const last = kept === undefined ? null : await ports.log.head(agentStream(owner))
+  const before = (await kept?.nearest(owner, revision)) ?? null
+  // To the very point that was kept nothing is added.
+  const own =
+    before?.revision === revision ? before : { transcript: before?.transcript.copy(), details: before?.details.copy() }
+  const { transcript = new Transcript(), details = new PointDetails() } = own
+  // What was erased before a body is read is not in it.
+  const streams = new Map(before?.streams).set(agentStream(owner), last?.revision ?? revision)
+  const range = { from: before === null ? 0 : before.revision + 1, to: revision, types: TYPES }
+  if (range.from <= revision) {
+    for await (const page of history(ports, owner, range)) {
+      for (const { event, recorded } of page) {
+        transcript.push(event)
+        details.push(event, recorded.erased === true)
+        const { stream, revision: read } = recorded.header
+        streams.set(stream, Math.max(streams.get(stream) ?? -1, read))
+      }
+    }
+  }
+  kept?.keep({ agentId: owner, revision, hash, transcript, details, streams, position })
+  return { state, head, messages: transcript.messages, facts: details.facts }
+}
+
+async function replayTo(
+  stores: Stores,
+  agentId: string,
+  at: At,
+  start: { state: AgentState; head: Head } | null,
+  from: { from?: number },
+): Promise<{ state: AgentState; head: Head }> {
+  let state = start?.state ?? null
+  let head = start?.head ?? null
+  const to = at !== null && 'revision' in at ? { to: at.revision } : {}
+  for await (const page of history(stores, agentId, { ...from, ...to })) {
+    for (const { event, recorded } of page) {
+      state = evolve(state, event)
+      head = headOf(recorded)
+      if (at !== null && !('revision' in at) && isPoint(event, state, at)) return { state, head }
+    }
+  }
+  if (state === null || head === null) throw new CommandRejected('RUN_UNKNOWN', `there is no agent ${agentId}`)
+  if (at !== null && !('revision' in at && head.revision === at.revision)) throw unknownPoint(agentId, at, state)
+  return { state, head }
+}
+
+function reaches(state: AgentState, at: Exclude<At, null>): boolean {
+  return 'revision' in at && state.revision === at.revision
+}
+
+function unknownPoint(agentId: string, at: Exclude<At, null>, state: AgentState): CommandRejected {
+  const what =
+    'step' in at
+      ? `step ${at.step}; its steps are 0 (as it was started) to ${state.step}`
+      : 'turn' in at
+        ? `end of turn ${at.turn}; its turns are 1 to ${state.turn}`
+        : `revision ${at.revision}; its last is ${state.revision}`
+  return new CommandRejected('POINT_UNKNOWN', `${agentId} has no ${what}`)
+}
+
+/** A step is reached by the event that made it, a turn by its end. */
+function isPoint(event: AgentEvent, state: AgentState, at: { step: number } | { turn: number }): boolean {
+  if ('step' in at) return (event.type === 'tool_call_end' || event.type === 'turn_end') && state.step === at.step
+  return event.type === 'turn_end' && event.turn === at.turn
+}

@@ -1,0 +1,107 @@
+import type { RecordedEvent } from '../../../log/envelope.ts'
+import { LogError } from '../../../log/errors.ts'
+import { agentStream } from '../../../log/ids.ts'
+import { idOf, ownerOf } from '../../../log/owner.ts'
+import { blobParts, checkAttached } from '../../../stream/runtime/attachments.ts'
+import { bodyOf } from '../../../stream/runtime/bodies.ts'
+import type { Stores } from '../../../stream/runtime/ports.ts'
+import { streamOfAgent } from '../../../tree/runtime/stream-of-agent.ts'
+import { decode } from '../../events/codec.ts'
+import type { EventOf } from '../../events/events.ts'
+import { resultText } from '../../state/messages.ts'
+import { firstOf } from './history.ts'
+import { seenResults } from './seen-results.ts'
+
+/** The result of a call as it was stored: UTF-8 text; what is no text, as JSON. Of a failed call its code and message. */
+export interface WholeResult {
+  readonly toolCallId: string
+  readonly toolName: string
+  readonly success: boolean
+  /** The source of the result, where the tool marked it as not trusted, such as `web`. */
+  readonly untrusted?: string
+  /** In bytes. */
+  readonly size: number
+  /** The bytes from a place to another one (exclusive), part by part. */
+  parts(from: number, to: number): AsyncIterable<Uint8Array>
+}
+
+/** Where a call's result stands; `erased`: it was there. */
+export type FoundResult = { readonly end: RecordedEvent } | { readonly erased: RecordedEvent } | null
+
+/** The agent whose call it was; null: it is no id of a call. A fork's calls of before are its source's. */
+export const agentOfCall = (toolCallId: string): string | null => /^(.+)\.t\d+\.c\d+$/.exec(toolCallId)?.[1] ?? null
+
+/**
+ * Finds the event that ended a call in an agent's history, which for a fork begins in its source. Reads the headers of the
+ * stream in which the call was made, once in a process; after that, the event alone. Null: there is none.
+ */
+export async function findResult(stores: Stores, agentId: string, toolCallId: string): Promise<FoundResult> {
+  const owner = agentOfCall(toolCallId)
+  if (owner === null) return null
+  const { places } = seenResults(stores.log)
+  const key = JSON.stringify([agentId, toolCallId])
+  const place = places.get(key)
+  const known = place && (await endAt(stores, place.stream, place.revision, toolCallId))
+  if (known) return known
+  let limit = Number.MAX_SAFE_INTEGER
+  let stream = (await streamOfAgent(stores.log, agentId)) ?? agentStream(agentId)
+  while (idOf(stream) !== owner) {
+    const first = await firstOf(stores, stream)
+    if (first?.type !== 'forked') return null
+    stream = first.body.stream
+    limit = first.body.revision + 1
+  }
+  for await (const page of stores.log.read(stream, { bodies: false, limit })) {
+    const end = page.find((event) => isEnd(event, toolCallId))
+    if (end === undefined) continue
+    places.set(key, { stream, revision: end.header.revision })
+    return endAt(stores, stream, end.header.revision, toolCallId)
+  }
+  return null
+}
+
+async function endAt(stores: Stores, stream: string, from: number, toolCallId: string): Promise<FoundResult> {
+  for await (const [event] of stores.log.read(stream, { from, limit: 1 })) {
+    if (event === undefined || !isEnd(event, toolCallId)) return null
+    return event.erased ? { erased: event } : { end: event }
+  }
+  return null
+}
+
+const isEnd = ({ header }: RecordedEvent, toolCallId: string): boolean =>
+  header.type === 'tool_call_end' && header.toolCallId === toolCallId
+
+/**
+ * The whole result at the event that ended a call, proved before anything of it is given out. `again`: false
+ * does not prove again what this process has proved, for readers that ask for part after part. Rejects with BODY_ERASED, BLOB_MISSING,
+ * LOG_CORRUPT, or UNKNOWN_EVENT where it is enciphered.
+ */
+export async function resultAt(stores: Stores, end: RecordedEvent, again = true): Promise<WholeResult> {
+  const event = decode(end.header, await bodyOf(stores, end)) as EventOf<'tool_call_end'>
+  const { toolName, success, result, error, attachment, detail } = event.body
+  const mark = typeof detail?.untrusted === 'string' ? { untrusted: detail.untrusted } : {}
+  const about = { toolCallId: end.header.toolCallId ?? '', toolName, success, ...mark }
+  if (attachment === undefined) {
+    const bytes = Buffer.from(success ? resultText(result ?? null) : `${error?.code}: ${error?.message}`)
+    return { ...about, size: bytes.length, parts: (from, to) => once(bytes.subarray(from, to)) }
+  }
+  const { header } = end
+  const { hash, size, cipher } = attachment
+  if (cipher !== undefined) {
+    const what = `the result at ${header.stream}@${header.revision} is enciphered with ${cipher.alg}`
+    throw new LogError('UNKNOWN_EVENT', `${what}, which this keepup cannot read; use a newer one`)
+  }
+  const { proved } = seenResults(stores.log)
+  const key = `${ownerOf(header)}/${hash}`
+  if (again || !proved.get(key)) await checkAttached(stores.blobs, header, attachment)
+  proved.set(key, true)
+  return {
+    ...about,
+    size,
+    parts: (from, to) => blobParts(stores.blobs, ownerOf(header), hash, from, Math.min(to, size)),
+  }
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
+}

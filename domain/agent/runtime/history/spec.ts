@@ -1,0 +1,24 @@
+import { agentStream } from '../../../log/ids.ts'
+import type { Stores } from '../../../stream/runtime/ports.ts'
+import type { AgentSpec } from '../../definition/spec.ts'
+import type { BodyOf } from '../../events/events.ts'
+import { forkedSpec } from '../../state/evolve-fork.ts'
+import { firstOf } from './history.ts'
+
+/**
+ * An agent's spec as the log tells it: by the first event of its stream, and for a fork by those of its sources. `hash`: the
+ * body hash of the former. Null where no agent begins there. Rejects as reading its history does.
+ */
+export async function specOf(stores: Stores, agentId: string): Promise<{ spec: AgentSpec; hash: string } | null> {
+  const forks: BodyOf<'forked'>[] = []
+  let hash: string | null = null
+  for (let stream = agentStream(agentId); ; ) {
+    const first = await firstOf(stores, stream)
+    hash ??= first?.bodyHash ?? null
+    if (first?.type === 'agent_started' && hash !== null)
+      return { spec: forks.reduceRight(forkedSpec, first.body.spec), hash }
+    if (first?.type !== 'forked') return null
+    forks.push(first.body)
+    stream = first.body.stream
+  }
+}

@@ -1,0 +1,36 @@
+import { external } from '../../../external/aggregate.ts'
+import { isStreamDamage } from '../../../log/damage.ts'
+import { agentStream, externalStream } from '../../../log/ids.ts'
+import type { Stores } from '../../../stream/runtime/ports.ts'
+import { verifyStream } from '../../../stream/runtime/verify.ts'
+import { agent } from '../../decide/aggregate.ts'
+import type { Verification } from '../types.ts'
+import { Birth } from './verify-birth.ts'
+import { ChildEnds } from './verify-children.ts'
+
+/**
+ * Proves an agent's stream, keepup's own or an external one's, that its parent's stream still holds its birth, and that the
+ * streams of its children still end as it has recorded. A fork's prefix is proved with its source; here only its link is.
+ */
+export async function verifyAgent(stores: Stores, agentId: string): Promise<Verification> {
+  const other = externalStream(agentId)
+  if (await exists(stores, other)) return { agentId, ...(await verifyStream(stores, external, other)) }
+  const [birth, children] = [new Birth(), new ChildEnds()]
+  const proof = await verifyStream(stores, agent, agentStream(agentId), (...event) => {
+    birth.see(...event)
+    children.see(...event)
+  })
+  const kin = [...(await birth.problems(stores)), ...(await children.problems(stores))]
+  const problems = [...proof.problems, ...kin].sort((a, b) => a.revision - b.revision)
+  return { agentId, ...proof, ok: proof.ok && problems.length === 0, problems }
+}
+
+/** A damaged stream exists: its proof names the damage. */
+async function exists({ log }: Stores, stream: string): Promise<boolean> {
+  try {
+    return (await log.head(stream)) !== null
+  } catch (error) {
+    if (isStreamDamage(error)) return true
+    throw error
+  }
+}

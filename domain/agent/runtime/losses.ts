@@ -1,0 +1,92 @@
+import { isStreamDamage } from '../../log/damage.ts'
+import type { Actor, RecordedEvent } from '../../log/envelope.ts'
+import { LogError } from '../../log/errors.ts'
+import { LOG_META } from '../../log/ids.ts'
+import { type LogLoss, lossIn, sealLoss } from '../../log/loss/loss.ts'
+import type { EventLog, ReadOptions } from '../../ports/index.ts'
+import type { RuntimePorts } from '../../ports/runtime.ts'
+import { append } from '../../stream/runtime/append.ts'
+import { requestRetry } from '../../stream/runtime/retry.ts'
+import type { BodyOf } from '../events/events.ts'
+import { mayOwe } from '../state/courier.ts'
+import { isFinished } from '../state/state.ts'
+import { damageIn } from './damage.ts'
+import { AgentMailbox } from './mailbox.ts'
+
+interface About {
+  readonly by: Actor
+  /** Names the loss. */
+  readonly id: string
+  /** Only where the agent has not ended. */
+  readonly unfinished?: boolean
+}
+
+/** The result of an acceptance in one stream. `unreadable`: the code of the error that keeps it from being folded. */
+export type StreamAccepted = 'recorded' | 'finished' | { readonly unreadable: string }
+
+/**
+ * Records in an agent's stream that a person accepts that it has lost its end; once for each `id` of a loss. Rejects with
+ * what keeps the log or the blobs from answering at all.
+ */
+export async function acceptLoss(
+  ports: RuntimePorts,
+  agentId: string,
+  loss: BodyOf<'loss_accepted'>,
+  { by, id, unfinished = false }: About,
+): Promise<StreamAccepted> {
+  const mailbox = new AgentMailbox(agentId, ports)
+  try {
+    await mailbox.refresh()
+  } catch (error) {
+    const unreadable = damageIn(error)
+    if (unreadable === null) throw error
+    return { unreadable }
+  }
+  const { state } = mailbox
+  // One of a tree may still owe something after its end, under revisions that it has used before.
+  if (unfinished && state !== null && isFinished(state) && !mayOwe(state.spec)) return 'finished'
+  await mailbox.submit({ kind: 'accept_loss', loss }, { by, commandId: `loss:${id}` }, { fact: false })
+  return 'recorded'
+}
+
+/** Records an accepted loss in `log-meta`, once for each `id` of a loss. */
+export async function acceptLogLoss(
+  ports: Pick<RuntimePorts, 'log' | 'clock' | 'random' | 'requestLimitMs'>,
+  loss: LogLoss,
+  by: Actor,
+): Promise<void> {
+  const { log, clock, random } = ports
+  const retry = requestRetry(ports)
+  for (;;) {
+    const head = await log.head(LOG_META)
+    if (head === null) throw new Error(`the log has no ${LOG_META}`)
+    if ((await acceptedLosses(log)).some(({ id }) => id === loss.id)) return
+    const now = Math.max(clock.now(), head.timestamp, log.floor())
+    const event = sealLoss(head, loss, { by, salt: random.bytes(16), timestamp: new Date(now).toISOString() })
+    try {
+      await retry.once(() => append(ports, LOG_META, head.revision, [event], retry))
+      return
+    } catch (error) {
+      // Another acceptance was recorded first, or the log has gone past this time.
+      if (!(error instanceof LogError && error.code === 'CONFLICT')) throw error
+    }
+  }
+}
+
+/** The losses that `log-meta` records as accepted. */
+export async function acceptedLosses(log: EventLog): Promise<readonly LogLoss[]> {
+  return (await lossEvents(log)).map(({ loss }) => loss)
+}
+
+/** The readable events of `log-meta` that record an accepted loss. Damage of this one stream must not stop every run. */
+export async function lossEvents(log: EventLog): Promise<{ readonly event: RecordedEvent; readonly loss: LogLoss }[]> {
+  const read = async (options: ReadOptions) => (await Array.fromAsync(log.read(LOG_META, options))).flat()
+  const events = await read({ from: 1 }).catch((error: unknown) => {
+    if (!isStreamDamage(error)) throw error
+    return read({ from: 1, onDamage: () => undefined })
+  })
+  return events.flatMap((event) => {
+    const loss = lossIn(event)
+    return loss === null ? [] : [{ event, loss }]
+  })
+}

@@ -1,0 +1,64 @@
+import { ToolError } from '../../../calls/errors.ts'
+import type { JsonObject } from '../../../log/json.ts'
+import type { Environment } from '../../../ports/runtime.ts'
+import type { ToolSpec } from '../../definition/tools.ts'
+import type { ResolvedPaths } from '../../events/event-parts.ts'
+import type { Failure } from '../../events/events.ts'
+import type { Call } from '../../state/state.ts'
+import { touched } from '../../tasks/plan.ts'
+
+/** Where the path arguments of a call really lead; a path that leads out is a failure of its own. */
+export async function pathsOf(
+  env: Environment,
+  spec: ToolSpec | undefined,
+  args: JsonObject | null,
+): Promise<ResolvedPaths> {
+  const resolved: Record<string, string | Failure> = {}
+  for (const [name, use] of Object.entries(spec?.paths ?? {})) {
+    const path = args?.[name]
+    if (typeof path === 'string' && path.isWellFormed() && !path.includes('\0')) resolved[name] = await lead(env, path)
+    else if (path === undefined && use !== 'write') resolved[name] = '.'
+  }
+  return resolved
+}
+
+async function lead(env: Environment, path: string): Promise<string | Failure> {
+  if (env.workspace === null) return { code: 'SANDBOX_VIOLATION', message: 'this run has no workspace' }
+  try {
+    // A link may lead to a name that the model has not said.
+    return env.secrets.text(await env.workspace.resolve(path))
+  } catch (error) {
+    const code = (error as { code?: unknown }).code
+    // Only a way out is refused here; anything else the tool itself will meet and tell.
+    if (code !== 'SANDBOX_VIOLATION') return path
+    return { code, message: env.secrets.text((error as Error).message) }
+  }
+}
+
+/**
+ * A call that changes something works where it was planned, and approved, to work: why it would not, because a link has been
+ * put in the way since; null where it would.
+ */
+export async function ledElsewhere(
+  env: Environment,
+  spec: ToolSpec,
+  call: Call,
+  args: JsonObject,
+): Promise<ToolError | null> {
+  if (call.effect === 'pure') return null
+  const paths = await pathsOf(env, spec, args)
+  const out = Object.values(paths).find((path) => typeof path !== 'string')
+  if (out !== undefined) return new ToolError('SANDBOX_VIOLATION', out.message, { beforeEffect: true })
+  const now = places(touched(spec, paths))
+  const planned = places(call)
+  const at = now.findIndex((place, index) => place !== planned[index])
+  if (at < 0) return null
+  return new ToolError(
+    'CONFLICT',
+    `nothing was done: this call was to work in ${JSON.stringify(planned[at] ?? '')}, and a link has been put there since: ` +
+      `it would work in ${JSON.stringify(now[at])}; name that path itself where it is meant`,
+    { beforeEffect: true },
+  )
+}
+
+const places = ({ reads, writes }: Pick<Call, 'reads' | 'writes'>) => [...reads, ...writes]

@@ -1,0 +1,29 @@
+import type { Environment } from '../../../ports/runtime.ts'
+import type { AgentState, Call } from '../../state/state.ts'
+
+/**
+ * Puts the files of a recorded tree into the fork's own folder; null once they are there, else why they are not. Files that
+ * were changed by another hand are not written over. What a lost driver of the same call has left half done is.
+ */
+export async function putBack(
+  { workspace }: Environment,
+  { tree: before }: AgentState,
+  { lost }: Call,
+  tree: string,
+): Promise<string | null> {
+  if (tree === before && lost === 0) return null
+  if (workspace === null) return 'the workspace could not be had'
+  const { versions } = workspace
+  try {
+    const found = await versions.snapshot()
+    if (found === tree) return null
+    if (before !== null && found !== before && lost === 0)
+      return 'the files of the workspace are not those of the record'
+    await versions.restore(tree)
+    return (await versions.snapshot()) === tree ? null : NOT_PUT_BACK
+  } catch {
+    return NOT_PUT_BACK
+  }
+}
+
+const NOT_PUT_BACK = 'the recorded files could not be put back as they were'

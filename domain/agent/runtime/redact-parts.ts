@@ -1,0 +1,53 @@
+import { wellFormed } from '../../log/well-formed.ts'
+import type { TextFilter } from '../../ports/index.ts'
+import type { SecretBoundary } from '../../ports/runtime.ts'
+import { jsonValueFilter } from '../../secrets/json-stream.ts'
+import type { YieldToEventLoop } from '../../stream/runtime/yield-to-event-loop.ts'
+
+/** The size of one piece of redaction, which may find a secret in every line. In bytes or characters. */
+const PART = 32 * 1024
+
+/**
+ * A filter for a text that comes in pieces and is a tool's result as a whole: secrets are hidden in it, also values under
+ * the names of secrets where it is JSON.
+ */
+export function resultFilter(secrets: SecretBoundary): TextFilter {
+  const keys = jsonValueFilter((key, value) => Object.values(secrets.json({ [key]: value }))[0] ?? '')
+  const texts = secrets.stream()
+  return {
+    push: (text) => texts.push(keys.push(text)),
+    end: () => texts.push(keys.end()) + texts.end(),
+  }
+}
+
+/** A long text through a filter, in pieces, with others served between them. Takes linear time. */
+export async function* filteredParts(
+  filter: TextFilter,
+  whole: string | readonly Uint8Array[],
+  yieldToEventLoop: YieldToEventLoop,
+): AsyncGenerator<string> {
+  for (const part of parts(whole)) {
+    yield filter.push(wellFormed(part))
+    await yieldToEventLoop()
+  }
+  yield filter.end()
+}
+
+/** In pieces that cut no character. */
+function* parts(whole: string | readonly Uint8Array[]): Generator<string> {
+  if (typeof whole === 'string') {
+    for (let from = 0; from < whole.length; ) {
+      const paired = /[\ud800-\udbff]/.test(whole[from + PART - 1] ?? '')
+      const to = from + PART + (paired ? 1 : 0)
+      yield whole.slice(from, to)
+      from = to
+    }
+    return
+  }
+  const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
+  for (const piece of whole) {
+    for (let from = 0; from < piece.length; from += PART)
+      yield utf8.decode(piece.subarray(from, from + PART), { stream: true })
+  }
+  yield utf8.decode()
+}

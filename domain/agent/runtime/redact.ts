@@ -1,0 +1,212 @@
+import type { RejectionCode } from '../../calls/error-codes.ts'
+import { CommandRejected } from '../../calls/errors.ts'
+import type { Json, JsonObject } from '../../log/json.ts'
+import { wellFormed } from '../../log/well-formed.ts'
+import type { ModelOutcome, Sandbox, ToolResult } from '../../ports/index.ts'
+import type { SecretBoundary } from '../../ports/runtime.ts'
+import { inSteps, type YieldToEventLoop } from '../../stream/runtime/yield-to-event-loop.ts'
+import type { PersonCommand, UserCommand } from '../decide/commands.ts'
+import { type Block, readCalls } from '../events/content.ts'
+import { redactLarge } from './redact-large.ts'
+import { resultFilter } from './redact-parts.ts'
+
+// Where what comes from outside becomes a command, secrets become references.
+
+/**
+ * The words of a person, without secrets. Rejects with SECRET_IN_SPEC or SECRET_IN_REQUEST where one stands in what must
+ * stay as it is.
+ */
+export function redactRequest(secrets: SecretBoundary, command: UserCommand): UserCommand
+export function redactRequest(secrets: SecretBoundary, command: PersonCommand): PersonCommand
+export function redactRequest(secrets: SecretBoundary, command: PersonCommand): PersonCommand {
+  switch (command.kind) {
+    case 'input':
+      return { ...command, text: secrets.text(command.text) }
+    case 'send_message':
+    case 'publish':
+      refuseSecrets(secrets, { topic: command.topic })
+      return { ...command, payload: secrets.json({ payload: command.payload }).payload }
+    case 'start': {
+      const { spec, task, approve } = command
+      const { contextVariables, instructions, knowledge, ...fixed } = spec
+      const { secretPatterns, ...policy } = fixed.policy
+      refuseSecrets(secrets, { ...fixed, policy, approve }, 'SECRET_IN_SPEC')
+      // A pattern may match its own source, which is no secret.
+      if (secretPatterns.some((source) => secrets.holdsKnown(source)))
+        throw new CommandRejected(
+          'SECRET_IN_SPEC',
+          'policy.secretPatterns holds the value of a secret; write a pattern of its shape',
+        )
+      const told = instructions === undefined ? {} : { instructions: secrets.text(instructions) }
+      // Sources are distinguished by their names, which must stay.
+      const known = knowledge?.map((one) => ({ ...one, text: secrets.text(one.text) }))
+      refuseSecrets(secrets, { knowledge: knowledge?.map(({ text: _, ...one }) => one) }, 'SECRET_IN_SPEC')
+      return {
+        ...command,
+        task: task === null ? null : secrets.text(task),
+        spec: {
+          ...fixed,
+          contextVariables: secrets.json(contextVariables),
+          ...told,
+          ...(known && { knowledge: known }),
+        },
+      }
+    }
+    case 'resolve_doubt': {
+      refuseSecrets(secrets, { toolCallId: command.toolCallId })
+      const result = command.result === undefined ? {} : { result: secrets.result(command.result) as never }
+      return { ...command, ...result, ...reasonOf(secrets, command) }
+    }
+    case 'standing_approval':
+      refuseSecrets(secrets, { tools: command.tools })
+      return { ...command, ...reasonOf(secrets, command) }
+    case 'erase':
+      return { ...command, reason: secrets.text(command.reason) }
+    case 'pause':
+    case 'release_loss':
+    case 'cancel':
+    case 'restore':
+    case 'decide_approval':
+    case 'revoke_permission':
+      return { ...command, ...reasonOf(secrets, command) }
+    case 'restore_ended': {
+      const { error, ...rest } = command
+      if (error === undefined) return command
+      return { ...rest, error: { code: secrets.text(error.code), message: secrets.text(error.message) } }
+    }
+    default:
+      return command
+  }
+}
+
+/** Only what people write is looked into: kinds, ids and hashes are never a secret's place. */
+const reasonOf = (secrets: SecretBoundary, { reason }: { reason?: string | undefined }) =>
+  reason === undefined ? {} : { reason: secrets.text(reason) }
+
+/** Refuses a secret in what would mean something else if a word of it were replaced. Names the part, never the value. */
+export function refuseSecrets(secrets: SecretBoundary, parts: object, code: RejectionCode = 'SECRET_IN_REQUEST'): void {
+  for (const [name, part] of Object.entries(parts)) {
+    if (part === undefined || same(secrets.json({ part }), { part })) continue
+    throw new CommandRejected(code, `${name} holds the value of a secret; give the secret by its name`)
+  }
+}
+
+/** The outcome of an effect is redacted by the secrets that are known at its end. */
+export async function thenRefreshed<T>(secrets: SecretBoundary, effect: () => Promise<T>): Promise<T> {
+  try {
+    return await effect()
+  } finally {
+    await secrets.refresh()
+  }
+}
+
+/**
+ * A model's answer, without secrets. A thinking block is signed: one that would have to be changed is left out. An answer
+ * may be megabytes long: `yieldToEventLoop` is awaited after each block.
+ */
+export async function redactOutcome(
+  secrets: SecretBoundary,
+  outcome: ModelOutcome,
+  yieldToEventLoop: YieldToEventLoop,
+): Promise<ModelOutcome> {
+  const calls = await inSteps(readCalls(outcome.content), yieldToEventLoop)
+  const argumentsAt = new Map(calls.map((call) => [call.block, call.arguments]))
+  const content: Block[] = []
+  for (const [index, block] of outcome.content.entries()) {
+    const clean = redactBlock(secrets, block, argumentsAt.get(index) ?? null)
+    if (!SIGNED.has(block.type) || same(clean, block)) content.push(clean)
+    await yieldToEventLoop()
+  }
+  const requestId = outcome.requestId === undefined ? {} : { requestId: secrets.text(outcome.requestId) }
+  return { ...outcome, content, servedBy: secrets.text(outcome.servedBy), ...requestId }
+}
+
+const KINDS: ReadonlySet<string> = new Set(['text', 'tool_use', 'thinking', 'redacted_thinking'])
+const SIGNED: ReadonlySet<string> = new Set(['thinking', 'redacted_thinking'])
+
+/** `args`: the arguments of a call; null where they are none. */
+function redactBlock(secrets: SecretBoundary, block: Block, args: JsonObject | null): Block {
+  const { type: kind, ...rest } = block
+  const type = KINDS.has(kind) ? kind : secrets.text(kind)
+  // The members of a known kind must stay; all other members came from outside.
+  if (type !== 'tool_use' || typeof block.name !== 'string') return { ...secrets.json(rest), type } as Block
+  const { input, input_text: raw, name, ...others } = rest as JsonObject & { name: string }
+  const kept = { ...secrets.json(others), name: secrets.text(name), type }
+  if (args === null) {
+    const given = input === undefined ? {} : { input: secrets.json(input) }
+    return { ...kept, ...given, ...(raw === undefined ? {} : { input_text: redactRaw(secrets, raw) }) } as Block
+  }
+  const clean = secrets.arguments(name, args)
+  if (raw === undefined) return { ...kept, input: clean } as Block
+  // The raw text stays as it was written unless something in it had to go, also what parsing drops: digits of a number.
+  const stays = same(clean, args) && redactRaw(secrets, raw) === raw
+  return { ...kept, input_text: stays ? raw : JSON.stringify(clean) } as Block
+}
+
+/** Text that was to be JSON. What needs no escape is read without it, lest one hide a secret. */
+function redactRaw(secrets: SecretBoundary, raw: Json): Json {
+  if (typeof raw !== 'string') return secrets.json(raw)
+  const plain = withoutEscapes(raw)
+  const shown = secrets.result(plain)
+  if (shown !== plain) return shown
+  return plain === raw ? raw : secrets.text(raw)
+}
+
+function withoutEscapes(text: string): string {
+  if (!text.includes('\\u') && !text.includes('\\/')) return text
+  const parts: string[] = []
+  let from = 0
+  for (let at = text.indexOf('\\'); at >= 0; at = text.indexOf('\\', at)) {
+    const code = text[at + 1] === 'u' ? HEX.exec(text.slice(at + 2, at + 6)) : null
+    const length = code === null ? 2 : 6
+    if (code !== null || text[at + 1] === '/') {
+      const meant = code === null ? '/' : String.fromCharCode(Number.parseInt(code[0], 16))
+      parts.push(text.slice(from, at), JSON.stringify(meant).slice(1, -1))
+      from = at + length
+    }
+    at += length
+  }
+  return parts.join('') + text.slice(from)
+}
+
+const HEX = /^[0-9a-fA-F]{4}$/
+
+/** Whatever the order of members is. Halves of surrogate pairs, which have no canonical form, count as U+FFFD. */
+function same(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (typeof a === 'string' || typeof b === 'string') return wellFormed(a) === wellFormed(b)
+  if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return false
+  if (Array.isArray(a) !== Array.isArray(b)) return false
+  const [ours, theirs] = [members(a), members(b)]
+  return ours.size === theirs.size && ours.entries().every(([key, value]) => same(value, theirs.get(key)))
+}
+
+const members = (value: object) =>
+  new Map(
+    Object.entries(value)
+      .filter(([, member]) => member !== undefined)
+      .map(([key, member]) => [wellFormed(key), member]),
+  )
+
+/** Long output of a command is cut: secrets are hidden before that, in each of its outputs separately. */
+export const redactedSandbox = (sandbox: Sandbox, secrets: SecretBoundary): Sandbox => ({
+  confined: sandbox.confined,
+  exec: (command, signal, onOutput) => sandbox.exec(command, signal, onOutput, () => resultFilter(secrets)),
+})
+
+/** A tool's result, without secrets; not its `whole`, which goes through {@link resultFilter}. */
+export async function redactResult(
+  secrets: SecretBoundary,
+  result: ToolResult,
+  yieldToEventLoop: YieldToEventLoop,
+): Promise<ToolResult> {
+  const { content, changed, created, detail, documents, ...whole } = result
+  return {
+    ...whole,
+    content: await redactLarge(secrets, content, yieldToEventLoop),
+    ...(changed === undefined ? {} : { changed: secrets.json(changed) }),
+    ...(created === undefined ? {} : { created: secrets.json(created) }),
+    ...(detail === undefined ? {} : { detail: secrets.json(detail) }),
+    ...(documents === undefined ? {} : { documents: secrets.json(documents) }),
+  }
+}

@@ -1,0 +1,26 @@
+import { CommandRejected } from '../../calls/errors.ts'
+import { echo } from '../../log/issues.ts'
+import type { RuntimePorts } from '../../ports/runtime.ts'
+import type { AgentSpec } from '../definition/spec.ts'
+import type { AgentState } from '../state/state.ts'
+
+type Host = Pick<RuntimePorts, 'hasTool'>
+
+/** Tools of an agent that are not here. */
+export const missingTools = (host: Host, { tools }: Pick<AgentSpec, 'tools'>): string[] =>
+  tools.filter(({ name, control }) => !control && !host.hasTool(name)).map(({ name }) => name)
+
+/**
+ * Throws `TOOLS_MISSING` where the agent cannot be driven here: without its tools it would be told that they do not exist.
+ * Only its end needs none.
+ */
+export function mustHaveTools(host: Host, { agentId, spec, cancel }: AgentState): void {
+  if (cancel !== null) return
+  const missing = missingTools(host, spec)
+  if (missing.length === 0) return
+  const names = missing.map(echo).join(', ')
+  throw new CommandRejected(
+    'TOOLS_MISSING',
+    `${agentId} has tools that this program does not have: ${names}; the program that has them must drive it`,
+  )
+}

@@ -1,0 +1,20 @@
+import type { Task } from './events.ts'
+import { progressOf, waitedFor } from './state.ts'
+
+// The wording belongs to version 3 of the assembler (request.ts): a change of it is a new version.
+
+const MARKS: Readonly<Record<Task['status'], string>> = {
+  pending: ' ',
+  in_progress: '>',
+  completed: 'x',
+  cancelled: '-',
+}
+
+/** The task graph as a request shows it. */
+export function tasksText(tasks: readonly Task[]): string {
+  const lines = tasks.map((task) => {
+    const waits = task.status === 'pending' ? waitedFor(task, tasks) : []
+    return `[${MARKS[task.status]}] ${task.id}: ${task.title}${waits.length > 0 ? ` (after ${waits.join(', ')})` : ''}`
+  })
+  return [`Your tasks (${progressOf(tasks)}); change them with update_tasks:`, ...lines].join('\n')
+}

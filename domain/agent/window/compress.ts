@@ -1,0 +1,182 @@
+import { byteLength } from '../../calls/bounded.ts'
+import { canonicalText } from '../../log/canonical.ts'
+import type { OutcomeCommand } from '../decide/commands.ts'
+import type { DecisionBuilder } from '../decide/decision-builder.ts'
+import { leaveRecord } from '../decide/record.ts'
+import type { ModelInfo } from '../definition/spec.ts'
+import { textOf } from '../events/content.ts'
+import { cost } from '../routing/money.ts'
+import { modelInfo, route, routingFacts } from '../routing/routing.ts'
+import { estimateInput, reserveSummary } from '../rules/budget.ts'
+import { followsRecord } from '../state/reuse-rules.ts'
+import { SUMMARY_PROMPT_BYTES, summaryText } from './compressed-request.ts'
+import { contextLimit, hiding, type Plan, pruned, type Shown, toSummarise, unchanged } from './compression.ts'
+import { segmentsOf } from './compression-state.ts'
+import { assemblerFor, inputsHash, requestFacts, requestInputs, sameTools } from './request.ts'
+import type { TurnRange } from './segment.ts'
+import { shownContext } from './shown-context.ts'
+
+// TurnExecutor: makes room in the context before a turn begins (seed 000, 5.11). It stands between two turns: all results are
+// in, and what a turn reads at its start is kept anyway.
+
+/** Attempts in a row that may bring no summary before the context is compressed without one. */
+const MOST_FAILED = 2
+
+type Strategy = 'truncate' | 'summarize' | 'hybrid'
+
+/**
+ * Compresses the context where the coming request would be too long for this model, or where a person has asked for hidden
+ * turns. True: a step was taken; false: a summary is awaited; null: there is nothing to do. `hurried`: no summary is made any
+ * more, because the run comes to its end.
+ */
+export function makeRoom(d: DecisionBuilder, model: ModelInfo, hurried: boolean): boolean | null {
+  const { compression, driver, messages, spec } = d.state
+  if (compression.summarizing !== null) {
+    if (compression.summarizing.epoch === driver?.epoch) return false
+    loseSummary(d)
+    return true
+  }
+  if (messages.count === 0) return null
+  const asked = compression.expanding
+  if (asked.length > 0) {
+    expand(d, model, asked)
+    return true
+  }
+  if (!isDue(d, model)) return null
+  const shown = shownContext(d.state, d.told, model, [])
+  const { compressionStrategy: strategy } = spec.context
+  const less = strategy === 'hybrid' ? pruned(shown) : null
+  if (less !== null) return compress(d, shown, less, strategy)
+  const tries = strategy !== 'truncate' && !hurried && compression.failed < MOST_FAILED
+  if (tries && askForSummary(d, shown, model)) return true
+  return compress(d, shown, hiding(shown, null), 'truncate')
+}
+
+function isDue(d: DecisionBuilder, model: ModelInfo): boolean {
+  const { spec } = d.state
+  const tokens = estimateInput(d.state, requestFacts(d.state, model).bytes)
+  return tokens >= spec.context.compressionThreshold * contextLimit(spec, model)
+}
+
+/** Null: it changes nothing, because all that is left must be kept. */
+function compress(d: DecisionBuilder, shown: Shown, plan: Plan, strategy: Strategy): true | null {
+  const { compression, messages } = d.state
+  const before = canonicalText(segmentsOf(compression, messages.count))
+  const without = !plan.fits && shown.pinned.length > 0 ? hiding({ ...shown, pinned: [] }, null) : plan
+  if (canonicalText(without.segments) === before) return null
+  recorded(d, 'threshold', strategy, shown, without)
+  return true
+}
+
+function recorded(
+  d: DecisionBuilder,
+  reason: 'threshold' | 'expanded',
+  strategy: Strategy,
+  shown: Shown,
+  plan: Plan,
+): void {
+  const tokens = { before: shown.tokens, after: plan.tokens, limit: shown.limit }
+  d.emit('context_compressed', { reason, strategy, segments: [...plan.segments], tokens })
+}
+
+/**
+ * Hides the turns that do not fit beside those that a person wants to see; where they alone are too long, they stay
+ * hidden.
+ */
+function expand(d: DecisionBuilder, model: ModelInfo, asked: readonly TurnRange[]): void {
+  const shown = shownContext(d.state, d.told, model, asked)
+  const whole = unchanged(shown)
+  const plan = whole.fits ? whole : hiding(shown, null)
+  const { compressionStrategy } = d.state.spec.context
+  const best = plan.fits ? plan : unchanged(shownContext(d.state, d.told, model, []))
+  recorded(d, 'expanded', plan === whole ? compressionStrategy : 'truncate', shown, best)
+}
+
+/** False: there is nothing to summarise, or no model or budget for it. `all`: with what was hidden without a summary. */
+function askForSummary(d: DecisionBuilder, shown: Shown, turnModel: ModelInfo, all = true): boolean {
+  const segments = toSummarise(shown, all)
+  if (segments.length === 0) return false
+  const routed = route(routingFacts(d.state, 'summary'))
+  const info = modelInfo(d.state, routed.resolved)
+  const { summary } = shown.inputs
+  const text = summaryText({ segments, ...(summary && { summary }) }, (ordinal) => d.told.at(ordinal).message)
+  const input = Math.ceil((SUMMARY_PROMPT_BYTES + byteLength(text)) / 3)
+  const estimate = reserveSummary(d.state, info, input, shown.tokens)
+  if (estimate === null) return all && askForSummary(d, shown, turnModel, false)
+  if (followsRecord(d.state))
+    leaveRecord(d, { reason: 'a summary of the context is due, and summaries are not taken from the record' })
+  // Every intent names the prompt and the tools in force.
+  const { prompt, tools } = requestFacts(d.state, turnModel)
+  if (d.state.prompt === null) d.emit('prompt_set', prompt)
+  if (d.state.toolset === null || !sameTools(d.state.toolset, tools)) d.emit('tools_changed', tools)
+  d.emit('model_routed', routed)
+  const call = { purpose: 'summary', model: info.id, maxOutputTokens: estimate.maxOutput } as const
+  const inputs = requestInputs(d.state, call, segments)
+  const request = {
+    assembler: assemblerFor(inputs),
+    revision: d.state.revision,
+    prompt: inputs.prompt.revision,
+    tools: inputs.toolset.revision,
+    inputs: inputsHash(inputs, d.rendered),
+    segments: [...segments],
+  }
+  const attempt = d.state.compression.attempts + 1
+  const { purpose } = call
+  d.emit('model_call_start', { attempt, purpose, model: info.id, request, estimate, timeoutMs: info.timeoutMs })
+  return true
+}
+
+type Answered = Extract<OutcomeCommand, { kind: 'model_answered' }>
+
+/** The answer to a request for a summary. False: none is open for it. */
+export function summaryAnswered(d: DecisionBuilder, { attempt, outcome, durationMs }: Answered): boolean {
+  const open = d.state.compression.summarizing
+  if (open?.attempt !== attempt) return false
+  const { content, stopReason, usage, servedBy, requestId, cut } = outcome
+  const { price } = modelInfo(d.state, open.model)
+  d.emit(
+    'model_call_end',
+    {
+      ...{ attempt, purpose: 'summary', content: [...content], stopReason, usage, durationMs, servedBy, calls: [] },
+      nanoDollars: price === null ? null : cost(usage, price),
+      ...(requestId === undefined ? {} : { requestId }),
+      ...(cut === undefined ? {} : { cut }),
+    },
+    { actor: { kind: 'model', id: open.model } },
+  )
+  if (stopReason === 'refusal' || textOf(content) === '') {
+    const message = stopReason === 'refusal' ? 'the model refused to summarise' : 'the summary is empty'
+    d.emit('summary_failed', { attempt, error: { code: 'INVALID_RESPONSE', message } })
+    return true
+  }
+  const info = modelInfo(d.state, route(routingFacts(d.state, 'turn')).resolved)
+  const shown = shownContext(d.state, d.told, info, [])
+  const { draft } = d.state.compression
+  recorded(d, 'threshold', 'summarize', shown, hiding(shown, draft, open.segments))
+  return true
+}
+
+/** A call for a summary that failed. False: none is open for it. */
+export function summaryFailed(
+  d: DecisionBuilder,
+  attempt: number,
+  { code, message }: { code: string; message: string },
+): boolean {
+  if (d.state.compression.summarizing?.attempt !== attempt) return false
+  d.emit('summary_failed', { attempt, error: { code, message } })
+  return true
+}
+
+/** Estimated output tokens of a summary that was lost, for the bill. */
+const TYPICAL_SUMMARY = 800
+
+/** The end of the call is unknown: its tokens and its price are estimated. Does nothing where none is open. */
+export function loseSummary(d: DecisionBuilder): void {
+  const open = d.state.compression.summarizing
+  if (open === null) return
+  const { input, maxOutput } = open.estimate
+  const usage = { input, output: Math.min(maxOutput, TYPICAL_SUMMARY), cacheRead: 0, cacheWrite: 0 }
+  const { price } = modelInfo(d.state, open.model)
+  const nanoDollars = price === null ? null : cost(usage, price)
+  d.emit('model_attempt_lost', { attempt: open.attempt, purpose: 'summary', usage, nanoDollars })
+}

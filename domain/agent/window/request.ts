@@ -1,0 +1,104 @@
+import { byteLength } from '../../calls/bounded.ts'
+import type { ModelRequest } from '../../calls/model-call.ts'
+import { canonicalBytes } from '../../log/canonical.ts'
+import type { ModelInfo } from '../definition/spec.ts'
+import { wireName } from '../definition/tools.ts'
+import type { Message } from '../events/content.ts'
+import type { BodyOf } from '../events/events.ts'
+import { offeredTools } from '../rules/policy.ts'
+import { phaseTools } from '../state/phases.ts'
+import { type AgentState, recoveryOf, type Toolset } from '../state/state.ts'
+import { tasksText } from '../tasks/task-graph.ts'
+import { assembleCompressed } from './compressed-request.ts'
+import { knowledgeFor, textsOf } from './knowledge.ts'
+import { systemPrompt } from './prompt.ts'
+import { parametersOf, type RequestInputs, wireTools } from './request-inputs.ts'
+
+export { inputsHash, type RequestInputs, requestInputs } from './request-inputs.ts'
+
+// A model request is not stored: it is assembled again from the log on demand. Prompt and tool list
+// are facts, recorded before the first request that has them.
+
+/** The parts of the coming request of the run's turns, and its size without messages, in bytes. */
+export interface RequestFacts {
+  readonly prompt: BodyOf<'prompt_set'>
+  readonly tools: BodyOf<'tools_changed'>
+  readonly knowledge: BodyOf<'knowledge_added'>
+  readonly bytes: number
+}
+
+const known = new WeakMap<object, Map<string, RequestFacts>>()
+
+/** The prompt and tools of the coming request; computed once per spec, phase, model and permissions. */
+export function requestFacts(state: AgentState, model: ModelInfo): RequestFacts {
+  const ofSpec = known.get(state.spec) ?? new Map<string, RequestFacts>()
+  known.set(state.spec, ofSpec)
+  const permitted = (state.permissions ?? []).map(({ tool }) => tool).join()
+  const key = `${model.id}|${state.phase}|${recoveryOf(state.machine) !== null}|${permitted}`
+  const facts = ofSpec.get(key) ?? factsOf(state, model)
+  ofSpec.set(key, facts)
+  const { tasks = [] } = state.tasks ?? {}
+  return tasks.length === 0 ? facts : { ...facts, bytes: facts.bytes + byteLength(tasksText(tasks)) }
+}
+
+function factsOf(state: AgentState, model: ModelInfo): RequestFacts {
+  const offered = offeredTools(state)
+  const final = recoveryOf(state.machine) !== null ? offered[0] : undefined
+  const required = phaseTools(state)?.length === 0 ? 'auto' : 'any'
+  const choice = !model.forcesCalls ? 'auto' : final === undefined ? required : { name: wireName(final.name) }
+  const parallel = state.spec.policy.mode === 'batch' && final === undefined
+  const system = systemPrompt(state.spec)
+  const items = knowledgeFor(state)
+  const known = textsOf(state.spec, items).reduce((sum, { text }) => sum + byteLength(text), 0)
+  const bytes = known + canonicalBytes({ system, tools: wireTools(offered), choice, parallel }).length
+  const tools: RequestFacts['tools'] = { offered: offered.map(({ name }) => name), choice, parallel }
+  return { prompt: { system }, tools, knowledge: { items: [...items] }, bytes }
+}
+
+/** Are these the recorded tools? */
+export const sameTools = (recorded: Toolset | null, { offered, choice, parallel }: RequestFacts['tools']): boolean =>
+  recorded !== null &&
+  recorded.parallel === parallel &&
+  JSON.stringify([recorded.offered, recorded.choice]) === JSON.stringify([offered, choice])
+
+/** Makes a request of its inputs and the messages that they count; null: a kind of segment that it does not know. */
+export type Assembler = (inputs: RequestInputs, messages: readonly Message[]) => ModelRequest | null
+
+/** The version of requests that show the messages as they are. A change of what an assembler makes is a new version. */
+export const ASSEMBLER = 1
+/** The version of all others without tasks. */
+export const COMPRESSING_ASSEMBLER = 2
+/** The version of requests that show the tasks. */
+export const LISTING_ASSEMBLER = 3
+
+const ASSEMBLERS: Readonly<Record<number, Assembler>> = {
+  1: assembleWhole,
+  2: assembleCompressed,
+  3: assembleWithTasks,
+}
+
+/** The version with which this program assembles a request of these inputs. */
+export const assemblerFor = ({ purpose, segments, knowledge, tasks }: RequestInputs): number => {
+  if (tasks !== undefined) return LISTING_ASSEMBLER
+  return purpose === 'turn' && knowledge === undefined && segments.every(({ kind }) => kind === 'keep')
+    ? ASSEMBLER
+    : COMPRESSING_ASSEMBLER
+}
+
+/** The assembler of this version, of this or an earlier build; undefined: this build does not have it. */
+export const assemblerOf = (version: number): Assembler | undefined => ASSEMBLERS[version]
+
+/** Version 1: keeps every message. */
+function assembleWhole(inputs: RequestInputs, messages: readonly Message[]): ModelRequest | null {
+  const { segments } = inputs
+  if (segments.some(({ kind }) => kind !== 'keep')) return null
+  return { ...parametersOf(inputs), messages: segments.flatMap(({ from, to }) => messages.slice(from, to)) }
+}
+
+/** Version 3: as version 2, and the tasks come last, so that a provider's cache of all that is before them stays valid. */
+function assembleWithTasks(inputs: RequestInputs, messages: readonly Message[]): ModelRequest | null {
+  const request = assembleCompressed(inputs, messages)
+  if (request === null || inputs.tasks === undefined) return request
+  const listed = { role: 'system', content: tasksText(inputs.tasks.tasks) } as const
+  return { ...request, messages: [...request.messages, listed] }
+}

@@ -1,0 +1,133 @@
+import type { SettleDelivery } from '../../agent/decide/commands.ts'
+import { bounceOf, type Delivery, type Refusal, refusalOf } from '../../agent/rules/obligations.ts'
+import { damageIn } from '../../agent/runtime/damage.ts'
+import { acceptedFrom, firstBehind, keyOf, rankOf, wasAccepted } from '../../agent/state/courier.ts'
+import { DeliveryRefused } from '../../calls/errors.ts'
+import type { Header } from '../../log/envelope.ts'
+import type { RuntimePorts } from '../../ports/runtime.ts'
+import type { StreamContext } from '../../stream/aggregate.ts'
+import { firstOf, history } from '../../stream/runtime/history.ts'
+import type { Asking } from '../../stream/runtime/mailbox.ts'
+import type { Retry } from '../../stream/runtime/retry.ts'
+import type { Correspondent } from './correspondent.ts'
+
+// The courier between streams (DESIGN, Flow: Between streams). It has no store: what is to be delivered is in the source's
+// state, and what was accepted is in the target's. So any courier may go on at any point, and two may do the same work.
+
+const COURIER = { kind: 'courier', id: 'courier' } as const
+
+/**
+ * Delivers what `source` owes to the stream of `target`, in order, and tells the source what became of it; also what the
+ * target has lost since, by a loss that was accepted. Deliveries that
+ * the target has recorded before are not recorded again. Rejects with what keeps a log from answering, under the policy of
+ * `retry`.
+ */
+export async function deliver(
+  ports: RuntimePorts,
+  source: Correspondent,
+  target: Correspondent,
+  retry: Retry,
+): Promise<void> {
+  await ports.mustBeWhole?.(target.agentId)
+  const broken = await refreshed(target)
+  const owed = source.state!.courier.owed[target.stream]
+  if (owed === undefined) return
+  let { from, accepted } = owed
+  // A target that has lost its end, by a loss that was accepted, is brought again what it has lost.
+  const lost = target.state === null ? accepted : Math.min(accepted, acceptedFrom(target.state, source.stream))
+  if (lost < accepted) [from, accepted] = [firstBehind(source.state!, lost), lost]
+  else if (from > owed.last) return
+  let upTo = -1
+  for await (const page of history(ports, source.decoding, source.stream, { from, to: owed.last })) {
+    for (const { event, recorded } of page) {
+      const to = { stream: source.stream, target: target.stream, after: accepted, hash: recorded.hash }
+      const command = source.letterOf(event, to)
+      if (command === null) continue
+      const refused = broken ?? (await refusal(ports, target, command, recorded.header, retry))
+      if (refused === null) [accepted, upTo] = [rankOf(command.origin), event.revision]
+      else {
+        // Told before anything later is delivered: the target's number alone would make it look accepted.
+        const again = wasAccepted(source.state!, owed, event.revision)
+        const bounced = [bounceOf(event.revision, source.tells(event), refused)]
+        await settle(source, target, { upTo: event.revision, accepted, bounced, again }, retry)
+        upTo = -1
+      }
+    }
+  }
+  if (upTo >= 0) await settle(source, target, { upTo, accepted, bounced: [], again: false }, retry)
+}
+
+/** Reads the target anew; gives why it never can be, where that is so. */
+async function refreshed(target: Correspondent): Promise<Refusal | null> {
+  try {
+    await target.refresh()
+    return null
+  } catch (error) {
+    if (damageIn(error) === null) throw error
+    return { reason: `its stream cannot be read: ${(error as Error).message}` }
+  }
+}
+
+/** Why the target refuses the delivery for good; null: it has recorded it. */
+async function refusal(
+  ports: RuntimePorts,
+  target: Correspondent,
+  command: Delivery,
+  header: Header,
+  retry: Retry,
+): Promise<Refusal | null> {
+  if (await isBornOtherwise(ports, target, command)) {
+    const reason = `there is an agent ${target.agentId} already, of a delegation that this log has lost; look at it before you start another one`
+    return { reason }
+  }
+  try {
+    await target.submit(command, askingOf(command, header), { fact: true, retry })
+    return null
+  } catch (error) {
+    if (!(error instanceof DeliveryRefused) || error.code === 'OUT_OF_ORDER') throw error
+    return refusalOf(error, command)
+  }
+}
+
+/** After a loss a parent may delegate under an id that it has used in the lost part. */
+async function isBornOtherwise(
+  ports: RuntimePorts,
+  target: Correspondent,
+  { kind, origin }: Delivery,
+): Promise<boolean> {
+  if (kind !== 'deliver_birth' || target.state === null) return false
+  const first = await firstOf(ports, target.decoding, target.stream)
+  const born = first === null ? undefined : target.bornOf(first)
+  return born?.stream !== origin.stream || born.bodyHash !== origin.bodyHash
+}
+
+function askingOf({ origin }: Delivery, { correlationId, commandId, trace }: Header): Asking<StreamContext> {
+  return {
+    by: COURIER,
+    commandId: keyOf(origin),
+    correlationId: correlationId ?? commandId,
+    ...(trace === undefined ? {} : { trace }),
+  }
+}
+
+interface Done {
+  readonly upTo: number
+  readonly accepted: number
+  readonly bounced: SettleDelivery['bounced']
+  /** The target had accepted what it refuses now, before it lost its end. */
+  readonly again: boolean
+}
+
+async function settle(source: Correspondent, target: Correspondent, done: Done, retry: Retry): Promise<void> {
+  const { upTo, bounced, again } = done
+  const command: SettleDelivery = {
+    kind: 'delivered',
+    target: target.stream,
+    upTo,
+    accepted: done.accepted < 0 ? null : done.accepted,
+    bounced,
+    ...(again ? { again } : {}),
+  }
+  const asking = { by: COURIER, commandId: `${again ? 'refused' : 'delivered'}:${target.stream}@${upTo}` }
+  await source.submit(command, asking, { fact: true, retry })
+}

@@ -1,0 +1,52 @@
+import { ToolError } from '../../calls/errors.ts'
+import { LogError } from '../../log/errors.ts'
+import { ContentionError, TimeLimitError } from '../../stream/runtime/errors.ts'
+import type { Refused } from '../envelope/answers.ts'
+import { DocumentError } from '../errors.ts'
+import type { Caller } from './types.ts'
+
+/** The call of an agent that works on a document. */
+export interface AgentCall {
+  readonly runId: string
+  readonly agentId: string
+  readonly toolCallId: string
+  readonly causationId?: string
+  readonly correlationId?: string
+  readonly signal: AbortSignal
+  /** Hides the secrets of the agent's run. */
+  readonly redact?: (text: string) => string
+}
+
+/** The gateway writes for the agent. A request id belongs to one agent, and so does the right to retry it. */
+export function callerOf({ agentId, runId, toolCallId, redact, ...call }: AgentCall): Caller {
+  const { causationId, correlationId } = call
+  return {
+    ...{ by: { kind: 'gateway', id: agentId }, name: `agent:${agentId}`, runId, toolCallId },
+    ...(causationId === undefined ? {} : { causationId }),
+    ...(correlationId === undefined ? {} : { correlationId }),
+    ...(redact && { holdsSecret: (text: string) => redact(text) !== text }),
+  }
+}
+
+/** An answer that no retry changes, as the failure of the call. */
+export const refusedBy = ({ status, body: { code, message } }: Refused): ToolError =>
+  new ToolError(status === 404 ? 'RESOURCE_NOT_FOUND' : 'INVALID_ARGUMENTS', `${code}: ${message}`)
+
+/** Work on documents for a tool: what they refuse is a failed call. What passes by itself may be tried again. */
+export async function forTool<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    if (cause instanceof DocumentError && cause.code === 'DOCUMENT_UNKNOWN')
+      throw new ToolError('RESOURCE_NOT_FOUND', 'there is no such document; list_documents shows all of them')
+    if (cause instanceof DocumentError && cause.code === 'CONTENT_REFUSED')
+      throw new ToolError('INVALID_ARGUMENTS', cause.message)
+    if (!passes(cause)) throw cause
+    throw new ToolError('EXECUTION_FAILED', (cause as Error).message, { transient: true, cause })
+  }
+}
+
+const passes = (error: unknown): boolean =>
+  error instanceof ContentionError ||
+  error instanceof TimeLimitError ||
+  (error instanceof LogError && error.code === 'LOG_UNAVAILABLE')

@@ -1,0 +1,123 @@
+import type { Header } from '../../log/envelope.ts'
+import { keyedCommand, keyFor, keyOf } from '../../log/ids.ts'
+import { bodyOf } from '../../stream/runtime/bodies.ts'
+import type { Stores, StreamPorts } from '../../stream/runtime/ports.ts'
+import { type Answer, applied } from '../envelope/answers.ts'
+import type { AnsweredRequest } from '../envelope/idempotency.ts'
+import { decode } from '../stream/codec.ts'
+import type { DocumentEvent } from '../stream/events.ts'
+import { type AnswerIndex, AnswerPieces } from './answer-pieces.ts'
+
+/** The identity of a request: an id belongs to one caller and one document. */
+export interface RequestKey {
+  readonly documentId: string
+  readonly caller: string
+  readonly clientRequestId: string
+}
+
+const keyText = ({ documentId, caller, clientRequestId }: RequestKey): string =>
+  JSON.stringify(['envelope', documentId, caller, clientRequestId])
+
+/** The request as a command: its beginning tells the key, the rest tells the payload. */
+export const commandOf = (logId: string, key: RequestKey, payload: unknown): string =>
+  keyedCommand(logId, keyText(key), payload)
+
+/** The hash of an erased request: that of no payload, so that its id is never used again. */
+const ERASED = ''
+
+/** An answer that was given, and the agent's call that got it. */
+export interface GivenAnswer extends AnsweredRequest {
+  readonly toolCallId: string | null
+}
+
+/** A piece of the index is kept after so many answers. */
+export const PIECE = 1000
+
+/** Answers of one stream, found by the command ids in its headers, which are read once. */
+export class Answers {
+  readonly #stores: Stores
+  readonly #stream: string
+  readonly #pieces: AnswerPieces
+  /** Null before it was needed. */
+  #found: AnswerIndex | null = null
+  /** Answers that no kept piece has, and the revisions that they come from. */
+  #fresh: [key: string, revision: number][] = []
+  #from = 0
+  #to = -1
+
+  constructor(ports: Stores & Pick<StreamPorts, 'snapshots' | 'warn'>, stream: string) {
+    this.#stores = ports
+    this.#stream = stream
+    this.#pieces = new AnswerPieces(ports, stream)
+  }
+
+  note({ type, commandId, revision }: Pick<Header, 'type' | 'commandId' | 'revision'>): void {
+    if (this.#found === null || revision <= this.#to) return
+    this.#to = revision
+    const key = type === 'envelope_refused' || type === 'document_updated' ? keyOf(commandId) : null
+    if (key === null) return
+    this.#found.set(key, revision)
+    this.#fresh.push([key, revision])
+  }
+
+  /**
+   * The answer that was given to a caller's request id; null: none was. `last`: the stream's last revision, up to which every
+   * event was noted or is in the log. One call at a time.
+   */
+  async of(key: RequestKey, last: number): Promise<GivenAnswer | null> {
+    const revision = (await this.#index(last)).get(keyFor(this.#stores.log.logId, keyText(key)))
+    if (revision === undefined) return null
+    // The request stands right before its answer, in the same append.
+    let payloadHash = ERASED
+    let given: Answer | null = null
+    let toolCallId: string | null = null
+    for await (const page of this.#stores.log.read(this.#stream, { from: revision - 1, limit: 2 }))
+      for (const recorded of page) {
+        toolCallId = recorded.header.toolCallId ?? null
+        if (recorded.erased) continue
+        const event = decode(recorded.header, await bodyOf(this.#stores, recorded))
+        if (event.type === 'envelope_received') payloadHash = event.body.hash
+        else given = answerOf(event, key.clientRequestId)
+      }
+    return given === null ? null : { payloadHash, answer: given, toolCallId }
+  }
+
+  async #index(last: number): Promise<AnswerIndex> {
+    if (this.#found === null) await this.#read(last)
+    if (this.#fresh.length >= PIECE) await this.#keep()
+    return this.#found!
+  }
+
+  async #read(last: number): Promise<void> {
+    const { found, next } = await this.#pieces.read(last)
+    this.#found = found
+    this.#from = next
+    this.#to = next - 1
+    if (next > last) return
+    try {
+      for await (const page of this.#stores.log.read(this.#stream, {
+        from: next,
+        limit: last + 1 - next,
+        bodies: false,
+      }))
+        for (const { header } of page) this.note(header)
+    } catch (error) {
+      this.#found = null
+      this.#fresh = []
+      throw error
+    }
+  }
+
+  async #keep(): Promise<void> {
+    const piece = { from: this.#from, to: this.#to, answers: this.#fresh }
+    this.#from = this.#to + 1
+    this.#fresh = []
+    await this.#pieces.keep(piece)
+  }
+}
+
+function answerOf(event: DocumentEvent, clientRequestId: string): Answer | null {
+  if (event.type === 'envelope_refused') return event.body.answer as unknown as Answer
+  if (event.type !== 'document_updated' || event.body.envelope === null) return null
+  return applied(clientRequestId, event.body.frontier, event.body.envelope.diagnostics as never)
+}

@@ -1,0 +1,300 @@
+import { hex } from '../../log/ids.ts'
+import type { ImportedChange, OpenDocument, PendingChange } from '../../ports/index.ts'
+import { type Asking, Mailbox } from '../../stream/runtime/mailbox.ts'
+import { inSteps, type YieldToEventLoop, yielder } from '../../stream/runtime/yield-to-event-loop.ts'
+import { type Answer, applied, refused } from '../envelope/answers.ts'
+import { type EnvelopeContext, judging, type Verdict } from '../envelope/judge.ts'
+import { DocumentError } from '../errors.ts'
+import type { DocumentAggregate } from '../stream/aggregate.ts'
+import type { DocumentCommand, DocumentContext } from '../stream/decide.ts'
+import type { DocumentEvent } from '../stream/events.ts'
+import type { DocumentState } from '../stream/state.ts'
+import { Answers, commandOf, type GivenAnswer } from './answers.ts'
+import { Arrivals } from './arrivals.ts'
+import { askingOf, contention, MAX_RACES } from './asking.ts'
+import { holdsSecret, wordsOfEdits } from './holds-secret.ts'
+import { openAt } from './open-at.ts'
+import { personFault } from './person-fault.ts'
+import { idIn, RawBody, receivedOf } from './received.ts'
+import { REPLICA_EVERY, type ReplicaCache } from './replica-cache.ts'
+import { snapshotsOf } from './states.ts'
+import type { Caller, DocumentAt, DocumentPorts, Imported } from './types.ts'
+
+/** The document at the stream's last revision; `replica` null: the stream holds no document. */
+interface Current {
+  readonly revision: number
+  readonly state: DocumentState | null
+  readonly replica: OpenDocument | null
+}
+
+/**
+ * One stream of requests with the replica of its document, where it has one. Works on one request at a time: judges it at
+ * the stream's last revision, makes the edit on the replica, and appends with that revision expected. Where another process
+ * was faster the edit is discarded and the request judged again.
+ */
+export class Desk {
+  readonly #ports: DocumentPorts
+  readonly #stream: string
+  readonly #cache: ReplicaCache
+  readonly #mailbox: Mailbox<DocumentState, DocumentEvent, DocumentCommand, DocumentContext>
+  readonly #arrivals: Arrivals
+  readonly #answers: Answers
+  readonly #ofDocument: boolean
+  #replica: OpenDocument | null = null
+  #keptAt = 0
+  #queue: Promise<unknown> = Promise.resolve()
+
+  constructor(ports: DocumentPorts, aggregate: DocumentAggregate, stream: string, cache: ReplicaCache) {
+    this.#ports = ports
+    this.#stream = stream
+    this.#cache = cache
+    this.#ofDocument = aggregate.kind === 'document'
+    this.#answers = new Answers(ports, stream)
+    this.#arrivals = new Arrivals((event) => this.#answers.note(event))
+    this.#mailbox = new Mailbox(aggregate, snapshotsOf(aggregate), stream, ports, this.#arrivals)
+  }
+
+  /** Whether the stream exists. */
+  exists(): Promise<boolean> {
+    return this.#enqueue(async () => {
+      await this.#mailbox.refresh()
+      return this.#mailbox.head !== null
+    })
+  }
+
+  create(command: Extract<DocumentCommand, { kind: 'create' }>, commandId: string, caller: Caller): Promise<number> {
+    return this.#enqueue(async () => {
+      const asking = askingOf(caller, commandId)
+      const { revision } = await this.#mailbox.submit(command, asking, { fact: false, expected: -1 })
+      return revision
+    })
+  }
+
+  /** Answers a request; it is recorded with its answer in one append. Only a repetition is not recorded. */
+  envelope(documentId: string, body: unknown, caller: Caller): Promise<Answer> {
+    return this.#enqueue(async () => {
+      const pause = yielder(this.#ports.clock)
+      for (let tries = 1; tries <= MAX_RACES; tries++) {
+        const now = await this.#current()
+        const verdict = await this.#judged(documentId, body, caller, now, pause)
+        if (verdict.kind === 'repeat') return verdict.answer
+        const answer = await this.#answer(documentId, body, caller, now, verdict, pause)
+        if (answer !== null) return answer
+      }
+      throw contention(this.#stream)
+    })
+  }
+
+  /** The answer that a caller's request has been given, or null. */
+  answered(documentId: string, clientRequestId: string, caller: Pick<Caller, 'name'>): Promise<GivenAnswer | null> {
+    return this.#enqueue(async () => {
+      await this.#mailbox.refresh()
+      return this.#given(documentId, clientRequestId, caller, this.#mailbox.head?.revision ?? -1)
+    })
+  }
+
+  /** Imports and records an update of a person's replica. Rejects with a `DocumentError` where it is refused. */
+  import(update: Uint8Array, caller: Caller): Promise<Imported> {
+    return this.#enqueue(async () => {
+      for (let tries = 1; tries <= MAX_RACES; tries++) {
+        const { replica, revision } = mustBeDocument(await this.#current())
+        const found = await this.#using(() => replica.import(update))
+        if (found.kind === 'refused') throw personFault(found)
+        if (found.kind === 'known') return { revision, frontier: replica.frontier, recorded: false }
+        const { change } = found
+        const { frontier } = change
+        await this.#mustHoldNoSecret(found, caller)
+        const asking = askingOf(caller, this.#unkeyed())
+        const recorded = await this.#record({ kind: 'import', change }, asking, revision, change)
+        if (recorded !== null) return { revision: recorded, frontier, recorded: true }
+      }
+      throw contention(this.#stream)
+    })
+  }
+
+  /** Looks at the document as it is now. The replica must not be kept. */
+  look<T>(use: (replica: OpenDocument, at: Omit<DocumentAt, 'blocks' | 'documentId'>) => T): Promise<T> {
+    return this.#enqueue(async () => {
+      const { replica, state, revision } = mustBeDocument(await this.#current())
+      const { title, frontier, root } = state
+      return this.#using(() => use(replica, { title, revision, frontier, root }))
+    })
+  }
+
+  /** Frees the replica once the work at hand is done. */
+  close(): Promise<void> {
+    return this.#enqueue(async () => this.#dropReplica())
+  }
+
+  async #judged(
+    documentId: string,
+    body: unknown,
+    caller: Caller,
+    { replica, revision }: Current,
+    pause: YieldToEventLoop,
+  ): Promise<Verdict> {
+    if (body instanceof RawBody)
+      return { kind: 'refuse', answer: refused('INVALID_REQUEST', body.fault), request: null }
+    const { parse } = this.#ports
+    const id = idIn(body)
+    const earlier = id === null ? null : await this.#given(documentId, id, caller, revision)
+    const context: EnvelopeContext = {
+      ...{ parse, document: replica, answered: () => earlier },
+      scope: [documentId, caller.name],
+    }
+    const verdict = await inSteps(judging(body, context), pause)
+    // Of what is repeated, or answered with 400, no word is recorded.
+    if (verdict.kind === 'repeat' || (verdict.kind === 'refuse' && verdict.answer.status === 400)) return verdict
+    const words = [JSON.stringify(body), ...(verdict.kind === 'apply' ? wordsOfEdits(verdict.edits) : [])]
+    if (!(await holdsSecret(this.#ports, caller, words))) return verdict
+    const answer = refused('AI_PAYLOAD_REJECTED_SANITIZE', 'the request holds a secret value; send it without')
+    return { kind: 'refuse', answer, request: verdict.request }
+  }
+
+  #given(documentId: string, clientRequestId: string, { name: caller }: Pick<Caller, 'name'>, last: number) {
+    return this.#answers.of({ documentId, caller, clientRequestId }, last)
+  }
+
+  /** Discards the change where it holds one, or where that cannot be found out. */
+  async #mustHoldNoSecret({ words, change }: ImportedChange, caller: Caller): Promise<void> {
+    try {
+      if (!(await holdsSecret(this.#ports, caller, words))) return
+      throw new DocumentError('UPDATE_HOLDS_SECRET', 'the update holds a secret value; take it out and send it without')
+    } catch (error) {
+      await this.#using(() => change.discard())
+      throw error
+    }
+  }
+
+  /** Records the answer; null: another writer was faster. */
+  async #answer(
+    documentId: string,
+    body: unknown,
+    caller: Caller,
+    { replica, revision }: Current,
+    verdict: Exclude<Verdict, { kind: 'repeat' }>,
+    pause: YieldToEventLoop,
+  ): Promise<Answer | null> {
+    const { request } = verdict
+    const isReused = verdict.kind === 'refuse' && codeOf(verdict.answer) === 'AI_IDEMPOTENCY_KEY_REUSED'
+    const { logId } = this.#ports.log
+    const commandId =
+      request === null || isReused
+        ? this.#unkeyed()
+        : commandOf(logId, { documentId, caller: caller.name, clientRequestId: request.client_request_id }, request)
+    const asking = askingOf(caller, commandId)
+    if (verdict.kind === 'refuse') {
+      const { answer } = verdict
+      if (answer.status === 200) throw new Error('an applied request is never refused')
+      const received = receivedOf(documentId, body, request, answer.status !== 400)
+      const done = await this.#record({ kind: 'refuse', received, answer }, asking, revision, null)
+      return done === null ? null : answer
+    }
+    const { diagnostics, annotations } = verdict
+    const change = await this.#using(() => inSteps(replica!.editing(verdict.edits), pause))
+    const received = receivedOf(documentId, body, verdict.request, true)
+    const command = { kind: 'apply', received, change, diagnostics, annotations } as const
+    const done = await this.#record(command, asking, revision, change)
+    return done === null ? null : applied(verdict.request.client_request_id, change.frontier, diagnostics)
+  }
+
+  /** Appends after `revision` and keeps the change; null: the stream has moved on, and the change is discarded. */
+  async #record(
+    command: DocumentCommand,
+    asking: Asking<DocumentContext>,
+    revision: number,
+    change: PendingChange | null,
+  ): Promise<number | null> {
+    try {
+      const done = await this.#mailbox.submit(command, asking, { fact: false, expected: revision })
+      change?.keep()
+      this.#arrivals.take()
+      this.#keepReplica(change === null)
+      return done.revision
+    } catch (error) {
+      if (error instanceof DocumentError && error.code === 'REVISION_CHANGED') {
+        await this.#using(() => change?.discard())
+        return null
+      }
+      // Whether the append came about is not known: the log tells at the next opening.
+      if (change !== null) this.#dropReplica()
+      throw error
+    }
+  }
+
+  async #current(): Promise<Current> {
+    const mailbox = this.#mailbox
+    await mailbox.refresh()
+    const revision = mailbox.head?.revision ?? -1
+    if (!this.#ofDocument || mailbox.state === null) return { revision, state: null, replica: null }
+    if (this.#replica === null) await this.#open(revision)
+    else this.#follow(this.#replica)
+    return { revision, state: mailbox.state, replica: this.#replica }
+  }
+
+  async #open(revision: number): Promise<void> {
+    const opened = await openAt(this.#ports, this.#cache, this.#stream, revision)
+    this.#arrivals.take()
+    this.#replica = opened?.replica ?? null
+    this.#keptAt = opened?.state.updates ?? 0
+  }
+
+  #follow(replica: OpenDocument): void {
+    try {
+      for (const update of this.#arrivals.take()) replica.follow(update)
+      const { state } = this.#mailbox
+      if (replica.frontier === state?.frontier) return
+      throw new DocumentError('DOCUMENT_CORRUPT', `the replica of ${this.#stream} is not what the log says; try again`)
+    } catch (error) {
+      this.#dropReplica()
+      throw error
+    }
+  }
+
+  #keepReplica(isUnchanged: boolean): void {
+    const { state, head } = this.#mailbox
+    if (isUnchanged || state === null || head === null || this.#replica === null) return
+    if (state.updates - this.#keptAt < REPLICA_EVERY) return
+    const before = this.#keptAt
+    this.#keptAt = state.updates
+    try {
+      this.#cache.keep(this.#stream, { revision: head.revision, state, bytes: this.#replica.snapshot() }, before)
+    } catch (error) {
+      // What was recorded stays recorded.
+      this.#dropReplica()
+      this.#cache.notKept(this.#stream, error)
+    }
+  }
+
+  /** Work on the replica. Where it fails the replica may be between two states, and is opened anew. */
+  async #using<T>(work: () => T | Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      this.#dropReplica()
+      throw error
+    }
+  }
+
+  #dropReplica(): void {
+    this.#replica?.close()
+    this.#replica = null
+  }
+
+  #unkeyed(): string {
+    return `request:${hex(this.#ports.random.bytes(16))}`
+  }
+
+  #enqueue<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#queue.then(work, work)
+    this.#queue = done.catch(() => undefined)
+    return done
+  }
+}
+
+function mustBeDocument({ revision, state, replica }: Current) {
+  if (state === null || replica === null) throw new DocumentError('DOCUMENT_UNKNOWN', 'there is no such document')
+  return { revision, state, replica }
+}
+
+const codeOf = (answer: Answer): string | null => ('code' in answer.body ? answer.body.code : null)

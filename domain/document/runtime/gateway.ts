@@ -1,0 +1,167 @@
+import { hex, runIdOf, sha256 } from '../../log/ids.ts'
+import { inSteps, yielder } from '../../stream/runtime/yield-to-event-loop.ts'
+import type { Answer } from '../envelope/answers.ts'
+import { type Rebase, rebase } from '../envelope/rebase.ts'
+import type { AiEnvelopeRequest } from '../envelope/request.ts'
+import { DocumentError } from '../errors.ts'
+import type { BlockContent } from '../model/block.ts'
+import { document, documentStream, gateway, REFUSED_STREAM } from '../stream/aggregate.ts'
+import type { GivenAnswer } from './answers.ts'
+import { Desk } from './desk.ts'
+import { type EnvelopeErasure, eraseEnvelope } from './erase-envelope.ts'
+import { DocumentHistory } from './history.ts'
+import { holdsSecret, wordsOf } from './holds-secret.ts'
+import { type EnvelopePreview, previewEnvelope } from './preview.ts'
+import { ReplicaCache } from './replica-cache.ts'
+import type { Caller, DocumentAt, DocumentPorts, Imported } from './types.ts'
+
+/** Replicas in memory at once; the one that was used longest ago is closed. */
+const MAX_OPEN = 64
+
+/** Bytes of one update of a person. */
+export const MAX_UPDATE = 1024 * 1024
+
+export interface NewDocument {
+  readonly title: string
+  readonly source: 'empty' | 'markdown' | 'html'
+  readonly blocks: readonly BlockContent[]
+}
+
+/** The identity of a creation that is sent again; `commandId` tells key and content apart. */
+export interface CreationKey {
+  readonly documentId: string
+  readonly commandId: string
+}
+
+/**
+ * AI Gateway (seed 000): the only way to change documents. It judges each request of an agent and each update of a person,
+ * records it, and then applies it.
+ */
+export class DocumentGateway {
+  readonly #ports: DocumentPorts
+  readonly #cache: ReplicaCache
+  readonly #refused: Desk
+  readonly #desks = new Map<string, Desk>()
+  readonly history: DocumentHistory
+
+  constructor(ports: DocumentPorts) {
+    this.#ports = ports
+    this.#cache = new ReplicaCache(ports)
+    this.history = new DocumentHistory(ports, this.#cache)
+    this.#refused = new Desk(ports, gateway, REFUSED_STREAM, this.#cache)
+  }
+
+  /** Makes a document. Returns its id and revision. Rejects with `CONTENT_REFUSED` where it would hold a secret. */
+  async create(
+    { title, source, blocks }: NewDocument,
+    caller: Caller,
+    key?: CreationKey,
+  ): Promise<{ readonly documentId: string; readonly revision: number }> {
+    const { random, clock, documents } = this.#ports
+    if (await holdsSecret(this.#ports, caller, [title, ...wordsOf(blocks)]))
+      throw new DocumentError('CONTENT_REFUSED', 'the title or content holds a secret value; send it without')
+    const documentId = key?.documentId ?? runIdOf(clock.now(), random.bytes(8))
+    const gatewayPeer = peerOf(random.bytes(8))
+    const content = blocks.map((block, n) => ({ ...block, id: blockId(documentId, n) }))
+    const inserted = [{ kind: 'insert', after: null, blocks: content }] as const
+    const replica = await documents.open({ gatewayPeer, updates: [] })
+    try {
+      const change = content.length === 0 ? null : await inSteps(replica.editing(inserted), yielder(clock))
+      const command = { kind: 'create', title, gatewayPeer, source, content: change } as const
+      const commandId = key?.commandId ?? `request:${hex(random.bytes(16))}`
+      const revision = await this.#desk(documentId).create(command, commandId, caller)
+      return { documentId, revision }
+    } finally {
+      replica.close()
+    }
+  }
+
+  async exists(documentId: string): Promise<boolean> {
+    return (await this.#ports.log.head(documentStream(documentId))) !== null
+  }
+
+  /** Answers an AI envelope. `body`: the parsed JSON, or a `RawBody` that is none. */
+  async envelope(documentId: string, body: unknown, caller: Caller): Promise<Answer> {
+    const desk = (await this.exists(documentId)) ? this.#desk(documentId) : this.#refused
+    return desk.envelope(documentId, body, caller)
+  }
+
+  /** The answer that a caller's request id has been given for a document, or null. */
+  async answered(documentId: string, clientRequestId: string, caller: Caller): Promise<GivenAnswer | null> {
+    const desk = (await this.exists(documentId)) ? this.#desk(documentId) : this.#refused
+    return desk.answered(documentId, clientRequestId, caller)
+  }
+
+  /** The effect of a request now; see {@link EnvelopePreview}. */
+  preview(documentId: string, body: unknown): Promise<EnvelopePreview> {
+    return previewEnvelope(this.#ports, this.#cache, documentId, body)
+  }
+
+  /** The next step after a conflict of the request, by the document as it is now. */
+  async rebase(documentId: string, request: AiEnvelopeRequest): Promise<Rebase> {
+    await this.#mustExist(documentId)
+    return this.#desk(documentId).look((replica) => rebase(request, replica))
+  }
+
+  /** Empties a request of a document for ever; see {@link eraseEnvelope}. */
+  async erase(documentId: string, what: EnvelopeErasure, caller: Caller) {
+    await this.#mustExist(documentId)
+    return eraseEnvelope(this.#ports, documentId, what, caller)
+  }
+
+  /** Imports an update of a person's replica. */
+  async import(documentId: string, update: Uint8Array, caller: Caller): Promise<Imported> {
+    if (update.length > MAX_UPDATE) {
+      const what = `the update has ${update.length} bytes; send at most ${MAX_UPDATE}`
+      throw new DocumentError('UPDATE_TOO_LARGE', what)
+    }
+    await this.#mustExist(documentId)
+    return this.#desk(documentId).import(update, caller)
+  }
+
+  /** The document now. */
+  async read(documentId: string): Promise<DocumentAt> {
+    await this.#mustExist(documentId)
+    return this.#desk(documentId).look((replica, at) => ({ documentId, ...at, blocks: replica.blocks() }))
+  }
+
+  /** The document now as a Loro snapshot with its history, and the revision that it shows. */
+  async snapshot(documentId: string): Promise<{ readonly revision: number; readonly bytes: Uint8Array }> {
+    await this.#mustExist(documentId)
+    return this.#desk(documentId).look((replica, { revision }) => ({ revision, bytes: replica.snapshot() }))
+  }
+
+  async close(): Promise<void> {
+    const desks = [...this.#desks.values(), this.#refused]
+    this.#desks.clear()
+    await Promise.all(desks.map((desk) => desk.close()))
+  }
+
+  async #mustExist(documentId: string): Promise<void> {
+    if (!(await this.exists(documentId))) throw unknown(documentId)
+  }
+
+  #desk(documentId: string): Desk {
+    const desk = this.#desks.get(documentId) ?? new Desk(this.#ports, document, documentStream(documentId), this.#cache)
+    // The last one in the order of insertion is the one used last.
+    this.#desks.delete(documentId)
+    this.#desks.set(documentId, desk)
+    const [oldest] = this.#desks.keys()
+    if (this.#desks.size > MAX_OPEN) {
+      const left = this.#desks.get(oldest!)!
+      this.#desks.delete(oldest!)
+      void left.close()
+    }
+    return desk
+  }
+}
+
+const unknown = (documentId: string) => new DocumentError('DOCUMENT_UNKNOWN', `there is no document "${documentId}"`)
+
+/** 63 random bits, never 0: Loro keeps the greatest peer for itself. */
+function peerOf(bytes: Uint8Array): string {
+  const peer = BigInt(`0x${hex(bytes)}`) >> 1n
+  return String(peer === 0n ? 1n : peer)
+}
+
+const blockId = (documentId: string, n: number): string => `b${sha256(`${documentId}\n${n}`).slice(0, 24)}`

@@ -1,0 +1,108 @@
+import { canonicalText } from '../../log/canonical.ts'
+import { sha256 } from '../../log/ids.ts'
+import { idOf } from '../../log/owner.ts'
+import type { SnapshotStore } from '../../ports/index.ts'
+import type { StreamPorts } from '../../stream/runtime/ports.ts'
+import type { DocumentState } from '../stream/state.ts'
+
+/** A snapshot is kept about every so many updates. */
+export const REPLICA_EVERY = 1000
+
+/** Beyond the latest one, a snapshot stays when the document has grown by this part since the one before it that stays. */
+const GROWTH = 1 / 8
+
+/** Raise it where the kept form changes. */
+const FORM = 1
+
+/** A replica with the state of the fold at its revision. */
+export interface KeptReplica {
+  readonly revision: number
+  readonly state: DocumentState
+  readonly bytes: Uint8Array
+}
+
+/**
+ * Snapshots of replicas, so that an opening does not import every update. A cache: the reader holds the state to the digest in
+ * the log, and the replica to the state's frontier.
+ */
+export class ReplicaCache {
+  readonly #store: SnapshotStore | undefined
+  readonly #warn: StreamPorts['warn']
+
+  constructor({ snapshots, warn }: Pick<StreamPorts, 'snapshots' | 'warn'>) {
+    this.#store = snapshots
+    this.#warn = warn
+  }
+
+  async latest(stream: string, revision: number): Promise<KeptReplica | null> {
+    const newest = await this.#found(stream, newestOf(stream), { revision: NEWEST })
+    if (newest !== null && newest.revision <= revision) return newest
+    return this.#found(stream, nameOf(stream), { revision })
+  }
+
+  async #found(stream: string, name: string, upTo: { revision: number }): Promise<KeptReplica | null> {
+    try {
+      const found = await this.#store?.latest(name, FORM, upTo)
+      if (!found) return null
+      const { sum, state, bytes, revision = found.revision } = found.state as unknown as Kept
+      if (sum !== sumOf(stream, revision, state, bytes)) throw new Error('it is damaged')
+      return { revision, state, bytes: Buffer.from(bytes, 'base64') }
+    } catch (error) {
+      this.leftAside(stream, error)
+      return null
+    }
+  }
+
+  /** Tells why a document is opened from all of its updates. */
+  leftAside(stream: string, error: unknown): void {
+    this.#tell(stream, 'no snapshot of the document could be used, so all of its updates are read', error)
+  }
+
+  /** Tells that the document has no new snapshot. */
+  notKept(stream: string, error: unknown): void {
+    this.#tell(stream, 'no snapshot of the document could be made, so it opens more slowly; verify it', error)
+  }
+
+  #tell(stream: string, what: string, error: unknown): void {
+    this.#warn?.(idOf(stream), `${what}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+
+  /**
+   * Keeps a snapshot in the place of the newest one; some stay, so that all of them together grow with the document and not
+   * with its square. A failure loses nothing. `before`: the number of updates of the one kept before.
+   */
+  keep(stream: string, { revision, state, bytes }: KeptReplica, before: number): void {
+    const text = Buffer.from(bytes).toString('base64')
+    const kept: Kept = { sum: sumOf(stream, revision, state, text), state, bytes: text }
+    const put = (name: string, at: number, what: object) =>
+      this.#store?.put(name, FORM, { revision: at, step: 0, state: what as never }).catch(() => undefined)
+    void put(newestOf(stream), NEWEST, { ...kept, revision })
+    if (stays(before, state.updates)) void put(nameOf(stream), revision, kept)
+  }
+}
+
+interface Kept {
+  /** Of the newest one, whose place in the store tells none. */
+  readonly revision?: number
+  readonly sum: string
+  readonly state: DocumentState
+  readonly bytes: string
+}
+
+/** Beside the folded states of the same stream. */
+const nameOf = (stream: string): string => `${stream}#replica`
+const newestOf = (stream: string): string => `${stream}#replica-newest`
+
+/** Its one place in the store. */
+const NEWEST = 0
+
+/** Does a snapshot that stays belong between these numbers of updates? */
+export function stays(before: number, updates: number): boolean {
+  let at = REPLICA_EVERY
+  while (at <= before) at += Math.max(REPLICA_EVERY, Math.floor(at * GROWTH))
+  return at <= updates
+}
+
+/** Tells damage. It is no proof against malice. */
+const sumOf = (stream: string, revision: number, state: DocumentState, bytes: string): string =>
+  sha256(`${stream}@${revision}\n${canonicalText(state)}\n${bytes}`)

@@ -1,0 +1,13 @@
+import { Snapshots } from '../../stream/runtime/snapshots.ts'
+import type { DocumentAggregate } from '../stream/aggregate.ts'
+import type { DocumentEvent } from '../stream/events.ts'
+import type { DocumentState } from '../stream/state.ts'
+
+/** Snapshots of the fold of a document's stream. The replica's are kept apart. */
+export const snapshotsOf = (aggregate: DocumentAggregate) =>
+  new Snapshots<DocumentState, DocumentEvent>(aggregate, {
+    members: ['title', 'gatewayPeer', 'frontier', 'root', 'updates'],
+    keep: (state) => state,
+    step: () => 0,
+    whole: async (_, __, kept) => kept as DocumentState,
+  })

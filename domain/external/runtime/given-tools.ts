@@ -1,0 +1,248 @@
+import { recall } from '../../agent/control/recall.ts'
+import { type Owed, owed } from '../../agent/decide/owed.ts'
+import { toolNamed, wireName } from '../../agent/definition/tools.ts'
+import { requestedCalls } from '../../agent/events/content.ts'
+import type { BodyOf } from '../../agent/events/events.ts'
+import { EffectsAtWork } from '../../agent/runtime/effects-at-work.ts'
+import { pathsOf } from '../../agent/runtime/perform/paths.ts'
+import { performTool } from '../../agent/runtime/perform/perform-tool.ts'
+import { outcomeText } from '../../agent/state/messages.ts'
+import { callsOf } from '../../agent/state/state.ts'
+import { ToolError } from '../../calls/errors.ts'
+import type { SealedEvent } from '../../log/envelope.ts'
+import { externalStream } from '../../log/ids.ts'
+import type { Json, JsonObject } from '../../log/json.ts'
+import type { ExternalRunLog, OfferedTools, ToolAnswer } from '../../ports/external.ts'
+import type { ToolDesk } from '../../ports/runtime.ts'
+import { Alarm } from '../../stream/runtime/alarm.ts'
+import { type Mutex, Semaphore } from '../../stream/runtime/concurrency.ts'
+import { external } from '../aggregate.ts'
+import type { ExternalContext, ExternalFact } from '../commands.ts'
+import { nextAskId } from '../state.ts'
+import { actingAgent } from '../tools.ts'
+import type { Recorder } from './recorder.ts'
+
+export interface GivenToolsOptions {
+  readonly log: ExternalRunLog
+  /** Behind what the agent has told so far. */
+  readonly recorder: Pick<Recorder, 'record'>
+  readonly desk: ToolDesk
+  /** What an agent asks for is numbered in the order in which it is recorded. */
+  readonly asking: Mutex
+  /** An append failed: nothing more is recorded. */
+  onFailure(error: unknown): void
+}
+
+type OwedTool = Extract<Owed, { kind: 'tool' }>
+interface Asked {
+  readonly id: string
+  /** Without secrets; null: no JSON object. */
+  readonly args: JsonObject | null
+  readonly answer: PromiseWithResolvers<ToolAnswer>
+  /** Aborts when the agent waits for it no longer. */
+  readonly left: AbortController
+}
+
+/** So many calls of one run are open at once; further ones wait to be asked for. */
+const OPEN = 64
+/** How often a pause of the parent is looked at, ms. */
+const LOOK_MS = 500
+
+const utf8 = new TextDecoder()
+
+/**
+ * keepup's own tools for one run of another agent. The run holds the whole order of its workspace, so that its calls take no place
+ * in it: among themselves they are ordered as those of a turn are.
+ */
+export class GivenTools implements OfferedTools {
+  readonly #options: GivenToolsOptions
+  readonly #calls = new Map<string, Asked>()
+  readonly #places = new Semaphore(OPEN)
+  readonly #alarm = new Alarm()
+  readonly #atWork = new EffectsAtWork(() => this.#alarm.poke())
+  readonly #stopListening: () => void
+  #attending: Promise<void> | null = null
+  #over = false
+
+  constructor(options: GivenToolsOptions) {
+    this.#options = options
+    this.#stopListening = options.log.listen((events) => this.#hear(events))
+  }
+
+  list(): ReturnType<OfferedTools['list']> {
+    const tools = this.#options.log.state.tools?.spec.tools ?? []
+    return tools.map(({ name, description, parameters, effect, control }) => ({
+      name: wireName(name),
+      description,
+      parameters: parameters as JsonObject,
+      // Control tools are pure in the log, and change what is remembered.
+      readOnly: effect === 'pure' && (!control || name === recall.spec.name),
+    }))
+  }
+
+  call(name: string, given: Json, signal: AbortSignal): Promise<ToolAnswer> {
+    return this.#places.run(async () => {
+      if (this.#over) return ENDED
+      const asked = await this.#options.asking.run(() => this.#ask(name, given))
+      if (asked === null) return ENDED
+      const leave = () => this.#leave(asked)
+      signal.addEventListener('abort', leave, { once: true })
+      if (signal.aborted) leave()
+      return asked.answer.promise.finally(() => signal.removeEventListener('abort', leave))
+    })
+  }
+
+  /** Something was recorded about the run. */
+  notice(): void {
+    this.#alarm.poke()
+  }
+
+  /** Nothing more is begun, and what is at work is broken off. Resolves when what is known of it is in the log. */
+  async stop(): Promise<void> {
+    this.#over = true
+    this.#alarm.poke()
+    await this.#atWork.stop(() => new ToolError('CANCELLED', 'the agent that called has ended'))
+    await this.#attending
+    // What waits for a person, or for a place, ends with the run.
+    for (const { answer } of this.#calls.values()) answer.resolve(ENDED)
+  }
+
+  /** The run has ended in the log. */
+  close(): void {
+    this.#stopListening()
+    this.#calls.clear()
+  }
+
+  /** Records a call, with what follows from it at once. Null: the run has ended. */
+  async #ask(name: string, given: Json): Promise<Asked | null> {
+    const { log, desk } = this.#options
+    const { secrets } = desk.env
+    if (this.#over) return null
+    await secrets.refresh()
+    const [requested] = requestedCalls([{ type: 'tool_use', id: '', name, input: given }])
+    const { arguments: plain, beyond } = requested!
+    const { spec, asked: index } = log.state.tools!
+    const tool = toolNamed(spec.tools, name)
+    const args = plain === null ? null : secrets.arguments(tool?.name ?? name, plain)
+    const paths = await pathsOf(desk.env, tool, args)
+    const id = nextAskId(log.state)
+    const call: Asked = { id, args, answer: Promise.withResolvers(), left: new AbortController() }
+    this.#calls.set(id, call)
+    const more = beyond === undefined ? {} : { beyond }
+    await this.#record({ kind: 'call', index, name: secrets.text(name), arguments: args, ...more, paths })
+    // The run has ended meanwhile: nothing of it was begun.
+    if (this.#over) call.answer.resolve(ENDED)
+    this.#attending ??= this.#attend()
+    return call
+  }
+
+  #leave({ id, left }: Asked): void {
+    left.abort(new ToolError('CANCELLED', 'the agent that called did not wait for it'))
+    this.#record({ kind: 'call_left', toolCallId: id }).catch(() => undefined)
+  }
+
+  /** Records a fact with what follows from it at once. */
+  async #record(fact: ExternalFact): Promise<void> {
+    const { recorder, desk, onFailure } = this.#options
+    try {
+      await desk.env.secrets.keep()
+      await recorder.record([fact, this.#goOn()])
+    } catch (error) {
+      onFailure(error)
+      throw error
+    }
+  }
+
+  #goOn(): ExternalFact {
+    return { kind: 'calls_go_on', ...((this.#over || this.#options.desk.paused()) && { paused: true }) }
+  }
+
+  /** Performs what is owed, for as long as the run lasts. */
+  async #attend(): Promise<void> {
+    const { desk } = this.#options
+    try {
+      while (!this.#over) {
+        this.#alarm.moved = false
+        if (this.#isDue()) await this.#record(this.#goOn())
+        else await this.#alarm.next(desk.ports.clock, this.#begin())
+      }
+    } catch {
+      // A log that fails ends the run.
+    }
+  }
+
+  /** Would anything follow now? Decided and thrown away, so that nothing is recorded for a look. */
+  #isDue(): boolean {
+    const { log, desk } = this.#options
+    const { state } = log
+    if (log.lost || (state.tools?.open.length ?? 0) === 0) return false
+    const context: ExternalContext = {
+      now: desk.ports.clock.now(),
+      salt: () => new Uint8Array(16),
+      jitter: () => 0,
+      by: { kind: 'system', id: 'runtime' },
+      commandId: 'look',
+      ...(state.driver !== null && { driver: state.driver }),
+    }
+    // The revision matters to what is recorded alone.
+    const place = { stream: externalStream(log.agentId), revision: 0 }
+    return external.decide(state, place, this.#goOn(), context).drafts.length > 0
+  }
+
+  /** Begins what is owed and not at work. Gives the next instant to look, ms. */
+  #begin(): number {
+    const { log, desk } = this.#options
+    const now = desk.ports.clock.now()
+    const state = actingAgent(log.state)
+    let due = desk.paused() && state !== null && callsOf(state).length > 0 ? now + LOOK_MS : Number.POSITIVE_INFINITY
+    for (const effect of state === null ? [] : owed(state)) {
+      if (effect.kind === 'wake') due = Math.min(due, effect.at)
+      if (effect.kind !== 'tool' || this.#atWork.has(effect.id)) continue
+      if (effect.notBefore > now) due = Math.min(due, effect.notBefore)
+      else this.#atWork.start(effect.id, (signal) => this.#perform(effect, signal).catch(this.#options.onFailure))
+    }
+    return due
+  }
+
+  async #perform(effect: OwedTool, signal: AbortSignal): Promise<void> {
+    const { log, desk } = this.#options
+    const { ports, env } = desk
+    await ports.crashPoint?.('before_tool')
+    // Whether the run is still held here is looked up in the log right before each effect.
+    await log.look()
+    const state = actingAgent(log.state)
+    const asked = this.#calls.get(effect.toolCallId)
+    if (state === null || asked === undefined || log.lost) return
+    const call = callsOf(state).find(({ id }) => id === effect.toolCallId)
+    if (call === undefined || !owed(state).some((one) => one.kind === 'tool' && one.id === effect.id)) return
+    const either = AbortSignal.any([signal, asked.left.signal])
+    const { args } = asked
+    const fact = await performTool({
+      ...{ ports, env, state, call, args, told: NOTHING_TOLD, signal: either },
+      stream: externalStream(log.agentId),
+    })
+    await ports.crashPoint?.('after_tool')
+    this.#atWork.outcome(effect.id)
+    await this.#record(fact as ExternalFact)
+  }
+
+  #hear(events: readonly SealedEvent[]): void {
+    for (const { header, body } of events) {
+      const asked = header.toolCallId === undefined ? undefined : this.#calls.get(header.toolCallId)
+      if (header.type !== 'tool_call_end' || asked === undefined || body === null) continue
+      this.#calls.delete(header.toolCallId!)
+      const end = JSON.parse(utf8.decode(body)) as BodyOf<'tool_call_end'>
+      const text = outcomeText(
+        end,
+        () => `the whole is kept in the log; to read on, ask ${end.toolName} for a part of it`,
+      )
+      asked.answer.resolve({ text, isError: !end.success })
+    }
+    this.#alarm.poke()
+  }
+}
+
+const ENDED: ToolAnswer = { text: 'CANCELLED: the run of this agent has ended', isError: true }
+
+/** Another agent has a conversation of its own, of which keepup's tools read nothing. */
+const NOTHING_TOLD = { messages: [], turns: [] }

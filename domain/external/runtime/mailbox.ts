@@ -1,0 +1,47 @@
+import type { Origin } from '../../agent/events/tree.ts'
+import type { Delivery } from '../../agent/rules/obligations.ts'
+import type { Correspondent, Destination } from '../../courier/runtime/correspondent.ts'
+import { externalStream } from '../../log/ids.ts'
+import { Mailbox } from '../../stream/runtime/mailbox.ts'
+import type { StreamPorts } from '../../stream/runtime/ports.ts'
+import { Snapshots } from '../../stream/runtime/snapshots.ts'
+import { external } from '../aggregate.ts'
+import type { ExternalCommand, ExternalContext } from '../commands.ts'
+import { deliveryOf } from '../courier.ts'
+import type { ExternalEvent } from '../events.ts'
+import type { ExternalState } from '../state.ts'
+
+/** A state of an external run is small and its stream has few events: it is folded anew, without snapshots. */
+const NO_SNAPSHOTS = new Snapshots<ExternalState, ExternalEvent>(external, {
+  members: [],
+  keep: (state) => state,
+  step: () => 0,
+  whole: async () => null,
+})
+
+/** The mailbox of the stream of an external run. */
+export class ExternalMailbox
+  extends Mailbox<ExternalState, ExternalEvent, ExternalCommand, ExternalContext>
+  implements Correspondent<ExternalEvent>
+{
+  readonly agentId: string
+  readonly decoding = external
+
+  constructor(agentId: string, { snapshots: _, ...ports }: StreamPorts) {
+    super(external, NO_SNAPSHOTS, externalStream(agentId), ports)
+    this.agentId = agentId
+  }
+
+  letterOf(event: ExternalEvent, to: Destination): Delivery | null {
+    return this.state === null ? null : deliveryOf(this.state, event, to)
+  }
+
+  /** Another agent is told nothing. */
+  tells(): boolean {
+    return false
+  }
+
+  bornOf(first: ExternalEvent): Origin | undefined {
+    return first.type === 'external_started' ? first.body.origin : undefined
+  }
+}

@@ -1,0 +1,233 @@
+import { CommandRejected } from '../../calls/errors.ts'
+import type { Actor, SealedEvent } from '../../log/envelope.ts'
+import { base32, effectId, externalStream, runIdOf } from '../../log/ids.ts'
+import type { ExternalLog, ExternalRunLog, RecordedRun, StartedBy } from '../../ports/external.ts'
+import { history } from '../../stream/runtime/history.ts'
+import type { StreamPorts } from '../../stream/runtime/ports.ts'
+import { external } from '../aggregate.ts'
+import type { ExternalCommand, ExternalContext, ExternalFact } from '../commands.ts'
+import type { Confinement } from '../confinement.ts'
+import type { ExternalEvent } from '../events.ts'
+import type { Outcome } from '../outcome.ts'
+import { type ExternalState, isFinished } from '../state.ts'
+import { AgentEventIndex } from './event-index.ts'
+import { ExternalMailbox } from './mailbox.ts'
+
+export interface ExternalLogPorts extends StreamPorts {
+  /** Version of this program, which a claim records. */
+  readonly build: string
+  /** Names this process among several that drive; absent where it is alone. */
+  readonly driver?: string
+  /** Makes durable what recorded text refers to: awaited before each append. */
+  beforeAppend?(): Promise<void>
+}
+
+/** The requests of people to a run that is under way. */
+export type AskedOfRun = Extract<ExternalCommand, { kind: 'cancel' | 'decide_permission' }>
+/** The revision that the run must be at; absent: any. */
+export interface Expected {
+  readonly expected?: number
+}
+
+const proceed = (confinement?: Confinement): ExternalFact => ({
+  kind: 'proceed',
+  ...(confinement !== undefined && { confinement }),
+})
+
+const GATEWAY: Actor = { kind: 'gateway', id: 'agents' }
+const FACT = { fact: true } as const
+
+/** The log of external runs: one stream `external-<agentId>` per run, written through its mailbox. */
+export class StreamExternalLog implements ExternalLog {
+  readonly #ports: ExternalLogPorts
+
+  constructor(ports: ExternalLogPorts) {
+    this.#ports = ports
+  }
+
+  #mailbox(agentId: string): ExternalMailbox {
+    return new ExternalMailbox(agentId, this.#ports)
+  }
+
+  #driverId(): string {
+    return [this.#ports.driver, base32(this.#ports.random.bytes(10))].filter(Boolean).join('-')
+  }
+
+  /** Records the request, the claim and the intent of the process in one append. Rejects as a mailbox does. */
+  async begin(
+    start: Extract<ExternalCommand, { kind: 'start' }>,
+    asked: StartedBy = {},
+    facts: readonly ExternalFact[] = [],
+    confinement?: Confinement,
+  ): Promise<ExternalRunLog> {
+    const { clock, random, build } = this.#ports
+    const { agentId = runIdOf(clock.now(), random.bytes(8)), by = GATEWAY, commandId = `${agentId}.start` } = asked
+    const mailbox = this.#mailbox(agentId)
+    const driverId = this.#driverId()
+    await this.#ports.beforeAppend?.()
+    const commands: ExternalCommand[] = [start, { kind: 'claim', driverId, build }, ...facts, proceed(confinement)]
+    const { recorded } = await mailbox.submit({ kind: 'series', commands }, { by, commandId }, { fact: false })
+    // The process of a request that came before is not started a second time.
+    if (!recorded) throw new CommandRejected('RUN_EXISTS', `${agentId} was started before; follow its events`)
+    return new StreamRunLog(this.#ports, mailbox, { id: driverId, epoch: mailbox.state!.driver!.epoch })
+  }
+
+  /**
+   * Claims a run that another agent has delegated, and records the intent of its process in the same append. Rejects with
+   * `RUN_EXISTS` where it was taken or has ended before.
+   */
+  async take(agentId: string, facts: readonly ExternalFact[] = [], confinement?: Confinement): Promise<ExternalRunLog> {
+    const { mailbox, driverId } = await this.#untaken(agentId, (claim) => [claim, ...facts, proceed(confinement)])
+    return new StreamRunLog(this.#ports, mailbox, { id: driverId, epoch: mailbox.state!.driver!.epoch })
+  }
+
+  /** Ends a delegated run that cannot be started. Rejects as {@link take} does. */
+  async refuse(agentId: string, error: Extract<Outcome, { outcome: 'failed' }>['error']): Promise<void> {
+    const outcome = { outcome: 'failed', exit: null, error } as const
+    await this.#untaken(agentId, (claim) => [claim, { kind: 'end', outcome }])
+  }
+
+  async #untaken(agentId: string, commandsOf: (claim: ExternalFact) => readonly ExternalCommand[]) {
+    const mailbox = this.#mailbox(agentId)
+    const driverId = this.#driverId()
+    await this.#ports.beforeAppend?.()
+    const commands = commandsOf({ kind: 'claim', driverId, build: this.#ports.build })
+    const asking = { by: { kind: 'driver', id: driverId } as const, commandId: `${agentId}.take#${driverId}` }
+    // Looked at with each decision: a second claim would leave the process of the first one in doubt.
+    const mustAllow = ({ stage }: ExternalState) => {
+      if (stage.at !== 'requested')
+        throw new CommandRejected('RUN_EXISTS', `${agentId} was started before; follow its events`)
+    }
+    await mailbox.submit({ kind: 'series', commands }, asking, { fact: false, mustAllow })
+    return { mailbox, driverId }
+  }
+
+  /**
+   * Records what a person asks of a run: its end, or a decision. Rejects with `RUN_UNKNOWN`, `RUN_FINISHED`,
+   * `REVISION_CHANGED`, and with what the run's state refuses.
+   */
+  async ask(agentId: string, command: AskedOfRun, asked: Required<Pick<StartedBy, 'by' | 'commandId'>> & Expected) {
+    const mailbox = this.#mailbox(agentId)
+    await this.#ports.beforeAppend?.()
+    const { by, commandId, expected } = asked
+    const mustAllow = (state: ExternalState) => {
+      if (isFinished(state)) throw new CommandRejected('RUN_FINISHED', `${agentId} has ended; start another run`)
+    }
+    const options = { fact: false, mustAllow, ...(expected !== undefined && { expected }) }
+    return mailbox.submit(command, { by, commandId }, options)
+  }
+
+  /** The events of a run that any process has recorded, also after its end. Null: there is no such run. */
+  async reading(agentId: string): Promise<Pick<ExternalRunLog, 'agentId' | 'read'> | null> {
+    const mailbox = this.#mailbox(agentId)
+    await mailbox.refresh()
+    return mailbox.state === null ? null : { agentId, read: readerOf(this.#ports, agentId) }
+  }
+
+  /** A run as the log has it; null: there is no such run. */
+  async recorded(agentId: string): Promise<RecordedRun | null> {
+    const state = await this.state(agentId)
+    if (state === null) return null
+    const ports = this.#ports
+    let outcome: RecordedRun['outcome'] = null
+    for await (const page of history<ExternalEvent>(ports, external, externalStream(agentId)))
+      for (const { event, recorded } of page)
+        if (event.type === 'external_ended' || event.type === 'outcome_learned')
+          outcome = recorded.erased ? null : event.body
+    return { state, outcome, events: eventsIn(readerOf(ports, agentId)) }
+  }
+
+  /** The state of a run as the log has it; null: there is no such run. */
+  async state(agentId: string): Promise<ExternalState | null> {
+    const mailbox = this.#mailbox(agentId)
+    await mailbox.refresh()
+    return mailbox.state
+  }
+
+  /**
+   * Ends a run in the log whose driver is gone, and whose processes were ended on this host before (`ended`: how many were
+   * found). A process may have done its work unseen, so its outcome is unknown and nothing is started again. False: the run
+   * had ended.
+   */
+  async settle(agentId: string, ended: number): Promise<boolean> {
+    const mailbox = this.#mailbox(agentId)
+    await mailbox.refresh()
+    const { state } = mailbox
+    if (state === null || isFinished(state) || isUntaken(state)) return false
+    const driverId = this.#driverId()
+    const commands: ExternalCommand[] = [
+      { kind: 'claim', driverId, build: this.#ports.build },
+      state.stage.at === 'running' ? { kind: 'reaped', ended } : { kind: 'end', outcome: NEVER_STARTED },
+    ]
+    const asking = { by: { kind: 'driver', id: driverId } as const, commandId: `${agentId}.settle#${driverId}` }
+    const { recorded } = await mailbox.submit({ kind: 'series', commands }, asking, FACT)
+    return recorded
+  }
+}
+
+/** The stream of one run, in the hands of the driver that holds it. */
+class StreamRunLog implements ExternalRunLog {
+  readonly agentId: string
+  readonly #ports: ExternalLogPorts
+  readonly #mailbox: ExternalMailbox
+  readonly #driver: NonNullable<ExternalContext['driver']>
+  readonly read: ExternalRunLog['read']
+  readonly shared: boolean
+  #appends = 0
+
+  constructor(ports: ExternalLogPorts, mailbox: ExternalMailbox, driver: NonNullable<ExternalContext['driver']>) {
+    this.#ports = ports
+    this.#mailbox = mailbox
+    this.#driver = driver
+    this.agentId = mailbox.state!.agentId
+    this.read = readerOf(ports, this.agentId)
+    this.shared = ports.driver !== undefined
+  }
+
+  get state(): ExternalState {
+    return this.#mailbox.state!
+  }
+
+  get lost(): boolean {
+    return this.state.driver?.epoch !== this.#driver.epoch
+  }
+
+  async look(): Promise<void> {
+    await this.#mailbox.refresh()
+  }
+
+  listen(listener: (events: readonly SealedEvent[]) => void): () => void {
+    return this.#mailbox.listen(listener)
+  }
+
+  async append(facts: Parameters<ExternalRunLog['append']>[0]): Promise<void> {
+    await this.#ports.beforeAppend?.()
+    const driver = this.#driver
+    const commandId = effectId(`${this.agentId}.process.${driver.epoch}`, ++this.#appends)
+    const asking = { by: { kind: 'driver', id: driver.id } as const, commandId, driver }
+    await this.#mailbox.submit({ kind: 'series', commands: facts }, asking, FACT)
+  }
+}
+
+const NEVER_STARTED = {
+  outcome: 'failed',
+  exit: null,
+  error: { code: 'Backend', message: 'the program that was to start the agent was gone before it had done so' },
+} as const
+
+/** A delegated run is started when its parent's run is driven. */
+const isUntaken = ({ stage, reportsTo }: ExternalState): boolean => stage.at === 'requested' && reportsTo !== null
+
+async function* eventsIn(read: ExternalRunLog['read']) {
+  for (let from = 0; ; ) {
+    const found = await read(from)
+    if (found.length === 0) return
+    yield* found
+    from += found.length
+  }
+}
+
+function readerOf(ports: ExternalLogPorts, agentId: string): ExternalRunLog['read'] {
+  const index = new AgentEventIndex(ports, externalStream(agentId))
+  return (from) => index.read(from)
+}

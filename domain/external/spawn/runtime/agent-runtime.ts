@@ -1,0 +1,271 @@
+import type { Clock } from '../../../ports/index.ts'
+import type {
+  ExecutionParams,
+  ExecutionResult,
+  LLMProvider,
+  OfferedFunctions,
+  ResultMemory,
+} from '../../../ports/spawn.ts'
+import type { IContextStore } from '../../../store/runtime/store.ts'
+import { endingWith } from '../../../stream/runtime/time-limit.ts'
+import {
+  type Agent,
+  type AgentConfig,
+  type AgentMove,
+  type AgentResult,
+  type AgentStatus,
+  checkConfig,
+  created,
+  isOver,
+  moved,
+  resultKey,
+} from '../agent.ts'
+import { ProviderError, SpawnError } from '../errors.ts'
+import { cutTo, SUMMARY_CHARACTERS } from '../merge.ts'
+import { buildPrompt } from '../prompt.ts'
+import { NO_RETRIES, type RetryPolicy, retryDelay } from '../retry.ts'
+import { messageOf, systemClock, Told } from './attempts.ts'
+
+export interface AgentRuntimeOptions {
+  readonly provider: LLMProvider
+  readonly store: IContextStore
+  /** Hears what happens; what it throws ends nothing. */
+  readonly onLog?: (agentId: string, message: string) => void
+  /** Absent: no failed attempt is made again. */
+  readonly retry?: Partial<RetryPolicy>
+  /** Gets an episode of each agent that completed or failed. */
+  readonly memory?: ResultMemory
+  /** The functions that the subprocess may call. */
+  readonly functions?: OfferedFunctions
+  readonly clock?: Clock
+  /** In [0, 1): spreads retries. */
+  readonly jitter?: () => number
+}
+
+/** A provider that does not end after a cancel is given up, ms: a process has SIGTERM and SIGKILL behind it by then. */
+const GIVEN_UP_MS = 15_000
+
+interface Running {
+  agent: Agent
+  readonly abort: AbortController
+  /** Settles when the provider has. */
+  over: Promise<unknown>
+}
+
+/**
+ * Creates agents and runs each by one call of a provider (seed 004). The loop of an agent is inside the
+ * process that the provider starts.
+ */
+export class AgentRuntime {
+  readonly #options: AgentRuntimeOptions
+  readonly #clock: Clock
+  readonly #agents = new Map<string, Running>()
+
+  constructor(options: AgentRuntimeOptions) {
+    this.#options = options
+    this.#clock = options.clock ?? systemClock
+  }
+
+  get store(): IContextStore {
+    return this.#options.store
+  }
+
+  /** An idle agent. Its members tell how it stands, now and later. Throws `INVALID_AGENT`, `DUPLICATE_AGENT`. */
+  create(config: AgentConfig): Agent {
+    checkConfig(config)
+    if (this.#agents.has(config.id)) throw duplicate(config.id, 'was created before')
+    const agent = created({ ...config })
+    this.#agents.set(config.id, { agent, abort: new AbortController(), over: Promise.resolve() })
+    return agent
+  }
+
+  getStatus(id: string): AgentStatus {
+    return this.#running(id).agent.status
+  }
+
+  /** Undefined: there is none. */
+  getAgent(id: string): Agent | undefined {
+    return this.#agents.get(id)?.agent
+  }
+
+  /**
+   * Runs an agent to its end. A failure of the provider does not reject: the status is `failed`, the result `{error}`. Rejects
+   * with `RUN_TWICE`, with `DUPLICATE_AGENT` where the store holds a result of that id or a crash has left a run of it, and
+   * where the store fails.
+   */
+  async run(agent: Pick<Agent, 'id'>): Promise<AgentResult> {
+    const running = this.#running(agent.id)
+    const { config, cancelled, status } = running.agent
+    if (!cancelled && status === 'idle' && (await this.#isStored(agent.id)))
+      throw duplicate(agent.id, 'has a result in this store; resume it')
+    return this.#perform(running, async (told) => {
+      const prompt = await this.#prompt(config)
+      return this.#attempts(running, told, (params) => this.#options.provider.execute({ prompt, ...params }))
+    })
+  }
+
+  /**
+   * After a crash: the result of the agent that has this id in this store. What was recorded is taken as it is; else the same
+   * session goes on. A result that is stored already is given again.
+   */
+  async resume(config: AgentConfig): Promise<AgentResult> {
+    const { provider, store } = this.#options
+    const running = this.#running(this.create(config).id)
+    const { id } = running.agent
+    if (await this.#isStored(id)) {
+      const result = await store.get(resultKey(id))
+      this.#move(running, { move: 'run' })
+      this.#move(running, { move: 'ended', status: typeof result === 'string' ? 'completed' : 'failed', result })
+      return new Told().result(running.agent)
+    }
+    const name = this.#name(id)
+    const resumed = provider.resume?.bind(provider)
+    return this.#perform(running, (told) => {
+      if (name === undefined || resumed === undefined) throw notResumable(id)
+      return this.#attempts(running, told, (params) => resumed({ ...params, name }))
+    })
+  }
+
+  /** After a crash: ends what is left of the agent of this id, and stores that it was ended. False: it has a result. */
+  async end(id: string, reason = 'ended after a crash'): Promise<boolean> {
+    const { provider, store } = this.#options
+    const name = this.#name(id)
+    if (name !== undefined) await provider.end?.(name)
+    if (await this.#isStored(id)) return false
+    await store.set(resultKey(id), { error: reason })
+    return true
+  }
+
+  /** Before the run: the provider is not called. In flight: its process is ended, and a late result is discarded. */
+  async cancel(id: string): Promise<void> {
+    const running = this.#running(id)
+    if (isOver(running.agent)) return
+    this.#move(running, { move: 'cancel' })
+    this.#log(id, 'cancelled')
+    running.abort.abort(new ProviderError('CANCELLED', 'cancelled'))
+    await running.over.catch(() => undefined)
+  }
+
+  async #perform(running: Running, work: (told: Told) => Promise<ExecutionResult>): Promise<AgentResult> {
+    this.#move(running, { move: 'run' })
+    const told = new Told()
+    if (running.agent.cancelled) return told.result(running.agent)
+    this.#log(running.agent.id, 'running')
+    const execution = (async () => work(told))()
+    running.over = execution
+    const ended = await execution.then(
+      (done) => {
+        told.done(done)
+        return { status: 'completed', result: done.result } as const
+      },
+      (error) =>
+        ({ status: 'failed', result: { error: messageOf(error) }, refused: refusalOf(error, running.agent) }) as const,
+    )
+    this.#move(running, { move: 'spent', tokenUsage: told.tokenUsage })
+    this.#move(running, { move: 'ended', status: ended.status, result: ended.result })
+    if ('refused' in ended && ended.refused !== null && !running.agent.cancelled) throw ended.refused
+    if (!running.agent.cancelled) await this.#keep(running.agent, told.runId)
+    return told.result(running.agent)
+  }
+
+  async #attempts(
+    { agent, abort: { signal } }: Running,
+    told: Told,
+    execute: (params: Omit<ExecutionParams, 'prompt'>) => Promise<ExecutionResult>,
+  ): Promise<ExecutionResult> {
+    const { functions, jitter = Math.random } = this.#options
+    const policy = { ...NO_RETRIES, ...this.#options.retry }
+    const { model, parentId, maxBudgetUsd, permissionMode, timeoutMs } = agent.config
+    const name = this.#name(agent.id)
+    const offered = functions !== undefined && functions.list().length > 0
+    for (let attempt = 1; ; attempt++) {
+      signal.throwIfAborted()
+      this.#move(this.#running(agent.id), { move: 'attempt' })
+      const params = {
+        ...{ model, signal, agentId: agent.id, attempt, retried: policy.maxRetries > 0 },
+        ...(parentId !== undefined && { parentId }),
+        ...(maxBudgetUsd !== undefined && { maxBudgetUsd }),
+        ...(permissionMode !== undefined && { permissionMode }),
+        ...(timeoutMs !== undefined && { timeoutMs }),
+        ...(name !== undefined && { name }),
+        ...(offered && { functions }),
+      }
+      try {
+        return await endingWith(this.#clock, GIVEN_UP_MS, 'the provider', signal, execute(params))
+      } catch (error) {
+        told.failed(error)
+        const delay = signal.aborted ? null : retryDelay(policy, attempt, error, jitter())
+        if (delay === null) throw error
+        this.#log(agent.id, `attempt ${attempt} failed (${messageOf(error)}); the next one follows in ${delay} ms`)
+        await this.#clock.sleep(delay, signal)
+      }
+    }
+  }
+
+  async #prompt({ prompt, contextRef, parentId }: AgentConfig): Promise<string> {
+    const { store, functions } = this.#options
+    // The current value of the store is shown, not that of the reference when it was made.
+    const ref = contextRef === undefined ? undefined : await store.ref(contextRef.key)
+    return buildPrompt({
+      prompt,
+      ...(ref !== undefined && { context: { ref, summary: await store.summarize(ref) } }),
+      ...(parentId !== undefined && { parentId }),
+      ...(functions !== undefined && { functions: functions.list() }),
+    })
+  }
+
+  async #isStored(id: string): Promise<boolean> {
+    const wanted = resultKey(id)
+    return (await this.#options.store.list(wanted)).some(({ key }) => key === wanted)
+  }
+
+  async #keep({ id, config, status, result }: Agent, runId: string | null): Promise<void> {
+    const { store, memory } = this.#options
+    await store.set(resultKey(id), result ?? null, runId === null ? {} : { runId })
+    this.#log(id, status)
+    if (memory === undefined) return
+    const outcome = typeof result === 'string' ? result : JSON.stringify(result)
+    await memory.append({
+      ...{ agentId: id, status: status as 'completed' | 'failed', at: this.#clock.now() },
+      task: cutTo(config.prompt, SUMMARY_CHARACTERS),
+      outcome: cutTo(outcome, SUMMARY_CHARACTERS),
+    })
+  }
+
+  #name(agentId: string) {
+    const { name } = this.#options.store
+    return name == null ? undefined : { store: name, agentId }
+  }
+
+  #running(id: string): Running {
+    const running = this.#agents.get(id)
+    if (running !== undefined) return running
+    throw new SpawnError('UNKNOWN_AGENT', `there is no agent "${id}" in this runtime; create it first`)
+  }
+
+  /** The object that `create` gave tells every change. */
+  #move({ agent }: Running, move: AgentMove): void {
+    Object.assign(agent, moved(agent, move))
+  }
+
+  #log(id: string, message: string): void {
+    try {
+      this.#options.onLog?.(id, message)
+    } catch {
+      // A listener ends no agent.
+    }
+  }
+}
+
+/**
+ * The error where the provider did not begin this agent. Nothing is stored then, so that the agent can be resumed or ended. Any
+ * other SpawnError is a failure of the agent, such as the refusal of a child.
+ */
+const refusalOf = (error: unknown, { id }: Agent): SpawnError | null =>
+  error instanceof SpawnError && error.notBegun === id ? error : null
+
+const notResumable = (id: string) =>
+  new SpawnError('NOT_RESUMABLE', 'this store or this provider keeps nothing over a crash; run it under a new id', {
+    notBegun: id,
+  })
+const duplicate = (id: string, why: string) => new SpawnError('DUPLICATE_AGENT', `"${id}" ${why}; or use another id`)

@@ -1,0 +1,57 @@
+import type { Clock } from '../../../ports/index.ts'
+import type { ExecutionResult } from '../../../ports/spawn.ts'
+import type { Agent, AgentResult } from '../agent.ts'
+import { ProviderError } from '../errors.ts'
+import { NO_TOKENS, plus, type TokenUsage } from '../token-usage.ts'
+
+/** The clock of this process, where the host brings none. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason)
+      const stop = () => {
+        clearTimeout(timer)
+        reject(signal!.reason)
+      }
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', stop)
+        resolve()
+      }, ms)
+      signal?.addEventListener('abort', stop, { once: true })
+    }),
+}
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** The reports of an agent's attempts: tokens and money of all of them, the rest of the last one. */
+export class Told {
+  tokenUsage: TokenUsage = NO_TOKENS
+  #costUsd: number | null = null
+  /** The run of the last attempt that the log knows. */
+  runId: string | null = null
+  #last: Pick<AgentResult, 'sessionId' | 'numTurns'> = {}
+
+  failed(error: unknown): void {
+    if (!(error instanceof ProviderError)) return
+    if (error.tokenUsage !== null) this.tokenUsage = plus(this.tokenUsage, error.tokenUsage)
+    if (error.runId !== null) this.runId = error.runId
+    if (error.costUsd !== null) this.#costUsd = (this.#costUsd ?? 0) + error.costUsd
+  }
+
+  done({ costUsd, tokenUsage, sessionId, numTurns, runId }: ExecutionResult): void {
+    if (runId !== undefined) this.runId = runId
+    if (tokenUsage !== undefined) this.tokenUsage = plus(this.tokenUsage, tokenUsage)
+    if (costUsd !== undefined) this.#costUsd = (this.#costUsd ?? 0) + costUsd
+    this.#last = { ...(sessionId !== undefined && { sessionId }), ...(numTurns !== undefined && { numTurns }) }
+  }
+
+  /** The result of an agent that has ended. */
+  result({ id: agentId, result, cancelled, tokenUsage, iterations }: Agent): AgentResult {
+    return {
+      ...{ agentId, result: cancelled ? '' : result, tokenUsage, iterations, children: [] },
+      ...(this.#costUsd !== null && { costUsd: this.#costUsd }),
+      ...(cancelled ? {} : this.#last),
+    }
+  }
+}

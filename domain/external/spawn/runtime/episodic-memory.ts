@@ -1,0 +1,38 @@
+import type { Json } from '../../../log/json.ts'
+import type { Episode, ResultMemory } from '../../../ports/spawn.ts'
+import type { IContextStore } from '../../../store/runtime/store.ts'
+import { Mutex } from '../../../stream/runtime/concurrency.ts'
+
+const PREFIX = 'episode-'
+const DIGITS = 8
+
+/** Episodes in a store, under `episode-<number>`; over `keepup.contextStore(name)` they outlive this process. */
+export class EpisodicMemory implements ResultMemory {
+  readonly #store: IContextStore
+  readonly #appending = new Mutex()
+
+  constructor(store: IContextStore) {
+    this.#store = store
+  }
+
+  append(episode: Episode): Promise<void> {
+    return this.#appending.run(async () => {
+      const last = (await this.#store.list(PREFIX)).at(-1)
+      const next = last === undefined ? 1 : Number(last.key.slice(PREFIX.length)) + 1
+      await this.#store.set(`${PREFIX}${String(next).padStart(DIGITS, '0')}`, { ...episode } as unknown as Json)
+    })
+  }
+
+  /** The last episodes, newest first; those in which every word of `about` stands. */
+  async recent(most: number, about = ''): Promise<readonly Episode[]> {
+    const words = about.toLowerCase().split(/\s+/).filter(Boolean)
+    const found: Episode[] = []
+    for (const { key } of (await this.#store.list(PREFIX)).toReversed()) {
+      if (found.length >= most) break
+      const episode = (await this.#store.get(key)) as unknown as Episode
+      const text = `${episode.agentId} ${episode.task} ${episode.outcome}`.toLowerCase()
+      if (words.every((word) => text.includes(word))) found.push(episode)
+    }
+    return found
+  }
+}

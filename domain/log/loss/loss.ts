@@ -1,0 +1,82 @@
+import { z } from 'zod'
+import { canonicalBytes } from '../canonical.ts'
+import { type Actor, FORMAT, type RecordedEvent, type SealedEvent } from '../envelope.ts'
+import { LogError } from '../errors.ts'
+import { LOG_META } from '../ids.ts'
+import { saltBody, seal } from '../seal.ts'
+
+// Storage format: an event of `log-meta` that records an accepted loss of what no stream can record by itself.
+
+export const LOG_LOSS_ACCEPTED = 'log_loss_accepted'
+const VERSION = 1
+
+const Place = z.strictObject({ from: z.int().positive(), to: z.int().positive() })
+
+/** The body of {@link LOG_LOSS_ACCEPTED}. */
+export const LogLoss = z.strictObject({
+  /** Names the loss: of one that was accepted in part before a crash it is the same. */
+  id: z.string().min(1),
+  /** Position of the last event that was left. */
+  end: z.int().nonnegative(),
+  /** The last event that the mark, or the tables, had seen; null: they had seen no more than the log holds. */
+  mark: z.strictObject({ position: z.int(), hash: z.string() }).nullable(),
+  tables: z.strictObject({ position: z.int(), hash: z.string() }).nullable(),
+  /** Streams that vanished, with their last event as the tables saw it; -1 and '' where only the log still names them. */
+  vanished: z.array(
+    z.strictObject({
+      stream: z.string(),
+      revision: z.int(),
+      hash: z.string(),
+      /** The cost of its model calls, as the tables saw them; absent: not known. */
+      nanoDollars: z.int().nonnegative().optional(),
+    }),
+  ),
+  /**
+   * Streams that could not be read, so that they record nothing themselves: the last event that was left, null where that
+   * could not be read either, and the code of the error. Absent: there are none.
+   */
+  unreadable: z
+    .array(z.strictObject({ stream: z.string(), revision: z.int().nullable(), code: z.string() }))
+    .optional(),
+  /** Positions without an event although later ones are there. */
+  gaps: z.array(Place),
+  reason: z.string().optional(),
+})
+export type LogLoss = z.infer<typeof LogLoss>
+
+/**
+ * Seals an accepted loss as the next event of `log-meta`. `salt`: 16 random bytes. `timestamp`: ISO 8601 with
+ * milliseconds.
+ */
+export function sealLoss(
+  head: { readonly revision: number; readonly hash: string },
+  loss: LogLoss,
+  about: { readonly by: Actor; readonly salt: Uint8Array; readonly timestamp: string },
+): SealedEvent {
+  const body = saltBody(canonicalBytes(loss), about.salt)
+  const header = {
+    format: FORMAT,
+    stream: LOG_META,
+    type: LOG_LOSS_ACCEPTED,
+    version: VERSION,
+    turn: 0,
+    revision: head.revision + 1,
+    timestamp: about.timestamp,
+    commandId: `loss:${loss.id}`,
+    actor: about.by,
+    body: body.header,
+  } as const
+  return seal(head.hash, header, body.bytes)
+}
+
+/** The accepted loss that an event of `log-meta` records; null: it records none. Throws `LOG_NEWER`. */
+export function lossIn({ header, body }: RecordedEvent): LogLoss | null {
+  if (header.type !== LOG_LOSS_ACCEPTED || body === null) return null
+  const parsed = header.version === VERSION ? LogLoss.safeParse(JSON.parse(new TextDecoder().decode(body))) : null
+  if (parsed?.success) return parsed.data
+  const at = `${LOG_META} at revision ${header.revision}`
+  throw new LogError(
+    'LOG_NEWER',
+    `${at} records an accepted loss as a newer keepup does; use that version or a newer one`,
+  )
+}

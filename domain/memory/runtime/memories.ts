@@ -1,0 +1,160 @@
+import { ToolError } from '../../calls/errors.ts'
+import { hex } from '../../log/ids.ts'
+import type { Json } from '../../log/json.ts'
+import type { MemoryIndex } from '../../ports/index.ts'
+import type { StreamContext } from '../../stream/aggregate.ts'
+import { erase } from '../../stream/runtime/erasure/erase.ts'
+import { history } from '../../stream/runtime/history.ts'
+import { type Asking, Mailbox, type Submitted } from '../../stream/runtime/mailbox.ts'
+import type { StreamPorts } from '../../stream/runtime/ports.ts'
+import type { StreamProof } from '../../stream/runtime/proof.ts'
+import { Snapshots } from '../../stream/runtime/snapshots.ts'
+import { verifyStream } from '../../stream/runtime/verify.ts'
+import { memory } from '../aggregate.ts'
+import type { MemoryCommand, MemoryContext } from '../decide.ts'
+import { MemoryError } from '../errors.ts'
+import type { MemoryEvent } from '../events.ts'
+import { FACTS_IN_PLACE, memoryOfCall, memoryStream, type Place } from '../fact.ts'
+import type { MemoryRequest } from '../request.ts'
+import type { MemoryState } from '../state.ts'
+import { recalled } from './recalled.ts'
+
+export interface MemoryPorts extends StreamPorts {
+  readonly index: MemoryIndex
+  /** Replaces every secret value of this installation by its reference, which is durable before this resolves. */
+  redact(text: string): Promise<string>
+}
+
+/** The call of an agent. `text`, `json`: hide the secrets of its run. */
+export interface MemoryCall {
+  readonly runId: string
+  readonly agentId: string
+  readonly toolCallId: string
+  readonly causationId: string
+  readonly correlationId?: string
+  readonly secrets: { json<T>(value: T): T }
+}
+
+/** A person who asks. */
+export type MemoryPerson = Pick<StreamContext, 'by' | 'correlationId' | 'trace'>
+
+/** Facts that agents save by `remember` and people correct and delete: each is a stream, and the index a projection. */
+export class Memories {
+  readonly #ports: MemoryPorts
+
+  constructor(ports: MemoryPorts) {
+    this.#ports = ports
+  }
+
+  /** Performs a call. Performed again, as after a crash, it changes nothing more. Rejects with ToolError. */
+  async perform(request: MemoryRequest, call: MemoryCall): Promise<Json> {
+    if (request.kind === 'recall') return call.secrets.json(await this.#recall(request))
+    if (request.kind === 'remember') return this.#remember(request, call)
+    await this.#mustReach(request.id, request.places)
+    await this.#record(request.id, { kind: 'forget', reason: null }, askingOf(call))
+    return { forgotten: request.id }
+  }
+
+  /** Corrects a fact. Returns the revision of its stream. Rejects with MemoryError. */
+  async correct(id: string, text: string, person: MemoryPerson): Promise<Submitted> {
+    return this.#record(id, { kind: 'correct', text: await this.#ports.redact(text) }, this.#personal(person))
+  }
+
+  /** Forgets a fact: no search finds it any more; the log still has its words. Rejects with MemoryError. */
+  async forget(id: string, reason: string | null, person: MemoryPerson): Promise<Submitted> {
+    const said = reason === null ? null : await this.#ports.redact(reason)
+    return this.#record(id, { kind: 'forget', reason: said }, this.#personal(person))
+  }
+
+  /** Empties the words of a forgotten fact for ever. Rejects with RUN_ACTIVE where it is not forgotten, ERASE_IMPOSSIBLE. */
+  async erase(id: string, reason: string, person: MemoryPerson): Promise<Submitted> {
+    await this.#mustExist(id)
+    const what = { all: true as const, reason: await this.#ports.redact(reason) }
+    return erase(this.#ports, memory, memoryStream(id), what, this.#personal(person), { forget: async () => {} })
+  }
+
+  /** The events of a fact, in order. Rejects with MEMORY_UNKNOWN. */
+  async history(id: string): Promise<readonly MemoryEvent[]> {
+    const events: MemoryEvent[] = []
+    for await (const page of history<MemoryEvent>(this.#ports, memory, memoryStream(id)))
+      events.push(...page.map(({ event }) => event))
+    if (events.length === 0) throw unknown(id)
+    return events
+  }
+
+  /** Proves the chain, the bodies and the digests of a fact. */
+  async verify(id: string): Promise<StreamProof> {
+    await this.#mustExist(id)
+    return verifyStream(this.#ports, memory, memoryStream(id))
+  }
+
+  async #remember({ scope, place, text }: Extract<MemoryRequest, { kind: 'remember' }>, call: MemoryCall) {
+    const id = memoryOfCall(scope, call.toolCallId)
+    if (!(await this.#exists(id))) {
+      await this.#mustHaveRoom({ scope, place })
+      await this.#record(id, { kind: 'remember', scope, place, text }, askingOf(call)).catch((error: unknown) => {
+        // A driver that takes this one's place may have been faster.
+        if (!(error instanceof MemoryError && error.code === 'MEMORY_EXISTS')) throw error
+      })
+    }
+    return { id, scope }
+  }
+
+  async #recall({ places, query, limit }: Extract<MemoryRequest, { kind: 'recall' }>): Promise<Json> {
+    try {
+      return recalled(await this.#ports.index.search(places, query, limit))
+    } catch (cause) {
+      const why = `the memory cannot be searched now: ${(cause as Error).message}`
+      throw new ToolError('EXECUTION_FAILED', why, { transient: true, cause })
+    }
+  }
+
+  async #mustHaveRoom(place: Place): Promise<void> {
+    const count = await this.#ports.index.count(place).catch(() => 0)
+    if (count < FACTS_IN_PLACE) return
+    const what = `the ${place.scope} memory holds ${count} facts, which is the most; forget some first`
+    throw new ToolError('CONFLICT', what)
+  }
+
+  async #mustReach(id: string, places: readonly Place[]): Promise<void> {
+    const first = (await this.#exists(id)) ? (await this.history(id))[0] : undefined
+    const body = first?.type === 'fact_remembered' ? first.body : null
+    if (places.some(({ scope, place }) => scope === body?.scope && place === body.place)) return
+    throw new ToolError('RESOURCE_NOT_FOUND', `id: there is no fact "${id}" that you reach; recall shows the ids`)
+  }
+
+  async #exists(id: string): Promise<boolean> {
+    return (await this.#ports.log.head(memoryStream(id))) !== null
+  }
+
+  async #mustExist(id: string): Promise<void> {
+    if (!(await this.#exists(id))) throw unknown(id)
+  }
+
+  async #record(id: string, command: MemoryCommand, asking: Asking<MemoryContext>): Promise<Submitted> {
+    const mailbox = new Mailbox(memory, SNAPSHOTS, memoryStream(id), this.#ports)
+    return mailbox.submit(command, asking, { fact: false })
+  }
+
+  #personal(person: MemoryPerson): Asking<MemoryContext> {
+    return { ...person, commandId: `request:${hex(this.#ports.random.bytes(16))}` }
+  }
+}
+
+const unknown = (id: string) =>
+  new MemoryError('MEMORY_UNKNOWN', `there is no fact "${id}"; list the memories to find it`)
+
+/** The model has asked for it, under the id of its call. */
+const askingOf = ({ agentId, toolCallId, secrets: _, ...call }: MemoryCall): Asking<MemoryContext> => ({
+  ...call,
+  toolCallId,
+  by: { kind: 'model', id: agentId },
+  commandId: `call:${toolCallId}`,
+})
+
+const SNAPSHOTS = new Snapshots<MemoryState, MemoryEvent>(memory, {
+  members: ['scope', 'place', 'corrections', 'forgotten'],
+  keep: (state) => state,
+  step: () => 0,
+  whole: async (_, __, kept) => kept as MemoryState,
+})

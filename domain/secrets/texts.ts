@@ -1,0 +1,185 @@
+import type { KnownTexts } from './known-values.ts'
+import type { Piece } from './pieces.ts'
+import { beginningOfShape, lastWordOf } from './shapes.ts'
+import { joinSpans, type Span } from './spans.ts'
+
+/** Redacts texts that are shown one by one, also a secret that goes on from one text to the next. */
+export interface RedactedTexts {
+  /**
+   * The texts that are safe to show by now. The last one belongs to the given text and may be empty. Texts are never joined:
+   * an end that was held back is a text of its own, and so is the reference of a secret that spans texts.
+   */
+  push(text: string): string[]
+  /** The texts that were held back. A secret that goes on in a later text is still hidden there. */
+  end(): string[]
+  /** The references that were made since the last call. */
+  taken(): ReadonlyMap<string, string>
+}
+
+export interface TextsOptions {
+  readonly known: KnownTexts
+  /** True: patterns are searched for. They match within a line, so the last line is held back. */
+  readonly lines: boolean
+  pieces(text: string): Piece[]
+  /** The reference of a secret. */
+  refer(secret: string, made: Map<string, string>): string
+}
+
+/** The most characters of the shown text that are kept: a secret is recognised by what precedes it, such as a scheme. */
+const CONTEXT = 512
+/** A longer text is searched again only after it has grown by a quarter, so that the time stays linear. In characters. */
+const LITTLE = 4_096
+/** The longest line that is held back for patterns. In characters. */
+const MAX_HELD_LINE = 4_096
+/** The mark of a shape is no secret, so a shorter beginning is shown. In characters. */
+const LEAST_SHAPE = 4
+
+/** Many ordinary texts end with the first few characters of a secret; a shorter beginning than this is shown. */
+const isHeld = (length: number, whole: number): boolean => length >= Math.min(4, Math.ceil(whole / 3))
+/** The beginning of a known secret is hidden from this length on where another event interrupts it. */
+const isMost = (length: number, whole: number): boolean => length >= Math.max(8, whole * 0.75)
+
+/** Linear in the texts. Holds back only the end of a text that begins a secret (seed 000, 5.12.5; seed 002, live events). */
+export function redactedTexts(options: TextsOptions): RedactedTexts {
+  let made = new Map<string, string>()
+  let context = ''
+  let held = ''
+  /** Offsets in `held` at which texts begin. */
+  let starts: number[] = []
+  let lookAt = 0
+
+  /** Shows the text up to `until`. From `begun` on it is kept, because a secret may have begun there. */
+  const release = (all: string, secrets: readonly Span[], begun: number, until: number): string[] => {
+    const base = context.length
+    // A secret that was found is shown as one reference.
+    const to = secrets.reduce((end, one) => (one.start < end && one.end > end ? one.end : end), until)
+    const shown = new ShownTexts(starts.map((start) => base + start))
+    let at = base
+    for (const { start, end } of secrets) {
+      if (end <= at || start >= to) continue
+      const begin = Math.max(start, at)
+      shown.plain(all, at, begin)
+      shown.secret(options.refer(all.slice(begin, end), made), begin, end)
+      at = end
+    }
+    shown.plain(all, at, to)
+    // A secret at the end may go on in the next text, as may a private key before its last line.
+    const last = secrets.find(({ end }) => end >= Math.min(begun, to) && end <= to)
+    const kept = Math.max(to - CONTEXT, lastWordOf(all.slice(0, to)))
+    context = all.slice(Math.max(0, Math.min(kept, begun, last?.start ?? to)), to)
+    held = all.slice(to)
+    starts = starts.map((start) => base + start - to).filter((start) => start > 0)
+    const total = context.length + held.length
+    lookAt = total > LITTLE ? held.length + total / 4 : 0
+    return shown.texts(to)
+  }
+
+  return {
+    push(text) {
+      starts.push(held.length)
+      held += text
+      if (held.length < lookAt) return ['']
+      const all = context + held
+      const begun = all.length - text.length
+      const { shape, hold } = openAt(options, all, begun)
+      return release(all, secretsIn(options, all, begun), shape, Math.max(context.length, hold))
+    },
+    end() {
+      if (held === '') return []
+      const all = context + held
+      const cut = all.length - options.known.begun(all, isMost)
+      const cutOff = cut < all.length ? [{ start: cut, end: all.length }] : []
+      const secrets = joinSpans([...secretSpans(options.pieces(all)), ...cutOff])
+      const { shape, hold } = openAt(options, all, all.length)
+      return release(all, secrets, Math.min(shape, hold), all.length).filter((text) => text !== '')
+    },
+    taken() {
+      const all = made
+      made = new Map()
+      return all
+    },
+  }
+}
+
+/** The parts of texts that are shown, each in the text that it comes from. Offsets are those of all the text. */
+class ShownTexts {
+  readonly #starts: readonly number[]
+  readonly #texts: string[] = []
+  #open = ''
+  #next = 0
+
+  constructor(starts: readonly number[]) {
+    this.#starts = starts
+  }
+
+  plain(all: string, from: number, to: number): void {
+    let at = from
+    this.#beginAt(at)
+    for (let start = this.#starts[this.#next]; start !== undefined && start < to; start = this.#starts[this.#next]) {
+      this.#open += all.slice(at, start)
+      at = start
+      this.#beginAt(at)
+    }
+    this.#open += all.slice(at, to)
+  }
+
+  secret(reference: string, from: number, to: number): void {
+    this.#beginAt(from)
+    const spans = (this.#starts[this.#next] ?? to) < to
+    if (!spans) {
+      this.#open += reference
+      return
+    }
+    this.#beginAt(to - 1)
+    this.#texts.push(reference)
+  }
+
+  /** The last text is the open one. It is empty where the last text begins only behind `to`. */
+  texts(to: number): string[] {
+    this.#beginAt(to)
+    if (this.#next < this.#starts.length) this.#close()
+    return [...this.#texts, this.#open]
+  }
+
+  #beginAt(at: number): void {
+    for (; (this.#starts[this.#next] ?? Number.POSITIVE_INFINITY) <= at; this.#next++) this.#close()
+  }
+
+  #close(): void {
+    if (this.#open !== '') this.#texts.push(this.#open)
+    this.#open = ''
+  }
+}
+
+/** `begun`: where the last text begins. A token that begins a text is recognised, also behind a word of the text before. */
+function secretsIn({ pieces }: TextsOptions, all: string, begun: number): Span[] {
+  const secrets = secretSpans(pieces(all))
+  if (!isWithinWord(all, begun)) return secrets
+  const own = secretSpans(pieces(all.slice(begun))).map(({ start, end }) => ({
+    start: begun + start,
+    end: begun + end,
+  }))
+  return joinSpans([...secrets, ...own].sort((a, b) => a.end - b.end))
+}
+
+/** Where the end of the text begins a shape, and from where the text is held back. Both are its length where nothing begins. */
+function openAt({ known, lines }: TextsOptions, all: string, begun: number): { shape: number; hold: number } {
+  const { length } = all
+  let shape = beginningOfShape(all)
+  if (isWithinWord(all, begun)) shape = Math.min(shape, begun + beginningOfShape(all.slice(begun)))
+  const hold = Math.min(length - known.begun(all, isHeld), length - shape < LEAST_SHAPE ? length : shape)
+  const line = all.lastIndexOf('\n') + 1
+  return { shape, hold: lines && length - line <= MAX_HELD_LINE ? Math.min(hold, line) : hold }
+}
+
+const isWithinWord = (all: string, at: number): boolean => at > 0 && at < all.length && /[\w-]/.test(all[at - 1]!)
+
+function secretSpans(pieces: readonly Piece[]): Span[] {
+  const found: Span[] = []
+  let at = 0
+  for (const { text, secret } of pieces) {
+    if (secret) found.push({ start: at, end: at + text.length })
+    at += text.length
+  }
+  return found
+}

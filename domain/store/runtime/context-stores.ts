@@ -1,0 +1,84 @@
+import type { Actor } from '../../log/envelope.ts'
+import { hex } from '../../log/ids.ts'
+import type { Json } from '../../log/json.ts'
+import type { StreamContext } from '../../stream/aggregate.ts'
+import { erasable, erase } from '../../stream/runtime/erasure/erase.ts'
+import type { ErasableBody, ErasureChoice } from '../../stream/runtime/erasure/types.ts'
+import { history } from '../../stream/runtime/history.ts'
+import type { Submitted } from '../../stream/runtime/mailbox.ts'
+import type { StreamPorts } from '../../stream/runtime/ports.ts'
+import type { StreamProof } from '../../stream/runtime/proof.ts'
+import { verifyStream } from '../../stream/runtime/verify.ts'
+import { context, contextStream } from '../aggregate.ts'
+import { noStore, notFound } from '../errors.ts'
+import type { ContextEvent } from '../events.ts'
+import { ContextStore } from './store.ts'
+import { StreamVariables, valueAt } from './stream-variables.ts'
+
+export interface ContextPorts extends StreamPorts {
+  /** Replaces every secret value of this installation by its reference, which is durable before this resolves. */
+  hide(value: Json): Promise<Json>
+}
+
+/** A person who asks. */
+export type ContextPerson = Pick<StreamContext, 'by' | 'correlationId' | 'trace'>
+
+/** The stores of context variables in the log (seed 004): to set and get, to erase from, and to prove. */
+export class ContextStores {
+  readonly #ports: ContextPorts
+
+  constructor(ports: ContextPorts) {
+    this.#ports = ports
+  }
+
+  /** The store of a name, for one who sets and gets. Throws `INVALID_VARIABLE` for a name that cannot be a store's. */
+  open(store: string, by: Actor): ContextStore {
+    const { hide, ...ports } = this.#ports
+    return new ContextStore(new StreamVariables({ ports, store, by, hide }))
+  }
+
+  /** The value that an event of a store has set. Rejects with `VARIABLE_NOT_FOUND`, also where it was erased. */
+  valueAt(store: string, key: string, revision: number): Promise<Json> {
+    return valueAt(this.#ports, store, key, revision)
+  }
+
+  /**
+   * Empties for ever every value that a variable has had, or with `key` null those of all variables. Asked again it makes sure
+   * of it. Rejects with `STORE_UNKNOWN`, `VARIABLE_NOT_FOUND`, or as {@link erase} does.
+   */
+  async erase(store: string, key: string | null, reason: string, person: ContextPerson): Promise<Submitted> {
+    const which = await this.#which(store, key)
+    const what = { ...which, reason: (await this.#ports.hide(reason)) as string }
+    const asker = { ...person, commandId: `request:${hex(this.#ports.random.bytes(16))}` }
+    return erase(this.#ports, context, contextStream(store), what, asker, { forget: async () => {} })
+  }
+
+  /** The bodies that {@link erase} would empty now. Rejects as it does. */
+  async erasable(
+    store: string,
+    key: string | null,
+  ): Promise<{ readonly revision: number; readonly bodies: readonly ErasableBody[] }> {
+    return erasable(this.#ports, context, contextStream(store), await this.#which(store, key))
+  }
+
+  /** Proves the chain, the bodies and the digests of a store. Rejects with `STORE_UNKNOWN`. */
+  async verify(store: string): Promise<StreamProof> {
+    await this.#mustExist(store)
+    return verifyStream(this.#ports, context, contextStream(store))
+  }
+
+  async #which(store: string, key: string | null): Promise<ErasureChoice> {
+    await this.#mustExist(store)
+    if (key === null) return { all: true }
+    const only = new Set<number>()
+    for await (const page of history<ContextEvent>(this.#ports, context, contextStream(store)))
+      for (const { event } of page)
+        if (event.type === 'variable_set' && event.body.key === key) only.add(event.revision)
+    if (only.size === 0) throw notFound(key)
+    return { all: true, only }
+  }
+
+  async #mustExist(store: string): Promise<void> {
+    if ((await this.#ports.log.head(contextStream(store))) === null) throw noStore(store)
+  }
+}

@@ -1,0 +1,79 @@
+import type { Json } from '../../log/json.ts'
+import { ContextError, notFound } from '../errors.ts'
+import { checkKey, keptValue, refOf, SUMMARY_TOKENS, summaryOf, type VariableRef } from '../variable.ts'
+import { MemoryVariables } from './memory-variables.ts'
+import type { Caused, Variables } from './variables.ts'
+
+/** A store of context variables (seed 004). A missing key rejects with `Variable not found: <key>`. */
+export interface IContextStore {
+  /** Names the store in the log; absent or null: it is in memory alone. */
+  readonly name?: string | null
+  /**
+   * Sets a variable to JSON, and gives its reference. A store in the log records the run that caused it, where one did.
+   * Rejects with `INVALID_VARIABLE`, `STORE_FULL`.
+   */
+  set(key: string, value: unknown, caused?: Caused): Promise<VariableRef>
+  get(key: string): Promise<Json>
+  ref(key: string): Promise<VariableRef>
+  delete(key: string): Promise<void>
+  /** References in the order of their keys; those whose key begins with a prefix. */
+  list(prefix?: string): Promise<readonly VariableRef[]>
+  /** The beginning of a variable's text: `maxTokens` tokens at most (500), four UTF-8 bytes each. */
+  summarize(variable: string | VariableRef, maxTokens?: number): Promise<string>
+  /** Resolves when all is durable; with `into`, when that store holds all variables. Rejects with `NOT_DURABLE`. */
+  persist(into?: IContextStore): Promise<void>
+}
+
+/** A store in memory, or over the log: `keepup.contextStore(name)`. What was set is never changed by what the caller holds. */
+export class ContextStore implements IContextStore {
+  readonly #variables: Variables
+
+  constructor(variables: Variables = new MemoryVariables()) {
+    this.#variables = variables
+  }
+
+  get name(): string | null {
+    return this.#variables.store
+  }
+
+  async set(key: string, value: unknown, caused?: Caused): Promise<VariableRef> {
+    checkKey(key)
+    const kept = keptValue(key, value)
+    await this.#variables.set(refOf(key, kept), kept, caused)
+    return this.ref(key)
+  }
+
+  async get(key: string): Promise<Json> {
+    const value = await this.#variables.get(key)
+    if (value === undefined) throw notFound(key)
+    return value
+  }
+
+  async ref(key: string): Promise<VariableRef> {
+    const ref = await this.#variables.ref(key)
+    if (ref === undefined) throw notFound(key)
+    return { ...ref }
+  }
+
+  async delete(key: string): Promise<void> {
+    await this.#variables.delete(key)
+  }
+
+  async list(prefix = ''): Promise<readonly VariableRef[]> {
+    const found = (await this.#variables.refs()).filter(({ key }) => key.startsWith(prefix))
+    return found.sort((a, b) => (a.key < b.key ? -1 : 1)).map((ref) => ({ ...ref }))
+  }
+
+  async summarize(variable: string | VariableRef, maxTokens = SUMMARY_TOKENS): Promise<string> {
+    return summaryOf(await this.get(typeof variable === 'string' ? variable : variable.key), maxTokens)
+  }
+
+  async persist(into?: IContextStore): Promise<void> {
+    if (into !== undefined) for (const { key } of await this.list()) await into.set(key, await this.get(key))
+    else if (this.name === null)
+      throw new ContextError(
+        'NOT_DURABLE',
+        'this store is in memory alone; name the store that is to hold its variables',
+      )
+  }
+}

@@ -1,0 +1,48 @@
+import type { RecordedEvent } from '../../log/envelope.ts'
+import { LogError } from '../../log/errors.ts'
+import { ownerOf } from '../../log/owner.ts'
+import { isSealedBody } from '../../log/seal.ts'
+import type { EventLog } from '../../ports/index.ts'
+import type { Stores } from './ports.ts'
+
+/** An inline body; null: it lies elsewhere, or nowhere. Throws LOG_CORRUPT. */
+export const atHand = ({ header, body }: RecordedEvent): Uint8Array | null => body && asSealed(header, body)
+
+/** The bytes of an event's body, wherever they lie. Rejects with BODY_ERASED, BLOB_MISSING or LOG_CORRUPT. */
+export async function bodyOf(stores: Stores, recorded: RecordedEvent): Promise<Uint8Array> {
+  const { header } = recorded
+  if (recorded.erased) throw erasedError(header)
+  return atHand(recorded) ?? asSealed(header, await stores.blobs.get(ownerOf(header), header.body.hash))
+}
+
+/** {@link bodyOf}; null where the body was erased, also since the event was read. */
+export async function bodyUnlessErased(stores: Stores, recorded: RecordedEvent): Promise<Uint8Array | null> {
+  if (recorded.erased) return null
+  try {
+    return await bodyOf(stores, recorded)
+  } catch (error) {
+    if (await wasErasedSince(stores.log, recorded, error)) return null
+    throw error
+  }
+}
+
+/** Is an event's blob missing because its body was erased after the event was read? */
+export async function wasErasedSince(
+  log: Pick<EventLog, 'erases' | 'read'>,
+  { header: { stream, revision } }: RecordedEvent,
+  error: unknown,
+): Promise<boolean> {
+  if (!(error instanceof LogError && error.code === 'BLOB_MISSING' && log.erases)) return false
+  for await (const [now] of log.read(stream, { from: revision, limit: 1, bodies: false })) return now?.erased === true
+  return false
+}
+
+/** A body as it was read: what is decided on it must be what the chain proves. Throws LOG_CORRUPT where it is another. */
+function asSealed({ stream, revision, body }: RecordedEvent['header'], bytes: Uint8Array): Uint8Array {
+  if (isSealedBody(body, bytes)) return bytes
+  const what = `the body of ${stream}@${revision} is not the one that was sealed`
+  throw new LogError('LOG_CORRUPT', `${what}; verify the log and restore it from a backup`)
+}
+
+export const erasedError = ({ stream, revision }: RecordedEvent['header']) =>
+  new LogError('BODY_ERASED', `the body of ${stream}@${revision} was erased; nothing after it can be folded`)

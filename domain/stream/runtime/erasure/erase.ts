@@ -1,0 +1,160 @@
+import type { SealedEvent } from '../../../log/envelope.ts'
+import { ERASED_FACT, eraseImpossible } from '../../../log/erased.ts'
+import { ConflictError, LogError } from '../../../log/errors.ts'
+import { keyOf } from '../../../log/ids.ts'
+import { idOf, ownerOf } from '../../../log/owner.ts'
+import type { BlobIntent } from '../../../ports/index.ts'
+import { RESIDUE } from '../../erasure.ts'
+import { bodyOf } from '../bodies.ts'
+import { revisionChanged } from '../mailbox.ts'
+import type { Stores, StreamPorts } from '../ports.ts'
+import { isRepeated } from '../repeated.ts'
+import { recordErasure } from './facts.ts'
+import type { Asker, Erasable, ErasableBody, ErasureChoice, Target } from './types.ts'
+import { removeUnnamed } from './unnamed-blobs.ts'
+
+// Erasure folds nothing: what was erased before, or cannot be read, must not stand in the way of erasing more.
+
+const MAX_TRIES = 10
+
+/** The most bodies that one append empties. */
+export const MAX_ERASED = 1_024
+
+/**
+ * Empties bodies of a finished stream for ever, some per append, each append with the facts that name them. Asked again it
+ * makes sure that nothing is left. Reads the stream once, or again where another process has written to it meanwhile.
+ * Rejects with ERASE_IMPOSSIBLE, RUN_UNKNOWN, EVENT_UNKNOWN, RUN_ACTIVE, NOT_ERASABLE, or REVISION_CHANGED where the stream
+ * is not at the `expected` revision, or IDEMPOTENCY_KEY_REUSED. `forget`: what was erased is to be remembered nowhere;
+ * called around each append, also one whose outcome is unknown. The request cache is cleared, since an answer in it may say
+ * what was erased. Blobs that are about to go are noted
+ * before, as are those that are about to come: where the process ends in between, the next start removes those whose
+ * erasure is in the log.
+ */
+export async function erase(
+  ports: StreamPorts,
+  aggregate: Erasable,
+  stream: string,
+  what: ErasureChoice & { readonly reason: string },
+  asker: Asker,
+  { expected, forget }: { readonly expected?: number; readonly forget: () => Promise<void> },
+): Promise<{ revision: number; recorded: boolean }> {
+  let found = await look(ports, aggregate, stream, what, asker.commandId)
+  let recorded = false
+  const attached = new Map<string, BlobIntent>()
+  if (expected !== undefined && expected !== found.last.header.revision && found.targets.some(({ erased }) => !erased))
+    throw revisionChanged(aggregate, stream, found.last.header.revision)
+  await forget()
+  for (let tries = 1; ; ) {
+    const next = found.targets.filter(({ erased }) => !erased).slice(0, MAX_ERASED)
+    if (next.length === 0) break
+    try {
+      const runId = ownerOf(found.last.header)
+      const named = await attachedTo(ports, aggregate, stream, next)
+      for (const hash of named) attached.set(hash, { stream, runId, hash })
+      await ports.intents?.begin([...intentsOf(found.last, next), ...attached.values()])
+      const last = await recordErasure(ports, aggregate, found.last, next, what.reason, asker).finally(forget)
+      recorded = true
+      const gone = next.at(-1)!.revision
+      found = { last, targets: found.targets.map((one) => (one.revision <= gone ? { ...one, erased: true } : one)) }
+    } catch (error) {
+      if (!(error instanceof ConflictError) || tries++ >= MAX_TRIES) throw error
+      found = await look(ports, aggregate, stream, what, asker.commandId)
+    }
+  }
+  const blobs = [...intentsOf(found.last, found.targets), ...attached.values()]
+  for (const { runId, hash } of blobs) await ports.blobs.delete(runId, hash)
+  await ports.intents?.end(blobs).catch(() => undefined)
+  await ports.cache?.clear()
+  if (what.all) await removeUnnamed(ports, aggregate, found.last.header)
+  return { revision: found.last.header.revision, recorded }
+}
+
+const intentsOf = ({ header }: SealedEvent, targets: readonly Target[]): BlobIntent[] => {
+  const { stream } = header
+  const runId = ownerOf(header)
+  return targets.flatMap(({ blob, bodyHash: hash }) => (blob ? [{ stream, runId, hash }] : []))
+}
+
+/** Addresses of the whole results that the targets (in order) name. A body that cannot be read names none. */
+async function attachedTo(
+  stores: Stores,
+  { attaching, attachment }: Erasable,
+  stream: string,
+  targets: readonly ErasableBody[],
+): Promise<string[]> {
+  const wanted = new Set(targets.filter(({ type }) => attaching?.has(type)).map(({ revision }) => revision))
+  if (wanted.size === 0) return []
+  const [from, to] = [Math.min(...wanted), Math.max(...wanted)]
+  const hashes: string[] = []
+  for await (const page of stores.log.read(stream, { from, limit: to - from + 1 })) {
+    for (const event of page) {
+      if (!wanted.has(event.header.revision)) continue
+      const bytes = await bodyOf(stores, event).catch(unreadable)
+      const named = bytes && attachment?.(event.header, bytes)
+      if (named) hashes.push(named.hash)
+    }
+  }
+  return hashes
+}
+
+function unreadable(error: unknown): null {
+  if (error instanceof LogError && UNREADABLE.has(error.code)) return null
+  throw error
+}
+const UNREADABLE: ReadonlySet<LogError['code']> = new Set(['BLOB_MISSING', 'LOG_CORRUPT', 'BODY_ERASED'])
+
+/** The bodies that {@link erase} would empty now. Rejects as it does. */
+export async function erasable(
+  ports: Pick<StreamPorts, 'log'>,
+  aggregate: Erasable,
+  stream: string,
+  which: ErasureChoice,
+) {
+  const { last, targets } = await look(ports, aggregate, stream, which)
+  const bodies = targets
+    .filter(({ erased }) => !erased)
+    .map(({ revision, type, turn, size }): ErasableBody => ({ revision, type, turn, size }))
+  return { revision: last.header.revision, bodies }
+}
+
+/** The stream's last event, and what is to be erased, in order. */
+async function look(
+  ports: Pick<StreamPorts, 'log'>,
+  aggregate: Erasable,
+  stream: string,
+  what: ErasureChoice,
+  commandId?: string,
+) {
+  const { reject, erasing } = aggregate
+  const ending = erasing.ending()
+  if (!ports.log.erases) throw eraseImpossible()
+  let last: SealedEvent | null = null
+  const targets: Target[] = []
+  const { revision: from = 0, to = what.all ? Number.POSITIVE_INFINITY : from } = what
+  const one = from === to
+  const key = keyOf(commandId ?? '')
+  for await (const page of ports.log.read(stream, { bodies: false })) {
+    for (const event of page) {
+      const { type, turn, revision, body } = event.header
+      last = event
+      ending.see(event.header)
+      if (key !== null && keyOf(event.header.commandId) === key)
+        isRepeated(aggregate, event.header.commandId, commandId!)
+      if (revision < from || revision > to) continue
+      if (one && REFERENCES.has(type))
+        throw reject('NOT_ERASABLE', `${type} holds nothing but references and cannot be erased`)
+      if (one || (erasing.says(type) && what.only?.has(revision) !== false))
+        targets.push({
+          ...{ revision, type, turn, size: body.size, bodyHash: body.hash },
+          ...{ blob: body.place === 'blob', erased: event.erased === true },
+        })
+    }
+  }
+  if (last === null) throw reject('RUN_UNKNOWN', `there is no ${stream.replace('-', ' ')}`)
+  if (from > last.header.revision || (to > last.header.revision && !what.all))
+    throw reject('EVENT_UNKNOWN', `${idOf(stream)} has no event at revision ${Math.max(from, to)}`)
+  if (!ending.ended) throw reject('RUN_ACTIVE', 'only a finished run can be erased from; cancel it first')
+  return { last, targets }
+}
+
+const REFERENCES: ReadonlySet<string> = new Set([ERASED_FACT, RESIDUE])

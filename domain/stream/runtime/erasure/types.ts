@@ -1,0 +1,36 @@
+import type { AnyAggregate, StreamContext } from '../../aggregate.ts'
+
+/** Which bodies of a finished stream: one event's, those from `revision` to `to`, or all that may hold words. */
+export interface ErasureChoice {
+  readonly revision?: number | undefined
+  readonly to?: number | undefined
+  readonly all?: true | undefined
+  /** With `all`: only those at these revisions. */
+  readonly only?: ReadonlySet<number> | undefined
+}
+
+/** A body that an erasure would empty. `size`: bytes as stored. */
+export interface ErasableBody {
+  readonly revision: number
+  readonly type: string
+  /** 0: outside of turns. */
+  readonly turn: number
+  readonly size: number
+}
+
+/** A body to empty. */
+export interface Target extends ErasableBody {
+  readonly bodyHash: string
+  /** It lies in the blob store. */
+  readonly blob: boolean
+  readonly erased: boolean
+}
+
+/** The request that asks for an erasure, as its facts record it. */
+export type Asker = Pick<StreamContext, 'by' | 'commandId' | 'correlationId' | 'trace'>
+
+/** The part of an aggregate that an erasure needs. */
+export type Erasable = Pick<
+  AnyAggregate,
+  'decode' | 'versions' | 'reject' | 'erasing' | 'attaching' | 'attachment' | 'bears'
+>

@@ -1,0 +1,101 @@
+import type { Header, RecordedEvent } from '../../log/envelope.ts'
+import type { Aggregate, Inherited, StreamEvent } from '../aggregate.ts'
+import { newerFold } from './check-digest.ts'
+import { history } from './history.ts'
+import type { Stores } from './ports.ts'
+import type { Problem } from './proof.ts'
+
+/** Folds again and holds each recorded digest against its own. Says the first event where they part, then stops. */
+export class FoldVerifier<State, Event extends StreamEvent, Command> {
+  readonly problems: Problem[] = []
+  digests = 0
+  recorded = 0
+  private newer = false
+  private readonly stores: Stores
+  private readonly aggregate: Aggregate<State, Event, Command>
+  private state: State | null = null
+  private stopped = false
+
+  constructor(stores: Stores, aggregate: Aggregate<State, Event, Command>) {
+    this.stores = stores
+    this.aggregate = aggregate
+  }
+
+  /**
+   * Takes the next event, `left`: what an erasure kept of it; null: it is done. Only the first event of a stream that goes on
+   * from another one has to wait, for its source.
+   */
+  next(recorded: RecordedEvent, blob: Uint8Array | null | undefined, left: Event | null): Promise<void> | null {
+    const body = blob === undefined ? recorded.body : blob
+    if (recorded.header.digest !== undefined) this.recorded++
+    if (this.stopped) return null
+    if (left === null && (recorded.erased || body === null)) {
+      // Events after a missing body, or after one without residue, cannot be folded; the chain still proves them.
+      this.stopped = true
+      return null
+    }
+    const { header } = recorded
+    const { aggregate } = this
+    try {
+      const event = left ?? aggregate.decode(header, body as Uint8Array)
+      const fault = aggregate.fault(event)
+      if (fault !== null)
+        this.report(header.revision, 'SHAPE', `the body of ${event.type} has not its recorded shape: ${fault}`)
+      const source = aggregate.inherited?.(event)
+      if (source) {
+        const linked = this.startFromSource(source).then(() => this.fold(header, event))
+        return linked.catch((error: unknown) => this.stopAt(header, error))
+      }
+      this.fold(header, event)
+    } catch (error) {
+      this.stopAt(header, error)
+    }
+    return null
+  }
+
+  private fold(header: Header, event: Event): void {
+    const state = this.aggregate.evolve(this.state, event)
+    this.state = state
+    if (header.digest === undefined || !this.isOurs(header.revision, header.digest)) return
+    this.digests++
+    if (this.aggregate.digest(state) === header.digest.value) return
+    this.stopped = true
+    this.report(header.revision, 'DIGEST', `the state folded here is not the one that was recorded at ${header.type}`)
+  }
+
+  /**
+   * Did this fold make it? One of before is left to what was proved then; one that is not known here proves nothing,
+   * which is told once.
+   */
+  private isOurs(revision: number, { fold }: { fold: number }): boolean {
+    const known = this.aggregate.fold
+    if (fold > known && !this.newer) this.report(revision, 'DIGEST', newerFold(fold, known))
+    this.newer ||= fold > known
+    return fold === known
+  }
+
+  private stopAt(header: Header, error: unknown): void {
+    this.stopped = true
+    this.report(header.revision, 'SHAPE', error instanceof Error ? error.message : String(error))
+  }
+
+  private async startFromSource({ stream, revision, hash, digest }: Inherited): Promise<void> {
+    let state: State | null = null
+    let last = ''
+    for await (const page of history<Event>(this.stores, this.aggregate, stream, { to: revision })) {
+      for (const { event, recorded } of page) {
+        state = this.aggregate.evolve(state, event)
+        last = recorded.hash
+      }
+    }
+    if (state === null) throw new Error(`the log has no stream ${stream}, which this one goes on from`)
+    if (last !== hash) this.report(0, 'CHAIN', `the source ${stream}@${revision} is not the one that was forked`)
+    if (this.isOurs(0, digest) && this.aggregate.digest(state) !== digest.value)
+      this.report(0, 'DIGEST', 'the state at the fork point is not the one that was recorded')
+    this.state = state
+  }
+
+  private report(revision: number, code: Problem['code'], message: string): void {
+    this.problems.push({ revision, code, message })
+  }
+}

@@ -1,0 +1,93 @@
+import type { RecordedEvent, SealedEvent } from '../../log/envelope.ts'
+import type { Head } from '../../ports/index.ts'
+import type { Decoding, StreamEvent } from '../aggregate.ts'
+import { atHand, bodyUnlessErased, erasedError } from './bodies.ts'
+import type { Stores } from './ports.ts'
+import { Residues } from './residues.ts'
+
+/** A decoded event beside the recorded one it came from. */
+export interface Remembered<Event> {
+  readonly event: Event
+  readonly recorded: RecordedEvent
+}
+
+/**
+ * A stream's whole history in order, in pages: what it has inherited from another stream first, then its own events.
+ * `from`, `to`: revisions of the stream itself, inclusive. `types`: events of other types may be left out, but for the first
+ * of each stream.
+ */
+export async function* history<Event extends StreamEvent>(
+  stores: Stores,
+  decoding: Decoding<Event>,
+  stream: string,
+  { from = 0, to = Number.POSITIVE_INFINITY, types }: HistoryOptions = {},
+): AsyncGenerator<readonly Remembered<Event>[]> {
+  const only = types === undefined ? {} : { types }
+  // The first event tells what the stream has inherited.
+  const parts =
+    types !== undefined && from === 0 && to > 0 ? [[0, 0] as const, [1, to] as const] : [[from, to] as const]
+  for (const [start, end] of parts) {
+    for await (const page of ownHistory(stores, decoding, stream, start, end, start === 0 ? undefined : types)) {
+      const source = page[0] && decoding.inherited?.(page[0].event)
+      if (source) yield* history(stores, decoding, source.stream, { to: source.revision, ...only })
+      yield page
+    }
+  }
+}
+
+export interface HistoryOptions {
+  readonly from?: number
+  readonly to?: number
+  readonly types?: readonly string[]
+}
+
+/** The first event of a stream, by itself. Null: there is no such stream. */
+export async function firstOf<Event extends StreamEvent>(
+  stores: Stores,
+  decoding: Decoding<Event>,
+  stream: string,
+): Promise<Event | null> {
+  for await (const [first] of ownHistory(stores, decoding, stream, 0, 0)) if (first !== undefined) return first.event
+  return null
+}
+
+/** The events of a stream itself, without what it has inherited. `from`, `to`: revisions, inclusive. */
+export async function* ownHistory<Event extends StreamEvent>(
+  stores: Stores,
+  decoding: Decoding<Event>,
+  stream: string,
+  from: number,
+  to: number,
+  types?: readonly string[],
+): AsyncGenerator<readonly Remembered<Event>[]> {
+  const limit = {
+    ...(to === Number.POSITIVE_INFINITY ? {} : { limit: to - from + 1 }),
+    ...(types === undefined ? {} : { types }),
+  }
+  const residues = new Residues(stores, decoding, stream)
+  for await (const page of stores.log.read(stream, { from, ...limit })) {
+    const remembered: Remembered<Event>[] = []
+    for (const recorded of page) {
+      // Nearly all bodies are at hand, and a wait for each would cost more than its reading.
+      const body = recorded.erased ? null : (atHand(recorded) ?? (await bodyUnlessErased(stores, recorded)))
+      if (body !== null) {
+        remembered.push({ event: decoding.decode(recorded.header, body), recorded })
+        continue
+      }
+      const left = await residues.of(recorded.header)
+      if (left === null) {
+        // The events before it can still be read.
+        if (remembered.length > 0) yield remembered
+        throw erasedError(recorded.header)
+      }
+      remembered.push({ event: left, recorded: recorded.erased ? recorded : { ...recorded, erased: true } })
+    }
+    yield remembered
+  }
+}
+
+export const headOf = ({ header, hash }: SealedEvent): Head => ({
+  revision: header.revision,
+  hash,
+  timestamp: Date.parse(header.timestamp),
+})

@@ -1,0 +1,63 @@
+import { blobsOf } from '../../log/blobs.ts'
+import type { SealedEvent } from '../../log/envelope.ts'
+import { ownerOf } from '../../log/owner.ts'
+import type { Head } from '../../ports/index.ts'
+import { chained, type Unsealed } from '../sealing.ts'
+import { append } from './append.ts'
+import { type Addressed, BlobWrites } from './blob-writes.ts'
+import type { StreamPorts } from './ports.ts'
+import type { Retry } from './retry.ts'
+import { SaltTape } from './salt-tape.ts'
+
+/** The ingredients of an append's events: the time and randomness of the attempt. */
+export interface Making {
+  readonly now: number
+  salt(): Uint8Array
+  jitter(): number
+}
+
+/** Events that are to stand in one append, and the attachments that they name. None: nothing is appended. */
+export interface Made {
+  readonly events: readonly Unsealed[]
+  readonly attached?: readonly Addressed[]
+}
+
+/**
+ * The one place where events are recorded. Time, decision, sealing and enqueueing are one synchronous step, so that no
+ * other writer of this process comes between. Blobs are durable before that: where the events need some, they are put
+ * first and the events are made again, with the same salts, at the new time. Returns none where `make` makes none. To be
+ * called within the policy's `once` or `repeat`. Rejects with what `make` throws, ConflictError and other LogErrors.
+ */
+export async function record(
+  ports: StreamPorts,
+  stream: string,
+  head: Head | null,
+  retry: Retry,
+  make: (making: Making) => Made,
+): Promise<readonly SealedEvent[]> {
+  await ports.crashPoint?.('before_append')
+  const tape = new SaltTape(ports.random)
+  let writes: BlobWrites | null = null
+  for (;;) {
+    tape.rewind()
+    const now = Math.max(ports.clock.now(), head?.timestamp ?? 0, ports.log.floor())
+    const { events, attached = [] } = make({ now, salt: () => tape.salt(), jitter: () => tape.jitter() })
+    const first = events[0]
+    if (first === undefined) return []
+    const large = blobsOf(events.map(({ body }) => body.header.size))
+    const stored: Addressed[] = [...large.map((i) => events[i]!.body), ...attached]
+    writes ??= new BlobWrites(ports, { stream, runId: ownerOf({ stream, ...first.header }) })
+    if (await writes.put(stored)) {
+      await ports.crashPoint?.('after_blobs')
+      continue
+    }
+    const sealed = chained(stream, head, events, new Set(large))
+    await append(ports, stream, head?.revision ?? -1, sealed, retry).catch(async (error: unknown) => {
+      await writes?.refused(error)
+      throw error
+    })
+    await writes.named(stored.map(({ header }) => header.hash))
+    await ports.crashPoint?.('after_append')
+    return sealed
+  }
+}

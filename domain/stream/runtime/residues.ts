@@ -1,0 +1,63 @@
+import type { Header } from '../../log/envelope.ts'
+import { LogError } from '../../log/errors.ts'
+import type { Decoding, StreamEvent } from '../aggregate.ts'
+import { type erasureEvents, RESIDUE, type Residue } from '../erasure.ts'
+import { bodyOf } from './bodies.ts'
+import type { Stores } from './ports.ts'
+
+/** The residues of a stream's bodies. Read when it is first asked for, and on where there may be more since. */
+export class Residues<Event extends StreamEvent> {
+  private readonly stores: Stores
+  private readonly decoding: Decoding<Event>
+  private readonly stream: string
+  private readonly found = new Map<number, Residue>()
+  /** It was read from here, up to before `next`. */
+  private from = Number.POSITIVE_INFINITY
+  private next = 0
+
+  constructor(stores: Stores, decoding: Decoding<Event>, stream: string) {
+    this.stores = stores
+    this.decoding = decoding
+    this.stream = stream
+  }
+
+  /** The event of an erased body as the fold can go on with it; null where nothing was kept of it. */
+  async of(header: Header): Promise<Event | null> {
+    const after = header.revision + 1
+    if (after < this.from) {
+      this.from = after
+      this.next = after
+    }
+    if (!this.found.has(header.revision)) await this.read()
+    const kept = this.found.get(header.revision)
+    return kept === undefined ? null : this.decoding.decodeKept(header, kept)
+  }
+
+  /** They stand after the end of the stream, and their bodies are read one by one: the bodies before them are not needed. */
+  private async read(): Promise<void> {
+    const places: number[] = []
+    let next = this.next
+    for await (const page of this.stores.log.read(this.stream, { from: next, bodies: false })) {
+      for (const { header } of page) if (header.type === RESIDUE) places.push(header.revision)
+      next += page.length
+    }
+    for (const revision of places) {
+      for await (const [recorded] of this.stores.log.read(this.stream, { from: revision, limit: 1 })) {
+        if (recorded === undefined || recorded.erased) continue
+        const bytes = await bodyOf(this.stores, recorded).catch(lost)
+        const event = bytes && this.decoding.decode(recorded.header, bytes)
+        if (event?.type === RESIDUE) for (const kept of bodiesOf(event.body)) this.found.set(kept.revision, kept)
+      }
+    }
+    this.next = next
+  }
+}
+
+const bodiesOf = (body: unknown): readonly Residue[] =>
+  (body as ReturnType<(typeof erasureEvents)['residue']['parse']>).bodies
+
+/** Where the blob store has lost it there is nothing left of those bodies. */
+function lost(error: unknown): null {
+  if (error instanceof LogError && error.code === 'BLOB_MISSING') return null
+  throw error
+}

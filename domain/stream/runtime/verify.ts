@@ -1,0 +1,126 @@
+import { isStreamDamage } from '../../log/damage.ts'
+import type { Header, RecordedEvent } from '../../log/envelope.ts'
+import { LogError } from '../../log/errors.ts'
+import { ownerOf } from '../../log/owner.ts'
+import { StreamVerifier } from '../../log/verify.ts'
+import type { Aggregate, Attachment, StreamEvent } from '../aggregate.ts'
+import { isAttached } from './attachments.ts'
+import { wasErasedSince } from './bodies.ts'
+import { FoldVerifier } from './fold-verifier.ts'
+import type { Stores } from './ports.ts'
+import type { Problem, StreamProof } from './proof.ts'
+import { Residues } from './residues.ts'
+
+/**
+ * Proves a stream: the chain and every body against its hash, shapes and times, and by folding it again every
+ * digest that was recorded. What a stream has inherited is proved with its source; here only its link is. A stream that the
+ * log cannot give (a tombstone, a truncation, an event of another program) is a problem at the first event that was not given.
+ * `see` is given every event whose body is there.
+ */
+export async function verifyStream<State, Event extends StreamEvent, Command>(
+  stores: Stores,
+  aggregate: Aggregate<State, Event, Command>,
+  stream: string,
+  see?: (header: Header, body: Uint8Array) => void,
+): Promise<StreamProof> {
+  const chain = new StreamVerifier(stream)
+  const fold = new FoldVerifier(stores, aggregate)
+  const residues = new Residues<Event>(stores, aggregate, stream)
+  const attached: Problem[] = []
+  let damage: LogError | null = null
+  try {
+    for await (const { page, blobs } of wholeStream(stores, stream)) {
+      chain.page(page, blobs)
+      for (const event of page) {
+        const { header } = event
+        const left = event.erased ? await residues.of(header) : null
+        const own = event.erased ? null : (event.body ?? blobs.get(header.revision))
+        if (own) see?.(header, own)
+        const attachment = own ? aggregate.attachment?.(header, own) : undefined
+        const lost = attachment && (await attachmentFault(stores, event, attachment))
+        if (lost) attached.push({ revision: header.revision, code: 'BLOB', message: lost })
+        const waits = fold.next(event, blobs.get(header.revision), left)
+        if (waits !== null) await waits
+      }
+    }
+  } catch (error) {
+    if (!isStreamDamage(error)) throw error
+    damage = error
+  }
+  const { events, head, erased, problems } = chain.result()
+  const given = damageProblems(damage, events)
+  const all: Problem[] = [...problems, ...fold.problems, ...attached, ...given].sort((a, b) => a.revision - b.revision)
+  const { digests, recorded } = fold
+  const ok = all.length === 0 && events > 0
+  return { events, ok, head, erased, problems: all, digests, unchecked: recorded - digests }
+}
+
+/**
+ * Proves the chain and the bodies of a stream whose events no aggregate folds, such as `log-meta`. The proof holds no
+ * digests.
+ */
+export async function verifyChain(stores: Stores, stream: string): Promise<StreamProof> {
+  const chain = new StreamVerifier(stream)
+  let damage: LogError | null = null
+  try {
+    for await (const { page, blobs } of wholeStream(stores, stream)) chain.page(page, blobs)
+  } catch (error) {
+    if (!isStreamDamage(error)) throw error
+    damage = error
+  }
+  const { events, head, erased, problems } = chain.result()
+  const all: readonly Problem[] = [...problems, ...damageProblems(damage, events)]
+  return { events, ok: all.length === 0 && events > 0, head, erased, problems: all, digests: 0, unchecked: 0 }
+}
+
+/** The damaged event after `events` events, with the last good revision. */
+function damageProblems(damage: LogError | null, events: number): Problem[] {
+  if (damage === null) return []
+  const good = events === 0 ? 'no event before it can be read' : `the last good revision is ${events - 1}`
+  return [{ revision: events, code: 'CHAIN', message: `${damage.message} (${good})` }]
+}
+
+/** The fault of the attachment that an event names; null: none. */
+async function attachmentFault(
+  { log, blobs }: Stores,
+  event: RecordedEvent,
+  attachment: Attachment,
+): Promise<string | null> {
+  const sound = await isAttached(blobs, ownerOf(event.header), attachment).catch(missing)
+  if (sound instanceof LogError)
+    return (await wasErasedSince(log, event, sound)) ? null : 'the whole result that it names is missing'
+  return sound ? null : 'the whole result that it names is not the one that was stored'
+}
+
+/**
+ * The events of a stream with their blobs; null: a blob is missing. Where bodies were erased meanwhile, also what came since: the
+ * fact that names them is among that.
+ */
+async function* wholeStream({ log, blobs }: Stores, stream: string) {
+  let erased = false
+  for (let next = 0, pass = 1; pass === 1 || (pass === 2 && erased); pass++) {
+    for await (const read of log.read(stream, { from: next })) {
+      next += read.length
+      const page: RecordedEvent[] = []
+      const found = new Map<number, Uint8Array | null>()
+      for (const event of read) {
+        const { header } = event
+        if (header.body.place !== 'blob' || event.erased) page.push(event)
+        else {
+          const blob = await blobs.get(ownerOf(header), header.body.hash).catch(missing)
+          const isMissing = blob instanceof LogError
+          found.set(header.revision, isMissing ? null : blob)
+          page.push(isMissing && (await wasErasedSince(log, event, blob)) ? { ...event, erased: true } : event)
+        }
+        erased ||= page.at(-1)!.erased === true
+      }
+      yield { page, blobs: found }
+    }
+  }
+}
+
+/** The error, where it says that a blob is missing. */
+function missing(error: unknown): LogError {
+  if (error instanceof LogError && error.code === 'BLOB_MISSING') return error
+  throw error
+}

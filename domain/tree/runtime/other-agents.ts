@@ -1,0 +1,174 @@
+import type { Mailboxes } from '../../agent/runtime/mailboxes.ts'
+import type { AgentState } from '../../agent/state/state.ts'
+import { deliver } from '../../courier/runtime/deliver.ts'
+import { AgentError } from '../../external/errors.ts'
+import { ExternalMailbox } from '../../external/runtime/mailbox.ts'
+import { type ExternalState, isFinished } from '../../external/state.ts'
+import { base32, externalStream } from '../../log/ids.ts'
+import { idOf, kindOf } from '../../log/owner.ts'
+import type { Clock } from '../../ports/index.ts'
+import type { DelegatedRuns, RuntimePorts, ToolDesk } from '../../ports/runtime.ts'
+import { outcomeRetry } from '../../stream/runtime/retry.ts'
+import type { Member } from './member.ts'
+import { LOOK_MS, type TreeLeases } from './tree-leases.ts'
+import type { WorkspaceOrder } from './workspace-order.ts'
+
+/** The agent that has delegated, as it is now. */
+type Parent = Pick<Member, 'state'>
+
+interface Around {
+  readonly mailboxes: Mailboxes
+  readonly leases: TreeLeases
+  readonly order: WorkspaceOrder
+  /** Aborts when nothing is begun any more. */
+  readonly stopped: AbortSignal
+  /** Aborts when what is at work must end. */
+  readonly signal: AbortSignal
+  /** One of them has ended. */
+  moved(): void
+  failed(error: unknown): void
+}
+
+/**
+ * The other agents of a tree, to which its own ones have delegated (CONTRACTS 13). Each is started once, as its stream says, and
+ * its end is brought to its parent. What an earlier drive had at work is never started again: it is waited for until its end is
+ * in the log, as unknown where no process saw it.
+ */
+export class OtherAgents {
+  readonly #ports: RuntimePorts
+  readonly #around: Around
+  readonly #known = new Set<string>()
+  readonly #attended = new Set<Promise<void>>()
+
+  constructor(ports: RuntimePorts, around: Around) {
+    this.#ports = ports
+    this.#around = around
+  }
+
+  get busy(): boolean {
+    return this.#attended.size > 0
+  }
+
+  /** Looks after those of a member that were born, and after those that have ended and may not know that their parent knows. */
+  meet(member: Parent): void {
+    if (!this.#around.leases.holdsRun || this.#around.stopped.aborted) return
+    const { state } = member
+    // In a pause nothing is started; what is at work goes on, and its end is waited for.
+    if (!state.paused) for (const childId of bornOf(state)) this.#attend(childId, member)
+    for (const stream of Object.keys(state.courier.accepted))
+      if (kindOf(stream) === 'external') this.#attend(idOf(stream), member)
+  }
+
+  /** Something was recorded for one of them. */
+  notice(childId: string): void {
+    this.#ports.delegated?.at(childId)?.notice?.()
+  }
+
+  #attend(childId: string, parent: Parent): void {
+    if (this.#known.has(childId)) return
+    this.#known.add(childId)
+    const attended: Promise<void> = this.#seeThrough(childId, parent)
+      .catch((error: unknown) => this.#around.failed(error))
+      .finally(() => {
+        this.#attended.delete(attended)
+        this.#around.moved()
+      })
+    this.#attended.add(attended)
+  }
+
+  async #seeThrough(childId: string, parent: Parent): Promise<void> {
+    const { stopped, mailboxes } = this.#around
+    const mailbox = new ExternalMailbox(childId, this.#ports)
+    await mailbox.refresh()
+    if (mailbox.state === null) return this.#lost(childId, parent)
+    while (!isFinished(mailbox.state) && !stopped.aborted) {
+      if (parent.state.paused && mailbox.state.stage.at === 'requested') return void this.#known.delete(childId)
+      await this.#work(mailbox, parent)
+      await mailbox.refresh()
+    }
+    if (!isFinished(mailbox.state)) return
+    const retry = outcomeRetry(this.#ports, parent.state.agentId, `the end of ${childId}`, stopped)
+    await mailboxes.with(parent.state.agentId, (target) =>
+      retry.repeat(async () => {
+        await this.#ports.crashPoint?.('before_delivery')
+        await deliver(this.#ports, mailbox, target, retry)
+      }),
+    )
+  }
+
+  /** Starts what was not started, and waits for the end of what is at work. */
+  async #work(mailbox: ExternalMailbox, parent: Parent): Promise<void> {
+    const { delegated, clock } = this.#ports
+    const { leases, order, stopped } = this.#around
+    if (delegated === undefined)
+      throw new Error(
+        `${mailbox.agentId} is another agent, and this process runs none; drive the run where it was started`,
+      )
+    const handle = delegated.at(mailbox.agentId)
+    if (handle !== undefined) return this.#ended(handle)
+    if (mailbox.state!.stage.at !== 'requested') return pause(clock, stopped)
+    const worked = await leases.work(parent.state, () =>
+      order
+        .alone(stopped, async () => {
+          await mailbox.refresh()
+          if (mailbox.state!.stage.at === 'requested' && !parent.state.paused)
+            await this.#start(delegated, mailbox, parent)
+        })
+        .catch((error: unknown) => {
+          if (!stopped.aborted) throw error
+        }),
+    )
+    if (!worked) await pause(clock, stopped)
+  }
+
+  async #start(delegated: DelegatedRuns, mailbox: ExternalMailbox, parent: Parent): Promise<void> {
+    const desk = await this.#deskOf(mailbox.state!, parent)
+    try {
+      await this.#ended(await delegated.take(mailbox.agentId, parent.state.spec, desk))
+    } catch (error) {
+      // The log says why it was not started, or that another process has.
+      if (!(error instanceof AgentError) && (error as { code?: unknown }).code !== 'RUN_EXISTS') throw error
+    } finally {
+      await desk?.env.close(true).catch((error: Error) => this.#ports.warn?.(mailbox.agentId, error.message))
+    }
+  }
+
+  /** Where the calls of keepup's tools are performed that an agent may make; undefined: it may make none. */
+  async #deskOf({ tools, runId, agentId }: ExternalState, parent: Parent): Promise<ToolDesk | undefined> {
+    if (tools === undefined) return undefined
+    const ports = this.#ports
+    const driverId = [ports.driver, base32(ports.random.bytes(10))].filter(Boolean).join('-')
+    const env = await ports.environment(tools.spec, { runId, agentId, driverId })
+    return { ports, env, paused: () => parent.state.paused }
+  }
+
+  /** Waits for the end of a run, which is asked for where the drive must end. What became of it is in the log. */
+  async #ended(handle: NonNullable<ReturnType<DelegatedRuns['at']>>): Promise<void> {
+    const { signal } = this.#around
+    const cancel = () => handle.cancel('the drive of its run was stopped')
+    if (signal.aborted) cancel()
+    signal.addEventListener('abort', cancel, { once: true })
+    await handle.completion.catch(() => undefined)
+    signal.removeEventListener('abort', cancel)
+  }
+
+  /** The call of a child whose stream does not exist fails. */
+  async #lost(childId: string, parent: Parent): Promise<void> {
+    if (parent.state.family.children[childId]?.unreached !== false) return
+    const asking = { by: { kind: 'system', id: 'runtime' }, commandId: `lost:${childId}` } as const
+    const retry = outcomeRetry(this.#ports, parent.state.agentId, 'the loss of an agent', this.#around.stopped)
+    const lost = { kind: 'child_lost', childId, reason: 'its stream does not exist' } as const
+    await this.#around.mailboxes.with(parent.state.agentId, (mailbox) =>
+      retry.repeat(() => mailbox.submit(lost, asking, { fact: true, retry })),
+    )
+  }
+}
+
+const pause = (clock: Pick<Clock, 'sleep'>, signal: AbortSignal) => clock.sleep(LOOK_MS, signal).catch(() => undefined)
+
+/** Children of other kinds whose end is not known, as far as their birth was brought to their streams. */
+const bornOf = ({ family, courier }: AgentState): readonly string[] =>
+  Object.entries(family.children).flatMap(([childId, { since, external }]) => {
+    const owed = courier.owed[externalStream(childId)]
+    return external === undefined || owed === undefined || since >= owed.from ? [] : [childId]
+  })

@@ -1,0 +1,59 @@
+import { type Block, callArguments } from '../../../domain/agent/events/content.ts'
+import { externalStream } from '../../../domain/log/ids.ts'
+import type { Json, JsonObject } from '../../../domain/log/json.ts'
+import { ProjectionError } from '../../engine/errors.ts'
+import { bodyBytes } from '../../engine/projector/body.ts'
+import { type EventSources, readEvent } from '../../engine/queries/events.ts'
+import type { ApprovalRow } from './lists.ts'
+
+/**
+ * The arguments that the model gave a call, from the answer that asked for it (`requested_revision` and `block` of its
+ * row); null: none known, no JSON object, or erased.
+ */
+export async function argumentsOf(
+  sources: EventSources,
+  agentId: string | null,
+  revision: number | null,
+  block: number | null,
+): Promise<JsonObject | null> {
+  if (agentId === null || revision === null || block === null) return null
+  // The tables may have seen what the log has lost since.
+  const event = await readEvent(sources, agentId, revision).catch(unlessFound)
+  if (event === null) return null
+  const asked = event.type === 'model_call_end' ? event.body?.content[block] : undefined
+  return asked ? callArguments(asked) : null
+}
+
+/** The subject of an approval: the arguments of its call, or the permission that another agent asks for. */
+export const approvalArguments = async (sources: EventSources, row: ApprovalRow): Promise<JsonObject | null> =>
+  (await argumentsOf(sources, row.agent_id, row.call_requested_revision, row.block)) ??
+  (await outsideInput(sources, row.agent_id, row.call_requested_revision ?? row.requested_revision))
+
+/**
+ * What another agent asks leave for, or gives a tool of keepup's, from the event that says so; null: erased, or it is none of
+ * these.
+ */
+export async function outsideInput(
+  sources: EventSources,
+  agentId: string,
+  revision: number | null,
+): Promise<JsonObject | null> {
+  if (revision === null) return null
+  for await (const [event] of sources.log.read(externalStream(agentId), { from: revision, limit: 1 })) {
+    if (event === undefined || !ASKING.has(event.header.type)) return null
+    const bytes = await bodyBytes(event, sources)
+    if (bytes === null || 'poison' in bytes) return null
+    const body = JSON.parse(new TextDecoder().decode(bytes)) as { readonly input?: Json; readonly content?: [Block] }
+    const input = body.content === undefined ? (body.input ?? null) : callArguments(body.content[0])
+    return input !== null && typeof input === 'object' && !Array.isArray(input) ? (input as JsonObject) : { input }
+  }
+  return null
+}
+
+/** Events of another agent that ask for something. */
+const ASKING: ReadonlySet<string> = new Set(['permission_requested', 'tool_call_requested'])
+
+const unlessFound = (error: unknown): null => {
+  if (error instanceof ProjectionError && error.code === 'NOT_FOUND') return null
+  throw error
+}

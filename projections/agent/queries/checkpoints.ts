@@ -1,0 +1,102 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { Database } from '../../engine/schema/database.ts'
+import { history } from '../../engine/schema/views.ts'
+
+// CheckpointManager (seed 000, 5.5): lists checkpoints and finds one; a fold of the log makes its state.
+
+/** A checkpoint as its row shows it. `agent_id` is the source's where a fork inherited it. */
+export interface CheckpointRow {
+  readonly id: string
+  readonly agent_id: string
+  readonly step: number
+  readonly run_id: string
+  readonly turn: number
+  readonly revision: number
+  readonly position: number
+  readonly timestamp: string
+  readonly tool_call_id: string | null
+  readonly digest: string | null
+  readonly fold: number | null
+}
+
+const COLUMNS = sql.raw(
+  'c.agent_id, c.run_id, c.turn, c.revision, c.position, c.timestamp, c.tool_call_id, c.digest, c.fold',
+)
+
+/**
+ * Rows of one agent. Steps are an index, unless a body that said one was erased: then all are counted out by the view.
+ */
+async function rowsOf(db: Kysely<Database>, agentId: string, where: RawBuilder<unknown>): Promise<CheckpointRow[]> {
+  const erased = await db
+    .selectFrom('checkpoint_rows')
+    .select('revision')
+    .where('agent_id', '=', agentId)
+    .where('step', 'is', null)
+    .limit(1)
+    .execute()
+  const source =
+    erased.length === 0
+      ? sql`(select * from checkpoint_rows where agent_id = ${agentId}) as c`
+      : sql`(select c.agent_id, c.run_id, c.turn, c.revision, c.position, c.timestamp, c.tool_call_id, c.digest, c.fold, f.step
+        from checkpoint_rows c join checkpoint_facts f on f.agent_id = c.agent_id and f.revision = c.revision
+        where c.agent_id = ${agentId} and f.agent_id = ${agentId}) as c`
+  const { rows } = await sql<
+    Omit<CheckpointRow, 'id'>
+  >`select ${COLUMNS}, c.step from ${source} where ${where}`.execute(db)
+  return rows.map(named)
+}
+
+/** An agent's own checkpoints in order of step, at most `limit` after the position `after` of the log. */
+export const listCheckpoints = (
+  db: Kysely<Database>,
+  agentId: string,
+  { after = -1, limit = 100 }: { after?: number; limit?: number } = {},
+): Promise<CheckpointRow[]> => rowsOf(db, agentId, sql`c.position > ${after} order by c.position limit ${limit}`)
+
+/** The checkpoint of a step, the agent's own or the one it inherited as a fork; null: none. */
+export async function findCheckpoint(
+  db: Kysely<Database>,
+  agentId: string,
+  step: number,
+): Promise<CheckpointRow | null> {
+  for (const { id, upto } of await historyOf(db, agentId, Number.MAX_SAFE_INTEGER)) {
+    const [row] = await rowsOf(db, id, sql`c.step = ${step} and c.revision <= ${upto}`)
+    if (row) return row
+  }
+  return null
+}
+
+const named = (row: Omit<CheckpointRow, 'id'>): CheckpointRow => ({ id: `${row.agent_id}.s${row.step}`, ...row })
+
+/** Which prefixes of which agents' streams make up an agent's history at a revision: its own first. */
+export async function historyOf(
+  db: Kysely<Database>,
+  agentId: string,
+  revision: number,
+): Promise<{ id: string; upto: number }[]> {
+  const { rows } = await sql<{ id: string; upto: number }>`${literal(history, agentId, revision)}
+    select id, upto from h order by d`.execute(db)
+  return rows
+}
+
+/** The cost of model calls up to a checkpoint, through forks; a late answer's figures stand in the place of its estimate. */
+export async function usageAt(db: Kysely<Database>, row: CheckpointRow) {
+  const { rows } = await sql<{
+    input: number
+    output: number
+    nano: number
+  }>`${literal(history, row.agent_id, row.revision)}
+    select coalesce(sum(m.input + m.cache_read + m.cache_write), 0) as input, coalesce(sum(m.output), 0) as output,
+      coalesce(sum(m.nano_dollars), 0) as nano
+    from h join model_calls m on m.agent_id = h.id and m.ended_revision <= h.upto`.execute(db)
+  const { input, output, nano } = rows[0]!
+  return { inputTokens: input, outputTokens: output, cost: nano / 1e9, nanoDollars: nano }
+}
+
+// The fragments are texts made for columns of an outer query; here the place is given as values.
+function literal(fragment: (agent: string, revision: string) => string, agentId: string, revision: number) {
+  if (!Number.isSafeInteger(revision)) throw new RangeError(`revision ${revision} is no whole number`)
+  // Its column, because that also says how its text compares.
+  const agent = `(select id from agents where id = '${agentId.replaceAll("'", "''")}')`
+  return sql.raw(fragment(agent, String(revision)))
+}

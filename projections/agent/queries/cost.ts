@@ -1,0 +1,51 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { Database } from '../../engine/schema/database.ts'
+import { SUMS, sumOf, type UsageSum } from './usage.ts'
+
+export type CostBy = 'model' | 'role' | 'day' | 'tool'
+
+export interface Cost {
+  /** Dearest first. `name`: '' where there is none, as of a run without a role or a turn without a call. */
+  readonly rows: readonly { readonly name: string; readonly sum: UsageSum }[]
+  /** Every model call once. By tool it may be less than the sum of the rows. */
+  readonly total: UsageSum
+}
+
+/** When an attempt ended, or began where it has not ended. */
+const AT = sql<string>`coalesce(m.ended_at, m.started_at, '')`
+
+const NAMES: Record<CostBy, RawBuilder<string>> = {
+  model: sql`m.model`,
+  role: sql`(select l.role from agent_lineage l where l.id = m.agent_id)`,
+  day: sql`substr(${AT}, 1, 10)`,
+  tool: sql`t.tool_name`,
+}
+
+/** The tools that a turn has called, each once. */
+const CALLED = sql`left join (select distinct agent_id, turn, tool_name from tool_calls) t
+  on t.agent_id = m.agent_id and t.turn = m.turn`
+
+/**
+ * The cost of model calls by a criterion, of all runs or of one, those that ended at or after `since`. By tool a turn counts in
+ * full for every tool that it called.
+ */
+export async function costBy(
+  db: Kysely<Database>,
+  by: CostBy,
+  { since, runId }: { since?: string; runId?: string },
+): Promise<Cost> {
+  const where = sql`where ${AT} >= ${since ?? ''}${runId === undefined ? sql`` : sql` and m.run_id = ${runId}`}`
+  const calls = (name: RawBuilder<string>, join: RawBuilder<unknown>) =>
+    sql<Database['model_calls'] & { name: string }>`(select m.*, coalesce(${name}, '') as name
+      from model_calls m ${join} ${where})`.as('c')
+  const rows = await db
+    .selectFrom(calls(NAMES[by], by === 'tool' ? CALLED : sql``))
+    .select('name')
+    .select(SUMS)
+    .groupBy('name')
+    .execute()
+  const total = await db.selectFrom(calls(sql`''`, sql``)).select(SUMS).executeTakeFirstOrThrow()
+  const dearest = rows.map(({ name, ...sums }) => ({ name: String(name), sum: sumOf(sums) }))
+  dearest.sort((a, b) => b.sum.nanoDollars - a.sum.nanoDollars || (a.name < b.name ? -1 : 1))
+  return { rows: by === 'day' ? dearest.sort((a, b) => (a.name < b.name ? -1 : 1)) : dearest, total: sumOf(total) }
+}

@@ -1,0 +1,69 @@
+import type { Kysely } from 'kysely'
+import type { ArtifactRow, Database } from '../../engine/schema/database.ts'
+import type { Row } from '../../engine/schema/tables.ts'
+import { reached } from './reached.ts'
+
+/** Streams, of all runs or of one, that stopped at an event this program cannot take, oldest first. */
+export function listParked(db: Kysely<Database>, runId?: string): Promise<Row<'parked'>[]> {
+  const query = db.selectFrom('parked').selectAll().orderBy('position')
+  return (runId === undefined ? query : query.where('run_id', '=', runId)).execute()
+}
+
+/** Documents in the order of their creation; at most `limit` after the position `after`. */
+export function listDocuments(
+  db: Kysely<Database>,
+  { after, limit = 100 }: { after?: number; limit?: number },
+): Promise<Row<'documents'>[]> {
+  const query = db.selectFrom('documents').selectAll().orderBy('started').limit(limit)
+  return (after === undefined ? query : query.where('started', '>', after)).execute()
+}
+
+/** Artifacts of a run or of an agent, in order of their (last) registration; at most `limit` after the position `after`. */
+export function listArtifacts(
+  db: Kysely<Database>,
+  { runId, agentId, after, limit = 100 }: { runId?: string; agentId?: string; after?: number; limit?: number },
+): Promise<ArtifactRow[]> {
+  let query = db.selectFrom('artifacts').selectAll().orderBy('position').limit(limit)
+  if (runId !== undefined) query = query.where('run_id', '=', runId)
+  if (agentId !== undefined) query = query.where('agent_id', '=', agentId)
+  if (after !== undefined) query = query.where('position', '>', after)
+  return query.execute()
+}
+
+/** An approval, and the place of its call's arguments: see {@link argumentsOf} in checkpoint.ts. */
+export type ApprovalRow = Row<'approvals'> & {
+  readonly call_requested_revision: number | null
+  readonly block: number | null
+}
+
+/**
+ * Approvals in the order in which they were asked for: of a run, of a call, in a state; at most `limit` after the position
+ * `after`. `pending`: only approvals that a call still waits for.
+ */
+export function listApprovals(
+  db: Kysely<Database>,
+  which: { runId?: string; toolCallId?: string; state?: string; after?: number; limit?: number },
+): Promise<ApprovalRow[]> {
+  const { runId, toolCallId, state, after, limit } = which
+  let query = db
+    .selectFrom('approvals as p')
+    .leftJoin('tool_calls as t', (join) =>
+      join.onRef('t.agent_id', '=', 'p.agent_id').onRef('t.id', '=', 'p.tool_call_id'),
+    )
+    .selectAll('p')
+    .select(['t.requested_revision as call_requested_revision', 't.block'])
+    .orderBy('p.requested_position')
+  if (runId !== undefined) query = query.where('p.run_id', '=', runId)
+  if (toolCallId !== undefined) query = query.where('p.tool_call_id', '=', toolCallId)
+  if (after !== undefined) query = query.where('p.requested_position', '>', after)
+  if (limit !== undefined) query = query.limit(limit)
+  if (state === 'pending') {
+    query = query
+      .innerJoin('agents as a', 'a.id', 'p.agent_id')
+      .where('p.call_ended_at', 'is', null)
+      .where('a.completed_at', 'is', null)
+      .where(reached('p.agent_id')) as typeof query
+  }
+  if (state !== undefined) query = query.where('p.status', '=', state)
+  return query.execute()
+}

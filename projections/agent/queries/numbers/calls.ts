@@ -1,0 +1,89 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { Database } from '../../../engine/schema/database.ts'
+
+/** Which calls count: those that ended (or began, where they have not ended) at or after `since`, of all runs or of one. */
+export interface Which {
+  /** ISO 8601 in UTC. */
+  readonly since?: string
+  readonly runId?: string
+}
+
+/** Calls of one kind: how many, how they ended, and how long they took. */
+export interface Measured {
+  /** '' where there is none. */
+  readonly name: string
+  readonly calls: number
+  readonly failed: number
+  /** Times in ms; null: no call has one. Of so many percent of the calls none took longer. */
+  readonly p50: number | null
+  readonly p95: number | null
+  readonly p99: number | null
+  readonly most: number | null
+}
+
+/** How often calls of a name ended with a code. */
+export interface Failures {
+  readonly name: string
+  readonly code: string
+  readonly count: number
+}
+
+/** The calls of a table, each with `at`, `failed` (0, 1) and `ms`. */
+export interface Source {
+  readonly calls: RawBuilder<unknown>
+  readonly name: RawBuilder<string>
+}
+
+const AT = sql`coalesce(c.ended_at, c.started_at`
+
+/**
+ * Of tools: calls that ended, or have begun. A command with another exit code than 0 has failed. A call of a fork's prefix
+ * counts in its source.
+ */
+const TOOL_CALLS = sql`(select c.tool_name as name, c.run_id, c.duration_ms as ms,
+    coalesce(c.code, case when c.exit_code < 0 then 'SIGNAL' when c.exit_code > 0 then 'EXIT_' || c.exit_code end) as code,
+    case when c.status = 'failed' or c.exit_code <> 0 then 1 else 0 end as failed, ${AT}, c.requested_at, '') as at
+  from tool_calls c where c.requested_revision is not null) as c`
+
+/** Of models: attempts. One that was given up has failed. */
+const MODEL_CALLS = sql`(select c.model as name, c.run_id,
+    case when c.status = 'lost' then 'LOST' else c.code end as code, c.duration_ms as ms,
+    case when c.status in ('failed', 'lost') then 1 else 0 end as failed, ${AT}, '') as at
+  from model_calls c) as c`
+
+const NAME = sql<string>`coalesce(c.name, '')`
+const DAY = sql<string>`substr(c.at, 1, 10)`
+
+export const SOURCES = {
+  tools: { calls: TOOL_CALLS, name: NAME },
+  models: { calls: MODEL_CALLS, name: NAME },
+  toolDays: { calls: TOOL_CALLS, name: DAY },
+  modelDays: { calls: MODEL_CALLS, name: DAY },
+} as const satisfies Record<string, Source>
+
+const where = ({ since, runId }: Which) =>
+  sql`where c.at >= ${since ?? ''}${runId === undefined ? sql`` : sql` and c.run_id = ${runId}`}`
+
+/** The least time that so many percent of the calls did not exceed. */
+const percentile = (percent: number) =>
+  sql<number | null>`max(case when ms is not null and place = (timed * ${sql.lit(percent)} + 99) / 100 then ms end)`
+
+/** Calls by a name, with the nearest-rank percentiles of their times; in order of the names. */
+export async function measured(db: Kysely<Database>, source: Source, which: Which): Promise<readonly Measured[]> {
+  const { rows } = await sql<Measured>`select name, count(*) as calls, sum(failed) as failed,
+      ${percentile(50)} as p50, ${percentile(95)} as p95, ${percentile(99)} as p99, max(ms) as most
+    from (
+      select name, failed, ms, count(ms) over (partition by name) as timed,
+        row_number() over (partition by name, case when ms is null then 1 else 0 end order by ms) as place
+      from (select ${source.name} as name, c.failed, c.ms from ${source.calls} ${where(which)}) as named) as placed
+    group by name order by name`.execute(db)
+  return rows
+}
+
+/** How calls failed or were refused, the most frequent first. */
+export async function failures(db: Kysely<Database>, source: Source, which: Which): Promise<readonly Failures[]> {
+  const { rows } = await sql<Failures>`select ${source.name} as name, c.code as code, count(*) as count
+    from ${source.calls} ${where(which)} and c.code is not null
+    group by 1, 2 order by 3 desc, 1, 2`.execute(db)
+  return rows
+}

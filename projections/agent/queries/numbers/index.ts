@@ -1,0 +1,38 @@
+import type { Kysely } from 'kysely'
+import type { Database } from '../../../engine/schema/database.ts'
+import { type Failures, failures, type Measured, measured, SOURCES, type Which } from './calls.ts'
+import { type Budget, budgets, type Recoveries, type Routed, type RunDay, recoveries, routed, runDays } from './runs.ts'
+
+/** Budgets that are listed at most. */
+const BUDGETS = 200
+
+/** How a deployment does: what was called, how it ended, how long it took, what was chosen, and what is left. */
+export interface Numbers {
+  readonly tools: readonly Measured[]
+  readonly toolFailures: readonly Failures[]
+  readonly models: readonly Measured[]
+  readonly modelFailures: readonly Failures[]
+  /** By day (UTC). */
+  readonly toolDays: readonly Measured[]
+  readonly modelDays: readonly Measured[]
+  readonly runDays: readonly RunDay[]
+  readonly routes: readonly Routed[]
+  readonly recoveries: Recoveries
+  readonly budgets: readonly Budget[]
+}
+
+/** The figures of all runs or of one. Percentiles are those of calls that have a time. */
+export async function numbersOf(db: Kysely<Database>, which: Which): Promise<Numbers> {
+  return {
+    tools: await measured(db, SOURCES.tools, which),
+    toolFailures: await failures(db, SOURCES.tools, which),
+    models: await measured(db, SOURCES.models, which),
+    modelFailures: await failures(db, SOURCES.models, which),
+    toolDays: await measured(db, SOURCES.toolDays, which),
+    modelDays: await measured(db, SOURCES.modelDays, which),
+    runDays: await runDays(db, which),
+    routes: await routed(db, which),
+    recoveries: await recoveries(db, which),
+    budgets: await budgets(db, which, BUDGETS),
+  }
+}

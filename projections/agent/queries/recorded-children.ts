@@ -1,0 +1,25 @@
+import { type Kysely, sql } from 'kysely'
+import type { Database } from '../../engine/schema/database.ts'
+import { history } from '../../engine/schema/views.ts'
+
+/** A child that had ended before the fork, as its source recorded it: it belongs to the source's run. */
+export interface RecordedChild {
+  readonly agentId: string
+  /** The agent whose stream recorded it. */
+  readonly parentId: string
+  readonly runId: string
+  readonly role: string | null
+  readonly status: string
+  readonly code: string | null
+}
+
+/** The ended children that a run inherits as a fork, in the order of their births. Nothing drives them again. */
+export async function recordedChildren(db: Kysely<Database>, runId: string): Promise<RecordedChild[]> {
+  const { rows } = await sql<RecordedChild>`select n.child_id as "agentId", n.agent_id as "parentId",
+      n.run_id as "runId", n.role, n.status, n.code
+    from agents a join (select * from children) as n on n.ended_revision is not null
+    where a.id = ${runId} and a.forked_from is not null and exists (${sql.raw(history('a.id', '0'))}
+      select 1 from h where h.d > 0 and h.id = n.agent_id and n.ended_revision <= h.upto)
+    order by n.delegated_at, n.child_id`.execute(db)
+  return rows
+}

@@ -1,0 +1,113 @@
+import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
+import type { Database } from '../../engine/schema/database.ts'
+import { pathCell } from '../rows/touched-files.ts'
+import { reached } from './reached.ts'
+import type { Waiting } from './waiting.ts'
+
+export type RunStatus = 'active' | 'recovering' | 'completed' | 'failed'
+
+/** Which runs a list shows; a run is shown where all of it holds. */
+export interface RunFilter {
+  readonly status?: RunStatus
+  /** The code that the run ended with, such as CANCELLED. */
+  readonly error?: string
+  readonly role?: string
+  /** The model that the run asks for. */
+  readonly model?: string
+  /** It has cost more than this, in nano-dollars. */
+  readonly over?: number
+  /** A file that a call of it read or wrote: a path in the workspace, or an absolute one. */
+  readonly file?: string
+  /** The person who started it, decided an approval of it, or gave it input. */
+  readonly person?: string
+  /** When it was started, ISO 8601; `until` is exclusive. */
+  readonly since?: string
+  readonly until?: string
+  /** The beginning of its id. */
+  readonly prefix?: string
+  /** An agent of it waits for one of these. */
+  readonly waiting?: readonly Waiting['for'][]
+  /** See {@link saying}. */
+  readonly text?: string
+}
+
+export type RunsQuery<O> = SelectQueryBuilder<Database, 'runs', O>
+
+/** Sorts after every character. */
+const LAST = '\u{10ffff}'
+
+/** Narrows a query of `runs` to those that the filter wants, but for its text. */
+export function filtered<O>(query: RunsQuery<O>, f: RunFilter): RunsQuery<O> {
+  let q = query
+  if (f.status !== undefined) q = q.where('status', '=', f.status)
+  // As text, so that the partial index is used.
+  if (f.error === 'CANCELLED') q = q.where(sql<boolean>`code = 'CANCELLED'`)
+  else if (f.error !== undefined) q = q.where('code', '=', f.error)
+  if (f.role !== undefined) q = q.where(ownOrInherited('role', f.role))
+  if (f.model !== undefined) q = q.where(ownOrInherited('model', f.model))
+  if (f.since !== undefined) q = q.where('created_at', '>=', f.since)
+  if (f.until !== undefined) q = q.where('created_at', '<', f.until)
+  if (f.prefix !== undefined) q = q.where('id', '>=', f.prefix).where('id', '<', f.prefix + LAST)
+  if (f.person !== undefined) q = q.where(sql<boolean>`id in (${runsOfPerson(f.person)})`)
+  if (f.file !== undefined) q = q.where(sql<boolean>`id in (${runsWithFile(f.file)})`)
+  if (f.waiting !== undefined)
+    q = q.where(sql<boolean>`id in (select run_id from waiting
+      where reason in (${sql.join(f.waiting)}) and ${reached('waiting.agent_id')})`)
+  if (f.over !== undefined) {
+    const cost = sql`(select coalesce(sum(m.nano_dollars), 0) from model_calls m where m.run_id = runs.id)`
+    q = q.where(sql<boolean>`${cost} > ${f.over}`)
+  }
+  return q
+}
+
+/** A fork's row has only what it changed; the rest is that of the run it began with. */
+function ownOrInherited(column: 'role' | 'model', value: string): RawBuilder<boolean> {
+  const name = sql.ref(column)
+  return sql<boolean>`(id in (select id from runs where ${name} = ${value} union all
+    select f.id from runs f where f.forked_from > '' and f.${name} is null and ${value} = (
+      with recursive up(value, source) as (
+        select s.${name}, s.forked_from from runs s where s.id = f.forked_from
+        union all
+        select s.${name}, s.forked_from from up join runs s on s.id = up.source where up.value is null)
+      select value from up where value is not null limit 1)))`
+}
+
+function runsOfPerson(person: string): RawBuilder<unknown> {
+  const said = sql`(${`user:${person}`}, ${`approver:${person}`})`
+  return sql`select id from runs where created_by in ${said}
+    union all select run_id from inputs where ${sql.ref('by')} in ${said}
+    union all select run_id from approvals where decided_by in ${said}
+    union all select run_id from standing_approvals where ${sql.ref('by')} in ${said}`
+}
+
+/** Calls whose intent is recorded: a call that was refused has touched nothing. */
+function runsWithFile(file: string): RawBuilder<unknown> {
+  const touched = sql`select f.run_id from touched_files f
+    join tool_calls t on t.agent_id = f.agent_id and t.id = f.tool_call_id and t.ran = 1`
+  if (!file.startsWith('/')) return sql`${touched} where f.path = ${pathCell(file.replace(/^\.\//, ''))}`
+  const parts = file.split('/')
+  const ends = parts.map((_, i) => pathCell(parts.slice(i).join('/'))).filter((end) => end !== '')
+  return sql`${touched} join runs r on r.id = f.run_id
+    where f.path in (${sql.join(ends)}) and r.workspace || '/' || f.path = ${file}`
+}
+
+const asciiLower = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+
+/**
+ * Those of some runs in which a text occurs, without regard to the case of A to Z: in their result, in what people said to
+ * them, and in the model's answers, of each input and answer in its first 500 characters.
+ */
+export async function saying(db: Kysely<Database>, ids: readonly string[], text: string): Promise<Set<string>> {
+  if (ids.length === 0) return new Set()
+  const pattern = `%${asciiLower(text).replaceAll(/[\\%_]/g, '\\$&')}%`
+  const holds = (column: string) => sql`lower(${sql.ref(column)}) like ${pattern} escape '\\'`
+  const among = sql`(${sql.join(ids)})`
+  const { rows } = await sql<{ id: string }>`
+    select id from runs where id in ${among} and ${holds('summary')}
+    union select run_id from inputs where run_id in ${among} and ${holds('preview')}
+    union select run_id from model_calls where run_id in ${among} and ${holds('preview')}`.execute(db)
+  return new Set(rows.map((row) => row.id))
+}
+
+/** Does a text hold another, as {@link saying} compares them? */
+export const holdsText = (whole: string, part: string): boolean => asciiLower(whole).includes(asciiLower(part))

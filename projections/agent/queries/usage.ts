@@ -1,0 +1,100 @@
+import { type Kysely, sql } from 'kysely'
+import type { Database } from '../../engine/schema/database.ts'
+
+/** Sums over model calls: tokens split as the provider bills them, nano-dollars, and how much of it is not certain. */
+export interface UsageSum {
+  /** Attempts that reached an end or are in flight. */
+  readonly calls: number
+  readonly input: number
+  readonly output: number
+  readonly cacheRead: number
+  readonly cacheWrite: number
+  readonly nanoDollars: number
+  /** Calls of unknown cost: `nanoDollars` is without them. */
+  readonly unpriced: number
+  /** Runs of other agents that have reported no usage: the tokens are without them. */
+  readonly untold: number
+  /** The part of the above whose driver died before the outcome was recorded: estimates. */
+  readonly inDoubt: { readonly calls: number; readonly tokens: number; readonly nanoDollars: number }
+  /** Calls whose figures were erased with their bodies. */
+  readonly erased: number
+}
+
+export const NOTHING: UsageSum = {
+  calls: 0,
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  nanoDollars: 0,
+  unpriced: 0,
+  untold: 0,
+  inDoubt: { calls: 0, tokens: 0, nanoDollars: 0 },
+  erased: 0,
+}
+
+const total = (column: string) => sql<number>`coalesce(sum(${sql.ref(column)}), 0)`
+const lost = (value: string) =>
+  sql<number>`coalesce(sum(case when status = 'lost' then ${sql.raw(value)} else 0 end), 0)`
+
+/** The columns of a sum over rows of `model_calls`, for {@link sumOf}. */
+export const SUMS = [
+  sql<number>`count(*)`.as('calls'),
+  total('input').as('input'),
+  total('output').as('output'),
+  total('cache_read').as('cacheRead'),
+  total('cache_write').as('cacheWrite'),
+  total('nano_dollars').as('nanoDollars'),
+  // Another agent is one model call in turn 0. A failed call of keepup's own agents has used nothing.
+  sql<number>`coalesce(sum(case when nano_dollars is null and (input is not null or turn = 0) then 1 else 0 end), 0)`.as(
+    'unpriced',
+  ),
+  sql<number>`coalesce(sum(case when turn = 0 and input is null then 1 else 0 end), 0)`.as('untold'),
+  lost('1').as('lostCalls'),
+  lost('coalesce(input + output + cache_read + cache_write, 0)').as('lostTokens'),
+  lost('coalesce(nano_dollars, 0)').as('lostNanoDollars'),
+  sql<number>`coalesce(sum(case when status = 'ended' then 1 else 0 end), 0)`.as('erased'),
+] as const
+
+type Summed = Omit<UsageSum, 'inDoubt'> & { lostCalls: number; lostTokens: number; lostNanoDollars: number }
+
+export const sumOf = ({ lostCalls, lostTokens, lostNanoDollars, ...sums }: Summed): UsageSum => ({
+  ...sums,
+  inDoubt: { calls: lostCalls, tokens: lostTokens, nanoDollars: lostNanoDollars },
+})
+
+/** Usage of some runs, by a column of `model_calls`: the run, the agent or the model. Lost attempts count. */
+export async function usageBy(
+  db: Kysely<Database>,
+  by: 'run_id' | 'agent_id' | 'model',
+  runIds: readonly string[],
+): Promise<Map<string, UsageSum>> {
+  if (runIds.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('model_calls')
+    .select(sql<string>`coalesce(${sql.ref(by)}, '')`.as('name'))
+    .select(SUMS)
+    .where('run_id', 'in', runIds)
+    .groupBy('name')
+    .execute()
+  return new Map(rows.map(({ name, ...sums }) => [name, sumOf(sums)]))
+}
+
+export function plus(a: UsageSum, b: UsageSum): UsageSum {
+  return {
+    calls: a.calls + b.calls,
+    input: a.input + b.input,
+    output: a.output + b.output,
+    cacheRead: a.cacheRead + b.cacheRead,
+    cacheWrite: a.cacheWrite + b.cacheWrite,
+    nanoDollars: a.nanoDollars + b.nanoDollars,
+    unpriced: a.unpriced + b.unpriced,
+    untold: a.untold + b.untold,
+    inDoubt: {
+      calls: a.inDoubt.calls + b.inDoubt.calls,
+      tokens: a.inDoubt.tokens + b.inDoubt.tokens,
+      nanoDollars: a.inDoubt.nanoDollars + b.inDoubt.nanoDollars,
+    },
+    erased: a.erased + b.erased,
+  }
+}

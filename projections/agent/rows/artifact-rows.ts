@@ -1,0 +1,41 @@
+import type { JsonObject } from '../../../domain/log/json.ts'
+import { type Change, put } from '../../engine/changes/change.ts'
+import type { ProjectedEvent } from './event.ts'
+
+/** The content of an item of a call's `artifacts`; null where it is not known any more. */
+function contentOf(args: JsonObject | null | undefined, item: number): string | null {
+  const items = args?.artifacts
+  const found = Array.isArray(items) ? items[item] : null
+  const content = found !== null && typeof found === 'object' && !Array.isArray(found) ? found?.content : null
+  return typeof content === 'string' ? content : null
+}
+
+/**
+ * ArtifactManager, its table: changes of `artifact_rows`. Registering the same id again shows the newest; one of which nothing is left is in the
+ * events only.
+ */
+export function artifactRows(e: ProjectedEvent): Change[] {
+  if (e.type !== 'artifact_registered' || !e.body) return []
+  const { id, type, title, path, argumentsRef, hash, size, mimeType, claimed } = e.body.artifact
+  return [
+    put(
+      'artifact_rows',
+      { agent_id: e.agentId, artifact_id: id },
+      {
+        run_id: e.runId,
+        tool_call_id: e.toolCallId ?? null,
+        revision: e.revision,
+        position: e.position,
+        artifact_type: type,
+        title: title ?? null,
+        path: path ?? null,
+        content: argumentsRef === undefined ? null : contentOf(e.arguments, argumentsRef.item),
+        hash: hash ?? null,
+        size: size ?? null,
+        mime_type: mimeType ?? null,
+        claimed: claimed ? 1 : 0,
+        created_at: e.time,
+      },
+    ),
+  ]
+}

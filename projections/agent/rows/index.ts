@@ -1,0 +1,78 @@
+import { agent } from '../../../domain/agent/decide/aggregate.ts'
+import { isEventType, upcast } from '../../../domain/agent/events/codec.ts'
+import { versions } from '../../../domain/agent/events/events.ts'
+import { Residues } from '../../../domain/stream/runtime/residues.ts'
+import { minReaderIn } from '../../engine/changes/body.ts'
+import { type Change, set } from '../../engine/changes/change.ts'
+import type { StreamKind } from '../../engine/changes/stream-kind.ts'
+import { agents } from './agents.ts'
+import { approvals, standingApprovals } from './approvals.ts'
+import { referenceOf, withArguments } from './arguments.ts'
+import { artifactRows } from './artifact-rows.ts'
+import { checkpointRows } from './checkpoint-rows.ts'
+import { decode } from './decode.ts'
+import type { ProjectedEvent } from './event.ts'
+import { contextVariables, gateChecks, modelRoutes, phases, workspaceVersions } from './history.ts'
+import { inputs } from './inputs.ts'
+import { messageReceipts, messages } from './messages.ts'
+import { modelCalls } from './model-calls.ts'
+import { permissions } from './permissions.ts'
+import { restores } from './restores.ts'
+import { runs } from './runs.ts'
+import { tasks } from './tasks.ts'
+import { toolCalls } from './tool-calls.ts'
+import { touchedFiles } from './touched-files.ts'
+import { artifactRegistrations, bounces, budgetChanges, children } from './tree.ts'
+
+const tables: readonly ((event: ProjectedEvent) => Change[])[] = [
+  runs,
+  agents,
+  inputs,
+  toolCalls,
+  touchedFiles,
+  modelCalls,
+  modelRoutes,
+  phases,
+  gateChecks,
+  contextVariables,
+  workspaceVersions,
+  checkpointRows,
+  artifactRows,
+  approvals,
+  standingApprovals,
+  permissions,
+  tasks,
+  restores,
+  children,
+  budgetChanges,
+  artifactRegistrations,
+  bounces,
+  messages,
+  messageReceipts,
+]
+
+/** The row changes of an agent's event, in all tables. Pure: the same event always gives the same changes. */
+export function changesOf(event: ProjectedEvent): Change[] {
+  const changes: Change[] = []
+  for (const table of tables) for (const change of table(event)) changes.push(change)
+  return changes
+}
+
+/** How an agent's stream becomes rows. */
+export const agentRows: StreamKind<ProjectedEvent> = {
+  minReader: minReaderIn,
+  decode,
+  changes: changesOf,
+  referenceOf,
+  withReferred: withArguments,
+  parked: (id, revision) => [set('agents', { id }, { incomplete_from: revision })],
+  upcast({ type, version }, body) {
+    if (!isEventType(type) || version >= versions[type]) return null
+    try {
+      return upcast(type, version, JSON.parse(body))
+    } catch {
+      return null
+    }
+  },
+  residues: (stores, stream) => new Residues(stores, agent, stream),
+}

@@ -1,0 +1,28 @@
+import { type Change, put, set } from '../../engine/changes/change.ts'
+import { actorText } from '../../engine/text.ts'
+import type { ProjectedEvent } from './event.ts'
+
+/** Changes of `restores`: who put the files of which version back, and how that ended. */
+export function restores(e: ProjectedEvent): Change[] {
+  if (e.type === 'restore_requested')
+    return [
+      put(
+        'restores',
+        { agent_id: e.agentId, revision: e.revision },
+        {
+          run_id: e.runId,
+          step: e.body?.step ?? null,
+          tree: e.body?.tree ?? null,
+          replaces: e.body?.replaces ?? null,
+          by: actorText(e.actor),
+          claimed: e.actor.claimed ? 1 : 0,
+          reason: e.body?.reason ?? null,
+          requested_at: e.time,
+        },
+      ),
+    ]
+  if (e.type !== 'restore_ended' || !e.body) return []
+  const { restore, outcome, error } = e.body
+  const ended = { outcome, code: error?.code ?? null, message: error?.message ?? null, ended_at: e.time }
+  return [set('restores', { agent_id: e.agentId, revision: restore }, ended)]
+}

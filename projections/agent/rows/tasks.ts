@@ -1,0 +1,15 @@
+import { type Change, put } from '../../engine/changes/change.ts'
+import type { ProjectedEvent } from './event.ts'
+
+/** Changes of `tasks`: the task graph of each agent; of a task that was removed the row stays. */
+export function tasks(e: ProjectedEvent): Change[] {
+  if (e.type !== 'tasks_updated' || e.body === null) return []
+  const about = { run_id: e.runId, revision: e.revision, updated_at: e.time }
+  const row = (id: string) => ({ agent_id: e.agentId, task_id: id })
+  return [
+    ...e.body.removed.map((id) => put('tasks', row(id), { ...about, status: 'removed' })),
+    ...e.body.set.map(({ id, title, status, dependencies }) =>
+      put('tasks', row(id), { ...about, title, status, dependencies: JSON.stringify(dependencies) }),
+    ),
+  ]
+}

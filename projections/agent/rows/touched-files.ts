@@ -1,0 +1,26 @@
+import { toolCallId } from '../../../domain/log/ids.ts'
+import { type Change, put } from '../../engine/changes/change.ts'
+import { cut } from '../../engine/text.ts'
+import type { ProjectedEvent } from './event.ts'
+
+/** A path as the table holds it: an index takes no text of any length. */
+export const pathCell = (path: string): string => cut(path, 500)
+
+/** Changes of `touched_files`: what a call names when it is requested, and what it has changed when it ends. */
+export function touchedFiles(e: ProjectedEvent): Change[] {
+  if (e.type === 'model_call_end')
+    return (e.body?.calls ?? []).flatMap((call, index) => namedFiles(e, toolCallId(e.agentId, e.turn, index), call))
+  if (e.type !== 'tool_call_end' || e.toolCallId === undefined) return []
+  return namedFiles(e, e.toolCallId, { reads: [], writes: [...(e.body?.created ?? []), ...(e.body?.changed ?? [])] })
+}
+
+/** Rows for the files that a call names. */
+export function namedFiles(
+  { agentId, runId }: { readonly agentId: string; readonly runId: string },
+  call: string,
+  { reads, writes }: { readonly reads: readonly string[]; readonly writes: readonly string[] },
+): Change[] {
+  const row = (use: 'read' | 'write') => (path: string) =>
+    put('touched_files', { agent_id: agentId, path: pathCell(path), tool_call_id: call, use }, { run_id: runId })
+  return [...reads.map(row('read')), ...writes.map(row('write'))]
+}

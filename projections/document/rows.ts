@@ -1,0 +1,55 @@
+import { idOf } from '../../domain/log/owner.ts'
+import { type Change, put, set } from '../engine/changes/change.ts'
+import { actorText, cut } from '../engine/text.ts'
+import type { ProjectedDocumentEvent } from './event.ts'
+
+/** Changes of `documents`. */
+export function documents({ header, position, event }: ProjectedDocumentEvent): Change[] {
+  if (event === null) return []
+  const id = idOf(header.stream)
+  const [at, by] = [header.timestamp, actorText(header.actor)]
+  if (event.type === 'document_created') {
+    const { title, source } = event.body
+    const made = { title, source, started: position, created_at: at, created_by: by }
+    return [
+      put('documents', { id }, { ...made, updated_at: at, updated_by: by, revision: header.revision, frontier: '' }),
+    ]
+  }
+  if (event.type !== 'document_updated' && event.type !== 'person_updated') return []
+  const { frontier } = event.body
+  return [set('documents', { id }, { updated_at: at, updated_by: by, revision: header.revision, frontier })]
+}
+
+/** Changes of `envelopes`. An answer stands right behind its request. */
+export function envelopes({ header, erased, event }: ProjectedDocumentEvent): Change[] {
+  const { stream, revision } = header
+  if (header.type === 'envelope_received') {
+    const columns = {
+      run_id: header.runId ?? null,
+      tool_call_id: header.toolCallId ?? null,
+      caller: actorText(header.actor),
+      at: header.timestamp,
+      erased: erased ? 1 : 0,
+    }
+    const body = event?.type === 'envelope_received' ? event.body : null
+    const said = {
+      document_id: body?.documentId ?? null,
+      client_request_id: body?.request?.client_request_id ?? null,
+      retry_of: body?.retryOf?.first ?? null,
+      retry: body?.retryOf?.retry ?? 0,
+      hash: body?.hash ?? null,
+      size: body?.size ?? null,
+    }
+    return [put('envelopes', { stream, revision }, { ...columns, ...said })]
+  }
+  const key = { stream, revision: revision - 1 }
+  if (event?.type === 'envelope_refused') {
+    const { status, body } = event.body.answer
+    const reason = typeof body.message === 'string' ? cut(body.message, 500) : null
+    const conflicts = Array.isArray(body.failed_preconditions) ? body.failed_preconditions.length : 0
+    const verdict = status === 409 ? 'conflict' : 'refused'
+    return [set('envelopes', key, { verdict, status, code: String(body.code), reason, conflicts })]
+  }
+  if (event?.type !== 'document_updated' || event.body.envelope === null) return []
+  return [set('envelopes', key, { verdict: 'applied', status: 200, frontier: event.body.frontier })]
+}

@@ -1,0 +1,187 @@
+import { type Kysely, sql } from 'kysely'
+import { READER } from '../../domain/log/envelope.ts'
+import { runOf } from '../../domain/log/owner.ts'
+import type { Cell, Cells } from './changes/change.ts'
+import { type Collapsed, holds, ownerIn } from './changes/collapse.ts'
+import { KINDS } from './changes/kinds.ts'
+import { keptAgain, refolded, type StreamSources } from './projector/fold.ts'
+import type { ProjectorOptions } from './projector/projector.ts'
+import type { Refused } from './projector/refused.ts'
+import { ResidueCache } from './projector/residue-cache.ts'
+import type { TableSpec } from './schema/columns.ts'
+import type { Database, EventRow, StreamRow } from './schema/database.ts'
+import { dialectOf } from './schema/dialect.ts'
+import { eventRows } from './schema/event-rows.ts'
+import { ownTables } from './schema/own-tables.ts'
+import { type Row, specOf, type TableName, tableNames } from './schema/tables.ts'
+import type { Home } from './store/home.ts'
+
+/** A stored row that differs from the row that the log gives. Only columns of `tables.ts` are compared, as by a rebuild. */
+export interface AlteredRow {
+  readonly table: string
+  readonly key: Cells
+  /** `missing`: the log gives a row that is not stored. `extra`: a row is stored that the log does not give. */
+  readonly state: 'changed' | 'missing' | 'extra'
+  /** The columns of a changed row that differ. `folded`: the value that the log gives. */
+  readonly columns: readonly { readonly name: string; readonly stored: Cell; readonly folded: Cell }[]
+}
+
+export type RowSources = Omit<ProjectorOptions, 'store'> & Pick<Home, 'read'>
+
+/** The stored rows of one stream, all of one state of the tables. */
+interface Stored {
+  /** Undefined: the tables have seen no event of the stream. */
+  readonly head: StreamRow | undefined
+  readonly rows: ReadonlyMap<TableName, readonly Cells[]>
+  /** Rows of kept events that lie outside of the revisions up to the head. */
+  readonly beyond: readonly Cells[]
+  readonly keepsEvents: boolean
+}
+
+/**
+ * Compares the stored rows of a stream with the rows that its events give, up to the last event that the tables have seen.
+ * Empty: equal. The caller checks the stream itself first. A body that is erased during the comparison is a difference: let
+ * the tables catch up and compare again.
+ */
+export async function alteredRows(
+  { read, log, blobs, kinds = KINDS, reader = READER }: RowSources,
+  stream: string,
+): Promise<readonly AlteredRow[]> {
+  const { position, data: stored } = await read((db) => storedRows(db, stream))
+  const { head, keepsEvents } = stored
+  const altered = await alteredHead(log, stream, head, position?.position ?? -1)
+  if (altered !== null) return [altered]
+  const residues = new ResidueCache({ log, blobs })
+  // Only the fold of a whole log asks for erasures that were seen.
+  const store = { keepsEvents, erasureSeen: async () => true }
+  const sources: StreamSources = { log, blobs, kinds, reader, residues, store }
+  const upTo = head?.revision ?? -1
+  const folded = await refolded(sources, stream, upTo, refusedIn(stored))
+  // The log lacks events that the tables have seen: the proof of the stream says so.
+  if (folded === null) return []
+  const found = tablesOf(stream).flatMap((table) =>
+    differences(table, specOf(table), stored.rows.get(table) ?? [], [...folded.changes.rowsOf(table, stream)]),
+  )
+  if (!keepsEvents) return found
+  const left = new Map(folded.residues.map(({ revision, current }) => [revision, current]))
+  const erased = erasedIn(folded.changes, stream)
+  for await (const { events } of keptAgain(sources, stream, upTo)) {
+    const sealed = events.map((row) =>
+      erased.has(row.revision) ? { ...row, payload: null, current: left.get(row.revision) ?? null } : row,
+    )
+    const { data } = await read((db) => storedEvents(db, stream, events))
+    found.push(...differences('event_rows', eventRows, data, sealed))
+  }
+  return [...found, ...differences('event_rows', eventRows, stored.beyond, [])]
+}
+
+/** Rows whose stream the tables do not know: no event gives them. At most `limit` owners of each table. */
+export async function strayRows(db: Kysely<Database>, limit: number): Promise<readonly AlteredRow[]> {
+  const found: AlteredRow[] = []
+  const described: [string, Pick<TableSpec, 'kind' | 'owner'>][] = tableNames.map((table) => [table, specOf(table)])
+  if (dialectOf(db).keepsEvents) described.push(['event_rows', { owner: 'stream' }])
+  for (const [table, { kind, owner }] of described) {
+    const name = sql.ref(`t.${owner}`)
+    const streams = kind === undefined ? [sql`${name}`] : [kind].flat().map((one) => sql`${`${one}-`} || ${name}`)
+    const known = (table: string) =>
+      sql`exists (select 1 from ${sql.table(table)} s where s.stream in (${sql.join(streams)}))`
+    const { rows } = await sql<{ owner: string }>`select distinct ${name} as owner from ${sql.table(table)} t
+      where not ${known('streams')} and not ${known('parked')} limit ${sql.lit(limit)}`.execute(db)
+    for (const row of rows) found.push({ table, key: { [owner]: row.owner }, state: 'extra', columns: [] })
+  }
+  return found
+}
+
+const tablesOf = (stream: string): readonly TableName[] => tableNames.filter((table) => holds(table, stream))
+
+async function storedRows(db: Kysely<Database>, stream: string): Promise<Stored> {
+  const head = await db.selectFrom('streams').selectAll().where('stream', '=', stream).executeTakeFirst()
+  const rows = new Map<TableName, readonly Cells[]>()
+  for (const table of tablesOf(stream))
+    rows.set(table, await rowsWhere(db, table, specOf(table).owner, ownerIn(table, stream)))
+  const { keepsEvents } = dialectOf(db)
+  const beyond = keepsEvents
+    ? await db
+        .selectFrom('event_rows')
+        .selectAll()
+        .where('stream', '=', stream)
+        .where((or) => or.or([or('revision', '<', 0), or('revision', '>', head?.revision ?? -1)]))
+        .execute()
+    : []
+  return { head, rows, beyond: beyond as readonly (EventRow & Cells)[], keepsEvents }
+}
+
+const rowsWhere = async (db: Kysely<Database>, table: TableName, column: string, value: string) =>
+  (await sql<Cells>`select * from ${sql.table(table)} where ${sql.ref(column)} = ${value}`.execute(db)).rows
+
+const storedEvents = async (db: Kysely<Database>, stream: string, events: readonly EventRow[]) =>
+  (await db
+    .selectFrom('event_rows')
+    .selectAll()
+    .where('stream', '=', stream)
+    .where('revision', '>=', events[0]?.revision ?? 0)
+    .where('revision', '<=', events.at(-1)?.revision ?? -1)
+    .execute()) as readonly (EventRow & Cells)[]
+
+/** The row of `streams`, if it differs from the last event up to the position that the tables show. */
+async function alteredHead(
+  log: RowSources['log'],
+  stream: string,
+  stored: StreamRow | undefined,
+  shown: number,
+): Promise<AlteredRow | null> {
+  const key = { stream }
+  const from = Math.max(0, stored?.revision ?? 0)
+  for await (const [first, second] of log.read(stream, { from, limit: 2, bodies: false })) {
+    if (stored === undefined)
+      return first !== undefined && first.position <= shown
+        ? { table: 'streams', key, state: 'missing', columns: [] }
+        : null
+    const last = second !== undefined && second.position <= shown ? second : first
+    if (last === undefined) break
+    const folded = { stream, run_id: runOf(last.header), revision: last.header.revision, hash: last.hash }
+    return differences('streams', ownTables.streams, [{ ...stored }], [folded])[0] ?? null
+  }
+  return stored === undefined ? null : { table: 'streams', key, state: 'extra', columns: [] }
+}
+
+/** The event whose rows the database refused: only the stored row tells that. */
+function refusedIn({ rows }: Stored): Refused | undefined {
+  const parked = rows.get('parked')?.[0] as Row<'parked'> | undefined
+  if (parked?.code !== 'ROWS_REFUSED') return undefined
+  const { revision, code, message } = parked
+  return { revision, poison: { code, message } }
+}
+
+const erasedIn = (changes: Collapsed, stream: string): ReadonlySet<number> =>
+  new Set([...changes.rowsOf('erasures', stream)].map(({ revision }) => Number(revision)))
+
+function differences(
+  table: string,
+  { columns, key }: TableSpec,
+  stored: readonly Cells[],
+  folded: readonly Cells[],
+): AlteredRow[] {
+  const keyOf = (row: Cells): Cells => Object.fromEntries(key.map((name) => [name, row[name] ?? null]))
+  const id = (row: Cells) => JSON.stringify(key.map((name) => storable(row[name])))
+  const left = new Map(stored.map((row) => [id(row), row]))
+  const found: AlteredRow[] = []
+  for (const row of folded) {
+    const other = left.get(id(row))
+    left.delete(id(row))
+    if (other === undefined) {
+      found.push({ table, key: keyOf(row), state: 'missing', columns: [] })
+      continue
+    }
+    const differ = Object.keys(columns)
+      .map((name) => ({ name, stored: storable(other[name]), folded: storable(row[name]) }))
+      .filter((column) => column.stored !== column.folded)
+    if (differ.length > 0) found.push({ table, key: keyOf(row), state: 'changed', columns: differ })
+  }
+  for (const row of left.values()) found.push({ table, key: keyOf(row), state: 'extra', columns: [] })
+  return found
+}
+
+/** A cell as every database stores it: well-formed text, and in PostgreSQL without NUL. */
+const storable = (cell: Cell | undefined): Cell =>
+  typeof cell === 'string' ? cell.toWellFormed().replaceAll('\0', '\ufffd') : (cell ?? null)

@@ -1,0 +1,115 @@
+import { idOf, kindOf } from '../../../domain/log/owner.ts'
+import type { TableName } from '../schema/tables.ts'
+import { specOf, tableNames } from '../schema/tables.ts'
+import type { Cell, Cells, Change } from './change.ts'
+import { clear } from './change.ts'
+
+/** An operation on one row. A row has at most a remove, a set and a put, in this order. */
+export type RowOp =
+  | { readonly kind: 'put'; readonly columns: Record<string, Cell>; readonly initial: Cells }
+  | { readonly kind: 'set'; readonly columns: Record<string, Cell> }
+  | { readonly kind: 'remove' }
+
+interface Rows {
+  /** The stream's old rows go first. */
+  cleared: boolean
+  readonly rows: Map<string, { readonly key: Cells; readonly ops: RowOp[] }>
+}
+
+/** A batch's changes, one entry per row. */
+export class Collapsed {
+  /** By table, then by the value of its owner column. */
+  readonly byTable = new Map<TableName, Map<string, Rows>>()
+
+  /** Adds changes of a stream, in order. */
+  add(stream: string, changes: readonly Change[]): void {
+    for (const change of changes) this.#take(stream, change)
+  }
+
+  /** Forgets everything gathered for a stream and starts its rows from nothing. */
+  restart(stream: string): void {
+    for (const table of tableNames) {
+      if (!holds(table, stream)) continue
+      this.byTable.get(table)?.delete(ownerIn(table, stream))
+      this.#take(stream, clear(table))
+    }
+  }
+
+  /** The rows of a stream in a table after {@link restart}, with the defaults of the columns that no event sets. */
+  *rowsOf(table: TableName, stream: string): Generator<Cells> {
+    const { columns } = specOf(table)
+    const empty = Object.fromEntries(
+      Object.entries(columns).map(([name, kind]) => [name, kind === 'integer!' ? 0 : null]),
+    )
+    for (const { key, ops } of this.byTable.get(table)?.get(ownerIn(table, stream))?.rows.values() ?? []) {
+      const last = ops.at(-1)
+      if (last?.kind === 'put') yield { ...empty, ...last.initial, ...last.columns, ...key }
+    }
+  }
+
+  #take(stream: string, change: Change): void {
+    const rows = this.#rowsOf(change.table, ownerIn(change.table, stream))
+    if (change.kind === 'clear') {
+      rows.cleared = true
+      rows.rows.clear()
+      return
+    }
+    const id = keyText(change.table, change.key)
+    let row = rows.rows.get(id)
+    if (!row) {
+      // After a clear no row is there to set or remove.
+      if (rows.cleared && change.kind !== 'put') return
+      row = { key: change.key, ops: [] }
+      rows.rows.set(id, row)
+    }
+    merge(row.ops, change)
+  }
+
+  #rowsOf(table: TableName, owner: string): Rows {
+    let owners = this.byTable.get(table)
+    if (!owners) {
+      owners = new Map()
+      this.byTable.set(table, owners)
+    }
+    let rows = owners.get(owner)
+    if (!rows) {
+      rows = { cleared: false, rows: new Map() }
+      owners.set(owner, rows)
+    }
+    return rows
+  }
+}
+
+/** Whether a table has rows of a stream: its rows are those of one kind, or of any. */
+export function holds(table: TableName, stream: string): boolean {
+  const { kind } = specOf(table)
+  return kind === undefined || [kind].flat().includes(kindOf(stream))
+}
+
+/** A stream in the owner column of a table: by its id where the table is of one kind, else by its name. */
+export const ownerIn = (table: TableName, stream: string): string =>
+  specOf(table).kind === undefined ? stream : idOf(stream)
+
+function keyText(table: TableName, key: Cells): string {
+  const names = specOf(table).key
+  let text = ''
+  for (const name of names) text += `${String(key[name])}\u0000`
+  return text
+}
+
+// The columns of an op are its own and grow in place: most events touch the same few rows of their stream.
+function merge(ops: RowOp[], change: Exclude<Change, { kind: 'clear' }>): void {
+  const last = ops.at(-1)
+  if (change.kind === 'remove') {
+    ops.length = 0
+    ops.push({ kind: 'remove' })
+  } else if (change.kind === 'set') {
+    if (!last) ops.push({ kind: 'set', columns: { ...change.columns } })
+    else if (last.kind !== 'remove') Object.assign(last.columns, change.columns)
+  } else if (last?.kind === 'put') {
+    Object.assign(last.columns, change.columns)
+  } else {
+    // A put after a set is not merged into it: whether the set counts depends on the row's being there.
+    ops.push({ kind: 'put', columns: { ...change.columns }, initial: change.initial })
+  }
+}

@@ -1,0 +1,48 @@
+import type { RecordedEvent } from '../../../domain/log/envelope.ts'
+import { LogError } from '../../../domain/log/errors.ts'
+import { ownerOf } from '../../../domain/log/owner.ts'
+import { isSealedBody } from '../../../domain/log/seal.ts'
+import { wasErasedSince } from '../../../domain/stream/runtime/bodies.ts'
+import type { Stores } from '../../../domain/stream/runtime/ports.ts'
+import type { Poison } from '../changes/poison.ts'
+import { isDamaged, type LogEntry } from './damage.ts'
+
+/** A body's bytes; null: erased, or not read. */
+export type Body = Uint8Array | null | { readonly poison: Poison }
+
+/** The size of an entry's body in memory, in bytes. */
+export const bodySize = (entry: LogEntry): number => (isDamaged(entry) || entry.erased ? 0 : entry.header.body.size)
+
+/** An inline body; null: none. A body that differs from the sealed one is poison. */
+export function atHand({ header, body }: RecordedEvent): Body {
+  return body && (isSealedBody(header.body, body) ? body : altered('body'))
+}
+
+/**
+ * An event's body bytes, from the event or the blob store, checked against the salted hash; null: erased, also since the event
+ * was read. A missing or wrong body is poison; other failures reject.
+ */
+export async function bodyBytes(event: RecordedEvent, { log, blobs }: Stores): Promise<Body> {
+  if (event.erased) return null
+  const inline = atHand(event)
+  if (inline !== null) return inline
+  const { body } = event.header
+  if (body.place === 'inline')
+    return { poison: { code: 'BODY_MISMATCH', message: 'the log holds no body; restore it, then release' } }
+  try {
+    const bytes = await blobs.get(ownerOf(event.header), body.hash)
+    return isSealedBody(body, bytes) ? bytes : altered('blob')
+  } catch (error) {
+    if (!(error instanceof LogError && error.code === 'BLOB_MISSING')) throw error
+    if (await wasErasedSince(log, event, error)) return null
+    return { poison: { code: 'BLOB_MISSING', message: 'the blob is missing; restore it, then release' } }
+  }
+}
+
+/** An event as it is now, by what {@link bodyBytes} gives. */
+export const asItIs = (event: RecordedEvent, bytes: Body): RecordedEvent =>
+  bytes === null && !event.erased ? { ...event, erased: true } : event
+
+const altered = (what: 'body' | 'blob'): { readonly poison: Poison } => ({
+  poison: { code: 'BODY_MISMATCH', message: `the ${what} differs from the sealed one; restore it, then release` },
+})

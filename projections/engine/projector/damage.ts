@@ -1,0 +1,27 @@
+import type { DamagedEvent, OnDamage } from '../../../domain/log/damage.ts'
+import type { RecordedEvent } from '../../../domain/log/envelope.ts'
+
+/** An entry of a log: an event, or a damaged one. */
+export type LogEntry = RecordedEvent | DamagedEvent
+
+export const isDamaged = (entry: LogEntry): entry is DamagedEvent => !('header' in entry)
+
+export const streamOf = (entry: LogEntry): string => (isDamaged(entry) ? entry.stream : entry.header.stream)
+
+/** Pages of a log with damaged events among the others, in log order. `read` starts to read. */
+export async function* withDamage(
+  read: (onDamage: OnDamage) => AsyncIterable<readonly RecordedEvent[]>,
+): AsyncGenerator<readonly LogEntry[]> {
+  const damaged: DamagedEvent[] = []
+  for await (const page of read((found) => damaged.push(found))) {
+    const found = damaged.splice(0)
+    yield found.length === 0 ? page : [...page, ...found].sort((a, b) => a.position - b.position)
+  }
+  if (damaged.length > 0) yield damaged
+}
+
+/** The entries of a page before the first event beyond a position. */
+export function upToPosition(page: readonly LogEntry[], position: number): readonly LogEntry[] {
+  const beyond = page.findIndex((entry) => !isDamaged(entry) && entry.position > position)
+  return beyond < 0 ? page : page.slice(0, beyond)
+}

@@ -1,0 +1,156 @@
+import type { Cursor } from '../../domain/log/cursor.ts'
+import { ERASED_FACT } from '../../domain/log/erased.ts'
+import { LogError } from '../../domain/log/errors.ts'
+import type { EventLog } from '../../domain/ports/index.ts'
+import { otherLog, ProjectionError } from './errors.ts'
+import { Projector, type ProjectorOptions } from './projector/projector.ts'
+import type { Difference, Home } from './store/home.ts'
+import type { Store } from './store/store.ts'
+
+/** Tables with their projector. */
+export interface Made {
+  readonly name: string
+  readonly store: Store
+  readonly projector: Projector
+}
+
+export interface RebuildOptions {
+  /** Switch in spite of a difference, as after a change of the row rules. */
+  readonly accept?: boolean
+  /** The live tables may be another log's. They are not compared. */
+  readonly takeOver?: boolean
+}
+
+export interface Rebuilt extends Made {
+  /** Null: there was nothing to compare with. */
+  readonly differences: readonly Difference[] | null
+  /** How many events they were made of. */
+  readonly events: number
+}
+
+/**
+ * Makes the tables a second time, from the log alone, beside the live ones, and compares the two at the position where the
+ * live ones stood. Readers and the live projector go on meanwhile. The caller switches or drops.
+ */
+export async function rebuildBeside(
+  home: Home,
+  options: Omit<ProjectorOptions, 'store'>,
+  live: string | null,
+): Promise<Rebuilt> {
+  const { name, store } = await home.fresh()
+  const projector = new Projector({ ...options, store })
+  try {
+    const differences = live === null ? null : await compared(home, options.log, live, name, projector)
+    const { events } = await projector.catchUp()
+    return { name, store, projector, differences, events }
+  } catch (error) {
+    await discard(home, { name, store })
+    throw error
+  }
+}
+
+/**
+ * Compares with the live tables; where another process has switched meanwhile, with the new live ones. Where a body was erased
+ * while the others were made, the live ones still show it at the position of the comparison: they are compared again further on.
+ */
+async function compared(
+  home: Home,
+  log: EventLog,
+  live: string,
+  name: string,
+  projector: Projector,
+): Promise<Difference[] | null> {
+  for (let [asked, before] = [live, -1]; ; ) {
+    const at: Cursor[] = []
+    const differences = await home.compare(asked, name, (to) => {
+      at.push(to)
+      return projector.catchUp(to)
+    })
+    if (differences === null) {
+      const now = await home.live()
+      if (now === null || now === asked) return null
+      asked = now
+      continue
+    }
+    const last = at.at(-1)
+    if (differences.length === 0 || last === undefined || last.position <= before) return differences
+    if (!(await erasesAfter(log, last))) return differences
+    before = last.position
+  }
+}
+
+/** Whether bodies were erased after a place in the log; not after one that the log does not hold. */
+async function erasesAfter(log: EventLog, cursor: Cursor): Promise<boolean> {
+  try {
+    for await (const page of log.readAll(cursor, { bodies: false }))
+      if (page.some(({ header }) => header.type === ERASED_FACT)) return true
+    return false
+  } catch (error) {
+    if (error instanceof LogError && error.code === 'CURSOR_MISMATCH') return false
+    throw error
+  }
+}
+
+/** Closes and drops tables that did not become the live ones. Live tables are never dropped. */
+export async function discard(home: Home, { name, store }: Pick<Made, 'name' | 'store'>): Promise<void> {
+  await store.close()
+  // The caller reports the first error; tables that cannot be dropped now are dropped after the next switch.
+  await home.drop(name).catch(() => undefined)
+}
+
+/**
+ * Rejects with `LOG_OTHER` where protected tables are of another log. False: the log of the tables is not
+ * known.
+ */
+export async function mustBeOf(home: Home, log: EventLog): Promise<boolean> {
+  const of = await home.logId()
+  if (of !== null && of !== log.logId) throw otherLog(of, log.logId)
+  return of !== null
+}
+
+/**
+ * {@link rebuildBeside}, and drops the new tables where they differ, unless `accept`. `made` null: it was
+ * dropped; else the caller switches, and closes it. Rejects with `LOG_OTHER`, unless `takeOver`.
+ */
+export async function rebuildEqual(
+  home: Home,
+  options: Omit<ProjectorOptions, 'store'>,
+  { accept = false, takeOver = false }: RebuildOptions = {},
+): Promise<Pick<Rebuilt, 'differences' | 'events'> & { readonly made: Made | null }> {
+  const live = await home.live()
+  if (!takeOver) await mustBeOf(home, options.log)
+  // Tables of another log are not compared.
+  const { differences, events, ...made } = await rebuildBeside(home, options, takeOver ? null : live)
+  if (accept || (differences ?? []).length === 0) return { made, differences, events }
+  await discard(home, made)
+  return { made: null, differences, events }
+}
+
+/**
+ * Makes rebuilt tables the live ones where they show no less than earlier answers; else discards them. Rejects with
+ * `LOG_OTHER` where the live ones are of another log, unless `takeOver`.
+ */
+export async function switchTo(home: Home, made: Made, takeOver = false): Promise<void> {
+  try {
+    await pointedTo(home, made, takeOver)
+  } catch (error) {
+    await discard(home, made)
+    throw error
+  }
+}
+
+async function pointedTo(home: Home, { name, projector }: Made, takeOver: boolean): Promise<void> {
+  let before = -1
+  for (;;) {
+    const { cursor, events } = await projector.catchUp()
+    if (await home.pointTo(name, projector.status().progress, takeOver)) return
+    if (events === before) {
+      throw new ProjectionError(
+        'LOG_MISMATCH',
+        `the live tables show more than the log holds up to ${cursor?.position ?? 'its beginning'} ` +
+          '(a restored backup); open the projections again, which rebuilds them',
+      )
+    }
+    before = events
+  }
+}

@@ -1,0 +1,81 @@
+import { type ColumnDefinitionBuilder, type Kysely, sql } from 'kysely'
+import { versions } from '../../../domain/agent/events/events.ts'
+import { versions as externalVersions } from '../../../domain/external/events.ts'
+import type { ColumnSpec, TableSpec } from './columns.ts'
+import type { Database } from './database.ts'
+import type { Dialect } from './dialect.ts'
+import { eventRows } from './event-rows.ts'
+import { keptViews } from './kept-views.ts'
+import { ownTables } from './own-tables.ts'
+import { specOf, tableNames } from './tables.ts'
+import { views } from './views.ts'
+
+/**
+ * Version 1 makes everything from schema/tables.ts. A later version adds an entry; where a row's meaning changes, the
+ * entry is not enough: raise {@link MEANING}, and the tables are rebuilt from the log instead.
+ */
+export const migrations: readonly ((db: Kysely<Database>, dialect: Dialect) => Promise<void>)[] = [createAll]
+
+/** The meaning of the rows. Tables made under another number are not migrated but rebuilt. */
+export const MEANING = 16
+
+/** The version of the views over kept events. */
+const KEPT_VIEWS = 4
+
+/**
+ * The meaning where events are kept: their bodies have the shapes of this program, so each new version of an event is
+ * another meaning.
+ */
+export const keptMeaning = (): number =>
+  [...Object.values(versions), ...Object.values(externalVersions)].reduce(
+    (sum, version) => sum + version - 1,
+    MEANING + KEPT_VIEWS,
+  )
+
+async function createAll(db: Kysely<Database>, dialect: Dialect): Promise<void> {
+  for (const name of tableNames) await createTable(db, dialect, name, specOf(name))
+  if (dialect.keepsEvents) await createTable(db, dialect, 'event_rows', eventRows)
+  for (const [name, spec] of Object.entries(ownTables)) await createTable(db, dialect, name, spec)
+  for (const statement of dialect.memoryIndex) await sql.raw(statement).execute(db)
+  for (const view of [...views(dialect), ...(dialect.keepsEvents ? keptViews : [])]) await sql.raw(view).execute(db)
+}
+
+async function createTable(db: Kysely<Database>, dialect: Dialect, name: string, spec: TableSpec): Promise<void> {
+  const { columns, key, indexes, partial } = spec
+  let table = db.schema.createTable(name)
+  for (const [column, kind] of Object.entries(columns)) table = addColumn(table, dialect, column, kind)
+  await table
+    .addPrimaryKeyConstraint(`pk_${name}`, [...key] as never)
+    .modifyEnd(sql.raw(dialect.tableSuffix))
+    .execute()
+  for (const index of indexes ?? []) {
+    await db.schema
+      .createIndex(`idx_${name}_${index.join('_')}`)
+      .on(name)
+      .columns([...index])
+      .execute()
+  }
+  if (partial) {
+    await db.schema
+      .createIndex(`idx_${name}_partial`)
+      .on(name)
+      .columns([...partial.columns])
+      .where(sql.raw<boolean>(partial.where))
+      .execute()
+  }
+}
+
+type Build = (c: ColumnDefinitionBuilder) => ColumnDefinitionBuilder
+
+function addColumn<T extends { addColumn(name: string, type: never, build: Build): T }>(
+  table: T,
+  { text }: Dialect,
+  name: string,
+  spec: ColumnSpec,
+): T {
+  const isNumber = spec.startsWith('integer')
+  return table.addColumn(name, (isNumber ? 'bigint' : sql.raw(text)) as never, (c) => {
+    if (!spec.endsWith('!')) return c
+    return isNumber ? c.notNull().defaultTo(0) : c.notNull()
+  })
+}

@@ -1,0 +1,16 @@
+import type { KyselyPlugin, PluginTransformQueryArgs, PluginTransformResultArgs } from 'kysely'
+import { yielder } from '../../../domain/stream/runtime/yield-to-event-loop.ts'
+
+/** Serves others between the statements of one answer: each statement is one step on this thread. */
+export class GivesWay implements KyselyPlugin {
+  readonly #yieldToEventLoop = yielder()
+
+  transformQuery({ node }: PluginTransformQueryArgs) {
+    return node
+  }
+
+  async transformResult({ result }: PluginTransformResultArgs) {
+    await this.#yieldToEventLoop()
+    return result
+  }
+}

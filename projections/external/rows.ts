@@ -1,0 +1,229 @@
+import { ERASED } from '../../domain/agent/events/residue.ts'
+import type { Outcome } from '../../domain/external/outcome.ts'
+import type { Usage } from '../../domain/external/usage.ts'
+import { approvals } from '../agent/rows/approvals.ts'
+import type { ProjectedEvent } from '../agent/rows/event.ts'
+import { toolCalls } from '../agent/rows/tool-calls.ts'
+import { namedFiles, touchedFiles } from '../agent/rows/touched-files.ts'
+import { type Change, put, remove, set } from '../engine/changes/change.ts'
+import type { Row } from '../engine/schema/tables.ts'
+import { actorText, cut } from '../engine/text.ts'
+import type { ProjectedExternal } from './event.ts'
+
+type Of<T extends ProjectedExternal['type']> = Extract<ProjectedExternal, { type: T }>
+
+/** An external run is one agent without turns: what it used is the one attempt of its turn 0. */
+const TURN = 0
+const ATTEMPT = 1
+export const FINAL_TEXT = 'final_text'
+
+/** The row changes of an event of an external run. Pure: the same event always gives the same changes. */
+export function changesOf(e: ProjectedExternal): Change[] {
+  const here = { revision: e.revision, updated_at: e.time }
+  if (e.type === 'external_started') return started(e)
+  const agent = (columns: Partial<Row<'agents'>> = {}) => set('agents', { id: e.agentId }, { ...here, ...columns })
+  switch (e.type) {
+    case 'driver_claimed':
+      return [agent(e.body === null ? {} : { epoch: e.body.epoch })]
+    case 'process_start':
+      return [agent({ in_turn: 1 }), call(e, { status: 'running', started_revision: e.revision, started_at: e.time })]
+    case 'usage_reported': {
+      const { model } = e.body ?? {}
+      const named = model === undefined || e.agentId !== e.runId ? [] : [set('runs', { id: e.runId }, { model })]
+      return [agent(), call(e, e.body === null ? { erased: 1 } : figures(e.body)), ...named]
+    }
+    case 'permission_requested':
+    case 'permission_decided':
+      return [agent(), permission(e)]
+    case 'tool_call_requested':
+      return [agent(), ...requested(e)]
+    case 'tool_call_start':
+    case 'tool_call_intent':
+    case 'tool_call_retry':
+    case 'tool_call_unknown':
+    case 'tool_call_end':
+    case 'approval_requested':
+    case 'approval_decided':
+    case 'approval_expired': {
+      // Their bodies are those of agents of keepup's.
+      const own = e as unknown as ProjectedEvent
+      return [agent(), ...toolCalls(own), ...approvals(own), ...touchedFiles(own)]
+    }
+    case 'cancel_requested': {
+      const reason = set('runs', { id: e.runId }, { error: e.body?.reason ?? null })
+      return e.agentId === e.runId
+        ? [agent({ cancel_requested_at: e.time }), reason]
+        : [agent({ cancel_requested_at: e.time })]
+    }
+    case 'external_ended':
+    case 'outcome_learned':
+      return ended(e, agent)
+    default:
+      return [agent()]
+  }
+}
+
+function started(e: Of<'external_started'>): Change[] {
+  const { request, backend = '', parent } = e.body ?? {}
+  const isRoot = e.agentId === e.runId
+  const preview = e.erased ? ERASED : cut(request?.prompt ?? '', 500)
+  const run = put(
+    'runs',
+    { id: e.runId },
+    {
+      status: 'active',
+      started: e.position,
+      created_at: e.time,
+      created_by: actorText(e.actor),
+      backend,
+      workspace: request?.workingDir ?? null,
+      model: modelOf(request?.extensions),
+    },
+  )
+  const agent = put(
+    'agents',
+    { id: e.agentId },
+    {
+      run_id: e.runId,
+      parent_agent_id: parent?.agentId ?? null,
+      parent_tool_call_id: parent?.toolCallId ?? null,
+      role: parent?.role ?? '',
+      status: 'active',
+      depth: parent?.depth ?? (isRoot ? 0 : -1),
+      created_at: e.time,
+      revision: e.revision,
+      updated_at: e.time,
+      backend,
+      ungoverned: 1,
+    },
+  )
+  const input = put(
+    'inputs',
+    { agent_id: e.agentId, revision: e.revision },
+    { run_id: e.runId, preview, by: actorText(e.actor), at: e.time, erased: e.erased ? 1 : 0 },
+  )
+  return isRoot ? [run, agent, input] : [agent, input]
+}
+
+const modelOf = (extensions: Readonly<Record<string, unknown>> = {}): string | null => {
+  const model = extensions['agent_api.config.model.v1']
+  return typeof model === 'string' ? model : null
+}
+
+function ended(
+  e: Of<'external_ended' | 'outcome_learned'>,
+  agent: (columns: Partial<Row<'agents'>>) => Change,
+): Change[] {
+  const { status, code } = resultOf(e.body)
+  const outcome = e.body
+  const summary = outcome?.outcome === 'exited' && !e.erased ? outcome.finalText : null
+  const changes = [agent({ status, code, in_turn: 0, completed_at: e.time })]
+  const attempt = status === 'completed' ? 'answered' : code === 'UNKNOWN_OUTCOME' ? 'lost' : 'failed'
+  changes.push(
+    set(
+      'model_calls',
+      { agent_id: e.agentId, turn: TURN, attempt: ATTEMPT },
+      { status: attempt, code, ended_at: e.time, ended_revision: e.revision },
+    ),
+  )
+  if (outcome?.outcome === 'exited') changes.push(...finalText(e, outcome))
+  if (e.agentId !== e.runId) return changes
+  const error = outcome !== null && 'error' in outcome ? outcome.error.message : errorOf(outcome)
+  // Why its end was asked for stands there already.
+  const why = outcome?.outcome === 'cancelled' ? {} : { error: e.erased ? null : error }
+  changes.push(set('runs', { id: e.runId }, { status, code, ended_at: e.time, summary, ...why }))
+  return changes
+}
+
+/** The final text is an artifact of every run that has one (seed 002: `agent_api.artifacts.final_text`). */
+function finalText(
+  e: Of<'external_ended' | 'outcome_learned'>,
+  { finalText: content }: Extract<Outcome, { outcome: 'exited' }>,
+): Change[] {
+  const key = { agent_id: e.agentId, artifact_id: FINAL_TEXT }
+  if (e.erased || content === null) return [remove('artifact_rows', key)]
+  const place = { run_id: e.runId, tool_call_id: null, revision: e.revision, position: e.position }
+  const about = { artifact_type: 'report', title: 'final text', path: null, hash: null, mime_type: 'text/plain' }
+  const size = Buffer.byteLength(content)
+  return [put('artifact_rows', key, { ...place, ...about, content, size, claimed: 0, created_at: e.time })]
+}
+
+/** A permission that another agent asks for is an approval like those of keepup's own agents. It does not expire. */
+function permission(e: Of<'permission_requested' | 'permission_decided'>): Change {
+  // An erased body keeps its ids.
+  const key = { agent_id: e.agentId, tool_call_id: e.body?.toolCallId ?? '' }
+  const birth = { run_id: e.runId, turn: TURN }
+  if (e.type === 'permission_requested')
+    return put('approvals', key, {
+      ...birth,
+      status: 'pending',
+      tool_name: e.body?.toolName ?? null,
+      arguments_hash: e.bodyHash,
+      reason: e.erased ? ERASED : (e.body?.reason ?? null),
+      requested_at: e.time,
+      requested_revision: e.revision,
+      requested_position: e.position,
+    })
+  const decided = {
+    status: e.body?.decision ?? 'erased',
+    decided_at: e.time,
+    decided_by: actorText(e.actor),
+    decided_claimed: e.actor.claimed ? 1 : 0,
+    decision_reason: e.body?.reason ?? null,
+    decided_revision: e.revision,
+  }
+  return put('approvals', key, decided, birth)
+}
+
+/** A call of one of keepup's own tools: it is judged as the calls of keepup's own agents are. */
+function requested(e: Of<'tool_call_requested'>): Change[] {
+  const id = e.toolCallId ?? ''
+  const requested = { requested_revision: e.revision, requested_position: e.position, requested_at: e.time }
+  const born = { run_id: e.runId, turn: TURN, status: 'planned', ...requested }
+  const key = { agent_id: e.agentId, id }
+  if (e.body === null) return [put('tool_calls', key, born)]
+  const { toolName, askedName = toolName, effect, argumentsHash, block, reads, writes } = e.body.calls[0]
+  const call = { tool_name: askedName, effect, arguments_hash: argumentsHash, block }
+  return [put('tool_calls', key, { ...born, ...call }), ...namedFiles(e, id, { reads, writes })]
+}
+
+/** Lineage knows two ends; the code names the cause. */
+function resultOf(outcome: Outcome | null): { readonly status: string; readonly code: string | null } {
+  switch (outcome?.outcome) {
+    case 'exited':
+      return outcome.success ? { status: 'completed', code: null } : { status: 'failed', code: 'EXECUTION_FAILED' }
+    case 'cancelled':
+      return { status: 'failed', code: 'CANCELLED' }
+    case 'failed':
+      return { status: 'failed', code: 'EXECUTION_FAILED' }
+    default:
+      return { status: 'failed', code: 'UNKNOWN_OUTCOME' }
+  }
+}
+
+function errorOf(outcome: Outcome | null): string | null {
+  if (outcome?.outcome === 'unknown') return outcome.reason
+  if (outcome?.outcome !== 'exited' || outcome.success) return null
+  const { code, signal } = outcome.exit
+  return code === null ? `the agent was ended by ${signal}` : `the agent ended with exit code ${code}`
+}
+
+/** Figures of a session that the run has resumed count what was used before it: they are not this run's. */
+function figures(usage: Usage): Partial<Row<'model_calls'>> {
+  const own = usage.scope === 'run'
+  const cached = own ? (usage.cachedInputTokens ?? 0) : 0
+  const input = own && usage.inputTokens !== null ? Math.max(0, usage.inputTokens - cached) : null
+  return {
+    input,
+    output: own ? usage.outputTokens : null,
+    cache_read: input === null ? null : cached,
+    cache_write: input === null ? null : 0,
+    nano_dollars: usage.cost?.scope === 'run' ? usage.cost.nanos : null,
+    model: usage.model ?? null,
+  }
+}
+
+function call(e: ProjectedExternal, columns: Partial<Row<'model_calls'>>): Change {
+  const initial = { run_id: e.runId, ...('status' in columns ? {} : { status: 'running' }) }
+  return put('model_calls', { agent_id: e.agentId, turn: TURN, attempt: ATTEMPT }, columns, initial)
+}
