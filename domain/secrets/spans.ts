@@ -5,8 +5,8 @@ export interface Span {
 }
 
 /**
- * Joins spans that overlap (not those that only touch). Input: in order of their ends. Linear, because every span is
- * pushed and popped once.
+ * Joins spans that overlap (not spans that only touch). Input: sorted by end. Linear, because every span is pushed and
+ * popped once.
  */
 export function joinSpans(byEnd: Iterable<Span>): Span[] {
   const joined: Span[] = []
