@@ -58,7 +58,7 @@ export function changesOf(event: ProjectedEvent): Change[] {
   return changes
 }
 
-/** How an agent's stream becomes rows. */
+/** Converts an agent's stream to rows. */
 export const agentRows: StreamKind<ProjectedEvent> = {
   minReader: minReaderIn,
   decode,
