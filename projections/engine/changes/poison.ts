@@ -1,6 +1,9 @@
 import type { DamagedEvent } from '../../../domain/log/damage.ts'
 
-/** Why an event cannot be projected. Its stream is parked. `GAP`: it does not follow the one before it in its stream. */
+/**
+ * The reason why an event cannot be projected and parks its stream. `GAP`: the event does not follow the one before it
+ * in its stream.
+ */
 export interface Poison {
   readonly code:
     | DamagedEvent['code']
