@@ -9,7 +9,6 @@ export const RESULT_BYTES = 30_720
 export const decodeText = (bytes: Uint8Array): string =>
   wellFormed(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes))
 
-/** Size in UTF-8 bytes. */
 export const byteLength = (text: string): number => Buffer.byteLength(text, 'utf8')
 
 /** The longest beginning of at most `bytes` UTF-8 bytes that does not cut a character. */

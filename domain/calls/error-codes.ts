@@ -1,4 +1,3 @@
-/** Error codes of failed tool calls. */
 export const TOOL_ERROR_CODES = [
   'RESOURCE_NOT_FOUND',
   'INVALID_ARGUMENTS',

@@ -19,7 +19,6 @@ export type Actor = z.infer<typeof Actor>
 
 const Hex = (bytes: number) => z.string().regex(new RegExp(`^[0-9a-f]{${bytes * 2}}$`))
 
-/** The encryption of stored bytes. */
 export const Cipher = z.strictObject({ alg: z.string(), keyId: z.string(), nonce: z.string() })
 
 /** The header's description of its body: place, size in bytes as stored, salt and salted hash (lower-case hex). */

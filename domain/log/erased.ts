@@ -3,7 +3,6 @@ import { LogError } from './errors.ts'
 
 // Without zod, like chain.ts, because the writer thread imports this file.
 
-/** The type of the fact that records erased bodies. */
 export const ERASED_FACT = 'erased'
 
 /** The content of an `erased` fact: the erased bodies of its own stream, and the reason. */
@@ -20,8 +19,8 @@ export interface Erasure {
 }
 
 /**
- * Parses an `erased` fact. Null when the event is of another type, its body is in the blob store, encrypted or
- * malformed. Verification then reports the emptied bodies as problems, which is the safe side.
+ * Parses an `erased` fact. Null for an event of another type, and for a fact that is in the blob store, encrypted or
+ * malformed. Verification reports the bodies of an unreadable fact as problems, which is the safe side.
  */
 export function erasedFact({ header, body }: SealedEvent): ErasedFact | null {
   if (header.type !== ERASED_FACT || !body || header.body.cipher) return null

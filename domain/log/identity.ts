@@ -9,7 +9,6 @@ import { GENESIS, saltBody, seal } from './seal.ts'
 
 export const LOG_CREATED = 'log_created'
 
-/** The body of {@link LOG_CREATED}. */
 export const LogCreated = z.strictObject({
   logId: z.string().regex(/^[0-9a-z]{16}$/),
   format: z.int().positive(),

@@ -55,7 +55,6 @@ function cut(text: string, spans: readonly Span[]): Piece[] {
   return out
 }
 
-/** The spans of the references in a text. */
 export const references = (text: string): Span[] =>
   text.includes(REFERENCE_BEGINS) ? [...text.matchAll(REFERENCE)].map(spanOf) : []
 

@@ -118,7 +118,6 @@ export function resolveReferences<T extends Json>(json: T, lookup: (reference: s
   ) as T
 }
 
-/** Whether the value contains a reference. */
 export const hasReferences = (json: Json): boolean => JSON.stringify(json).includes(REFERENCE_BEGINS)
 
 /** Replaces the references in a file's bytes that `lookup` knows. Other references are the file's own text and stay. */

@@ -21,7 +21,6 @@ export interface TextsOptions {
   /** True: patterns are searched. They match within a line, so the last line is held back. */
   readonly lines: boolean
   pieces(text: string): Piece[]
-  /** The reference of a secret. */
   refer(secret: string, made: Map<string, string>): string
 }
 

@@ -30,8 +30,6 @@ export const erasureEvents = {
   }),
 } as const
 
-/** The residue of one erased body. */
 export type Residue = z.infer<typeof erasureEvents.residue>['bodies'][number]
 
-/** The version of {@link erasureEvents}. */
 export const ERASURE_VERSION = 1

@@ -1,6 +1,5 @@
 import type { TableSpec } from '../engine/schema/columns.ts'
 
-/** The tables of runs, agents and their actions. */
 export const agentTables = {
   /** One row per run, from the events of its root agent. */
   runs: {

@@ -1,6 +1,5 @@
 import type { TableSpec } from '../engine/schema/columns.ts'
 
-/** The records of agents about their children and about messages. */
 export const treeTables = {
   /** A parent's record of a child. The child's own row is in `agents`. */
   children: {
@@ -98,7 +97,6 @@ export const treeTables = {
       ['run_id', 'correlation_id'],
     ],
   },
-  /** The messages that an agent has received. */
   message_receipts: {
     columns: { agent_id: 'text!', revision: 'integer!', run_id: 'text!', id: 'text!', at: 'text!' },
     key: ['agent_id', 'revision'],

@@ -42,7 +42,6 @@ const kindWith = (parked: StreamKind['parked']): StreamKind<ProjectedDocumentEve
   residues: (stores, stream) => new Residues(stores, document, stream),
 })
 
-/** Converts a document's stream to rows. */
 export const documentRows = kindWith((id, revision) => [set('documents', { id }, { incomplete_from: revision })])
 
 /** Converts requests for unknown documents to rows. */

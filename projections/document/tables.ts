@@ -1,6 +1,5 @@
 import type { TableSpec } from '../engine/schema/columns.ts'
 
-/** Documents, and requests to change them. */
 export const documentTables = {
   documents: {
     columns: {
@@ -12,7 +11,7 @@ export const documentTables = {
       started: 'integer!',
       created_at: 'text!',
       created_by: 'text!',
-      /** Time of the last update. */
+      /** The last update: its time, author, revision and frontier. */
       updated_at: 'text!',
       updated_by: 'text!',
       revision: 'integer!',

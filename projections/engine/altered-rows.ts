@@ -145,7 +145,7 @@ async function alteredHead(
   return stored === undefined ? null : { table: 'streams', key, state: 'extra', columns: [] }
 }
 
-/** The event whose rows the database refused. Only the stored row knows the refusal. */
+/** The event whose rows the database refused. Only the stored row records a refusal; the log does not. */
 function refusedIn({ rows }: Stored): Refused | undefined {
   const parked = rows.get('parked')?.[0] as Row<'parked'> | undefined
   if (parked?.code !== 'ROWS_REFUSED') return undefined
@@ -182,6 +182,9 @@ function differences(
   return found
 }
 
-/** Normalises a cell as every database stores it: well-formed text, without NUL as in PostgreSQL. */
+/**
+ * Converts a cell to the form that every database stores: well-formed text, without NUL because PostgreSQL cannot store
+ * it.
+ */
 const storable = (cell: Cell | undefined): Cell =>
   typeof cell === 'string' ? cell.toWellFormed().replaceAll('\0', '\ufffd') : (cell ?? null)

@@ -7,7 +7,6 @@ import { Projector, type ProjectorOptions } from './projector/projector.ts'
 import type { Difference, Home } from './store/home.ts'
 import type { Store } from './store/store.ts'
 
-/** Tables with their projector. */
 export interface Made {
   readonly name: string
   readonly store: Store
@@ -117,7 +116,6 @@ export async function rebuildEqual(
 ): Promise<Pick<Rebuilt, 'differences' | 'events'> & { readonly made: Made | null }> {
   const live = await home.live()
   if (!takeOver) await mustBeOf(home, options.log)
-  // Tables of another log are not compared.
   const { differences, events, ...made } = await rebuildBeside(home, options, takeOver ? null : live)
   if (accept || (differences ?? []).length === 0) return { made, differences, events }
   await discard(home, made)

@@ -4,7 +4,6 @@ import type { BodyOf, ExternalEvent, ExternalEventType } from '../../domain/exte
 export type ProjectedExternal = {
   readonly [T in ExternalEventType]: Omit<Extract<ExternalEvent, { type: T }>, 'body'> & {
     readonly body: BodyOf<T> | null
-    /** Position in the log. */
     readonly position: number
     /** The event's time, ISO 8601. */
     readonly time: string

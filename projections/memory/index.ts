@@ -26,7 +26,6 @@ function decode(
   return { header, position, event: decodeKept(header, { version: header.version, body: read.body }) }
 }
 
-/** Converts a fact's stream to rows. */
 export const memoryRows: StreamKind<ProjectedMemoryEvent> = {
   minReader: () => 1,
   decode,

@@ -22,7 +22,7 @@ export const memoryTables = {
       tool_call_id: 'text',
       created_at: 'text!',
       created_by: 'text!',
-      /** Time of the last change. */
+      /** The last change: its time, author and revision. */
       updated_at: 'text!',
       updated_by: 'text!',
       revision: 'integer!',

@@ -27,7 +27,6 @@ function decode(
   return { header, position, erased, event: decodeKept(header, { version: header.version, body: read.body }) }
 }
 
-/** Converts a store of context variables to rows. */
 export const contextRows: StreamKind<ProjectedContextEvent> = {
   minReader: () => 1,
   decode,

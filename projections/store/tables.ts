@@ -10,7 +10,7 @@ export const contextTables = {
       started: 'integer!',
       created_at: 'text!',
       created_by: 'text!',
-      /** Time of the last change. */
+      /** The last change: its time, author and revision. */
       updated_at: 'text!',
       updated_by: 'text!',
       revision: 'integer!',

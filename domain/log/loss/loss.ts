@@ -12,7 +12,6 @@ const VERSION = 1
 
 const Place = z.strictObject({ from: z.int().positive(), to: z.int().positive() })
 
-/** The body of {@link LOG_LOSS_ACCEPTED}. */
 export const LogLoss = z.strictObject({
   /** Identifies the loss. An acceptance resumed after a crash uses the same id. */
   id: z.string().min(1),

@@ -57,7 +57,6 @@ export class Semaphore {
   }
 }
 
-/** One piece of work at a time. */
 export class Mutex extends Semaphore {
   constructor() {
     super(1)

@@ -2,7 +2,6 @@ import type { StreamContext, StreamEvent } from '../aggregate.ts'
 
 /** A mailbox's memory of a stream, in addition to the folded state. Decisions and effects use it. */
 export interface Memory<Event extends StreamEvent, Context extends StreamContext> {
-  /** Takes the next event of the stream. */
   push(event: Event): void
   /** Called after an append. Values computed now need not be computed during the next decision. */
   settle(): void
@@ -14,7 +13,6 @@ export interface Memory<Event extends StreamEvent, Context extends StreamContext
   readonly bytes: number
 }
 
-/** A memory that keeps nothing. */
 export const forgetful: Memory<StreamEvent, StreamContext> = {
   push: () => undefined,
   settle: () => undefined,

@@ -6,7 +6,6 @@ export interface Stores {
   readonly blobs: BlobStore
 }
 
-/** The ports that a stream of any kind needs. */
 export interface StreamPorts extends Stores {
   /** Absent when the log cannot erase. */
   readonly intents?: BlobIntents
@@ -25,5 +24,4 @@ export interface StreamPorts extends Stores {
   crashPoint?(name: AppendPoint): void | Promise<void>
 }
 
-/** Points around an append. */
 export type AppendPoint = 'before_append' | 'after_append' | 'after_blobs'

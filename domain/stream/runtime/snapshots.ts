@@ -32,7 +32,6 @@ type Cached = Stores & Pick<StreamPorts, 'snapshots' | 'warn'>
 type Found = { readonly revision: number; readonly kept: object }
 type UpTo = { revision?: number; step?: number }
 
-/** The snapshots of one kind of stream. */
 export class Snapshots<State, Event extends StreamEvent> {
   private readonly aggregate: Folding<State, Event>
   private readonly form: SnapshotForm<State>

@@ -28,7 +28,6 @@ export async function agentPaths(
   )
 }
 
-/** Rows about agents, with the path to each agent. */
 export interface WithPaths<T> {
   readonly rows: readonly T[]
   readonly paths: ReadonlyMap<string, readonly Ancestor[]>

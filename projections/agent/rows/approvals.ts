@@ -2,7 +2,6 @@ import { type Change, put, set } from '../../engine/changes/change.ts'
 import { actorText } from '../../engine/text.ts'
 import type { ProjectedEvent } from './event.ts'
 
-/** Changes of `approvals`. */
 export function approvals(e: ProjectedEvent): Change[] {
   const key = { agent_id: e.agentId, tool_call_id: e.toolCallId ?? '' }
   const birth = { run_id: e.runId, turn: e.turn }

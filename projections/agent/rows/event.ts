@@ -3,7 +3,6 @@ import type { JsonObject } from '../../../domain/log/json.ts'
 
 /** The members of an event that any table may need, in addition to type and body. */
 interface Recorded {
-  /** Position in the log. */
   readonly position: number
   /** The event's time, ISO 8601. */
   readonly time: string

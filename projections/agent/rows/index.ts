@@ -58,7 +58,6 @@ export function changesOf(event: ProjectedEvent): Change[] {
   return changes
 }
 
-/** Converts an agent's stream to rows. */
 export const agentRows: StreamKind<ProjectedEvent> = {
   minReader: minReaderIn,
   decode,

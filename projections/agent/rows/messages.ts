@@ -5,8 +5,6 @@ import type { Row } from '../../engine/schema/tables.ts'
 import { cut } from '../../engine/text.ts'
 import type { ProjectedEvent } from './event.ts'
 
-// Rows of messages between agents.
-
 /** Changes of `messages`: one row, in the stream that recorded the message first. */
 export function messages(e: ProjectedEvent): Change[] {
   if (!e.body) return []

@@ -21,7 +21,6 @@ export class Collapsed {
   /** By table, then by the value of the owner column. */
   readonly byTable = new Map<TableName, Map<string, Rows>>()
 
-  /** Adds changes of a stream, in order. */
   add(stream: string, changes: readonly Change[]): void {
     for (const change of changes) this.#take(stream, change)
   }

@@ -4,8 +4,6 @@ import { runOf } from '../../../domain/log/owner.ts'
 import { actorText } from '../text.ts'
 import { type Change, put, remove } from './change.ts'
 
-// Row changes of an event in any kind of stream.
-
 /** Changes of `erasures`: erased bodies, with actor and reason. */
 export function erasures(event: RecordedEvent): Change[] {
   const { stream, revision, actor, timestamp } = event.header

@@ -27,7 +27,6 @@ export async function columnThere(client: pg.PoolClient, table: string, column: 
   return (await client.query(text, [table, column])).rowCount === 1
 }
 
-/** An existing schema. */
 export interface SchemaLook {
   readonly name: string
   readonly owner: string

@@ -34,7 +34,6 @@ export type StreamSources = Omit<Sources, 'store'> & {
   readonly store: Pick<Store, 'keepsEvents' | 'erasureSeen'>
 }
 
-/** The rows of a batch, and its progress. */
 export interface Folded extends Batch {
   readonly to: Progress
   /**

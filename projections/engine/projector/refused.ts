@@ -5,7 +5,6 @@ import { cut } from '../text.ts'
 // When the database refuses the content of rows, their stream is parked at the event that the rows come from. Other
 // streams continue.
 
-/** An event whose rows were refused. */
 export interface Refused {
   readonly revision: number
   readonly poison: Poison

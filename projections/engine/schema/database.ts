@@ -2,7 +2,6 @@ import type { eventRows } from './event-rows.ts'
 import type { ownTables } from './own-tables.ts'
 import type { Row, RowOf, TableName } from './tables.ts'
 
-/** See schema/own-tables.ts. */
 export type PositionRow = RowOf<typeof ownTables.position>
 export type StreamRow = RowOf<typeof ownTables.streams>
 
@@ -112,7 +111,6 @@ export interface WaitingRow {
   tool_call_id: string | null
 }
 
-/** See schema/event-rows.ts. */
 export type EventRow = RowOf<typeof eventRows>
 
 export type Database = { [T in TableName]: Row<T> } & {

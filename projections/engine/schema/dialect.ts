@@ -3,7 +3,6 @@ import { postgresIndex, sqliteIndex } from '../../memory/index-tables.ts'
 
 /** The differences between the supported databases. Everything else is Kysely and standard SQL. */
 export interface Dialect {
-  /** The end of a table definition. */
   readonly tableSuffix: string
   /** The column type of texts, which are ordered and compared by their bytes. */
   readonly text: string
@@ -40,7 +39,6 @@ export const postgres: Dialect = {
   json: (text) => `json_of(${text})`,
 }
 
-/** The dialect of an open database. */
 export const dialectOf = <T>(db: Kysely<T>): Dialect =>
   db.getExecutor().adapter instanceof PostgresAdapter ? postgres : sqlite
 

@@ -1,6 +1,5 @@
 import type { TableSpec } from './columns.ts'
 
-/** Phases, variables, checkpoints, artifacts and approvals of agents. */
 export const factTables = {
   phases: {
     columns: {

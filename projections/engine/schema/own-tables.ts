@@ -1,6 +1,5 @@
 import type { TableSpec } from './columns.ts'
 
-/** Tables of the projector itself. */
 export const ownTables = {
   /** The progress of the tables: one row, moved by compare-and-set with every batch. */
   position: {
@@ -11,7 +10,6 @@ export const ownTables = {
       position: 'integer!',
       prepare: 'integer',
       hash: 'text!',
-      /** Events folded so far. */
       events: 'integer!',
     },
     key: ['id'],

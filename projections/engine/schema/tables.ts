@@ -28,7 +28,6 @@ type Value<C> = C extends 'text!'
       ? string | null
       : number | null
 
-/** The row type of a table definition. */
 export type RowOf<S extends TableSpec> = { [C in keyof S['columns']]: Value<S['columns'][C]> }
 
 export type Row<T extends TableName> = RowOf<(typeof tables)[T]>

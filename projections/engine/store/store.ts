@@ -7,7 +7,6 @@ import type { EventRow, PositionRow, StreamRow } from '../schema/database.ts'
 export interface Progress {
   readonly logId: string
   readonly cursor: Cursor | null
-  /** Events folded so far. */
   readonly events: number
 }
 

@@ -21,7 +21,6 @@ export interface ErasableBody {
   readonly size: number
 }
 
-/** A body to empty. */
 export interface Target extends ErasableBody {
   readonly bodyHash: string
   /** The body is in the blob store. */

@@ -18,8 +18,8 @@ export async function removeUnnamed(
   const { stream, runId } = header
   const owner = ownerOf(header)
   if (runId !== undefined && owner === runId && header.agentId !== runId) return
-  // List the blobs first, then read the intents, then the log: a listed blob that an append still uses has an open
-  // intent or an event by then.
+  // List the blobs first, then read the intents, then the log: a listed blob that an append uses has an open intent, or
+  // its event is already in the log.
   const unnamed = new Set(await blobs.list(owner))
   if (unnamed.size === 0) return
   for (const { hash, ...intent } of (await intents?.left()) ?? []) if (intent.runId === owner) unnamed.delete(hash)

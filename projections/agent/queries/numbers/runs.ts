@@ -10,7 +10,6 @@ export interface RunDay {
   readonly failed: number
 }
 
-/** A decision of the router, and how often it was made. */
 export interface Routed {
   readonly requested: string
   readonly resolved: string
