@@ -12,10 +12,7 @@ import { SqliteHome } from './engine/store/sqlite-home.ts'
 import type { Progress } from './engine/store/store.ts'
 
 export type ProjectionsOptions = Omit<ProjectorOptions, 'store'> & {
-  /**
-   * Rebuild tables that show more than the log, because its loss was accepted. Otherwise the tables are evidence of the
-   * loss.
-   */
+  /** Rebuild tables that show more than the log. Otherwise they are kept as evidence of the log's loss. */
   readonly replaceNewer?: boolean
 } & (
     | {

@@ -21,9 +21,7 @@ export class ToolError extends Error implements ToolFailure {
   }
 }
 
-/**
- * The tool differs from the one that the run knows; the call had no effect. `tool`: the current tool of the same name.
- */
+/** The tool differs from the one in the log; the call had no effect. `tool`: the current tool of the same name. */
 export class ToolChanged extends ToolError {
   readonly tool: ToolMeaning
   constructor(tool: ToolMeaning, message: string) {

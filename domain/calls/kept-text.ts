@@ -4,10 +4,7 @@ const BLOCK_BYTES = 64 * 1024
 /** The maximum kept size of one result or output, in bytes, without the note about the missing part. */
 export const MAX_KEPT_BYTES = 64 * 1024 * 1024
 
-/**
- * UTF-8 text that arrives in pieces of whole characters. Keeps all of it up to a limit, and beyond that its head and
- * tail.
- */
+/** UTF-8 text that arrives in pieces of whole characters. Beyond a limit, only its head and tail are kept. */
 export class KeptText {
   readonly #head: Blocks
   readonly #tail: Blocks
@@ -55,10 +52,7 @@ function enough(pieces: readonly Buffer[], bytes: number): Buffer[] {
   return pieces.slice(0, last + 1)
 }
 
-/**
- * Joins head and tail of UTF-8 text of `size` bytes, with a note between them when a part is missing. Removes
- * characters that the cut has split.
- */
+/** Joins head and tail of a UTF-8 text of `size` bytes, with a note about a missing part. Splits no character. */
 function joined(head: readonly Buffer[], tail: readonly Buffer[], size: number): Buffer[] {
   const kept = [...head, ...tail].reduce((sum, { length }) => sum + length, 0)
   if (kept === size) return [...head, ...tail]

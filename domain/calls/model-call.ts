@@ -34,10 +34,7 @@ export interface ModelOutcome {
 /** A failed attempt of a model call. Adapters throw only this error or the abort reason. */
 export interface ModelFailure extends Error {
   readonly name: 'ModelError'
-  /**
-   * For example RATE_LIMITED, OVERLOADED, NETWORK, TIMEOUT, AUTHENTICATION, NOT_FOUND, INVALID_REQUEST,
-   * INVALID_RESPONSE.
-   */
+  /** RATE_LIMITED, OVERLOADED, NETWORK, TIMEOUT, AUTHENTICATION, NOT_FOUND, INVALID_REQUEST or similar. */
   readonly code: string
   readonly transient: boolean
   readonly retryAfterMs?: number

@@ -12,9 +12,7 @@ export const SeenFile = z.strictObject({
 })
 export type SeenFile = z.infer<typeof SeenFile>
 
-/**
- * A question to a person, as recorded in the log. `asked`: distinguishes it from other questions about the same call.
- */
+/** A question to a person, as recorded in the log. `asked`: distinguishes it from others about the same call. */
 export interface Question {
   readonly for: 'approval' | 'doubt'
   readonly toolCallId: string

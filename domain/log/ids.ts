@@ -20,9 +20,7 @@ export function base32(bytes: Uint8Array): string {
   return bits > 0 ? out + CROCKFORD[(held << (5 - bits)) & 31] : out
 }
 
-/**
- * A run id: 48 bits of time in ms, then `entropy` (8 bytes); sorts by creation time. The root agent has the same id.
- */
+/** A run id: 48 bits of time in ms, then `entropy` (8 bytes); sorts by creation. The root agent has the same id. */
 export function runIdOf(nowMs: number, entropy: Uint8Array): string {
   const bytes = new Uint8Array(6 + entropy.length)
   for (let i = 5, t = nowMs; i >= 0; i--, t = Math.floor(t / 256)) bytes[i] = t % 256
@@ -35,23 +33,17 @@ export function toolCallId(agentId: string, turn: number, index: number): string
   return `${agentId}.t${turn}.c${index}`
 }
 
-/**
- * The id of the agent that a call delegates to. It derives from the call: repeated decisions and deliveries give the
- * same child.
- */
+/** The id of the agent that a call delegates to. It derives from the call, so a retry finds the same child. */
 export function childAgentId(callId: string): string {
   return base32(hash('sha256', `child of ${callId}`, 'buffer').subarray(0, 15))
 }
 
-/**
- * The id of an attempt of an agent spawned under a name. After a crash, the same id finds the agent that was already
- * started.
- */
+/** The id of an attempt of an agent spawned under a name. After a crash it finds the agent that already started. */
 export function spawnedRunId(store: string, name: string, attempt: number): string {
   return base32(hash('sha256', `spawned ${canonicalText([store, name, attempt])}`, 'buffer').subarray(0, 15))
 }
 
-/** The id of the document that a call creates. It derives from the call: repeated attempts create the same document. */
+/** The id of the document that a call creates. It derives from the call, so a retry finds the same document. */
 export function documentOfCall(callId: string): string {
   return base32(hash('sha256', `document of ${callId}`, 'buffer').subarray(0, 15))
 }

@@ -137,9 +137,7 @@ export function saltBody(bytes: Uint8Array, salt: Uint8Array, value?: unknown): 
   return { bytes, header: new OwnBody(bytes, salt, value) }
 }
 
-/**
- * The value passed to {@link saltBody} with these bytes; undefined when it had none, or the bytes have another source.
- */
+/** The value passed to {@link saltBody} with these bytes; undefined without one, or for bytes from elsewhere. */
 export function sealedValue(header: BodyHeader, bytes: Uint8Array): unknown {
   return OwnBody.isOf(header, bytes) ? OwnBody.value(header) : undefined
 }

@@ -13,8 +13,8 @@ export const Delay = z.int().nonnegative().max(LONGEST_MS)
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /**
- * Parses a text to an instant in ms: a span such as `30m`, `2h` or `1d` after `from`, or an ISO 8601 instant with time
- * zone after `from`. Null: the text is neither, or more than 100 days after `from`.
+ * Parses a time after `from`, in ms: a span such as `30m`, `2h` or `1d`, or an ISO 8601 instant with time zone. Null:
+ * the text is neither, or not within 100 days after `from`.
  */
 export function instantAfter(text: string, from: number): number | null {
   const [, count, unit] = /^([1-9]\d{0,6})([smhd])$/.exec(text) ?? []

@@ -12,9 +12,7 @@ export const serverOf = (toolName: string): string | null => {
   return at < 0 ? null : toolName.slice(0, at)
 }
 
-/**
- * The grants that apply to a tool: those of its server; for a built-in tool, those without a server (seed 000, 5.12.5).
- */
+/** The grants that apply to a tool: those of its server; for a built-in tool, those without one (seed 000, 5.12.5). */
 export const grantsFor = (secrets: readonly GivenSecret[], toolName: string): readonly GivenSecret[] =>
   sendsAway(toolName) ? [] : secrets.filter(({ server = null }) => server === serverOf(toolName))
 

@@ -41,10 +41,7 @@ export interface RedactorOptions {
   readonly key: Uint8Array
   /** Secret values to hide in every form. Blank values are ignored; values shorter than 4 characters are refused. */
   readonly known: readonly string[]
-  /**
-   * Sources of regular expressions, without flags. Look-around and back-references are refused, to keep the search
-   * linear.
-   */
+  /** Sources of regular expressions, without flags. Look-around and back-references are refused. */
   readonly patterns?: readonly string[]
 }
 
@@ -63,28 +60,20 @@ export interface Redactor {
   redactJson(json: Json): Redacted<Json>
   /** Like redactJson; also redacts inside strings that are, as a whole, a JSON object or array. */
   redactResult(json: Json): Redacted<Json>
-  /**
-   * Like redactJson. When a control tool's arguments contain a value and its name, the value is redacted like a value
-   * under that key.
-   */
+  /** Like redactJson; a control tool's value is also redacted under its name, if both are in the arguments. */
   redactArguments(tool: string, args: JsonObject): Redacted<JsonObject>
   /**
    * Redacts a file's bytes: as text if they are UTF-8, otherwise known values and shapes only. Returns the same object
    * when there is nothing to redact.
    */
   redactBytes(bytes: Uint8Array): Redacted<Uint8Array>
-  /**
-   * Redacts free text in chunks. The joined output equals redactText, except that patterns match within a line only.
-   */
+  /** Redacts free text in chunks. The joined output equals redactText, but patterns match within a line only. */
   redactStream(): RedactedStream
   /** Redacts texts that are shown one by one. */
   redactTexts(): RedactedTexts
 }
 
-/**
- * The reference of a text under the installation's key. Equal texts have equal references, and guessing a reference
- * requires the key.
- */
+/** The reference of a text under the installation's key: equal for equal texts, and impossible to guess. */
 export function reference(key: Uint8Array, value: string): string {
   return referrer(key)(value)
 }
@@ -132,9 +121,7 @@ export function resolveBytes(bytes: Uint8Array, lookup: (reference: string) => s
   return changed ? Buffer.from(resolved, 'latin1') : bytes
 }
 
-/**
- * Throws RangeError for a key of wrong length or a value that cannot be hidden, and PatternError for a refused pattern.
- */
+/** Throws RangeError for a key of wrong length or an unhidable value, and PatternError for a refused pattern. */
 export function createRedactor(options: RedactorOptions): Redactor {
   if (options.key.length !== 32) throw new RangeError('the reference key must have 32 bytes')
   const values = options.known.filter((value) => value.trim() !== '')
@@ -280,9 +267,7 @@ function safeLength(text: string, known: KnownTexts, lines: boolean): number {
 
 const PARTIAL_REFERENCE = /s(?:e(?:c(?:r(?:e(?:t(?::(?:k(?:u(?:_[0-9a-hjkmnp-tv-z]{0,25})?)?)?)?)?)?)?)?)?$/
 
-/**
- * Copies a value and changes every string: `leaf` for keys and plain values, `member` for string values of an object.
- */
+/** Copies a value and changes every string: `leaf` for keys and plain values, `member` for an object's strings. */
 function walk(json: Json, leaf: (text: string) => string, member = (_key: string, text: string) => leaf(text)): Json {
   const visit = (value: Json, depth: number): Json => {
     if (depth > MAX_DEPTH) throw new ToolError('INVALID_ARGUMENTS', `JSON is nested deeper than ${MAX_DEPTH} levels`)

@@ -160,10 +160,7 @@ export function lastWordOf(text: string): number {
 /** The longest mark before a secret, such as `aws_secret_access_key = `, in characters. */
 const LEAD = 48
 
-/**
- * The offset of an unfinished private key, or of the text after a truncated key that may continue it; otherwise the
- * length of the text.
- */
+/** The offset of an unfinished private key, or of a possible rest of a truncated one; else the text's length. */
 function openKey(text: string): number {
   if (!text.includes('-----')) return text.length
   const marker = /-----BEGIN [A-Z0-9 ]{0,60}-{0,5}$/.exec(text.slice(-80))

@@ -30,23 +30,15 @@ const CONTEXT = 512
 const LITTLE = 4_096
 /** The longest line that is held back for patterns, in characters. */
 const MAX_HELD_LINE = 4_096
-/**
- * Minimum length of a held-back shape, in characters. The mark of a shape is not secret, so a shorter beginning is
- * shown.
- */
+/** Minimum length of a held-back shape, in characters. The mark of a shape is not secret. */
 const LEAST_SHAPE = 4
 
-/**
- * Whether to hold back the beginning of a secret. Many ordinary texts end with its first few characters, so a shorter
- * beginning is shown.
- */
+/** Whether to hold back the beginning of a secret. Ordinary texts often end with its first few characters. */
 const isHeld = (length: number, whole: number): boolean => length >= Math.min(4, Math.ceil(whole / 3))
 /** Whether the beginning of a known secret is long enough to hide when another event interrupts the text. */
 const isMost = (length: number, whole: number): boolean => length >= Math.max(8, whole * 0.75)
 
-/**
- * Linear in the texts. Holds back only an end of text that begins a secret (seed 000, 5.12.5; seed 002, live events).
- */
+/** Linear in the texts. Holds back only a possible beginning of a secret (seed 000, 5.12.5; seed 002, live events). */
 export function redactedTexts(options: TextsOptions): RedactedTexts {
   let made = new Map<string, string>()
   let context = ''
@@ -158,10 +150,7 @@ class ShownTexts {
   }
 }
 
-/**
- * `begun`: the offset of the last text. A token at the start of a text is recognised even after a word in the text
- * before.
- */
+/** `begun`: the offset of the last text. A token at its start is found even after a word in the text before. */
 function secretsIn({ pieces }: TextsOptions, all: string, begun: number): Span[] {
   const secrets = secretSpans(pieces(all))
   if (!isWithinWord(all, begun)) return secrets

@@ -17,10 +17,7 @@ export interface StoredTypes {
   readonly bodies: Readonly<Record<string, z.ZodType>>
   readonly versions: Readonly<Record<string, number>>
   readonly upcasters?: Upcasters
-  /**
-   * The type of the event by which a driver claims a stream. Its body, a {@link Claim}, says which programs can read
-   * further.
-   */
+  /** The type of the event by which a driver claims a stream. Its body is a {@link Claim}. */
   readonly claim?: string
 }
 
@@ -41,10 +38,7 @@ export interface Codec<Event extends StreamEvent> extends Pick<Reading<Event>, '
   readonly reading: Reading<Event>
   /** Upcasts a body of an old version to the current one. Throws `UNKNOWN_EVENT`. */
   upcast(type: Event['type'], version: number, body: unknown): unknown
-  /**
-   * Says how a body differs from the current shape of its type; null when it does not. Writers seal no faulty body, and
-   * verification reports one.
-   */
+  /** Says how a body differs from its type's current shape; null when it does not. Writers seal no faulty body. */
   bodyFault(type: Event['type'], body: unknown): string | null
 }
 

@@ -30,10 +30,7 @@ export function chained(
   })
 }
 
-/**
- * Makes unsealed events of a decision's drafts. Checkpoints and the last event carry a digest; the last event also
- * carries the wake time.
- */
+/** Makes unsealed events of drafts. Checkpoints and the last event get a digest, the last event the wake time. */
 export function unsealed<State, Event extends StreamEvent, Command, Context extends StreamContext>(
   aggregate: Aggregate<State, Event, Command, Context>,
   drafts: readonly Draft<State, Event>[],

@@ -28,10 +28,7 @@ export interface Said {
   readonly messages: string
 }
 
-/**
- * `checkpoints`: a computed row for each row of `checkpoint_rows`. A fork has cancelled the open calls that it
- * inherited.
- */
+/** `checkpoints`: computed from `checkpoint_rows`. A fork has cancelled the open calls that it inherited. */
 export function checkpointsSelect(d: Dialect, said: Said): string {
   const request = (path: string) => member(d.json(said.request), `'content'`, 'cast(block as integer)', `'${path}'`)
   const outcome = (path: string) => member(d.json(said.outcome), `'${path}'`)

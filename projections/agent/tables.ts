@@ -84,10 +84,7 @@ export const agentTables = {
       drive_requested: 'integer!',
       /** The revision at which the stream is parked. The rows lack all events from this one on. */
       incomplete_from: 'integer',
-      /**
-       * The budget at birth; null: no limit, -1: the budget of the fork's source. `budget_agents` includes the agent
-       * itself.
-       */
+      /** The budget at birth; null: no limit, -1: as in the fork's source. `budget_agents` includes the agent. */
       budget_tokens: 'integer',
       budget_nano_dollars: 'integer',
       budget_agents: 'integer',
@@ -132,10 +129,7 @@ export const agentTables = {
       tool_name: 'text',
       effect: 'text',
       arguments_hash: 'text',
-      /**
-       * planned, started, running, retrying, unknown, succeeded, failed; ended: the outcome was erased without a
-       * residue.
-       */
+      /** planned, started, running, retrying, unknown, succeeded, failed; ended: erased without a residue. */
       status: 'text!',
       attempt: 'integer',
       /** 1: the intent is in the log, so the call may have changed files. */

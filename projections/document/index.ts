@@ -13,10 +13,7 @@ import { documents, envelopes } from './rows.ts'
 // All types are at version 1, so no body needs an upcast.
 const TYPES = { versions, upcast: (_: DocumentEventType, __: number, body: unknown) => body, bodyFault }
 
-/**
- * Decodes an event for the row rules, or returns the reason to park its stream. `bytes` null: the body was erased, and
- * `residue` is what remains.
- */
+/** Decodes an event, or returns the reason to park its stream. `bytes` null: erased; `residue`: what remains. */
 function decode(
   { header, position, erased: isErased }: RecordedEvent,
   bytes: Uint8Array | null,

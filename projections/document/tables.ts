@@ -23,10 +23,7 @@ export const documentTables = {
     owner: 'id',
     indexes: [['started']],
   },
-  /**
-   * Requests with their answers. `stream`: the document's stream, or `gateway-refused` when the document does not
-   * exist.
-   */
+  /** Requests with their answers. `stream`: the document's, or `gateway-refused` for an unknown document. */
   envelopes: {
     columns: {
       stream: 'text!',

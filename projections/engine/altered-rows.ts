@@ -20,9 +20,7 @@ import type { Home } from './store/home.ts'
 export interface AlteredRow {
   readonly table: string
   readonly key: Cells
-  /**
-   * `missing`: the log gives the row, but it is not stored. `extra`: the row is stored, but the log does not give it.
-   */
+  /** `missing`: only the log gives the row. `extra`: the row is stored, but the log does not give it. */
   readonly state: 'changed' | 'missing' | 'extra'
   /** The differing columns of a changed row. `folded`: the value that the log gives. */
   readonly columns: readonly { readonly name: string; readonly stored: Cell; readonly folded: Cell }[]
@@ -182,9 +180,6 @@ function differences(
   return found
 }
 
-/**
- * Converts a cell to the form that every database stores: well-formed text, without NUL because PostgreSQL cannot store
- * it.
- */
+/** Converts a cell to the form that every database stores: well-formed text without NUL. */
 const storable = (cell: Cell | undefined): Cell =>
   typeof cell === 'string' ? cell.toWellFormed().replaceAll('\0', '\ufffd') : (cell ?? null)

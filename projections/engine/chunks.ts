@@ -1,10 +1,7 @@
 /** Maximum size of the texts in one transaction or statement, in bytes. A single longer text is allowed. */
 export const PART_BYTES = 16 * 1024 * 1024
 
-/**
- * Splits items into parts with a total weight of at most `limit`, in order. A heavier item is a part of its own. No
- * items give no part.
- */
+/** Splits items into parts of at most `limit` in total weight, in order. A heavier item is a separate part. */
 export function* partsOf<T>(
   items: readonly T[],
   weigh: (item: T) => number,

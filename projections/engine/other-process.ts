@@ -23,10 +23,7 @@ export async function rebuildElsewhere(
   return { switched: true, ...report }
 }
 
-/**
- * Like {@link Projections.release}. Retries, at most {@link MAX_TRIES} times, when the process that writes the tables
- * moved them first.
- */
+/** Like {@link Projections.release}. Retries up to {@link MAX_TRIES} times after `POSITION_TAKEN`. */
 export async function releaseElsewhere(
   home: Home,
   options: Omit<ProjectorOptions, 'store'>,

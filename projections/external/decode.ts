@@ -8,10 +8,7 @@ import type { ProjectedExternal } from './event.ts'
 // All types are at version 1, so no body needs an upcast.
 const TYPES = { versions, upcast: (_: ExternalEventType, __: number, body: unknown) => body, bodyFault }
 
-/**
- * Decodes an event for the row rules, or returns the reason to park its stream. `bytes` null: the body was erased, and
- * `residue` is what remains.
- */
+/** Decodes an event, or returns the reason to park its stream. `bytes` null: erased; `residue`: what remains. */
 export function decode(
   event: RecordedEvent,
   bytes: Uint8Array | null,

@@ -148,9 +148,7 @@ function finalText(
   return [put('artifact_rows', key, { ...place, ...about, content, size, claimed: 0, created_at: e.time })]
 }
 
-/**
- * A permission request of an external agent becomes an approval, like those of keepup's own agents. It does not expire.
- */
+/** An external agent's permission request becomes an approval like any other. It does not expire. */
 function permission(e: Of<'permission_requested' | 'permission_decided'>): Change {
   // A residue keeps the ids of its body.
   const key = { agent_id: e.agentId, tool_call_id: e.body?.toolCallId ?? '' }

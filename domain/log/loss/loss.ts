@@ -20,10 +20,7 @@ export const LogLoss = z.strictObject({
   /** The last event that the mark, or the tables, had seen; null: nothing beyond the remaining events. */
   mark: z.strictObject({ position: z.int(), hash: z.string() }).nullable(),
   tables: z.strictObject({ position: z.int(), hash: z.string() }).nullable(),
-  /**
-   * Vanished streams, with their last event according to the tables; -1 and '' when only the log still names the
-   * stream.
-   */
+  /** Vanished streams, with their last event in the tables; -1 and '' when only the log names the stream. */
   vanished: z.array(
     z.strictObject({
       stream: z.string(),
@@ -46,10 +43,7 @@ export const LogLoss = z.strictObject({
 })
 export type LogLoss = z.infer<typeof LogLoss>
 
-/**
- * Seals an accepted loss as the next event of `log-meta`. `salt`: 16 random bytes. `timestamp`: ISO 8601 with
- * milliseconds.
- */
+/** Seals an accepted loss as the next event of `log-meta`. `salt`: 16 random bytes. `timestamp`: ISO 8601 with ms. */
 export function sealLoss(
   head: { readonly revision: number; readonly hash: string },
   loss: LogLoss,

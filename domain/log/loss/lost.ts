@@ -2,10 +2,7 @@
 // conflicts with another transaction; then error codes of the operating system.
 const PASSING =
   /^(08...|57P0[1235]|25P0[34]|53300|40001|40P01|ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|ENOENT|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH)$/
-/**
- * Whether the connection to a database failed. The statement may or may not have run, and may succeed on another
- * connection.
- */
+/** Whether the connection to a database failed. The statement may have run; another connection may work. */
 export const connectionLost = (error: unknown): boolean => PASSING.test(sqlState(error))
 
 /** The code that a database or the operating system gave an error; `''`: none. */

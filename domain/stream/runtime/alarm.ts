@@ -11,10 +11,7 @@ export class Alarm {
     this.#wake()
   }
 
-  /**
-   * Resolves at once when `moved` is true; otherwise at the next {@link poke}, or at `due` (ms since the epoch;
-   * infinite: never).
-   */
+  /** Resolves at once if `moved`, else at the next {@link poke} or at `due` (ms since the epoch; infinite: never). */
   async next(clock: Clock, due: number): Promise<void> {
     if (this.moved) return
     const done = new AbortController()

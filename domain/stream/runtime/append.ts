@@ -27,10 +27,7 @@ export async function append(
   }
 }
 
-/**
- * A full disk refuses this attempt, but the outcome of earlier attempts stays unknown. Any other refusal also settles
- * the earlier attempts.
- */
+/** After a full disk the outcome of earlier attempts stays unknown. Any other refusal settles them too. */
 function stillInDoubt(error: unknown): LogError {
   if (isUnavailable(error)) return error
   if (noRoomIn(error) === null) throw error

@@ -46,10 +46,7 @@ export class BlobWrites {
     return true
   }
 
-  /**
-   * Call after a successful append, with the hashes that it names. Deletes blobs of earlier decisions that the append
-   * does not name.
-   */
+  /** Call after a successful append. Deletes blobs of earlier decisions that the append does not name. */
   async named(hashes: readonly string[]): Promise<void> {
     if (this.stored.size === 0) return
     const named = new Set(hashes)
@@ -57,17 +54,12 @@ export class BlobWrites {
     await this.end([...this.stored.values()].filter(({ hash }) => named.has(hash)))
   }
 
-  /**
-   * Call after a failed append. Deletes its blobs if the append was refused; keeps them while the outcome is unknown.
-   */
+  /** Call after a failed append. Deletes its blobs if the append was refused; otherwise the outcome is unknown. */
   async refused(error: unknown): Promise<void> {
     if (notWritten(error)) await this.drop([...this.stored.values()])
   }
 
-  /**
-   * Keeps blobs with a repeated address and their intents until the next start: an earlier append of the same command
-   * may name them.
-   */
+  /** An earlier append of the command may name a repeated address: such blobs and intents stay until a start. */
   private async drop(unnamed: readonly BlobIntent[]): Promise<void> {
     for (const intent of unnamed) {
       if (this.repeating.has(intent.hash)) continue
@@ -81,9 +73,7 @@ export class BlobWrites {
     }
   }
 
-  /**
-   * Ignores errors: the next start checks remaining intents, and the outcome of the append must not become a failure.
-   */
+  /** Ignores errors: the next start checks remaining intents, and the append's outcome must not change. */
   private async end(intents: readonly BlobIntent[]): Promise<void> {
     await this.ports.intents?.end(intents).catch(() => undefined)
   }

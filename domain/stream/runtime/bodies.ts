@@ -8,9 +8,7 @@ import type { Stores } from './ports.ts'
 /** An event's inline body; null: the body is in the blob store, or was erased. Throws LOG_CORRUPT. */
 export const atHand = ({ header, body }: RecordedEvent): Uint8Array | null => body && asSealed(header, body)
 
-/**
- * The bytes of an event's body, inline or from the blob store. Rejects with BODY_ERASED, BLOB_MISSING or LOG_CORRUPT.
- */
+/** An event's body, inline or from the blob store. Rejects with BODY_ERASED, BLOB_MISSING or LOG_CORRUPT. */
 export async function bodyOf(stores: Stores, recorded: RecordedEvent): Promise<Uint8Array> {
   const { header } = recorded
   if (recorded.erased) throw erasedError(header)

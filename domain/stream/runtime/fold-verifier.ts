@@ -63,10 +63,7 @@ export class FoldVerifier<State, Event extends StreamEvent, Command> {
     this.report(header.revision, 'DIGEST', `the state folded here is not the one that was recorded at ${header.type}`)
   }
 
-  /**
-   * Whether this program's fold made the digest. A digest of an older fold is skipped. A digest of a newer fold proves
-   * nothing here; the first one is reported.
-   */
+  /** Whether this program's fold made the digest. Skips digests of older folds; reports the first of a newer one. */
   private isOurs(revision: number, { fold }: { fold: number }): boolean {
     const known = this.aggregate.fold
     if (fold > known && !this.newer) this.report(revision, 'DIGEST', newerFold(fold, known))

@@ -3,18 +3,12 @@ import type { EventLog } from '../../ports/index.ts'
 import type { AnyAggregate } from '../aggregate.ts'
 import { isRepeated } from './repeated.ts'
 
-/**
- * The requests that a stream has recorded. Requests that the state no longer remembers are looked up in the stream,
- * which is read once.
- */
+/** The requests that a stream has recorded. For requests that the state has forgotten, reads the stream once. */
 export class RecordedRequests {
   private readonly log: EventLog
   private readonly stream: string
   private readonly aggregate: Pick<AnyAggregate, 'reject' | 'remembered'>
-  /**
-   * The command ids of all keyed requests of the stream, by the prefix that identifies their key; null before the first
-   * lookup.
-   */
+  /** The command ids of all keyed requests, by the prefix that identifies their key; null before a lookup. */
   private keys: Map<string, string> | null = null
 
   constructor(log: EventLog, stream: string, aggregate: Pick<AnyAggregate, 'reject' | 'remembered'>) {

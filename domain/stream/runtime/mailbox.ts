@@ -246,10 +246,7 @@ export class Mailbox<State, Event extends StreamEvent, Command, Context extends 
     return this.tip !== before
   }
 
-  /**
-   * Sets the fields only after the whole history: a fork's history begins with pages whose revisions belong to its
-   * source.
-   */
+  /** Sets the fields after the whole history: a fork's first pages have revisions of its source. */
   private async load(): Promise<boolean> {
     const snapshot = await this.snapshots.latest(this.ports, this.stream, {})
     let state: State | null = snapshot?.state ?? null

@@ -1,9 +1,6 @@
 import type { AnyAggregate } from '../aggregate.ts'
 
-/**
- * Whether the request recorded under a key (undefined: none) is this request. Throws `IDEMPOTENCY_KEY_REUSED` when it
- * is another one.
- */
+/** Whether the request recorded under a key is this request. Throws `IDEMPOTENCY_KEY_REUSED` for another one. */
 export function isRepeated(
   { reject }: Pick<AnyAggregate, 'reject'>,
   recorded: string | undefined,

@@ -33,10 +33,7 @@ export class Residues<Event extends StreamEvent> {
     return kept === undefined ? null : this.decoding.decodeKept(header, kept)
   }
 
-  /**
-   * Residues follow the end of the stream. Their bodies are read one by one, because the bodies between them are not
-   * needed.
-   */
+  /** Residues follow the end of the stream. Reads their bodies one by one and skips all others. */
   private async read(): Promise<void> {
     const places: number[] = []
     let next = this.next

@@ -10,10 +10,7 @@ const REQUEST_LIMIT_MS = 15_000
 export const STOP_LIMIT_MS = 5_000
 /** Time limit of one append, ms. Afterwards the same bytes are sent again. */
 const ATTEMPT_LIMIT_MS = 20_000
-/**
- * The share of that time in which the log may retry by itself. The rest is for its last call to end and report its
- * error.
- */
+/** The share of that time in which the log may retry by itself; in the rest its last call can still fail. */
 const OF_THE_LOG = 0.75
 
 /** Delays between attempts double from the first to the longest, ms. */
@@ -73,10 +70,7 @@ export class Retry {
     if (this.#over !== null) throw this.#over
   }
 
-  /**
-   * Runs the work and returns its result. Rejects with the work's error; at the limit with the last error, or with a
-   * {@link TimeLimitError}.
-   */
+  /** Runs the work. Rejects with its error; at the limit with the last error, or a {@link TimeLimitError}. */
   async once<T>(work: () => Promise<T>): Promise<T> {
     this.mustGoOn()
     const { stop } = this.#options

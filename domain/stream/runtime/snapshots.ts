@@ -78,10 +78,7 @@ export class Snapshots<State, Event extends StreamEvent> {
     }
   }
 
-  /**
-   * A checksum over everything, also over the parts that the digest leaves out. It detects damage and states of other
-   * programs, but not malice.
-   */
+  /** A checksum that detects damage and states of other programs, but not malice. */
   private sumOf(stream: string, revision: number, kept: object): string {
     return sha256(`${this.shape}\n${stream}@${revision}\n${canonicalText(kept)}`)
   }

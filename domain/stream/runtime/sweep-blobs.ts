@@ -36,9 +36,7 @@ export async function sweepBlobs(
 
 type SweepPorts = Stores & { readonly intents: BlobIntents }
 
-/**
- * The hashes of the blobs that a stream's events name. Reads bodies only when the headers do not name all of `left`.
- */
+/** The hashes of the blobs that a stream's events name. Reads bodies only if the headers do not name all of `left`. */
 async function namedIn(
   stores: Stores,
   aggregate: AnyAggregate | undefined,
@@ -53,9 +51,7 @@ async function namedIn(
   return named
 }
 
-/**
- * Adds the hashes of attachments, which only bodies contain. Throws at the first event that this program cannot read.
- */
+/** Adds the hashes of attachments, which only bodies contain. Throws at the first unreadable event. */
 async function addAttached(
   stores: Stores,
   aggregate: AnyAggregate | undefined,

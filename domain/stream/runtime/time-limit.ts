@@ -54,10 +54,7 @@ export function limited<T>(
   })
 }
 
-/**
- * The result of `work`. Rejects with a {@link TimeLimitError} after `limitMs`. `what`: the work, as the subject of a
- * sentence.
- */
+/** Rejects with a {@link TimeLimitError} after `limitMs`. `what`: the work, as the subject of a sentence. */
 export function within<T>(clock: Clock, limitMs: number, what: string, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const callOff = alarm(clock, limitMs, () => reject(new TimeLimitError(what, limitMs)))
@@ -82,10 +79,7 @@ function alarm(clock: Clock, ms: number, ring: () => void): () => void {
   return () => off.abort(ENDED)
 }
 
-/**
- * The result of `work`. Rejects with a {@link TimeLimitError} when `work` still runs `limitMs` after `signal` has
- * aborted.
- */
+/** Rejects with a {@link TimeLimitError} if `work` still runs `limitMs` after `signal` has aborted. */
 export async function endingWith<T>(
   clock: Clock,
   limitMs: number,

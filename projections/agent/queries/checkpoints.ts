@@ -23,10 +23,7 @@ const COLUMNS = sql.raw(
   'c.agent_id, c.run_id, c.turn, c.revision, c.position, c.timestamp, c.tool_call_id, c.digest, c.fold',
 )
 
-/**
- * Checkpoints of one agent. Rows have an indexed step, unless a body with a step was erased; then the view counts all
- * steps.
- */
+/** Checkpoints of one agent. The view counts the steps if a body with a step was erased. */
 async function rowsOf(db: Kysely<Database>, agentId: string, where: RawBuilder<unknown>): Promise<CheckpointRow[]> {
   const erased = await db
     .selectFrom('checkpoint_rows')

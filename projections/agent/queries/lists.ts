@@ -18,9 +18,7 @@ export function listDocuments(
   return (after === undefined ? query : query.where('started', '>', after)).execute()
 }
 
-/**
- * Artifacts of a run or of an agent, in order of their last registration: at most `limit` after the position `after`.
- */
+/** Artifacts of a run or an agent, in order of last registration: at most `limit` after the position `after`. */
 export function listArtifacts(
   db: Kysely<Database>,
   { runId, agentId, after, limit = 100 }: { runId?: string; agentId?: string; after?: number; limit?: number },

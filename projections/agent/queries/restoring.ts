@@ -1,9 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Database } from '../../engine/schema/database.ts'
 
-/**
- * A restore of files without a recorded end: it is running, or its process was lost and files may be partly restored.
- */
+/** A restore of files without a recorded end: it is running, or its process was lost midway. */
 export interface Unended {
   readonly runId: string
   readonly agentId: string

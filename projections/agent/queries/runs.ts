@@ -25,10 +25,7 @@ export interface RunSummary extends Row<'runs'> {
   readonly phase: string | null
   readonly machineState: MachineState
   readonly paused: boolean
-  /**
-   * The number of parked streams that the run's rows depend on: streams of its agents, and streams that its forks
-   * inherit from.
-   */
+  /** Parked streams that the run's rows depend on: those of its agents, and those that its forks inherit. */
   readonly incomplete: number
 }
 
@@ -140,10 +137,7 @@ async function incompleteOf(db: Kysely<Database>, runIds: readonly string[]): Pr
   return new Map(rows.map(({ run, parked }) => [run, parked]))
 }
 
-/**
- * Tool calls of the given runs' agents, by agent. Calls that have not begun, for example those that wait for an
- * approval, do not count.
- */
+/** Tool calls of the given runs' agents, by agent. Calls that have not begun do not count. */
 export async function callsOf(db: Kysely<Database>, runIds: readonly string[]) {
   const rows = await db
     .selectFrom('tool_calls')

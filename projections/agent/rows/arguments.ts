@@ -2,10 +2,7 @@ import { callArguments } from '../../../domain/agent/events/content.ts'
 import type { ArgumentsRef } from '../../../domain/agent/events/events.ts'
 import type { ProjectedEvent } from './event.ts'
 
-/**
- * The place of the arguments that an event's rows show: the revision of the model's answer and its content block; null:
- * none.
- */
+/** The place of the arguments that an event's rows show: the model's answer and its content block; null: none. */
 function argumentsOf(e: ProjectedEvent): ArgumentsRef | null {
   if (e.erased) return null
   if (e.type === 'context_set') return e.body && 'argumentsRef' in e.body ? e.body.argumentsRef : null
@@ -15,9 +12,7 @@ function argumentsOf(e: ProjectedEvent): ArgumentsRef | null {
 /** The revision of the model's answer whose arguments an event's rows show; null: none. */
 export const referenceOf = (e: ProjectedEvent): number | null => argumentsOf(e)?.revision ?? null
 
-/**
- * Adds the arguments of a call to an event. `answer`: the model's answer that the event refers to; null: unreadable.
- */
+/** Adds the arguments of a call to an event. `answer`: the model's answer with the arguments; null: unreadable. */
 export function withArguments(e: ProjectedEvent, answer: ProjectedEvent | null): ProjectedEvent {
   const place = argumentsOf(e)
   if (place === null) return e

@@ -8,10 +8,7 @@ import type { ProjectedEvent } from './event.ts'
 const OF_A_CALL = /^(tool_call|approval)_/
 const TYPES = { versions, upcast, bodyFault }
 
-/**
- * Decodes an event for the row rules, or returns the reason to park its stream. `bytes` null: the body was erased, and
- * `residue` is what remains.
- */
+/** Decodes an event, or returns the reason to park its stream. `bytes` null: erased; `residue`: what remains. */
 export function decode(
   event: RecordedEvent,
   bytes: Uint8Array | null,

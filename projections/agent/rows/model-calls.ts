@@ -7,10 +7,7 @@ import type { ProjectedEvent } from './event.ts'
 
 type Call = Partial<Row<'model_calls'>>
 
-/**
- * Maximum length of an answer's preview, in characters. Previews are the largest part of the tables, and the whole text
- * is in the log.
- */
+/** Length of an answer's preview, in characters. Previews are the largest part of the tables. */
 const PREVIEW = 200
 
 /** Changes of `model_calls`, one row per attempt. The bill and all usage are sums over these rows. */

@@ -6,10 +6,7 @@ import type { ProjectedEvent } from './event.ts'
 /** Truncates a path for its column, because an index takes only text of limited length. */
 export const pathCell = (path: string): string => cut(path, 500)
 
-/**
- * Changes of `touched_files`: the files that a call names when it is requested, and the files that it has changed when
- * it ends.
- */
+/** Changes of `touched_files`: files that a call names at its request, and files that it has changed at its end. */
 export function touchedFiles(e: ProjectedEvent): Change[] {
   if (e.type === 'model_call_end')
     return (e.body?.calls ?? []).flatMap((call, index) => namedFiles(e, toolCallId(e.agentId, e.turn, index), call))

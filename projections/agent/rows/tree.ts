@@ -51,10 +51,7 @@ export function budgetChanges(e: ProjectedEvent): Change[] {
   }
 }
 
-/**
- * Changes of `artifact_registrations`. An external agent has one artifact, its final text, which its parent receives
- * with its end.
- */
+/** Changes of `artifact_registrations`. An external agent's only artifact, its final text, comes with its end. */
 export function artifactRegistrations(e: ProjectedEvent): Change[] {
   if (e.type === 'child_ended' && e.body && kindOf(e.body.origin.stream) === 'external') {
     const key = { agent_id: e.agentId, child_id: e.body.childId, artifact_id: FINAL_TEXT }

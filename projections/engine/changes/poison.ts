@@ -1,9 +1,6 @@
 import type { DamagedEvent } from '../../../domain/log/damage.ts'
 
-/**
- * The reason why an event cannot be projected and parks its stream. `GAP`: the event does not follow the one before it
- * in its stream.
- */
+/** Why an event cannot be projected and parks its stream. `GAP`: it does not follow the event before it. */
 export interface Poison {
   readonly code:
     | DamagedEvent['code']

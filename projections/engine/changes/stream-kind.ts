@@ -16,10 +16,7 @@ export interface Residues {
 export interface StreamKind<E = unknown> {
   /** The oldest reader that an event's writer accepts, from the event's body; 1 unless the body requires more. */
   minReader(event: RecordedEvent, body: Uint8Array | null): number
-  /**
-   * Decodes an event for the row rules, or returns the reason to park its stream. `body` null: the body was erased, and
-   * `residue` is what remains.
-   */
+  /** Decodes an event, or returns the reason to park its stream. `body` null: erased; `residue`: what remains. */
   decode(event: RecordedEvent, body: Uint8Array | null, residue: unknown): E | { readonly poison: Poison }
   /** The row changes of an event. Pure: the same event always gives the same changes. */
   changes(event: E): Change[]

@@ -7,9 +7,7 @@ export function numbers(values: readonly Cell[]): string {
   return `{${values.map((value) => value ?? 'null').join()}}`
 }
 
-/**
- * A PostgreSQL array literal of texts. PostgreSQL's text cannot contain NUL: it becomes U+FFFD, like in all input text.
- */
+/** A PostgreSQL array literal of texts. NUL becomes U+FFFD, because PostgreSQL's text cannot contain it. */
 export function texts(values: readonly Cell[]): string {
   let literal = '{'
   for (let i = 0; i < values.length; i++) {

@@ -10,10 +10,7 @@ const PAGE = 500
 /** Maximum size of a text that is compared whole, in bytes. */
 const LONG = 2000
 
-/**
- * Differences of the tables that come first in the search paths of two connections. Each connection is inside a
- * transaction.
- */
+/** Differences of the tables in the search paths of two connections, each of which is inside a transaction. */
 export async function differencesOf(live: pg.PoolClient, rebuilt: pg.PoolClient): Promise<Difference[]> {
   const differences: Difference[] = []
   for (const [table, spec] of described) {

@@ -10,9 +10,7 @@ export async function isWhole(client: pg.PoolClient, control: string): Promise<b
 /** A pattern for the schemas of generations whose views are published in a schema. It captures the number. */
 export const generationOf = (views: string) => `^${views}_(\\d{1,15})(?:_views)?$`
 
-/**
- * The numbers of the generations whose tables the views of a schema ($1) read. $2: the pattern of generation schemas.
- */
+/** Numbers of the generations whose tables the views of a schema ($1) read. $2: pattern of generation schemas. */
 export const SHOWN = `select distinct cast(substring(theirs.nspname from $2) as bigint) as n
   from pg_class v join pg_namespace s on s.oid = v.relnamespace join pg_rewrite r on r.ev_class = v.oid
   join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid and d.refclassid = 'pg_class'::regclass

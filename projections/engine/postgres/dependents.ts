@@ -27,9 +27,7 @@ const OTHERS = `select format('%I.%I', s.nspname, c.relname) as name
   where s.nspname = $1
   order by 1`
 
-/**
- * Rejects with `REFUSED`, and names the objects, when a switch of the live tables would leave foreign objects behind.
- */
+/** Rejects with `REFUSED`, and names them, when a switch of the live tables would leave foreign objects behind. */
 export async function mustHaveNoDependents(client: pg.PoolClient, names: Names, live: number): Promise<void> {
   const { views, tables } = names
   const { rows: readers } = await client.query<{ name: string; kind: 'v' | 'm'; reads: string }>(READERS, [
@@ -50,10 +48,7 @@ export async function mustHaveNoDependents(client: pg.PoolClient, names: Names, 
 
 const KIND = { v: 'view', m: 'materialized view' } as const
 
-/**
- * Drops the tables and views of a generation. Fails with SQLSTATE 2BP01 when foreign objects use them or are in their
- * schemas.
- */
+/** Drops a generation's tables and views. Fails with SQLSTATE 2BP01 if foreign objects depend on its schemas. */
 export async function dropGeneration(client: pg.PoolClient, names: Names, n: number): Promise<void> {
   const [tables, aside] = [names.tables(n), names.asideViews(n)]
   const inside = await ownIn(client, tables)

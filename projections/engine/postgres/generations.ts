@@ -141,9 +141,7 @@ export class Generations {
     })
   }
 
-  /**
-   * Drops a generation. Returns false at once when a session uses it, or when foreign objects use it, with a warning.
-   */
+  /** Drops a generation. Returns false at once if a session uses it, or (with a warning) if foreign objects do. */
   async drop(n: number): Promise<boolean> {
     try {
       return await this.#alone((client) => this.#drop(client, n))

@@ -59,10 +59,7 @@ interface Group {
   readonly rows: Cells[]
 }
 
-/**
- * In order: deletes the old rows of restarted streams, then applies the first operation of each row, the second and the
- * third.
- */
+/** Deletes the old rows of restarted streams, then applies the first, second and third operation of each row. */
 function changed(changes: Collapsed): Statement[] {
   const statements: Statement[] = []
   for (const [table, owners] of changes.byTable) {
@@ -138,10 +135,7 @@ function set(table: string, spec: TableSpec, columns: readonly string[]): string
 const remove = (table: string, spec: TableSpec) =>
   `delete from ${table} t using ${from(spec, spec.key)} as x(${quoted(spec.key)}) where ${matches(spec)}`
 
-/**
- * Splits a statement into several, because the rebuilt rows of a stream may contain more text than one statement
- * allows.
- */
+/** Splits a statement, because a stream's rebuilt rows may contain more text than one statement allows. */
 const split = (text: string, spec: TableSpec, names: readonly string[], rows: readonly Cells[]): Statement[] =>
   Array.from(partsOf(rows, lengthOf), (part) => ({ text, values: arrays(spec, names, part) }))
 

@@ -2,18 +2,13 @@ import { Kysely, PostgresDialect } from 'kysely'
 import type pg from 'pg'
 import type { Database } from '../schema/database.ts'
 
-/**
- * The server rolls back a transaction whose client is idle for this long, ms, because other processes may wait for it.
- */
+/** The server ends a transaction whose client is idle for this long, ms: other processes may wait for it. */
 export const HUNG_AFTER_MS = 5_000
 
 /** SQL: the server ends a transaction, and its connection, when the client is idle for this long. */
 export const unlessHung = (ms: number) => `idle_in_transaction_session_timeout to ${ms}`
 
-/**
- * Runs `work` in a transaction on a connection of the pool. `kind`: the text after `begin`; absent: a writing
- * transaction.
- */
+/** Runs `work` in a transaction. `kind`: the text after `begin`; absent: a writing transaction. */
 export async function inTransaction<T>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<T>,

@@ -103,9 +103,7 @@ export class WatchedClient extends pg.Client {
     }
   }
 
-  /**
-   * Whether the server works on the query, as far as known. A server that refuses new connections counts as working.
-   */
+  /** Whether the server works on the query. A server that refuses new connections counts as working. */
   async #atWork(): Promise<boolean> {
     const limits = { connectionTimeoutMillis: ANSWER_WITHIN_MS, query_timeout: ANSWER_WITHIN_MS }
     // This connection does not keep the process alive.

@@ -36,10 +36,7 @@ export type StreamSources = Omit<Sources, 'store'> & {
 
 export interface Folded extends Batch {
   readonly to: Progress
-  /**
-   * The batch ends before this event: a newer program writes its stream, and that program's projector must continue
-   * here.
-   */
+  /** The batch ends before this event: a newer program writes its stream and must project it. */
   readonly waitsAt: RecordedEvent | null
 }
 

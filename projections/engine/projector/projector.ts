@@ -110,9 +110,7 @@ export class Projector {
     return this.#progress
   }
 
-  /**
-   * Reads a parked stream again from its first event. True: the stream is no longer parked. Rejects with `NOT_PARKED`.
-   */
+  /** Reads a parked stream again from its start. True: it is no longer parked. Rejects with `NOT_PARKED`. */
   async release(stream: string): Promise<boolean> {
     await this.#open()
     return this.#mutex.run(async () => {

@@ -4,10 +4,7 @@ import type { BlobStore, EventLog } from '../../../domain/ports/index.ts'
 import type { Poison } from '../changes/poison.ts'
 import type { Residues, StreamKind } from '../changes/stream-kind.ts'
 
-/**
- * The number of cached streams. Events of a few streams may interleave in a page; residues of older streams are read
- * again.
- */
+/** The number of cached streams, because events of a few streams may interleave in a page. */
 const STREAMS = 8
 
 /** The residues of erased bodies, for the most recently used streams. */

@@ -13,9 +13,7 @@ export interface EventSources {
   readonly blobs: BlobStore
 }
 
-/**
- * One decoded event of an agent. Rejects with `NOT_FOUND` when the event does not exist or this program cannot read it.
- */
+/** One decoded event of an agent. Rejects with `NOT_FOUND` if it does not exist or cannot be read. */
 export async function readEvent(sources: EventSources, agentId: string, revision: number): Promise<ProjectedEvent> {
   for await (const page of sources.log.read(agentStream(agentId), { from: revision, limit: 1 })) {
     const event = page[0]

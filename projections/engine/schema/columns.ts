@@ -1,4 +1,4 @@
-/** `!`: never null. Flags are integers 0 and 1; times are ISO 8601 text, except `due.wake_at` (ms); money is nano-dollars. */
+/** `!`: never null. Flags are 0 or 1; times are ISO 8601 text, except `due.wake_at` (ms); money is nano-dollars. */
 export type ColumnSpec = 'text' | 'text!' | 'integer' | 'integer!'
 
 export interface TableSpec {
@@ -6,9 +6,7 @@ export interface TableSpec {
   readonly key: readonly string[]
   /** The kind or kinds of streams that the rows come from; absent: any kind. */
   readonly kind?: string | readonly string[]
-  /**
-   * The column that identifies a row's stream: by the id of its owner, or by the stream's name in tables of any kind.
-   */
+  /** The column that identifies a row's stream: by its owner's id, or by its name in tables of any kind. */
   readonly owner: string
   readonly indexes?: readonly (readonly string[])[]
   /** An index over few rows: its columns, and the SQL condition that queries must repeat literally to use it. */

@@ -69,10 +69,7 @@ export interface BudgetRow {
   uncertain_agents: number
 }
 
-/**
- * Seed 000, 8.3, with further columns. `id`: `<agent>/<the artifact's own id>`; `metadata`: JSON {size, hash,
- * mimeType}.
- */
+/** Seed 000, 8.3, and further columns. `id`: `<agent>/<artifact's own id>`; `metadata`: JSON {size, hash, mimeType}. */
 export interface ArtifactRow {
   id: string
   run_id: string

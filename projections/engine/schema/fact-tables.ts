@@ -40,9 +40,7 @@ export const factTables = {
     columns: {
       agent_id: 'text!',
       revision: 'integer!',
-      /**
-       * Null when the body with the step was erased. Steps are dense, so the view `checkpoint_facts` computes the step.
-       */
+      /** Null if the body with the step was erased; the view `checkpoint_facts` then counts the step. */
       step: 'integer',
       run_id: 'text!',
       turn: 'integer!',

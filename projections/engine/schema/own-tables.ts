@@ -15,9 +15,7 @@ export const ownTables = {
     key: ['id'],
     owner: '',
   },
-  /**
-   * The last projected event of each stream, and the stream's run. An event that does not follow it parks the stream.
-   */
+  /** The last projected event of each stream, and its run. An event that does not follow it parks the stream. */
   streams: {
     columns: { stream: 'text!', run_id: 'text!', revision: 'integer!', hash: 'text!' },
     key: ['stream'],

@@ -16,10 +16,7 @@ export const streamTables = {
     owner: 'stream',
     indexes: [['wake_at']],
   },
-  /**
-   * Streams that stopped at an event that this program cannot project. The event stays in the log; a release reads it
-   * again.
-   */
+  /** Streams that stopped at an event that this program cannot project. A release reads it again from the log. */
   parked: {
     columns: {
       stream: 'text!',

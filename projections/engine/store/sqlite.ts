@@ -154,10 +154,7 @@ export class SqliteStore implements Store {
 const cleared = ({ byTable }: Collapsed): boolean =>
   byTable.values().some((owners) => owners.values().some((rows) => rows.cleared))
 
-/**
- * Empties the write-ahead log. False: a reader uses the old pages. Waiting for the reader could deadlock, because it
- * may run in this thread.
- */
+/** Empties the write-ahead log. False: a reader uses it. No wait, because the reader may run in this thread. */
 function emptyWal(raw: DatabaseSync): boolean {
   raw.exec('pragma busy_timeout = 0')
   try {

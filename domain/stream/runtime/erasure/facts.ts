@@ -67,9 +67,7 @@ function unsealedFacts(facts: readonly Fact[], { header }: SealedEvent, asker: A
   }))
 }
 
-/**
- * The residues of the targets' bodies, read in one pass. An unreadable body has no residue and is erased all the same.
- */
+/** The residues of the targets' bodies, read in one pass. An unreadable body is erased without a residue. */
 async function residues(ports: StreamPorts, aggregate: Erasable, stream: string, targets: readonly Target[]) {
   const wanted = new Set(targets.map(({ revision }) => revision))
   const from = targets[0]!.revision

@@ -1,12 +1,9 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../../engine/schema/database.ts'
 
-/**
- * Selects calls of all runs or of one by the time of their end (or start, or request, if that is the latest known): at
- * or after `since`.
- */
+/** Selects calls of all runs or of one by the last known time: end, else start, else request. */
 export interface Which {
-  /** ISO 8601 in UTC. */
+  /** Inclusive; ISO 8601 in UTC. */
   readonly since?: string
   readonly runId?: string
 }
