@@ -60,7 +60,7 @@ export interface Redactor {
   redactJson(json: Json): Redacted<Json>
   /** Like redactJson; also redacts inside strings that are, as a whole, a JSON object or array. */
   redactResult(json: Json): Redacted<Json>
-  /** Like redactJson; a control tool's value is also redacted under its name, if both are in the arguments. */
+  /** Like redactJson. A control tool may name a value in its arguments; the value is redacted by that name. */
   redactArguments(tool: string, args: JsonObject): Redacted<JsonObject>
   /**
    * Redacts a file's bytes: as text if they are UTF-8, otherwise known values and shapes only. Returns the same object
@@ -73,7 +73,7 @@ export interface Redactor {
   redactTexts(): RedactedTexts
 }
 
-/** The reference of a text under the installation's key: equal for equal texts, and impossible to guess. */
+/** The reference of a text under the installation's key: equal for equal texts, not guessable without the key. */
 export function reference(key: Uint8Array, value: string): string {
   return referrer(key)(value)
 }

@@ -59,7 +59,7 @@ export class BlobWrites {
     if (notWritten(error)) await this.drop([...this.stored.values()])
   }
 
-  /** An earlier append of the command may name a repeated address: such blobs and intents stay until a start. */
+  /** An earlier append of the command may name a repeated address: its blob and intent stay until a restart. */
   private async drop(unnamed: readonly BlobIntent[]): Promise<void> {
     for (const intent of unnamed) {
       if (this.repeating.has(intent.hash)) continue

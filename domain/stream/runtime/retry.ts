@@ -10,7 +10,7 @@ const REQUEST_LIMIT_MS = 15_000
 export const STOP_LIMIT_MS = 5_000
 /** Time limit of one append, ms. Afterwards the same bytes are sent again. */
 const ATTEMPT_LIMIT_MS = 20_000
-/** The share of that time in which the log may retry by itself; in the rest its last call can still fail. */
+/** The share of that time for the log's own retries. In the rest its last call ends and reports its error. */
 const OF_THE_LOG = 0.75
 
 /** Delays between attempts double from the first to the longest, ms. */

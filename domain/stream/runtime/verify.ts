@@ -55,7 +55,7 @@ export async function verifyStream<State, Event extends StreamEvent, Command>(
   return { events, ok, head, erased, problems: all, digests, unchecked: recorded - digests }
 }
 
-/** Proves the chain and bodies of a stream without an aggregate, for example `log-meta`. It has no digests. */
+/** Proves the chain and bodies of a stream without an aggregate, such as `log-meta`. The proof has no digests. */
 export async function verifyChain(stores: Stores, stream: string): Promise<StreamProof> {
   const chain = new StreamVerifier(stream)
   let unreadable: Problem | null = null
