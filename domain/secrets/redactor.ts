@@ -12,8 +12,8 @@ import { REFERENCE, WHOLE_REFERENCE } from './reference.ts'
 import { findShapes, pendingShape } from './shapes.ts'
 import { type RedactedTexts, redactedTexts } from './texts.ts'
 
-// A reference stands for exactly the text that it replaced (a base64 form has its own reference), so resolving restores
-// the same bytes. The redactor never changes references, so redacting twice gives the same text as redacting once.
+// A reference replaces one exact text (a base64 form has its own reference), so resolving restores the same bytes. The
+// redactor never changes references, so redacting twice gives the same text as redacting once.
 
 const MAX_DEPTH = 1_000
 /** Longest line of a stream that patterns see whole, in characters. */
