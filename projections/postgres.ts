@@ -1,4 +1,4 @@
-// Tables in PostgreSQL. Apart from projections/index.ts, so that the embedded default loads no client.
+// Tables in PostgreSQL. Separate from projections/index.ts, so that the embedded default loads no client library.
 
 export { schemasThere } from './engine/postgres/catalog.ts'
 export { schemaOfOthers } from './engine/postgres/failures.ts'

@@ -12,29 +12,29 @@ import { SqliteHome } from './engine/store/sqlite-home.ts'
 import type { Progress } from './engine/store/store.ts'
 
 export type ProjectionsOptions = Omit<ProjectorOptions, 'store'> & {
-  /** Rebuild tables that show more than the log holds, because its loss was accepted. Else they are evidence of the loss. */
+  /** Rebuild tables that show more than the log. Otherwise they are kept as evidence of the log's loss. */
   readonly replaceNewer?: boolean
 } & (
     | {
-        /** For SQLite: a folder of their own, apart from the log; it can be deleted and comes back equal. */
+        /** SQLite: the folder of the tables, separate from the log. A deleted folder is rebuilt with equal tables. */
         readonly folder: string
       }
     | {
-        /** Where the tables are, for another database. */
+        /** Another database: the home of the tables. */
         readonly home: Home
       }
   )
 
 export interface RebuildReport {
-  /** True: the rebuilt tables are the live ones now. */
+  /** True: the rebuilt tables are now live. */
   readonly switched: boolean
   /** Null: nothing to compare with (no tables, another log, another schema). */
   readonly differences: readonly Difference[] | null
-  /** How many events the tables were made of. */
+  /** The number of events that the tables were made from. */
   readonly events: number
 }
 
-/** The tables of a log: one writer, readers, and rebuilding. */
+/** The tables of a log: one writer, readers, and rebuilds. */
 export class Projections {
   readonly #options: ProjectionsOptions
   readonly #home: Home
@@ -54,9 +54,9 @@ export class Projections {
   }
 
   /**
-   * Opens the tables, caught up to the log's head. Missing or damaged tables are rebuilt. Rejects with `LOG_OTHER` where they are of another log and
-   * protected, and with `LOG_OLDER`
-   * where they are of a later state of this log, unless `replaceNewer`.
+   * Opens the tables and catches up to the log's head. Missing or damaged tables are rebuilt. Rejects with `LOG_OTHER`
+   * when protected tables belong to another log, and with `LOG_OLDER` when the tables are of a later state of this log,
+   * unless `replaceNewer`.
    */
   static async open(options: ProjectionsOptions): Promise<Projections> {
     const home = 'home' in options ? options.home : new SqliteHome(options.folder)
@@ -69,7 +69,7 @@ export class Projections {
         return new Projections(options, home, await caughtUp(home, options, live), null)
       } catch (caught) {
         const error = damagedOr(caught)
-        // A fault of tables that were switched away meanwhile does not matter.
+        // Ignore a fault of tables that another process has replaced.
         if (AMISS.has(codeOf(error)) && (await home.live()) !== live) continue
         if (!MADE_ANEW.has(codeOf(error)) || (isNewer(error) && !options.replaceNewer)) throw error
         notice = textOf(error)
@@ -87,14 +87,14 @@ export class Projections {
     return new Projections(options, home, made, notice)
   }
 
-  /** `notice`: why the tables were rebuilt, if they were. */
+  /** `notice`: why the tables were rebuilt, or null. */
   status(): ProjectorStatus & { readonly notice: string | null } {
     return { ...this.#made.projector.status(), notice: this.#notice }
   }
 
   /**
-   * Follows the log until the signal aborts. Rejects as {@link Projector.run} does; a rebuild meanwhile is no end, and
-   * damaged or altered tables are rebuilt.
+   * Follows the log until the signal aborts, also across a rebuild. Damaged or altered tables are rebuilt. Rejects as
+   * {@link Projector.run} does.
    */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted && !this.#closed) {
@@ -115,13 +115,13 @@ export class Projections {
     }
   }
 
-  /** Folds what is in the log now; the sweep of what is due does this first. */
+  /** Folds all current events of the log. The sweep of due agents calls this first. */
   async catchUp(): Promise<Progress> {
     await this.#switching
     return this.#made.projector.catchUp()
   }
 
-  /** Resolves when answers show the event of this cursor. Rejects as {@link Projector.caughtUpTo} does. */
+  /** Resolves when answers include the event of this cursor. Rejects as {@link Projector.caughtUpTo} does. */
   async caughtUpTo(cursor: Cursor, signal?: AbortSignal): Promise<void> {
     for (;;) {
       await unlessAborted(this.#switching, signal)
@@ -142,15 +142,15 @@ export class Projections {
     return this.#home.read(query)
   }
 
-  /** Reads a parked stream again. True: it is no longer parked. */
+  /** Reads a parked stream again. True: the stream is no longer parked. */
   async release(stream: string): Promise<boolean> {
     await this.#switching
     return this.#made.projector.release(stream)
   }
 
   /**
-   * Makes the tables again beside the live ones, compares, and switches where they are equal, or where `accept`
-   * allows a difference (as after a change of the row rules). Answers continue meanwhile.
+   * Makes new tables from the log, compares them with the live ones, and switches when they are equal or `accept`
+   * allows a difference (for example after a change of the row rules). Answers continue in the meantime.
    */
   async rebuild({ accept = false } = {}): Promise<RebuildReport> {
     const { made, ...report } = await rebuildEqual(this.#home, this.#options, { accept })
@@ -160,14 +160,14 @@ export class Projections {
   }
 
   /**
-   * Removes tables from before a rebuild that had readers then; a server does this now and then. Rejects where
-   * these tables are the live ones no more (`POSITION_TAKEN`), or not as they were made (`SCHEMA_OTHER`).
+   * Removes old tables that still had readers at the last rebuild; servers call this periodically. Rejects when these
+   * tables are no longer live (`POSITION_TAKEN`) or were altered (`SCHEMA_OTHER`).
    */
   async tidy(): Promise<void> {
     try {
       await this.#alone.run(() => this.#tidied(this.#made.name))
     } catch (error) {
-      // The projector waits for that itself.
+      // The projector itself waits for the database.
       if (codeOf(error) !== 'UNAVAILABLE') throw error
     }
   }
@@ -222,7 +222,7 @@ async function caughtUp(home: Home, options: ProjectionsOptions, name: string): 
 const codeOf = (error: unknown): ProjectionErrorCode | null => (error instanceof ProjectionError ? error.code : null)
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** The log ends before what the tables have seen. */
+/** The log ends before the last event in the tables. */
 const isNewer = (error: unknown): boolean => codeOf(error) === 'LOG_OLDER'
 
 type Codes = ReadonlySet<ProjectionErrorCode | null>

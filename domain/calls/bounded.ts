@@ -2,14 +2,13 @@ import { wellFormed } from '../log/well-formed.ts'
 
 const utf8 = new TextEncoder()
 
-/** The part of one result that a model is shown, in UTF-8 bytes. */
+/** The maximum part of one result that a model sees, in UTF-8 bytes. */
 export const RESULT_BYTES = 30_720
 
-/** UTF-8 bytes as well-formed text; what is no UTF-8 becomes U+FFFD. */
+/** Decodes UTF-8 to well-formed text; invalid bytes become U+FFFD. */
 export const decodeText = (bytes: Uint8Array): string =>
   wellFormed(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes))
 
-/** Size in UTF-8 bytes. */
 export const byteLength = (text: string): number => Buffer.byteLength(text, 'utf8')
 
 /** The longest beginning of at most `bytes` UTF-8 bytes that does not cut a character. */
@@ -34,15 +33,15 @@ export function tailOf(text: string, bytes: number): string {
 }
 
 /**
- * Text of at most about `bytes` UTF-8 bytes: whole, or its head and tail with a note between them that tells the sizes.
- * Cuts at a line's end where there is one nearby. `hint` says how to see the rest, given the head that is shown.
+ * Truncates text to about `bytes` UTF-8 bytes: its head and tail, and a note with the sizes between them. Short text
+ * stays whole. Cuts at a line end if there is one nearby. `hint` returns how to see the rest, given the shown head.
  */
 export function headAndTail(text: string, bytes: number, hint: (head: string) => string): string {
   const size = byteLength(text)
   return size <= bytes ? text : endsOf(text, text, size, bytes, hint)
 }
 
-/** {@link headAndTail} of a text of `size` bytes that is too long, from its first and its last `bytes`. */
+/** {@link headAndTail} of a text of `size` bytes that is too long, given its first and its last `bytes` bytes. */
 export function endsOf(
   first: string,
   last: string,

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import type { JsonObject } from '../log/json.ts'
 
-// Content blocks, token counts and messages, as providers, events and ports share them.
+// Content blocks, token counts and messages. Providers, events and ports share these shapes.
 
 /**
- * A content block as the provider gave it, kept verbatim: unknown kinds and members stay (thinking signatures, citations).
- * `tool_use.input` is the parsed argument object; `input_text` stands instead where the provider sent text (it may be no
- * JSON at all).
+ * A content block of a provider, kept verbatim with unknown kinds and members (thinking signatures, citations).
+ * `tool_use.input` is the parsed argument object. A provider that sent text, which may not be JSON, gives `input_text`
+ * instead.
  */
 export type Block =
   | ({ readonly type: 'text'; readonly text: string } & JsonObject)
@@ -15,7 +15,7 @@ export type Block =
 
 export const Block: z.ZodType<Block> = z.looseObject({ type: z.string() }) as never
 
-/** Tokens of one or more model calls. `input` counts uncached input only; the four are disjoint. */
+/** Tokens of one or more model calls. `input` counts uncached input only; the four counts are disjoint. */
 export interface Usage {
   readonly input: number
   readonly output: number

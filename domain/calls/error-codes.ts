@@ -1,4 +1,3 @@
-/** Codes of a tool call's failure. */
 export const TOOL_ERROR_CODES = [
   'RESOURCE_NOT_FOUND',
   'INVALID_ARGUMENTS',
@@ -21,12 +20,12 @@ export const TOOL_ERROR_CODES = [
   'SECRET_UNAVAILABLE',
   'UNKNOWN_OUTCOME',
   'CANCELLED',
-  // Our own: the driver had to leave the call; it was neither cancelled nor did it fail by itself.
+  // Not in the specification: the driver had to leave the call, which was not cancelled and did not fail.
   'INTERRUPTED',
 ] as const
 export type ToolErrorCode = (typeof TOOL_ERROR_CODES)[number]
 
-/** Codes for decisions of the runtime or of a person: a tool cannot end with one of them. */
+/** Codes for decisions of the runtime or of a person. A tool cannot end with these codes. */
 export const RESERVED_CODES: ReadonlySet<string> = new Set<ToolErrorCode>([
   'PERMISSION_DENIED',
   'APPROVAL_REJECTED',
@@ -43,7 +42,7 @@ export const RESERVED_CODES: ReadonlySet<string> = new Set<ToolErrorCode>([
   'INTERRUPTED',
 ])
 
-/** Codes of a refused command. */
+/** Error codes of refused commands. */
 export const REJECTION_CODES = [
   'APPROVAL_EXPIRED',
   'APPROVAL_NOT_PENDING',

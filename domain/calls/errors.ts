@@ -3,7 +3,7 @@ import type { ModelFailure } from './model-call.ts'
 import type { ToolFailure } from './tool-call.ts'
 import type { ToolMeaning } from './tool-spec.ts'
 
-/** A failed attempt of a tool whose end was seen. */
+/** A failed attempt of a tool, with a known end. */
 export class ToolError extends Error implements ToolFailure {
   override readonly name = 'ToolError'
   readonly code: ToolErrorCode
@@ -21,7 +21,7 @@ export class ToolError extends Error implements ToolFailure {
   }
 }
 
-/** Nothing was done: the tool is another one than the run knows. `tool`: as it is now, under the same name. */
+/** The tool differs from the one in the log; the call had no effect. `tool`: the current tool of the same name. */
 export class ToolChanged extends ToolError {
   readonly tool: ToolMeaning
   constructor(tool: ToolMeaning, message: string) {
@@ -44,7 +44,7 @@ export type ModelErrorCode =
   | 'SCRIPT_INVALID'
   | 'SCRIPT_EXHAUSTED'
 
-/** A failed attempt of a model call. Transient ones are retried, permanent ones end the run. */
+/** A failed attempt of a model call. A transient error is retried, a permanent one ends the run. */
 export class ModelError extends Error implements ModelFailure {
   override readonly name = 'ModelError'
   readonly code: ModelErrorCode
@@ -62,7 +62,7 @@ export class ModelError extends Error implements ModelFailure {
   }
 }
 
-/** A command that the agent's state, or the runtime for it, refuses. */
+/** The agent's state, or the runtime, refuses a command. */
 export class CommandRejected extends Error {
   override readonly name = 'CommandRejected'
   readonly code: RejectionCode
@@ -75,9 +75,9 @@ export class CommandRejected extends Error {
 type DeliveryRefusal = 'BOUNCED' | 'GONE' | 'OUT_OF_ORDER'
 
 /**
- * The delivery of a courier is not taken. BOUNCED: it never will be; GONE: nor will any other, because the target has
- * finished or does not exist. The source records both. OUT_OF_ORDER: something of the same source comes first. It is no
- * answer to a person's request.
+ * A stream refuses a courier's delivery. BOUNCED: this delivery is refused for ever. GONE: all deliveries are, because
+ * the target has finished or does not exist. The source records both. OUT_OF_ORDER: an earlier delivery of the same
+ * source comes first. Never an answer to a person's request.
  */
 export class DeliveryRefused extends Error {
   override readonly name = 'DeliveryRefused'

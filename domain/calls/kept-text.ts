@@ -1,22 +1,22 @@
-/** Kept text lies in blocks, so that many small pieces take no more memory than a few large ones. In bytes. */
+/** Size of one block of kept text, in bytes. Blocks keep many small pieces as compact as a few large ones. */
 const BLOCK_BYTES = 64 * 1024
 
-/** The most that is kept of one result or output. In bytes; a note of what is missing comes on top. */
+/** The maximum kept size of one result or output, in bytes, without the note about the missing part. */
 export const MAX_KEPT_BYTES = 64 * 1024 * 1024
 
-/** UTF-8 text that comes in pieces of whole characters: all of it up to a limit, beyond that its head and tail. */
+/** UTF-8 text that arrives in pieces of whole characters. Beyond a limit, only its head and tail are kept. */
 export class KeptText {
   readonly #head: Blocks
   readonly #tail: Blocks
   #size = 0
 
-  /** `limit`: bytes. */
+  /** `limit`: in bytes. */
   constructor(limit = MAX_KEPT_BYTES) {
     this.#head = new Blocks(limit / 2)
     this.#tail = new Blocks(limit / 2)
   }
 
-  /** Bytes that came, kept or not. */
+  /** Bytes received, kept or not. */
   get size(): number {
     return this.#size
   }
@@ -27,12 +27,12 @@ export class KeptText {
     this.#tail.addLast(bytes.subarray(this.#head.addFirst(bytes)))
   }
 
-  /** In pieces, which may part a character. */
+  /** The kept text in pieces. A character may be split between two pieces. */
   pieces(): readonly Uint8Array[] {
     return joined(this.#head.blocks(), this.#tail.blocks(), this.#size)
   }
 
-  /** All of it in at most about `bytes`. */
+  /** The kept text, truncated to about `bytes` bytes. */
   text(bytes: number): string {
     const pieces = joined(this.#head.blocks(), this.#tail.blocks(), this.#size)
     if (this.#size <= bytes) return Buffer.concat(pieces).toString('utf8')
@@ -42,7 +42,7 @@ export class KeptText {
   }
 }
 
-/** The first of some pieces that together have so many bytes. */
+/** The shortest beginning of a list of pieces that has at least `bytes` bytes. */
 function enough(pieces: readonly Buffer[], bytes: number): Buffer[] {
   let size = 0
   const last = pieces.findIndex((piece) => {
@@ -52,7 +52,7 @@ function enough(pieces: readonly Buffer[], bytes: number): Buffer[] {
   return pieces.slice(0, last + 1)
 }
 
-/** Head and tail of UTF-8 text of `size` bytes, with a note between them where a part is missing. No character is cut. */
+/** Joins head and tail of a UTF-8 text of `size` bytes, with a note about a missing part. Splits no character. */
 function joined(head: readonly Buffer[], tail: readonly Buffer[], size: number): Buffer[] {
   const kept = [...head, ...tail].reduce((sum, { length }) => sum + length, 0)
   if (kept === size) return [...head, ...tail]
@@ -64,14 +64,14 @@ function joined(head: readonly Buffer[], tail: readonly Buffer[], size: number):
 
 const isContinuation = (byte: number | undefined) => ((byte ?? 0) & 0xc0) === 0x80
 
-/** UTF-8 without what is left of a character that a cut before it went through. */
+/** UTF-8 without the rest of a character that was split at the start. */
 export function wholeStart(bytes: Buffer): Buffer {
   let from = 0
   while (from < 3 && isContinuation(bytes[from])) from++
   return bytes.subarray(from)
 }
 
-/** UTF-8 without the beginning of a character that a cut after it went through. */
+/** UTF-8 without the beginning of a character that was split at the end. */
 export function wholeEnd(bytes: Buffer): Buffer {
   let last = bytes.length - 1
   while (last > bytes.length - 4 && isContinuation(bytes[last])) last--
@@ -80,7 +80,7 @@ export function wholeEnd(bytes: Buffer): Buffer {
   return last >= 0 && last + length > bytes.length ? bytes.subarray(0, last) : bytes
 }
 
-/** Bytes in blocks of one size, at most `limit` of them. */
+/** Bytes in blocks of equal size, at most `limit` bytes in total. */
 class Blocks {
   readonly #limit: number
   readonly #full: Buffer[] = []
@@ -92,14 +92,14 @@ class Blocks {
     this.#limit = limit
   }
 
-  /** Adds as much as there is room for; says how much. */
+  /** Adds as many bytes as there is room for and returns their number. */
   addFirst(bytes: Buffer): number {
     const taken = Math.min(bytes.length, this.#limit - this.#size)
     this.#add(bytes.subarray(0, taken))
     return taken
   }
 
-  /** Adds all, for which the oldest blocks go. */
+  /** Adds all bytes and drops the oldest blocks. */
   addLast(bytes: Buffer): void {
     this.#add(bytes)
     while (this.#full.length > 0 && this.#size - this.#full[0]!.length >= this.#limit)

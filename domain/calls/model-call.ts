@@ -1,17 +1,17 @@
 import type { JsonObject } from '../log/json.ts'
 import type { Block, Message, Usage } from './content.ts'
 
-/** The bounds of one answer at which it may be cut off. */
+/** The limits of one answer. An answer that exceeds a limit is cut off. */
 export const CUTS = ['bytes', 'calls', 'blocks', 'depth'] as const
 export type Cut = (typeof CUTS)[number]
 
-/** One model call, complete: the adapter turns it into its provider's wire form and adds nothing of its own. */
+/** One complete model call. The adapter converts it to its provider's wire format and adds nothing. */
 export interface ModelRequest {
   readonly model: string
   readonly system: string
   readonly messages: readonly Message[]
   readonly tools: readonly { readonly name: string; readonly description: string; readonly parameters: JsonObject }[]
-  /** `any`: a call is required; `{name}`: this one; `auto`: the model may answer in text. */
+  /** `any`: a call is required; `{name}`: a call of this tool is required; `auto`: the model may answer in text. */
   readonly toolChoice: 'any' | 'auto' | { readonly name: string }
   readonly parallelCalls: boolean
   readonly maxOutputTokens: number
@@ -24,17 +24,17 @@ export interface ModelOutcome {
   readonly content: readonly Block[]
   readonly stopReason: StopReason
   readonly usage: Usage
-  /** The model that the provider says has served it. */
+  /** The model that served the call, according to the provider. */
   readonly servedBy: string
   readonly requestId?: string
-  /** The bound of one answer at which it was cut off; what came before it is the content. */
+  /** The limit at which the answer was cut off; `content` is the part before it. */
   readonly cut?: Cut
 }
 
-/** A failed model attempt. Adapters throw nothing else (but the abort reason). */
+/** A failed attempt of a model call. Adapters throw only this error or the abort reason. */
 export interface ModelFailure extends Error {
   readonly name: 'ModelError'
-  /** e.g. RATE_LIMITED, OVERLOADED, NETWORK, TIMEOUT, AUTHENTICATION, NOT_FOUND, INVALID_REQUEST, INVALID_RESPONSE. */
+  /** RATE_LIMITED, OVERLOADED, NETWORK, TIMEOUT, AUTHENTICATION, NOT_FOUND, INVALID_REQUEST or similar. */
   readonly code: string
   readonly transient: boolean
   readonly retryAfterMs?: number

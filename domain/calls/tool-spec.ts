@@ -2,31 +2,31 @@ import { z } from 'zod'
 import { Milliseconds } from '../log/time-span.ts'
 
 /**
- * How safe a second run is. `pure` and `idempotent` run again under the same call id; `reconcilable` has
- * a probe; `irreversible` is never run twice without a person.
+ * Whether a second run of a tool is safe. `pure` and `idempotent` calls run again under the same call id; a
+ * `reconcilable` call has a probe; an `irreversible` call never runs twice without a person's decision.
  */
 export const Effect = z.enum(['pure', 'idempotent', 'reconcilable', 'irreversible'])
 export type Effect = z.infer<typeof Effect>
 
-/** The name that the model sees: `server:tool` becomes `server__tool`. */
+/** The tool's name for the model: `server:tool` becomes `server__tool`. */
 export const wireName = (name: string): string => name.replace(':', '__')
 
-/** The longest name that every provider takes, of letters, digits, `_` and `-`. */
+/** The longest tool name that every provider accepts. Names consist of letters, digits, `_` and `-`. */
 const MAX_WIRE_NAME = 64
 
 /**
- * How the success of a control tool steers the run: it completes the run, waits for the user's answer, or leaves the course
- * as it is. A tool that reads results is named in the note beside a result that is shown in part. A call that delegates stays
- * open until its child has ended.
+ * The effect of a successful control tool on the run: it completes the run, waits for the user's answer, or continues.
+ * The note in a truncated result names the tool that reads results. A delegating call stays open until its child has
+ * ended.
  */
 export const ControlKind = z.enum(['completes', 'waits', 'reads_results', 'delegates', 'continues'])
 export type ControlKind = z.infer<typeof ControlKind>
 
 /**
- * A tool as the log records it: everything that decisions need, as data. `parameters` is a JSON Schema (2020-12).
- * `paths` names arguments that are workspace paths and what the call does there; `barrier`: conflicts with every call.
- * `control` tools (domain/agent/control) are offered in every phase, touch nothing outside the log and are not sensitive;
- * false for every other tool. `timeLimitMs` bounds one attempt.
+ * A tool as the log records it: all data that decisions need. `parameters`: JSON Schema (2020-12). `paths`: the
+ * arguments that are workspace paths, and the access of the call to them. `barrier`: the call conflicts with every
+ * other call. `control` tools (domain/agent/control) are offered in every phase, touch nothing outside the log and are
+ * not sensitive; false for every other tool. `timeLimitMs`: limit of one attempt.
  */
 export const ToolSpec = z.strictObject({
   name: z
@@ -44,7 +44,7 @@ export const ToolSpec = z.strictObject({
   barrier: z.boolean(),
   control: z.union([z.literal(false), ControlKind]),
   timeLimitMs: Milliseconds,
-  /** Hex SHA-256 of what an MCP server says of the tool beside its name, description and parameters. */
+  /** Hex SHA-256 of an MCP server's definition of the tool, without name, description and parameters. */
   definitionHash: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
@@ -52,7 +52,7 @@ export const ToolSpec = z.strictObject({
 })
 export type ToolSpec = z.infer<typeof ToolSpec>
 
-/** What a model, a policy and a person go by: a tool in which one of these is another one is another tool. */
+/** The members that models, policies and people rely on. A tool with a change in any of them counts as another tool. */
 export const ToolMeaning = ToolSpec.pick({ description: true, parameters: true, definitionHash: true }).extend({
   effect: Effect.exclude(['reconcilable']),
 })

@@ -3,15 +3,14 @@ import { LogError } from './errors.ts'
 import { headerFault } from './header.ts'
 import { sealedAfter } from './seal.ts'
 
-/** The most bytes of inline bodies that one append may hold. */
+/** The maximum size of an append's inline bodies, in bytes. */
 export const MAX_APPEND_BYTES = 16 * 1024 * 1024
 
 const invalid = (message: string) => new LogError('APPEND_INVALID', message)
 
 /**
- * Checks the shape of a batch that is to stand after revision `expected` of `stream`: what every adapter refuses before
- * it writes anything. Hashes are left to chain.ts.
- * Throws `APPEND_INVALID` or `APPEND_TOO_LARGE`.
+ * Checks the shape of a batch to append to `stream` after revision `expected`. Every adapter calls this before its
+ * first write. `checkChain` checks the hashes. Throws `APPEND_INVALID` or `APPEND_TOO_LARGE`.
  */
 export function checkBatch(stream: string, expected: number, batch: readonly SealedEvent[]): void {
   if (batch.length === 0) throw invalid(`an append to ${stream} holds no event; append at least one`)
@@ -32,11 +31,11 @@ export function checkBatch(stream: string, expected: number, batch: readonly Sea
     )
 }
 
-/** Why an event cannot stand at a place of a stream after an event of some time, or null. */
+/** Says why an event does not fit its stream, its revision or the timestamp before it; null when it fits. */
 function placeFault(event: SealedEvent, stream: string, revision: number, after: string): string | null {
   const { header, body } = event
   if (header.stream !== stream) return `it was sealed for stream ${header.stream}; append it there`
-  // Events that were sealed here have them.
+  // An event sealed in this process has a well-formed hash and id.
   if (sealedAfter(event) === undefined && !(HEX32.test(event.hash) && ID.test(event.id)))
     return 'it has no well-formed hash and id; seal it'
   if (header.revision !== revision)

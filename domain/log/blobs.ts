@@ -1,14 +1,14 @@
 import type { SaltedBody } from './seal.ts'
 
-/** A body over this many bytes lies in the blob store. */
+/** Bodies over this size, in bytes, go to the blob store. */
 export const MAX_INLINE_BODY = 64 * 1024
 
-/** The most bytes of inline bodies in an append that a careful caller makes. */
+/** The maximum size of the inline bodies of one append that keepup writes, in bytes. Adapters accept more. */
 export const MAX_INLINE_APPEND = 512 * 1024
 
 /**
- * Which bodies of an append go to the blob store: those over 64 KiB, then the biggest (the earlier of two equals) until
- * what stays inline is at most 512 KiB. Takes sizes in bytes, returns their indices in ascending order.
+ * Chooses the bodies of an append for the blob store: those over 64 KiB, then the biggest (the earlier of two equal
+ * ones) until at most 512 KiB stay inline. Takes sizes in bytes, returns their indices in ascending order.
  */
 export function blobsOf(sizes: readonly number[]): readonly number[] {
   const chosen = new Set<number>()
@@ -28,7 +28,7 @@ export function blobsOf(sizes: readonly number[]): readonly number[] {
   return [...chosen].sort((a, b) => a - b)
 }
 
-/** The same body with its place in the blob store. Its salted hash, and so its address, does not change. */
+/** The same body, placed in the blob store. Its salted hash and its address do not change. */
 export function asBlob(body: SaltedBody): SaltedBody {
   return { bytes: body.bytes, header: { ...body.header, place: 'blob' } }
 }

@@ -4,8 +4,8 @@ import type { Header } from './envelope.ts'
 const utf8 = new TextEncoder()
 
 /**
- * RFC 8785 bytes of a JSON value (UTF-8). Throws `TypeError` where the value is not JSON (NaN, undefined, BigInt).
- * A body is written once with this and afterwards only read as bytes, never serialised again.
+ * RFC 8785 bytes of a JSON value (UTF-8). Throws `TypeError` for a value that is not JSON (NaN, undefined, BigInt). A
+ * body is serialised once, with this function; afterwards readers use its bytes.
  */
 export function canonicalBytes(value: unknown): Uint8Array {
   return utf8.encode(canonicalText(value))
@@ -19,8 +19,8 @@ export function canonicalText(value: unknown): string {
 }
 
 /**
- * RFC 8785 text of a header. Same bytes as {@link canonicalBytes}, several times faster: the keys are laid down in
- * sorted order, so that plain `JSON.stringify` writes the canonical form. A property test holds the two equal.
+ * RFC 8785 text of a header. Returns the same text as {@link canonicalText}, several times faster: the keys are written
+ * in sorted order, so plain `JSON.stringify` gives the canonical form. A property test compares the two.
  */
 export function canonicalHeader(h: Header): string {
   const { actor, body, driver, digest } = h

@@ -2,18 +2,18 @@ import type { SealedEvent } from './envelope.ts'
 import { LogError } from './errors.ts'
 import { chainHash, chainHashOf, eventId, GENESIS, sealedAfter } from './seal.ts'
 
-// Apart from batch.ts so that a writer's thread starts without loading zod.
+// Separate from batch.ts: the writer thread imports this file and must start without loading zod.
 
 const invalid = (message: string) => new LogError('APPEND_INVALID', message)
 
-/** A sealed event, with its header's canonical text where that is at hand. */
+/** A sealed event, with the canonical text of its header when the caller has it. */
 export interface Chained extends SealedEvent {
   readonly canonical?: string
 }
 
 /**
- * Checks that each event's hash and id follow from the hash before it, from `previous` on (hex; GENESIS at the start of
- * a stream). Returns the last hash. Throws `APPEND_INVALID`.
+ * Checks that each event's hash and id follow from the hash before it. `previous`: the hash before the batch, hex
+ * (GENESIS at the start of a stream). Returns the last hash. Throws `APPEND_INVALID`.
  */
 export function checkChain(previous: string, batch: readonly Chained[]): string {
   let hash = previous
@@ -33,8 +33,8 @@ export function checkChain(previous: string, batch: readonly Chained[]): string 
 }
 
 /**
- * Checks a batch that is to stand right after a stream's head (null: the stream is new): chained to it, not older than
- * it. `after`: the hash that the batch is known to be chained to. Throws `APPEND_INVALID`.
+ * Checks that a batch follows a stream's head (null: the stream is new): its first event chains to the head and is not
+ * older. `after`: the hash that the batch is known to chain to. Throws `APPEND_INVALID`.
  */
 export function checkNext(
   head: { hash: string; timestamp: string } | null,

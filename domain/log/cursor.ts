@@ -2,12 +2,12 @@ import { cursorError } from './errors.ts'
 
 /**
  * A place in one log, opaque to consumers: the log's id, the position and the hash of the event there. `after` is
- * exclusive everywhere. A cursor of another log, or of one restored from an older backup, does not match.
+ * exclusive everywhere. The cursor of another log, or of a later state than a restored backup, does not match.
  */
 export interface Cursor {
   readonly logId: string
   readonly position: number
-  /** EventStoreDB's second half of a position; absent elsewhere. */
+  /** The prepare half of a position in EventStoreDB; absent in other logs. */
   readonly prepare?: number
   readonly hash: string
 }
@@ -18,7 +18,7 @@ export function formatCursor(c: Cursor): string {
   return `${c.logId}~${c.position}${prepare}~${c.hash}`
 }
 
-/** Reads {@link formatCursor}'s text. Throws `CURSOR_INVALID` where it is none. */
+/** Parses the text of {@link formatCursor}. Throws `CURSOR_INVALID`. */
 export function parseCursor(text: string): Cursor {
   const m = /^([0-9a-z-]+)~(\d{1,16})(?::(\d{1,16}))?~([0-9a-f]{64})$/.exec(text)
   if (!m) throw cursorError('CURSOR_INVALID', `"${text.slice(0, 80)}" is not a cursor; use one that an answer gave you`)

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { kindOf } from './owner.ts'
 
-// These names are the storage format: every header in every log is written with them.
+// These names are the storage format of every header in every log.
 
 /** The format of headers, chain and ids. A reader that meets a higher number must stop. */
 export const FORMAT = 1
 
-/** The reader version of this program: a stream that asks for a greater number (`minReader`) is left to a newer program. */
+/** The reader version of this program. Only a newer program reads a stream with a greater `minReader`. */
 export const READER = 1
 
 /** The author of an event. `claimed`: the caller gave the id, and it was not checked. */
@@ -19,7 +19,6 @@ export type Actor = z.infer<typeof Actor>
 
 const Hex = (bytes: number) => z.string().regex(new RegExp(`^[0-9a-f]{${bytes * 2}}$`))
 
-/** How stored bytes are enciphered. */
 export const Cipher = z.strictObject({ alg: z.string(), keyId: z.string(), nonce: z.string() })
 
 /** The header's description of its body: place, size in bytes as stored, salt and salted hash (lower-case hex). */
@@ -35,23 +34,23 @@ export type BodyHeader = z.infer<typeof BodyHeader>
 
 /**
  * The header of every event. `stream` is without the namespace; `timestamp` is ISO 8601 with milliseconds and never
- * decreases within a stream; `turn` is 0 outside turns; `driver` is absent on what no driver wrote; `digest` is that of
- * the state after this event. What stands behind an event, from near to far:
- * - `commandId`: the request, courier key or effect attempt that was decided when it was appended. Of a request that came
- *   with an Idempotency-Key it is `key:` and a hash of the key, never the key.
- * - `causationId`: `<stream>@<revision>` of the event that it follows from: an outcome from its intent, a decision from
- *   what was asked, an intent from the decision that allowed it, a delivery from the event in its source stream. Absent
- *   where that is the event before it in the same append, or no event at all. Never an id or hash, which exist only after
- *   sealing.
- * - `correlationId`: the outermost request that set the agent going (a start, input, approval …), over appends, drivers
- *   and streams: the commandId of that request, or what its caller named. Absent where it is the event's own commandId.
- * - `trace`: the W3C trace context that came with the request.
+ * decreases within a stream; `turn` is 0 outside turns; `driver` is absent on events that no driver wrote; `digest` is
+ * the digest of the state after this event. Four members give an event's cause, from near to far:
+ * - `commandId`: the request, courier key or effect attempt whose decision appended the event. For a request with an
+ *   Idempotency-Key: `key:` and a hash of the key, never the key.
+ * - `causationId`: `<stream>@<revision>` of the event that caused this one: an outcome's intent, a decision's request,
+ *   the decision that allowed an intent, or a delivery's event in its source stream. Absent when the cause is the event
+ *   before it in the same append, or no event. Never an id or hash, which exist only after sealing.
+ * - `correlationId`: the outermost request that started the work (a start, input, approval …), across appends, drivers
+ *   and streams: the commandId of that request, or the id that its caller gave. Absent when it equals the event's own
+ *   commandId.
+ * - `trace`: the W3C trace context of the request.
  *
- * `runId`: the run that caused the event; `agentId`: the agent. Streams of agents have both, other streams may have a run.
- * `wakeAt`: on the last event of an append by an aggregate that can owe something: when the stream must be driven next, ms
- * since the epoch, computed from the state after the append; null: not before something new is recorded.
- * `minReader`, on the first event of a stream: the least {@link READER} that may read the stream. `keyId`, also there: the key
- * that the bodies of the stream are enciphered with.
+ * `runId`: the run that caused the event; `agentId`: the agent. Streams of agents have both, other streams may have a
+ * run. `wakeAt`: on the last event of an append by an aggregate that can have open work: the time when the stream needs
+ * its driver next, in ms since the epoch, computed from the state after the append; null: not before another event.
+ * `minReader`, on the first event of a stream: the least {@link READER} that may read the stream. `keyId`, also on the
+ * first event: the key that encrypts the bodies of the stream.
  */
 export const Header = z
   .strictObject({
@@ -82,7 +81,7 @@ export type Header = z.infer<typeof Header>
 
 type Owned = { readonly [K in 'stream' | 'runId' | 'agentId' | 'revision' | 'minReader' | 'keyId']?: unknown }
 
-/** Why members cannot stand in the header of this stream and revision, or null. */
+/** Says which members are not allowed in the header of this stream and revision; null when all are. */
 export function ownerFault({ stream, runId, agentId, revision, minReader, keyId }: Owned): string | null {
   if (kindOf(stream as string) === 'agent' && (runId === undefined || agentId === undefined))
     return 'an event of an agent names its run and its agent'
@@ -92,8 +91,8 @@ export function ownerFault({ stream, runId, agentId, revision, minReader, keyId 
 }
 
 /**
- * An event as it is stored: the header, the body's bytes (null: they lie in the blob store, or were erased), its chain
- * hash (lower-case hex) and its id (a version 8 UUID made of the hash).
+ * An event as stored: the header, the body's bytes (null: in the blob store, or erased), its chain hash (lower-case
+ * hex) and its id (a version 8 UUID made of the hash).
  */
 export interface SealedEvent {
   readonly header: Header
@@ -105,7 +104,7 @@ export interface SealedEvent {
 /** A sealed event at its place in the log. `position` grows strictly over the whole log; it need not be dense. */
 export interface RecordedEvent extends SealedEvent {
   readonly position: number
-  /** The body was emptied by an `erased` fact. */
+  /** An `erased` fact emptied the body. */
   readonly erased?: true
 }
 

@@ -1,9 +1,8 @@
 import type { SealedEvent } from './envelope.ts'
 import { LogError } from './errors.ts'
 
-// Like chain.ts without zod, for a writer's thread.
+// Without zod, like chain.ts, because the writer thread imports this file.
 
-/** The type of the fact that bodies were emptied. */
 export const ERASED_FACT = 'erased'
 
 /** The content of an `erased` fact: the erased bodies of its own stream, and the reason. */
@@ -12,7 +11,7 @@ export interface ErasedFact {
   readonly bodies: readonly { readonly revision: number; readonly bodyHash: string }[]
 }
 
-/** The body to empty, and the index of its fact in the batch that is being appended. */
+/** A body to empty. `fact`: the index of its fact in the batch. */
 export interface Erasure {
   readonly revision: number
   readonly bodyHash: string
@@ -20,8 +19,8 @@ export interface Erasure {
 }
 
 /**
- * Reads an `erased` fact; null where it is none that can be read here: it lies in the blob store, is enciphered, or of
- * another shape. What it names then shows as a problem, which is the safe side.
+ * Parses an `erased` fact. Null for an event of another type, and for a fact that is in the blob store, encrypted or
+ * malformed. Verification reports the bodies of an unreadable fact as problems, which is the safe side.
  */
 export function erasedFact({ header, body }: SealedEvent): ErasedFact | null {
   if (header.type !== ERASED_FACT || !body || header.body.cipher) return null
@@ -40,8 +39,8 @@ const isNamed = (named: unknown): boolean => {
 }
 
 /**
- * The bodies that a batch's `erased` facts name, each once: what a log empties in the transaction of the append, where the
- * event at the revision has this very body. Throws `APPEND_INVALID` where a fact names none.
+ * The bodies that a batch's `erased` facts name, each once. The log empties them in the transaction of the append, if
+ * the event at the revision has that body hash. Throws `APPEND_INVALID` when a fact names no body.
  */
 export function erasuresOf(batch: readonly SealedEvent[]): readonly Erasure[] {
   const found = new Map<string, Erasure>()
@@ -58,14 +57,14 @@ export function erasuresOf(batch: readonly SealedEvent[]): readonly Erasure[] {
   return [...found.values()]
 }
 
-/** Refusal of a fact that names what is not there. */
+/** The error for a fact that names a body that is not stored. */
 export const noSuchBody = (stream: string, revision: number) =>
   new LogError(
     'APPEND_INVALID',
     `no event ${revision} of ${stream} has the body that is to be erased; name stored ones, each with its hash`,
   )
 
-/** Refusal of every erasure, by a log that can empty nothing. */
+/** The error of a log that cannot empty stored bodies. */
 export const eraseImpossible = () =>
   new LogError(
     'ERASE_IMPOSSIBLE',

@@ -1,4 +1,4 @@
-/** An operation that a log could not do. `code` is stable; `message` says what to do. */
+/** An error of a log operation. `code` is stable; `message` names the cause and the remedy. */
 export class LogError extends Error {
   readonly code: LogErrorCode
   constructor(code: LogErrorCode, message: string, options?: ErrorOptions) {
@@ -9,27 +9,27 @@ export class LogError extends Error {
 }
 
 export type LogErrorCode =
-  | 'CONFLICT' // another event stands at the expected revision; nothing was written
-  | 'LOG_FULL' // the disk has no room; nothing was written, a later start works
-  | 'LOG_UNAVAILABLE' // not known whether it was written; resend the same sealed bytes
+  | 'CONFLICT' // another event is at the expected revision; nothing was written
+  | 'LOG_FULL' // the disk is full; nothing was written, a later attempt can succeed
+  | 'LOG_UNAVAILABLE' // unknown whether it was written; resend the same sealed bytes
   | 'LOG_LOCKED' // another process owns the data folder
-  | 'LOG_CORRUPT' // what is stored is not what was sealed
+  | 'LOG_CORRUPT' // stored data differs from the sealed data
   | 'LOG_FOREIGN' // not a keepup log
-  | 'LOG_REPLACED' // another log is in the place of the one that was opened
-  | 'LOG_MISSING' // gone or empty, though what was written with it is there
-  | 'LOG_SHORTENED' // it has lost its end; it can be read, and a person decides
+  | 'LOG_REPLACED' // another log replaced the opened one
+  | 'LOG_MISSING' // gone or empty, although data that was written with it exists
+  | 'LOG_SHORTENED' // its last events are lost; readable, but closed to appends until a person decides
   | 'LOG_NEWER' // written by a newer program
-  | 'LOG_REFUSED' // the server refuses access: credentials, rights, scheme, version; the message says which
+  | 'LOG_REFUSED' // the server refuses access (credentials, rights, scheme, version); see the message
   | 'LOG_CLOSED'
   | 'APPEND_TOO_LARGE'
   | 'APPEND_INVALID' // an empty or unchained batch: a programming error
   | 'CURSOR_INVALID'
-  | 'CURSOR_MISMATCH' // the cursor is of another log, or of a later state of this one
+  | 'CURSOR_MISMATCH' // the cursor is from another log, or from a later state of this log
   | 'BLOB_MISSING'
   | 'BODY_ERASED'
   | 'ERASE_IMPOSSIBLE' // this log cannot empty a stored body
   | 'UNKNOWN_EVENT'
-  | 'FOLD_DIFFERS' // the folded state is not the one whose digest was recorded
+  | 'FOLD_DIFFERS' // the folded state does not match the recorded digest
 
 const NOT_WRITTEN: ReadonlySet<LogErrorCode> = new Set([
   'CONFLICT',
@@ -39,12 +39,12 @@ const NOT_WRITTEN: ReadonlySet<LogErrorCode> = new Set([
   'APPEND_TOO_LARGE',
 ])
 
-/** Was an append refused, so that nothing of it was written or will be? Every other failure leaves that unknown. */
+/** Whether an append was refused: none of its events is written now or later. After any other error this is unknown. */
 export const notWritten = (error: unknown): boolean => error instanceof LogError && NOT_WRITTEN.has(error.code)
 
 /**
- * The head a conflicting append met: -1 where the stream does not exist. `actual` equals `expected` where the stream
- * stands still, but the log has moved past the batch's time, which a resend can meet; `why` then says so.
+ * The head that a conflicting append met: -1 when the stream does not exist. `actual` equals `expected` when the stream
+ * did not change but the log's time moved past the batch's time; a resend can meet this, and `why` then says so.
  */
 export class ConflictError extends LogError {
   readonly stream: string
@@ -64,7 +64,7 @@ export class ConflictError extends LogError {
 const SQLITE_FULL = 13
 const DEPTH = 5
 
-/** The error that says that the disk had no room, among this one and its causes; null where it was something else. */
+/** Finds an error about a full disk among an error and its causes; null when there is none. */
 export function noRoomIn(error: unknown): Error | null {
   let at = error
   for (let depth = 0; depth < DEPTH && at instanceof Error; depth++) {
@@ -76,13 +76,13 @@ export function noRoomIn(error: unknown): Error | null {
   return null
 }
 
-/** The second: no room for what readers and writers share. */
+/** SQLITE_IOERR_SHMSIZE: no room to grow the shared memory of readers and writers. */
 const isFull = (errcode: number): boolean => (errcode & 0xff) === SQLITE_FULL || errcode === SQLITE_IOERR_SHMSIZE
 const SQLITE_IOERR_SHMSIZE = 4874
 
 export const cursorError = (code: 'CURSOR_INVALID' | 'CURSOR_MISMATCH', message: string) => new LogError(code, message)
 
-/** The answer to a request that a lost end of the log keeps from being recorded. `what`: the loss, as a sentence. */
+/** The error for an append to a log that lost its last events. `what`: the loss, as a sentence. */
 export const shortened = (what: string): LogError =>
   new LogError(
     'LOG_SHORTENED',

@@ -9,8 +9,8 @@ const TIME = z.regexes.datetime({ precision: 3 })
 const count = (n: unknown, least: number) => Number.isSafeInteger(n) && (n as number) >= least
 
 /**
- * The fault of a header, or null: refuses the same headers as {@link Header}, several times faster; a property test holds
- * the two together. Throws where a part of it is missing. Members of other names are left to {@link isHeader}.
+ * Says why a header is invalid, or null. Refuses the same headers as {@link Header}, several times faster; a property
+ * test compares the two. Throws when a required part is missing. {@link isHeader} checks for unknown members.
  */
 export function headerFault(h: Header): string | null {
   const { actor, driver, body, digest } = h
@@ -43,13 +43,13 @@ export function headerFault(h: Header): string | null {
 
 const isNoPart = (part: unknown) => part !== undefined && (part === null || typeof part !== 'object')
 
-// Neither would come back from every store as it went in.
+// Not every store returns control characters and lone surrogates unchanged.
 function unstorable(texts: readonly string[]): boolean {
   const all = texts.join(' ')
   return !all.isWellFormed() || CONTROL.test(all)
 }
 
-/** Has a value the shape of {@link Header}, and nothing beside it? What is as usual is found so without zod. */
+/** Whether a value has the shape of {@link Header} and no other members. Common headers are checked without zod. */
 export function isHeader(h: Header): boolean {
   return isUsual(h) || Header.safeParse(h).success
 }

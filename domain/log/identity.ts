@@ -9,16 +9,15 @@ import { GENESIS, saltBody, seal } from './seal.ts'
 
 export const LOG_CREATED = 'log_created'
 
-/** The body of {@link LOG_CREATED}. */
 export const LogCreated = z.strictObject({
   logId: z.string().regex(/^[0-9a-z]{16}$/),
   format: z.int().positive(),
 })
 
 /**
- * Seals the identity of a new log: the first event of `log-meta`. `random`: 26 random bytes, of which ten become the id
- * (16 base32 characters) and sixteen the salt. `timestamp`: ISO 8601 with milliseconds. `logId`: the id of a log that has lost
- * its first event, and keeps it.
+ * Seals the identity of a new log: the first event of `log-meta`. `random`: 26 random bytes; ten become the id (16
+ * base32 characters), sixteen the salt. `timestamp`: ISO 8601 with milliseconds. `logId`: the id to keep when a log has
+ * lost its first event.
  */
 export function sealIdentity(
   random: Uint8Array,
@@ -45,7 +44,7 @@ export function sealIdentity(
   )
 }
 
-/** The id that a log's first event gives it. Throws `LOG_CORRUPT` where the event is no identity. */
+/** The log id in a log's first event. Throws `LOG_CORRUPT` when the event is not an identity. */
 export function logIdOf(event: SealedEvent | undefined): string {
   if (event?.header.type === LOG_CREATED && event.body) {
     const parsed = LogCreated.safeParse(parseJson(event.body))

@@ -3,7 +3,7 @@ import { canonicalText } from './canonical.ts'
 
 const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz'
 
-/** Lower-case Crockford base32 of some bytes, five bits a character, most significant first. */
+/** Lower-case Crockford base32, five bits a character, most significant first. */
 export function base32(bytes: Uint8Array): string {
   let out = ''
   let bits = 0
@@ -20,7 +20,7 @@ export function base32(bytes: Uint8Array): string {
   return bits > 0 ? out + CROCKFORD[(held << (5 - bits)) & 31] : out
 }
 
-/** A run id: 48 bits of time in ms, then `entropy` (8 bytes); sorts by birth. The root agent bears the same id. */
+/** A run id: 48 bits of time in ms, then `entropy` (8 bytes); sorts by creation. The root agent has the same id. */
 export function runIdOf(nowMs: number, entropy: Uint8Array): string {
   const bytes = new Uint8Array(6 + entropy.length)
   for (let i = 5, t = nowMs; i >= 0; i--, t = Math.floor(t / 256)) bytes[i] = t % 256
@@ -28,29 +28,29 @@ export function runIdOf(nowMs: number, entropy: Uint8Array): string {
   return base32(bytes)
 }
 
-/** A tool call's id: stable under replay, because it derives from agent, turn and index. */
+/** A tool call's id. It derives from agent, turn and index, so a replay gives the same id. */
 export function toolCallId(agentId: string, turn: number, index: number): string {
   return `${agentId}.t${turn}.c${index}`
 }
 
-/** The id of the agent that a call delegates to: a call has one child, whatever is decided or delivered again. */
+/** The id of the agent that a call delegates to. It derives from the call, so a retry finds the same child. */
 export function childAgentId(callId: string): string {
   return base32(hash('sha256', `child of ${callId}`, 'buffer').subarray(0, 15))
 }
 
-/** The id of an attempt of an agent that was spawned under a name: what was started before a crash is found by it. */
+/** The id of an attempt of an agent spawned under a name. After a crash it finds the agent that already started. */
 export function spawnedRunId(store: string, name: string, attempt: number): string {
   return base32(hash('sha256', `spawned ${canonicalText([store, name, attempt])}`, 'buffer').subarray(0, 15))
 }
 
-/** The id of the document that a call makes: a call makes one document, however often it is performed. */
+/** The id of the document that a call creates. It derives from the call, so a retry finds the same document. */
 export function documentOfCall(callId: string): string {
   return base32(hash('sha256', `document of ${callId}`, 'buffer').subarray(0, 15))
 }
 
 /**
- * The id of a message: of the agent in whose stream it was first recorded, and its place there. `losses`: how often that stream
- * had lost its end before, because the revision may be one that a lost message had.
+ * A message's id: the agent in whose stream it was first recorded, and its revision there. `losses`: how often that
+ * stream had lost its end before; a lost message may have had the same revision.
  */
 export function messageId(
   agentId: string,
@@ -59,27 +59,27 @@ export function messageId(
   return `${agentId}.m${revision}${losses === undefined ? '' : `+${losses}`}`
 }
 
-/** The id of a turn's model call; attempts are told apart by their number. */
+/** The id of a turn's model call. All attempts share it. */
 export function modelCallId(agentId: string, turn: number): string {
   return `${agentId}.t${turn}.model`
 }
 
-/** An effect's id: what is performed, and which attempt. It is the commandId of the effect's outcome. */
+/** The id of one attempt of an effect. It is also the commandId of the effect's outcome. */
 export function effectId(callId: string, attempt: number): string {
   return `${callId}#${attempt}`
 }
 
 /**
- * The commandId of a request that came with an Idempotency-Key: `key:`, what tells the key, and what tells what was asked
- * for under it. People put anything into both, and a header is never erased: each is an HMAC, so that no table
- * made for another log tells anything, and a reader without the key does not learn the request. `asked`: JSON.
+ * The commandId of a request with an Idempotency-Key: `key:`, an HMAC of the key and an HMAC of the request. Both may
+ * contain personal data, and headers are never erased. The HMAC of the key is salted with the log id, so a table made
+ * for another log reveals nothing; the HMAC of the request needs the key. `asked`: JSON.
  */
 export function keyedCommand(logId: string, key: string, asked: unknown): string {
   const told = canonicalText(JSON.parse(JSON.stringify(asked)))
   return `${keyFor(logId, key)}:${mac(`${logId}\n${key}`, told)}`
 }
 
-/** The beginning of such a command, which tells its key. */
+/** The prefix of a keyed commandId that identifies its key. */
 export const keyFor = (logId: string, key: string): string => `${KEYED}${mac(logId, key)}`
 
 const KEYED = 'key:'
@@ -87,14 +87,14 @@ const MAC_LENGTH = 32
 const mac = (secret: string, text: string) =>
   createHmac('sha256', secret).update(text).digest('hex').slice(0, MAC_LENGTH)
 
-/** Did the command come with an Idempotency-Key? */
+/** Whether the request had an Idempotency-Key. */
 export const isKeyed = (commandId: string): boolean => commandId.startsWith(KEYED)
 
-/** The part of such a command that tells its key; null for one without. */
+/** The prefix of a keyed commandId that identifies its key; null for a command without a key. */
 export const keyOf = (commandId: string): string | null =>
   isKeyed(commandId) ? commandId.slice(0, KEYED.length + MAC_LENGTH) : null
 
-/** The stream of a run of another agent, without the namespace. */
+/** The stream of a run of an external agent, without the namespace. */
 export const externalStream = (agentId: string): string => `external-${agentId}`
 
 /** The stream of an agent, without the namespace. */
@@ -105,7 +105,6 @@ export function agentStream(agentId: string): string {
 /** The stream whose first event is the log's identity. */
 export const LOG_META = 'log-meta'
 
-/** Lower-case hex of some bytes. */
 export const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 
 /** Hex SHA-256 of text (UTF-8) or bytes. */

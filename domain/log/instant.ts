@@ -1,8 +1,8 @@
-// The one place of the pure rooms that knows the calendar. Both functions depend on their argument alone: the texts are in
-// UTC, so that neither a clock nor a time zone plays a part.
+// The only file of the pure code that uses Date. Both functions depend on their argument alone: all texts are in UTC,
+// so neither the clock nor the time zone matters.
 
-/** The text of an instant, given in ms since the epoch: ISO 8601 with milliseconds, in UTC. Throws RangeError beyond year ±275,760. */
+/** ISO 8601 text in UTC, with milliseconds, of ms since the epoch. Throws RangeError beyond year ±275,760. */
 export const instantText = (ms: number): string => new Date(ms).toISOString()
 
-/** The instant of a text that {@link instantText} wrote, in ms since the epoch. */
+/** Parses a text of {@link instantText} to ms since the epoch. */
 export const instantOf = (text: string): number => Date.parse(text)

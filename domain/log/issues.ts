@@ -1,13 +1,13 @@
 import type { z } from 'zod'
 
-/** The most of a name or value from outside that a message repeats, in characters. */
+/** The maximum length of a foreign name or value in a message, in characters. */
 export const ECHOED = 64
 
-/** Text from outside as a message may repeat it: cut, so that what was refused does not fill logs and screens. */
+/** Truncates foreign text for a message, so that a refused value does not fill logs and screens. */
 export const echo = (text: string): string =>
   text.length <= ECHOED ? text : `${text.slice(0, ECHOED).toWellFormed()}… (${text.length} characters)`
 
-/** The text of an issue, without the value that it is about; names of unknown keys are cut. */
+/** The text of an issue, without the refused value; names of unknown keys are truncated. */
 export function issueText(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_type' && issue.message.endsWith('received undefined')) {
     return `is missing; expected ${TYPES[issue.expected] ?? issue.expected}`
@@ -19,13 +19,13 @@ export function issueText(issue: z.core.$ZodIssue): string {
   if (issue.code !== 'unrecognized_keys') return OF_ZOD.test(issue.message) ? plainText(issue) : issue.message
   const more = issue.keys.length > ECHOED_KEYS ? ` and ${issue.keys.length - ECHOED_KEYS} more` : ''
   const keys = issue.keys.slice(0, ECHOED_KEYS).map((key) => `"${echo(key)}"`)
-  // A schema that knows what may have been meant says so.
+  // Some schemas suggest the key that the caller may have meant.
   const hint = issue.message.startsWith('did you mean ') ? `; ${issue.message}` : ''
   return `unknown key ${keys.join(', ')}${more}${hint}`
 }
 const ECHOED_KEYS = 5
 
-/** So begin the messages that zod writes itself; a schema's own are plain already. */
+/** The beginnings of zod's own messages. Messages of our schemas are already plain. */
 const OF_ZOD = /^(?:Invalid |Too (?:big|small): )/
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -39,7 +39,7 @@ const TYPES: Readonly<Record<string, string>> = {
   null: 'null',
 }
 
-/** The expectation of an issue with zod's own message. */
+/** Replaces zod's own message. */
 function plainText(issue: Exclude<z.core.$ZodIssue, { code: 'unrecognized_keys' | 'invalid_key' }>): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -69,7 +69,7 @@ function amount(count: number | bigint, origin: string): string {
   return unit === null ? String(count) : `${count} ${unit}${Number(count) === 1 ? '' : 's'}`
 }
 
-/** The issues of a refused value for its caller, at most {@link SHOWN_ISSUES}; `at` is put before each path. */
+/** The issues of a refused value, at most {@link SHOWN_ISSUES}, for its caller. `at`: prefix of each path. */
 export function issuesOf(error: z.ZodError, at: readonly string[] = []): { path: string; message: string }[] {
   const shown = error.issues.slice(0, SHOWN_ISSUES).map((issue) => ({
     path: echo([...at, ...issue.path.map(String)].join('.')),
@@ -80,11 +80,11 @@ export function issuesOf(error: z.ZodError, at: readonly string[] = []): { path:
 }
 const SHOWN_ISSUES = 20
 
-/** One sentence of {@link issuesOf}; `root` names the value itself. */
+/** Joins {@link issuesOf} to one sentence; `root` names the value itself. */
 export const issuesText = (issues: readonly { path: string; message: string }[], root = ''): string =>
   issues.map(({ path, message }) => (path || root ? `${path || root}: ${message}` : message)).join('; ')
 
-/** The first issue of a refused value, on one line: where, and what was expected there. */
+/** The first issue of a refused value, on one line: its path, and the expected value. */
 export function firstIssue(error: z.ZodError, root: string): string {
   return issuesText(issuesOf(error).slice(0, 1), root)
 }

@@ -2,7 +2,7 @@ const UNICODE_ESCAPE = /u[0-9a-fA-F]{4}/y
 const ESCAPED = '"\\/bfnrt'
 const [QUOTE, BACKSLASH, SPACE_CODE, TAB, LINE_FEED, RETURN] = [0x22, 0x5c, 0x20, 0x09, 0x0a, 0x0d]
 const [ZERO, ONE, NINE] = [0x30, 0x31, 0x39]
-/** A digit that is followed by one of these begins no plain integer. */
+/** A digit followed by one of these is not part of a plain integer. */
 const GOES_ON = '.eE'
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const WORD = /true|false|null/y
@@ -14,17 +14,18 @@ export interface JsonFault {
   /** From 1. */
   readonly column: number
   readonly expected: string
-  /** The key that its object has already, where that is the fault. */
+  /** The repeated key, when the fault is a key that its object already has. */
   readonly repeats?: string
 }
 
 /**
- * Where a text stops being JSON of which readers make the same: also at a key that stands twice in one object. Null where
- * it is that. The engine's own message quotes the text, which must not come back to the sender. One pass, no recursion.
+ * Finds the place where a text stops being JSON that all readers parse alike; null when there is none. A repeated key
+ * in an object counts as a fault. `JSON.parse` is not used for this: its message quotes the text, which must not go
+ * back to the sender. One pass, no recursion.
  */
 export function jsonFault(text: string): JsonFault | null {
   let at = 0
-  /** The keys of each object that is open; null for an array. */
+  /** The keys of each open object; null for an array. */
   const open: (Set<string> | null)[] = []
   const take = (re: RegExp): boolean => {
     re.lastIndex = at
@@ -32,7 +33,7 @@ export function jsonFault(text: string): JsonFault | null {
     at = re.lastIndex
     return true
   }
-  // Character codes instead of expressions: an answer may hold half a million values.
+  // Character codes instead of regular expressions: an answer may contain half a million values.
   const skip = () => {
     for (;;) {
       const c = text.charCodeAt(at)
@@ -46,7 +47,7 @@ export function jsonFault(text: string): JsonFault | null {
     at = end
     return true
   }
-  /** Takes a string where one stands, and says whether one does. */
+  /** Skips a string and returns true, or returns false when no string starts here. */
   const string = (): boolean => {
     const end = text[at] === '"' ? endOfString(text, at) : -1
     if (end < 0) return false
@@ -107,7 +108,7 @@ export function jsonFault(text: string): JsonFault | null {
   }
 }
 
-/** The place after the positive integer that begins here; -1: another kind of number, or none, begins here. */
+/** The index after the positive integer that starts here; -1 for any other number or token. */
 function endOfInteger(text: string, start: number): number {
   const first = text.charCodeAt(start)
   if (!(first >= ONE && first <= NINE)) return -1
@@ -116,7 +117,7 @@ function endOfInteger(text: string, start: number): number {
   return GOES_ON.includes(text[at] ?? ' ') ? -1 : at
 }
 
-/** The place after the string that begins at a quote; -1: it is no string of JSON. Every character is looked at once. */
+/** The index after the string that starts at this quote; -1 when it is not a JSON string. Reads each character once. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     const c = text.charCodeAt(at)

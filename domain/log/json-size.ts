@@ -1,15 +1,16 @@
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c]
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
 
-/** How deep a text of JSON is nested, and about how many values it holds. */
+/** The nesting depth of a JSON text, and about how many values it contains. */
 export interface JsonSize {
   readonly depth: number
   readonly values: number
 }
 
 /**
- * The size of a text before it is parsed: parsing what is nested very deep, and walking what holds very many values, takes
- * more than the text does. One pass, no recursion. Of what is no JSON it says no less than its beginning holds.
+ * Measures a text before it is parsed: parsing very deep text, and walking very many values, needs much more time and
+ * memory than the text. One pass, no recursion. For text that is not JSON, the result covers at least its valid
+ * beginning.
  */
 export function jsonSize(text: string): JsonSize {
   let open = 0
@@ -27,9 +28,9 @@ export function jsonSize(text: string): JsonSize {
   return { depth, values }
 }
 
-/** Where the string that begins at a quote ends: at its own quote, or at the end of the text. */
+/** The index of the closing quote of the string that starts here, or the length of the text. */
 export function endOfString(text: string, start: number): number {
-  // A loop over the characters, for a search for quotes costs more where nearly every one of them is escaped.
+  // A loop over the characters: searching for quotes is slower when nearly every quote is escaped.
   for (let at = start + 1; at < text.length; at++) {
     const c = text.charCodeAt(at)
     if (c === BACKSLASH) at++

@@ -3,11 +3,11 @@ import { FORMAT, READER, type SealedEvent } from './envelope.ts'
 import { base32, keyOf } from './ids.ts'
 import { GENESIS, saltBody, seal } from './seal.ts'
 
-// Storage format: the one event of a stream `key-<id>`, which binds an Idempotency-Key to the request that came with it.
+// Storage format: the only event of a stream `key-<id>`, which binds an Idempotency-Key to its first request.
 
 export const KEY_CLAIMED = 'key_claimed'
 
-/** The stream of the key of a keyed command id (see `keyedCommand`). Keys of different logs have different streams. */
+/** The stream of the key in a keyed commandId (see `keyedCommand`). Keys of different logs have different streams. */
 export const keyStream = (commandId: string): string =>
   `key-${base32(Buffer.from(keyOf(commandId)!.replace(/^\w+:/, ''), 'hex'))}`
 

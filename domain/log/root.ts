@@ -1,6 +1,6 @@
 import { GENESIS, hashAfter } from './seal.ts'
 
-/** The rolling root of an append-only list: how many items, and a hash that commits to all of them in order. */
+/** The rolling root of an append-only list: the number of items, and a hash of all items in order. */
 export interface Root {
   readonly count: number
   readonly hash: string
@@ -8,11 +8,11 @@ export interface Root {
 
 export const EMPTY_ROOT: Root = { count: 0, hash: GENESIS }
 
-/** Appends an item: `SHA-256(previous root, raw ‖ item)`. `items`: how many it stands for, where it is a root itself. */
+/** Appends an item: `SHA-256(previous root, raw ‖ item)`. `items`: how many items it contains, if it is a root. */
 export function append(root: Root, item: string, items = 1): Root {
   return { count: root.count + items, hash: hashAfter(root.hash, item) }
 }
 
-/** Appends to a rolling root; a counter replaces it where the digest is not needed. */
+/** Appends to a rolling root. `countOnly` replaces it when no digest is needed. */
 export type AppendRoot = (root: Root, item: string, items?: number) => Root
 export const countOnly: AppendRoot = (root, _, items = 1) => ({ count: root.count + items, hash: root.hash })

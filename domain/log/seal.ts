@@ -5,8 +5,8 @@ import type { BodyHeader, Header, SealedEvent } from './envelope.ts'
 /** The hash before the first event of a stream: 32 zero bytes, as hex. */
 export const GENESIS = '0'.repeat(64)
 
-// Hashing in one call of joined bytes takes half the time of two updates, and of the garbage. Nothing here is awaited, so
-// that one buffer serves all.
+// One hash call over joined bytes takes half the time, and makes half the garbage, of two updates. No function here
+// awaits, so all can share one buffer.
 let shared = Buffer.alloc(16 * 1024)
 
 function scratch(size: number): Buffer {
@@ -31,13 +31,13 @@ export function bodyHash(salt: Uint8Array, body: Uint8Array): string {
   return hash('sha256', input)
 }
 
-/** {@link bodyHash} of bytes that come in pieces. */
+/** {@link bodyHash} for bytes that arrive in chunks. */
 export function bodyHasher(salt: Uint8Array): { update(bytes: Uint8Array): void; hex(): string } {
   const hasher = createHash('sha256').update(salt)
   return { update: (bytes) => void hasher.update(bytes), hex: () => hasher.digest('hex') }
 }
 
-/** Are these bytes the body that was sealed: of the size, and with the salted hash, that the header tells? */
+/** Whether these bytes are the sealed body: their size and salted hash match the header. */
 export function isSealedBody(header: BodyHeader, bytes: Uint8Array): boolean {
   const { salt, size, hash } = header
   if (OwnBody.isOf(header, bytes)) return true
@@ -49,7 +49,7 @@ export function chainHash(previous: string, header: Header): string {
   return chainHashOf(previous, canonicalHeader(header))
 }
 
-/** {@link chainHash} where the header's canonical text is at hand. */
+/** {@link chainHash} for a header whose canonical text is known. */
 export function chainHashOf(previous: string, canonical: string): string {
   return hashAfter(previous, canonical)
 }
@@ -60,17 +60,17 @@ export function eventId(hash: string): string {
   return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-${variant}${hash.slice(17, 20)}-${hash.slice(20, 32)}`
 }
 
-/** A body made ready for sealing: canonical bytes, salt and what the header says of them. */
+/** A body ready for sealing: its canonical bytes and its part of the header, with salt and hash. */
 export interface SaltedBody {
   readonly bytes: Uint8Array
   readonly header: BodyHeader
 }
 
-// What was sealed here need not be hashed a second time to be believed, nor parsed: sealed events and their bytes are never
-// changed in place. What is known of them is in private members, which no copy has; maps beside them would cost several
-// times more, most of it when the collector forgets their entries.
+// Events sealed in this process need no second hashing or parsing: sealed events and their bytes are never changed in
+// place. Private members carry the proof, because a copy does not have them. WeakMaps would cost several times more,
+// mostly in garbage collection.
 
-/** What the header says of a body that was salted here. */
+/** The header part of a body that was salted in this process. */
 class OwnBody implements BodyHeader {
   readonly place = 'inline'
   readonly size: number
@@ -97,7 +97,7 @@ class OwnBody implements BodyHeader {
   }
 }
 
-/** An event that was sealed here. */
+/** An event that was sealed in this process. */
 class OwnEvent implements SealedEvent {
   readonly header: Header
   readonly body: Uint8Array | null
@@ -120,7 +120,7 @@ class OwnEvent implements SealedEvent {
     return #previous in event ? event.#previous : undefined
   }
 
-  /** The text is needed once more, on the way to the log; the event outlives that in the log's tail. */
+  /** Releases the text: only the append needs it, and the log's tail keeps the event longer. */
   static takeCanonical(event: SealedEvent): string | null {
     if (!(#previous in event)) return null
     const text = event.#canonical
@@ -130,34 +130,34 @@ class OwnEvent implements SealedEvent {
 }
 
 /**
- * Salts and hashes canonical body bytes. `salt`: 16 random bytes. `value`: the JSON value of the bytes, in the current shape
- * of its type, for readers in this process.
+ * Salts and hashes canonical body bytes. `salt`: 16 random bytes. `value`: the JSON value of the bytes, in the current
+ * shape of its type, for readers in this process.
  */
 export function saltBody(bytes: Uint8Array, salt: Uint8Array, value?: unknown): SaltedBody {
   return { bytes, header: new OwnBody(bytes, salt, value) }
 }
 
-/** The value that {@link saltBody} was given with these very bytes; undefined where it got none, or they come from elsewhere. */
+/** The value passed to {@link saltBody} with these bytes; undefined without one, or for bytes from elsewhere. */
 export function sealedValue(header: BodyHeader, bytes: Uint8Array): unknown {
   return OwnBody.isOf(header, bytes) ? OwnBody.value(header) : undefined
 }
 
-/** Chains one event to the hash before it. `body` is what is stored inline: null where the header says `blob`. */
+/** Chains one event to the hash before it. `body`: the inline bytes; null when the header says `blob`. */
 export function seal(previous: string, header: Header, body: Uint8Array | null): SealedEvent {
   return new OwnEvent(previous, header, body)
 }
 
-/** The hash that {@link seal} chained this very object to; undefined where it comes from elsewhere. */
+/** The hash that {@link seal} chained this object to; undefined for an event from elsewhere. */
 export function sealedAfter(event: SealedEvent): string | undefined {
   return OwnEvent.previous(event)
 }
 
-/** The canonical text of an event's header, on its way to the log. */
+/** The canonical text of an event's header, for the append. A second call serialises it again. */
 export function sentHeader(event: SealedEvent): string {
   return OwnEvent.takeCanonical(event) ?? canonicalHeader(event.header)
 }
 
-/** The hash to which a batch was chained that was sealed here whole, bodies included; undefined where any part was not. */
+/** The hash that a batch chains to, if this process sealed all of it, bodies included; otherwise undefined. */
 export function batchSealedAfter(batch: readonly SealedEvent[]): string | undefined {
   const first = batch[0] && sealedAfter(batch[0])
   let hash = first

@@ -1,4 +1,4 @@
-/** The end of work in steps, without a pause between them. */
+/** Runs a generator to its end without pauses and returns its result. */
 export function atOnce<T>(work: Generator<undefined, T>): T {
   for (;;) {
     const step = work.next()

@@ -3,21 +3,20 @@ import { erasedFact } from './erased.ts'
 import { isHeader } from './header.ts'
 import { chainHash, eventId, GENESIS, isSealedBody } from './seal.ts'
 
-/** One thing wrong with a stream. */
 export interface Problem {
   readonly revision: number
   readonly code: 'CHAIN' | 'BODY' | 'SHAPE' | 'TIME' | 'BLOB'
   readonly message: string
 }
 
-/** The findings of the verification of a stream's bytes. Digests of the folded state are checked by replay. */
+/** The result of verifying a stream's bytes. Replay checks the digests of the folded state. */
 export interface StreamVerification {
   readonly events: number
   readonly ok: boolean
-  /** The last event's hash, hex; 64 zeros where there is no event. */
+  /** The last event's hash, hex; 64 zeros for an empty stream. */
   readonly head: string
   readonly erased: readonly { readonly revision: number; readonly reason: string }[]
-  /** Revisions whose body lies in the blob store and was not given. */
+  /** Revisions whose body is in the blob store and was not fetched. */
   readonly unfetched: readonly number[]
   readonly problems: readonly Problem[]
 }
@@ -27,8 +26,8 @@ export type Blobs = ReadonlyMap<number, Uint8Array | null>
 
 /**
  * Verifies a stream (named without the namespace) page by page: density, chain and ids, times, body hashes. Each event
- * is held against the stored hash before it, so that one altered event does not condemn all that follow. Memory grows
- * with what is wrong, erased or not fetched, not with the stream.
+ * is checked against the stored hash before it, so one altered event does not invalidate all later ones. Memory grows
+ * with the problems, erased bodies and unfetched bodies, not with the stream.
  */
 export class StreamVerifier {
   readonly #stream: string
@@ -46,12 +45,12 @@ export class StreamVerifier {
     this.#stream = stream
   }
 
-  /** Takes the stream's next events, read with their bodies. */
+  /** Verifies the stream's next events, read with their bodies. */
   page(events: readonly RecordedEvent[], blobs: Blobs = new Map()): void {
     for (const event of events) this.#event(event, blobs)
   }
 
-  /** The findings up to here. An emptied body is "erased" only where a later fact of the stream names it. */
+  /** The result so far. An emptied body counts as erased only if a later fact of the stream names it. */
   result(): StreamVerification {
     const problems = [...this.#problems]
     for (const revision of this.#emptied.keys())

@@ -1,8 +1,8 @@
 const FLAW = /\0|\p{Surrogate}/u
 
 /**
- * The same JSON value with NUL characters and halves of surrogate pairs replaced by U+FFFD, in keys too: such text does
- * not come back from every store as it went in. What is well formed is returned as it is, not copied.
+ * Returns the JSON value with NUL characters and lone surrogates replaced by U+FFFD, also in keys: not every store
+ * returns such text unchanged. A well-formed value is returned itself, not a copy.
  */
 export function wellFormed<T>(value: T): T {
   return replaced(value) as T

@@ -1,24 +1,23 @@
 import type { GivenSecret } from '../agent/definition/spec.ts'
 
-/** Tools that send their arguments to addresses out of this machine. No grant covers them. */
+/** Tools that send their arguments to addresses outside this machine. No grant applies to them. */
 const SENDS_AWAY: ReadonlySet<string> = new Set(['read_url', 'search_web'])
 
-/** Whether a tool sends its arguments out of this machine, to an address that no person named. */
+/** Whether a tool sends its arguments to an address outside this machine that no person named. */
 export const sendsAway = (toolName: string): boolean => SENDS_AWAY.has(toolName)
 
-/** The server of a tool named `server:tool`; null: the tool is built in. */
+/** The server in a tool's name `server:tool`; null: the tool is built in. */
 export const serverOf = (toolName: string): string | null => {
   const at = toolName.indexOf(':')
   return at < 0 ? null : toolName.slice(0, at)
 }
 
-/** The grants that count for a tool: those of its server, or for a built-in tool those without a server (seed 000, 5.12.5). */
+/** The grants that apply to a tool: those of its server; for a built-in tool, those without one (seed 000, 5.12.5). */
 export const grantsFor = (secrets: readonly GivenSecret[], toolName: string): readonly GivenSecret[] =>
   sendsAway(toolName) ? [] : secrets.filter(({ server = null }) => server === serverOf(toolName))
 
-/** A grant as a person writes it: `NAME`, or `NAME=@server:SERVER`. */
+/** The text form of a grant: `NAME`, or `NAME=@server:SERVER`. */
 export const GRANT = /^(?<name>[^=]+)(?:=@server:(?<server>[a-z][a-z0-9_]*))?$/
 
-/** A grant as a person writes it. */
 export const grantText = ({ name, server }: Pick<GivenSecret, 'name' | 'server'>): string =>
   server === undefined ? name : `${name}=@server:${server}`

@@ -1,9 +1,9 @@
-/** Shorter values cannot be told from ordinary text. In characters. */
+/** Minimum length of a secret, in characters. Shorter values cannot be distinguished from ordinary text. */
 export const MIN_SECRET_LENGTH = 4
 
 /**
- * Why a value cannot be hidden where it appears, or null: the one check of what is set, given to a run, or redacted. Says
- * nothing of the value but its shape.
+ * Says why a value cannot be hidden; null when it can. Setting a secret, granting it to a run and redaction all use
+ * this check. The text never contains the value.
  */
 export function unhidable(value: string): string | null {
   if (!value.isWellFormed()) return 'it is no well-formed text'
@@ -24,11 +24,11 @@ export function unhidableKey(value: string): string | null {
   return `${short ? `shorter than ${MIN_KEY_LENGTH} characters` : 'as an ordinary word'} it cannot be told from ordinary text`
 }
 
-/** A part of a longer base64 text is recognised from this length on, lest ordinary words be taken for it. */
+/** Minimum length of a part of a longer base64 text. Shorter parts could match ordinary words. */
 const MIN_EMBEDDED = 8
 
 /**
- * The texts under which a value may appear: plain, base64 and base64url (whole, and inside a longer encoded text at each
+ * The texts in which a value may appear: plain, base64 and base64url (whole, and inside a longer encoded text at each
  * of the three alignments), hex, URL-escaped and JSON-escaped.
  */
 export function formsOf(secret: string): string[] {
@@ -51,7 +51,7 @@ export function formsOf(secret: string): string[] {
   return [...forms]
 }
 
-/** The base64 characters that depend on the value alone when `shift` other bytes stand before it. */
+/** The base64 characters that depend on the value alone when `shift` other bytes precede it. */
 function embedded(bytes: Buffer, shift: number, encoding: 'base64' | 'base64url'): string {
   const encoded = Buffer.concat([Buffer.alloc(shift), bytes]).toString(encoding)
   return encoded.slice(Math.ceil((shift * 8) / 6), Math.floor(((shift + bytes.length) * 8) / 6))

@@ -1,18 +1,18 @@
 import { isSecretKey } from './key-names.ts'
 
-/** Longer than every name on the list, however it is escaped. In characters. */
+/** Longer than every secret key name in any escaping, in characters. */
 const LONGEST_KEY = 256
 
 /**
- * Hides string values under secret key names in text that comes in pieces and begins as a JSON object or array does; other
- * text passes as it is. Whether the whole of it is JSON shows only at its end, so that text which merely begins so counts
- * as JSON. `hide` gives what stands for a value under a key. Holds back nothing but such a value.
+ * Hides string values under secret key names in streamed text that begins like a JSON object or array; other text
+ * passes unchanged. Only the end of the text shows whether it is JSON, so its beginning decides. `hide` returns the
+ * replacement of a value under a key. Holds back secret values only.
  */
 export function jsonValueFilter(hide: (key: string, value: string) => string) {
   let looksLikeJson: boolean | null = null
-  /** The string before, and whether a colon has come since; null: something else has. */
+  /** The previous string, and whether a colon followed it; null after any other token. */
   let key: { readonly name: string; colon: boolean } | null = null
-  /** The raw content of the string that has begun: of a value that is hidden all of it, else what a key may be. */
+  /** The raw content of the unfinished string: all of it for a secret value, otherwise as much as a key can have. */
   let open: { parts: string[]; length: number; readonly hides: string | null; escaped: boolean } | null = null
 
   const begin = (): string => {
@@ -59,12 +59,12 @@ export function jsonValueFilter(hide: (key: string, value: string) => string) {
       }
       return out
     },
-    /** A value that has not ended is told as it is: the text is no JSON. */
+    /** Returns an unfinished value unchanged, because the text is not JSON. */
     end: (): string => (open !== null && open.hides !== null ? `"${open.parts.join('')}` : ''),
   }
 }
 
-/** Where a string's closing quote stands; -1: it has not come yet. */
+/** The index of a string's closing quote; -1: not received yet. */
 function endOfString(string: { escaped: boolean }, text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     if (string.escaped) string.escaped = false

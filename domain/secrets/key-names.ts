@@ -1,6 +1,6 @@
 import { endOfString } from '../log/json-size.ts'
 
-/** The closed list of key names that say that their value is a secret, compared without case, `_` and `-`. */
+/** The closed list of key names of secret values, compared without case, `_` and `-`. */
 const SECRET_KEYS: ReadonlySet<string> = new Set([
   'password',
   'passwd',
@@ -18,17 +18,17 @@ const SECRET_KEYS: ReadonlySet<string> = new Set([
   'setcookie',
 ])
 
-/** Whether a value under this whole key name is a secret. */
+/** Whether a value under this key is a secret. Compares the whole name. */
 export const isSecretKey = (key: string): boolean => SECRET_KEYS.has(key.toLowerCase().replace(/[_-]/g, ''))
 
 /**
  * The string values under secret keys in a text that is, as a whole, a JSON object or array; none for any other text.
- * `start` and `end` are those of the value's token, quotes included; `value` is what it says.
+ * `start` and `end`: the range of the value's token, with its quotes. `value`: the decoded string.
  */
 export function secretValuesInJson(text: string): { start: number; end: number; value: string }[] {
   if (!/^\s*[[{]/.test(text) || !parses(text)) return []
   const found: { start: number; end: number; value: string }[] = []
-  /** Where the name of a secret has ended, and its value may begin. */
+  /** The end of a secret's key, after which its value may begin; -1: none. */
   let named = -1
   for (let start = text.indexOf('"'); start >= 0; ) {
     const end = endOfString(text, start) + 1

@@ -1,13 +1,13 @@
 import { joinSpans, type Span } from './spans.ts'
 
-/** A finder of many fixed texts at once. */
+/** Searches for many fixed texts at once. */
 export interface KnownTexts {
   /**
-   * Where they are in a text; overlapping ones are one span. Linear in the text, whatever their number. Over `most`
-   * matches: the whole text.
+   * The spans of all matches; overlapping matches form one span. Time is linear in the text, for any number of known
+   * texts. Over `most` matches: one span of the whole text.
    */
   find(text: string, most?: number): Span[]
-  /** How many characters at the end of the text may be the beginning of one of them. */
+  /** The length of the longest end of the text that may begin a known text. */
   pending(text: string): number
   /**
    * The length of the longest suffix of the text that is a proper prefix of a known text and satisfies `enough`.
@@ -22,7 +22,7 @@ interface Node {
   fail: number
   /** Length of the longest text that ends here; 0: none. */
   length: number
-  /** Length of the shortest text that continues behind this node. */
+  /** Length of the shortest text that continues after this node. */
   whole: number
 }
 
@@ -34,10 +34,10 @@ const nodeAt = (depth: number): Node => ({
   whole: Number.POSITIVE_INFINITY,
 })
 
-/** So many texts are looked for one by one faster than the automaton passes over a text that has none of them. */
+/** Up to this many texts, searching for each alone is faster than the automaton on a text without matches. */
 const FEW = 64
 
-/** Aho–Corasick over UTF-16 units, made when it is first needed. */
+/** Aho–Corasick over UTF-16 units, built on first use. */
 export function knownTexts(texts: readonly string[]): KnownTexts {
   let made: Automaton | null = null
   const automaton = (): Automaton => {
@@ -55,7 +55,7 @@ export function knownTexts(texts: readonly string[]): KnownTexts {
 class Automaton {
   readonly #nodes: Node[] = [nodeAt(0)]
   readonly #longest: number
-  /** Most characters begin none of the texts: 256 of them told apart by their low bits are passed over without a look. */
+  /** Most characters begin no known text. This table, indexed by the low 8 bits of a character, skips them quickly. */
   readonly #begins = new Uint8Array(256)
 
   constructor(texts: readonly string[]) {
@@ -65,7 +65,7 @@ class Automaton {
     for (const unit of this.#nodes[0]?.next.keys() ?? []) this.#begins[unit & 255] = 1
   }
 
-  /** Over `most`: the whole text. */
+  /** Over `most` matches: one span of the whole text. */
   matches(text: string, most: number): Span[] {
     const found: Span[] = []
     let state = 0
@@ -94,7 +94,7 @@ class Automaton {
     return 0
   }
 
-  /** Only the last characters count, as many as the longest text has. */
+  /** Reads only as many last characters as the longest known text has. */
   #stateAfter(text: string): number {
     let state = 0
     for (let i = Math.max(0, text.length - this.#longest); i < text.length; i++)

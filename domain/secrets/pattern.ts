@@ -1,7 +1,7 @@
 import { RE2JS, RE2JSException } from 're2js'
 import type { Span } from './spans.ts'
 
-/** A pattern that the engine refuses. The message says what to change. */
+/** The engine refuses a pattern. The message says what to change. */
 export class PatternError extends Error {
   override readonly name = 'PatternError'
 }
@@ -12,13 +12,14 @@ export class PatternError extends Error {
  */
 export const MAX_MATCH = 1_024
 
-/** The largest compiled program, in instructions: memory and the time per character grow with it. */
+/** The maximum size of a compiled program, in instructions. Memory and time per character grow with it. */
 const MAX_PROGRAM = 5_000
 
 /**
- * Compiles the source of a regular expression to a search in linear time. The syntax is RE2's; JavaScript's escapes and
- * named groups are translated. Returns the non-empty matches from left to right, each at most {@link MAX_MATCH} units
- * long; over `most` of them the whole text. Throws {@link PatternError} for look-around, back-references, and repetitions that compile to too large a program.
+ * Compiles a regular expression to a search in linear time. The syntax is RE2's; JavaScript's escapes and named groups
+ * are translated. The search returns non-empty matches from left to right, each at most {@link MAX_MATCH} units long;
+ * over `most` matches it returns one span of the whole text. Throws {@link PatternError} for look-around,
+ * back-references, and repetitions that compile to too large a program.
  */
 export function compilePattern(source: string): (text: string, most?: number) => Span[] {
   const pattern = compiled(source)
@@ -41,7 +42,7 @@ function compiled(source: string): RE2JS {
   return pattern
 }
 
-/** Searches window by window. One unit before each window is its context for `^` and `\b`. */
+/** Searches window by window. Each window starts with one unit of context for `^` and `\b`. */
 function matches(pattern: RE2JS, text: string, most: number): Span[] {
   const found: Span[] = []
   for (let from = 0; from < text.length; ) {
@@ -56,7 +57,7 @@ function matches(pattern: RE2JS, text: string, most: number): Span[] {
   return found
 }
 
-/** Adds the matches that begin before `until`; returns where the last one ends. */
+/** Adds the matches that begin before `until`. Returns the end of the last one. */
 function matchesIn(pattern: RE2JS, window: string, at: number, base: number, until: number, found: Span[]): number {
   const matcher = pattern.matcher(window)
   let end = 0

@@ -2,18 +2,18 @@ import type { KnownTexts } from './known-values.ts'
 import { REFERENCE } from './reference.ts'
 import { joinSpans, type Span } from './spans.ts'
 
-/** Replacing may uncover a further match at its border; more rounds than this are not needed by any sane pattern. */
+/** A replacement may create another match at its border. No sane pattern needs more rounds than this. */
 const MAX_ROUNDS = 4
 
 export const REFERENCE_BEGINS = 'secret:ku_'
 
-/** Finds secrets by what they look like; over `most` of them, the whole text. */
+/** Finds secrets by their shape; over `most` of them, returns one span of the whole text. */
 export type Guess = (text: string, most: number) => Span[]
 export type Piece = { readonly text: string; readonly secret: boolean }
 
 /**
- * Cuts a text into what stays and what is secret. References and what is known come first, guesses see what is left. Where
- * it would be more than `most` secrets between two references, all that stands there is one.
+ * Splits a text into plain and secret pieces. References and known values are found first; the guessers search the
+ * rest. A part between two references with more than `most` secrets becomes one secret.
  */
 export function pieces(text: string, known: KnownTexts, guessers: readonly Guess[], most: number): Piece[] {
   const out: Piece[] = []
@@ -55,7 +55,6 @@ function cut(text: string, spans: readonly Span[]): Piece[] {
   return out
 }
 
-/** Where references stand in a text. */
 export const references = (text: string): Span[] =>
   text.includes(REFERENCE_BEGINS) ? [...text.matchAll(REFERENCE)].map(spanOf) : []
 

@@ -13,23 +13,23 @@ import { type RedactedTexts, redactedTexts } from './texts.ts'
 
 export { reference } from './refer.ts'
 
-// A reference stands for exactly the text that it replaced (a base64 form has its own), so that
-// resolving it gives back the same bytes; references are never looked into, so that redacting twice is redacting once.
+// A reference replaces one exact text (a base64 form has its own reference), so resolving restores the same bytes. The
+// redactor never changes references, so redacting twice gives the same text as redacting once.
 
 const MAX_DEPTH = 1_000
-/** Patterns see lines of a stream whole up to this length. In characters. */
+/** Longest line of a stream that patterns see whole, in characters. */
 const MAX_HELD_LINE = 4_096
 
 /**
- * A text that holds more secrets is one secret as a whole: each reference takes as long as thousands of characters, and the
- * vault keeps every one. A reference stands for exactly what it replaced, so that nothing is lost.
+ * A text with more secrets becomes one secret as a whole: each reference costs as much time as thousands of characters,
+ * and the vault stores every one. The reference still restores the whole text.
  */
 export const MAX_SECRETS = 10_000
 
-/** In characters. */
+/** Up to this length held text is searched again on every chunk, in characters. */
 const LITTLE_HELD = 512
 
-/** Reference → the text that it stands for. Durable in the vault before the redacted text is. */
+/** Maps a reference to the text that it replaced. Durable in the vault before the redacted text is stored. */
 export type References = ReadonlyMap<string, string>
 
 export interface Redacted<T> {
@@ -38,48 +38,51 @@ export interface Redacted<T> {
 }
 
 export interface RedactorOptions {
-  /** The per-install key, 32 bytes. */
+  /** The key of this installation, 32 bytes. */
   readonly key: Uint8Array
-  /** Secret values that must not appear in any form. Blank ones are ignored, shorter ones than 4 characters refused. */
+  /** Secret values to hide in every form. Blank values are ignored; values shorter than 4 characters are refused. */
   readonly known: readonly string[]
-  /** Sources of regular expressions, without flags; look-around and back-references are refused (linear time). */
+  /** Sources of regular expressions, without flags. Look-around and back-references are refused. */
   readonly patterns?: readonly string[]
 }
 
 export interface RedactedStream {
-  /** The text that is safe to show by now. Holds back only a possible beginning of a secret. */
+  /** The text that is safe to show now. Holds back only a possible beginning of a secret. */
   push(chunk: string): string
   end(): string
-  /** The references that were made since this was asked for last. */
+  /** The references made since the last call. */
   taken(): References
 }
 
 export interface Redactor {
-  /** Whether a known value stands in the text. */
+  /** Whether the text contains a known value. */
   holdsKnown(text: string): boolean
-  /** Free text: known values, recognised shapes, patterns. */
+  /** Redacts free text: known values, recognised shapes, patterns. */
   redactText(text: string): Redacted<string>
-  /** A JSON value, keys included; also non-blank strings under the closed list of key names. */
+  /** Redacts a JSON value with its keys, and also non-blank strings under the closed list of key names. */
   redactJson(json: Json): Redacted<Json>
-  /** Like redactJson; strings that are a JSON object or array as a whole are looked into. */
+  /** Like redactJson; also redacts inside strings that are, as a whole, a JSON object or array. */
   redactResult(json: Json): Redacted<Json>
-  /** Like redactJson; where a control tool's arguments hold a value and its name, the value stands under that name. */
+  /** Like redactJson. A control tool may name a value in its arguments; the value is redacted by that name. */
   redactArguments(tool: string, args: JsonObject): Redacted<JsonObject>
-  /** A file's bytes: as text where they are UTF-8, else known values and shapes only. Same object where nothing is found. */
+  /**
+   * Redacts a file's bytes: as text if they are UTF-8, otherwise known values and shapes only. Returns the same object
+   * when there is nothing to redact.
+   */
   redactBytes(bytes: Uint8Array): Redacted<Uint8Array>
-  /** Free text in chunks: what comes out, joined, is what redactText gives. Patterns match within a line here. */
+  /** Redacts free text in chunks. The joined output equals redactText, but patterns match within a line only. */
   redactStream(): RedactedStream
   /** Redacts texts that are shown one by one. */
   redactTexts(): RedactedTexts
 }
 
-/** Why a reference cannot be resolved, before anything was done with it. */
+/** The error for an unresolvable reference, thrown before any effect. */
 export const unavailable = (reference: string, why: string): ToolError =>
   new ToolError('SECRET_UNAVAILABLE', `${reference} cannot be resolved: ${why}`, { beforeEffect: true })
 
 /**
- * The value with every reference replaced. Throws ToolError SECRET_UNAVAILABLE for one that `lookup` does not know;
- * `lookup` itself may throw one that says more.
+ * Replaces every reference in a value. Throws ToolError SECRET_UNAVAILABLE for a reference that `lookup` does not know;
+ * `lookup` may throw a more precise one.
  */
 export function resolveReferences<T extends Json>(json: T, lookup: (reference: string) => string | null): T {
   return walk(json, (text) =>
@@ -91,10 +94,9 @@ export function resolveReferences<T extends Json>(json: T, lookup: (reference: s
   ) as T
 }
 
-/** Does a reference stand in the value? */
 export const hasReferences = (json: Json): boolean => JSON.stringify(json).includes(REFERENCE_BEGINS)
 
-/** A file's bytes with the references that `lookup` knows replaced; others are the file's own text and stay. */
+/** Replaces the references in a file's bytes that `lookup` knows. Other references are the file's own text and stay. */
 export function resolveBytes(bytes: Uint8Array, lookup: (reference: string) => string | null): Uint8Array {
   const text = latin1(bytes)
   let changed = false
@@ -106,7 +108,7 @@ export function resolveBytes(bytes: Uint8Array, lookup: (reference: string) => s
   return changed ? Buffer.from(resolved, 'latin1') : bytes
 }
 
-/** Throws RangeError for a key of a wrong length or a value that cannot be hidden, PatternError for a refused pattern. */
+/** Throws RangeError for a key of wrong length or an unhidable value, and PatternError for a refused pattern. */
 export function createRedactor(options: RedactorOptions): Redactor {
   if (options.key.length !== 32) throw new RangeError('the reference key must have 32 bytes')
   const values = options.known.filter((value) => value.trim() !== '')
@@ -132,7 +134,7 @@ export function createRedactor(options: RedactorOptions): Redactor {
     plain = same,
   ): string => {
     const found = pieces(text, at, guess, most)
-    // Nearly every text has nothing to hide, and stays the very same one.
+    // Return the same text when there is nothing to hide, as in nearly every text.
     if (!found.some(({ secret }) => secret)) return text
     return found
       .map((piece) => {
@@ -156,7 +158,7 @@ export function createRedactor(options: RedactorOptions): Redactor {
       at = end
     }
     const shown = replace(parts.join('') + text.slice(at), made)
-    // A hidden secret may have been the part that kept the text from being JSON.
+    // Hiding a secret may turn the text into JSON, which is then redacted by key names.
     return shown !== text && secretValuesInJson(shown).some(({ value }) => underKey(value, made) !== value)
       ? whole(shown, made)
       : shown
@@ -204,7 +206,7 @@ function refuseUnhidable(value: string): void {
   if (fault !== null) throw new RangeError(`a secret cannot be hidden: ${fault}; use another one`)
 }
 
-/** For files, which are hidden part by part whatever that takes, and streams, which come in pieces. */
+/** No limit for files and streams: files are redacted part by part at any cost, and streams arrive in chunks. */
 const EVERY = Number.POSITIVE_INFINITY
 
 function stream(known: KnownTexts, lines: boolean, replace: (text: string, made: Map<string, string>) => string) {
@@ -221,7 +223,7 @@ function stream(known: KnownTexts, lines: boolean, replace: (text: string, made:
       held += chunk
       if (held.length < lookAt) return ''
       const shown = release(safeLength(held, known, lines))
-      // A long text that is held back is not searched again for every few characters more.
+      // Search a long held text again only after it has grown by a quarter.
       lookAt = held.length < LITTLE_HELD ? 0 : held.length * 1.25
       return shown
     },
@@ -234,7 +236,7 @@ function stream(known: KnownTexts, lines: boolean, replace: (text: string, made:
   }
 }
 
-/** How much of a stream's text can be decided without knowing what follows. */
+/** The length of the beginning of a stream's text that later text cannot change. */
 function safeLength(text: string, known: KnownTexts, lines: boolean): number {
   let safe = text.length - known.pending(text)
   const partial = PARTIAL_REFERENCE.exec(text.slice(-36))
@@ -253,7 +255,7 @@ function safeLength(text: string, known: KnownTexts, lines: boolean): number {
 
 const PARTIAL_REFERENCE = /s(?:e(?:c(?:r(?:e(?:t(?::(?:k(?:u(?:_[0-9a-hjkmnp-tv-z]{0,25})?)?)?)?)?)?)?)?)?$/
 
-/** A copy with every string changed: `leaf` for keys and plain values, `member` for string values of an object. */
+/** Copies a value and changes every string: `leaf` for keys and plain values, `member` for an object's strings. */
 function walk(json: Json, leaf: (text: string) => string, member = (_key: string, text: string) => leaf(text)): Json {
   const visit = (value: Json, depth: number): Json => {
     if (depth > MAX_DEPTH) throw new ToolError('INVALID_ARGUMENTS', `JSON is nested deeper than ${MAX_DEPTH} levels`)

@@ -1,9 +1,8 @@
 import type { Span } from './spans.ts'
 
-// Every expression starts only where its own characters cannot have begun earlier (look-behind), or is bounded, so that
-// no text makes it try again and again: linear. `secret` names the group to hide where not the whole match is one.
-// `marks`: texts of which one is in every match; looking for them first is many times faster. A shape in any case has
-// `mark`, which is in every match in lower case.
+// Every expression takes linear time: a look-behind restricts where it can start, or its length is bounded. `secret`:
+// the group to hide, if not the whole match. `marks`: every match contains one of these texts; searching for them first
+// is many times faster. A case-insensitive shape has `mark`: every match contains it in lower case.
 type Shape = { readonly shape: RegExp } & ({ readonly marks: readonly string[] } | { readonly mark: string })
 const SHAPES: readonly Shape[] = [
   {
@@ -32,12 +31,12 @@ const SHAPES: readonly Shape[] = [
   { marks: ['://'], shape: /(?<=:\/\/)[^\s/:@"'<>]{1,256}:(?<secret>[^\s/@"'<>]{3,256})@/dg },
 ]
 
-/** The shortest text with a secret in it, `://u:abc@`. */
+/** The length of the shortest text with a secret, `://u:abc@`. */
 const SHORTEST = 9
 
 /**
- * Recognised shapes of secrets in a text: tokens of known makers, JWTs, bearer tokens, passwords in URLs, private keys.
- * Over `most` of them: the whole text.
+ * Finds secrets by shape: tokens of known vendors, JWTs, bearer tokens, passwords in URLs, private keys. Over `most` of
+ * them: one span of the whole text.
  */
 export function findShapes(text: string, most = Number.POSITIVE_INFINITY): Span[] {
   if (text.length < SHORTEST) return []
@@ -56,9 +55,9 @@ export function findShapes(text: string, most = Number.POSITIVE_INFINITY): Span[
 }
 
 const MARKER = /-----(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g
-/** A key that was cut off: whole lines of base64 after the opening line, real line ends or escaped ones. */
+/** A truncated private key: whole lines of base64 after the opening line, with real or escaped line ends. */
 const CUT_KEY = /(?:\s|\\[nr]){1,8}[A-Za-z0-9+/=]{32,8192}(?:(?:\s|\\[nr]){1,8}[A-Za-z0-9+/=]{16,8192})*/y
-/** Longer ones are no key. In characters. */
+/** The maximum length of a private key, in characters. */
 export const MAX_KEY_BLOCK = 65_536
 
 function privateKeys(text: string): Span[] {
@@ -86,12 +85,12 @@ function privateKeys(text: string): Span[] {
   return found
 }
 
-/** Told apart from a program that only names the two marker lines. */
+/** Excludes program text that only names the two marker lines. */
 const holdsKey = (body: string): boolean => body.length <= MAX_KEY_BLOCK && /[A-Za-z0-9+/=]{20}/.test(body)
 
 /**
- * From where the end of the text may be the beginning of a shape, for streams. A shape has no white space in it, but for
- * a bearer token's and a private key's.
+ * For streams: the offset from which the end of the text may begin a shape. Only bearer tokens, AWS keys and private
+ * keys contain white space.
  */
 export function pendingShape(text: string): number {
   let end = text.length
@@ -109,7 +108,7 @@ export function pendingShape(text: string): number {
   return scheme ? from - scheme[0].length : from
 }
 
-/** A stream holds back no longer run without white space than this. In characters. */
+/** The longest run without white space that a stream holds back, in characters. */
 const MAX_TOKEN = 16_384
 
 /** Beginnings of the shapes above that {@link findShapes} does not recognise yet. Each contains the whole mark. */
@@ -131,12 +130,12 @@ const BEGINNINGS: readonly RegExp[] = [
   /(?<=:\/\/)[^\s/:@"'<>]{1,256}:(?!\d{1,5}\.?$)(?<secret>[^\s/@"'<>]{1,256})$/d,
 ]
 
-/** A key that was cut off may go on behind so many characters, which are less than two lines. */
+/** A truncated key may continue after this many characters, fewer than two lines. */
 const KEY_LINE = 100
 
 /**
- * The offset at which the end of the text begins a shape that {@link findShapes} does not recognise yet; the length of the text
- * where none begins. A shape that is complete and may become longer is not counted, unlike in {@link pendingShape}.
+ * The offset at which the end of the text begins a shape that {@link findShapes} does not recognise yet; the length of
+ * the text when there is none. Unlike {@link pendingShape}, it ignores complete shapes that may become longer.
  */
 export function beginningOfShape(text: string): number {
   let from = openKey(text)
@@ -151,7 +150,7 @@ export function beginningOfShape(text: string): number {
   return from
 }
 
-/** The offset of a text's last word, minus the longest text before a word that marks a secret. */
+/** The offset of a text's last word, minus {@link LEAD}. */
 export function lastWordOf(text: string): number {
   let word = text.length
   while (word > Math.max(0, text.length - MAX_TOKEN) && !/\s/.test(text[word - 1]!)) word--
@@ -161,7 +160,7 @@ export function lastWordOf(text: string): number {
 /** The longest mark before a secret, such as `aws_secret_access_key = `, in characters. */
 const LEAD = 48
 
-/** The offset at which an unfinished private key begins, or the rest behind one that was cut off. */
+/** The offset of an unfinished private key, or of a possible rest of a truncated one; else the text's length. */
 function openKey(text: string): number {
   if (!text.includes('-----')) return text.length
   const marker = /-----BEGIN [A-Z0-9 ]{0,60}-{0,5}$/.exec(text.slice(-80))

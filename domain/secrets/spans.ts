@@ -4,10 +4,7 @@ export interface Span {
   readonly end: number
 }
 
-/**
- * Joins spans that overlap (not those that only touch). Input: in order of their ends. Linear, because every span is
- * pushed and popped once.
- */
+/** Joins spans that overlap (not spans that only touch). Input: sorted by end. Linear. */
 export function joinSpans(byEnd: Iterable<Span>): Span[] {
   const joined: Span[] = []
   for (const span of byEnd) {

@@ -3,43 +3,42 @@ import type { Piece } from './pieces.ts'
 import { beginningOfShape, lastWordOf } from './shapes.ts'
 import { joinSpans, type Span } from './spans.ts'
 
-/** Redacts texts that are shown one by one, also a secret that goes on from one text to the next. */
+/** Redacts texts that are shown one by one, including a secret that continues from one text to the next. */
 export interface RedactedTexts {
   /**
-   * The texts that are safe to show by now. The last one belongs to the given text and may be empty. Texts are never joined:
-   * an end that was held back is a text of its own, and so is the reference of a secret that spans texts.
+   * The texts that are safe to show now. The last one belongs to `text` and may be empty. Texts are never joined: a
+   * held-back end is a text of its own, and so is the reference of a secret that spans texts.
    */
   push(text: string): string[]
-  /** The texts that were held back. A secret that goes on in a later text is still hidden there. */
+  /** The texts that were held back. If their secret continues in a later text, that text is redacted too. */
   end(): string[]
-  /** The references that were made since the last call. */
+  /** The references made since the last call. */
   taken(): ReadonlyMap<string, string>
 }
 
 export interface TextsOptions {
   readonly known: KnownTexts
-  /** True: patterns are searched for. They match within a line, so the last line is held back. */
+  /** True: patterns are searched. They match within a line, so the last line is held back. */
   readonly lines: boolean
   pieces(text: string): Piece[]
-  /** The reference of a secret. */
   refer(secret: string, made: Map<string, string>): string
 }
 
-/** The most characters of the shown text that are kept: a secret is recognised by what precedes it, such as a scheme. */
+/** Maximum length of shown text that is kept, in characters: preceding text, such as a scheme, identifies a secret. */
 const CONTEXT = 512
-/** A longer text is searched again only after it has grown by a quarter, so that the time stays linear. In characters. */
+/** A longer text is searched again only after it has grown by a quarter, which keeps the time linear. In characters. */
 const LITTLE = 4_096
-/** The longest line that is held back for patterns. In characters. */
+/** The longest line that is held back for patterns, in characters. */
 const MAX_HELD_LINE = 4_096
-/** The mark of a shape is no secret, so a shorter beginning is shown. In characters. */
+/** Minimum length of a held-back shape, in characters. The mark of a shape is not secret. */
 const LEAST_SHAPE = 4
 
-/** Many ordinary texts end with the first few characters of a secret; a shorter beginning than this is shown. */
+/** Whether to hold back the beginning of a secret. Ordinary texts often end with its first few characters. */
 const isHeld = (length: number, whole: number): boolean => length >= Math.min(4, Math.ceil(whole / 3))
-/** The beginning of a known secret is hidden from this length on where another event interrupts it. */
+/** Whether the beginning of a known secret is long enough to hide when another event interrupts the text. */
 const isMost = (length: number, whole: number): boolean => length >= Math.max(8, whole * 0.75)
 
-/** Linear in the texts. Holds back only the end of a text that begins a secret (seed 000, 5.12.5; seed 002, live events). */
+/** Linear in the texts. Holds back only a possible beginning of a secret (seed 000, 5.12.5; seed 002, live events). */
 export function redactedTexts(options: TextsOptions): RedactedTexts {
   let made = new Map<string, string>()
   let context = ''
@@ -48,10 +47,10 @@ export function redactedTexts(options: TextsOptions): RedactedTexts {
   let starts: number[] = []
   let lookAt = 0
 
-  /** Shows the text up to `until`. From `begun` on it is kept, because a secret may have begun there. */
+  /** Shows the text up to `until`. Keeps the text from `begun`, because a secret may begin there. */
   const release = (all: string, secrets: readonly Span[], begun: number, until: number): string[] => {
     const base = context.length
-    // A secret that was found is shown as one reference.
+    // Show a whole secret as one reference, even if it ends after `until`.
     const to = secrets.reduce((end, one) => (one.start < end && one.end > end ? one.end : end), until)
     const shown = new ShownTexts(starts.map((start) => base + start))
     let at = base
@@ -63,7 +62,7 @@ export function redactedTexts(options: TextsOptions): RedactedTexts {
       at = end
     }
     shown.plain(all, at, to)
-    // A secret at the end may go on in the next text, as may a private key before its last line.
+    // A secret at the end may continue in the next text, and so may a private key before its last line.
     const last = secrets.find(({ end }) => end >= Math.min(begun, to) && end <= to)
     const kept = Math.max(to - CONTEXT, lastWordOf(all.slice(0, to)))
     context = all.slice(Math.max(0, Math.min(kept, begun, last?.start ?? to)), to)
@@ -101,7 +100,7 @@ export function redactedTexts(options: TextsOptions): RedactedTexts {
   }
 }
 
-/** The parts of texts that are shown, each in the text that it comes from. Offsets are those of all the text. */
+/** The shown parts of texts, each within its own text. Offsets refer to the joined text. */
 class ShownTexts {
   readonly #starts: readonly number[]
   readonly #texts: string[] = []
@@ -134,7 +133,7 @@ class ShownTexts {
     this.#texts.push(reference)
   }
 
-  /** The last text is the open one. It is empty where the last text begins only behind `to`. */
+  /** The last text is the open one. It is empty when the last text begins after `to`. */
   texts(to: number): string[] {
     this.#beginAt(to)
     if (this.#next < this.#starts.length) this.#close()
@@ -151,7 +150,7 @@ class ShownTexts {
   }
 }
 
-/** `begun`: where the last text begins. A token that begins a text is recognised, also behind a word of the text before. */
+/** `begun`: the offset of the last text. A token at its start is found even after a word in the text before. */
 function secretsIn({ pieces }: TextsOptions, all: string, begun: number): Span[] {
   const secrets = secretSpans(pieces(all))
   if (!isWithinWord(all, begun)) return secrets
@@ -162,7 +161,10 @@ function secretsIn({ pieces }: TextsOptions, all: string, begun: number): Span[]
   return joinSpans([...secrets, ...own].sort((a, b) => a.end - b.end))
 }
 
-/** Where the end of the text begins a shape, and from where the text is held back. Both are its length where nothing begins. */
+/**
+ * `shape`: the offset at which the end of the text begins a shape. `hold`: the offset from which text is held back.
+ * Both equal the length of the text when there is nothing.
+ */
 function openAt({ known, lines }: TextsOptions, all: string, begun: number): { shape: number; hold: number } {
   const { length } = all
   let shape = beginningOfShape(all)

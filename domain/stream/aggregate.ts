@@ -33,7 +33,7 @@ export interface Decision<State, Event extends StreamEvent> {
   readonly state: State | null
 }
 
-/** The knowledge of the world of a decision: its time, randomness and who asks. */
+/** The inputs of a decision besides state and command: time, randomness and the caller. */
 export interface StreamContext {
   /** Milliseconds since the epoch, not before the stream's last event. */
   readonly now: number
@@ -43,26 +43,26 @@ export interface StreamContext {
   jitter(): number
   readonly by: Actor
   readonly commandId: string
-  /** The outermost request that the caller named; absent: this one. */
+  /** The outermost request that the caller named; absent: this request. */
   readonly correlationId?: string
   /** W3C trace context. */
   readonly trace?: string
 }
 
-/** The stream that is decided on, without the namespace, and its last revision (-1: it does not exist). */
+/** The stream of a decision, without the namespace, and its last revision (-1: it does not exist). */
 export interface Place {
   readonly stream: string
   readonly revision: number
 }
 
-/** Bytes beside the log that a body names: their salted hash is their address. */
+/** Bytes outside the log that a body names. Their salted hash is their address. */
 export interface Attachment {
   readonly hash: string
   readonly size: number
   readonly salt: string
 }
 
-/** The events before a stream's first one: another stream's, up to a revision. */
+/** The events before a stream's first one: those of another stream, up to a revision. */
 export interface Inherited {
   readonly stream: string
   readonly revision: number
@@ -70,17 +70,17 @@ export interface Inherited {
   readonly digest: NonNullable<Header['digest']>
 }
 
-/** The bodies that erasures of a kind of stream may empty, and their residues. */
+/** The bodies that an erasure may empty in a kind of stream, and their residues. */
 export interface Erasing {
-  /** Whether a body of this type may hold words of people, models or tools. */
+  /** Whether a body of this type may contain text of people, models or tools. */
   says(type: string): boolean
-  /** The residue that the fold needs of a body, in the shape of its type's current version, without those words. */
+  /** The part of a body that the fold needs, without that text, in the shape of its type's current version. */
   residue(type: string, body: unknown): unknown
-  /** Reads a stream's headers in order, and says whether it has ended, so that bodies may be erased. */
+  /** Reads a stream's headers in order and reports whether the stream has ended. Only ended streams may be erased. */
   ending(): { see(header: Header): void; readonly ended: boolean }
 }
 
-/** Why a request is refused by any stream. */
+/** The reasons for which any stream may refuse a request. */
 export type StreamRejection =
   | 'REVISION_CHANGED'
   | 'IDEMPOTENCY_KEY_REUSED'
@@ -90,62 +90,61 @@ export type StreamRejection =
   | 'NOT_ERASABLE'
 
 /**
- * One kind of stream: how its events are read, folded and decided. All of it is pure: no I/O, no clock, no randomness.
- * The runtime loads, decides, seals, appends, verifies and erases any stream through this interface alone.
+ * One kind of stream: it decodes, folds and decides events. All members are pure: no I/O, no clock, no randomness. The
+ * runtime loads, decides, seals, appends, verifies and erases any stream through this interface alone.
  */
 export interface Aggregate<State, Event extends StreamEvent, Command, Context extends StreamContext = StreamContext> {
   /** The first part of the streams' names: `<kind>-<id>`. */
   readonly kind: string
-  /** Version of the fold and of the view that its digests are taken over. */
+  /** Version of the fold and of the view that its digests cover. */
   readonly fold: number
   /** Current version of each type of event. */
   readonly versions: Readonly<Record<string, number>>
   /**
-   * A stored event in its current version. Throws LogError UNKNOWN_EVENT for a type or version that this program does not
-   * know, LOG_NEWER where a newer program wrote the stream, and LOG_CORRUPT where the body is not JSON.
+   * Decodes a stored event to its current version. Throws LogError UNKNOWN_EVENT for a type or version that this
+   * program does not know, LOG_NEWER when a newer program wrote the stream, and LOG_CORRUPT when the body is not JSON.
    */
   decode(header: Header, body: Uint8Array): Event
-  /** An event whose body was erased, from what was kept of it. Throws as {@link decode} does. */
+  /** Decodes an event whose body was erased, from its residue. Throws as {@link decode} does. */
   decodeKept(header: Header, kept: { readonly version: number; readonly body: unknown }): Event
-  /** Throws as {@link decode} does where the header alone says that this program cannot read the event. */
+  /** Throws as {@link decode} does when the header alone shows that this program cannot read the event. */
   checkKnown(header: Header): void
-  /** Why the body of an event has not its type's current shape, or null. */
+  /** Says how an event's body differs from its type's current shape; null when it does not. */
   fault(event: Event): string | null
-  /** The state after an event. Throws where the event is impossible in this state. */
+  /** The state after an event. Throws when the event is impossible in this state. */
   evolve(state: State | null, event: Event): State
-  /** The decision on a command. Throws where a request is refused; an outcome is never refused. */
+  /** The decision on a command. Throws when it refuses a request; it never refuses an outcome. */
   decide(state: State | null, place: Place, command: Command, context: Context): Decision<State, Event>
   /**
-   * When the stream must be driven next, ms since the epoch; null: not before something new is recorded. This is all that
-   * is common to what streams owe: the effects themselves differ by kind, so that the driver of each kind asks its own
-   * state for them, and a document owes none.
+   * When the stream needs its driver next, ms since the epoch; null: not before another event. Open effects differ by
+   * kind: the driver of each kind reads them from the state, and a document has none.
    */
   wakeAt(state: State): number | null
   /** Hex SHA-256 over the fold's view of the state. */
   digest(state: State): string
-  /** Command ids of requests that the state remembers, the latest `remembered` ones. */
+  /** The command ids that the state remembers: those of the latest `remembered` requests. */
   commands(state: State): readonly string[]
   readonly remembered: number
-  /** The error that refuses a request. */
+  /** The error of a refused request. */
   reject(code: StreamRejection, message: string): Error
   readonly erasing: Erasing
-  /** The events before the first one, where a stream goes on from another one of its kind. */
+  /** The events before the first one, when the stream continues another stream of its kind. */
   inherited?(event: Event): Inherited | null
-  /** The stream of the same owner that an event brings into being; null: none. */
+  /** The stream of the same owner that an event creates; null: none. */
   bears?(header: Header): string | null
-  /** The type by which a driver claims a stream. Decoding a claim of a newer program throws LOG_NEWER. */
+  /** The type of the event by which a driver claims a stream. Decoding a claim of a newer program throws LOG_NEWER. */
   readonly claim?: string | undefined
-  /** Types of events that may name an attachment, and the one that a stored event names. */
+  /** Types of events that may name an attachment, and the attachment that a stored event names. */
   readonly attaching?: ReadonlySet<string>
   attachment?(header: Header, body: Uint8Array): Attachment | undefined
-  /** Attachments that the drafts of a command name, with their bytes, which are stored before the append. */
+  /** The attachments that a command's drafts name, with their bytes. They are stored before the append. */
   attached?(
     drafts: readonly Draft<State, Event>[],
     command: Command,
   ): readonly { readonly hash: string; readonly bytes: Uint8Array }[]
 }
 
-/** An aggregate of any kind, where only its events are read. */
+/** An aggregate of any kind, for callers that only read its events. */
 export type AnyAggregate = Aggregate<unknown, StreamEvent, unknown>
 
 /** The part of an aggregate that reading a history needs. */

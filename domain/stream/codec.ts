@@ -5,46 +5,46 @@ import { instantOf } from '../log/instant.ts'
 import { firstIssue } from '../log/issues.ts'
 import type { Aggregate, StreamEvent } from './aggregate.ts'
 
-/** Turns the body of one version into that of the next. Pure. */
+/** Converts a body of one version to the next version. Pure. */
 export type Upcaster = (body: unknown) => unknown
 
-/** Upcasters by event type and the version that they start from. */
+/** Upcasters by event type and source version. */
 export type Upcasters = Readonly<Record<string, Readonly<Record<number, Upcaster>> | undefined>>
 
-/** The stored types of one kind of stream. */
+/** The stored event types of one kind of stream. */
 export interface StoredTypes {
   /** The schema of each type's current version. */
   readonly bodies: Readonly<Record<string, z.ZodType>>
   readonly versions: Readonly<Record<string, number>>
   readonly upcasters?: Upcasters
-  /** The type by which a driver claims a stream. Its body, a {@link Claim}, says which programs can read on. */
+  /** The type of the event by which a driver claims a stream. Its body is a {@link Claim}. */
   readonly claim?: string
 }
 
-/** The members of a claim's body that decide whether this program can read on. */
+/** The members of a claim's body that decide whether this program can read further. */
 interface Claim {
   readonly minReader: number
   readonly build: string
 }
 
-/** The members of an aggregate that its codec brings. */
+/** The members of an aggregate that its codec provides. */
 export type Reading<Event extends StreamEvent> = Pick<
   Aggregate<unknown, Event, unknown>,
   'versions' | 'decode' | 'decodeKept' | 'checkKnown' | 'fault' | 'claim'
 >
 
-/** How stored events of one kind of stream are read. */
+/** Decodes the stored events of one kind of stream. */
 export interface Codec<Event extends StreamEvent> extends Pick<Reading<Event>, 'decode' | 'decodeKept' | 'checkKnown'> {
   readonly reading: Reading<Event>
-  /** Brings a body of an old version up to the current one. Throws `UNKNOWN_EVENT`. */
+  /** Upcasts a body of an old version to the current one. Throws `UNKNOWN_EVENT`. */
   upcast(type: Event['type'], version: number, body: unknown): unknown
-  /** Why a body has not the current shape of its type, or null. A writer seals no such body, and a proof does not pass it. */
+  /** Says how a body differs from its type's current shape; null when it does not. Writers seal no faulty body. */
   bodyFault(type: Event['type'], body: unknown): string | null
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** The codec of a kind of stream. `own`: members that its events have beside the common ones. */
+/** The codec of a kind of stream. `own`: the members that its events have in addition to the common ones. */
 export function codecOf<Event extends StreamEvent>(
   { bodies, versions, upcasters = {}, claim }: StoredTypes,
   own: (header: Header) => object = () => ({}),

@@ -4,13 +4,13 @@ import { instantText } from '../log/instant.ts'
 import { GENESIS, type SaltedBody, seal } from '../log/seal.ts'
 import type { Aggregate, Draft, StreamContext, StreamEvent } from './aggregate.ts'
 
-/** An event that is about to be sealed: all of its header but what its place in the stream and its body say. */
+/** An event before sealing: its header without the members that depend on its place and its body. */
 export interface Unsealed {
   readonly header: Omit<Header, 'format' | 'stream' | 'revision' | 'body' | 'minReader'>
   readonly body: SaltedBody
 }
 
-/** Chains events after the head of a stream (null: it is new). `blobs`: indices of bodies that lie in the blob store. */
+/** Chains events after the head of a stream (null: the stream is new). `blobs`: indices of bodies in the blob store. */
 export function chained(
   stream: string,
   head: { readonly revision: number; readonly hash: string } | null,
@@ -30,7 +30,7 @@ export function chained(
   })
 }
 
-/** The drafts of a decision: a digest on each checkpoint, and on the last one also the time to wake at. */
+/** Makes unsealed events of drafts. Checkpoints and the last event get a digest, the last event the wake time. */
 export function unsealed<State, Event extends StreamEvent, Command, Context extends StreamContext>(
   aggregate: Aggregate<State, Event, Command, Context>,
   drafts: readonly Draft<State, Event>[],

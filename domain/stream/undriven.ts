@@ -1,6 +1,6 @@
 /**
- * The members of an aggregate that owes no effects, so that no driver wakes it. Its streams are short, or its requests are
- * harmless when repeated: a repeated one is found by the command ids in the headers, and the state remembers none.
+ * The members of an aggregate without effects, so that no driver wakes its streams. The state remembers no command ids:
+ * repeated requests are found by the command ids in the headers, or are harmless.
  */
 export const UNDRIVEN = {
   wakeAt: () => null,

@@ -1,7 +1,8 @@
-// `agent_budgets`: the books of each agent in its tree, as domain/agent/state/account.ts keeps them in its state; a property
-// test compares the two. Of each kind of budget: spent + reserved + uncertain is taken from what the agent was given.
+// `agent_budgets`: the budget account of each agent in its tree, equal to the account in its state
+// (domain/agent/state/account.ts); a property test compares the two. For each kind of budget, the agent's grant covers
+// spent + reserved + uncertain.
 
-/** Members that a fork did not change (-1) are its source's. */
+/** A fork inherits unchanged members (-1) from its source. */
 const given = (column: string) => `(with recursive up(amount, source) as (
     select a.${column}, a.forked_from
     union all
@@ -11,7 +12,7 @@ const given = (column: string) => `(with recursive up(amount, source) as (
 const changes = (column: string, kind: string) =>
   `coalesce((select sum(c.${column}) from budget_changes c where c.agent_id = a.id and c.kind = '${kind}'), 0)`
 
-/** The child's end is not known, and its birth was not refused. */
+/** The parent knows no end of the child, and the birth was not refused. */
 const OPEN = `n.ended_revision is null and not exists (
     select 1 from bounces b where b.agent_id = n.agent_id and b.revision = n.revision)`
 
@@ -22,7 +23,7 @@ const reserved = (column: string) =>
 
 const own = (sum: string) => `coalesce((select sum(${sum}) from model_calls m where m.agent_id = a.id), 0)`
 
-/** The use that the late answer to a given-up attempt may add to its estimate. */
+/** The usage that a late answer to an abandoned attempt may add to its estimate. */
 const late = (most: string, billed: string) =>
   own(`case when m.status = 'lost' and ${most} > ${billed} then ${most} - ${billed} else 0 end`)
 
@@ -50,6 +51,6 @@ const columns = ({ name, own, late }: Kind) => `
     ${reserved(name)} as reserved_${name},
     ${late} + ${changes(`uncertain_${name}`, 'settled')} as uncertain_${name}`
 
-/** `budget_*` null: there is no limit. */
+/** `budget_*` null: no limit. */
 export const budgets = `create view agent_budgets as select a.id, a.run_id, ${KINDS.map(columns).join(',')}
   from agents a`

@@ -2,12 +2,12 @@ import { ERASED } from '../../domain/agent/events/residue.ts'
 import { type Dialect, jsonArray, jsonObject, member } from '../engine/schema/dialect.ts'
 import { callsAt, dollars, history } from '../engine/schema/views.ts'
 
-// The seed's `events` (8.2) and `checkpoints` (8.1) with its exact columns. Both show the content of events, which one database
-// asks the log for and another keeps in a table.
+// The seed's `events` (8.2) and `checkpoints` (8.1) with exactly its columns. Both show event content: SQLite reads it
+// from the log, PostgreSQL from a table.
 
 /**
- * `events`: the seed's columns and those that it lacks. An event of a person's action has the agent `user:<id>` and turn 0;
- * `thread_id` stays the agent's. `payload`: SQL of the body's JSON text, null where it was erased.
+ * `events`: the seed's columns and the columns that it lacks. An event of a person's action has the agent `user:<id>`
+ * and turn 0; `thread_id` stays the agent's id. `payload`: SQL for the body's JSON text, null when the body was erased.
  */
 export const eventsSelect = (source: string, payload: string) => `
   select position as id, agent_id as thread_id, type as event_type, timestamp, ${payload} as payload,
@@ -18,17 +18,17 @@ export const eventsSelect = (source: string, payload: string) => `
   from ${source}`
 
 /**
- * SQL of the content of events: bodies by the columns of a call (see {@link callsAt}), NULL where they were erased; messages of
- * `c.agent_id` at `c.revision`.
+ * SQL for the content of events. Bodies: by the columns of a call (see {@link callsAt}), NULL when erased. Messages:
+ * those of `c.agent_id` at `c.revision`.
  */
 export interface Said {
   readonly request: string
   readonly outcome: string
-  /** JSON text of an array; `null` where nothing is left of a body before it. */
+  /** JSON text of an array; `null` when an earlier body was erased without a residue. */
   readonly messages: string
 }
 
-/** `checkpoints`: a row for each of `checkpoint_rows`, computed. A fork has cancelled the open calls that it inherited. */
+/** `checkpoints`: computed from `checkpoint_rows`. A fork has cancelled the open calls that it inherited. */
 export function checkpointsSelect(d: Dialect, said: Said): string {
   const request = (path: string) => member(d.json(said.request), `'content'`, 'cast(block as integer)', `'${path}'`)
   const outcome = (path: string) => member(d.json(said.outcome), `'${path}'`)
@@ -69,7 +69,7 @@ export function checkpointsSelect(d: Dialect, said: Said): string {
   left join base b on b.id = c.agent_id`
 }
 
-/** Of a body that was erased, as the runtime's own states show it. */
+/** The value of an erased body, the same as in the runtime's states. */
 const GONE = `'${JSON.stringify(ERASED)}'`
 
 const PHASE = `(${history('c.agent_id', 'c.revision')}

@@ -1,13 +1,12 @@
 import type { TableSpec } from '../engine/schema/columns.ts'
 
-/** Runs, agents and their actions. */
 export const agentTables = {
   /** One row per run, from the events of its root agent. */
   runs: {
     columns: {
       id: 'text!',
       status: 'text!',
-      /** Position of its first event: a run's id may come from a key, which holds no time. */
+      /** Position of the run's first event. Run ids made from a key contain no time. */
       started: 'integer!',
       created_at: 'text!',
       created_by: 'text',
@@ -25,7 +24,7 @@ export const agentTables = {
       next_steps: 'text',
       unmet_gates: 'text',
       unread_input: 'integer',
-      /** The kind of an external agent; null: keepup's own. */
+      /** The kind of an external agent; null: an agent of keepup. */
       backend: 'text',
     },
     key: ['id'],
@@ -42,17 +41,17 @@ export const agentTables = {
     ],
     partial: { columns: ['status', 'started'], where: "code = 'CANCELLED'" },
   },
-  /** One row per agent: the columns of `agent_lineage`, and the state of the agent. */
+  /** One row per agent: the columns of `agent_lineage`, and the agent's state. */
   agents: {
     columns: {
       id: 'text!',
       run_id: 'text!',
       parent_agent_id: 'text',
       parent_tool_call_id: 'text',
-      /** Null in a fork: it is the source's. */
+      /** Null in a fork: the source's role applies. */
       role: 'text',
       status: 'text!',
-      /** -1: not known, nothing is left of the birth's body. */
+      /** -1: unknown, because the body of the birth was erased. */
       depth: 'integer!',
       created_at: 'text!',
       completed_at: 'text',
@@ -65,33 +64,33 @@ export const agentTables = {
       revision: 'integer!',
       updated_at: 'text!',
       epoch: 'integer!',
-      /** Paused; while `stepping`, it will be. */
+      /** Paused, or pausing while `stepping` is 1. */
       paused: 'integer!',
-      /** It runs to the end of the next turn and pauses there. */
+      /** The agent runs to the end of the next turn and pauses there. */
       stepping: 'integer!',
-      /** A `turn_start` without its `turn_end`. */
+      /** 1 between a `turn_start` and its `turn_end`. */
       in_turn: 'integer!',
-      /** Revision of the last `ask_user` (or of a birth without a task) that no input and no turn has followed. */
+      /** Revision of the last `ask_user` (or of a birth without a task) without a later input or turn. */
       question_revision: 'integer',
       last_input: 'integer',
-      /** Revision of the last turn start, which reads every input before it. */
+      /** Revision of the last turn start. The turn reads every input before it. */
       last_read: 'integer',
       cancel_requested_at: 'text',
-      /** Since its models have all failed, none has answered. */
+      /** 1 after all of the agent's models failed, until an answer or the next turn. */
       model_outage: 'integer!',
-      /** Nothing has asked for it to be driven yet. */
+      /** 1 until a driver claims the agent or a request asks for one. */
       undriven: 'integer!',
-      /** Its start asked for any driver there is; a child is driven as its parent is. */
+      /** The start asked for any available driver. A child is driven like its parent. */
       drive_requested: 'integer!',
-      /** The revision at which its stream is parked: the rows miss the events from there on. */
+      /** The revision at which the stream is parked. The rows lack all events from this one on. */
       incomplete_from: 'integer',
-      /** The budget at birth; null: no limit, -1: that of the fork's source. `budget_agents` includes the agent itself. */
+      /** The budget at birth; null: no limit, -1: as in the fork's source. `budget_agents` includes the agent. */
       budget_tokens: 'integer',
       budget_nano_dollars: 'integer',
       budget_agents: 'integer',
-      /** The kind of an external agent; null: keepup's own. */
+      /** The kind of an external agent; null: an agent of keepup. */
       backend: 'text',
-      /** Our policy sees nothing of what it does. */
+      /** keepup's policy sees none of the agent's actions. */
       ungoverned: 'integer!',
     },
     key: ['id'],
@@ -118,7 +117,8 @@ export const agentTables = {
   },
   /**
    * One row per requested call. Arguments and result are not copied: they are in the events at `requested_position`
-   * (content block `block`) and `ended_position`. A fork's row for a call of its prefix has no request of its own.
+   * (content block `block`) and `ended_position`. When a call of a fork's prefix ends in the fork, the fork's row has
+   * no request.
    */
   tool_calls: {
     columns: {
@@ -130,12 +130,12 @@ export const agentTables = {
       effect: 'text',
       arguments_hash: 'text',
       /**
-       * planned, started, waiting (for an approval), running, retrying, unknown, succeeded, failed; ended: its outcome was
-       * erased without a residue. A command that ended has succeeded, whatever its exit code.
+       * planned, started, waiting (for an approval), running, retrying, unknown, succeeded, failed; ended: erased without a
+       * residue. A command that ended has succeeded, whatever its exit code.
        */
       status: 'text!',
       attempt: 'integer',
-      /** Its intent is in the log: it may have changed files. */
+      /** 1: the intent is in the log, so the call may have changed files. */
       ran: 'integer!',
       code: 'text',
       message: 'text',
@@ -164,8 +164,8 @@ export const agentTables = {
     partial: { columns: ['agent_id'], where: "status = 'unknown'" },
   },
   /**
-   * Which files a call names, or has changed. `path` as the call touches it, relative to the workspace; `use`: read or
-   * write. Whether the call ran is in `tool_calls`.
+   * The files that a call names, or has changed. `path`: as the call uses it, relative to the workspace. `use`: read or
+   * write. `tool_calls.ran` says whether the call ran.
    */
   touched_files: {
     columns: { agent_id: 'text!', path: 'text!', tool_call_id: 'text!', use: 'text!', run_id: 'text!' },
@@ -174,18 +174,20 @@ export const agentTables = {
     owner: 'agent_id',
     indexes: [['path']],
   },
-  /** One row per attempt of a model call. `lost`: it was given up; the figures are estimates, in doubt on
-   * the bill. `late`: its answer came after that, and the figures are its own. */
+  /**
+   * One row per attempt of a model call. `lost`: abandoned; the figures are estimates, and in doubt on the bill.
+   * `late`: the answer came after the loss, and the figures are the answer's.
+   */
   model_calls: {
     columns: {
       agent_id: 'text!',
       turn: 'integer!',
-      /** Minus the revision where the attempt's number was erased with the body. */
+      /** Minus the revision when the attempt's number was erased with the body. */
       attempt: 'integer!',
       run_id: 'text!',
       model: 'text',
       served_by: 'text',
-      /** running, answered, failed, lost, late; ended: its outcome was erased without a residue. */
+      /** running, answered, held, failed, lost, late; ended: the outcome was erased without a residue. */
       status: 'text!',
       stop_reason: 'text',
       code: 'text',
@@ -193,14 +195,14 @@ export const agentTables = {
       output: 'integer',
       cache_read: 'integer',
       cache_write: 'integer',
-      /** Null: no price known, or not ended. */
+      /** Null: unknown price, or not ended. */
       nano_dollars: 'integer',
-      /** The most that the attempt may take, as it was estimated when it began. */
+      /** The maximum usage of the attempt, estimated at its start. */
       most_tokens: 'integer',
       most_nano_dollars: 'integer',
       duration_ms: 'integer',
       request_id: 'text',
-      /** The first 200 characters of the answer's text; null: it has none. */
+      /** The first 200 characters of the answer's text; null: no text. */
       preview: 'text',
       started_revision: 'integer',
       ended_revision: 'integer',

@@ -1,8 +1,7 @@
 import type { TableSpec } from '../engine/schema/columns.ts'
 
-/** The records of agents about the agents that they have started. */
 export const treeTables = {
-  /** A parent's record of an agent that it delegated to. The agent's own row is in `agents`. */
+  /** A parent's record of a child. The child's own row is in `agents`. */
   children: {
     columns: {
       /** The parent. */
@@ -11,20 +10,20 @@ export const treeTables = {
       run_id: 'text!',
       tool_call_id: 'text',
       role: 'text',
-      /** Of the delegation. */
+      /** Revision of the delegation. */
       revision: 'integer!',
       delegated_at: 'text!',
-      /** completed, failed; null: the parent knows of no end. */
+      /** completed, failed; null: the parent knows no end. */
       status: 'text',
       code: 'text',
       ended_revision: 'integer',
       ended_at: 'text',
-      /** The end of the child's stream as the parent was told it. */
+      /** The end of the child's stream that the parent recorded. */
       head_revision: 'integer',
       head_hash: 'text',
-      /** The parent has asked for its end. */
+      /** 1: the parent has requested the child's end. */
       cancelled: 'integer!',
-      /** The parent goes on without it. */
+      /** 1: the parent continues without the child. */
       unreached: 'integer!',
     },
     key: ['agent_id', 'child_id'],
@@ -34,8 +33,8 @@ export const treeTables = {
     partial: { columns: ['child_id'], where: 'unreached = 1' },
   },
   /**
-   * The changes of an agent's budget beside its own model calls. `granted`: reserved for a child; null: without a limit.
-   * `received`: added by the parent. `settled`: what a child and all below it have taken, or what became known of that later.
+   * Changes of an agent's budget, except its own model calls. `granted`: reserved for a child; null: without a limit.
+   * `received`: added by the parent. `settled`: the usage of a child and its descendants, or a later correction of it.
    */
   budget_changes: {
     columns: {
@@ -57,7 +56,7 @@ export const treeTables = {
     owner: 'agent_id',
     indexes: [['run_id']],
   },
-  /** Artifacts of a child that the parent has recorded; `agent_id` is the parent. */
+  /** Artifacts of a child that the parent has recorded. `agent_id`: the parent. */
   artifact_registrations: {
     columns: { agent_id: 'text!', child_id: 'text!', artifact_id: 'text!', revision: 'integer!', at: 'text!' },
     key: ['agent_id', 'child_id', 'artifact_id'],
@@ -65,27 +64,27 @@ export const treeTables = {
     owner: 'agent_id',
     indexes: [['child_id', 'artifact_id']],
   },
-  /** Messages between agents, in the row of the stream that they were first recorded in. */
+  /** Messages between agents. Each has one row, in the stream that recorded it first. */
   messages: {
     columns: {
-      /** The sender; of a person's message its recipient. */
+      /** The sender; for a person's message, the recipient. */
       agent_id: 'text!',
       revision: 'integer!',
       run_id: 'text!',
       position: 'integer!',
       id: 'text!',
-      /** An agent, or a person: user:<id>. */
+      /** An agent, or a person as user:<id>. */
       sender: 'text!',
       /** Null: published to a topic. */
       recipient: 'text',
       /** request, response, event. */
       type: 'text!',
       topic: 'text',
-      /** Of a response: the request. */
+      /** The request that a response answers. */
       correlation_id: 'text',
       /** The first 500 characters of the payload, as JSON. */
       preview: 'text',
-      /** Of a response: why the request will not be answered. */
+      /** In a response: why the request will not be answered. */
       refused: 'text',
       at: 'text!',
     },
@@ -98,7 +97,6 @@ export const treeTables = {
       ['run_id', 'correlation_id'],
     ],
   },
-  /** Messages that an agent has received from others. */
   message_receipts: {
     columns: { agent_id: 'text!', revision: 'integer!', run_id: 'text!', id: 'text!', at: 'text!' },
     key: ['agent_id', 'revision'],
@@ -106,10 +104,7 @@ export const treeTables = {
     owner: 'agent_id',
     indexes: [['run_id', 'id']],
   },
-  /**
-   * An obligation that another stream has refused for good: `revision` is that of the event that should have been
-   * delivered.
-   */
+  /** An obligation that another stream has refused permanently. `revision`: the event that was to be delivered. */
   bounces: {
     columns: { agent_id: 'text!', revision: 'integer!', target: 'text!', reason: 'text', at: 'text!' },
     key: ['agent_id', 'revision', 'target'],

@@ -1,20 +1,20 @@
 // The reasons why agents wait, in SQL about a row `a` of `agents`. The domain defines them for a state
 // (domain/agent/decide/waiting.ts); a property test compares the two after every append.
 
-/** The agent starts nothing; an agent that steps pauses only when its turn ends. */
+/** The agent is paused. A stepping agent pauses only when its turn ends. */
 export const PAUSED = '(coalesce(a.paused, 0) = 1 and coalesce(a.stepping, 0) = 0)'
 
-/** The call of a row `t` of `tool_calls` has not ended. */
+/** The call in a row `t` of `tool_calls` has not ended. */
 export const OPEN_CALL = "t.status in ('planned', 'started', 'waiting', 'running', 'retrying', 'unknown')"
 
-/** The turn that asked is over, and no input has followed the inputs that the turn read. */
+/** The turn with the question has ended, and no input is newer than the inputs that the turn read. */
 const WAITS_FOR_INPUT =
   'a.question_revision is not null and a.in_turn = 0 and coalesce(a.last_input, -1) <= coalesce(a.last_read, -1)'
 
 const WAITS_FOR_MODEL = `a.model_outage = 1 and a.status = 'active' and not exists (
     select 1 from model_calls m where m.agent_id = a.id and m.turn = a.turn and m.status = 'running')`
 
-/** A finished agent and an agent that is being cancelled wait for nothing. */
+/** Finished agents and agents under cancellation wait for nothing. */
 const UNFINISHED = 'a.completed_at is null and a.cancel_requested_at is null'
 
 const ofAgent = (reason: string, where: string) =>

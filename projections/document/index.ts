@@ -10,10 +10,10 @@ import type { StreamKind } from '../engine/changes/stream-kind.ts'
 import type { ProjectedDocumentEvent } from './event.ts'
 import { documents, envelopes } from './rows.ts'
 
-// All types are at version 1: no body has to be brought up.
+// All types are at version 1, so no body needs an upcast.
 const TYPES = { versions, upcast: (_: DocumentEventType, __: number, body: unknown) => body, bodyFault }
 
-/** An event as the row rules take it, or the reason why it must park its stream. `bytes` null: erased. */
+/** Decodes an event, or returns the reason to park its stream. `bytes` null: erased; `residue`: what remains. */
 function decode(
   { header, position, erased: isErased }: RecordedEvent,
   bytes: Uint8Array | null,
@@ -39,8 +39,7 @@ const kindWith = (parked: StreamKind['parked']): StreamKind<ProjectedDocumentEve
   residues: (stores, stream) => new Residues(stores, document, stream),
 })
 
-/** How a document's stream becomes rows. */
 export const documentRows = kindWith((id, revision) => [set('documents', { id }, { incomplete_from: revision })])
 
-/** How requests for unknown documents become rows. */
+/** Converts requests for unknown documents to rows. */
 export const gatewayRows = kindWith(() => [])

@@ -3,7 +3,6 @@ import { type Change, put, set } from '../engine/changes/change.ts'
 import { actorText, cut } from '../engine/text.ts'
 import type { ProjectedDocumentEvent } from './event.ts'
 
-/** Changes of `documents`. */
 export function documents({ header, position, event }: ProjectedDocumentEvent): Change[] {
   if (event === null) return []
   const id = idOf(header.stream)
@@ -20,7 +19,7 @@ export function documents({ header, position, event }: ProjectedDocumentEvent): 
   return [set('documents', { id }, { updated_at: at, updated_by: by, revision: header.revision, frontier })]
 }
 
-/** Changes of `envelopes`. An answer stands right behind its request. */
+/** Changes of `envelopes`. An answer directly follows its request. */
 export function envelopes({ header, erased, event }: ProjectedDocumentEvent): Change[] {
   const { stream, revision } = header
   if (header.type === 'envelope_received') {

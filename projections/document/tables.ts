@@ -1,6 +1,5 @@
 import type { TableSpec } from '../engine/schema/columns.ts'
 
-/** Documents, and requests to change them. */
 export const documentTables = {
   documents: {
     columns: {
@@ -8,11 +7,11 @@ export const documentTables = {
       title: 'text!',
       /** empty, markdown, html. */
       source: 'text!',
-      /** Position of its first event. */
+      /** Position of the document's first event. */
       started: 'integer!',
       created_at: 'text!',
       created_by: 'text!',
-      /** Of its last update. */
+      /** The last update: its time, author, revision and frontier. */
       updated_at: 'text!',
       updated_by: 'text!',
       revision: 'integer!',
@@ -24,29 +23,29 @@ export const documentTables = {
     owner: 'id',
     indexes: [['started']],
   },
-  /** Requests with their answers. `stream`: that of the document, or `gateway-refused` where there is no such document. */
+  /** Requests with their answers. `stream`: the document's, or `gateway-refused` for an unknown document. */
   envelopes: {
     columns: {
       stream: 'text!',
-      /** Of `envelope_received`. */
+      /** Revision of `envelope_received`. */
       revision: 'integer!',
       document_id: 'text',
       run_id: 'text',
       tool_call_id: 'text',
-      /** Null: of a request answered with 400 only the hash is kept, and of an erased one. */
+      /** Null when the request was erased, or answered with 400: then only the hash is stored. */
       client_request_id: 'text',
-      /** The first request that this one retries, and which retry it is. */
+      /** The first request that this one retries, and the number of the retry. */
       retry_of: 'text',
       retry: 'integer!',
       caller: 'text!',
       hash: 'text',
       size: 'integer',
-      /** applied, conflict, refused; null: the answer cannot be read. */
+      /** applied, conflict, refused; null: the answer is unreadable. */
       verdict: 'text',
       status: 'integer',
       code: 'text',
       reason: 'text',
-      /** Number of preconditions that did not hold. */
+      /** Number of failed preconditions. */
       conflicts: 'integer!',
       frontier: 'text',
       at: 'text!',

@@ -16,32 +16,32 @@ import { ownTables } from './schema/own-tables.ts'
 import { type Row, specOf, type TableName, tableNames } from './schema/tables.ts'
 import type { Home } from './store/home.ts'
 
-/** A stored row that differs from the row that the log gives. Only columns of `tables.ts` are compared, as by a rebuild. */
+/** A stored row that differs from the row that the log gives. Compares only columns of `tables.ts`, like a rebuild. */
 export interface AlteredRow {
   readonly table: string
   readonly key: Cells
-  /** `missing`: the log gives a row that is not stored. `extra`: a row is stored that the log does not give. */
+  /** `missing`: only the log gives the row. `extra`: the row is stored, but the log does not give it. */
   readonly state: 'changed' | 'missing' | 'extra'
-  /** The columns of a changed row that differ. `folded`: the value that the log gives. */
+  /** The differing columns of a changed row. `folded`: the value that the log gives. */
   readonly columns: readonly { readonly name: string; readonly stored: Cell; readonly folded: Cell }[]
 }
 
 export type RowSources = Omit<ProjectorOptions, 'store'> & Pick<Home, 'read'>
 
-/** The stored rows of one stream, all of one state of the tables. */
+/** The stored rows of one stream, read in one transaction. */
 interface Stored {
   /** Undefined: the tables have seen no event of the stream. */
   readonly head: StreamRow | undefined
   readonly rows: ReadonlyMap<TableName, readonly Cells[]>
-  /** Rows of kept events that lie outside of the revisions up to the head. */
+  /** Rows of kept events with a revision after the head, or below 0. */
   readonly beyond: readonly Cells[]
   readonly keepsEvents: boolean
 }
 
 /**
- * Compares the stored rows of a stream with the rows that its events give, up to the last event that the tables have seen.
- * Empty: equal. The caller checks the stream itself first. A body that is erased during the comparison is a difference: let
- * the tables catch up and compare again.
+ * Compares the stored rows of a stream with the rows that its events give, up to the last event in the tables. Empty:
+ * no difference. The caller verifies the stream itself first. An erasure during the comparison shows as a difference:
+ * let the tables catch up and compare again.
  */
 export async function alteredRows(
   { read, log, blobs, kinds = KINDS, reader = READER }: RowSources,
@@ -52,7 +52,7 @@ export async function alteredRows(
   const altered = await alteredHead(log, stream, head, position?.position ?? -1)
   if (altered !== null) return [altered]
   const residues = new ResidueCache({ log, blobs })
-  // Only the fold of a whole log asks for erasures that were seen.
+  // Only a fold that continues stored rows asks for erasures that were seen.
   const store = { keepsEvents, erasureSeen: async () => true }
   const sources: StreamSources = { log, blobs, kinds, reader, residues, store }
   const upTo = head?.revision ?? -1
@@ -75,7 +75,7 @@ export async function alteredRows(
   return [...found, ...differences('event_rows', eventRows, stored.beyond, [])]
 }
 
-/** Rows whose stream the tables do not know: no event gives them. At most `limit` owners of each table. */
+/** Rows of streams that the tables do not know, so no event gives them. At most `limit` owners of each table. */
 export async function strayRows(db: Kysely<Database>, limit: number): Promise<readonly AlteredRow[]> {
   const found: AlteredRow[] = []
   const described: [string, Pick<TableSpec, 'kind' | 'owner'>][] = tableNames.map((table) => [table, specOf(table)])
@@ -123,7 +123,7 @@ const storedEvents = async (db: Kysely<Database>, stream: string, events: readon
     .where('revision', '<=', events.at(-1)?.revision ?? -1)
     .execute()) as readonly (EventRow & Cells)[]
 
-/** The row of `streams`, if it differs from the last event up to the position that the tables show. */
+/** The row of `streams`, if it differs from the last event up to the position of the tables. */
 async function alteredHead(
   log: RowSources['log'],
   stream: string,
@@ -145,7 +145,7 @@ async function alteredHead(
   return stored === undefined ? null : { table: 'streams', key, state: 'extra', columns: [] }
 }
 
-/** The event whose rows the database refused: only the stored row tells that. */
+/** The event whose rows the database refused. Only the stored row records a refusal; the log does not. */
 function refusedIn({ rows }: Stored): Refused | undefined {
   const parked = rows.get('parked')?.[0] as Row<'parked'> | undefined
   if (parked?.code !== 'ROWS_REFUSED') return undefined
@@ -182,6 +182,6 @@ function differences(
   return found
 }
 
-/** A cell as every database stores it: well-formed text, and in PostgreSQL without NUL. */
+/** Converts a cell to the form that every database stores: well-formed text without NUL. */
 const storable = (cell: Cell | undefined): Cell =>
   typeof cell === 'string' ? cell.toWellFormed().replaceAll('\0', '\ufffd') : (cell ?? null)

@@ -1,7 +1,7 @@
-/** The greatest size of the texts of a transaction or a statement (bytes), unless a single text is longer. */
+/** Maximum size of the texts in one transaction or statement, in bytes. A single longer text is allowed. */
 export const PART_BYTES = 16 * 1024 * 1024
 
-/** Items in parts of at most `limit` each, in order; one that alone weighs more is a part of its own. None: no part. */
+/** Splits items into parts of at most `limit` in total weight, in order. A heavier item is a separate part. */
 export function* partsOf<T>(
   items: readonly T[],
   weigh: (item: T) => number,

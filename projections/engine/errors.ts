@@ -1,4 +1,4 @@
-/** A failure of the projections. `code` is stable; `message` says what is wrong, then what to do. */
+/** An error of the projections. `code` is stable; `message` names the cause, then the remedy. */
 export class ProjectionError extends Error {
   override readonly name = 'ProjectionError'
   readonly code: ProjectionErrorCode
@@ -10,23 +10,23 @@ export class ProjectionError extends Error {
 
 export type ProjectionErrorCode =
   | 'POSITION_TAKEN' // another writer has moved the position; this one must stop
-  | 'LOG_MISMATCH' // the tables were made from another log, or from a later state of this one; rebuild them
+  | 'LOG_MISMATCH' // the tables were made from another log, or from a later state of this log; rebuild them
   | 'LOG_OLDER' // the log ends before the position of the tables; a person decides
-  | 'LOG_OTHER' // tables that several hosts share are of another log; they are replaced on request only
-  | 'SCHEMA_NEWER' // the file was written by a newer program
-  | 'SCHEMA_OTHER' // the rows mean something else in this program; rebuild them
-  | 'DAMAGED' // the file is not as it was written; rebuild the tables
+  | 'LOG_OTHER' // tables shared by several hosts belong to another log; only an explicit request replaces them
+  | 'SCHEMA_NEWER' // a newer program wrote the file
+  | 'SCHEMA_OTHER' // the rows have another meaning in this program; rebuild them
+  | 'DAMAGED' // the file is damaged; rebuild the tables
   | 'ROWS_REFUSED' // the database refuses the content of the rows; nothing was written
   | 'NOT_FOUND'
   | 'NOT_PARKED'
-  | 'NEWER_WRITER' // an agent is driven by a program whose events this one cannot read
+  | 'NEWER_WRITER' // a newer program drives an agent; this one cannot read its events
   | 'UNAVAILABLE' // the database does not answer
-  | 'FULL' // the database has no room; nothing was written
-  | 'REFUSED' // the database does not know this user, or does not let it
-  | 'STOPPED' // the projector has ended
+  | 'FULL' // the database is full; nothing was written
+  | 'REFUSED' // the database does not know this user, or denies it access
+  | 'STOPPED' // the projector has stopped
   | 'ABORTED'
 
-/** The tables are of one log, and the log at hand is another. */
+/** The error for tables that belong to another log than the current one. */
 export const otherLog = (tables: string, log: string | null) =>
   new ProjectionError(
     'LOG_OTHER',

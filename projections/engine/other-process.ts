@@ -5,11 +5,11 @@ import { type RebuildOptions, rebuildEqual, switchTo } from './rebuild.ts'
 import type { Home } from './store/home.ts'
 import type { Store } from './store/store.ts'
 
-// Operations on tables that another process moves.
+// Operations on tables that another process writes.
 
 /**
- * As {@link Projections.rebuild}. The process that moves the live tables finds its position gone, and continues with the new
- * ones when it opens them.
+ * Like {@link Projections.rebuild}. The process that writes the live tables loses its position, and continues after it
+ * has opened the new tables.
  */
 export async function rebuildElsewhere(
   home: Home,
@@ -23,7 +23,7 @@ export async function rebuildElsewhere(
   return { switched: true, ...report }
 }
 
-/** As {@link Projections.release}; tried again where the process that moves the tables was faster. */
+/** Like {@link Projections.release}. Retries up to {@link MAX_TRIES} times after `POSITION_TAKEN`. */
 export async function releaseElsewhere(
   home: Home,
   options: Omit<ProjectorOptions, 'store'>,
@@ -35,7 +35,7 @@ export async function releaseElsewhere(
     if (live === null) throw new ProjectionError('NOT_FOUND', 'there are no tables yet; start a run first')
     try {
       done = (await releaseIn(await home.open(live), options, stream)) || done
-      // A release of tables that were switched away meanwhile is lost.
+      // The release is lost if the tables were switched in the meantime, so it is repeated on the new ones.
       if ((await home.live()) === live || tries === MAX_TRIES) return done
     } catch (error) {
       if (!(error instanceof ProjectionError && error.code === 'POSITION_TAKEN') || tries === MAX_TRIES) throw error

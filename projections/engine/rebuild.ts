@@ -7,7 +7,6 @@ import { Projector, type ProjectorOptions } from './projector/projector.ts'
 import type { Difference, Home } from './store/home.ts'
 import type { Store } from './store/store.ts'
 
-/** Tables with their projector. */
 export interface Made {
   readonly name: string
   readonly store: Store
@@ -15,22 +14,22 @@ export interface Made {
 }
 
 export interface RebuildOptions {
-  /** Switch in spite of a difference, as after a change of the row rules. */
+  /** Switch even if the tables differ, for example after a change of the row rules. */
   readonly accept?: boolean
-  /** The live tables may be another log's. They are not compared. */
+  /** Replace the live tables even if they belong to another log. They are not compared. */
   readonly takeOver?: boolean
 }
 
 export interface Rebuilt extends Made {
-  /** Null: there was nothing to compare with. */
+  /** Null: there were no tables to compare with. */
   readonly differences: readonly Difference[] | null
-  /** How many events they were made of. */
+  /** The number of events that the tables were made from. */
   readonly events: number
 }
 
 /**
- * Makes the tables a second time, from the log alone, beside the live ones, and compares the two at the position where the
- * live ones stood. Readers and the live projector go on meanwhile. The caller switches or drops.
+ * Makes new tables from the log alone and compares them with the live ones at the live position. Readers and the live
+ * projector continue in the meantime. The caller then switches to the new tables or drops them.
  */
 export async function rebuildBeside(
   home: Home,
@@ -50,8 +49,9 @@ export async function rebuildBeside(
 }
 
 /**
- * Compares with the live tables; where another process has switched meanwhile, with the new live ones. Where a body was erased
- * while the others were made, the live ones still show it at the position of the comparison: they are compared again further on.
+ * Compares with the live tables, and with the new live ones after another process has switched. If a body was erased
+ * while the new tables were made, the live tables still show it at that position, so the comparison is repeated at a
+ * later one.
  */
 async function compared(
   home: Home,
@@ -79,7 +79,7 @@ async function compared(
   }
 }
 
-/** Whether bodies were erased after a place in the log; not after one that the log does not hold. */
+/** Whether bodies were erased after a place in the log; false when the log does not contain the place. */
 async function erasesAfter(log: EventLog, cursor: Cursor): Promise<boolean> {
   try {
     for await (const page of log.readAll(cursor, { bodies: false }))
@@ -91,17 +91,14 @@ async function erasesAfter(log: EventLog, cursor: Cursor): Promise<boolean> {
   }
 }
 
-/** Closes and drops tables that did not become the live ones. Live tables are never dropped. */
+/** Closes and drops tables that did not become live. Never drops live tables. */
 export async function discard(home: Home, { name, store }: Pick<Made, 'name' | 'store'>): Promise<void> {
   await store.close()
   // The caller reports the first error; tables that cannot be dropped now are dropped after the next switch.
   await home.drop(name).catch(() => undefined)
 }
 
-/**
- * Rejects with `LOG_OTHER` where protected tables are of another log. False: the log of the tables is not
- * known.
- */
+/** Rejects with `LOG_OTHER` when protected tables belong to another log. False: the log of the tables is unknown. */
 export async function mustBeOf(home: Home, log: EventLog): Promise<boolean> {
   const of = await home.logId()
   if (of !== null && of !== log.logId) throw otherLog(of, log.logId)
@@ -109,8 +106,8 @@ export async function mustBeOf(home: Home, log: EventLog): Promise<boolean> {
 }
 
 /**
- * {@link rebuildBeside}, and drops the new tables where they differ, unless `accept`. `made` null: it was
- * dropped; else the caller switches, and closes it. Rejects with `LOG_OTHER`, unless `takeOver`.
+ * Calls {@link rebuildBeside}, and drops the new tables if they differ, unless `accept`. `made`: null after a drop;
+ * otherwise the caller switches to it and closes it. Rejects with `LOG_OTHER`, unless `takeOver`.
  */
 export async function rebuildEqual(
   home: Home,
@@ -119,7 +116,6 @@ export async function rebuildEqual(
 ): Promise<Pick<Rebuilt, 'differences' | 'events'> & { readonly made: Made | null }> {
   const live = await home.live()
   if (!takeOver) await mustBeOf(home, options.log)
-  // Tables of another log are not compared.
   const { differences, events, ...made } = await rebuildBeside(home, options, takeOver ? null : live)
   if (accept || (differences ?? []).length === 0) return { made, differences, events }
   await discard(home, made)
@@ -127,8 +123,8 @@ export async function rebuildEqual(
 }
 
 /**
- * Makes rebuilt tables the live ones where they show no less than earlier answers; else discards them. Rejects with
- * `LOG_OTHER` where the live ones are of another log, unless `takeOver`.
+ * Makes rebuilt tables live if they show at least as much as earlier answers; otherwise discards them. Rejects with
+ * `LOG_OTHER` when the live tables belong to another log, unless `takeOver`.
  */
 export async function switchTo(home: Home, made: Made, takeOver = false): Promise<void> {
   try {

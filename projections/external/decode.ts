@@ -5,10 +5,10 @@ import { bodyIn, frameOf, headerPoison } from '../engine/changes/body.ts'
 import type { Poison } from '../engine/changes/poison.ts'
 import type { ProjectedExternal } from './event.ts'
 
-// All types are at version 1: no body has to be brought up.
+// All types are at version 1, so no body needs an upcast.
 const TYPES = { versions, upcast: (_: ExternalEventType, __: number, body: unknown) => body, bodyFault }
 
-/** An event as the row rules take it, or the reason why it must park its stream. `bytes` null: erased, except for `residue`. */
+/** Decodes an event, or returns the reason to park its stream. `bytes` null: erased; `residue`: what remains. */
 export function decode(
   event: RecordedEvent,
   bytes: Uint8Array | null,

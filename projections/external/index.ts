@@ -7,7 +7,7 @@ import { decode } from './decode.ts'
 import type { ProjectedExternal } from './event.ts'
 import { changesOf } from './rows.ts'
 
-/** How the stream of an external run becomes rows. All types of its events are at version 1, so nothing is upcast. */
+/** Converts the stream of an external run to rows. All event types are at version 1, so no body needs an upcast. */
 export const externalRows: StreamKind<ProjectedExternal> = {
   minReader: minReaderIn,
   decode,

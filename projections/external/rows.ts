@@ -12,7 +12,7 @@ import type { ProjectedExternal } from './event.ts'
 
 type Of<T extends ProjectedExternal['type']> = Extract<ProjectedExternal, { type: T }>
 
-/** An external run is one agent without turns: what it used is the one attempt of its turn 0. */
+/** An external run is one agent without turns. Its usage is one model call: attempt 1 of turn 0. */
 const TURN = 0
 const ATTEMPT = 1
 export const FINAL_TEXT = 'final_text'
@@ -45,7 +45,7 @@ export function changesOf(e: ProjectedExternal): Change[] {
     case 'approval_requested':
     case 'approval_decided':
     case 'approval_expired': {
-      // Their bodies are those of agents of keepup's.
+      // These events have the same bodies as those of keepup's own agents.
       const own = e as unknown as ProjectedEvent
       return [agent(), ...toolCalls(own), ...approvals(own), ...touchedFiles(own)]
     }
@@ -129,13 +129,13 @@ function ended(
   if (outcome?.outcome === 'exited') changes.push(...finalText(e, outcome))
   if (e.agentId !== e.runId) return changes
   const error = outcome !== null && 'error' in outcome ? outcome.error.message : errorOf(outcome)
-  // Why its end was asked for stands there already.
+  // The row already has the reason of the cancellation.
   const why = outcome?.outcome === 'cancelled' ? {} : { error: e.erased ? null : error }
   changes.push(set('runs', { id: e.runId }, { status, code, ended_at: e.time, summary, ...why }))
   return changes
 }
 
-/** The final text is an artifact of every run that has one (seed 002: `agent_api.artifacts.final_text`). */
+/** The final text of every run that has one is an artifact (seed 002: `agent_api.artifacts.final_text`). */
 function finalText(
   e: Of<'external_ended' | 'outcome_learned'>,
   { finalText: content }: Extract<Outcome, { outcome: 'exited' }>,
@@ -148,9 +148,9 @@ function finalText(
   return [put('artifact_rows', key, { ...place, ...about, content, size, claimed: 0, created_at: e.time })]
 }
 
-/** A permission that another agent asks for is an approval like those of keepup's own agents. It does not expire. */
+/** An external agent's permission request becomes an approval like any other. It does not expire. */
 function permission(e: Of<'permission_requested' | 'permission_decided'>): Change {
-  // An erased body keeps its ids.
+  // A residue keeps the ids of its body.
   const key = { agent_id: e.agentId, tool_call_id: e.body?.toolCallId ?? '' }
   const birth = { run_id: e.runId, turn: TURN }
   if (e.type === 'permission_requested')
@@ -175,7 +175,7 @@ function permission(e: Of<'permission_requested' | 'permission_decided'>): Chang
   return put('approvals', key, decided, birth)
 }
 
-/** A call of one of keepup's own tools: it is judged as the calls of keepup's own agents are. */
+/** A call of a keepup tool. The same policy applies as to calls of keepup's own agents. */
 function requested(e: Of<'tool_call_requested'>): Change[] {
   const id = e.toolCallId ?? ''
   const requested = { requested_revision: e.revision, requested_position: e.position, requested_at: e.time }
@@ -187,7 +187,7 @@ function requested(e: Of<'tool_call_requested'>): Change[] {
   return [put('tool_calls', key, { ...born, ...call }), ...namedFiles(e, id, { reads, writes })]
 }
 
-/** Lineage knows two ends; the code names the cause. */
+/** Maps an outcome to one of the two statuses of an ended agent; the code names the cause. */
 function resultOf(outcome: Outcome | null): { readonly status: string; readonly code: string | null } {
   switch (outcome?.outcome) {
     case 'exited':
@@ -208,7 +208,7 @@ function errorOf(outcome: Outcome | null): string | null {
   return code === null ? `the agent was ended by ${signal}` : `the agent ended with exit code ${code}`
 }
 
-/** Figures of a session that the run has resumed count what was used before it: they are not this run's. */
+/** Figures with the scope of a session include usage before this run, so they do not count. */
 function figures(usage: Usage): Partial<Row<'model_calls'>> {
   const own = usage.scope === 'run'
   const cached = own ? (usage.cachedInputTokens ?? 0) : 0

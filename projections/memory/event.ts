@@ -1,7 +1,7 @@
 import type { Header } from '../../domain/log/envelope.ts'
 import type { MemoryEvent } from '../../domain/memory/events.ts'
 
-/** A fact's event as the row rules take it. `event` null: its body was erased and left no residue. */
+/** A fact's event for the row rules. `event` null: the body was erased without a residue. */
 export interface ProjectedMemoryEvent {
   readonly header: Header
   readonly position: number

@@ -1,7 +1,7 @@
-// The full-text index of `memories`, which each database keeps by itself: the projector writes rows only, and tables that
-// are made anew have their index made anew. Both hold the same words (domain/memory/words.ts).
+// The full-text index of `memories`. Each database maintains it by itself: the projector writes only rows, and rebuilt
+// tables have a rebuilt index. Both databases index the same words (domain/memory/words.ts).
 
-/** FTS5 without a copy of the text; the row is found by the position of its first event, which is unique. */
+/** FTS5 without a copy of the text. The rowid is the position of the fact's first event, which is unique. */
 export const sqliteIndex: readonly string[] = [
   `create virtual table memory_words using fts5(words, content='', contentless_delete=1, detail=none,
   tokenize="ascii tokenchars '@'", prefix='3')`,
@@ -15,7 +15,7 @@ export const sqliteIndex: readonly string[] = [
   delete from memory_words where rowid = old.started; end`,
 ]
 
-/** The words are in order already: no parser of the database takes them apart again. */
+/** The words are already normalised, so no parser of the database runs over them. */
 export const postgresIndex: readonly string[] = [
   `alter table memories add column vector tsvector
   generated always as (array_to_tsvector(string_to_array(rtrim(place_word || ' ' || words), ' '))) stored`,

@@ -10,7 +10,7 @@ import type { StreamKind } from '../engine/changes/stream-kind.ts'
 import type { ProjectedMemoryEvent } from './event.ts'
 import { memories } from './rows.ts'
 
-// All types are at version 1: no body has to be brought up.
+// All types are at version 1, so no body needs an upcast.
 const TYPES = { versions, upcast: (_: MemoryEventType, __: number, body: unknown) => body, bodyFault }
 
 function decode(
@@ -26,7 +26,6 @@ function decode(
   return { header, position, event: decodeKept(header, { version: header.version, body: read.body }) }
 }
 
-/** How a fact's stream becomes rows. */
 export const memoryRows: StreamKind<ProjectedMemoryEvent> = {
   minReader: () => 1,
   decode,

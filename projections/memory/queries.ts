@@ -8,26 +8,26 @@ import { memoryTables } from './tables.ts'
 
 export type MemoryRow = Row<'memories'>
 
-/** A fact that can be found. */
+/** A fact that the search can find. */
 export type FoundRow = MemoryRow & { readonly text: string; readonly words: string }
 
-/** Without the index, which PostgreSQL keeps in a column of the table. */
+/** All columns except the index, which PostgreSQL stores in a column of the table. */
 const COLUMNS = Object.keys(memoryTables.memories.columns) as (keyof MemoryRow)[]
 
-/** Facts with all words of a query that are ranked: the latest ones. */
+/** Maximum number of ranked facts with all words of a query: the latest ones. */
 const CANDIDATES = 200
-/** Facts with a word of a query that are ranked, for each word. */
+/** Maximum number of ranked facts for each single word of a query. */
 const OF_A_WORD = 50
 
 export interface MemoryFilter {
   readonly scope?: MemoryScope | undefined
   readonly place?: string | undefined
   readonly runId?: string | undefined
-  /** Also those that are forgotten. */
+  /** Includes forgotten facts. */
   readonly forgotten?: boolean | undefined
 }
 
-/** Facts in the order in which they were saved, the latest first; at most `limit` before the position `after`. */
+/** Facts by time of saving, the latest first: at most `limit` before the position `after`. */
 export function listMemories(
   db: Kysely<Database>,
   { scope, place, runId, forgotten, after, limit }: MemoryFilter & { after?: number | undefined; limit: number },
@@ -41,11 +41,11 @@ export function listMemories(
   return query.execute()
 }
 
-/** One fact; undefined: there is none. */
+/** One fact; undefined: the fact does not exist. */
 export const showMemory = (db: Kysely<Database>, id: string): Promise<MemoryRow | undefined> =>
   db.selectFrom('memories').select(COLUMNS).where('id', '=', id).executeTakeFirst()
 
-/** How many facts of a place can be found. */
+/** The number of facts of a place that the search can find. */
 export async function countMemories(db: Kysely<Database>, { scope, place }: Place): Promise<number> {
   const { count } = await db
     .selectFrom('memories')
@@ -58,8 +58,9 @@ export async function countMemories(db: Kysely<Database>, { scope, place }: Plac
 }
 
 /**
- * The facts that a query means, the best first: those with all of its words, then those with some. Without a word: the
- * latest. `places` null: those of every place. A word that very many facts have is looked up among the latest of them.
+ * The facts that match a query, the best first: facts with all of its words, then facts with some. A query without
+ * words returns the latest facts. `places` null: every place. For a very frequent word, only the latest facts are
+ * searched.
  */
 export async function searchMemories(
   db: Kysely<Database>,
@@ -73,7 +74,7 @@ export async function searchMemories(
   if (words.length === 0) return found(db, where === null ? null : holding(db, where, [], limit), limit)
   const whole = await found(db, holding(db, where, words, CANDIDATES), CANDIDATES)
   if (whole.length >= limit || words.length === 1) return ranked(whole, words).slice(0, limit)
-  // One question for all words: behind a server each question costs a way there and back.
+  // One query for all words, because each query to a server costs a round trip.
   const [first, ...others] = words.map((word) =>
     db.selectFrom(facts(db, holding(db, where, [word], OF_A_WORD), OF_A_WORD).as('of_word')).select(COLUMNS),
   )
@@ -82,7 +83,7 @@ export async function searchMemories(
   return ranked([...candidates.values()], words).slice(0, limit)
 }
 
-/** The latest facts that the index gives; null: of all that can be found. */
+/** The latest facts that satisfy a condition of the index; null: all facts that the search can find. */
 const found = async (db: Kysely<Database>, condition: RawBuilder<boolean> | null, limit: number) =>
   (await facts(db, condition, limit).execute()) as FoundRow[]
 
@@ -92,8 +93,8 @@ function facts(db: Kysely<Database>, condition: RawBuilder<boolean> | null, limi
 }
 
 /**
- * SQL that a fact has one of the words of its places and all of the others, in the full-text language of the database;
- * `limit`: only the latest ones are wanted.
+ * SQL in the full-text syntax of the database: a fact has one of the place words and all of the other words. `limit`:
+ * number of wanted facts, the latest first.
  */
 function holding(
   db: Kysely<Database>,

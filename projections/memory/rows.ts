@@ -4,7 +4,7 @@ import { type Change, put, set } from '../engine/changes/change.ts'
 import { actorText } from '../engine/text.ts'
 import type { ProjectedMemoryEvent } from './event.ts'
 
-/** Changes of `memories`. A fact that is forgotten stays as a row without its words. */
+/** Changes of `memories`. A forgotten fact keeps its row, without text and words. */
 export function memories({ header, position, event }: ProjectedMemoryEvent): Change[] {
   if (event === null) return []
   const id = idOf(header.stream)

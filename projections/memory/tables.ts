@@ -4,7 +4,7 @@ import type { TableSpec } from '../engine/schema/columns.ts'
 export const memoryTables = {
   memories: {
     columns: {
-      /** `<scope>-<id>`, as its stream is named. */
+      /** `<scope>-<id>`, as in the stream's name. */
       id: 'text!',
       /** run, workspace, global. */
       scope: 'text!',
@@ -12,17 +12,17 @@ export const memoryTables = {
       place: 'text!',
       /** Null: forgotten. */
       text: 'text',
-      /** The index holds this word and those of the text; null: nothing finds it. */
+      /** The index contains this word and the words of the text. `words` null: the search does not find the fact. */
       place_word: 'text!',
       words: 'text',
-      /** Position of its first event. */
+      /** Position of the fact's first event. */
       started: 'integer!',
       /** Null: a person saved it. */
       run_id: 'text',
       tool_call_id: 'text',
       created_at: 'text!',
       created_by: 'text!',
-      /** Of its last change. */
+      /** The last change: its time, author and revision. */
       updated_at: 'text!',
       updated_by: 'text!',
       revision: 'integer!',

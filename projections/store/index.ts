@@ -10,7 +10,7 @@ import type { StreamKind } from '../engine/changes/stream-kind.ts'
 import type { ProjectedContextEvent } from './event.ts'
 import { contextStores, storedVariables } from './rows.ts'
 
-// All types are at version 1: no body has to be brought up.
+// All types are at version 1, so no body needs an upcast.
 const TYPES = { versions, upcast: (_: ContextEventType, __: number, body: unknown) => body, bodyFault }
 
 function decode(
@@ -27,7 +27,6 @@ function decode(
   return { header, position, erased, event: decodeKept(header, { version: header.version, body: read.body }) }
 }
 
-/** How a store of context variables becomes rows. */
 export const contextRows: StreamKind<ProjectedContextEvent> = {
   minReader: () => 1,
   decode,

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Database } from '../engine/schema/database.ts'
 import type { Row } from '../engine/schema/tables.ts'
 
-/** A store with the number of variables that are set, and the bytes of their values. */
+/** A store with the number of its set variables, and the total size of their values in bytes. */
 export type ContextStoreRow = Row<'context_stores'> & { readonly variables: number; readonly bytes: number }
 
 const summed = (db: Kysely<Database>) =>
@@ -31,7 +31,7 @@ const counted = ({ variables, bytes, ...row }: Summed): ContextStoreRow => ({
   bytes: Number(bytes ?? 0),
 })
 
-/** Stores in the order of their names; at most `limit` after a name. */
+/** Stores in order of names: at most `limit` after a name. */
 export async function listContextStores(
   db: Kysely<Database>,
   { after = '', limit }: { after?: string | undefined; limit: number },
@@ -40,20 +40,20 @@ export async function listContextStores(
   return rows.map(counted)
 }
 
-/** One store; undefined: there is none. */
+/** One store; undefined: the store does not exist. */
 export async function showContextStore(db: Kysely<Database>, store: string): Promise<ContextStoreRow | undefined> {
   const row = await summed(db).where('s.store', '=', store).executeTakeFirst()
   return row && counted(row)
 }
 
-/** Variables of a store in the order of their keys; at most `limit` after a key. */
+/** Variables of a store in order of keys: at most `limit` after a key. */
 export function listStoredVariables(
   db: Kysely<Database>,
   which: {
     readonly store: string
-    /** Those whose key begins so. */
+    /** Only keys with this beginning. */
     readonly prefix?: string | undefined
-    /** Also those that are deleted. */
+    /** Includes deleted variables. */
     readonly deleted?: boolean | undefined
     readonly after?: string | undefined
     readonly limit: number
@@ -61,7 +61,7 @@ export function listStoredVariables(
 ): Promise<Row<'stored_variables'>[]> {
   const { store, prefix = '', deleted, after, limit } = which
   let query = db.selectFrom('stored_variables').selectAll().where('store', '=', store).orderBy('key').limit(limit)
-  // The characters of a beginning are no pattern.
+  // `substr` instead of `like`, because the prefix may contain `%` or `_`.
   if (prefix !== '')
     query = query.where((of) => of(of.fn('substr', ['key', of.lit(1), of.lit(length(prefix))]), '=', prefix))
   if (deleted !== true) query = query.where('deleted_at', 'is', null)
@@ -72,7 +72,7 @@ export function listStoredVariables(
 /** In characters, as databases count them. */
 const length = (text: string): number => [...text].length
 
-/** One variable, also one that is deleted; undefined: it was never set. */
+/** One variable, even a deleted one; undefined: it was never set. */
 export const showStoredVariable = (
   db: Kysely<Database>,
   store: string,

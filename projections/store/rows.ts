@@ -5,7 +5,7 @@ import type { ProjectedContextEvent } from './event.ts'
 
 const CHANGES: ReadonlySet<string> = new Set(['variable_set', 'variable_deleted'])
 
-/** Changes of `context_stores`: what headers alone tell. */
+/** Changes of `context_stores`, from headers alone. */
 export function contextStores({ header, position }: ProjectedContextEvent): Change[] {
   if (!CHANGES.has(header.type)) return []
   const [at, by] = [header.timestamp, actorText(header.actor)]
@@ -14,7 +14,7 @@ export function contextStores({ header, position }: ProjectedContextEvent): Chan
   return [put('context_stores', { store: idOf(header.stream) }, changed, made)]
 }
 
-/** Changes of `stored_variables`. A variable that is deleted stays as a row; no row holds a value. */
+/** Changes of `stored_variables`. A deleted variable keeps its row; no row contains a value. */
 export function storedVariables({ header, erased, event }: ProjectedContextEvent): Change[] {
   const { stream, revision, timestamp: at, actor, runId } = header
   const store = idOf(stream)

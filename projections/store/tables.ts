@@ -1,16 +1,16 @@
 import type { TableSpec } from '../engine/schema/columns.ts'
 
-/** Stores of context variables. The values are in the log alone. */
+/** Stores of context variables. The values are only in the log. */
 export const contextTables = {
   context_stores: {
     columns: {
-      /** Its stream is `context-<store>`. */
+      /** The store's stream is `context-<store>`. */
       store: 'text!',
-      /** Position of its first event. */
+      /** Position of the store's first event. */
       started: 'integer!',
       created_at: 'text!',
       created_by: 'text!',
-      /** Of its last change. */
+      /** The last change: its time, author and revision. */
       updated_at: 'text!',
       updated_by: 'text!',
       revision: 'integer!',
@@ -26,17 +26,17 @@ export const contextTables = {
       key: 'text!',
       /** string, number, boolean, null, array, object. */
       type: 'text!',
-      /** Of the value's text in UTF-8. */
+      /** Size of the value's text, in UTF-8 bytes. */
       bytes: 'integer!',
-      /** Of the event that holds the value. */
+      /** Revision of the event with the value. */
       revision: 'integer!',
       at: 'text!',
       set_by: 'text!',
-      /** The run that caused it; null: none did. */
+      /** The run that set the value; null: no run. */
       run_id: 'text',
       deleted_at: 'text',
       deleted_by: 'text',
-      /** 1: the value was emptied for ever. */
+      /** 1: the value was erased permanently. */
       erased: 'integer!',
     },
     key: ['store', 'key'],

@@ -5,49 +5,45 @@ import { LogError } from '../errors.ts'
 import { LOG_META } from '../ids.ts'
 import { saltBody, seal } from '../seal.ts'
 
-// Storage format: an event of `log-meta` that records an accepted loss of what no stream can record by itself.
+// Storage format: an event of `log-meta` that records an accepted loss which no other stream can record itself.
 
 export const LOG_LOSS_ACCEPTED = 'log_loss_accepted'
 const VERSION = 1
 
 const Place = z.strictObject({ from: z.int().positive(), to: z.int().positive() })
 
-/** The body of {@link LOG_LOSS_ACCEPTED}. */
 export const LogLoss = z.strictObject({
-  /** Names the loss: of one that was accepted in part before a crash it is the same. */
+  /** Identifies the loss. An acceptance resumed after a crash uses the same id. */
   id: z.string().min(1),
-  /** Position of the last event that was left. */
+  /** Position of the last remaining event. */
   end: z.int().nonnegative(),
-  /** The last event that the mark, or the tables, had seen; null: they had seen no more than the log holds. */
+  /** The last event that the mark, or the tables, had seen; null: nothing beyond the remaining events. */
   mark: z.strictObject({ position: z.int(), hash: z.string() }).nullable(),
   tables: z.strictObject({ position: z.int(), hash: z.string() }).nullable(),
-  /** Streams that vanished, with their last event as the tables saw it; -1 and '' where only the log still names them. */
+  /** Vanished streams, with their last event in the tables; -1 and '' when only the log names the stream. */
   vanished: z.array(
     z.strictObject({
       stream: z.string(),
       revision: z.int(),
       hash: z.string(),
-      /** The cost of its model calls, as the tables saw them; absent: not known. */
+      /** The cost of the stream's model calls according to the tables; absent: unknown. */
       nanoDollars: z.int().nonnegative().optional(),
     }),
   ),
   /**
-   * Streams that could not be read, so that they record nothing themselves: the last event that was left, null where that
-   * could not be read either, and the code of the error. Absent: there are none.
+   * Unreadable streams, which cannot record the loss themselves: the revision of the last remaining event (null:
+   * unreadable too) and the code of the error. Absent: none.
    */
   unreadable: z
     .array(z.strictObject({ stream: z.string(), revision: z.int().nullable(), code: z.string() }))
     .optional(),
-  /** Positions without an event although later ones are there. */
+  /** Positions without an event before later events. */
   gaps: z.array(Place),
   reason: z.string().optional(),
 })
 export type LogLoss = z.infer<typeof LogLoss>
 
-/**
- * Seals an accepted loss as the next event of `log-meta`. `salt`: 16 random bytes. `timestamp`: ISO 8601 with
- * milliseconds.
- */
+/** Seals an accepted loss as the next event of `log-meta`. `salt`: 16 random bytes. `timestamp`: ISO 8601 with ms. */
 export function sealLoss(
   head: { readonly revision: number; readonly hash: string },
   loss: LogLoss,

@@ -1,8 +1,8 @@
 import type { Clock } from '../../ports/index.ts'
 
-/** Lets a loop sleep until something has moved, or a time has come. */
+/** Lets a loop sleep until a poke or a due time. */
 export class Alarm {
-  /** Something has moved since this was last set to false. */
+  /** True after a poke, until the loop sets it to false. */
   moved = true
   #wake: () => void = () => undefined
 
@@ -11,7 +11,7 @@ export class Alarm {
     this.#wake()
   }
 
-  /** Resolves at once where something has moved; else at the next {@link poke}, or at `due` (ms; infinite: not by time). */
+  /** Resolves at once if `moved`, else at the next {@link poke} or at `due` (ms since the epoch; infinite: never). */
   async next(clock: Clock, due: number): Promise<void> {
     if (this.moved) return
     const done = new AbortController()
@@ -22,14 +22,14 @@ export class Alarm {
       const ms = Math.max(0, Math.min(due - clock.now(), LONGEST_SLEEP_MS))
       return clock.sleep(ms, done.signal).catch(() => undefined)
     }
-    // Where nothing is due, only a poke ends the sleep; an abort is one.
+    // Without a due time only a poke ends the sleep, so an abort must poke too.
     await Promise.race([poked, due === Number.POSITIVE_INFINITY ? poked : sleep()])
     done.abort(POKED)
     this.#wake = () => undefined
   }
 }
 
-/** No timer is set beyond it: longer sleeps overflow, and a loop looks again anyway, ms. */
+/** The longest single timer, ms: longer ones overflow, and the loop checks again anyway. */
 const LONGEST_SLEEP_MS = 60 * 60 * 1000
 
 const POKED = new Error('there is something to do')

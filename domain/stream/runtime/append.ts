@@ -4,9 +4,9 @@ import type { StreamPorts } from './ports.ts'
 import { isUnavailable, type Retry } from './retry.ts'
 
 /**
- * The one place where events are appended. While the outcome is unknown the same sealed bytes are sent again; nothing is
- * sealed twice. Rejects with LogErrors: with LOG_UNAVAILABLE only at the limit of the policy, within whose `once` or `repeat`
- * it is to be called.
+ * Every append goes through this function. While the outcome is unknown, it sends the same sealed bytes again; it seals
+ * nothing twice. Call it within the policy's `once` or `repeat`. Rejects with LogErrors: with LOG_UNAVAILABLE only at
+ * the policy's limit.
  */
 export async function append(
   { log }: Pick<StreamPorts, 'log'>,
@@ -27,7 +27,7 @@ export async function append(
   }
 }
 
-/** A full disk answers this attempt, but says nothing of the ones before. Every other refusal holds for them too. */
+/** After a full disk the outcome of earlier attempts stays unknown. Any other refusal settles them too. */
 function stillInDoubt(error: unknown): LogError {
   if (isUnavailable(error)) return error
   if (noRoomIn(error) === null) throw error

@@ -6,7 +6,7 @@ import type { BlobStore } from '../../ports/index.ts'
 import type { Attachment } from '../aggregate.ts'
 import { yielder } from './yield-to-event-loop.ts'
 
-/** So much is in memory at a time, bytes. */
+/** Bytes in memory at a time. */
 const PART = 1024 * 1024
 
 /** The bytes `from` to `to` (exclusive) of a blob, part by part. Rejects as the store does. */
@@ -27,8 +27,8 @@ export async function* blobParts(
 }
 
 /**
- * Is what lies in the blob store what the event says: of its size, and with its salted hash? Gives way to others meanwhile.
- * Rejects as the store does.
+ * Whether the attachment in the blob store has the size and the salted hash that the event names. Yields to the event
+ * loop between parts. Rejects as the store does.
  */
 export async function isAttached(blobs: BlobStore, owner: string, { salt, size, hash }: Attachment): Promise<boolean> {
   const hasher = bodyHasher(Buffer.from(salt, 'hex'))
@@ -42,7 +42,7 @@ export async function isAttached(blobs: BlobStore, owner: string, { salt, size, 
   return found === size && hasher.hex() === hash
 }
 
-/** Rejects with BLOB_MISSING, or with LOG_CORRUPT where an attachment is not what was stored. */
+/** Rejects with BLOB_MISSING, or with LOG_CORRUPT when an attachment was altered. */
 export async function checkAttached(blobs: BlobStore, header: Header, attachment: Attachment): Promise<void> {
   if (await isAttached(blobs, ownerOf(header), attachment)) return
   const what = `the result at ${header.stream}@${header.revision} is not the one that was stored: it was altered`

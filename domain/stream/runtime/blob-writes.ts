@@ -7,8 +7,8 @@ interface Ports {
 }
 
 /**
- * Bytes and the salted hash that is their address. `repeats`: the command holds the salt, so every append of the command
- * has the same address; absent: each append draws a salt of its own.
+ * Bytes and the salted hash that is their address. `repeats`: the command contains the salt, so every append of the
+ * command has the same address; absent: each append draws its own salt.
  */
 export interface Addressed {
   readonly repeats?: true
@@ -17,8 +17,8 @@ export interface Addressed {
 }
 
 /**
- * The blobs of one append. That they are to be stored is noted before, and taken back when the log has told what became
- * of it: a blob that no event names could never be erased.
+ * The blobs of one append. An intent is recorded before a blob is stored, and ended once the outcome of the append is
+ * known: a blob that neither an event nor an intent names could never be erased.
  */
 export class BlobWrites {
   private readonly ports: Ports
@@ -31,7 +31,7 @@ export class BlobWrites {
     this.place = { stream: place.stream, runId: place.runId }
   }
 
-  /** Stores those that are not stored yet; says whether there were any. */
+  /** Stores the bodies that are not stored yet; false: there were none. */
   async put(bodies: readonly Addressed[]): Promise<boolean> {
     const { blobs, intents } = this.ports
     const missing = bodies.filter(({ header }) => !this.stored.has(header.hash))
@@ -46,7 +46,7 @@ export class BlobWrites {
     return true
   }
 
-  /** The append is in the log and names these. Others of a decision that was made again belong to nothing. */
+  /** Call after a successful append. Deletes blobs of earlier decisions that the append does not name. */
   async named(hashes: readonly string[]): Promise<void> {
     if (this.stored.size === 0) return
     const named = new Set(hashes)
@@ -54,12 +54,12 @@ export class BlobWrites {
     await this.end([...this.stored.values()].filter(({ hash }) => named.has(hash)))
   }
 
-  /** The append was refused, so no event names its blobs. Where the outcome is unknown, all of them stay. */
+  /** Call after a failed append. Deletes its blobs if the append was refused; otherwise the outcome is unknown. */
   async refused(error: unknown): Promise<void> {
     if (notWritten(error)) await this.drop([...this.stored.values()])
   }
 
-  /** An earlier append of the same command may name a repeated address: such a blob and its note stay until the next start. */
+  /** An earlier append of the command may name a repeated address: its blob and intent stay until a restart. */
   private async drop(unnamed: readonly BlobIntent[]): Promise<void> {
     for (const intent of unnamed) {
       if (this.repeating.has(intent.hash)) continue
@@ -73,7 +73,7 @@ export class BlobWrites {
     }
   }
 
-  /** A note that stays is looked into at the next start: it must not turn what the log has told into a failure. */
+  /** Ignores errors: the next start checks remaining intents, and the append's outcome must not change. */
   private async end(intents: readonly BlobIntent[]): Promise<void> {
     await this.ports.intents?.end(intents).catch(() => undefined)
   }

@@ -5,17 +5,17 @@ import { isSealedBody } from '../../log/seal.ts'
 import type { EventLog } from '../../ports/index.ts'
 import type { Stores } from './ports.ts'
 
-/** An inline body; null: it lies elsewhere, or nowhere. Throws LOG_CORRUPT. */
+/** An event's inline body; null: the body is in the blob store, or was erased. Throws LOG_CORRUPT. */
 export const atHand = ({ header, body }: RecordedEvent): Uint8Array | null => body && asSealed(header, body)
 
-/** The bytes of an event's body, wherever they lie. Rejects with BODY_ERASED, BLOB_MISSING or LOG_CORRUPT. */
+/** An event's body, inline or from the blob store. Rejects with BODY_ERASED, BLOB_MISSING or LOG_CORRUPT. */
 export async function bodyOf(stores: Stores, recorded: RecordedEvent): Promise<Uint8Array> {
   const { header } = recorded
   if (recorded.erased) throw erasedError(header)
   return atHand(recorded) ?? asSealed(header, await stores.blobs.get(ownerOf(header), header.body.hash))
 }
 
-/** {@link bodyOf}; null where the body was erased, also since the event was read. */
+/** {@link bodyOf}; null when the body was erased, even after the event was read. */
 export async function bodyUnlessErased(stores: Stores, recorded: RecordedEvent): Promise<Uint8Array | null> {
   if (recorded.erased) return null
   try {
@@ -26,7 +26,7 @@ export async function bodyUnlessErased(stores: Stores, recorded: RecordedEvent):
   }
 }
 
-/** Is an event's blob missing because its body was erased after the event was read? */
+/** Whether an event's blob is missing because its body was erased after the event was read. */
 export async function wasErasedSince(
   log: Pick<EventLog, 'erases' | 'read'>,
   { header: { stream, revision } }: RecordedEvent,
@@ -37,7 +37,7 @@ export async function wasErasedSince(
   return false
 }
 
-/** A body as it was read: what is decided on it must be what the chain proves. Throws LOG_CORRUPT where it is another. */
+/** Checks a body against its salted hash: decisions may use only bodies that the chain proves. Throws LOG_CORRUPT. */
 function asSealed({ stream, revision, body }: RecordedEvent['header'], bytes: Uint8Array): Uint8Array {
   if (isSealedBody(body, bytes)) return bytes
   const what = `the body of ${stream}@${revision} is not the one that was sealed`

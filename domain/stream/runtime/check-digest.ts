@@ -2,14 +2,14 @@ import type { RecordedEvent } from '../../log/envelope.ts'
 import { LogError } from '../../log/errors.ts'
 import type { Aggregate, StreamEvent } from '../aggregate.ts'
 
-/** The text for a digest that this program cannot compute. */
+/** The message for a digest that only a newer fold can compute. */
 export const newerFold = (fold: number, known: number): string =>
   `the state was recorded by a newer fold (${fold}, this keepup knows ${known}); use the one that wrote it`
 
 /**
- * Holds a folded state against the digest that was recorded after its event, where this fold made it; one of before goes on
- * from its history. Throws `FOLD_DIFFERS`, naming the first event where the two part, and `LOG_NEWER`: nothing may be
- * decided on a state that is not the recorded one.
+ * Compares a folded state with the digest recorded after its event. Skips digests of older folds. Throws
+ * `FOLD_DIFFERS`, which names the first event that differs, and `LOG_NEWER` for a newer fold: decisions may use only
+ * the recorded state.
  */
 export function checkDigest<State, Event extends StreamEvent, Command>(
   { fold, digest: digestOf }: Pick<Aggregate<State, Event, Command>, 'fold' | 'digest'>,

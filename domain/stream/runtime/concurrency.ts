@@ -1,4 +1,4 @@
-/** At most `count` pieces of work at once; the others wait in the order in which they came. */
+/** Runs at most `count` pieces of work at once; the others wait in order of arrival. */
 export class Semaphore {
   #free: number
   readonly #waiting: (() => void)[] = []
@@ -7,10 +7,10 @@ export class Semaphore {
     this.#free = count
   }
 
-  /** What waits leaves the queue when `signal` aborts, and rejects with its reason. */
+  /** Waiting work leaves the queue when `signal` aborts, and rejects with its reason. */
   async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted()
-    // Where a place is free, the work begins at once: its caller may look at what it has begun.
+    // With a free place the work starts synchronously, so the caller can see its first effects.
     if (!this.#taken()) await this.#turn(signal)
     try {
       return await work()
@@ -19,7 +19,7 @@ export class Semaphore {
     }
   }
 
-  /** Within {@link run}: another piece of work may take the place while `work` goes on, which then waits to have it again. */
+  /** Within {@link run}: frees the place for other work while `work` runs, then waits for a place again. */
   async lend<T>(work: () => Promise<T>): Promise<T> {
     this.#give()
     try {
@@ -57,14 +57,13 @@ export class Semaphore {
   }
 }
 
-/** One piece of work at a time. */
 export class Mutex extends Semaphore {
   constructor() {
     super(1)
   }
 }
 
-/** One piece of work at a time for each key. A key that no work holds or waits for takes no memory. */
+/** One piece of work at a time for each key. An unused key takes no memory. */
 export class KeyedMutex {
   readonly #held = new Map<string, { readonly mutex: Mutex; users: number }>()
 

@@ -1,4 +1,4 @@
-/** Work that did not end within its time limit. Its late end is ignored; try again. */
+/** Work did not end within its time limit. Its late result is ignored; try again. */
 export class TimeLimitError extends Error {
   override readonly name = 'TimeLimitError'
   readonly code = 'TIME_LIMIT'
@@ -7,7 +7,7 @@ export class TimeLimitError extends Error {
   }
 }
 
-/** A decision met new events so often that it was given up. Try again. */
+/** A decision conflicted with new events too often. Try again. */
 export class ContentionError extends Error {
   override readonly name = 'ContentionError'
   readonly code = 'CONTENTION'

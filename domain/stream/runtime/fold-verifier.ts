@@ -5,7 +5,7 @@ import { history } from './history.ts'
 import type { Stores } from './ports.ts'
 import type { Problem } from './proof.ts'
 
-/** Folds again and holds each recorded digest against its own. Says the first event where they part, then stops. */
+/** Folds a stream again and compares each recorded digest. Stops after it has reported the first event that differs. */
 export class FoldVerifier<State, Event extends StreamEvent, Command> {
   readonly problems: Problem[] = []
   digests = 0
@@ -22,15 +22,15 @@ export class FoldVerifier<State, Event extends StreamEvent, Command> {
   }
 
   /**
-   * Takes the next event, `left`: what an erasure kept of it; null: it is done. Only the first event of a stream that goes on
-   * from another one has to wait, for its source.
+   * Folds the next event. `left`: the event rebuilt from its residue after an erasure. Returns a promise only for the
+   * first event of a stream that continues another one, because the source is folded first; otherwise null.
    */
   next(recorded: RecordedEvent, blob: Uint8Array | null | undefined, left: Event | null): Promise<void> | null {
     const body = blob === undefined ? recorded.body : blob
     if (recorded.header.digest !== undefined) this.recorded++
     if (this.stopped) return null
     if (left === null && (recorded.erased || body === null)) {
-      // Events after a missing body, or after one without residue, cannot be folded; the chain still proves them.
+      // Without a body or a residue, this event and all later ones cannot be folded; the chain still proves them.
       this.stopped = true
       return null
     }
@@ -63,10 +63,7 @@ export class FoldVerifier<State, Event extends StreamEvent, Command> {
     this.report(header.revision, 'DIGEST', `the state folded here is not the one that was recorded at ${header.type}`)
   }
 
-  /**
-   * Did this fold make it? One of before is left to what was proved then; one that is not known here proves nothing,
-   * which is told once.
-   */
+  /** Whether this program's fold made the digest. Skips digests of older folds; reports the first of a newer one. */
   private isOurs(revision: number, { fold }: { fold: number }): boolean {
     const known = this.aggregate.fold
     if (fold > known && !this.newer) this.report(revision, 'DIGEST', newerFold(fold, known))

@@ -5,16 +5,16 @@ import { atHand, bodyUnlessErased, erasedError } from './bodies.ts'
 import type { Stores } from './ports.ts'
 import { Residues } from './residues.ts'
 
-/** A decoded event beside the recorded one it came from. */
+/** A decoded event with its recorded form. */
 export interface Remembered<Event> {
   readonly event: Event
   readonly recorded: RecordedEvent
 }
 
 /**
- * A stream's whole history in order, in pages: what it has inherited from another stream first, then its own events.
- * `from`, `to`: revisions of the stream itself, inclusive. `types`: events of other types may be left out, but for the first
- * of each stream.
+ * A stream's whole history in order, in pages: first the events inherited from another stream, then its own. `from`,
+ * `to`: revisions of the stream itself, inclusive. `types`: events of other types may be left out, except the first
+ * event of each stream.
  */
 export async function* history<Event extends StreamEvent>(
   stores: Stores,
@@ -23,7 +23,7 @@ export async function* history<Event extends StreamEvent>(
   { from = 0, to = Number.POSITIVE_INFINITY, types }: HistoryOptions = {},
 ): AsyncGenerator<readonly Remembered<Event>[]> {
   const only = types === undefined ? {} : { types }
-  // The first event tells what the stream has inherited.
+  // The first event names the inherited stream.
   const parts =
     types !== undefined && from === 0 && to > 0 ? [[0, 0] as const, [1, to] as const] : [[from, to] as const]
   for (const [start, end] of parts) {
@@ -41,7 +41,7 @@ export interface HistoryOptions {
   readonly types?: readonly string[]
 }
 
-/** The first event of a stream, by itself. Null: there is no such stream. */
+/** The first event of a stream. Null: the stream does not exist. */
 export async function firstOf<Event extends StreamEvent>(
   stores: Stores,
   decoding: Decoding<Event>,
@@ -51,7 +51,7 @@ export async function firstOf<Event extends StreamEvent>(
   return null
 }
 
-/** The events of a stream itself, without what it has inherited. `from`, `to`: revisions, inclusive. */
+/** The events of a stream itself, without inherited ones. `from`, `to`: revisions, inclusive. */
 export async function* ownHistory<Event extends StreamEvent>(
   stores: Stores,
   decoding: Decoding<Event>,
@@ -68,7 +68,7 @@ export async function* ownHistory<Event extends StreamEvent>(
   for await (const page of stores.log.read(stream, { from, ...limit })) {
     const remembered: Remembered<Event>[] = []
     for (const recorded of page) {
-      // Nearly all bodies are at hand, and a wait for each would cost more than its reading.
+      // Nearly all bodies are inline, and an await for each would cost more than reading it.
       const body = recorded.erased ? null : (atHand(recorded) ?? (await bodyUnlessErased(stores, recorded)))
       if (body !== null) {
         remembered.push({ event: decoding.decode(recorded.header, body), recorded })
@@ -76,7 +76,7 @@ export async function* ownHistory<Event extends StreamEvent>(
       }
       const left = await residues.of(recorded.header)
       if (left === null) {
-        // The events before it can still be read.
+        // Yield the readable events before the error.
         if (remembered.length > 0) yield remembered
         throw erasedError(recorded.header)
       }

@@ -9,24 +9,25 @@ import type { StreamPorts } from './ports.ts'
 import type { Retry } from './retry.ts'
 import { SaltTape } from './salt-tape.ts'
 
-/** The ingredients of an append's events: the time and randomness of the attempt. */
+/** The time and randomness of one attempt to append. */
 export interface Making {
   readonly now: number
   salt(): Uint8Array
   jitter(): number
 }
 
-/** Events that are to stand in one append, and the attachments that they name. None: nothing is appended. */
+/** The events of one append, and the attachments that they name. Without events nothing is appended. */
 export interface Made {
   readonly events: readonly Unsealed[]
   readonly attached?: readonly Addressed[]
 }
 
 /**
- * The one place where events are recorded. Time, decision, sealing and enqueueing are one synchronous step, so that no
- * other writer of this process comes between. Blobs are durable before that: where the events need some, they are put
- * first and the events are made again, with the same salts, at the new time. Returns none where `make` makes none. To be
- * called within the policy's `once` or `repeat`. Rejects with what `make` throws, ConflictError and other LogErrors.
+ * Every event is recorded by this function. Time, decision, sealing and enqueueing are one synchronous step, so no
+ * other writer of this process can come between. Blobs are durable before the append: when the events need new blobs,
+ * `record` stores them and calls `make` again, with the same salts and the new time. Returns an empty list when `make`
+ * returns no events. Call it within the policy's `once` or `repeat`. Rejects with errors of `make`, ConflictError and
+ * other LogErrors.
  */
 export async function record(
   ports: StreamPorts,

@@ -3,12 +3,12 @@ import type { EventLog } from '../../ports/index.ts'
 import type { AnyAggregate } from '../aggregate.ts'
 import { isRepeated } from './repeated.ts'
 
-/** Requests that a stream has recorded. What the state may have forgotten is looked up in the stream, which is read once. */
+/** The requests that a stream has recorded. For requests that the state has forgotten, reads the stream once. */
 export class RecordedRequests {
   private readonly log: EventLog
   private readonly stream: string
   private readonly aggregate: Pick<AnyAggregate, 'reject' | 'remembered'>
-  /** Keyed requests of the whole stream, by what tells their key; null before they were needed. */
+  /** The command ids of all keyed requests, by the prefix that identifies their key; null before a lookup. */
   private keys: Map<string, string> | null = null
 
   constructor(log: EventLog, stream: string, aggregate: Pick<AnyAggregate, 'reject' | 'remembered'>) {
@@ -17,19 +17,19 @@ export class RecordedRequests {
     this.aggregate = aggregate
   }
 
-  /** About how much memory it takes. */
+  /** Approximate memory use, bytes. */
   get bytes(): number {
     return (this.keys?.size ?? 0) * 192
   }
 
-  /** An event was recorded. */
+  /** Adds the command id of a recorded event. */
   note(commandId: string): void {
     if (this.keys !== null) noteKey(this.keys, commandId)
   }
 
   /**
-   * Was this request recorded, up to the last revision? `remembered`: what the state still knows. Rejects where its key came
-   * with another request.
+   * Whether this request is recorded, up to revision `last`. `remembered`: the command ids that the state remembers.
+   * Rejects with IDEMPOTENCY_KEY_REUSED when its key came with another request.
    */
   async has(commandId: string, remembered: readonly string[], last: number): Promise<boolean> {
     const key = keyOf(commandId)

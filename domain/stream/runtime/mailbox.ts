@@ -17,31 +17,31 @@ import { type Snapshots, Snapshotter } from './snapshots.ts'
 
 const MAX_DECISIONS = 10
 
-/** About what a state and its spec take. */
+/** Approximate memory use of a state and its spec, bytes. */
 const STATE_BYTES = 64 * 1024
 
-/** The revision that the stream is at. `recorded` false: the command had been recorded before, or there was nothing to do. */
+/** `revision`: the stream's current revision. `recorded` false: the command was recorded before, or changed nothing. */
 export interface Submitted {
   readonly revision: number
   readonly recorded: boolean
 }
 
 export interface Submitting<State> {
-  /** It has happened, so it is saved under the policy for outcomes, not for requests. */
+  /** The command reports an outcome. The retry policy for outcomes applies, not the one for requests. */
   readonly fact: boolean
-  /** The policy of a larger piece of work, within whose `once` or `repeat` this is called. */
+  /** The retry policy of a larger piece of work. The caller must be within its `once` or `repeat`. */
   readonly retry?: Retry
   readonly expected?: number
-  /** Throws where a request is not to be recorded in this state; one that was recorded before is not held against it. */
+  /** Throws when the state does not allow the request. Not called for a request that is already recorded. */
   mustAllow?(state: State): void
 }
 
-/** The parts of a context beside the time and the randomness of an attempt, and the values of a memory. */
+/** A context without the time and randomness of an attempt, and without the values of a memory. */
 export type Asking<Context extends StreamContext> = Omit<Context, 'now' | 'salt' | 'jitter' | 'transcript'>
 
 /**
- * One mailbox per stream: commands are decided one after the other on the state as it is in the log. What is learnt from
- * the log is folded here once; what the memory keeps grows beside the state.
+ * One mailbox per stream: it decides commands one after the other on the state of the log. It folds each event of the
+ * log once, into the state and into the memory.
  */
 export class Mailbox<State, Event extends StreamEvent, Command, Context extends StreamContext = StreamContext> {
   readonly stream: string
@@ -54,7 +54,7 @@ export class Mailbox<State, Event extends StreamEvent, Command, Context extends 
   private tip: Head | null = null
   protected memory: Memory<Event, Context>
   private snapshotter: Snapshotter<State, Event> | null = null
-  /** A body that it remembers was erased. */
+  /** The memory contains a body that was erased. */
   private stale = false
   private readonly requests: RecordedRequests
 
@@ -79,21 +79,21 @@ export class Mailbox<State, Event extends StreamEvent, Command, Context extends 
   get head(): Head | null {
     return this.tip
   }
-  /** About how much memory it takes. */
+  /** Approximate memory use, bytes. */
   get bytes(): number {
     return this.memory.bytes + this.requests.bytes + STATE_BYTES
   }
 
   /**
-   * Calls back after every append or read that moved the state: events as sealed, for an append does not tell each one's
-   * place. Returns how to stop.
+   * Calls back after every append or read that changed the state. Passes sealed events without positions, because an
+   * append does not return positions. Returns a function that unsubscribes.
    */
   listen(listener: (events: readonly SealedEvent[]) => void): () => void {
     this.listeners.add(listener)
     return () => this.listeners.delete(listener)
   }
 
-  /** Reads the whole history once into a memory that has seen none of it, unless `known` says that this has been done. */
+  /** Reads the whole history once into an empty memory, unless `known` returns true. */
   protected remember(memory: Memory<Event, Context>, known: () => boolean): Promise<void> {
     return this.enqueue(async () => {
       await this.catchUp()
@@ -104,8 +104,8 @@ export class Mailbox<State, Event extends StreamEvent, Command, Context extends 
   }
 
   /**
-   * A body was erased, here or in what a fork has inherited: before it decides or tells anything more it reads anew what
-   * is left. What it remembers until then is put into no snapshot.
+   * Call when a body was erased, here or in an inherited stream. The mailbox then reads the stream again before its
+   * next decision or answer. Until then it takes no snapshot.
    */
   forget(): void {
     this.stale = true
@@ -132,16 +132,17 @@ export class Mailbox<State, Event extends StreamEvent, Command, Context extends 
     this.memory = memory
   }
 
-  /** Folds what others have appended; false: nothing. */
+  /** Folds events that others have appended; false: there were none. */
   refresh(): Promise<boolean> {
     return this.enqueue(() => this.catchUp())
   }
 
   /**
-   * Decides and records a command; resolves when it is durable. Outcomes meet conflicts by folding and deciding again until
-   * they are in; requests give up after a bound with {@link ContentionError}, and with REVISION_CHANGED where the stream is
-   * not at the `expected` revision. So do outcomes where the log refuses them and shows nothing new, or the driver stops.
-   * Between attempts after a definite refusal other commands take their turn. Nothing is begun at or after the limit.
+   * Decides and records a command; resolves when it is durable. After a conflict it folds the new events and decides
+   * again. Outcomes do so until they are recorded. Requests give up after 10 decisions with {@link ContentionError},
+   * and reject with REVISION_CHANGED when the stream is not at the `expected` revision. Outcomes also give up when the
+   * log refuses them 10 times without new events, or when the driver stops. Between attempts after a definite refusal
+   * other commands take their turn. No attempt starts at or after the limit.
    */
   submit(command: Command, asking: Asking<Context>, options: Submitting<State>): Promise<Submitted> {
     const { fact, retry } = options
@@ -224,7 +225,7 @@ export class Mailbox<State, Event extends StreamEvent, Command, Context extends 
     return history<Event>(this.ports, this.aggregate, this.stream, options)
   }
 
-  /** Folds what is new in the log; false: nothing is. What has been begun and cannot be read is left as it was. */
+  /** Folds new events of the log; false: there are none. A page that cannot be read or folded changes nothing. */
   private async catchUp(): Promise<boolean> {
     if (this.tip === null) return this.load()
     const before = this.tip
@@ -245,7 +246,7 @@ export class Mailbox<State, Event extends StreamEvent, Command, Context extends 
     return this.tip !== before
   }
 
-  /** Only a whole history is one: that of a fork begins with pages whose revisions are its source's. */
+  /** Sets the fields after the whole history: a fork's first pages have revisions of its source. */
   private async load(): Promise<boolean> {
     const snapshot = await this.snapshots.latest(this.ports, this.stream, {})
     let state: State | null = snapshot?.state ?? null
@@ -272,7 +273,7 @@ export class Mailbox<State, Event extends StreamEvent, Command, Context extends 
     this.memory.push(event)
   }
 
-  /** Announced events are in the log: a failing listener must not make them look as if they were not. */
+  /** The log already contains the events, so a failing listener must not make the append look failed. */
   private announce(events: readonly SealedEvent[]): void {
     for (const listener of this.listeners) {
       try {
@@ -292,7 +293,7 @@ export class Mailbox<State, Event extends StreamEvent, Command, Context extends 
   }
 }
 
-/** The refusal of a request that expects the stream at another revision. */
+/** The refusal of a request whose `expected` revision differs from the stream's. */
 export const revisionChanged = (
   { reject }: Pick<Aggregate<unknown, StreamEvent, unknown>, 'reject'>,
   stream: string,

@@ -1,20 +1,18 @@
 import type { StreamContext, StreamEvent } from '../aggregate.ts'
 
-/** The memory of a mailbox for a stream beside the folded state, for its decisions and effects. */
+/** A mailbox's memory of a stream, in addition to the folded state. Decisions and effects use it. */
 export interface Memory<Event extends StreamEvent, Context extends StreamContext> {
-  /** Takes the next event of the stream. */
   push(event: Event): void
-  /** An append has been recorded: what is worked out now need not be in the next decision. */
+  /** Called after an append. Values computed now need not be computed during the next decision. */
   settle(): void
-  /** The part of it that decisions are given. */
+  /** The members that the memory adds to the context of a decision. */
   context(): Partial<Context>
-  /** An empty one that will remember as much. */
+  /** An empty memory with the same settings. */
   fresh(): Memory<Event, Context>
-  /** About how much memory it takes. */
+  /** Approximate memory use, bytes. */
   readonly bytes: number
 }
 
-/** Remembers nothing. */
 export const forgetful: Memory<StreamEvent, StreamContext> = {
   push: () => undefined,
   settle: () => undefined,

@@ -1,29 +1,27 @@
 import type { BlobIntents, BlobStore, Clock, EventLog, Random, RequestCache, SnapshotStore } from '../../ports/index.ts'
 
-/** Where a stream's events and their large bodies are read. */
+/** The stores of a stream's events and of their large bodies. */
 export interface Stores {
   readonly log: EventLog
   readonly blobs: BlobStore
 }
 
-/** All that a stream of any kind needs of the world. */
 export interface StreamPorts extends Stores {
-  /** Absent where nothing can be erased. */
+  /** Absent when the log cannot erase. */
   readonly intents?: BlobIntents
   readonly snapshots?: SnapshotStore
-  /** Answers of models, which may say what is erased; absent: none are kept. */
+  /** Answers of models, which may contain erased text; absent: there is no cache. */
   readonly cache?: Pick<RequestCache, 'clear'>
   readonly clock: Clock
   readonly random: Random
-  /** How long an outcome is saved again, at most, ms. */
+  /** Maximum time to retry saving an outcome, ms. */
   readonly outcomeLimitMs?: number
-  /** How long a person's request waits for the log, at most, ms. */
+  /** Maximum time that a person's request waits for the log, ms. */
   readonly requestLimitMs?: number
-  /** Tells the person who runs this process what goes on less well than it should. `id`: that of the stream. */
+  /** Warns the operator about a problem that does not stop the work. `id`: the id of the stream. */
   warn?(id: string, message: string): void
-  /** Named points at which a fault test may end or hold the process. */
+  /** Named points at which a fault test may end or pause the process. */
   crashPoint?(name: AppendPoint): void | Promise<void>
 }
 
-/** Boundaries around an append. */
 export type AppendPoint = 'before_append' | 'after_append' | 'after_blobs'

@@ -1,9 +1,6 @@
 import type { AnyAggregate } from '../aggregate.ts'
 
-/**
- * Is the request that is recorded under a key (undefined: none is) this one? Throws `IDEMPOTENCY_KEY_REUSED` where it is
- * another.
- */
+/** Whether the request recorded under a key is this request. Throws `IDEMPOTENCY_KEY_REUSED` for another one. */
 export function isRepeated(
   { reject }: Pick<AnyAggregate, 'reject'>,
   recorded: string | undefined,

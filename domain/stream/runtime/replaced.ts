@@ -1,9 +1,9 @@
-/** A port with another value for one of its members; all others are the port's own. */
+/** A port with one member replaced; all other members are the port's own. */
 export function replaced<T extends object, K extends keyof T>(target: T, key: K, value: T[K]): T {
   return new Proxy(target, { get: (_, name) => (name === key ? value : member(target, name)) })
 }
 
-/** A port's own member: what it calls itself on is the port. */
+/** A member of a port; methods are bound to the port. */
 export function member(target: object, key: string | symbol): unknown {
   const found = Reflect.get(target, key) as unknown
   return typeof found === 'function' ? (...args: unknown[]) => Reflect.apply(found, target, args) as unknown : found

@@ -5,13 +5,13 @@ import { type erasureEvents, RESIDUE, type Residue } from '../erasure.ts'
 import { bodyOf } from './bodies.ts'
 import type { Stores } from './ports.ts'
 
-/** The residues of a stream's bodies. Read when it is first asked for, and on where there may be more since. */
+/** The residues of a stream's erased bodies. Reads them on first use, and reads on when a residue is not found. */
 export class Residues<Event extends StreamEvent> {
   private readonly stores: Stores
   private readonly decoding: Decoding<Event>
   private readonly stream: string
   private readonly found = new Map<number, Residue>()
-  /** It was read from here, up to before `next`. */
+  /** The stream was read from `from` up to, but not including, `next`. */
   private from = Number.POSITIVE_INFINITY
   private next = 0
 
@@ -21,7 +21,7 @@ export class Residues<Event extends StreamEvent> {
     this.stream = stream
   }
 
-  /** The event of an erased body as the fold can go on with it; null where nothing was kept of it. */
+  /** The event of an erased body, rebuilt from its residue for the fold; null: there is no residue. */
   async of(header: Header): Promise<Event | null> {
     const after = header.revision + 1
     if (after < this.from) {
@@ -33,7 +33,7 @@ export class Residues<Event extends StreamEvent> {
     return kept === undefined ? null : this.decoding.decodeKept(header, kept)
   }
 
-  /** They stand after the end of the stream, and their bodies are read one by one: the bodies before them are not needed. */
+  /** Residues follow the end of the stream. Reads their bodies one by one and skips all others. */
   private async read(): Promise<void> {
     const places: number[] = []
     let next = this.next
@@ -56,7 +56,7 @@ export class Residues<Event extends StreamEvent> {
 const bodiesOf = (body: unknown): readonly Residue[] =>
   (body as ReturnType<(typeof erasureEvents)['residue']['parse']>).bodies
 
-/** Where the blob store has lost it there is nothing left of those bodies. */
+/** Without its blob, a `residue` event restores nothing. */
 function lost(error: unknown): null {
   if (error instanceof LogError && error.code === 'BLOB_MISSING') return null
   throw error

@@ -2,40 +2,40 @@ import { LogError, noRoomIn } from '../../log/errors.ts'
 import { TimeLimitError } from './errors.ts'
 import type { StreamPorts } from './ports.ts'
 
-/** How long an outcome is saved again where the host does not say otherwise, ms. */
+/** Default time limit for saving an outcome, ms. */
 const OUTCOME_LIMIT_MS = 5 * 60_000
-/** How long a person waits for the log, ms. */
+/** Default time limit for a person's request, ms. */
 const REQUEST_LIMIT_MS = 15_000
-/** The rest of either limit after a stop, in ms. */
+/** Time that remains of either limit after a stop, ms. */
 export const STOP_LIMIT_MS = 5_000
-/** One append: then the log is asked again, with the same bytes, ms. */
+/** Time limit of one append, ms. Afterwards the same bytes are sent again. */
 const ATTEMPT_LIMIT_MS = 20_000
-/** The part of it in which the log asks its server again by itself: its last call ends, and says why, in the rest. */
+/** The share of that time for the log's own retries. In the rest its last call ends and reports its error. */
 const OF_THE_LOG = 0.75
 
 /** Delays between attempts double from the first to the longest, ms. */
 const FIRST_DELAY_MS = 100
 const LONGEST_DELAY_MS = 10_000
-/** The least time of the last attempt: the delay before it ends so long before the limit, ms. */
+/** Minimum time for the last attempt, ms. The delay before it ends this long before the limit. */
 const LAST_ATTEMPT_MS = 1_000
 
-/** The first warning, ms after the beginning. The time to the next one doubles, up to the longest, ms. */
+/** Time until the first warning, ms. The time to the next warning doubles, up to {@link LONGEST_SILENCE_MS}. */
 export const FIRST_WARNING_MS = 3_000
 const LONGEST_SILENCE_MS = 60_000
 
 interface Options {
   readonly clock: StreamPorts['clock']
   readonly limitMs: number
-  /** The content to be saved, as the object of a sentence. */
+  /** The content to save, as the object of a sentence. */
   readonly what: string
-  /** Shortens the limit to {@link STOP_LIMIT_MS}. */
+  /** Its abort shortens the limit to {@link STOP_LIMIT_MS}. */
   readonly stop?: AbortSignal | undefined
   readonly warn?: (message: string) => void
 }
 
 /**
- * The retry policy of everything that is recorded: one limit for a whole outcome or request, growing delays, and warnings at
- * growing intervals. Whatever is done for it consults the same object, so no limit contains another one.
+ * The retry policy of one outcome or request: one limit for all of its work, growing delays, and warnings at growing
+ * intervals. All steps of the work share this object, so limits are never nested.
  */
 export class Retry {
   readonly #options: Options
@@ -46,7 +46,7 @@ export class Retry {
   #silence = FIRST_WARNING_MS
   #warned = false
   #lastError: Error | null = null
-  /** Why nothing more is begun for it: the limit has passed. */
+  /** The error of every further step, once the limit has passed. */
   #over: Error | null = null
   #attempt: { readonly until: number; readonly fail: (error: Error) => void } | null = null
   #timer: { readonly at: number; readonly off: AbortController } | null = null
@@ -64,13 +64,13 @@ export class Retry {
     return this.#options.stop?.aborted === true
   }
 
-  /** Throws where the limit has passed: the caller has been told so, and nothing is begun for it any more. */
+  /** Throws when the limit has passed. The caller already has the error, so no further step may start. */
   mustGoOn(): void {
     if (this.#now() >= this.#until) this.#giveUp()
     if (this.#over !== null) throw this.#over
   }
 
-  /** The result of the work. Rejects as it does; at the limit with the last error, or with a {@link TimeLimitError}. */
+  /** Runs the work. Rejects with its error; at the limit with the last error, or a {@link TimeLimitError}. */
   async once<T>(work: () => Promise<T>): Promise<T> {
     this.mustGoOn()
     const { stop } = this.#options
@@ -93,7 +93,7 @@ export class Retry {
     }
   }
 
-  /** Like {@link once}, but does the work again where it failed for want of room, of an answer or of time. */
+  /** Like {@link once}, but repeats the work after a full disk, a missing answer or a time limit. */
   repeat<T>(work: () => Promise<T>): Promise<T> {
     return this.once(async () => {
       for (;;) {
@@ -108,8 +108,8 @@ export class Retry {
   }
 
   /**
-   * One append, which is told how long it may take (ms). Rejects as it does, or with LOG_UNAVAILABLE where it does not answer
-   * in time. To be called within {@link once}.
+   * Runs one append and passes it its time limit, ms. Call it within {@link once}. Rejects with the append's error, or
+   * with LOG_UNAVAILABLE when the append does not answer in time.
    */
   async attempt<T>(append: (limitMs: number) => Promise<T>): Promise<T> {
     this.mustGoOn()
@@ -126,7 +126,7 @@ export class Retry {
     }
   }
 
-  /** Waits before the next attempt. Throws the error where there is no time for one. */
+  /** Waits before the next attempt. Throws the error when no time for another attempt is left. */
   async pause(error: unknown): Promise<void> {
     this.#lastError = error as Error
     const { clock, stop } = this.#options
@@ -146,7 +146,7 @@ export class Retry {
     this.#warnAt = Number.POSITIVE_INFINITY
   }
 
-  /** Does what is due, and sets the timer to what is due next. */
+  /** Handles the limits and warnings that are due, and sets the timer to the next one. */
   #look(): void {
     const now = this.#now()
     if (now >= this.#until) return this.#giveUp()
@@ -188,7 +188,7 @@ export class Retry {
   }
 }
 
-/** The policy for an outcome, which has happened and must not be lost. `what`: as the object of a sentence. */
+/** The policy for an outcome, which has happened and must not be lost. `what`: the object of a sentence. */
 export function outcomeRetry(
   ports: Pick<StreamPorts, 'clock' | 'outcomeLimitMs' | 'warn'>,
   id: string,
@@ -204,11 +204,11 @@ export function requestRetry({ clock, requestLimitMs }: Pick<StreamPorts, 'clock
   return new Retry({ clock, limitMs: requestLimitMs ?? REQUEST_LIMIT_MS, what: 'the request' })
 }
 
-/** Failures that pass by themselves: no room, no answer, no time. */
+/** Whether an error can pass by itself: a full disk, no answer, or a time limit. */
 export const passes = (error: unknown): boolean =>
   noRoomIn(error) !== null || error instanceof TimeLimitError || isUnavailable(error)
 
-/** Whether the error leaves open what became of an append. */
+/** Whether the error leaves the outcome of an append unknown. */
 export const isUnavailable = (error: unknown): error is LogError =>
   error instanceof LogError && error.code === 'LOG_UNAVAILABLE'
 
@@ -218,12 +218,12 @@ const noAnswer = (ms: number): LogError =>
 const later = (instant: number | undefined, now: number): number =>
   instant !== undefined && instant > now ? instant : Number.POSITIVE_INFINITY
 
-/** `4 min 55 s`. */
+/** For example `4 min 55 s`. */
 function inWords(ms: number): string {
   const s = Math.round(ms / 1000)
   const parts = [s >= 60 ? `${Math.floor(s / 60)} min` : '', s % 60 > 0 || s < 60 ? `${s % 60} s` : '']
   return parts.filter(Boolean).join(' ')
 }
 
-// One for all: an abort without a reason makes an error with a stack each time.
+// One shared error: an abort without a reason creates an error with a stack each time.
 const ENDED = new Error('the wait has ended')

@@ -1,6 +1,6 @@
 import type { Random } from '../../ports/index.ts'
 
-/** Randomness of one decision, drawn once and played again when the decision has to be made again. */
+/** The randomness of one decision. It is drawn once and replayed when the decision is made again. */
 export class SaltTape {
   private readonly random: Random
   private readonly salts: Uint8Array[] = []

@@ -6,21 +6,21 @@ import type { Aggregate, StreamEvent } from '../aggregate.ts'
 import { headOf } from './history.ts'
 import type { Stores, StreamPorts } from './ports.ts'
 
-/** A snapshot is kept about every so many events. */
+/** The approximate number of events between two snapshots. */
 export const SNAPSHOT_EVERY = 256
 
-/** Raise it where a part of a state gets another shape that its digest does not see. */
+/** Increase it when a part of a state changes its shape without changing the digest. */
 const SNAPSHOT = 1
 
-/** How the states of a kind of stream are kept. */
+/** How to store and restore the states of a kind of stream. */
 export interface SnapshotForm<State> {
-  /** Names of the state's members: a state of other members is of another program. */
+  /** Names of the state's members. A state with other members comes from another program. */
   readonly members: readonly string[]
-  /** The kept form of a state: plain JSON. */
+  /** The stored form of a state: plain JSON. */
   keep(state: State): object
-  /** A count that grows with the stream, by which a state may be looked up beside its revision. */
+  /** A count that grows with the stream. A state can be looked up by it, as well as by revision. */
   step(state: State): number
-  /** The state that was kept, whole again; null: the log does not tell the rest. */
+  /** Restores a stored state; null: the log lacks the remaining parts. */
   whole(stores: Stores, stream: string, kept: object): Promise<State | null>
 }
 
@@ -32,11 +32,10 @@ type Cached = Stores & Pick<StreamPorts, 'snapshots' | 'warn'>
 type Found = { readonly revision: number; readonly kept: object }
 type UpTo = { revision?: number; step?: number }
 
-/** The snapshots of one kind of stream. */
 export class Snapshots<State, Event extends StreamEvent> {
   private readonly aggregate: Folding<State, Event>
   private readonly form: SnapshotForm<State>
-  /** The shape of this program's state, and the events that it is folded from. */
+  /** The shape of this program's state, and the versions of the events that it is folded from. */
   private readonly shape: string
 
   constructor(aggregate: Folding<State, Event>, form: SnapshotForm<State>) {
@@ -47,8 +46,9 @@ export class Snapshots<State, Event extends StreamEvent> {
   }
 
   /**
-   * The latest usable snapshot of a stream, or null. A snapshot is believed only where it is whole, of this program's shape,
-   * and the log holds its very digest at its revision; anything else is left aside, and the fold starts from the beginning.
+   * The latest usable snapshot of a stream, or null. A snapshot is usable only if its checksum is right, its shape is
+   * this program's, and its digest is the one that the log recorded at its revision. Otherwise the caller folds from
+   * the first event.
    */
   async latest(ports: Cached, stream: string, upTo: UpTo): Promise<{ state: State; head: Head } | null> {
     const { fold, digest: digestOf } = this.aggregate
@@ -64,7 +64,7 @@ export class Snapshots<State, Event extends StreamEvent> {
     return null
   }
 
-  /** A state that the cache cannot give is folded, however the cache fails; a warning gives the reason for the delay. */
+  /** A failing cache only costs time: the caller folds all events, and a warning gives the reason for the delay. */
   private async fromCache({ snapshots, warn }: Cached, stream: string, upTo: UpTo): Promise<Found | null> {
     try {
       const found = await snapshots?.latest(stream, this.aggregate.fold, upTo)
@@ -78,12 +78,12 @@ export class Snapshots<State, Event extends StreamEvent> {
     }
   }
 
-  /** Tells damage, and states of other programs, in all that the digest leaves out. It is no proof against malice. */
+  /** A checksum that detects damage and states of other programs, but not malice. */
   private sumOf(stream: string, revision: number, kept: object): string {
     return sha256(`${this.shape}\n${stream}@${revision}\n${canonicalText(kept)}`)
   }
 
-  /** Keeps the state after a revision; a failure loses nothing. */
+  /** Stores the state after a revision. Errors are ignored, because a missing snapshot loses nothing. */
   keep(store: SnapshotStore, stream: string, state: State, revision: number): void {
     const kept = this.form.keep(state)
     const snapshot = { sum: this.sumOf(stream, revision, kept), state: kept as never }
@@ -93,7 +93,7 @@ export class Snapshots<State, Event extends StreamEvent> {
   }
 }
 
-/** Keeps a snapshot when enough has been appended since the last one. */
+/** Stores a snapshot when enough events were appended since the last one. */
 export class Snapshotter<State, Event extends StreamEvent> {
   private readonly snapshots: Snapshots<State, Event>
   private readonly store: SnapshotStore | undefined
@@ -107,7 +107,7 @@ export class Snapshotter<State, Event extends StreamEvent> {
     this.last = last
   }
 
-  /** `state` is that after the last event of an append, which carries its digest. */
+  /** `state`: the state after the last event of an append, which has a digest. */
   consider(state: State, revision: number): void {
     if (this.store === undefined || revision - this.last < SNAPSHOT_EVERY) return
     this.last = revision

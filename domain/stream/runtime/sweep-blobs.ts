@@ -7,9 +7,9 @@ import { bodyOf } from './bodies.ts'
 import type { Stores } from './ports.ts'
 
 /**
- * Removes what writers that died have stored for appends that never came to be, and what those that died while they erased
- * have left of it. Before anything is written; reads only the streams of such writers. Returns how many blobs were removed.
- * Where a stream cannot be read, its events may name any blob: its blobs and notes stay, and `warn` says so.
+ * Deletes the blobs that dead writers left behind: blobs of appends that never reached the log, and blobs of unfinished
+ * erasures. Call it before the first write. Reads only the streams of dead writers. Returns the number of deleted
+ * blobs. An unreadable stream may name any blob: its blobs and intents stay, and `warn` reports it.
  */
 export async function sweepBlobs(
   ports: SweepPorts,
@@ -36,7 +36,7 @@ export async function sweepBlobs(
 
 type SweepPorts = Stores & { readonly intents: BlobIntents }
 
-/** Which blobs the events of a stream name. Reads bodies only where the headers do not name all that is `left`. */
+/** The hashes of the blobs that a stream's events name. Reads bodies only if the headers do not name all of `left`. */
 async function namedIn(
   stores: Stores,
   aggregate: AnyAggregate | undefined,
@@ -51,7 +51,7 @@ async function namedIn(
   return named
 }
 
-/** Attachments: their addresses stand in bodies. Throws at the first event that this program cannot read. */
+/** Adds the hashes of attachments, which only bodies contain. Throws at the first unreadable event. */
 async function addAttached(
   stores: Stores,
   aggregate: AnyAggregate | undefined,

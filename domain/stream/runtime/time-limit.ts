@@ -1,18 +1,18 @@
 import type { Clock } from '../../ports/index.ts'
 import { TimeLimitError } from './errors.ts'
 
-/** How an attempt ended: with a value, a thrown error, or not within its limit and the grace after the abort. */
+/** The end of an attempt: a value, a thrown error, or still running after its limit and the grace after the abort. */
 export type Attempt<T> =
   | { readonly end: 'value'; readonly value: T; readonly durationMs: number }
   | { readonly end: 'error'; readonly error: unknown; readonly timedOut: boolean; readonly durationMs: number }
   | { readonly end: 'hung'; readonly durationMs: number }
 
-/** Work that does not answer an abort within this time is given up, ms. */
+/** The time that aborted work has to end, ms. */
 export const ABORT_GRACE_MS = 5_000
 
 /**
- * Runs one attempt under a time limit: at the limit, or when `signal` aborts, its own signal aborts; what has not ended
- * a grace later is reported as hung, and its later end is ignored.
+ * Runs one attempt under a time limit. At the limit, or when `signal` aborts, the attempt's own signal aborts. Work
+ * that is still running {@link ABORT_GRACE_MS} later is reported as hung, and its late result is ignored.
  */
 export function limited<T>(
   clock: Clock,
@@ -54,7 +54,7 @@ export function limited<T>(
   })
 }
 
-/** The result of `work`, or a {@link TimeLimitError} after `limitMs`. `what` names it, as the subject of a sentence. */
+/** Rejects with a {@link TimeLimitError} after `limitMs`. `what`: the work, as the subject of a sentence. */
 export function within<T>(clock: Clock, limitMs: number, what: string, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const callOff = alarm(clock, limitMs, () => reject(new TimeLimitError(what, limitMs)))
@@ -71,7 +71,7 @@ export function within<T>(clock: Clock, limitMs: number, what: string, work: Pro
   })
 }
 
-/** Calls `ring` after `ms`, unless the returned function is called before. */
+/** Calls `ring` after `ms`. The returned function cancels the call. */
 function alarm(clock: Clock, ms: number, ring: () => void): () => void {
   if (clock.alarm !== undefined) return clock.alarm(ms, ring)
   const off = new AbortController()
@@ -79,7 +79,7 @@ function alarm(clock: Clock, ms: number, ring: () => void): () => void {
   return () => off.abort(ENDED)
 }
 
-/** The result of `work`, or a {@link TimeLimitError} where it has not ended `limitMs` after `signal` has aborted. */
+/** Rejects with a {@link TimeLimitError} if `work` still runs `limitMs` after `signal` has aborted. */
 export async function endingWith<T>(
   clock: Clock,
   limitMs: number,
@@ -104,5 +104,5 @@ export async function endingWith<T>(
   }
 }
 
-// One for all: an abort without a reason makes an error with a stack each time.
+// One shared error: an abort without a reason creates an error with a stack each time.
 const ENDED = new Error('the attempt has ended')

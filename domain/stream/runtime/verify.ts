@@ -12,10 +12,10 @@ import type { Problem, StreamProof } from './proof.ts'
 import { Residues } from './residues.ts'
 
 /**
- * Proves a stream: the chain and every body against its hash, shapes and times, and by folding it again every
- * digest that was recorded. What a stream has inherited is proved with its source; here only its link is. A stream that the
- * log cannot give (a tombstone, a truncation, an event of another program) is a problem at the first event that was not given.
- * `see` is given every event whose body is there.
+ * Proves a stream: the chain, the hash of every body, shapes, times, and every recorded digest, by folding the stream
+ * again. Inherited events are proved with their source stream; this function checks only the link to it. A stream that
+ * the log cannot return (a tombstone, a truncation, an event of another program) has a problem at the first missing
+ * event. `see` is called with every event whose body is present.
  */
 export async function verifyStream<State, Event extends StreamEvent, Command>(
   stores: Stores,
@@ -55,10 +55,7 @@ export async function verifyStream<State, Event extends StreamEvent, Command>(
   return { events, ok, head, erased, problems: all, digests, unchecked: recorded - digests }
 }
 
-/**
- * Proves the chain and the bodies of a stream whose events no aggregate folds, such as `log-meta`. The proof holds no
- * digests.
- */
+/** Proves the chain and bodies of a stream without an aggregate, such as `log-meta`. The proof has no digests. */
 export async function verifyChain(stores: Stores, stream: string): Promise<StreamProof> {
   const chain = new StreamVerifier(stream)
   let damage: LogError | null = null
@@ -80,7 +77,7 @@ function damageProblems(damage: LogError | null, events: number): Problem[] {
   return [{ revision: events, code: 'CHAIN', message: `${damage.message} (${good})` }]
 }
 
-/** The fault of the attachment that an event names; null: none. */
+/** The fault of an event's attachment; null: none. */
 async function attachmentFault(
   { log, blobs }: Stores,
   event: RecordedEvent,
@@ -93,8 +90,8 @@ async function attachmentFault(
 }
 
 /**
- * The events of a stream with their blobs; null: a blob is missing. Where bodies were erased meanwhile, also what came since: the
- * fact that names them is among that.
+ * The events of a stream with their blobs (null: the blob is missing). When a body is erased, a second pass reads the
+ * events appended since, because the fact that names the body may be among them.
  */
 async function* wholeStream({ log, blobs }: Stores, stream: string) {
   let erased = false
@@ -119,7 +116,7 @@ async function* wholeStream({ log, blobs }: Stores, stream: string) {
   }
 }
 
-/** The error, where it says that a blob is missing. */
+/** Returns a BLOB_MISSING error; rethrows every other error. */
 function missing(error: unknown): LogError {
   if (error instanceof LogError && error.code === 'BLOB_MISSING') return error
   throw error

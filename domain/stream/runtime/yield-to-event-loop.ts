@@ -1,13 +1,13 @@
 import type { Clock } from '../../ports/index.ts'
 
-/** How long others may be kept waiting, ms. */
+/** The longest time that other work on this thread waits, ms. */
 const HOLD_MS = 20
 
 export type YieldToEventLoop = () => Promise<void>
 
 /**
- * Gives way to everything else that waits for this thread, where work in parts has gone on for a while: call it after each
- * part. It measures itself with no clock of the run's: nothing that is decided or recorded depends on it.
+ * Returns a function to call after each part of long work. When the work has run for {@link HOLD_MS}, the function lets
+ * other work on this thread run. It measures real time, not the run's clock: no decision and no record depends on it.
  */
 export function yielder(clock: Pick<Clock, 'giveWay'> = {}): YieldToEventLoop {
   let since = performance.now()
@@ -25,10 +25,10 @@ export function yielder(clock: Pick<Clock, 'giveWay'> = {}): YieldToEventLoop {
   }
 }
 
-// Whether the time was up must not change the order of what waits, where the clock is a virtual one: it answers at once too.
+// A virtual clock also answers at once, so that real time does not change the order of waiting work.
 const AT_ONCE = Promise.resolve()
 
-/** The end of work in steps, with others served between them. */
+/** Runs a generator to its end and serves other work between its steps. */
 export async function inSteps<T>(work: Generator<undefined, T>, yieldToEventLoop: YieldToEventLoop): Promise<T> {
   for (;;) {
     const step = work.next()

@@ -7,8 +7,8 @@ import { type EventSources, readEvent } from '../../engine/queries/events.ts'
 import type { ApprovalRow } from './lists.ts'
 
 /**
- * The arguments that the model gave a call, from the answer that asked for it (`requested_revision` and `block` of its
- * row); null: none known, no JSON object, or erased.
+ * The arguments of a call, from the model's answer that requested it (`requested_revision` and `block` of its row);
+ * null: unknown, not a JSON object, or erased.
  */
 export async function argumentsOf(
   sources: EventSources,
@@ -17,21 +17,21 @@ export async function argumentsOf(
   block: number | null,
 ): Promise<JsonObject | null> {
   if (agentId === null || revision === null || block === null) return null
-  // The tables may have seen what the log has lost since.
+  // The tables may contain events that the log has lost.
   const event = await readEvent(sources, agentId, revision).catch(unlessFound)
   if (event === null) return null
   const asked = event.type === 'model_call_end' ? event.body?.content[block] : undefined
   return asked ? callArguments(asked) : null
 }
 
-/** The subject of an approval: the arguments of its call, or the permission that another agent asks for. */
+/** The subject of an approval: the arguments of its call, or the permission that an external agent asks for. */
 export const approvalArguments = async (sources: EventSources, row: ApprovalRow): Promise<JsonObject | null> =>
   (await argumentsOf(sources, row.agent_id, row.call_requested_revision, row.block)) ??
   (await outsideInput(sources, row.agent_id, row.call_requested_revision ?? row.requested_revision))
 
 /**
- * What another agent asks leave for, or gives a tool of keepup's, from the event that says so; null: erased, or it is none of
- * these.
+ * The input of an external agent's permission request, or of its call to a keepup tool, from the event that records it;
+ * null: erased, or another type of event.
  */
 export async function outsideInput(
   sources: EventSources,
@@ -50,7 +50,7 @@ export async function outsideInput(
   return null
 }
 
-/** Events of another agent that ask for something. */
+/** Events in which an external agent asks for something. */
 const ASKING: ReadonlySet<string> = new Set(['permission_requested', 'tool_call_requested'])
 
 const unlessFound = (error: unknown): null => {

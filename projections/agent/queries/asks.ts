@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Database } from '../../engine/schema/database.ts'
 import { reached } from './reached.ts'
 
-/** A call whose outcome is unknown, or the question that an agent waits for an answer to. Its arguments are in the log. */
+/** A call with unknown outcome, or a question that an agent has asked. The arguments are in the log. */
 export interface OpenCall {
   readonly run_id: string
   readonly agent_id: string

@@ -2,9 +2,9 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../engine/schema/database.ts'
 import { history } from '../../engine/schema/views.ts'
 
-// CheckpointManager (seed 000, 5.5): lists checkpoints and finds one; a fold of the log makes its state.
+// CheckpointManager (seed 000, 5.5): lists and finds checkpoints. Their state comes from a fold of the log.
 
-/** A checkpoint as its row shows it. `agent_id` is the source's where a fork inherited it. */
+/** The row of a checkpoint. `agent_id`: the source's id when a fork inherited the checkpoint. */
 export interface CheckpointRow {
   readonly id: string
   readonly agent_id: string
@@ -23,9 +23,7 @@ const COLUMNS = sql.raw(
   'c.agent_id, c.run_id, c.turn, c.revision, c.position, c.timestamp, c.tool_call_id, c.digest, c.fold',
 )
 
-/**
- * Rows of one agent. Steps are an index, unless a body that said one was erased: then all are counted out by the view.
- */
+/** Checkpoints of one agent. The view counts the steps if a body with a step was erased. */
 async function rowsOf(db: Kysely<Database>, agentId: string, where: RawBuilder<unknown>): Promise<CheckpointRow[]> {
   const erased = await db
     .selectFrom('checkpoint_rows')
@@ -46,14 +44,14 @@ async function rowsOf(db: Kysely<Database>, agentId: string, where: RawBuilder<u
   return rows.map(named)
 }
 
-/** An agent's own checkpoints in order of step, at most `limit` after the position `after` of the log. */
+/** An agent's own checkpoints in order of step: at most `limit` after the log position `after`. */
 export const listCheckpoints = (
   db: Kysely<Database>,
   agentId: string,
   { after = -1, limit = 100 }: { after?: number; limit?: number } = {},
 ): Promise<CheckpointRow[]> => rowsOf(db, agentId, sql`c.position > ${after} order by c.position limit ${limit}`)
 
-/** The checkpoint of a step, the agent's own or the one it inherited as a fork; null: none. */
+/** The checkpoint at a step, the agent's own or an inherited one; null: none. */
 export async function findCheckpoint(
   db: Kysely<Database>,
   agentId: string,
@@ -68,7 +66,7 @@ export async function findCheckpoint(
 
 const named = (row: Omit<CheckpointRow, 'id'>): CheckpointRow => ({ id: `${row.agent_id}.s${row.step}`, ...row })
 
-/** Which prefixes of which agents' streams make up an agent's history at a revision: its own first. */
+/** The parts of streams that form an agent's history at a revision: each stream up to `upto`, the agent's own first. */
 export async function historyOf(
   db: Kysely<Database>,
   agentId: string,
@@ -79,7 +77,7 @@ export async function historyOf(
   return rows
 }
 
-/** The cost of model calls up to a checkpoint, through forks; a late answer's figures stand in the place of its estimate. */
+/** The cost of model calls up to a checkpoint, through forks. The figures of a late answer replace its estimate. */
 export async function usageAt(db: Kysely<Database>, row: CheckpointRow) {
   const { rows } = await sql<{
     input: number
@@ -93,10 +91,10 @@ export async function usageAt(db: Kysely<Database>, row: CheckpointRow) {
   return { inputTokens: input, outputTokens: output, cost: nano / 1e9, nanoDollars: nano }
 }
 
-// The fragments are texts made for columns of an outer query; here the place is given as values.
+// The fragments are written for columns of an outer query; here they get literal values.
 function literal(fragment: (agent: string, revision: string) => string, agentId: string, revision: number) {
   if (!Number.isSafeInteger(revision)) throw new RangeError(`revision ${revision} is no whole number`)
-  // Its column, because that also says how its text compares.
+  // Compare with the column instead of a literal, because the column also defines the collation.
   const agent = `(select id from agents where id = '${agentId.replaceAll("'", "''")}')`
   return sql.raw(fragment(agent, String(revision)))
 }

@@ -5,13 +5,16 @@ import { SUMS, sumOf, type UsageSum } from './usage.ts'
 export type CostBy = 'model' | 'role' | 'day' | 'tool'
 
 export interface Cost {
-  /** Dearest first. `name`: '' where there is none, as of a run without a role or a turn without a call. */
+  /**
+   * Highest cost first; by day: in order of days. `name`: '' when there is none, for example a run without a role or a
+   * turn without a call.
+   */
   readonly rows: readonly { readonly name: string; readonly sum: UsageSum }[]
-  /** Every model call once. By tool it may be less than the sum of the rows. */
+  /** Counts every model call once. By tool, the sum of the rows may be greater. */
   readonly total: UsageSum
 }
 
-/** When an attempt ended, or began where it has not ended. */
+/** The end of an attempt, or its start when it has not ended. */
 const AT = sql<string>`coalesce(m.ended_at, m.started_at, '')`
 
 const NAMES: Record<CostBy, RawBuilder<string>> = {
@@ -26,8 +29,8 @@ const CALLED = sql`left join (select distinct agent_id, turn, tool_name from too
   on t.agent_id = m.agent_id and t.turn = m.turn`
 
 /**
- * The cost of model calls by a criterion, of all runs or of one, those that ended at or after `since`. By tool a turn counts in
- * full for every tool that it called.
+ * The cost of model calls by a criterion, of all runs or of one, for calls that ended at or after `since`. By tool, a
+ * turn counts fully for every tool that it called.
  */
 export async function costBy(
   db: Kysely<Database>,

@@ -3,13 +3,13 @@ import type { ArtifactRow, Database } from '../../engine/schema/database.ts'
 import type { Row } from '../../engine/schema/tables.ts'
 import { reached } from './reached.ts'
 
-/** Streams, of all runs or of one, that stopped at an event this program cannot take, oldest first. */
+/** Parked streams, of all runs or of one, oldest first. */
 export function listParked(db: Kysely<Database>, runId?: string): Promise<Row<'parked'>[]> {
   const query = db.selectFrom('parked').selectAll().orderBy('position')
   return (runId === undefined ? query : query.where('run_id', '=', runId)).execute()
 }
 
-/** Documents in the order of their creation; at most `limit` after the position `after`. */
+/** Documents in order of creation: at most `limit` after the position `after`. */
 export function listDocuments(
   db: Kysely<Database>,
   { after, limit = 100 }: { after?: number; limit?: number },
@@ -18,7 +18,7 @@ export function listDocuments(
   return (after === undefined ? query : query.where('started', '>', after)).execute()
 }
 
-/** Artifacts of a run or of an agent, in order of their (last) registration; at most `limit` after the position `after`. */
+/** Artifacts of a run or an agent, in order of last registration: at most `limit` after the position `after`. */
 export function listArtifacts(
   db: Kysely<Database>,
   { runId, agentId, after, limit = 100 }: { runId?: string; agentId?: string; after?: number; limit?: number },
@@ -30,15 +30,15 @@ export function listArtifacts(
   return query.execute()
 }
 
-/** An approval, and the place of its call's arguments: see {@link argumentsOf} in checkpoint.ts. */
+/** An approval, and the place of its call's arguments (see `argumentsOf` in arguments.ts). */
 export type ApprovalRow = Row<'approvals'> & {
   readonly call_requested_revision: number | null
   readonly block: number | null
 }
 
 /**
- * Approvals in the order in which they were asked for: of a run, of a call, in a state; at most `limit` after the position
- * `after`. `pending`: only approvals that a call still waits for.
+ * Approvals in order of request, of a run, of a call or in a state: at most `limit` after the position `after`.
+ * `pending`: only approvals that a call still waits for.
  */
 export function listApprovals(
   db: Kysely<Database>,

@@ -2,10 +2,9 @@ import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../engine/schema/database.ts'
 import { OPEN_CALL, PAUSED } from '../waiting-view.ts'
 
-/** Names of the state machine (seed 000, section 6). */
+/** States of the state machine (seed 000, section 6). */
 export type MachineState = 'IDLE' | 'THINKING' | 'TOOL_WAIT' | 'OBSERVATION' | 'RECOVERY' | 'DONE' | 'ERROR'
 
-/** The state of an agent. */
 export interface AgentStatus {
   readonly machineState: MachineState
   readonly paused: boolean
@@ -14,11 +13,11 @@ export interface AgentStatus {
 const calls = (where: string) =>
   `exists (select 1 from tool_calls t where t.agent_id = a.id and t.turn = a.turn and ${where})`
 
-/** An input came before the end of the turn that asked: the agent continues with it and does not wait. */
+/** An input arrived before the end of the turn with the question, so the agent continues and does not wait. */
 const HEARD = `exists (select 1 from inputs i where i.agent_id = a.id and i.revision > a.last_read
   and i.revision < (select max(c.revision) from checkpoint_rows c where c.agent_id = a.id))`
 
-/** The state that the fold gives, from the rows: the state itself is in no column. */
+/** Computes the state of the fold from rows, because no column contains it. */
 const STATE = `case
   when a.status = 'completed' then 'DONE'
   when a.status = 'failed' then 'ERROR'
@@ -33,7 +32,7 @@ const STATE = `case
     then 'OBSERVATION'
   else 'THINKING' end`
 
-/** The state of each agent of some runs. */
+/** The state of each agent of the given runs, by agent. */
 export async function machineStates(
   db: Kysely<Database>,
   runIds: readonly string[],

@@ -2,18 +2,18 @@ import type { Kysely } from 'kysely'
 import type { Database } from '../../engine/schema/database.ts'
 import type { Row } from '../../engine/schema/tables.ts'
 
-/** A message, and what became of it as far as the tables know. */
+/** A message, and its outcome according to the tables. */
 export interface MessageRow {
   readonly message: Row<'messages'>
-  /** Agents that have taken it, in the order of their ids. */
+  /** Agents that have received it, in order of their ids. */
   readonly receivedBy: readonly string[]
-  /** Why its recipient has not taken it. */
+  /** Why the recipient's stream has refused the delivery. */
   readonly bounced: string | null
-  /** Why its recipient has refused it, or will not answer it. */
+  /** Why the recipient has refused it, or will not answer it. */
   readonly refused: string | null
 }
 
-/** The messages of a run in the order of the log; at most `limit` after the position `after`. */
+/** The messages of a run in log order: at most `limit` after the position `after`. */
 export async function listMessages(
   db: Kysely<Database>,
   { runId, after, limit }: { runId: string; after?: number | undefined; limit: number },

@@ -2,14 +2,14 @@ import type { Kysely } from 'kysely'
 import { agentStream } from '../../../domain/log/ids.ts'
 import type { Database } from '../../engine/schema/database.ts'
 
-/** An agent that has not ended and of whose birth its parent knows nothing (any more): no process drives it. */
+/** An unfinished agent whose parent has no record of its birth, so no process drives it. */
 export interface Orphan {
   readonly agentId: string
   readonly runId: string
   readonly parentId: string
 }
 
-/** The orphans of all runs, by id. Where the parent's stream is parked, nothing is said of its children. */
+/** The orphans of all runs, by id. Children of a parked parent are left out, because its rows are incomplete. */
 export async function listOrphans(db: Kysely<Database>): Promise<Orphan[]> {
   const found = await db
     .selectFrom('agents as a')

@@ -2,14 +2,14 @@ import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../engine/schema/database.ts'
 import { inheritedRole } from '../../engine/schema/views.ts'
 
-/** One agent on the way from a run's root to another one. */
+/** One agent on the path from a run's root to another agent. */
 export interface Ancestor {
   readonly agentId: string
-  /** Null: it has none. */
+  /** Null: no role. */
   readonly role: string | null
 }
 
-/** The way to each of some agents from the root of its run: the root first, the agent last. */
+/** The path from its run's root to each of the given agents: the root first, the agent last. */
 export async function agentPaths(
   db: Kysely<Database>,
   agentIds: readonly string[],
@@ -28,7 +28,6 @@ export async function agentPaths(
   )
 }
 
-/** Rows about agents, with the way to each of them. */
 export interface WithPaths<T> {
   readonly rows: readonly T[]
   readonly paths: ReadonlyMap<string, readonly Ancestor[]>

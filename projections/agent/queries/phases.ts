@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../engine/schema/database.ts'
 import { history } from '../../engine/schema/views.ts'
 
-/** The phase that each agent of some runs is in; a fork that has not moved is where its source was. */
+/** The current phase of each agent of the given runs. A fork without its own phase change has its source's phase. */
 export async function phasesOf(db: Kysely<Database>, runIds: readonly string[]): Promise<Map<string, string | null>> {
   if (runIds.length === 0) return new Map()
   const latest = sql.raw(`(${history('a.id', '9007199254740991')}

@@ -2,10 +2,10 @@ import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../engine/schema/database.ts'
 import { history } from '../../engine/schema/views.ts'
 
-/** A child that had ended before the fork, as its source recorded it: it belongs to the source's run. */
+/** A child that ended before the fork, as recorded by the source. It belongs to the source's run. */
 export interface RecordedChild {
   readonly agentId: string
-  /** The agent whose stream recorded it. */
+  /** The agent whose stream recorded the child. */
   readonly parentId: string
   readonly runId: string
   readonly role: string | null
@@ -13,7 +13,7 @@ export interface RecordedChild {
   readonly code: string | null
 }
 
-/** The ended children that a run inherits as a fork, in the order of their births. Nothing drives them again. */
+/** The ended children that a fork inherits, in order of birth. No driver runs them again. */
 export async function recordedChildren(db: Kysely<Database>, runId: string): Promise<RecordedChild[]> {
   const { rows } = await sql<RecordedChild>`select n.child_id as "agentId", n.agent_id as "parentId",
       n.run_id as "runId", n.role, n.status, n.code

@@ -1,19 +1,19 @@
 import type { Kysely } from 'kysely'
 import type { Database } from '../../engine/schema/database.ts'
 
-/** A restore of files whose end is not recorded: it is at work, or its process was lost and files may be half put back. */
+/** A restore of files without a recorded end: it is running, or its process was lost midway. */
 export interface Unended {
   readonly runId: string
   readonly agentId: string
-  /** Null: a tree was named. */
+  /** Null: the request named a tree. */
   readonly step: number | null
   readonly tree: string | null
-  /** The version that holds the files as they were before. */
+  /** The version with the files as they were before the restore. */
   readonly replaces: string | null
   readonly requestedAt: string
 }
 
-/** The restores that have not ended, of each agent the last one, by the agent. */
+/** The last unended restore of each agent, in order of agents. */
 export async function listRestoring(db: Kysely<Database>): Promise<Unended[]> {
   const rows = await db
     .selectFrom('restores')

@@ -6,26 +6,26 @@ import type { Waiting } from './waiting.ts'
 
 export type RunStatus = 'active' | 'recovering' | 'completed' | 'failed'
 
-/** Which runs a list shows; a run is shown where all of it holds. */
+/** Filters a list of runs. A run must match all members. */
 export interface RunFilter {
   readonly status?: RunStatus
-  /** The code that the run ended with, such as CANCELLED. */
+  /** The code at the end of the run, for example CANCELLED. */
   readonly error?: string
   readonly role?: string
-  /** The model that the run asks for. */
+  /** The requested model. */
   readonly model?: string
-  /** It has cost more than this, in nano-dollars. */
+  /** Minimum cost, exclusive, in nano-dollars. */
   readonly over?: number
-  /** A file that a call of it read or wrote: a path in the workspace, or an absolute one. */
+  /** A file that one of the run's calls read or wrote: a path in the workspace, or an absolute path. */
   readonly file?: string
-  /** The person who started it, decided an approval of it, or gave it input. */
+  /** The person who started the run, decided one of its approvals, or gave it input. */
   readonly person?: string
-  /** When it was started, ISO 8601; `until` is exclusive. */
+  /** Time of the start, ISO 8601; `until` is exclusive. */
   readonly since?: string
   readonly until?: string
-  /** The beginning of its id. */
+  /** The beginning of the run's id. */
   readonly prefix?: string
-  /** An agent of it waits for one of these. */
+  /** An agent of the run waits for one of these reasons. */
   readonly waiting?: readonly Waiting['for'][]
   /** See {@link saying}. */
   readonly text?: string
@@ -36,11 +36,11 @@ export type RunsQuery<O> = SelectQueryBuilder<Database, 'runs', O>
 /** Sorts after every character. */
 const LAST = '\u{10ffff}'
 
-/** Narrows a query of `runs` to those that the filter wants, but for its text. */
+/** Applies a filter to a query of `runs`, except `text`. */
 export function filtered<O>(query: RunsQuery<O>, f: RunFilter): RunsQuery<O> {
   let q = query
   if (f.status !== undefined) q = q.where('status', '=', f.status)
-  // As text, so that the partial index is used.
+  // A literal instead of a parameter, so that the partial index is used.
   if (f.error === 'CANCELLED') q = q.where(sql<boolean>`code = 'CANCELLED'`)
   else if (f.error !== undefined) q = q.where('code', '=', f.error)
   if (f.role !== undefined) q = q.where(ownOrInherited('role', f.role))
@@ -60,7 +60,7 @@ export function filtered<O>(query: RunsQuery<O>, f: RunFilter): RunsQuery<O> {
   return q
 }
 
-/** A fork's row has only what it changed; the rest is that of the run it began with. */
+/** A fork's row has only changed values; unchanged ones come from the run that its history began with. */
 function ownOrInherited(column: 'role' | 'model', value: string): RawBuilder<boolean> {
   const name = sql.ref(column)
   return sql<boolean>`(id in (select id from runs where ${name} = ${value} union all
@@ -80,7 +80,7 @@ function runsOfPerson(person: string): RawBuilder<unknown> {
     union all select run_id from standing_approvals where ${sql.ref('by')} in ${said}`
 }
 
-/** Calls whose intent is recorded: a call that was refused has touched nothing. */
+/** Only calls with a recorded intent: a refused call has touched nothing. */
 function runsWithFile(file: string): RawBuilder<unknown> {
   const touched = sql`select f.run_id from touched_files f
     join tool_calls t on t.agent_id = f.agent_id and t.id = f.tool_call_id and t.ran = 1`
@@ -94,8 +94,8 @@ function runsWithFile(file: string): RawBuilder<unknown> {
 const asciiLower = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 
 /**
- * Those of some runs in which a text occurs, without regard to the case of A to Z: in their result, in what people said to
- * them, and in the model's answers, of each input and answer in its first 500 characters.
+ * The runs that contain a text, ignoring the case of A to Z: in their summary, in people's inputs (first 500
+ * characters) and in the model's answers (first 200 characters).
  */
 export async function saying(db: Kysely<Database>, ids: readonly string[], text: string): Promise<Set<string>> {
   if (ids.length === 0) return new Set()
@@ -109,5 +109,5 @@ export async function saying(db: Kysely<Database>, ids: readonly string[], text:
   return new Set(rows.map((row) => row.id))
 }
 
-/** Does a text hold another, as {@link saying} compares them? */
+/** Whether a text contains another, compared as in {@link saying}. */
 export const holdsText = (whole: string, part: string): boolean => asciiLower(whole).includes(asciiLower(part))

@@ -8,32 +8,32 @@ import { callsOf, type RunSummary, summaries } from './runs.ts'
 import { NOTHING, plus, type UsageSum, usageBy } from './usage.ts'
 import { waitingOf } from './waiting.ts'
 
-/** An agent in its run's tree. `own`: what it used itself; `total`: with all that descend from it. */
+/** An agent in its run's tree. `own`: its own usage; `total`: including all of its descendants. */
 export interface AgentNode extends AgentStatus {
   readonly agent: LineageRow
   readonly phase: string | null
   readonly own: UsageSum
   readonly total: UsageSum
-  /** Its limits, and the use of it, its children and late answers; null: they are not known. */
+  /** The agent's limits, and the usage of itself, its children and late answers; null: unknown. */
   readonly budget: BudgetRow | null
-  /** Requested tool calls, its own and with all that descend from it. */
+  /** Requested tool calls, of the agent itself and including all of its descendants. */
   readonly ownCalls: number
   readonly totalCalls: number
-  /** Its parent has gone on without it, and knows of no end. */
+  /** The parent has continued without this agent, and knows no end of it. */
   readonly unreached: boolean
   readonly children: readonly AgentNode[]
 }
 
 export interface RunShown extends RunSummary {
-  /** Usually one; an agent whose parent's stream is parked at its first event is listed beside the root. */
+  /** Usually one root. If a parent's stream is parked at its first event, its children are listed next to the root. */
   readonly tree: readonly AgentNode[]
   readonly gates: readonly Row<'gate_checks'>[]
   readonly standing_approvals: readonly Row<'standing_approvals'>[]
-  /** A person or a limit has asked for its end. */
+  /** A person or a limit has requested the end of the run. */
   readonly cancelling: boolean
-  /** The files are being put back, or its process was lost on the way; null: neither. */
+  /** A running restore of files, or one whose process was lost; null: none. */
   readonly restoring: Pick<Row<'restores'>, 'step' | 'tree' | 'replaces'> | null
-  /** Its start asked for any driver there is. */
+  /** The start asked for any available driver. */
   readonly driveRequested: boolean
 }
 
@@ -69,7 +69,7 @@ export async function showRun(db: Kysely<Database>, runId: string): Promise<RunS
   return { ...summary!, tree, gates, standing_approvals, cancelling, driveRequested, restoring: restoring ?? null }
 }
 
-/** The agents of a run, children under their parents; empty where there is no such run. */
+/** The agents of a run, children under their parents; empty for an unknown run. */
 export async function treeOf(db: Kysely<Database>, runId: string): Promise<AgentNode[]> {
   const agents = await db.selectFrom('agent_lineage').selectAll().where('run_id', '=', runId).orderBy('id').execute()
   const births = await db
@@ -103,14 +103,14 @@ export async function treeOf(db: Kysely<Database>, runId: string): Promise<Agent
   return (childrenOf.get(null) ?? []).map(node)
 }
 
-/** The tree of a run, with what its agents wait for; of a fork also the children that its source had before. */
+/** The tree of a run, with the reasons why its agents wait. For a fork also the children that ended before it. */
 export const showTree = async (db: Kysely<Database>, runId: string) => ({
   tree: await treeOf(db, runId),
   waiting: (await waitingOf(db, [runId])).get(runId) ?? [],
   recorded: await recordedChildren(db, runId),
 })
 
-/** The last revision that was folded of each of a run's agents, the root first. */
+/** The last folded revision of each of a run's agents, the root first. */
 export async function agentHeads(db: Kysely<Database>, runId: string): Promise<{ id: string; revision: number }[]> {
   return db
     .selectFrom('agents')

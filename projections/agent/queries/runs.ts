@@ -16,7 +16,7 @@ export interface RunSummary extends Row<'runs'> {
   /** Steps and revision of the root agent. */
   readonly step: number
   readonly revision: number
-  /** Calls of all its agents that have begun or ended. */
+  /** Calls of all the run's agents that have begun or ended. */
   readonly toolCalls: number
   readonly updated_at: string
   readonly usage: UsageSum
@@ -25,22 +25,22 @@ export interface RunSummary extends Row<'runs'> {
   readonly phase: string | null
   readonly machineState: MachineState
   readonly paused: boolean
-  /** Parked streams that its rows depend on: of its agents, and of those that its forks have their beginning from. */
+  /** Parked streams that the run's rows depend on: those of its agents, and those that its forks inherit. */
   readonly incomplete: number
 }
 
 export interface RunsPage {
   readonly runs: readonly RunSummary[]
-  /** The last run of the page: the next page follows its `started`. Null: this page is the last. */
+  /** The last run of the page: the next page follows its `started`. Null: this is the last page. */
   readonly last: Row<'runs'> | null
 }
 
-/** A text is looked for in so many runs at a time, so that no page takes long, however rare it is. */
+/** The maximum number of runs that a text search examines per page. It bounds the time for rare texts. */
 export const LOOKED_THROUGH = 2000
 
 /**
- * Runs, newest first. `limit`: 1 to 500, default 50; `after`: `started` of the last run of the page before. Where a text is
- * looked for, a page looks through {@link LOOKED_THROUGH} runs at most: it may hold few runs, or none, and have a next one.
+ * Runs, newest first. `limit`: 1 to 500, default 50; `after`: `started` of the last run of the previous page. A text
+ * search examines at most {@link LOOKED_THROUGH} runs per page, so a page with few or no runs may have a next page.
  */
 export async function listRuns(
   db: Kysely<Database>,
@@ -64,7 +64,7 @@ export async function listRuns(
   return { runs: await summaries(db, page), last: found.length > limit ? (page.at(-1) ?? null) : full }
 }
 
-/** Rows of `runs` as lists and the page of a run show them. */
+/** Summaries of rows of `runs`, for lists and for the page of a run. */
 export async function summaries(db: Kysely<Database>, rows: readonly Row<'runs'>[]): Promise<RunSummary[]> {
   if (rows.length === 0) return []
   const ids = rows.map((row) => row.id)
@@ -120,7 +120,7 @@ export async function summaries(db: Kysely<Database>, rows: readonly Row<'runs'>
   })
 }
 
-/** How many parked streams each of some runs depends on. An inherited part that ends before the parked event is whole. */
+/** The number of parked streams that each run depends on. A parked event after the inherited part does not count. */
 async function incompleteOf(db: Kysely<Database>, runIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const inherits = sql`select run_id as run, forked_from as agent, forked_revision as upto from agents
     where forked_from is not null and run_id in (${sql.join(runIds)})`
@@ -137,10 +137,7 @@ async function incompleteOf(db: Kysely<Database>, runIds: readonly string[]): Pr
   return new Map(rows.map(({ run, parked }) => [run, parked]))
 }
 
-/**
- * Tool calls of the agents of some runs, by agent; without those that have not begun, such as one that waits for an
- * approval.
- */
+/** Tool calls of the given runs' agents, by agent. Calls that have not begun do not count. */
 export async function callsOf(db: Kysely<Database>, runIds: readonly string[]) {
   const rows = await db
     .selectFrom('tool_calls')
@@ -155,7 +152,7 @@ export async function callsOf(db: Kysely<Database>, runIds: readonly string[]) {
   return new Map(rows.map((row) => [row.agent_id, row]))
 }
 
-/** Role and model of the runs that forks began with; a fork's own row has only what it changed. */
+/** Role and model of the runs that forks began with. A fork's own row has only changed values. */
 async function inheritedOf(db: Kysely<Database>, origin: ReadonlyMap<string, string>) {
   const ids = [...new Set(origin.values())]
   const rows = await db.selectFrom('runs').select(['id', 'role', 'model']).where('id', 'in', ids).execute()
@@ -165,7 +162,7 @@ async function inheritedOf(db: Kysely<Database>, origin: ReadonlyMap<string, str
 async function tasksOf(db: Kysely<Database>, origin: ReadonlyMap<string, string>): Promise<Map<string, string | null>> {
   const firsts = await db
     .selectFrom('inputs')
-    // SQLite and its like give the bare column of the row that holds the minimum only by accident, so it is joined.
+    // A join, because only SQLite returns the bare column of the row with the minimum.
     .innerJoin(
       (inner) =>
         inner
@@ -182,7 +179,7 @@ async function tasksOf(db: Kysely<Database>, origin: ReadonlyMap<string, string>
   return new Map([...origin].map(([id, source]) => [id, previews.get(source) ?? null]))
 }
 
-/** The run that a fork's history began with, through forks of forks. */
+/** The run that each row's history began with, through forks of forks. */
 async function originsOf(db: Kysely<Database>, rows: readonly Row<'runs'>[]): Promise<Map<string, string>> {
   const origin = new Map(rows.map((row) => [row.id, row.forked_from ?? row.id]))
   let open = [...new Set(rows.flatMap((row) => row.forked_from ?? []))]

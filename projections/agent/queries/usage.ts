@@ -1,20 +1,20 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../engine/schema/database.ts'
 
-/** Sums over model calls: tokens split as the provider bills them, nano-dollars, and how much of it is not certain. */
+/** Sums over model calls: tokens by price class, cost in nano-dollars, and the uncertain part. */
 export interface UsageSum {
-  /** Attempts that reached an end or are in flight. */
+  /** All attempts, including those in flight. */
   readonly calls: number
   readonly input: number
   readonly output: number
   readonly cacheRead: number
   readonly cacheWrite: number
   readonly nanoDollars: number
-  /** Calls of unknown cost: `nanoDollars` is without them. */
+  /** Calls of unknown cost; `nanoDollars` excludes them. */
   readonly unpriced: number
-  /** Runs of other agents that have reported no usage: the tokens are without them. */
+  /** Runs of external agents that have reported no usage; the token counts exclude them. */
   readonly untold: number
-  /** The part of the above whose driver died before the outcome was recorded: estimates. */
+  /** The part whose driver died before the outcome was recorded: estimates. */
   readonly inDoubt: { readonly calls: number; readonly tokens: number; readonly nanoDollars: number }
   /** Calls whose figures were erased with their bodies. */
   readonly erased: number
@@ -45,7 +45,7 @@ export const SUMS = [
   total('cache_read').as('cacheRead'),
   total('cache_write').as('cacheWrite'),
   total('nano_dollars').as('nanoDollars'),
-  // Another agent is one model call in turn 0. A failed call of keepup's own agents has used nothing.
+  // A run of an external agent is one model call in turn 0. A failed call of keepup's own agents has used nothing.
   sql<number>`coalesce(sum(case when nano_dollars is null and (input is not null or turn = 0) then 1 else 0 end), 0)`.as(
     'unpriced',
   ),
@@ -63,7 +63,7 @@ export const sumOf = ({ lostCalls, lostTokens, lostNanoDollars, ...sums }: Summe
   inDoubt: { calls: lostCalls, tokens: lostTokens, nanoDollars: lostNanoDollars },
 })
 
-/** Usage of some runs, by a column of `model_calls`: the run, the agent or the model. Lost attempts count. */
+/** Usage of the given runs by a column of `model_calls`: run, agent or model. Includes lost attempts. */
 export async function usageBy(
   db: Kysely<Database>,
   by: 'run_id' | 'agent_id' | 'model',

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Database } from '../../engine/schema/database.ts'
 import { reached } from './reached.ts'
 
-/** One reason why an agent waits: for a person, or for its models to serve again (`model`). */
+/** One reason why an agent waits: for a person, or until its models answer again (`model`). */
 export interface Waiting {
   readonly agentId: string
   readonly for: 'input' | 'approval' | 'doubt' | 'pause' | 'model'
@@ -10,7 +10,7 @@ export interface Waiting {
   readonly toolCallId: string | null
 }
 
-/** Every reason why the agents of some runs wait, by run. */
+/** Every reason why agents of the given runs wait, by run. */
 export async function waitingOf(db: Kysely<Database>, runIds: readonly string[]): Promise<Map<string, Waiting[]>> {
   if (runIds.length === 0) return new Map()
   const rows = await db

@@ -9,8 +9,8 @@ type Agent = Partial<Row<'agents'>>
 type Changes = BodyOf<'forked'>['changes']
 
 /**
- * Changes of `agents`. Only finished agents have bodies erased, so an `error` without a residue ended the run (a later end
- * overrides it).
+ * Changes of `agents`. Bodies are erased only in finished agents, so an `error` without a residue ended the run (a
+ * later end overrides it).
  */
 export function agents(e: ProjectedEvent): Change[] {
   const here: Agent = { revision: e.revision, updated_at: e.time }
@@ -52,7 +52,7 @@ function created(e: Extract<ProjectedEvent, { type: 'agent_started' | 'forked' }
   }
 }
 
-/** Members that a fork did not change are its source's. */
+/** A fork inherits unchanged members (-1) from its source. */
 const budgetOfFork = ({ tokens, nanoDollars }: Changes['budget'] = {}): Agent => ({
   budget_tokens: tokens === undefined ? -1 : tokens,
   budget_nano_dollars: nanoDollars === undefined ? -1 : nanoDollars,

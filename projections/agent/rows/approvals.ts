@@ -2,7 +2,6 @@ import { type Change, put, set } from '../../engine/changes/change.ts'
 import { actorText } from '../../engine/text.ts'
 import type { ProjectedEvent } from './event.ts'
 
-/** Changes of `approvals`: what was asked, who decided, why. */
 export function approvals(e: ProjectedEvent): Change[] {
   const key = { agent_id: e.agentId, tool_call_id: e.toolCallId ?? '' }
   const birth = { run_id: e.runId, turn: e.turn }
@@ -19,7 +18,7 @@ export function approvals(e: ProjectedEvent): Change[] {
           requested_at: e.time,
           requested_revision: e.revision,
           requested_position: e.position,
-          // A call of its own again: what was decided before is in the events.
+          // A second request for the call: the earlier decision is in the events only.
           decided_at: null,
           decided_by: null,
           decided_claimed: null,

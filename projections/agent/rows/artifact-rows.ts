@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../domain/log/json.ts'
 import { type Change, put } from '../../engine/changes/change.ts'
 import type { ProjectedEvent } from './event.ts'
 
-/** The content of an item of a call's `artifacts`; null where it is not known any more. */
+/** The content of one item in a call's `artifacts`; null when it is unknown. */
 function contentOf(args: JsonObject | null | undefined, item: number): string | null {
   const items = args?.artifacts
   const found = Array.isArray(items) ? items[item] : null
@@ -11,8 +11,8 @@ function contentOf(args: JsonObject | null | undefined, item: number): string | 
 }
 
 /**
- * ArtifactManager, its table: changes of `artifact_rows`. Registering the same id again shows the newest; one of which nothing is left is in the
- * events only.
+ * Changes of `artifact_rows`, the table of ArtifactManager. The row shows the newest registration of an id. A
+ * registration without a residue has no row.
  */
 export function artifactRows(e: ProjectedEvent): Change[] {
   if (e.type !== 'artifact_registered' || !e.body) return []

@@ -1,7 +1,7 @@
 import { type Change, put } from '../../engine/changes/change.ts'
 import type { ProjectedEvent } from './event.ts'
 
-/** Changes of `checkpoint_rows`: the event of a tool outcome or turn boundary is the checkpoint. */
+/** Changes of `checkpoint_rows`. Every tool outcome and turn end is a checkpoint. */
 export function checkpointRows(e: ProjectedEvent): Change[] {
   if (e.type !== 'tool_call_end' && e.type !== 'turn_end') return []
   return [

@@ -8,7 +8,7 @@ import type { ProjectedEvent } from './event.ts'
 const OF_A_CALL = /^(tool_call|approval)_/
 const TYPES = { versions, upcast, bodyFault }
 
-/** An event as the row rules take it, or the reason why it must park its stream. `bytes` null: erased, except for `residue`. */
+/** Decodes an event, or returns the reason to park its stream. `bytes` null: erased; `residue`: what remains. */
 export function decode(
   event: RecordedEvent,
   bytes: Uint8Array | null,

@@ -3,7 +3,7 @@ import { type Change, put } from '../../engine/changes/change.ts'
 import { cut } from '../../engine/text.ts'
 import type { ProjectedEvent } from './event.ts'
 
-// Tables with a row per event that no later event changes.
+// Tables with one row per event. No later event changes the row.
 
 const key = (e: ProjectedEvent) => ({ agent_id: e.agentId, revision: e.revision })
 
@@ -18,7 +18,6 @@ export function phases(e: ProjectedEvent): Change[] {
   return [put('phases', key(e), { from_phase: from ?? null, phase: to ?? null, summary: summary ?? null, at: e.time })]
 }
 
-/** Changes of `gate_checks`. */
 export function gateChecks(e: ProjectedEvent): Change[] {
   if (e.type !== 'gate_checked') return []
   return [
@@ -39,7 +38,6 @@ export function modelRoutes(e: ProjectedEvent): Change[] {
   return [put('model_routes', key(e), { turn: e.turn, requested, resolved, reason, policy, purpose, at: e.time })]
 }
 
-/** Changes of `workspace_versions`. */
 export function workspaceVersions(e: ProjectedEvent): Change[] {
   if (e.type !== 'workspace_versioned') return []
   const tree = e.body && 'tree' in e.body ? e.body.tree : null
@@ -48,7 +46,7 @@ export function workspaceVersions(e: ProjectedEvent): Change[] {
   return [put('workspace_versions', key(e), { step: e.body?.step ?? null, tree, ...why, at: e.time })]
 }
 
-/** Changes of `context_variables`; a fork's own values only, the inherited ones stay with its source. */
+/** Changes of `context_variables`. A fork has rows for its own values only; the inherited ones stay with its source. */
 export function contextVariables(e: ProjectedEvent): Change[] {
   const value = (name: string, json: unknown) =>
     put(

@@ -58,7 +58,6 @@ export function changesOf(event: ProjectedEvent): Change[] {
   return changes
 }
 
-/** How an agent's stream becomes rows. */
 export const agentRows: StreamKind<ProjectedEvent> = {
   minReader: minReaderIn,
   decode,

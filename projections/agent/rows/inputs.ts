@@ -3,7 +3,7 @@ import { type Change, put } from '../../engine/changes/change.ts'
 import { actorText, cut } from '../../engine/text.ts'
 import type { ProjectedEvent } from './event.ts'
 
-/** Changes of `inputs`: the beginning of each input, for lists. */
+/** Changes of `inputs`. `preview`: the first 500 characters. */
 export function inputs(e: ProjectedEvent): Change[] {
   if (e.type !== 'user_input') return []
   return [

@@ -5,9 +5,7 @@ import type { Row } from '../../engine/schema/tables.ts'
 import { cut } from '../../engine/text.ts'
 import type { ProjectedEvent } from './event.ts'
 
-// Rows of messages between agents.
-
-/** Changes of `messages`: where a message was first recorded. */
+/** Changes of `messages`: one row, in the stream that recorded the message first. */
 export function messages(e: ProjectedEvent): Change[] {
   if (!e.body) return []
   const losses = 'losses' in e.body ? e.body.losses : undefined
@@ -34,7 +32,7 @@ export function messages(e: ProjectedEvent): Change[] {
       return [row(e, { id, sender: e.body.from, type: 'event', topic: e.body.topic, ...said(e.body.payload) })]
     case 'message_received': {
       const { origin, from, type, topic, correlationId, payload = null } = e.body
-      // The root hears of a message to a topic after its publication.
+      // The root also receives messages to topics; the publication gives their row.
       if (origin !== undefined || e.body.id.split('+')[0] !== id) return []
       return [
         row(e, {
@@ -52,7 +50,6 @@ export function messages(e: ProjectedEvent): Change[] {
   }
 }
 
-/** Changes of `message_receipts`. */
 export function messageReceipts(e: ProjectedEvent): Change[] {
   if (e.type !== 'message_received' || !e.body) return []
   const key = { agent_id: e.agentId, revision: e.revision }

@@ -7,14 +7,14 @@ import type { ProjectedEvent } from './event.ts'
 
 type Call = Partial<Row<'model_calls'>>
 
-/** Characters of an answer. They are the largest part of the tables, and the whole text is in the log. */
+/** Length of an answer's preview, in characters. Previews are the largest part of the tables. */
 const PREVIEW = 200
 
 /** Changes of `model_calls`, one row per attempt. The bill and all usage are sums over these rows. */
 export function modelCalls(e: ProjectedEvent): Change[] {
   switch (e.type) {
     case 'model_call_start':
-      // Without its number it would make a second row beside that of its outcome.
+      // Without the attempt's number, this row would be a second one next to the row of its outcome.
       if (!e.body) return []
       return [
         attempt(e, e.body.attempt, {
@@ -56,7 +56,7 @@ export function modelCalls(e: ProjectedEvent): Change[] {
         }),
       ]
     case 'model_late': {
-      // The revision of its loss stays: later checkpoints show the cost of the attempt.
+      // Keeps the revision of the loss: later checkpoints show the cost of the attempt.
       if (!e.body) return [attempt(e, undefined, { status: 'ended' })]
       const { usage, nanoDollars, servedBy, requestId } = e.body
       const figures = {
@@ -80,7 +80,8 @@ function attempt(e: ProjectedEvent, number: number | undefined, columns: Call): 
   return put('model_calls', key, e.erased ? { ...columns, erased: 1 } : columns, { run_id: e.runId })
 }
 
-// An outcome's commandId is its effect's id, which ends in the attempt; the only trace of the number when the body was erased.
+// An outcome's commandId is the id of its effect, which ends with the attempt's number. Only the commandId keeps the
+// number when the body was erased.
 function numberOf(e: ProjectedEvent): number {
   const match = /#(\d+)$/.exec(e.commandId)
   const number = match ? Number(match[1]) : 0

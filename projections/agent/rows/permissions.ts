@@ -1,7 +1,7 @@
 import { type Change, put, set } from '../../engine/changes/change.ts'
 import type { ProjectedEvent } from './event.ts'
 
-/** Changes of `permissions`: what people have permitted beyond an agent's policy, and how each permission ended. */
+/** Changes of `permissions`: permissions that people granted beyond an agent's policy, and the end of each. */
 export function permissions(e: ProjectedEvent): Change[] {
   const key = (call: string) => ({ agent_id: e.agentId, tool_call_id: call })
   switch (e.type) {

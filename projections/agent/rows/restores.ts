@@ -2,7 +2,7 @@ import { type Change, put, set } from '../../engine/changes/change.ts'
 import { actorText } from '../../engine/text.ts'
 import type { ProjectedEvent } from './event.ts'
 
-/** Changes of `restores`: who put the files of which version back, and how that ended. */
+/** Changes of `restores`: who restored the files of which version, and with which outcome. */
 export function restores(e: ProjectedEvent): Change[] {
   if (e.type === 'restore_requested')
     return [

@@ -3,7 +3,7 @@ import { type Change, put, set } from '../../engine/changes/change.ts'
 import { actorText } from '../../engine/text.ts'
 import type { ProjectedEvent } from './event.ts'
 
-/** Changes of `runs`: the root agent, which bears the run's id, speaks for the run. */
+/** Changes of `runs`, from the events of the root agent, which has the run's id. */
 export function runs(e: ProjectedEvent): Change[] {
   if (e.agentId !== e.runId) return []
   const key = { id: e.runId }

@@ -1,7 +1,7 @@
 import { type Change, put } from '../../engine/changes/change.ts'
 import type { ProjectedEvent } from './event.ts'
 
-/** Changes of `tasks`: the task graph of each agent; of a task that was removed the row stays. */
+/** Changes of `tasks`: the task graph of each agent. A removed task keeps its row. */
 export function tasks(e: ProjectedEvent): Change[] {
   if (e.type !== 'tasks_updated' || e.body === null) return []
   const about = { run_id: e.runId, revision: e.revision, updated_at: e.time }

@@ -8,7 +8,7 @@ import type { ProjectedEvent } from './event.ts'
 
 type Call = Partial<Row<'tool_calls'>>
 
-/** Changes of `tool_calls`: a row from the model's request on, so that what was never started shows as well. */
+/** Changes of `tool_calls`. The row begins with the model's request, so it shows calls that never started. */
 export function toolCalls(e: ProjectedEvent): Change[] {
   if (e.type === 'model_call_end') return (e.body?.calls ?? []).map((_, index) => planned(e, index))
   if (e.type === 'loss_accepted') return (e.body?.calls ?? []).flatMap((call) => lost(e, call))
@@ -48,10 +48,10 @@ function lost(e: ProjectedEvent, { toolCallId: id, toolName, argumentsHash, effe
   ]
 }
 
-/** The turn that the id of a call names (see `toolCallId`). */
+/** The turn in a call's id (see `toolCallId`). */
 const turnOf = (id: string): number => Number(/\.t(\d+)\.c\d+$/.exec(id)?.[1] ?? 0)
 
-/** The end of a lost call by a person's decision, where the model does not ask for the call again. */
+/** The end of a lost call by a person's decision. The model does not request the call again. */
 const DECIDED: Readonly<Record<'happened' | 'run' | 'abandon', Call>> = {
   happened: { status: 'succeeded', code: null, message: 'a person confirmed it' },
   run: { status: 'ended', code: null, message: 'a person decided that it did not happen' },
@@ -69,7 +69,7 @@ function outcome(e: ProjectedEvent): Call | null {
       }
       if (!e.body) return start
       const { toolName, effect, argumentsHash, attempt } = e.body
-      // The name that the model wrote came with its answer.
+      // The model's answer already gave the name that the model wrote.
       const named = toolName === UNKNOWN_TOOL ? {} : { tool_name: toolName }
       return { ...start, ...named, effect, arguments_hash: argumentsHash, attempt }
     }
@@ -86,7 +86,7 @@ function outcome(e: ProjectedEvent): Call | null {
     case 'tool_call_unknown':
       return { status: 'unknown', code: 'UNKNOWN_OUTCOME', message: e.body && cut(e.body.reason, 1000), rule: null }
     case 'tool_call_resolved':
-      // After the end of the run nothing follows from it, and the call stays as it ended.
+      // After the end of the run the decision has no effect, and the call keeps its end.
       return e.turn === 0 ? null : { status: 'started' }
     case 'lost_call_decided':
       return e.body ? DECIDED[e.body.decision] : { status: 'ended' }

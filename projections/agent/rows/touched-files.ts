@@ -3,10 +3,10 @@ import { type Change, put } from '../../engine/changes/change.ts'
 import { cut } from '../../engine/text.ts'
 import type { ProjectedEvent } from './event.ts'
 
-/** A path as the table holds it: an index takes no text of any length. */
+/** Truncates a path for its column, because an index takes only text of limited length. */
 export const pathCell = (path: string): string => cut(path, 500)
 
-/** Changes of `touched_files`: what a call names when it is requested, and what it has changed when it ends. */
+/** Changes of `touched_files`: files that a call names at its request, and files that it has changed at its end. */
 export function touchedFiles(e: ProjectedEvent): Change[] {
   if (e.type === 'model_call_end')
     return (e.body?.calls ?? []).flatMap((call, index) => namedFiles(e, toolCallId(e.agentId, e.turn, index), call))
@@ -14,7 +14,6 @@ export function touchedFiles(e: ProjectedEvent): Change[] {
   return namedFiles(e, e.toolCallId, { reads: [], writes: [...(e.body?.created ?? []), ...(e.body?.changed ?? [])] })
 }
 
-/** Rows for the files that a call names. */
 export function namedFiles(
   { agentId, runId }: { readonly agentId: string; readonly runId: string },
   call: string,

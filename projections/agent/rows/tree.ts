@@ -5,9 +5,8 @@ import type { Row } from '../../engine/schema/tables.ts'
 import { FINAL_TEXT } from '../../external/rows.ts'
 import type { ProjectedEvent } from './event.ts'
 
-// Rows of what happens between parent and child. Every fact is in the row of the stream that recorded it.
+// Rows of events between parent and child. Each fact is in the row of the stream that recorded it.
 
-/** Changes of `children`. */
 export function children(e: ProjectedEvent): Change[] {
   if (!e.body || !('childId' in e.body)) return []
   const key = { agent_id: e.agentId, child_id: e.body.childId }
@@ -36,7 +35,6 @@ export function children(e: ProjectedEvent): Change[] {
   }
 }
 
-/** Changes of `budget_changes`. */
 export function budgetChanges(e: ProjectedEvent): Change[] {
   if (!e.body) return []
   switch (e.type) {
@@ -53,7 +51,7 @@ export function budgetChanges(e: ProjectedEvent): Change[] {
   }
 }
 
-/** Changes of `artifact_registrations`. Another agent's one artifact is its final text, which its parent has with its end. */
+/** Changes of `artifact_registrations`. An external agent's only artifact, its final text, comes with its end. */
 export function artifactRegistrations(e: ProjectedEvent): Change[] {
   if (e.type === 'child_ended' && e.body && kindOf(e.body.origin.stream) === 'external') {
     const key = { agent_id: e.agentId, child_id: e.body.childId, artifact_id: FINAL_TEXT }
@@ -65,7 +63,6 @@ export function artifactRegistrations(e: ProjectedEvent): Change[] {
   return [put('artifact_registrations', key, { revision: e.revision, at: e.time })]
 }
 
-/** Changes of `bounces`. */
 export function bounces(e: ProjectedEvent): Change[] {
   if (e.type !== 'delivered' || !e.body) return []
   const { target, bounced } = e.body

@@ -6,16 +6,16 @@ import type { Poison } from './poison.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** The knowledge of stored types that the rows of a kind of stream need. */
+/** The parts of a codec that the row rules of a kind of stream need. */
 export interface ReadTypes<Type extends string> {
   readonly versions: Readonly<Record<Type, number>>
-  /** A body of an older version in the current one. Throws where it cannot be brought up. */
+  /** Upcasts a body of an older version to the current one. Throws when there is no upcaster. */
   upcast(type: Type, version: number, body: unknown): unknown
-  /** Why a body has not the current shape of its type, or null. */
+  /** Says how a body differs from the current shape of its type; null when it does not. */
   bodyFault(type: Type, body: unknown): string | null
 }
 
-/** Members that the events of every kind of stream show to the row rules. `at`: ms since the epoch. */
+/** The members that every kind of stream gives the row rules. `at`: ms since the epoch. */
 export const frameOf = ({ header, position }: RecordedEvent) => ({
   revision: header.revision,
   at: millis(header.timestamp)!,
@@ -28,7 +28,7 @@ export const frameOf = ({ header, position }: RecordedEvent) => ({
   time: header.timestamp,
 })
 
-/** Why the header of an event shows that these types cannot read it, or null. */
+/** The reason why an event cannot be read with these types, from its header alone; null: none. */
 export function headerPoison(versions: Readonly<Record<string, number>>, header: Header): Poison | null {
   const { type, version, body } = header
   if (!Object.hasOwn(versions, type)) {
@@ -44,7 +44,7 @@ export function headerPoison(versions: Readonly<Record<string, number>>, header:
 
 type Read = { readonly body: unknown } | { readonly poison: Poison }
 
-/** The body of an event in the current version of its type, or the reason why it must park its stream. */
+/** An event's body in the current version of its type, or the reason to park its stream. */
 export function bodyIn<Type extends string>(types: ReadTypes<Type>, header: Header, bytes: Uint8Array): Read {
   const { type, version } = header
   const own = sealedValue(header.body, bytes)
@@ -55,7 +55,7 @@ export function bodyIn<Type extends string>(types: ReadTypes<Type>, header: Head
   return checked(types, header, body)
 }
 
-/** A body that is in its type's current version, or the reason why it must park its stream. */
+/** Checks a body against the current shape of its type. Returns the body, or the reason to park its stream. */
 export function checked<Type extends string>(
   { bodyFault }: Pick<ReadTypes<Type>, 'bodyFault'>,
   { type }: Header,
@@ -65,7 +65,7 @@ export function checked<Type extends string>(
   return fault === null ? { body } : { poison: { code: 'SHAPE', message: cut(`${type}: ${fault}`, 500) } }
 }
 
-/** The oldest reader that the writer of an event accepts: 1 unless it is a claim of any version that asks for more. */
+/** The oldest reader that an event's writer accepts: the `minReader` of a claim of any version, otherwise 1. */
 export function minReaderIn({ header }: RecordedEvent, bytes: Uint8Array | null): number {
   if (header.type !== 'driver_claimed' || bytes === null) return 1
   const body = jsonOf(bytes)

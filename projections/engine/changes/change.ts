@@ -4,12 +4,12 @@ export type Cell = string | number | null
 export type Cells = Readonly<Record<string, Cell>>
 
 /**
- * The effect of one event on one row. Changes carry values, never differences, so that taking the same events again gives
- * the same rows. All of them belong to the stream that the event is in.
- * - `put`: the row has these columns afterwards, whether it was there or not; `initial` columns count only if it was not.
- * - `set`: the same for a row that is there; no row, no change.
- * - `remove`: no such row afterwards.
- * - `clear`: no row of the stream in this table.
+ * The effect of one event on one row of its stream. Changes contain values, never differences, so applying the same
+ * events again gives the same rows.
+ * - `put`: inserts or updates the row with `columns`; `initial` columns apply to an insert only.
+ * - `set`: updates the row, if it exists.
+ * - `remove`: deletes the row, if it exists.
+ * - `clear`: deletes all rows of the stream in this table.
  */
 export type Change =
   | {

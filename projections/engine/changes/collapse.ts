@@ -11,22 +11,21 @@ export type RowOp =
   | { readonly kind: 'remove' }
 
 interface Rows {
-  /** The stream's old rows go first. */
+  /** True: the stream's old rows are deleted first. */
   cleared: boolean
   readonly rows: Map<string, { readonly key: Cells; readonly ops: RowOp[] }>
 }
 
-/** A batch's changes, one entry per row. */
+/** A batch's changes, merged to one entry per row. */
 export class Collapsed {
-  /** By table, then by the value of its owner column. */
+  /** By table, then by the value of the owner column. */
   readonly byTable = new Map<TableName, Map<string, Rows>>()
 
-  /** Adds changes of a stream, in order. */
   add(stream: string, changes: readonly Change[]): void {
     for (const change of changes) this.#take(stream, change)
   }
 
-  /** Forgets everything gathered for a stream and starts its rows from nothing. */
+  /** Drops all changes of a stream and starts with no rows. */
   restart(stream: string): void {
     for (const table of tableNames) {
       if (!holds(table, stream)) continue
@@ -35,7 +34,7 @@ export class Collapsed {
     }
   }
 
-  /** The rows of a stream in a table after {@link restart}, with the defaults of the columns that no event sets. */
+  /** The rows of a stream in a table after {@link restart}, with default values for columns that no event sets. */
   *rowsOf(table: TableName, stream: string): Generator<Cells> {
     const { columns } = specOf(table)
     const empty = Object.fromEntries(
@@ -57,7 +56,7 @@ export class Collapsed {
     const id = keyText(change.table, change.key)
     let row = rows.rows.get(id)
     if (!row) {
-      // After a clear no row is there to set or remove.
+      // After a clear there is no row to set or remove.
       if (rows.cleared && change.kind !== 'put') return
       row = { key: change.key, ops: [] }
       rows.rows.set(id, row)
@@ -80,13 +79,13 @@ export class Collapsed {
   }
 }
 
-/** Whether a table has rows of a stream: its rows are those of one kind, or of any. */
+/** Whether a table can have rows of a stream: the table has no kind, or the stream's kind. */
 export function holds(table: TableName, stream: string): boolean {
   const { kind } = specOf(table)
   return kind === undefined || [kind].flat().includes(kindOf(stream))
 }
 
-/** A stream in the owner column of a table: by its id where the table is of one kind, else by its name. */
+/** A stream's value in the owner column of a table: its id in tables of a kind, otherwise its name. */
 export const ownerIn = (table: TableName, stream: string): string =>
   specOf(table).kind === undefined ? stream : idOf(stream)
 
@@ -97,7 +96,7 @@ function keyText(table: TableName, key: Cells): string {
   return text
 }
 
-// The columns of an op are its own and grow in place: most events touch the same few rows of their stream.
+// Merges in place, because each op owns its columns: most events change the same few rows of their stream.
 function merge(ops: RowOp[], change: Exclude<Change, { kind: 'clear' }>): void {
   const last = ops.at(-1)
   if (change.kind === 'remove') {
@@ -109,7 +108,7 @@ function merge(ops: RowOp[], change: Exclude<Change, { kind: 'clear' }>): void {
   } else if (last?.kind === 'put') {
     Object.assign(last.columns, change.columns)
   } else {
-    // A put after a set is not merged into it: whether the set counts depends on the row's being there.
+    // A put after a set stays separate: whether the set applies depends on whether the row exists.
     ops.push({ kind: 'put', columns: { ...change.columns }, initial: change.initial })
   }
 }

@@ -5,7 +5,7 @@ import { memoryRows } from '../../memory/index.ts'
 import { contextRows } from '../../store/index.ts'
 import type { StreamKind } from './stream-kind.ts'
 
-/** Kinds of streams with row rules, by the first part of their streams' names. */
+/** The row rules of each kind of stream, by the first part of the streams' names. */
 export type StreamKinds = ReadonlyMap<string, StreamKind>
 
 export const KINDS: StreamKinds = new Map<string, StreamKind>([

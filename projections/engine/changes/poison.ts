@@ -1,6 +1,6 @@
 import type { DamagedEvent } from '../../../domain/log/damage.ts'
 
-/** Why an event cannot be projected. Its stream is parked. `GAP`: it does not follow the one before it in its stream. */
+/** Why an event cannot be projected and parks its stream. `GAP`: it does not follow the event before it. */
 export interface Poison {
   readonly code:
     | DamagedEvent['code']

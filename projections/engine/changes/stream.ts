@@ -4,9 +4,7 @@ import { runOf } from '../../../domain/log/owner.ts'
 import { actorText } from '../text.ts'
 import { type Change, put, remove } from './change.ts'
 
-// Row changes of an event of any kind of stream.
-
-/** Changes of `erasures`: erased bodies, with the actor and the reason. */
+/** Changes of `erasures`: erased bodies, with actor and reason. */
 export function erasures(event: RecordedEvent): Change[] {
   const { stream, revision, actor, timestamp } = event.header
   const changes: Change[] = []
@@ -18,10 +16,10 @@ export function erasures(event: RecordedEvent): Change[] {
   return changes
 }
 
-/** The reasons in `due`: the stream owes work, or it is parked and may owe work. */
+/** The reasons in `due`: the stream has open work, or it is parked and may have open work. */
 export type WakeReason = 'owed' | 'parked'
 
-/** Changes of `due`: the wake time that the last header of an append carries, computed by its aggregate. */
+/** Changes of `due`: the wake time in the last header of an append, computed by the stream's aggregate. */
 export function due({ header }: RecordedEvent): Change[] {
   const { stream, wakeAt } = header
   if (wakeAt === undefined) return []

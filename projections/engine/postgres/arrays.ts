@@ -1,13 +1,13 @@
 import type { Cell } from '../changes/change.ts'
 
-// One array per column makes a statement's text the same for any number of rows.
+// With one array per column, a statement's text does not depend on the number of rows.
 
-/** A PostgreSQL array literal of whole numbers. */
+/** A PostgreSQL array literal of integers. */
 export function numbers(values: readonly Cell[]): string {
   return `{${values.map((value) => value ?? 'null').join()}}`
 }
 
-/** A PostgreSQL array literal of texts. PostgreSQL's text has no NUL: it becomes U+FFFD, as in all text that enters. */
+/** A PostgreSQL array literal of texts. NUL becomes U+FFFD, because PostgreSQL's text cannot contain it. */
 export function texts(values: readonly Cell[]): string {
   let literal = '{'
   for (let i = 0; i < values.length; i++) {

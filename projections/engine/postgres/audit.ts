@@ -8,8 +8,9 @@ import { ownIn } from './shape.ts'
 import { inTransaction } from './transaction.ts'
 
 /**
- * Views of a generation's tables in a schema that waits to become the live one, under the seed's section 8 names among
- * others. Roles that may read a live view may read the view of the same name; roles that may read all may read a new one.
+ * Creates the views of a generation's tables (the seed's section 8 names among them) in a schema that later becomes the
+ * live one. Roles with access to a live view get access to the view of the same name; roles with access to all live
+ * views get access to new ones.
  */
 export async function createViews(client: pg.PoolClient, names: Names, n: number): Promise<void> {
   await client.query(`create schema ${names.asideViews(n)}`)
@@ -17,7 +18,8 @@ export async function createViews(client: pg.PoolClient, names: Names, n: number
 }
 
 /**
- * Creates the views of the live generation that the published schema lacks, and returns their names. Rejects with `REFUSED` where an object of others has the name of one.
+ * Creates the views of the live generation that the published schema lacks, and returns their names. Rejects with
+ * `REFUSED` when a foreign object has the name of one.
  */
 export async function mendViews(client: pg.PoolClient, names: Names, n: number): Promise<readonly string[]> {
   const { views, published, tables } = names
@@ -75,9 +77,10 @@ const POWERS = `select array_remove(array[
   ], null) as powers from pg_roles r where rolname = $1`
 
 /**
- * A role without a login that may read the live views and nothing else, made where it is missing; grant it to people. It
- * keeps its rights through every rebuild. The connection must be allowed to create roles, or the role must be there. Returns
- * whether it was made. Rejects with `REFUSED` where a role that is there may do what no auditor should.
+ * Creates a role without login that may only read the live views, unless it exists; grant it to people. The role keeps
+ * its rights through every rebuild. The connection needs the right to create roles, unless the role exists. Returns
+ * whether the role was created. Rejects with `REFUSED` when an existing role has more rights than an auditor should
+ * have.
  */
 export async function grantAuditors(pool: pg.Pool, names: Names, role: string): Promise<boolean> {
   return inTransaction(pool, async (client) => {
@@ -91,7 +94,7 @@ export async function grantAuditors(pool: pg.Pool, names: Names, role: string): 
       )
     }
     if (found.rowCount === 0) await makeRole(client, role)
-    // Objects of others in the schema are not granted.
+    // Foreign objects in the schema are not granted.
     const ours = (await ownIn(client, names.views)).filter(({ kind }) => kind === 'v')
     await grant(
       client,
@@ -114,7 +117,7 @@ async function makeRole(client: pg.PoolClient, role: string): Promise<void> {
   }
 }
 
-/** SQLSTATE: no such right. */
+/** SQLSTATE: insufficient privilege. */
 const DENIED = '42501'
 
 async function grant(client: pg.PoolClient, role: string, schema: string, views: readonly string[]): Promise<void> {

@@ -12,7 +12,7 @@ const RELATIONS = `select c.relname as name, c.relkind as kind from pg_class c j
 export const relationsOf = async (client: pg.PoolClient | pg.Pool, schema: string): Promise<readonly Relation[]> =>
   (await client.query<Relation>(RELATIONS, [schema])).rows
 
-/** A name as SQL, whatever it holds. */
+/** Quotes any name for SQL. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
 export const tableThere = async (client: pg.PoolClient, table: string): Promise<boolean> =>
@@ -21,17 +21,16 @@ export const tableThere = async (client: pg.PoolClient, table: string): Promise<
 export const schemaThere = async (client: pg.PoolClient, schema: string): Promise<boolean> =>
   (await client.query('select from pg_namespace where nspname = $1', [schema])).rowCount === 1
 
-/** False also where there is no such table. */
+/** False also when the table does not exist. */
 export async function columnThere(client: pg.PoolClient, table: string, column: string): Promise<boolean> {
   const text = 'select from pg_attribute where attrelid = to_regclass($1) and attname = $2 and not attisdropped'
   return (await client.query(text, [table, column])).rowCount === 1
 }
 
-/** An existing schema. */
 export interface SchemaLook {
   readonly name: string
   readonly owner: string
-  /** Whether this user may make something in it. */
+  /** Whether this user may create objects in it. */
   readonly open: boolean
   /** Names of its relations and functions. */
   readonly holds: readonly string[]
@@ -43,6 +42,6 @@ const SCHEMAS = `select nspname::text as name, pg_get_userbyid(nspowner)::text a
       union select proname::text from pg_proc where pronamespace = n.oid order by 1) as holds
   from pg_namespace n where nspname = any($1) order by 1`
 
-/** Those of some schemas that are there. */
+/** The existing schemas among the given names. */
 export const schemasThere = async (client: pg.PoolClient | pg.Pool, names: readonly string[]) =>
   (await client.query<SchemaLook>(SCHEMAS, [names])).rows

@@ -3,14 +3,14 @@ import type { TableSpec } from '../schema/columns.ts'
 import type { Difference } from '../store/home.ts'
 import { described } from './shape.ts'
 
-// Two generations are compared as two transactions see them, for neither would see what the other does. A digest of each
-// table tells whether they are equal; only where they are not, their rows are read side by side.
+// Each generation is read in its own transaction, because neither transaction may see the changes of the other. A
+// digest of each table tells whether the tables are equal; only unequal tables are read row by row.
 
 const PAGE = 500
-/** Bytes of a text that is shown whole. */
+/** Maximum size of a text that is compared whole, in bytes. */
 const LONG = 2000
 
-/** Differences of the tables that two connections see first in their search paths, each inside a transaction. */
+/** Differences of the tables in the search paths of two connections, each of which is inside a transaction. */
 export async function differencesOf(live: pg.PoolClient, rebuilt: pg.PoolClient): Promise<Difference[]> {
   const differences: Difference[] = []
   for (const [table, spec] of described) {
@@ -21,7 +21,7 @@ export async function differencesOf(live: pg.PoolClient, rebuilt: pg.PoolClient)
   return differences
 }
 
-/** The fixed compare query: how many rows, and the sum of their hashes, whatever their order. */
+/** The fixed compare query: the number of rows, and the sum of their hashes in any order. */
 const digest = (table: string, { columns }: TableSpec) => `
   select count(*) as n, cast(sum(cast(cast('x' || substr(md5(cast(row(${names(columns)}) as text)), 1, 16) as bit(64)) as bigint)) as text)
   from ${table}`
@@ -55,7 +55,7 @@ async function difference(
   return { table, onlyLive, onlyRebuilt, examples: only }
 }
 
-/** A long text is compared by its beginning and its digest, so that the size of a page of rows is bounded. */
+/** A long text is compared by its beginning and its digest, which bounds the size of a page of rows. */
 const short = (column: string) => `case when octet_length(${column}) <= ${LONG} then ${column}
   else left(${column}, 100) || '… (md5 ' || md5(${column}) || ')' end as ${column}`
 
@@ -89,7 +89,7 @@ class Rows {
   }
 }
 
-/** As the database orders them: numbers, and texts by their bytes. */
+/** The order of the database: numbers by value, texts by their bytes. */
 function byKey(key: readonly string[], a: Row, b: Row): number {
   for (const name of key) {
     const [x, y] = [a[name]!, b[name]!]

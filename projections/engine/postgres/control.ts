@@ -1,16 +1,16 @@
 import type pg from 'pg'
 
-/** Whether the control schema is as {@link controlSql} makes it. */
+/** Whether the control schema contains everything that {@link controlSql} creates. */
 export async function isWhole(client: pg.PoolClient, control: string): Promise<boolean> {
   const text = `select where to_regclass($1 || '.live') is not null and to_regclass($1 || '.generations') is not null
     and to_regprocedure($1 || '.shows(bigint)') is not null`
   return (await client.query(text, [control])).rowCount === 1
 }
 
-/** A pattern of the schemas of generations whose views are published in a schema; it catches the number. */
+/** A pattern for the schemas of generations whose views are published in a schema. It captures the number. */
 export const generationOf = (views: string) => `^${views}_(\\d{1,15})(?:_views)?$`
 
-/** Numbers of the generations whose tables are shown by views of a schema ($1), from the names of theirs ($2). */
+/** Numbers of the generations whose tables the views of a schema ($1) read. $2: pattern of generation schemas. */
 export const SHOWN = `select distinct cast(substring(theirs.nspname from $2) as bigint) as n
   from pg_class v join pg_namespace s on s.oid = v.relnamespace join pg_rewrite r on r.ev_class = v.oid
   join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid and d.refclassid = 'pg_class'::regclass
@@ -18,9 +18,8 @@ export const SHOWN = `select distinct cast(substring(theirs.nspname from $2) as 
   where s.nspname = $1 and theirs.nspname ~ $2`
 
 /**
- * `live`: the pointer that each request reads. `shows`: true where the transaction that asks sees the generation as the live
- * one. A transaction from before a switch sees none of the rows of the tables that came after, and must not take that for
- * an answer.
+ * `live`: the pointer that every read uses. `shows`: true when the transaction sees this generation as the live one. A
+ * transaction from before a switch sees no rows of the newer tables; it gets an error instead of an empty answer.
  */
 export const controlSql = (control: string) => `
   create schema if not exists ${control};

@@ -5,10 +5,10 @@ import { stateOf } from './failures.ts'
 import type { Names } from './names.ts'
 import { ownIn, ownRoutines } from './shape.ts'
 
-// A rebuild publishes views of new tables under the old names. A view of others would keep reading the old tables, so a
-// rebuild refuses and names it. Objects of others are never dropped or altered.
+// A rebuild publishes views of new tables under the old names. A foreign view would keep reading the old tables, so the
+// rebuild refuses and names it. Foreign objects are never dropped or altered.
 
-/** Views of others that read relations of our schemas ($1), and one relation that each reads. */
+/** Foreign views that read relations of our schemas ($1), and one relation that each reads. */
 const READERS = `select format('%I.%I', s.nspname, v.relname) as name, v.relkind as kind,
     min(format('%I.%I', ours.nspname, t.relname)) as reads
   from pg_depend d join pg_rewrite r on r.oid = d.objid
@@ -17,7 +17,7 @@ const READERS = `select format('%I.%I', s.nspname, v.relname) as name, v.relkind
   where d.classid = 'pg_rewrite'::regclass and d.refclassid = 'pg_class'::regclass
     and ours.nspname = any($1) and s.nspname <> all($1) group by 1, 2 order by 1`
 
-/** Tables, views, sequences, types and routines in a schema ($1) beside our views ($2). */
+/** Tables, views, sequences, types and routines in a schema ($1), except our views ($2). */
 const OTHERS = `select format('%I.%I', s.nspname, c.relname) as name
   from pg_class c join pg_namespace s on s.oid = c.relnamespace
   where s.nspname = $1 and c.relkind in ('r', 'p', 'f', 'v', 'm', 'S', 'c') and not c.relname = any($2)
@@ -27,7 +27,7 @@ const OTHERS = `select format('%I.%I', s.nspname, c.relname) as name
   where s.nspname = $1
   order by 1`
 
-/** Rejects with `REFUSED`, by name, where a switch of the live tables would leave objects of others behind. */
+/** Rejects with `REFUSED`, and names them, when a switch of the live tables would leave foreign objects behind. */
 export async function mustHaveNoDependents(client: pg.PoolClient, names: Names, live: number): Promise<void> {
   const { views, tables } = names
   const { rows: readers } = await client.query<{ name: string; kind: 'v' | 'm'; reads: string }>(READERS, [
@@ -48,7 +48,7 @@ export async function mustHaveNoDependents(client: pg.PoolClient, names: Names, 
 
 const KIND = { v: 'view', m: 'materialized view' } as const
 
-/** Drops the tables and views of a generation; fails with SQLSTATE 2BP01 where objects of others use them, or lie among them. */
+/** Drops a generation's tables and views. Fails with SQLSTATE 2BP01 if foreign objects depend on its schemas. */
 export async function dropGeneration(client: pg.PoolClient, names: Names, n: number): Promise<void> {
   const [tables, aside] = [names.tables(n), names.asideViews(n)]
   const inside = await ownIn(client, tables)
@@ -68,7 +68,7 @@ export async function dropGeneration(client: pg.PoolClient, names: Names, n: num
   }
 }
 
-/** The objects that prevent a drop, in words, from the error of the server; null: another error. */
+/** The objects that prevent a drop, in words, from the server's error; null: another error. */
 export const dependentsIn = (error: unknown): string | null =>
   stateOf(error) === '2BP01' ? ((error as pg.DatabaseError).detail ?? (error as Error).message) : null
 

@@ -3,35 +3,35 @@ import { connectionLost } from '../../../domain/log/loss/lost.ts'
 import { ProjectionError, type ProjectionErrorCode } from '../errors.ts'
 import type { SchemaLook } from './catalog.ts'
 
-/** SQLSTATE of an error of the server; `''` for any other. */
+/** SQLSTATE of a server error; `''` for any other error. */
 export const stateOf = (error: unknown): string => (error instanceof pg.DatabaseError ? (error.code ?? '') : '')
 
-// Errors of writers and readers where tables are not as this program made them.
+// Errors of writers and readers on tables that were altered.
 const ALTERED = /^(42P01|42703|42804|42883|42P10|3F000|23502|23514|23505|23503)$/
-// No such user, database or right.
+// Unknown user or database, or missing privilege.
 const REFUSED = /^(28...|3D000|42501)$/
 
-// A standby, or a user, a database or a server that was set so.
+// A standby, or a user, database or server that is set to read-only.
 const READ_ONLY = '25006'
 
-// Disk or memory of the server.
+// Disk or memory of the server is full.
 const FULL = /^(53100|53200)$/
-// An operator, a time limit of the server's, or a lock that is not given.
+// Cancelled by an operator or a time limit of the server, or a lock was not available.
 const GIVEN_UP = /^(57014|55P03)$/
 
-// A schema that is to be made is there.
+// The schema to create already exists.
 const TAKEN = '42P06'
 
 const NAMED = 3
 
-/** A schema of another application has the name of one of ours: its owner and content. */
+/** The error for a foreign schema that has the name of one of ours; it names owner and content. */
 export function schemaOfOthers({ name, owner, holds }: SchemaLook): ProjectionError {
   const more = holds.length > NAMED ? ` and ${holds.length - NAMED} more` : ''
   const held = holds.length === 0 ? 'nothing' : `${holds.slice(0, NAMED).join(', ')}${more}`
   return schemaTaken(`schema "${name}" already exists, belongs to the role ${owner} and holds ${held}`)
 }
 
-/** The place of the tables is taken by another application. `said`: by the server, or what was found. */
+/** The error when another application uses the place of the tables. `said`: the server's message, or what was found. */
 export const schemaTaken = (said: string, cause?: unknown) =>
   new ProjectionError(
     'REFUSED',
@@ -39,7 +39,7 @@ export const schemaTaken = (said: string, cause?: unknown) =>
     { cause },
   )
 
-/** An error as ours where it is known what to do about it; any other as it is. */
+/** Converts an error with a known remedy to a ProjectionError; returns any other error unchanged. */
 export function named(error: unknown): unknown {
   const said = error instanceof Error ? error.message : String(error)
   const ours = (code: ProjectionErrorCode, message: string) => new ProjectionError(code, message, { cause: error })

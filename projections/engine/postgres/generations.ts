@@ -13,8 +13,8 @@ import { ownIn } from './shape.ts'
 import { inTransaction, kyselyOver } from './transaction.ts'
 import { damageIn, mustNotBeNewer, versionOf } from './version.ts'
 
-// Generations of tables, a schema each, and the row that points to the live one. Every change takes one lock in one
-// transaction, so that processes that start together change them one after the other.
+// Generations of tables, each in its own schema, and the row that points to the live one. Every change takes the same
+// lock in one transaction, so processes that start together change them one after the other.
 
 const NOT_NOW = '55P03'
 
@@ -29,7 +29,10 @@ export class Generations {
     this.#warn = warn
   }
 
-  /** The live generation; the first is made where there is none. Rejects with `SCHEMA_NEWER`. */
+  /**
+   * The live generation; creates the first one when there is none. Rejects with `SCHEMA_NEWER`, or `REFUSED` when the
+   * schema belongs to another application.
+   */
   async live(): Promise<number> {
     return this.#alone(async (client) => {
       const found = await this.#pointer(client)
@@ -45,7 +48,7 @@ export class Generations {
     })
   }
 
-  /** The state of the live tables, without a change; null: there are none. Rejects as {@link live} does. */
+  /** The state of the live tables, read only; null: there are none. Rejects like {@link live}. */
   look(): Promise<{ readonly damage: string | null } | null> {
     const { control, tables } = this.#names
     return inTransaction(
@@ -65,8 +68,8 @@ export class Generations {
   }
 
   /**
-   * New tables. `keep` marks them as in use, before other processes see them. Rejects with `REFUSED` where the live tables have
-   * dependents, which a switch would leave behind.
+   * Creates new tables. `keep` marks them as used before other processes see them. Rejects with `REFUSED` when foreign
+   * objects depend on the live tables, because a switch would leave them behind.
    */
   fresh(keep: (n: number) => Promise<void>): Promise<number> {
     return this.#alone(async (client) => {
@@ -78,7 +81,7 @@ export class Generations {
     })
   }
 
-  /** The log that the live tables are of; null: not known. */
+  /** The log of the live tables; null: unknown. */
   async logId(): Promise<string | null> {
     return this.#alone(async (client) => {
       const live = await this.#pointer(client)
@@ -87,8 +90,8 @@ export class Generations {
   }
 
   /**
-   * Brings a generation's tables up to this program's version, and creates dropped views again. Rejects with
-   * `SCHEMA_NEWER` or `SCHEMA_OTHER`.
+   * Migrates a generation's tables to this program's version, and creates dropped views again. Rejects with
+   * `SCHEMA_NEWER`, `SCHEMA_OTHER`, or `POSITION_TAKEN` when the tables are damaged and no longer live.
    */
   async migrate(n: number): Promise<void> {
     const { tables, views } = this.#names
@@ -112,7 +115,7 @@ export class Generations {
     })
   }
 
-  /** See {@link Home.pointTo}. Writers of the present one find their position gone. */
+  /** See {@link Home.pointTo}. Writers of the current generation lose their position. */
   async pointTo(n: number, atLeast: Progress | null, takeOver: boolean): Promise<boolean> {
     // The planner must know the size of the tables before the first query.
     const { rows: made } = await this.#pool.query<{ name: string }>(TABLES_OF, [this.#names.tables(n)])
@@ -138,7 +141,7 @@ export class Generations {
     })
   }
 
-  /** Drops a generation. False, at once, where a session reads or writes it, or objects of others use it, which is warned of. */
+  /** Drops a generation. Returns false at once if a session uses it, or (with a warning) if foreign objects do. */
   async drop(n: number): Promise<boolean> {
     try {
       return await this.#alone((client) => this.#drop(client, n))
@@ -150,7 +153,7 @@ export class Generations {
     }
   }
 
-  /** Every generation but the live one, and remains of any. */
+  /** Every generation except the live one, including remains of dropped ones. */
   others(): Promise<number[]> {
     return this.#alone(async (client) => {
       const live = await this.#pointer(client)
@@ -158,7 +161,7 @@ export class Generations {
     })
   }
 
-  /** Warns of something about a generation, once until the text changes. */
+  /** Warns about a generation once, until the text changes. */
   warn(text: string, of: number | null): void {
     if (text !== this.#warned.get(of)) this.#warn(text)
     this.#warned.set(of, text)
@@ -169,7 +172,7 @@ export class Generations {
     if ((await this.#pointer(client)) === n) return false
     const { rows } = await client.query<{ free: boolean }>(`select pg_try_advisory_xact_lock(${writers(n)}) as free`)
     if (!rows[0]!.free) return false
-    // No session may wait for the locks that this transaction holds or waits for.
+    // Other sessions must not wait long for the locks of this transaction.
     await client.query(`set local lock_timeout = '100ms'`)
     const held = await client.query<{ name: string }>(TABLES_OF, [tables(n)])
     if (held.rows.length > 0) {
@@ -202,7 +205,7 @@ export class Generations {
     return (await client.query<{ log_id: string }>(`select log_id from ${position}`)).rows[0]?.log_id ?? null
   }
 
-  /** The live generation; where the pointer was lost, that of the published views. */
+  /** The live generation. If the pointer was lost, the generation of the published views. */
   async #pointer(client: pg.PoolClient): Promise<number | null> {
     const { views, control, tables } = this.#names
     const stored = await this.#stored(client)
@@ -226,7 +229,7 @@ export class Generations {
     return n
   }
 
-  /** Rejects with `REFUSED` where a schema of another application has the name of the tables, and no generation exists. */
+  /** Rejects with `REFUSED` when a foreign schema has the name of the tables and no generation exists. */
   async #mustBeFree(client: pg.PoolClient): Promise<void> {
     const { views } = this.#names
     const found = await client.query('select from pg_namespace where nspname ~ $1', [generationOf(views)])
@@ -245,7 +248,7 @@ export class Generations {
     return lost.length === 0 ? null : `the schema ${views} has lost ${lost.map(({ name }) => name).join(', ')}`
   }
 
-  /** Numbers of generations, also where their row was lost. */
+  /** Numbers of generations, including those whose row was lost. */
   #known(client: pg.PoolClient): Promise<number[]> {
     return this.#numbers(
       client,
@@ -253,7 +256,7 @@ export class Generations {
     )
   }
 
-  /** Numbers that no new generation can have: a schema of another application may have the name of one. */
+  /** Numbers that are not free for a new generation, because any schema, even a foreign one, has the name. */
   #taken(client: pg.PoolClient): Promise<number[]> {
     return this.#numbers(client, '')
   }
@@ -272,7 +275,7 @@ export class Generations {
     await client.query(`update ${control}.generations set version = $1 where n = $2`, [migrations.length, n])
   }
 
-  // Schemas are renamed, not views replaced: that takes no lock on a table or view, so it waits for no reader.
+  // Renames schemas instead of replacing views: a rename locks no table or view, so it waits for no reader.
   async #point(client: pg.PoolClient, old: number | null, n: number): Promise<void> {
     const { control, views, published, asideViews } = this.#names
     const there = await schemaThere(client, views)

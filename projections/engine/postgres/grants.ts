@@ -1,6 +1,6 @@
 import type pg from 'pg'
 
-/** A right to read a view, or some columns of it. */
+/** The privilege to read a view, or some of its columns. */
 interface Grant {
   /** As SQL. */
   readonly role: string
@@ -25,8 +25,8 @@ const VIEWS = `select ${ROLE} as role, c.relname as name, null as columns, g.is_
   group by 1, 2, 4`
 
 /**
- * The rights of other roles in a schema: to use it, to read whole views, and to read single columns that the same view of
- * other tables has.
+ * The privileges of other roles in a schema: to use it, to read whole views, and to read single columns that the same
+ * view of the other tables also has.
  */
 export async function grantsIn(client: pg.PoolClient, schema: string, tables: string) {
   const { rows: users } = await client.query<{ role: string }>(USAGE, [schema])
@@ -34,6 +34,6 @@ export async function grantsIn(client: pg.PoolClient, schema: string, tables: st
   return { users: users.map(({ role }) => role), views }
 }
 
-/** SQL that grants a right on a view. */
+/** SQL that grants a privilege on a view. */
 export const granting = ({ role, columns, option }: Omit<Grant, 'name'>, view: string): string =>
   `grant select ${columns === null ? '' : `(${columns})`} on ${view} to ${role} ${option ? 'with grant option' : ''}`

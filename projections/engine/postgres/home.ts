@@ -17,15 +17,15 @@ import { HUNG_AFTER_MS, inTransaction, unlessHung } from './transaction.ts'
 import { versionOf } from './version.ts'
 
 export interface PostgresOptions {
-  /** From {@link openPool}; its opener ends it. */
+  /** From {@link openPool}. The caller that opened the pool ends it. */
   readonly pool: pg.Pool
-  /** Where people find the tables (default `keepup`); what is behind has names that begin so. */
+  /** The schema of the public views (default `keepup`). All other schemas have names that begin with it. */
   readonly schema?: string
-  /** How long a writer looks for a lost server (ms, default a minute). */
+  /** How long a writer tries to reconnect to a lost server (ms, default one minute). */
   readonly patienceMs?: number
-  /** How long a writer may be silent inside a transaction before the server ends it (ms, default 5 s). */
+  /** How long a writer may be idle inside a transaction before the server ends it (ms, default 5 s). */
   readonly hungAfterMs?: number
-  /** Hears why old tables cannot be dropped. */
+  /** Receives the reason why old tables cannot be dropped. */
   warn?(text: string): void
 }
 
@@ -38,10 +38,10 @@ export interface ServerLook {
 
 const SNAPSHOT = 'isolation level repeatable read, read only'
 const MAX_TRIES = 3
-// The tables, or their schema, were dropped between the look at the pointer and this.
+// The tables, or their schema, were dropped after the pointer was read.
 const GONE = /^(42P01|3F000)$/
 
-/** Tables in PostgreSQL: a schema for each generation, a row that points to the live one, views for people. */
+/** Tables in PostgreSQL: a schema for each generation, a row that points to the live one, and views for people. */
 export class PostgresHome implements Home {
   readonly #pool: pg.Pool
   readonly #names: Names
@@ -59,14 +59,14 @@ export class PostgresHome implements Home {
     this.#hungAfterMs = hungAfterMs
   }
 
-  /** Never null: tables that are missing are made, empty. */
+  /** Never null: missing tables are created, empty. */
   live(): Promise<string> {
     return withNamedErrors(async () => String(await this.#generations.live()))
   }
 
   /**
-   * The state of the server without a change: its version, whether this user may create schemas, the position of the live
-   * tables (`position` undefined: there are none), and a fault of them or their views (`damage` null: none).
+   * The state of the server, read only: its version, whether this user may create schemas, the position of the live
+   * tables (`position` undefined: there are none), and a fault of the tables or their views (`damage` null: none).
    */
   look(): Promise<ServerLook> {
     return withNamedErrors(async () => {
@@ -126,7 +126,7 @@ export class PostgresHome implements Home {
     const compared = withNamedErrors(async () => {
       const near = await inTransaction(this.#pool, (client) => this.#comparable(client, a, b), SNAPSHOT)
       if (near === null) return null
-      // Most of the way, before the state that is compared is held.
+      // Catch up most of the way before opening the compared snapshot.
       await catchUp(near)
       return seen(a, async (ours) => {
         const at = await this.#comparable(ours, a, b)
@@ -150,7 +150,7 @@ export class PostgresHome implements Home {
     await withNamedErrors(() => this.#generations.drop(Number(name)))
   }
 
-  /** Tables that are still read, or cannot be dropped now, are dropped the next time. */
+  /** Tables that are in use, or cannot be dropped now, are dropped the next time. */
   async dropOthers(): Promise<void> {
     try {
       for (const n of await this.#generations.others()) await this.#generations.drop(n)
@@ -168,7 +168,7 @@ export class PostgresHome implements Home {
       try {
         return await this.#read(query)
       } catch (error) {
-        // A pool finds out which of its connections a restart has broken when it uses them.
+        // A pool notices connections broken by a restart only when it uses them.
         if (tries === MAX_TRIES || !(connectionLost(error) || GONE.test(stateOf(error)))) throw named(error)
       }
     }
@@ -206,7 +206,7 @@ export class PostgresHome implements Home {
     return new Session(this.#pool, { patienceMs: this.#patienceMs, begin })
   }
 
-  /** The position of the live tables; null where they cannot be compared. */
+  /** The position of the live tables; null when the two generations cannot be compared. */
   async #comparable(client: pg.PoolClient, live: number, rebuilt: number): Promise<Cursor | null> {
     const [a, b] = [await versionOf(client, this.#names, live), await versionOf(client, this.#names, rebuilt)]
     if (a === null || b === null || a.meaning !== b.meaning || a.version !== b.version) return null

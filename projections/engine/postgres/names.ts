@@ -1,22 +1,22 @@
-/** Where one deployment's tables are, in one database. */
+/** The names of one deployment's schemas and locks in a database. */
 export interface Names {
-  /** Views of the live tables, for people who ask in SQL. */
+  /** The schema with the views of the live tables, for people who use SQL. */
   readonly views: string
-  /** The same in SQL, where it may be a word with a meaning; no other name can be one. */
+  /** The same name quoted, because it may be an SQL keyword; the other names cannot. */
   readonly published: string
-  /** The pointer to the live tables, and what tables there are. */
+  /** The schema with the pointer to the live tables and the list of generations. */
   readonly control: string
-  /** A generation's tables. */
+  /** The schema of a generation's tables. */
   tables(n: number): string
-  /** The views of a generation that is not live. */
+  /** The schema with the views of a generation that is not live. */
   asideViews(n: number): string
-  /** SQL of the lock that changes of the control schema are made under. */
+  /** SQL of the lock for changes of the control schema. */
   readonly lock: string
-  /** SQL of the lock that a generation's writers share. */
+  /** SQL of the lock that the writers of a generation share. */
   writers(n: number): string
 }
 
-/** `schema`: lower-case letters, digits and `_`, at most 40. */
+/** `schema`: lower-case letters, digits and `_`, at most 40 characters. Throws RangeError for any other name. */
 export function namesOf(schema: string): Names {
   if (!/^[a-z][a-z0-9_]{0,39}$/.test(schema) || schema.startsWith('pg_')) {
     throw new RangeError(`"${schema}" cannot be a schema here; use up to 40 of a-z, 0-9 and _, a letter first`)

@@ -2,26 +2,28 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { WatchedClient, withCodes } from './watched.ts'
 
-/** Options of a pool. */
 export interface PoolOptions {
   /** `postgres://user:password@host:port/database`, or `postgres:///database?host=/socket/folder`. */
   readonly url: string
-  /** Connections at most (default 12): two for each projector, two for a comparison, the rest for readers. */
+  /** Maximum number of connections (default 12): two for each projector, two for a comparison, the rest for readers. */
   readonly max?: number
-  /** After so long without an answer the server is asked whether it is at it (ms, default 15 s); see {@link WatchedClient}. */
+  /**
+   * After this time without an answer, another connection checks whether the server is working on the query (ms,
+   * default 15 s); see {@link WatchedClient}.
+   */
   readonly silentMs?: number
-  /** How long a connection may take to be made, or to become free (ms, default 10 s). */
+  /** Maximum time to open a connection, or to wait for a free one (ms, default 10 s). */
   readonly connectMs?: number
 }
 
 const SILENT_MS = 15_000
 const CONNECT_MS = 10_000
-/** How long ending waits for what is at work, ms. */
+/** Maximum time to wait for running work at the end, ms. */
 const SHUT_WITHIN_MS = 5_000
 
-/** Timers and the clock that is asked here may differ by so much, ms. */
+/** Maximum difference between timers and this clock, ms. */
 const CLOCK_MS = 2
-/** Of a pool that was ended: no connection was lost. */
+/** The code for a pool that was ended; no connection was lost. */
 const CLOSED = 'ERR_POOL_ENDED'
 
 /** Connections of one user to one database. */
@@ -35,7 +37,7 @@ export class ConnectionPool extends pg.Pool {
       application_name: 'keepup',
       connectionTimeoutMillis: connectMs,
       keepAlive: true,
-      // So that nothing on the way takes for dead what waits in a transaction.
+      // Keeps proxies and firewalls from dropping a connection that waits in a transaction.
       keepAliveInitialDelayMillis: 10_000,
       types: { getTypeParser },
     }
@@ -50,11 +52,11 @@ export class ConnectionPool extends pg.Pool {
     super({ ...config, max, Client, onConnect: (client) => (client as Client).identify() })
     this.#open = open
     this.#connectMs = connectMs
-    // The user of a broken connection gets the error; an idle one may break.
+    // The user of a broken connection gets its error; an idle connection may break.
     this.on('error', () => undefined)
   }
 
-  /** Rejects with a code: `ETIMEDOUT` where there was no connection in time, that of the client otherwise. */
+  /** Rejects with a code: `ETIMEDOUT` when no connection was available in time, otherwise the client's code. */
   override connect(): Promise<pg.PoolClient>
   override connect(callback: Parameters<pg.Pool['connect']>[0]): void
   override connect(...args: never[]): never {
@@ -63,7 +65,7 @@ export class ConnectionPool extends pg.Pool {
     return withCodes(args, code, (all) => super.connect(...(all as [])))
   }
 
-  /** {@link end}, within a bound: what is at work for longer than `withinMs` is broken off. */
+  /** Like {@link end}, with a time limit: breaks off work that runs longer than `withinMs`. */
   async shut(withinMs = SHUT_WITHIN_MS): Promise<void> {
     if (this.ending) return
     const over = new AbortController()
@@ -74,14 +76,14 @@ export class ConnectionPool extends pg.Pool {
 }
 
 /**
- * Connections for {@link PostgresHome} and for the adapters beside it, whose caller ends the pool. It needs sessions of its
- * own: a proxy that shares them between clients loses the locks that mark a writer.
+ * Connections for {@link PostgresHome} and for adapters; the caller ends the pool. The pool needs its own server
+ * sessions: a proxy that shares sessions between clients loses the locks that mark a writer.
  */
 export const openPool = (options: PoolOptions): ConnectionPool => new ConnectionPool(options)
 
 const { INT8, NUMERIC } = pg.types.builtins
 
-/** Sums and counts come as numbers, as SQLite gives them; a whole number that a number cannot hold is refused. */
+/** Returns sums and counts as numbers, like SQLite. Throws RangeError for an integer beyond the safe range. */
 function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
   if (format !== 'binary' && (oid === INT8 || oid === NUMERIC)) return numberOf
   return pg.types.getTypeParser(oid, format as 'text') as (value: string) => unknown

@@ -3,19 +3,19 @@ import type pg from 'pg'
 import { connectionLost } from '../../../domain/log/loss/lost.ts'
 import { named } from './failures.ts'
 
-// Beyond this many distinct texts a session prepares no more: the server keeps what was prepared.
+// Maximum number of prepared statements per session, because the server keeps every one.
 const MAX_PREPARED = 500
 const FIRST_WAIT = 20
 const LONGEST_WAIT = 1000
 
 export interface SessionOptions {
-  /** How long a lost connection is sought again before `UNAVAILABLE` (ms). */
+  /** How long to try to reconnect before `UNAVAILABLE` (ms). */
   readonly patienceMs: number
   /** Prepares every new connection. */
   begin(client: pg.PoolClient): Promise<void>
 }
 
-/** One connection of a pool, kept for a writer and found again when it is lost. Not for several callers at a time. */
+/** One connection of a pool, kept for a writer and replaced when it is lost. Not for concurrent callers. */
 export class Session {
   readonly #pool: pg.Pool
   readonly #options: SessionOptions
@@ -27,15 +27,15 @@ export class Session {
     this.#options = options
   }
 
-  /** A query whose text is parsed once per connection. Within {@link try} only. */
+  /** A query that the server parses once per connection. Only within {@link try}. */
   async query<R extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<pg.QueryResult<R>> {
     const name = this.#nameOf(text)
     return this.#client!.query<R>({ text, values: values as unknown[], ...(name === null ? {} : { name }) })
   }
 
   /**
-   * Does `work`, again where the connection was lost: `work` must check itself whether its first try took effect. Rejects
-   * with `UNAVAILABLE` where there is no connection for too long.
+   * Runs `work`, and again after a lost connection: `work` must check whether its first try took effect. Rejects with
+   * `UNAVAILABLE` when there is no connection for `patienceMs`.
    */
   async try<T>(work: () => Promise<T>): Promise<T> {
     const until = performance.now() + this.#options.patienceMs
@@ -52,7 +52,7 @@ export class Session {
     }
   }
 
-  /** {@link try} of a transaction. */
+  /** {@link try} with a transaction. */
   transaction<T>(work: () => Promise<T>): Promise<T> {
     return this.try(async () => {
       await this.query('begin')
@@ -67,7 +67,7 @@ export class Session {
     })
   }
 
-  /** Gives the connection up; what it had locked is free when this resolves. */
+  /** Releases the connection. Its locks are free when this resolves. */
   async close(): Promise<void> {
     this.#closed = true
     await this.#client?.query('select pg_advisory_unlock_all()').catch(() => undefined)
@@ -87,7 +87,7 @@ export class Session {
     this.#names = new Map()
   }
 
-  // Never back into the pool: its search path and its locks are its own.
+  // Never return the connection to the pool: it has its own search path and locks.
   #drop(why: unknown): void {
     this.#client?.release(why instanceof Error ? why : true)
     this.#client = null

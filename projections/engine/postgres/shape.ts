@@ -18,12 +18,12 @@ export const described: readonly (readonly [string, TableSpec])[] = [
 const namesIn = (pattern: RegExp) => [...views(postgres), ...keptViews].flatMap((text) => pattern.exec(text)?.[1] ?? [])
 const VIEWS = namesIn(/^create view (\w+)/)
 
-/** Names of the tables and views that this program makes in a generation: no others are dropped. */
+/** Names of the tables and views that this program creates in a generation. Only these are dropped. */
 const OWN = new Set([...described.map(([table]) => table), ...VIEWS])
-/** The same of functions. */
+/** Names of the functions that this program creates in a generation. */
 export const ownRoutines: readonly string[] = namesIn(/^create function (\w+)/)
 
-/** The relations of a generation that this program made. */
+/** The relations of a generation that this program created. */
 export const ownIn = async (client: pg.PoolClient, tables: string): Promise<readonly Relation[]> =>
   (await relationsOf(client, tables)).filter(({ name }) => OWN.has(name))
 

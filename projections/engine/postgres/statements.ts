@@ -9,13 +9,13 @@ import { specOf, type TableName } from '../schema/tables.ts'
 import type { Batch } from '../store/store.ts'
 import { numbers, texts } from './arrays.ts'
 
-/** A statement for any number of rows: an array per column. */
+/** A statement for any number of rows, with one array per column. */
 export interface Statement {
   readonly text: string
   readonly values: readonly string[]
 }
 
-/** The statements that write a batch, in order. Rows share a statement where their order does not matter. */
+/** The statements that write a batch, in order. Rows share a statement when their order does not matter. */
 export function statementsOf({ streams, changes, events, erased, residues }: Batch): Statement[] {
   return [
     ...rowsPut('streams', ownTables.streams, streams as readonly (StreamRow & Cells)[]),
@@ -59,7 +59,7 @@ interface Group {
   readonly rows: Cells[]
 }
 
-/** In order: the deletion of streams' old rows, then the first operation of each row, the second, the third. */
+/** Deletes the old rows of restarted streams, then applies the first, second and third operation of each row. */
 function changed(changes: Collapsed): Statement[] {
   const statements: Statement[] = []
   for (const [table, owners] of changes.byTable) {
@@ -135,7 +135,7 @@ function set(table: string, spec: TableSpec, columns: readonly string[]): string
 const remove = (table: string, spec: TableSpec) =>
   `delete from ${table} t using ${from(spec, spec.key)} as x(${quoted(spec.key)}) where ${matches(spec)}`
 
-/** A statement as often as it takes: a stream's rows that are made again may hold more text than one can. */
+/** Splits a statement, because a stream's rebuilt rows may contain more text than one statement allows. */
 const split = (text: string, spec: TableSpec, names: readonly string[], rows: readonly Cells[]): Statement[] =>
   Array.from(partsOf(rows, lengthOf), (part) => ({ text, values: arrays(spec, names, part) }))
 

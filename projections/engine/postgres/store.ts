@@ -14,7 +14,7 @@ import { stateOf } from './failures.ts'
 import type { Session } from './session.ts'
 import { statementsOf } from './statements.ts'
 
-/** The writing side of one generation of tables; its session's search path leads there. */
+/** The writing side of one generation of tables. The session's search path selects the generation. */
 export class PostgresStore implements Store {
   readonly keepsEvents = true
   readonly #session: Session
@@ -44,7 +44,7 @@ export class PostgresStore implements Store {
     const statements = statementsOf(batch)
     let tries = 0
     const written = this.#session.transaction(async () => {
-      // The connection may have been lost after the server had committed: then it has happened, and is not done again.
+      // The connection may have been lost after the server committed; then nothing is left to do.
       if (tries++ > 0 && !same(from, to) && same(await this.#progress(), to)) return
       await this.#move(from, to)
       for (const { text, values } of statements) await this.#session.query(text, values)
@@ -72,7 +72,7 @@ export class PostgresStore implements Store {
   }
 }
 
-// Classes of SQLSTATE that are due to what the rows hold: data, and limits of the program.
+// SQLSTATE classes that the content of the rows causes: data errors, and program limits.
 const REFUSED = /^(22|54)/
 
 const STATES = `select stream, run_id, revision, hash, false as parked from streams where stream = any($1::text[])

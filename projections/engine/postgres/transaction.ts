@@ -2,13 +2,13 @@ import { Kysely, PostgresDialect } from 'kysely'
 import type pg from 'pg'
 import type { Database } from '../schema/database.ts'
 
-/** The server rolls back a transaction whose client is silent for this long, ms, because other processes may wait for it. */
+/** The server ends a transaction whose client is idle for this long, ms: other processes may wait for it. */
 export const HUNG_AFTER_MS = 5_000
 
-/** SQL: a client that is silent for so long inside a transaction loses it, and the connection. */
+/** SQL: the server ends a transaction, and its connection, when the client is idle for this long. */
 export const unlessHung = (ms: number) => `idle_in_transaction_session_timeout to ${ms}`
 
-/** Does `work` in a transaction of a pool's connection. `kind`: the text after `begin`; absent: a writing transaction. */
+/** Runs `work` in a transaction. `kind`: the text after `begin`; absent: a writing transaction. */
 export async function inTransaction<T>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<T>,
@@ -22,13 +22,13 @@ export async function inTransaction<T>(
     client.release()
     return value
   } catch (error) {
-    // Not back into the pool: the transaction ends with the connection.
+    // Do not return the connection to the pool: closing it ends the transaction.
     client.release(error instanceof Error ? error : true)
     throw error
   }
 }
 
-/** kysely over one connection. */
+/** Kysely over one connection. */
 export const kyselyOver = (client: pg.PoolClient): Kysely<Database> =>
   new Kysely<Database>({
     dialect: new PostgresDialect({

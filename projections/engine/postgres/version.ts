@@ -17,7 +17,7 @@ export function mustNotBeNewer({ meaning, version }: Version, schema: string): v
   )
 }
 
-/** The version of a generation's rows; null: there is no such generation. */
+/** The version of a generation's rows; null: the generation does not exist. */
 export async function versionOf(client: pg.PoolClient, { control }: Names, n: number): Promise<Version | null> {
   const text = `select meaning, version from ${control}.generations where n = $1`
   return (await client.query<Version>(text, [n])).rows[0] ?? null
@@ -33,7 +33,7 @@ export async function damageIn(client: pg.PoolClient, names: Names, n: number): 
   return damage === null ? null : `${schema}.${damage}, which this program did not do`
 }
 
-/** Tables with rows and without their position. */
+/** Tables with rows but without their position. */
 async function positionLost(client: pg.PoolClient, schema: string): Promise<string | null> {
   const text = `select where not exists (select from ${schema}.position) and exists (select from ${schema}.streams)`
   return (await client.query(text)).rowCount === 0 ? null : 'position has lost its row'

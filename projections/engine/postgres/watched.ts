@@ -1,21 +1,22 @@
 import { Socket } from 'node:net'
 import pg from 'pg'
 
-/** How long asking the server about a connection may take, ms. */
+/** Maximum time of the check on the other connection, ms. */
 const ANSWER_WITHIN_MS = 10_000
-/** A connection is silent when the server has said so often in a row that it is not at work for it. */
+/** The number of consecutive checks that must find no work before a connection counts as silent. */
 const LOOKS = 2
 /**
- * Sessions that work, or wait for a lock; not those that wait for their client, be it in the middle of a statement.
- * `disabled`: the server keeps no count of who is at work (track_activities), but still of who waits.
+ * Finds sessions that work or wait for a lock, but not those that wait for their client, even within a statement.
+ * `disabled`: the server does not track activity (track_activities), but still reports waits.
  */
 const AT_WORK = `select from pg_stat_activity
   where pid = $1 and state in ('active', 'disabled') and wait_event_type is distinct from 'Client'`
 
 /**
- * A connection that cannot be silent for ever. A proxy, a firewall or a host that died may leave it open and answer nothing;
- * a time limit would take every long statement for that. So what is not answered for `silentMs` is asked after on another
- * connection, and this one is broken off where the server is not at it or is not there: `ETIMEDOUT`, as a lost one.
+ * A connection that cannot hang forever. A proxy, a firewall or a dead host may leave a connection open without
+ * answers, and a time limit would also end long statements. So after `silentMs` without an answer, another connection
+ * asks the server about this one. If the server is unreachable or not working on the query, this connection is broken
+ * off with `ETIMEDOUT`, like a lost one.
  */
 export class WatchedClient extends pg.Client {
   readonly #config: pg.ClientConfig
@@ -23,7 +24,7 @@ export class WatchedClient extends pg.Client {
   readonly #socket: Socket
   #pid: number | null = null
   #timer: NodeJS.Timeout | null = null
-  /** Grows with each question; what is watched is over when it has. */
+  /** Increases with each query. A watch ends when the number has changed. */
   #question = 0
   #waits = false
 
@@ -35,20 +36,20 @@ export class WatchedClient extends pg.Client {
     this.#socket = socket
     this.on('drain', () => this.#answered())
     this.on('end', () => this.#answered())
-    // The user of a broken connection gets the error; an idle one may break.
+    // The user of a broken connection gets its error; an idle connection may break.
     this.on('error', () => undefined)
   }
 
   /**
-   * Asks who serves it: what the client is told at its start may be a proxy's own number. Until then no backend is known
-   * to work for it, so that it is broken off where others are answered in the meantime.
+   * Asks for the backend's pid: the pid in the handshake may be a proxy's. Before the answer no backend is known, so
+   * the connection is broken off if the server answers others in the meantime.
    */
   async identify(): Promise<void> {
     const { rows } = await (this as pg.Client).query<{ pid: number }>('select pg_backend_pid() as pid')
     this.#pid = rows[0]!.pid
   }
 
-  /** Rejects with a code, also where the client ends before the server has said anything. */
+  /** Rejects with a code, even when the client ends before the server has answered. */
   override connect(...args: never[]): never {
     let asked = false
     const { connection } = this as unknown as { connection: NodeJS.EventEmitter }
@@ -72,7 +73,7 @@ export class WatchedClient extends pg.Client {
     )
   }
 
-  /** Ends it at once where it waits for an answer, else when what was said is on its way. */
+  /** Closes the connection: at once when it waits for an answer, otherwise after pending output is sent. */
   breakOff(): void {
     if (this.#waits) this.#socket.destroy(timedOut('was broken off'))
     else this.#socket.destroySoon()
@@ -102,10 +103,10 @@ export class WatchedClient extends pg.Client {
     }
   }
 
-  /** Whether the server works on the query, as far as can be learnt; a server that refuses new connections exists. */
+  /** Whether the server works on the query. A server that refuses new connections counts as working. */
   async #atWork(): Promise<boolean> {
     const limits = { connectionTimeoutMillis: ANSWER_WITHIN_MS, query_timeout: ANSWER_WITHIN_MS }
-    // The process may end while this connection is open.
+    // This connection does not keep the process alive.
     const other = new pg.Client({ ...this.#config, ...limits, stream: () => new Socket().unref() })
     other.on('error', () => undefined)
     try {
@@ -126,8 +127,8 @@ const PASSWORD_ASKED = ['authenticationSASL', 'authenticationMD5Password', 'auth
 const INVALID_PASSWORD = '28P01'
 
 /**
- * A call of the client whose failures bear a code. An error without one is the client's own and says that it has no
- * connection: all that the server says bears a SQLSTATE, and all that the system says its code. `code`: the one to give.
+ * Adds a code to errors of a client call. An error without a code comes from the client itself and means a lost
+ * connection: server errors have a SQLSTATE, system errors a code. `code`: returns the code to add.
  */
 export function withCodes(
   args: readonly never[],

@@ -19,8 +19,8 @@ export function atHand({ header, body }: RecordedEvent): Body {
 }
 
 /**
- * An event's body bytes, from the event or the blob store, checked against the salted hash; null: erased, also since the event
- * was read. A missing or wrong body is poison; other failures reject.
+ * An event's body, inline or from the blob store, checked against its salted hash; null: erased, even after the event
+ * was read. A missing or altered body is poison; rejects with any other error.
  */
 export async function bodyBytes(event: RecordedEvent, { log, blobs }: Stores): Promise<Body> {
   if (event.erased) return null
@@ -39,7 +39,7 @@ export async function bodyBytes(event: RecordedEvent, { log, blobs }: Stores): P
   }
 }
 
-/** An event as it is now, by what {@link bodyBytes} gives. */
+/** Marks an event as erased when {@link bodyBytes} found that its body was erased after the read. */
 export const asItIs = (event: RecordedEvent, bytes: Body): RecordedEvent =>
   bytes === null && !event.erased ? { ...event, erased: true } : event
 

@@ -8,7 +8,7 @@ export const isDamaged = (entry: LogEntry): entry is DamagedEvent => !('header' 
 
 export const streamOf = (entry: LogEntry): string => (isDamaged(entry) ? entry.stream : entry.header.stream)
 
-/** Pages of a log with damaged events among the others, in log order. `read` starts to read. */
+/** The pages of a log, with damaged events in log order among the others. `read` starts the reading. */
 export async function* withDamage(
   read: (onDamage: OnDamage) => AsyncIterable<readonly RecordedEvent[]>,
 ): AsyncGenerator<readonly LogEntry[]> {
@@ -20,7 +20,7 @@ export async function* withDamage(
   if (damaged.length > 0) yield damaged
 }
 
-/** The entries of a page before the first event beyond a position. */
+/** The entries of a page before the first event after a position. */
 export function upToPosition(page: readonly LogEntry[], position: number): readonly LogEntry[] {
   const beyond = page.findIndex((entry) => !isDamaged(entry) && entry.position > position)
   return beyond < 0 ? page : page.slice(0, beyond)

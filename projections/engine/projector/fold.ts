@@ -24,7 +24,7 @@ export interface Sources {
   readonly blobs: BlobStore
   readonly store: Store
   readonly kinds: StreamKinds
-  /** The greatest `minReader` that is understood. */
+  /** The greatest `minReader` that this program supports. */
   readonly reader: number
   readonly residues: ResidueCache
 }
@@ -34,16 +34,15 @@ export type StreamSources = Omit<Sources, 'store'> & {
   readonly store: Pick<Store, 'keepsEvents' | 'erasureSeen'>
 }
 
-/** The rows of a batch, and its progress. */
 export interface Folded extends Batch {
   readonly to: Progress
-  /** The batch ends before this event: its stream is written by a newer program, whose projector must continue here. */
+  /** The batch ends before this event: a newer program writes its stream and must project it. */
   readonly waitsAt: RecordedEvent | null
 }
 
 /**
- * Folds the entries that follow `from` in the log; earlier entries are skipped. `refused`: the reason why none of them can
- * be projected. A damaged event moves the position no further than the event before it.
+ * Folds the entries after `from`; earlier entries are skipped. `refused`: the reason why the database refuses the rows
+ * of these entries. A damaged event does not move the position.
  */
 export async function foldBatch(
   sources: Sources,
@@ -76,8 +75,9 @@ export async function foldBatch(
 }
 
 /**
- * A stream's rows from its beginning up to a revision, whatever they were: after a release. `refused`: the event that is
- * known to be refused. Null: the log lacks the first events, or the last ones, so that their rows cannot be made again.
+ * Makes a stream's rows again from its first event up to a revision, for a release. `refused`: the event whose rows the
+ * database refuses.
+ * Null: the log lacks the first or the last of these events, so their rows cannot be made again.
  */
 export async function refolded(
   sources: StreamSources,
@@ -89,7 +89,7 @@ export async function refolded(
   return (await fold.refold(stream, upTo, refused)) ? fold.batch() : null
 }
 
-/** Kept events of a stream up to a revision, in parts, with the bodies that could not be had before: for a release. */
+/** The kept events of a stream up to a revision, in parts, with bodies that were unreadable before: for a release. */
 export async function* keptAgain(sources: StreamSources, stream: string, upTo: number): AsyncGenerator<Batch> {
   const { log, store, kinds } = sources
   if (!store.keepsEvents) return
@@ -125,7 +125,7 @@ class Fold {
     return { streams: [...this.#streams.values()], changes: this.#changes, events, erased, residues }
   }
 
-  /** False: not taken, because a newer program must. */
+  /** False: this program cannot read the event, and a newer one must take it. */
   async take(read: RecordedEvent, refused: Poison | null): Promise<boolean> {
     const { stream, revision } = read.header
     const { store, reader } = this.#sources
@@ -143,7 +143,7 @@ class Fold {
     return true
   }
 
-  /** Parks the stream of a damaged event, unless it is parked already. */
+  /** Parks the stream of a damaged event, unless it is already parked. */
   async damaged(entry: LogEntry & Poison): Promise<void> {
     const stream = streamOf(entry)
     if (!this.#isParked(stream)) this.#park(entry, entry, this.#headOf(stream))
@@ -207,7 +207,7 @@ class Fold {
     if (!this.#refold.has(stream) && (await this.#showsErased(event))) this.#refold.add(stream)
   }
 
-  /** Takes an event's changes; true: it cannot be projected, and parks its stream. */
+  /** Adds an event's changes; true: the event cannot be projected and parks its stream. */
   async #parks(event: RecordedEvent, bytes: Body): Promise<boolean> {
     const poison = bytes !== null && 'poison' in bytes ? bytes.poison : await this.#changed(event, bytes)
     if (poison) this.#park(event, poison, undefined)
@@ -240,8 +240,8 @@ class Fold {
   }
 
   /**
-   * An event with the content of an earlier one that it refers to. A stream that cannot be read by its name is read as the
-   * whole log gives it, so that a rebuild finds the same as the first projection.
+   * Adds the content of the earlier event that an event refers to. If the stream cannot be read by name, the log is
+   * read with its damaged events, so a rebuild gives the same rows as the first projection.
    */
   async #withReferred(kind: StreamKind, { header }: RecordedEvent, event: unknown, revision: number): Promise<unknown> {
     const { log } = this.#sources
@@ -256,7 +256,7 @@ class Fold {
     return kind.withReferred(event, isPoison(decoded) ? null : decoded)
   }
 
-  /** Whether rows show a body that the event erases. */
+  /** Whether the rows still show a body that the event erases. */
   async #showsErased(event: RecordedEvent): Promise<boolean> {
     const { stream } = event.header
     for (const { revision } of erasedFact(event)?.bodies ?? []) {
@@ -285,7 +285,7 @@ function headerProblem({ header }: RecordedEvent): Poison | null {
 const minReader = (event: RecordedEvent, kind: StreamKind | undefined): number =>
   Math.max(event.header.minReader ?? 1, kind?.minReader(event, event.body) ?? 1)
 
-/** Null: the event follows the one before it. */
+/** Null: the event directly follows the one before it. */
 function gapAt({ header: { stream, revision } }: RecordedEvent, before: StreamRow | undefined): Poison | null {
   const expected = before ? before.revision + 1 : 0
   if (revision === expected) return null

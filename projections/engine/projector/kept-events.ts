@@ -7,7 +7,7 @@ import type { Body } from './body.ts'
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** Rows of `event_rows` that a batch writes, and payloads that it removes. */
+/** The rows of `event_rows` that a batch writes, and the payloads that it removes. */
 export class KeptEvents {
   readonly #rows = new Map<string, EventRow>()
   readonly erased: { readonly stream: string; readonly revision: number }[] = []
@@ -17,7 +17,7 @@ export class KeptEvents {
     return [...this.#rows.values()]
   }
 
-  /** Without a payload where the body was erased, or cannot be had. */
+  /** Adds an event, without payload when its body was erased or is unreadable. */
   add(event: RecordedEvent, bytes: Body, kind: StreamKind | undefined): void {
     const { header, id, position } = event
     const { stream, revision, actor } = header
@@ -41,7 +41,7 @@ export class KeptEvents {
     })
   }
 
-  /** Keeps the residue of an erased event in the place of its body. */
+  /** Stores the residue of an erased event instead of its body. */
   addResidue({ stream, revision }: Header, body: unknown): void {
     this.residues.push({ stream, revision, current: JSON.stringify(body) })
   }

@@ -20,20 +20,23 @@ export interface ProjectorOptions {
   readonly log: EventLog
   readonly blobs: BlobStore
   readonly store: Store
-  /** The greatest `minReader` that is understood; this program's own where absent. */
+  /** The greatest `minReader` that is supported; default: this program's. */
   readonly reader?: number
-  /** Row rules by kind of stream; this program's own where absent. */
+  /** Row rules by kind of stream; default: this program's. */
   readonly kinds?: StreamKinds
 }
 
 export interface ProjectorStatus {
-  /** `waiting`: for a newer program to take over; see `reason`. `stopped`: see `reason`. */
+  /** `waiting`: a newer program must take over. `reason` explains `waiting` and `stopped`. */
   readonly state: 'idle' | 'running' | 'waiting' | 'stopped'
   readonly progress: Progress
   readonly reason: string | null
 }
 
-/** The one writer of a store: log → changes → one transaction with the position per page, or part of one with big bodies. */
+/**
+ * The only writer of a store: it converts pages of the log to row changes and commits each page, or part of a page with
+ * large bodies, in one transaction with the position.
+ */
 export class Projector {
   readonly #sources: Sources
   readonly #waiters = new Waiters()
@@ -53,8 +56,8 @@ export class Projector {
   }
 
   /**
-   * Follows the log until the signal aborts. Rejects with `POSITION_TAKEN`, `LOG_MISMATCH`, or the error of the log or the
-   * database. A fault of one stream parks that stream.
+   * Follows the log until the signal aborts. A fault of one stream parks that stream. Rejects with `POSITION_TAKEN`,
+   * `LOG_MISMATCH`, `LOG_OLDER`, or the error of the log or the database.
    */
   async run(signal: AbortSignal): Promise<void> {
     try {
@@ -75,7 +78,7 @@ export class Projector {
     this.#waiters.fail(new ProjectionError('STOPPED', 'the projector was stopped'))
   }
 
-  /** Folds the events that the log holds now, or those up to a position, and returns the progress. */
+  /** Folds all current events of the log, or those up to a position, and returns the progress. */
   async catchUp(upTo?: Cursor): Promise<Progress> {
     try {
       await this.#open()
@@ -92,8 +95,8 @@ export class Projector {
   }
 
   /**
-   * Resolves when the tables show the event of this cursor (read your own writes). Rejects with `LOG_MISMATCH`,
-   * `NEWER_WRITER` or `STOPPED` where they never will, and with `ABORTED` when the signal aborts.
+   * Resolves when the tables include the event of this cursor (read your own writes). Rejects with `LOG_MISMATCH`,
+   * `NEWER_WRITER` or `STOPPED` when they never will, and with `ABORTED` when the signal aborts.
    */
   async caughtUpTo(cursor: Cursor, signal?: AbortSignal): Promise<Progress> {
     if (cursor.logId !== this.#sources.log.logId) throw mismatch('the cursor is of another log')
@@ -108,8 +111,8 @@ export class Projector {
   }
 
   /**
-   * Reads a parked stream again from its beginning. True: it is no longer parked. Where the log has lost events that the tables
-   * have seen, the rows stay as they are and the stream stays parked.
+   * Reads a parked stream again from its start. True: it is no longer parked. If the log has lost events that the tables have
+   * seen, the rows and the parked state stay. Rejects with `NOT_PARKED`.
    */
   async release(stream: string): Promise<boolean> {
     await this.#open()
@@ -180,7 +183,7 @@ const mismatch = (why: string, cause?: unknown) =>
     cause,
   })
 
-/** The log was restored, most likely: harmless for the tables, a loss for the readers of the log. */
+/** The usual cause is a restored log: the tables can be rebuilt, but readers of the log have lost events. */
 const older = ({ cursor, events }: Progress, cause: unknown) =>
   new ProjectionError(
     'LOG_OLDER',

@@ -2,10 +2,9 @@ import type { Poison } from '../changes/poison.ts'
 import { ProjectionError } from '../errors.ts'
 import { cut } from '../text.ts'
 
-// Where the database refuses the content of rows, the stream is parked at the event that the rows come from. Other streams
-// continue.
+// When the database refuses the content of rows, their stream is parked at the event that the rows come from. Other
+// streams continue.
 
-/** An event whose rows were refused. */
 export interface Refused {
   readonly revision: number
   readonly poison: Poison
@@ -21,8 +20,8 @@ function refusal(error: unknown): Poison {
 }
 
 /**
- * Does `work` on all items. Where the database refuses them, does it on each half, down to the one item that is refused, which
- * `work` gets alone with the reason. False as soon as `work` returns false. Rejects where that item is refused again.
+ * Runs `work` on all items. When the database refuses them, runs it on each half, down to the refused item, which
+ * `work` gets alone with the reason. Returns false as soon as `work` does. Rejects when that item is refused again.
  */
 export async function bisected<T>(
   items: readonly T[],
@@ -39,7 +38,7 @@ export async function bisected<T>(
   return (await bisected(items.slice(0, half), work)) && bisected(items.slice(half), work)
 }
 
-/** Does `work` on events up to a revision, or where the database refuses them up to the first that it refuses. */
+/** Runs `work` on the events up to a revision, or, when the database refuses them, up to the first refused event. */
 export async function parkedAtRefusal(upTo: number, work: (refused?: Refused) => Promise<void>): Promise<void> {
   let poison: Poison
   try {

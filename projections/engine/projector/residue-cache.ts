@@ -4,10 +4,10 @@ import type { BlobStore, EventLog } from '../../../domain/ports/index.ts'
 import type { Poison } from '../changes/poison.ts'
 import type { Residues, StreamKind } from '../changes/stream-kind.ts'
 
-/** Events of a few streams may interleave in a page; residues of older streams are read again. */
+/** The number of cached streams, because events of a few streams may interleave in a page. */
 const STREAMS = 8
 
-/** The residues of erased bodies, of the streams that were asked for last. */
+/** The residues of erased bodies, for the most recently used streams. */
 export class ResidueCache {
   readonly #stores: { readonly log: EventLog; readonly blobs: BlobStore }
   readonly #streams = new Map<string, Residues>()
@@ -15,7 +15,7 @@ export class ResidueCache {
     this.#stores = stores
   }
 
-  /** The residue of an erased event; null: none. A residue that cannot be read is a fault of the event. */
+  /** The residue of an erased event; null: none. An unreadable residue is a fault of the event. */
   async of(kind: StreamKind, header: Header): Promise<{ readonly body: unknown } | null | { readonly poison: Poison }> {
     const { stream } = header
     const residues = this.#streams.get(stream) ?? kind.residues(this.#stores, stream)

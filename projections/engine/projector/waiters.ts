@@ -6,7 +6,7 @@ interface Waiter {
   readonly reject: (error: unknown) => void
 }
 
-/** The awaited value; rejects with `ABORTED` where the signal aborts first. */
+/** The awaited value. Rejects with `ABORTED` when the signal aborts first. */
 export function unlessAborted<T>(awaited: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return awaited
   return new Promise((resolve, reject) => {

@@ -2,31 +2,31 @@ import { type Kysely, sql } from 'kysely'
 import type { WakeReason } from '../changes/stream.ts'
 import type { Database } from '../schema/database.ts'
 
-/** An agent to drive. `wakeAt`: ms since the epoch. */
+/** An agent that needs its driver. `wakeAt`: ms since the epoch. */
 export interface Due {
   readonly agentId: string
-  /** A run is driven as a whole. */
+  /** A driver takes a run as a whole. */
   readonly runId: string
   readonly wakeAt: number
-  /** `cancel`: the agent owes its end and nothing else. */
+  /** `cancel`: the agent only has to end. */
   readonly reason: WakeReason | 'cancel'
 }
 
 export interface DueFilter {
-  /** Only runs whose start asked for any driver there is. */
+  /** Only runs whose start asked for any available driver. */
   readonly driveRequested?: boolean
 }
 
 /**
- * Rows of agents that a driver may take: a run that nothing has asked to be driven is left alone. One that has finished owes
- * nothing but what it is to tell other agents. Another agent to which one of keepup's own has delegated is driven with the run of
- * that one; any other run of another agent goes on by itself.
+ * Rows of agents that a driver may take. A run without a request for a driver is left out. A finished agent needs its
+ * driver only to tell other agents. An external agent belongs to the run of the keepup agent that delegated to it; any
+ * other external run needs no driver.
  */
 function drivable(db: Kysely<Database>, { driveRequested = false }: DueFilter) {
   return (
     db
       .selectFrom('due as d')
-      // Left: a stream that is parked at its first event has a row here and no agent.
+      // A left join: a stream that is parked at its first event has a row here but no agent.
       .leftJoin('agents as a', (join) => join.on(sql<boolean>`a.id = ${AGENT}`))
       .leftJoin('agents as r', 'r.id', 'd.run_id')
       .where(({ eb, or, and }) =>
@@ -43,7 +43,7 @@ function drivable(db: Kysely<Database>, { driveRequested = false }: DueFilter) {
 
 const AGENT = sql<string>`case when d.stream like 'external-%' then substr(d.stream, 10) else substr(d.stream, 7) end`
 
-/** A column of the agent, or of the run's own agent for another one. */
+/** A column of the agent itself, or of the run's root agent for an external agent. */
 const ofDriven = (column: 'undriven' | 'drive_requested') =>
   sql`case when a.ungoverned = 1 then ${sql.ref(`r.${column}`)} else ${sql.ref(`a.${column}`)} end`
 
@@ -51,8 +51,8 @@ const REASON = sql<Due['reason']>`case when d.reason = 'owed' and a.cancel_reque
   else d.reason end`
 
 /**
- * Agents to drive at or before `at` (ms; null: at any time), earliest first. Catch the tables up to the log's head first: a row
- * may be stale, none is missing.
+ * Agents that need their driver at or before `at` (ms; null: at any time), earliest first. Catch up to the log's head
+ * first: rows may be stale, but none is missing.
  */
 export function dueBefore(db: Kysely<Database>, at: number | null, which: DueFilter = {}): Promise<Due[]> {
   return drivable(db, which)
@@ -63,7 +63,7 @@ export function dueBefore(db: Kysely<Database>, at: number | null, which: DueFil
     .execute()
 }
 
-/** When the next agent is due that is not due at `at` (ms); null: none. */
+/** The wake time of the next agent after `at` (ms); null: none. */
 export async function nextDue(db: Kysely<Database>, at: number, which: DueFilter = {}): Promise<number | null> {
   const row = await drivable(db, which)
     .where('d.wake_at', '>', at)

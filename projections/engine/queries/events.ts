@@ -13,7 +13,7 @@ export interface EventSources {
   readonly blobs: BlobStore
 }
 
-/** One event of an agent, decoded. Rejects with `NOT_FOUND` where it is not there or cannot be read by this program. */
+/** One decoded event of an agent. Rejects with `NOT_FOUND` if it does not exist or cannot be read. */
 export async function readEvent(sources: EventSources, agentId: string, revision: number): Promise<ProjectedEvent> {
   for await (const page of sources.log.read(agentStream(agentId), { from: revision, limit: 1 })) {
     const event = page[0]
@@ -27,7 +27,7 @@ export async function readEvent(sources: EventSources, agentId: string, revision
   throw new ProjectionError('NOT_FOUND', `agent ${agentId} has no event at revision ${revision}`)
 }
 
-/** Where an agent's events after a position in the log are to be sought: at most a turn before the first of them. */
+/** The place to start reading an agent's events after a log position: at most one turn before the first of them. */
 export interface Start {
   readonly agentId: string
   readonly stream: string
@@ -35,8 +35,8 @@ export interface Start {
 }
 
 /**
- * The agents of a run, and for each a revision at which or after which the events after `position` begin. The checkpoints'
- * places in the log are the index, so that a page costs the same wherever it is.
+ * The agents of a run, each with a revision at or before its first event after `position`. The positions of checkpoints
+ * serve as an index, so every page costs the same.
  */
 export async function eventStarts(db: Kysely<Database>, runId: string, position: number): Promise<Start[]> {
   const rows = await db
@@ -63,7 +63,7 @@ export async function eventStarts(db: Kysely<Database>, runId: string, position:
   }))
 }
 
-/** Events of some agents after a position in the log, in log order, at most `limit` of those that are wanted. */
+/** Events of some agents after a log position, in log order: at most `limit` that satisfy `wanted`. */
 export async function eventsAfter(
   log: EventLog,
   starts: readonly Start[],
@@ -89,7 +89,7 @@ export async function eventsAfter(
   return events
 }
 
-/** One stream's next event, while several are merged. */
+/** The next event of one stream during a merge of several. */
 class Head {
   event: RecordedEvent | null = null
   readonly #pages: AsyncIterator<readonly RecordedEvent[]>

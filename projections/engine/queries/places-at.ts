@@ -1,15 +1,15 @@
 import type { EventLog } from '../../../domain/ports/index.ts'
 import type { Start } from './events.ts'
 
-/** The last event of an agent at or before a position of the log. */
+/** The last event of an agent at or before a log position. */
 export interface PlaceOfAgent {
   readonly agentId: string
   readonly revision: number
-  /** The highest turn that its events name up to there. */
+  /** The highest turn of the agent's events up to this revision. */
   readonly turn: number
 }
 
-/** Where agents stood at a position of the log; without those that were not born. Rejects as reading their streams does. */
+/** The places of agents at a log position, without agents born later. Rejects when a stream cannot be read. */
 export async function placesAt(
   log: EventLog,
   starts: readonly Start[],

@@ -1,14 +1,14 @@
 import type { Kysely } from 'kysely'
 import type { Database } from '../schema/database.ts'
 
-/** A stream of the log as the tables have seen it: `revision` is that of its last event. */
+/** A stream of the log according to the tables. `revision`: its last event. */
 export interface StreamSeen {
   readonly stream: string
   readonly runId: string
   readonly revision: number
 }
 
-/** Streams in order of their names, after one of them; those whose name begins so. */
+/** Streams with a name prefix, in order of names, after the name `after`. */
 export async function listStreams(
   db: Kysely<Database>,
   { after, limit, prefix = '' }: { readonly after?: string; readonly limit: number; readonly prefix?: string },
@@ -19,7 +19,7 @@ export async function listStreams(
     .orderBy('stream')
     .limit(limit)
     .where('stream', '>=', prefix)
-    // The name that no name with this beginning reaches: names are ASCII.
+    // The upper bound of names with this prefix. Names are ASCII.
     .where('stream', '<', `${prefix}\u{7f}`)
   if (after !== undefined) query = query.where('stream', '>', after)
   return query.execute()

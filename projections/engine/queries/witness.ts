@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database, StreamRow } from '../schema/database.ts'
 
-// The tables as evidence of the log: the last event of each stream that they have projected, even if the log has lost it.
+// The tables as evidence of the log: the last projected event of each stream, even if the log has lost it.
 
-/** An irreversible or other call that the tables saw beginning. `effect` null: its request was erased. */
+/** A call whose start the tables have seen. `effect` null: the request was erased. */
 export interface SeenCall {
   readonly toolCallId: string
   readonly toolName: string | null
@@ -11,7 +11,7 @@ export interface SeenCall {
   readonly effect: string | null
 }
 
-/** The last projected event of each stream, in order of their names, at most `limit` after a name. */
+/** The last projected event of each stream, in order of names: at most `limit` after a name. */
 export function seenHeads(db: Kysely<Database>, after: string, limit: number): Promise<StreamRow[]> {
   return db.selectFrom('streams').selectAll().where('stream', '>', after).orderBy('stream').limit(limit).execute()
 }
@@ -21,7 +21,7 @@ export function seenHead(db: Kysely<Database>, stream: string): Promise<StreamRo
   return db.selectFrom('streams').selectAll().where('stream', '=', stream).executeTakeFirst()
 }
 
-/** Calls of an agent that had begun, and that had not ended at or before a revision. */
+/** Calls of an agent that had begun, and had not ended at or before a revision. */
 export async function callsOpenAfter(db: Kysely<Database>, agentId: string, revision: number): Promise<SeenCall[]> {
   const rows = await db
     .selectFrom('tool_calls')

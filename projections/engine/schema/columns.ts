@@ -1,12 +1,12 @@
-/** `!`: never null. Flags are integers 0 and 1; times are ISO 8601 text, except `due.wake_at` (ms); money is nano-dollars. */
+/** `!`: never null. Flags are 0 or 1; times are ISO 8601 text, except `due.wake_at` (ms); money is nano-dollars. */
 export type ColumnSpec = 'text' | 'text!' | 'integer' | 'integer!'
 
 export interface TableSpec {
   readonly columns: Readonly<Record<string, ColumnSpec>>
   readonly key: readonly string[]
-  /** The kind or kinds of the streams that the rows come from; absent: any kind. */
+  /** The kind or kinds of streams that the rows come from; absent: any kind. */
   readonly kind?: string | readonly string[]
-  /** The column that names the stream that a row comes from: by the id of its owner, or in tables of any kind by its name. */
+  /** The column that identifies a row's stream: by its owner's id, or by its name in tables of any kind. */
   readonly owner: string
   readonly indexes?: readonly (readonly string[])[]
   /** An index over few rows: its columns, and the SQL condition that queries must repeat literally to use it. */

@@ -2,12 +2,13 @@ import type { eventRows } from './event-rows.ts'
 import type { ownTables } from './own-tables.ts'
 import type { Row, RowOf, TableName } from './tables.ts'
 
-/** See schema/own-tables.ts. */
 export type PositionRow = RowOf<typeof ownTables.position>
 export type StreamRow = RowOf<typeof ownTables.streams>
 
-/** Seed 000, 8.4, under its name and with its columns; usage is the agent's own, `usage_cost` in dollars. Null: another
- * agent has not reported it. */
+/**
+ * Seed 000, 8.4, under its name and with its columns. Usage is the agent's own, `usage_cost` in dollars. Null: an
+ * external agent has not reported it.
+ */
 export interface LineageRow {
   id: string
   run_id: string
@@ -25,18 +26,18 @@ export interface LineageRow {
   step: number
   revision: number
   nano_dollars: number | null
-  /** The part of the above that is estimated: the outcome of those calls is not known. */
+  /** The estimated part of the usage: calls with unknown outcome. */
   in_doubt_tokens: number
   in_doubt_nano_dollars: number
   unpriced_calls: number
   incomplete_from: number | null
-  /** The kind of an external agent; null: keepup's own. */
+  /** The kind of an external agent; null: an agent of keepup. */
   backend: string | null
-  /** 1: our policy sees nothing of what it does. */
+  /** 1: keepup's policy sees none of the agent's actions. */
   ungoverned: number
 }
 
-/** Own usage and that of all descendants; null where another agent among them has not reported its own. */
+/** Usage of an agent and all its descendants; null when an external agent among them has not reported its own. */
 export interface TotalsRow {
   id: string
   run_id: string
@@ -45,12 +46,12 @@ export interface TotalsRow {
   total_output_tokens: number | null
   total_nano_dollars: number | null
   total_cost: number | null
-  /** The part of the above that is estimated. */
+  /** The estimated part of the usage. */
   in_doubt_tokens: number
   in_doubt_nano_dollars: number
 }
 
-/** The books of an agent in its tree; see schema/budget-view.ts. Null: no limit. */
+/** The budget account of an agent in its tree; see agent/budget-view.ts. Null: no limit. */
 export interface BudgetRow {
   id: string
   run_id: string
@@ -68,7 +69,7 @@ export interface BudgetRow {
   uncertain_agents: number
 }
 
-/** Seed 000, 8.3, and what it lacks. `id`: `<agent>/<the artifact's own id>`; `metadata`: JSON {size, hash, mimeType}. */
+/** Seed 000, 8.3, and further columns. `id`: `<agent>/<artifact's own id>`; `metadata`: JSON {size, hash, mimeType}. */
 export interface ArtifactRow {
   id: string
   run_id: string
@@ -85,11 +86,11 @@ export interface ArtifactRow {
   tool_call_id: string | null
   revision: number
   position: number
-  /** The parent of the agent, where it has recorded the artifact. */
+  /** The agent's parent, if it has recorded the artifact. */
   registered_with: string | null
 }
 
-/** Step and usage up to each checkpoint, of the agent's own stream. */
+/** Step and usage up to each checkpoint, for the agent's own stream. */
 export interface CheckpointFactsRow {
   agent_id: string
   revision: number
@@ -99,7 +100,7 @@ export interface CheckpointFactsRow {
   nano_dollars: number
 }
 
-/** One reason why an agent waits; see schema/waiting-view.ts. */
+/** One reason why an agent waits; see agent/waiting-view.ts. */
 export interface WaitingRow {
   run_id: string
   agent_id: string
@@ -107,13 +108,12 @@ export interface WaitingRow {
   tool_call_id: string | null
 }
 
-/** See schema/event-rows.ts. */
 export type EventRow = RowOf<typeof eventRows>
 
 export type Database = { [T in TableName]: Row<T> } & {
   position: PositionRow
   streams: StreamRow
-  /** Only where the database keeps events. */
+  /** Exists only in databases with kept events. */
   event_rows: EventRow
   agent_lineage: LineageRow
   agent_lineage_totals: TotalsRow

@@ -1,10 +1,10 @@
 import type { TableSpec } from './columns.ts'
 
 /**
- * The content of the log, for databases that cannot read it: one row per event of every stream, parked ones too. `payload`: the
- * body's JSON text as it was sealed; null where it was erased, is enciphered, or cannot be had (its stream is parked then).
- * `current`: the body as this program reads it, where it differs from the payload: upcast from an older version, or the
- * residue of an erasure.
+ * The content of the log, for databases that cannot read it: one row per event of every stream, including parked ones.
+ * `payload`: the sealed body as JSON text; null when it was erased, is encrypted, or is unreadable (its stream is then
+ * parked). `current`: the body in its current shape, when it differs from the payload: upcast from an older version, or
+ * the residue of an erasure.
  */
 export const eventRows = {
   columns: {

@@ -1,6 +1,5 @@
 import type { TableSpec } from './columns.ts'
 
-/** Phases, variables, checkpoints, artifacts and approvals of agents. */
 export const factTables = {
   phases: {
     columns: {
@@ -29,19 +28,19 @@ export const factTables = {
     kind: 'agent',
     owner: 'agent_id',
   },
-  /** Every value a variable has had; the greatest revision is the one in force. `value`: JSON. */
+  /** Every value of a variable; the greatest revision is the current one. `value`: JSON. */
   context_variables: {
     columns: { agent_id: 'text!', name: 'text!', revision: 'integer!', value: 'text!', at: 'text!' },
     key: ['agent_id', 'name', 'revision'],
     kind: 'agent',
     owner: 'agent_id',
   },
-  /** One small row per tool outcome and turn end; the seed's `checkpoints` is computed from it. */
+  /** One small row per tool outcome and turn end. The view `checkpoints` of the seed is computed from it. */
   checkpoint_rows: {
     columns: {
       agent_id: 'text!',
       revision: 'integer!',
-      /** Null where the body with the step was erased; steps are dense, so the view `checkpoint_facts` computes it. */
+      /** Null if the body with the step was erased; the view `checkpoint_facts` then counts the step. */
       step: 'integer',
       run_id: 'text!',
       turn: 'integer!',
@@ -60,8 +59,8 @@ export const factTables = {
     ],
   },
   /**
-   * Versions of the files: those of a step are the tree of its first row with that step or a greater one. `code`: why
-   * the version is missing.
+   * Versions of the files. The version at a step is the tree of the first row with that step or a greater one. `code`:
+   * why the version is missing.
    */
   workspace_versions: {
     columns: {
@@ -110,7 +109,7 @@ export const factTables = {
       tool_name: 'text',
       arguments_hash: 'text',
       reason: 'text',
-      /** pending, approved, rejected, expired. */
+      /** pending, approved, rejected, expired; erased: the decision was erased. */
       status: 'text!',
       requested_at: 'text',
       requested_revision: 'integer',
@@ -118,11 +117,11 @@ export const factTables = {
       expires_at: 'text',
       decided_at: 'text',
       decided_by: 'text',
-      /** 1: the request named the decider, and access control has not checked it. */
+      /** 1: the request named the decider, and access control has not checked the name. */
       decided_claimed: 'integer',
       decision_reason: 'text',
       decided_revision: 'integer',
-      /** The call ended (cancelled, say); a pending approval no longer waits. */
+      /** The end of the call, for example by cancellation. A pending approval then no longer waits. */
       call_ended_at: 'text',
     },
     key: ['agent_id', 'tool_call_id'],
@@ -155,18 +154,18 @@ export const factTables = {
   restores: {
     columns: {
       agent_id: 'text!',
-      /** Of the request. */
+      /** Revision of the request. */
       revision: 'integer!',
       run_id: 'text!',
       step: 'integer',
-      /** The version that was put back, and the one that holds the files as they were. */
+      /** `tree`: the restored version. `replaces`: the version of the files before the restore. */
       tree: 'text',
       replaces: 'text',
       by: 'text!',
       claimed: 'integer!',
       reason: 'text',
       requested_at: 'text!',
-      /** restored, failed, interrupted; null: it has not ended. */
+      /** restored, failed, interrupted; null: not ended. */
       outcome: 'text',
       code: 'text',
       message: 'text',
@@ -199,7 +198,7 @@ export const factTables = {
   permissions: {
     columns: {
       agent_id: 'text!',
-      /** The call that asked for it; `approvals` has who decided on that call, and why. */
+      /** The call that asked for the permission; `approvals` has the decision on that call. */
       tool_call_id: 'text!',
       run_id: 'text!',
       turn: 'integer!',

@@ -4,11 +4,12 @@ import { checkpointsSelect, eventsSelect } from '../../agent/seed-views.ts'
 import { postgres } from './dialect.ts'
 import { history } from './views.ts'
 
-// The views and functions of PostgreSQL that show the seed's `events` and `checkpoints` from the table `event_rows`. Text constants of the
-// domain stand in these views: where one changes, so does what the rows mean (MEANING in schema/migrations.ts).
+// The views and functions of PostgreSQL for the seed's `events` and `checkpoints`, over the table `event_rows`. The
+// views contain text constants of the domain: a change of a constant changes the meaning of the rows (MEANING in
+// schema/migrations.ts).
 
-// PostgreSQL keeps an escaped NUL in JSON text but takes no such text apart; what is shown has U+FFFD there. (An escaped
-// backslash before `u0000` is no NUL.)
+// PostgreSQL stores an escaped NUL in JSON text but cannot parse it, so the views replace it with U+FFFD. (An escaped
+// backslash before `u0000` is not a NUL.)
 const readable = (body: string) => `cast(case when position('\\u0000' in ${body}) = 0 then ${body}
     else regexp_replace(${body}, '(?<!\\\\)((?:\\\\\\\\)*)\\\\u0000', '\\1\\\\ufffd', 'g') end as json)`
 
@@ -37,10 +38,9 @@ const happened = `${text(HAPPENED[0])} || (body ->> 'toolName') || ${text(HAPPEN
       || case when body -> 'result' is null then '' else ${text(HAPPENED[2])} || ${resultText("(body -> 'result')")} end`
 
 /**
- * SQL of the messages that the model would see of `agent` at `revision`, as domain/agent/state/messages.ts makes them, from the
- * events of its history, and where a body was erased from its residue: `at` is the event that a message joins
- * them with, `part` and `place` its order there. Results are whole here, also those of which the model was shown head
- * and tail.
+ * SQL of the messages that the model would see of `agent` at `revision`, equal to domain/agent/state/messages.ts, from
+ * the events of the agent's history and the residues of erased bodies. `at`: the event with which a message becomes
+ * visible; `part` and `place`: its order there. Results are whole, even those that the model saw as head and tail.
  */
 const messages = (agent: string, revision: string) => `(${history(agent, revision)},
   heard as (
@@ -106,8 +106,8 @@ const payloadOf = (call: 'requested' | 'ended') =>
   `(select case when e.payload is not null then coalesce(e.current, e.payload) end from event_rows e
     where e.stream = 'agent-' || ${call}_agent and e.revision = ${call}_revision)`
 
-// The argument object of a `tool_use` block, as JSON text; 'null' where it is none (domain/agent/events/content.ts). Names in
-// its body are looked up in the reader's search path, so it calls no function of this schema.
+// The argument object of a `tool_use` block, as JSON text; 'null' when there is none (domain/agent/events/content.ts).
+// It calls no function of this schema, because its body is resolved in the reader's search path.
 const argumentsOf = `create function arguments_of(block json) returns text immutable strict parallel restricted language plpgsql as $$
   declare asked json;
   begin
@@ -118,7 +118,7 @@ const argumentsOf = `create function arguments_of(block json) returns text immut
   exception when data_exception or program_limit_exceeded then return 'null';
   end $$`
 
-/** SQL of a body whose `toolName` is another one, given as JSON; null: the body itself. */
+/** SQL of a body with another `toolName`, given as JSON; null: the body unchanged. */
 const named = (body: string, name: string) => `case when ${name} is null then ${body} else
   (select '{' || string_agg(cast(to_json(key) as text) || ':' ||
       cast(case when key = 'toolName' then ${name} else value end as text), ',') || '}'
@@ -126,7 +126,7 @@ const named = (body: string, name: string) => `case when ${name} is null then ${
 
 const asked = (body: string) => `json_of(${body}) -> 'askedName'`
 
-/** SQL of a body as readers of events see it, like `withArguments` of domain/agent/events/arguments-ref.ts. */
+/** SQL of a body as readers of events see it, equal to `withArguments` in domain/agent/events/arguments-ref.ts. */
 const shown = `case
     when payload is null then null
     when json_typeof(${asked('payload')}) = 'string' then ${named('payload', asked('payload'))}

@@ -11,20 +11,20 @@ import { specOf, tableNames } from './tables.ts'
 import { views } from './views.ts'
 
 /**
- * Version 1 makes everything from schema/tables.ts. A later version adds an entry; where a row's meaning changes, the
- * entry is not enough: raise {@link MEANING}, and the tables are rebuilt from the log instead.
+ * Version 1 creates everything in schema/tables.ts. A later version adds an entry. A change of a row's meaning needs a
+ * higher {@link MEANING} instead, so that the tables are rebuilt from the log.
  */
 export const migrations: readonly ((db: Kysely<Database>, dialect: Dialect) => Promise<void>)[] = [createAll]
 
-/** The meaning of the rows. Tables made under another number are not migrated but rebuilt. */
+/** The meaning of the rows. Tables with another number are rebuilt, not migrated. */
 export const MEANING = 16
 
 /** The version of the views over kept events. */
 const KEPT_VIEWS = 4
 
 /**
- * The meaning where events are kept: their bodies have the shapes of this program, so each new version of an event is
- * another meaning.
+ * The meaning of the rows in databases with kept events. Kept bodies have the shapes of this program, so each new
+ * version of an event changes the meaning.
  */
 export const keptMeaning = (): number =>
   [...Object.values(versions), ...Object.values(externalVersions)].reduce(

@@ -1,8 +1,7 @@
 import type { TableSpec } from './columns.ts'
 
-/** Tables of the projector itself. */
 export const ownTables = {
-  /** How far the tables have come: the one row that is moved by compare-and-set with every batch. */
+  /** The progress of the tables: one row, moved by compare-and-set with every batch. */
   position: {
     columns: {
       id: 'integer!',
@@ -11,13 +10,12 @@ export const ownTables = {
       position: 'integer!',
       prepare: 'integer',
       hash: 'text!',
-      /** Events folded so far. */
       events: 'integer!',
     },
     key: ['id'],
     owner: '',
   },
-  /** The last event projected of each stream, and its run: an event that does not follow it parks the stream. */
+  /** The last projected event of each stream, and its run. An event that does not follow it parks the stream. */
   streams: {
     columns: { stream: 'text!', run_id: 'text!', revision: 'integer!', hash: 'text!' },
     key: ['stream'],

@@ -2,7 +2,7 @@ import type { TableSpec } from './columns.ts'
 
 /** Tables with rows of streams of any kind. */
 export const streamTables = {
-  /** The streams that must be driven, at most one row each: `wake_at` is copied from the last header of an append. */
+  /** The streams that need their driver, at most one row each. `wake_at` comes from the last header of an append. */
   due: {
     columns: {
       stream: 'text!',
@@ -16,11 +16,11 @@ export const streamTables = {
     owner: 'stream',
     indexes: [['wake_at']],
   },
-  /** Streams that stopped at an event which this program cannot project; the event stays in the log, read again on release. */
+  /** Streams that stopped at an event that this program cannot project. A release reads it again from the log. */
   parked: {
     columns: {
       stream: 'text!',
-      /** The stream's run; where it is not known, the id of its agent, which is that of the run of a root agent. */
+      /** The stream's run. If the run is unknown: the agent's id, which for a root agent equals the run's id. */
       run_id: 'text!',
       revision: 'integer!',
       position: 'integer!',
@@ -34,7 +34,7 @@ export const streamTables = {
     key: ['stream'],
     owner: 'stream',
   },
-  /** Erased bodies. `seen`: the rows were made without the body. The other columns are from the `erased` event. */
+  /** Erased bodies. `seen`: the rows were made without the body. The other columns come from the `erased` event. */
   erasures: {
     columns: {
       stream: 'text!',

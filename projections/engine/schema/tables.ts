@@ -7,7 +7,7 @@ import type { TableSpec } from './columns.ts'
 import { factTables } from './fact-tables.ts'
 import { streamTables } from './stream-tables.ts'
 
-// The tables as data: SQL, row types, comparison and clearing are derived from them. A change is a new schema version.
+// The tables as data: SQL, row types, comparison and clearing derive from them. Every change is a new schema version.
 export const tables = {
   ...agentTables,
   ...treeTables,
@@ -28,7 +28,6 @@ type Value<C> = C extends 'text!'
       ? string | null
       : number | null
 
-/** A row of a table that is described so. */
 export type RowOf<S extends TableSpec> = { [C in keyof S['columns']]: Value<S['columns'][C]> }
 
 export type Row<T extends TableName> = RowOf<(typeof tables)[T]>

@@ -2,13 +2,13 @@ import { budgets } from '../../agent/budget-view.ts'
 import { waiting } from '../../agent/waiting-view.ts'
 import { type Dialect, jsonObject } from './dialect.ts'
 
-// Views that every database has, in standard SQL and the dialect's own; the views that need the content of events are
-// in schema/seed-views.ts.
+// Views of every database, in standard SQL and the dialect's own. The views that need event content are in
+// agent/seed-views.ts.
 
 /**
- * A subquery's recursive table `h(id, upto, d)`: which prefix of which agent's stream makes up an agent's history at a
- * revision: its own (d = 0), then what it inherits as a fork. `agent` and `revision` are SQL expressions of the outer
- * query, so that one agent's history costs no more than its own depth of forks.
+ * A subquery with the recursive table `h(id, upto, d)`: the parts of streams that form an agent's history at a
+ * revision, its own (d = 0) and those that it inherits as a fork. `agent` and `revision`: SQL expressions of the outer
+ * query, so one history costs no more than its depth of forks.
  */
 export const history = (agent: string, revision: string) => `with recursive h(id, upto, d) as (
   select ${agent}, cast(${revision} as bigint), 0
@@ -16,7 +16,7 @@ export const history = (agent: string, revision: string) => `with recursive h(id
   select a.forked_from, a.forked_revision, h.d + 1 from h join agents a on a.id = h.id where a.forked_from is not null)`
 
 /**
- * Calls of a turn at a revision, one row per id: `ended_position` null: pending. The end may be in a fork while the
+ * Calls of a turn at a revision, one row per id. `ended_position` null: pending. The end may be in a fork while the
  * request is in its source.
  */
 export const callsAt = (agent: string, revision: string, turn: string) => `${history(agent, revision)}
@@ -36,10 +36,10 @@ export const callsAt = (agent: string, revision: string, turn: string) => `${his
 const sum = (column: string, where = '') =>
   `coalesce((select sum(${column}) from model_calls m where m.agent_id = a.id${where}), 0)`
 
-/** Another agent is one model call in turn 0. The agent may not have reported this column of it. */
+/** An external agent's run is one model call in turn 0. The agent may not have reported this column. */
 const untold = (column: string) => `m.turn = 0 and m.${column} is null`
 
-/** A sum that is null where another agent has not reported its part. */
+/** A sum; null when an external agent has not reported its part. */
 const known = (expression: string, column: string) =>
   `case when a.ungoverned = 1 and exists (select 1 from model_calls m where m.agent_id = a.id and ${untold(column)})
     then null else ${sum(expression)} end`
@@ -47,19 +47,19 @@ const known = (expression: string, column: string) =>
 const knownTotal = (expression: string, column: string) =>
   `case when count(case when ${untold(column)} then 1 end) > 0 then null else coalesce(sum(${expression}), 0) end`
 
-/** SQL of the role of the source of a row `a` of `agents` that is a fork. */
+/** SQL of the source's role for a fork's row `a` of `agents`. */
 export const inheritedRole = `(with recursive up(role, source) as (
     select s.role, s.forked_from from agents s where s.id = a.forked_from
     union all
     select s.role, s.forked_from from up join agents s on s.id = up.source where up.role is null)
   select role from up where role is not null limit 1)`
 
-/** SQL of dollars, of nano-dollars. */
+/** SQL that converts nano-dollars to dollars. */
 export const dollars = (nano: string) => `cast(${nano} as double precision) / 1e9`
 
 const INPUT = 'm.input + m.cache_read + m.cache_write'
 
-/** Estimated: the outcome of the attempt is not known. */
+/** Estimated: the outcome of the attempt is unknown. */
 const LOST = " and m.status = 'lost'"
 
 // No foreign key on the parent: its stream may be parked while the child's is not.
@@ -86,7 +86,7 @@ const SUMS = `count(distinct tree.id) as agents,
     coalesce(sum(case when m.status = 'lost' then ${INPUT} + m.output end), 0) as in_doubt_tokens,
     coalesce(sum(case when m.status = 'lost' then m.nano_dollars end), 0) as in_doubt_nano_dollars`
 
-// A tree per agent that is asked for, where the database can; else all trees at once.
+// One tree per requested agent where the database supports it; otherwise all trees at once.
 const totals = ({ lateral }: Dialect) =>
   lateral
     ? `create view agent_lineage_totals as select l.id, l.run_id, t.* from agents l cross join lateral (
@@ -115,8 +115,8 @@ const artifacts = (
     where g.child_id = r.agent_id and g.artifact_id = r.artifact_id limit 1) as registered_with
   from artifact_rows r`
 
-// One pass per agent: a running sum over its calls and checkpoints in order of revision. Steps are dense, so that the
-// step of a checkpoint whose body was erased is known by its place.
+// One pass per agent: a running sum over its calls and checkpoints in order of revision. Steps are dense, so the place
+// of a checkpoint gives its step when the body was erased.
 const facts = `create view checkpoint_facts as select agent_id, revision,
   coalesce(step, place + coalesce((select a.forked_step from agents a where a.id = agent_id), 0)) as step,
   input, output, nano_dollars

@@ -4,31 +4,31 @@ import { sqlite } from '../schema/dialect.ts'
 import { type Connection, connect } from './database.ts'
 
 /**
- * The part of an embedded log that the seed's tables read, so that bodies and messages are not copied. The owner of the log
- * provides it; all methods are synchronous, because SQL calls them.
+ * Reads an embedded log for the seed's tables, so that bodies and messages are not copied. The owner of the log
+ * provides it. All methods are synchronous, because SQL calls them.
  */
 export interface LogSource {
-  /** The log's SQLite file. It is attached read-only. */
+  /** The log's SQLite file, attached read-only. */
   readonly path: string
   /**
-   * A SELECT over the attached log (`schema` is its name there) with the columns position, event_id, stream, run_id,
+   * A SELECT over the attached log (`schema` is its name in SQL) with the columns position, event_id, stream, run_id,
    * agent_id, turn, revision, type, timestamp, tool_call_id, actor_kind, actor_id.
    */
   eventsSql(schema: string): string
   /** The body at a position as JSON text; null: erased. */
   payload(position: number): string | null
-  /** The same as readers of events see it: with the arguments that it points to. */
+  /** Like `payload`, but with the arguments that the body refers to, as readers of events see it. */
   shown(position: number): string | null
   /**
-   * The messages that the model would see at a revision, as JSON text of an array; `null` where nothing is left of a body
-   * before it.
+   * The messages that the model would see at a revision, as JSON text of an array; `null` when an earlier body was
+   * erased without a residue.
    */
   messages(agentId: string, revision: number): string
 }
 
 /**
- * A connection for auditors: every table, and as TEMP views the seed's `events` (8.2) and `checkpoints` (8.1) with its
- * exact columns, and `events` with more columns. Close it when done.
+ * Opens a connection for auditors: every table, and the seed's `events` (8.2) and `checkpoints` (8.1) as TEMP views
+ * with exactly its columns; `events` has further columns. The caller closes it.
  */
 export function openAudit(tables: string, log: LogSource): Connection {
   const connection = connect(tables, 'read')

@@ -5,7 +5,7 @@ import { liveFile } from './pointer.ts'
 
 // SQLITE_CORRUPT and SQLITE_NOTADB.
 const DAMAGED = [11, 26]
-// SQLITE_READONLY and SQLITE_CANTOPEN: a reader, too, has to make a file beside one whose last writer has ended.
+// SQLITE_READONLY and SQLITE_CANTOPEN: even a reader must create a file next to a database whose last writer has ended.
 const CLOSED = [8, 14]
 
 /** Whether SQLite reports a file as damaged. */
@@ -20,14 +20,14 @@ const isOneOf = (error: unknown, codes: readonly number[]): boolean =>
   typeof error.errcode === 'number' &&
   codes.includes(error.errcode & 0xff)
 
-/** The error, or `DAMAGED` where SQLite reports the tables' file as damaged. */
+/** Converts an error about a damaged tables file to `DAMAGED`; returns any other error unchanged. */
 export function damagedOr(error: unknown): unknown {
   if (!isDamaged(error)) return error
   const why = 'the tables are damaged; they come back from the log: run "keepup rebuild"'
   return new ProjectionError('DAMAGED', why, { cause: error })
 }
 
-/** Throws `DAMAGED` where a file that is to hold tables is missing or empty: SQLite would use it as a new one. */
+/** Throws `DAMAGED` when a tables file is missing or empty: SQLite would treat it as a new one. */
 export function mustHoldTables(file: string): void {
   const size = statSync(file, { throwIfNoEntry: false })?.size
   if (size !== undefined && size > 0) return
@@ -38,7 +38,7 @@ export function mustHoldTables(file: string): void {
   )
 }
 
-/** The error of a read of a tables file; null: it can be read. */
+/** The error of reading a tables file; null: it is readable. */
 function readFault(file: string): unknown {
   try {
     const { raw, close } = connect(file, 'read')
@@ -53,7 +53,7 @@ function readFault(file: string): unknown {
   }
 }
 
-/** A fault of the live tables' file; null: none, or no file. */
+/** A fault of the live tables' file; null: no fault, or no file. */
 export function tablesFault(folder: string): { readonly file: string; readonly why: string } | null {
   const file = liveFile(folder)
   if (file === null) return null
@@ -65,10 +65,10 @@ export function tablesFault(folder: string): { readonly file: string; readonly w
   return { file, why: fault instanceof Error ? fault.message : String(fault) }
 }
 
-/** False where the live tables are missing or damaged; only a writer rebuilds them. */
+/** False when the live tables are missing or damaged; only a writer rebuilds them. */
 export function tablesReadable(folder: string): boolean {
   const file = liveFile(folder)
-  // A file without a byte is one that lost them: the first rows are written with the file.
+  // An empty live file has lost its content, because a file becomes live only after its tables exist.
   if (file === null || (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) return false
   const fault = readFault(file)
   if (fault !== null && !isOneOf(fault, [...DAMAGED, ...CLOSED])) throw fault

@@ -2,24 +2,25 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { Kysely, SqliteDialect } from 'kysely'
 import type { Database } from '../schema/database.ts'
 
-/** A `node:sqlite` connection with its statements prepared once, and kysely over the same connection. */
+/** A `node:sqlite` connection with a cache of prepared statements, and Kysely over the same connection. */
 export interface Connection {
   readonly raw: DatabaseSync
   readonly db: Kysely<Database>
   prepare(text: string): StatementSync
-  /** Closes the connection; may be called twice. */
+  /** Closes the connection; a second call has no effect. */
   close(): void
 }
 
-// Beyond this many distinct texts a connection is fed generated SQL; the oldest statements go first.
+// Maximum number of cached statements, because some SQL is generated; the oldest statement is dropped first.
 const MAX_STATEMENTS = 500
 
-/** How long one connection waits for another's lock. */
+/** Maximum wait for the lock of another connection, ms. */
 export const BUSY_MS = 10_000
 
 /**
- * Opens a projections file. Writers make it where it is missing. The tables can always be computed again, so commits need
- * not be synced one by one (`synchronous=NORMAL`): after a power cut the position and the rows are older, together.
+ * Opens a projections file; mode `write` creates a missing one. Commits are not synced one by one
+ * (`synchronous=NORMAL`), because the tables can always be rebuilt: after a power cut both the position and the rows
+ * may be older.
  */
 export function connect(path: string, mode: 'write' | 'read'): Connection {
   const raw = new DatabaseSync(path, {
@@ -27,7 +28,7 @@ export function connect(path: string, mode: 'write' | 'read'): Connection {
     enableForeignKeyConstraints: false,
     timeout: BUSY_MS,
   })
-  // Erased content must not remain in free pages.
+  // Free pages must not contain erased content.
   if (mode === 'write') raw.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma secure_delete = on')
   raw.exec('pragma cache_size = -16000; pragma temp_store = memory')
   const statements = new Map<string, StatementSync>()

@@ -3,13 +3,13 @@ import type { Cursor } from '../../../domain/log/cursor.ts'
 import type { Database } from '../schema/database.ts'
 import type { Progress, Store } from './store.ts'
 
-/** An answer and the position in the log that it shows; null: no event was folded yet. */
+/** An answer, and the log position of the tables that gave it; null: no event was folded yet. */
 export interface Answer<T> {
   readonly position: Cursor | null
   readonly data: T
 }
 
-/** The rows of one table that two sets of tables do not share. */
+/** The rows of one table that differ between two sets of tables. */
 export interface Difference {
   readonly table: string
   readonly onlyLive: number
@@ -18,32 +18,31 @@ export interface Difference {
   readonly examples: { readonly live: readonly object[]; readonly rebuilt: readonly object[] }
 }
 
-/** Named sets of tables; one of them is the live one, which every request looks up. */
+/** Named sets of tables. One of them is live, and every request looks it up. */
 export interface Home {
   /** The live tables; null: there are none. */
   live(): Promise<string | null>
-  /** The log of protected tables, which another log's tables may not replace; null: not protected, or not known. */
+  /** The log of protected tables, which the tables of another log may not replace; null: not protected, or unknown. */
   logId(): Promise<string | null>
-  /** The writing side, migrated where needed. Rejects with `SCHEMA_NEWER` or `SCHEMA_OTHER`. */
+  /** Opens tables for writing, and migrates them if needed. Rejects with `SCHEMA_NEWER` or `SCHEMA_OTHER`. */
   open(name: string): Promise<Store>
-  /** New, empty tables. */
+  /** Creates new, empty tables. */
   fresh(): Promise<{ readonly name: string; readonly store: Store }>
   /**
-   * Compares live tables, as they are at the call, with others, which `catchUp` brings to the same position. Readers and
-   * writers of the live ones go on. Null: they cannot be compared.
+   * Compares the live tables, in their state at the call, with others that `catchUp` brings to the same position.
+   * Readers and writers of the live tables continue. Null: the two cannot be compared.
    */
   compare(live: string, rebuilt: string, catchUp: (to: Cursor) => Promise<unknown>): Promise<Difference[] | null>
   /**
-   * Makes tables the live ones, durably and at once. False, and nothing is changed, where the present ones show more than
-   * `atLeast`; null: whatever they show. Rejects with `LOG_OTHER` where protected tables are of another log,
-   * unless `takeOver`.
+   * Makes tables live, durably and atomically. Returns false without a change when the present tables show more than
+   * `atLeast`; null: no check. Rejects with `LOG_OTHER` when protected tables belong to another log, unless `takeOver`.
    */
   pointTo(name: string, atLeast: Progress | null, takeOver?: boolean): Promise<boolean>
-  /** Removes tables that never were, or are no longer, the live ones. */
+  /** Removes tables that are not live. */
   drop(name: string): Promise<void>
-  /** Removes all tables but the live ones that are no longer used. */
+  /** Removes all unused tables except the live ones. */
   dropOthers(): Promise<void>
-  /** Reads of one state of the live tables. They wait for no writer; `query` must await nothing but its database. */
+  /** Reads one state of the live tables without waiting for a writer. `query` must await nothing but its database. */
   read<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Answer<T>>
   close(): Promise<void>
 }

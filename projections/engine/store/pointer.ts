@@ -12,15 +12,15 @@ import {
 import { join } from 'node:path'
 import { ProjectionError } from '../errors.ts'
 
-// The live tables are the file that `current` names. A rebuild makes a second file beside it and then moves the name.
+// The file `current` names the live tables file. A rebuild creates a second file next to it and then changes the name.
 
 const POINTER = 'current'
 const FILE = /^tables-(\d+)\.db/
 const NAME = /^tables-\d+\.db$/
 
 /**
- * The live file's path, or null where none is named: there are no tables yet, or the name was damaged, and they are
- * rebuilt. Throws ProjectionError DAMAGED where the name cannot be read.
+ * The live file's path; null when no valid name is stored, because there are no tables yet or the name was damaged (the
+ * tables are then rebuilt). Throws ProjectionError DAMAGED when the name cannot be read.
  */
 export function liveFile(folder: string): string | null {
   const path = join(folder, POINTER)
@@ -34,7 +34,7 @@ export function liveFile(folder: string): string | null {
   }
 }
 
-/** An empty file for new tables, for this user alone; SQLite gives its WAL the same mode. */
+/** Creates an empty file for new tables, accessible to this user only; SQLite gives its WAL the same mode. */
 export function freshFile(folder: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const numbers = readdirSync(folder).map((name) => Number(FILE.exec(name)?.[1] ?? 0))
@@ -43,7 +43,7 @@ export function freshFile(folder: string): string {
   return file
 }
 
-/** Makes `file` the live one, durably and at once: a reader finds the old name or the new one. */
+/** Makes `file` live, durably and atomically: a reader finds the old name or the new one. */
 export function pointTo(folder: string, file: string): void {
   const temporary = join(folder, `${POINTER}.new`)
   const handle = openSync(temporary, 'w', 0o600)
@@ -56,7 +56,7 @@ export function pointTo(folder: string, file: string): void {
   renameSync(temporary, join(folder, POINTER))
 }
 
-/** Removes every tables file but the live one. A reader of an old file keeps it until it closes. */
+/** Removes every tables file except the live one. A reader of an old file can use it until it closes. */
 export function dropOthers(folder: string): void {
   const live = liveFile(folder)
   for (const name of readdirSync(folder)) {
@@ -65,7 +65,7 @@ export function dropOthers(folder: string): void {
   }
 }
 
-/** Removes one tables file that was never, or is no longer, the live one. */
+/** Removes one tables file that is not live. */
 export function dropFile(file: string): void {
   for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true })
 }

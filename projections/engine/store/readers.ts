@@ -15,7 +15,7 @@ interface Reader {
 }
 
 /**
- * Reads of the live tables. Each looks up the live file, sees one state of it, and never waits for the writer; a
+ * Reads the live tables. Each read looks up the live file, sees one state of it, and never waits for the writer. A
  * rebuild removes a file after its last read.
  */
 export class Readers {
@@ -25,7 +25,7 @@ export class Readers {
     this.#folder = folder
   }
 
-  /** `query` must await nothing but the database it is given: others wait for the same connection. */
+  /** `query` must await nothing but its database: other reads wait for the same connection. */
   async use<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Answer<T>> {
     const reader = this.#current()
     reader.active++
@@ -59,7 +59,7 @@ export class Readers {
         this.#reader = { file, connection, active: 0 }
         return this.#reader
       } catch (error) {
-        // The file may have been replaced between the look at the pointer and this.
+        // The file may have been replaced after the pointer was read.
         if (tries === 2) throw error
       }
     }

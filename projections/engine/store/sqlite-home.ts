@@ -11,7 +11,7 @@ import { Readers } from './readers.ts'
 import { openSqliteStore } from './sqlite.ts'
 import { progressOf, type Store } from './store.ts'
 
-/** Tables in files of one folder, which one process owns. */
+/** Tables in files of one folder that belongs to one process. */
 export class SqliteHome implements Home {
   readonly #folder: string
   readonly #readers: Readers
@@ -24,7 +24,7 @@ export class SqliteHome implements Home {
     return liveFile(this.#folder)
   }
 
-  /** Null: they lie in one folder with their log, and another log there has replaced theirs. */
+  /** Null: the tables share a folder with their log, so tables of another log replace them together with it. */
   async logId(): Promise<null> {
     return null
   }
@@ -49,7 +49,7 @@ export class SqliteHome implements Home {
       raw.prepare('attach database ? as rebuilt').run(rebuilt)
       const version = (schema: string) => Number(raw.prepare(`pragma ${schema}.user_version`).get()!.user_version)
       if (version('main') !== version('rebuilt')) return null
-      // The first read fixes what this transaction sees of the live file, while its projector goes on.
+      // The first read fixes the state that this transaction sees; the projector of the live file continues.
       raw.exec('begin')
       const at = raw.prepare('select * from main.position where id = 1').get() as PositionRow | undefined
       const cursor = at && progressOf(at).cursor
@@ -57,7 +57,7 @@ export class SqliteHome implements Home {
       await catchUp(cursor)
       return ['position', 'streams', ...tableNames].flatMap((table) => compareTable(raw, table) ?? [])
     } catch (error) {
-      // Damaged tables are no measure.
+      // Damaged tables are not compared.
       if (isDamaged(error)) return null
       throw error
     } finally {
@@ -87,7 +87,7 @@ export class SqliteHome implements Home {
   }
 }
 
-/** The fixed compare query: rows of one side that the other has not, both ways. */
+/** The fixed compare query: rows that only one side has, both ways. */
 function compareTable(raw: DatabaseSync, table: string): Difference | null {
   const minus = (a: string, b: string) => `select * from ${a}."${table}" except select * from ${b}."${table}"`
   const count = (query: string) => Number(raw.prepare(`select count(*) as n from (${query})`).get()!.n)

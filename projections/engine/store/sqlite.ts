@@ -19,8 +19,8 @@ import {
 } from './store.ts'
 
 /**
- * The writing side of a projections file; made and migrated where needed. Rejects with `SCHEMA_NEWER` or `SCHEMA_OTHER`
- * where its rows are not this program's, with `DAMAGED` where they cannot be read.
+ * Opens a projections file for writing; creates and migrates it if needed. Rejects with `SCHEMA_NEWER` or
+ * `SCHEMA_OTHER` when the rows have another meaning or version, and with `DAMAGED` when they are unreadable.
  */
 export async function openSqliteStore(path: string): Promise<SqliteStore> {
   let connection: Connection | null = null
@@ -34,7 +34,7 @@ export async function openSqliteStore(path: string): Promise<SqliteStore> {
   }
 }
 
-// user_version = meaning * 1000 + schema version, so that one pragma holds both.
+// user_version = meaning * 1000 + schema version, so one pragma stores both.
 async function migrate({ raw, db }: Connection, path: string): Promise<void> {
   raw.exec('begin immediate')
   try {
@@ -53,7 +53,7 @@ async function migrate({ raw, db }: Connection, path: string): Promise<void> {
     raw.exec(`pragma user_version = ${MEANING * 1000 + migrations.length}`)
     raw.exec('commit')
   } catch (error) {
-    // A full disk has ended it already.
+    // A full disk has already ended the transaction.
     if (raw.isTransaction) raw.exec('rollback')
     throw error
   }
@@ -63,7 +63,7 @@ export class SqliteStore implements Store {
   readonly keepsEvents = sqlite.keepsEvents
   readonly #connection: Connection
   readonly #statements: Statements
-  /** The write-ahead log may hold pages of rows that were erased. */
+  /** True: the write-ahead log may contain pages of erased rows. */
   #stale = false
   constructor(connection: Connection) {
     this.#connection = connection
@@ -154,7 +154,7 @@ export class SqliteStore implements Store {
 const cleared = ({ byTable }: Collapsed): boolean =>
   byTable.values().some((owners) => owners.values().some((rows) => rows.cleared))
 
-/** False: a reader uses the old pages; waiting for it could deadlock, because it may run in this thread. */
+/** Empties the write-ahead log. False: a reader uses it. No wait, because the reader may run in this thread. */
 function emptyWal(raw: DatabaseSync): boolean {
   raw.exec('pragma busy_timeout = 0')
   try {

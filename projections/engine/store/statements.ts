@@ -4,7 +4,7 @@ import type { RowOp } from '../changes/collapse.ts'
 import type { Database } from '../schema/database.ts'
 import { specOf, type TableName } from '../schema/tables.ts'
 
-/** The SQL and parameters of changes. A text is made once per table, kind and set of columns, by kysely. */
+/** The SQL and parameters of changes. Kysely compiles a text once per table, kind and set of columns. */
 export class Statements {
   readonly #db: Kysely<Database>
   readonly #texts = new Map<string, string>()
@@ -12,7 +12,7 @@ export class Statements {
     this.#db = db
   }
 
-  /** One operation on one row. Null: it changes nothing. */
+  /** One operation on one row. Null: the operation changes nothing. */
   row(table: TableName, key: Cells, op: RowOp): { text: string; values: unknown[] } | null {
     const keys = specOf(table).key
     const keyValues = keys.map((name) => key[name])
@@ -32,7 +32,7 @@ export class Statements {
     return { text, values: [...keyValues, ...values, ...initials.map((name) => op.initial[name])] }
   }
 
-  /** Deletes the rows of a stream; the value of the owner column is the one parameter. */
+  /** Deletes the rows of a stream. The only parameter is the value of the owner column. */
   clear(table: TableName): string {
     return this.#text(`0${table}`, () => this.#remove(table, [specOf(table).owner]))
   }

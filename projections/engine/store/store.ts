@@ -3,36 +3,35 @@ import type { Collapsed } from '../changes/collapse.ts'
 import { ProjectionError } from '../errors.ts'
 import type { EventRow, PositionRow, StreamRow } from '../schema/database.ts'
 
-/** How far the tables have come. `cursor` null: at the beginning of the log. */
+/** The progress of the tables. `cursor` null: at the beginning of the log. */
 export interface Progress {
   readonly logId: string
   readonly cursor: Cursor | null
-  /** Events folded so far. */
   readonly events: number
 }
 
 /** The states of some streams before a batch. */
 export interface StreamStates {
-  /** The last event projected of each stream that has one. */
+  /** The last projected event of each stream that has one. */
   readonly heads: ReadonlyMap<string, StreamRow>
   readonly parked: ReadonlySet<string>
 }
 
-/** Everything that one transaction writes, with the position. */
+/** The content of one transaction, which also moves the position. */
 export interface Batch {
   readonly streams: readonly StreamRow[]
   readonly changes: Collapsed
-  /** Rows of `event_rows`, each stream and revision once; none where the database does not keep events. */
+  /** Rows of `event_rows`, each stream and revision once; none when the database does not keep events. */
   readonly events: readonly EventRow[]
-  /** Kept events that lose their payload, because an `erased` event names them; after `events`. */
+  /** Kept events that lose their payload, because an `erased` event names them. Applied after `events`. */
   readonly erased: readonly { readonly stream: string; readonly revision: number }[]
-  /** The residues of kept events that were erased; after `erased`. */
+  /** The residues of erased kept events. Applied after `erased`. */
   readonly residues: readonly { readonly stream: string; readonly revision: number; readonly current: string }[]
 }
 
 /** The tables that a projector writes, one transaction per batch. */
 export interface Store {
-  /** Whether events are kept in `event_rows`, because SQL cannot read the log. */
+  /** Whether the table `event_rows` contains the events, because SQL cannot read the log. */
   readonly keepsEvents: boolean
   /** Null: no event was folded into this store. */
   progress(): Promise<Progress | null>
@@ -40,21 +39,22 @@ export interface Store {
   /** True: the rows were already made without this body. */
   erasureSeen(stream: string, revision: number): Promise<boolean>
   /**
-   * Writes a batch and moves the position. Rejects with `POSITION_TAKEN`, having written nothing, where the stored progress
-   * is not `from`, and with `ROWS_REFUSED` where the database does not take what the rows hold.
+   * Writes a batch and moves the position in one transaction. Rejects with `POSITION_TAKEN` when the stored progress is
+   * not `from`, and with `ROWS_REFUSED` when the database refuses the content of the rows. A rejected batch writes
+   * nothing.
    */
   commit(from: Progress | null, to: Progress, batch: Batch): Promise<void>
   close(): Promise<void>
 }
 
-/** The stored position as progress. */
+/** Converts a row of `position` to progress. */
 export function progressOf(row: PositionRow): Progress {
   const { log_id: logId, position, prepare, hash, events } = row
   if (position < 0) return { logId, cursor: null, events }
   return { logId, cursor: { logId, position, ...(prepare === null ? {} : { prepare }), hash }, events }
 }
 
-/** Progress as the row of `position` that stores it. */
+/** Converts progress to its row of `position`. */
 export const rowOf = ({ logId, cursor, events }: Progress): Omit<PositionRow, 'id'> => ({
   log_id: logId,
   position: cursor?.position ?? -1,
@@ -63,14 +63,14 @@ export const rowOf = ({ logId, cursor, events }: Progress): Omit<PositionRow, 'i
   events,
 })
 
-/** Another writer has moved the tables, to `at`. */
+/** The error when another writer has moved the tables to `at`. */
 export const positionTaken = (at: Progress | null) =>
   new ProjectionError(
     'POSITION_TAKEN',
     `another writer has moved the tables to position ${at?.cursor?.position ?? 'none'}; only one may write, so this one stops`,
   )
 
-/** A database, by its name, refuses the content of rows. */
+/** The error when a database refuses the content of rows. `database`: its name. */
 export const rowsRefused = (database: string, cause: unknown) =>
   new ProjectionError(
     'ROWS_REFUSED',

@@ -1,7 +1,7 @@
 import type { KyselyPlugin, PluginTransformQueryArgs, PluginTransformResultArgs } from 'kysely'
 import { yielder } from '../../../domain/stream/runtime/yield-to-event-loop.ts'
 
-/** Serves others between the statements of one answer: each statement is one step on this thread. */
+/** Yields to the event loop between the statements of one answer: each statement blocks this thread. */
 export class GivesWay implements KyselyPlugin {
   readonly #yieldToEventLoop = yielder()
 

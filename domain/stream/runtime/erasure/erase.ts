@@ -13,22 +13,21 @@ import { recordErasure } from './facts.ts'
 import type { Asker, Erasable, ErasableBody, ErasureChoice, Target } from './types.ts'
 import { removeUnnamed } from './unnamed-blobs.ts'
 
-// Erasure folds nothing: what was erased before, or cannot be read, must not stand in the way of erasing more.
+// Erasure folds nothing: erased or unreadable bodies must not prevent the erasure of others.
 
 const MAX_TRIES = 10
 
-/** The most bodies that one append empties. */
+/** The maximum number of bodies that one append empties. */
 export const MAX_ERASED = 1_024
 
 /**
- * Empties bodies of a finished stream for ever, some per append, each append with the facts that name them. Asked again it
- * makes sure that nothing is left. Reads the stream once, or again where another process has written to it meanwhile.
- * Rejects with ERASE_IMPOSSIBLE, RUN_UNKNOWN, EVENT_UNKNOWN, RUN_ACTIVE, NOT_ERASABLE, or REVISION_CHANGED where the stream
- * is not at the `expected` revision, or IDEMPOTENCY_KEY_REUSED. `forget`: what was erased is to be remembered nowhere;
- * called around each append, also one whose outcome is unknown. The request cache is cleared, since an answer in it may say
- * what was erased. Blobs that are about to go are noted
- * before, as are those that are about to come: where the process ends in between, the next start removes those whose
- * erasure is in the log.
+ * Empties bodies of a finished stream permanently, at most {@link MAX_ERASED} per append, with the facts that name
+ * them. A repeated call finishes an interrupted erasure. Reads the stream once, and again after a conflict with another
+ * writer. Rejects with ERASE_IMPOSSIBLE, RUN_UNKNOWN, EVENT_UNKNOWN, RUN_ACTIVE, NOT_ERASABLE, IDEMPOTENCY_KEY_REUSED,
+ * with REVISION_CHANGED when the stream is not at the `expected` revision, or with the tenth ConflictError. `forget`:
+ * drops the erased bodies from memory; called before the first append and after each one, even when its outcome is
+ * unknown. The request cache is cleared, because its answers may contain erased text. Intents record the blobs before
+ * they are deleted: if the process ends in between, the next start deletes the blobs whose erasure is in the log.
  */
 export async function erase(
   ports: StreamPorts,
@@ -75,7 +74,7 @@ const intentsOf = ({ header }: SealedEvent, targets: readonly Target[]): BlobInt
   return targets.flatMap(({ blob, bodyHash: hash }) => (blob ? [{ stream, runId, hash }] : []))
 }
 
-/** Addresses of the whole results that the targets (in order) name. A body that cannot be read names none. */
+/** The addresses of the attachments that the targets name. An unreadable body names none. */
 async function attachedTo(
   stores: Stores,
   { attaching, attachment }: Erasable,
@@ -103,7 +102,7 @@ function unreadable(error: unknown): null {
 }
 const UNREADABLE: ReadonlySet<LogError['code']> = new Set(['BLOB_MISSING', 'LOG_CORRUPT', 'BODY_ERASED'])
 
-/** The bodies that {@link erase} would empty now. Rejects as it does. */
+/** The bodies that {@link erase} would empty now. Rejects as {@link erase} does. */
 export async function erasable(
   ports: Pick<StreamPorts, 'log'>,
   aggregate: Erasable,
@@ -117,7 +116,7 @@ export async function erasable(
   return { revision: last.header.revision, bodies }
 }
 
-/** The stream's last event, and what is to be erased, in order. */
+/** The stream's last event, and the bodies to erase, in order. */
 async function look(
   ports: Pick<StreamPorts, 'log'>,
   aggregate: Erasable,

@@ -12,7 +12,7 @@ import type { StreamPorts } from '../ports.ts'
 import { requestRetry } from '../retry.ts'
 import type { Asker, Erasable, Target } from './types.ts'
 
-/** The most bodies that one fact names, so that it stays far below what would go to the blob store. */
+/** The maximum number of bodies that one fact names. It keeps facts far below the size limit of inline bodies. */
 const NAMED = 256
 
 interface Fact {
@@ -49,7 +49,7 @@ function factsOf(targets: readonly Target[], kept: ReadonlyMap<number, Residue>,
   return facts
 }
 
-/** They change nothing of the state, so that the stream wakes when it was to wake before. */
+/** The facts do not change the state, so the stream keeps its wake time. */
 function unsealedFacts(facts: readonly Fact[], { header }: SealedEvent, asker: Asker, making: Making): Unsealed[] {
   const { runId, agentId, wakeAt } = header
   const { by, commandId, correlationId, trace } = asker
@@ -67,10 +67,7 @@ function unsealedFacts(facts: readonly Fact[], { header }: SealedEvent, asker: A
   }))
 }
 
-/**
- * The residues of the targets' bodies that the fold needs, read in one go; none of those that cannot be read, which is no
- * reason to keep them.
- */
+/** The residues of the targets' bodies, read in one pass. An unreadable body is erased without a residue. */
 async function residues(ports: StreamPorts, aggregate: Erasable, stream: string, targets: readonly Target[]) {
   const wanted = new Set(targets.map(({ revision }) => revision))
   const from = targets[0]!.revision

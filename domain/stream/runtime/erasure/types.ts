@@ -1,11 +1,14 @@
 import type { AnyAggregate, StreamContext } from '../../aggregate.ts'
 
-/** Which bodies of a finished stream: one event's, those from `revision` to `to`, or all that may hold words. */
+/**
+ * The bodies to erase from a finished stream: one event's, those from `revision` to `to`, or all that may contain text
+ * of people, models or tools.
+ */
 export interface ErasureChoice {
   readonly revision?: number | undefined
   readonly to?: number | undefined
   readonly all?: true | undefined
-  /** With `all`: only those at these revisions. */
+  /** With `all`: only the bodies at these revisions. */
   readonly only?: ReadonlySet<number> | undefined
 }
 
@@ -13,20 +16,19 @@ export interface ErasureChoice {
 export interface ErasableBody {
   readonly revision: number
   readonly type: string
-  /** 0: outside of turns. */
+  /** 0: outside turns. */
   readonly turn: number
   readonly size: number
 }
 
-/** A body to empty. */
 export interface Target extends ErasableBody {
   readonly bodyHash: string
-  /** It lies in the blob store. */
+  /** The body is in the blob store. */
   readonly blob: boolean
   readonly erased: boolean
 }
 
-/** The request that asks for an erasure, as its facts record it. */
+/** The request for an erasure, as its facts record it. */
 export type Asker = Pick<StreamContext, 'by' | 'commandId' | 'correlationId' | 'trace'>
 
 /** The part of an aggregate that an erasure needs. */

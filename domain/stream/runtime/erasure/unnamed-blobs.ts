@@ -5,10 +5,10 @@ import type { StreamPorts } from '../ports.ts'
 import type { Erasable } from './types.ts'
 
 /**
- * Removes every blob of a stream's owner that no event names, of the stream or of those that it brought into being: a part of
- * the log that was lost leaves them behind. A stream below the first one of its run owns no blobs alone; forks keep what they
- * name under their own run id. Blobs that are on their way to the log stay. Rejects as the stores do, also where an event cannot
- * be read that may name an attachment: then nothing is removed.
+ * Deletes every blob of a stream's owner that is named neither by an event of the stream nor by an event of a stream
+ * that it created. A lost part of the log leaves unnamed blobs behind. Does nothing for a child agent's stream: the
+ * blobs belong to the whole run. Forks keep their blobs under their own run id. Blobs with an open intent stay. Rejects
+ * as the stores do, also when an event that may name an attachment is unreadable; then nothing is deleted.
  */
 export async function removeUnnamed(
   { log, blobs, intents }: Pick<StreamPorts, 'log' | 'blobs' | 'intents'>,
@@ -18,7 +18,8 @@ export async function removeUnnamed(
   const { stream, runId } = header
   const owner = ownerOf(header)
   if (runId !== undefined && owner === runId && header.agentId !== runId) return
-  // In this order: a blob that was listed is still noted as on its way, or the log names it, or it belongs to no event.
+  // List the blobs first, then read the intents, then the log: a listed blob that an append uses has an open intent, or
+  // its event is already in the log.
   const unnamed = new Set(await blobs.list(owner))
   if (unnamed.size === 0) return
   for (const { hash, ...intent } of (await intents?.left()) ?? []) if (intent.runId === owner) unnamed.delete(hash)

@@ -1,20 +1,20 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Database } from '../../../engine/schema/database.ts'
 
-/** Which calls count: those that ended (or began, where they have not ended) at or after `since`, of all runs or of one. */
+/** Selects calls of all runs or of one by the last known time: end, else start, else request. */
 export interface Which {
-  /** ISO 8601 in UTC. */
+  /** Inclusive; ISO 8601 in UTC. */
   readonly since?: string
   readonly runId?: string
 }
 
-/** Calls of one kind: how many, how they ended, and how long they took. */
+/** The number, failures and durations of calls with the same name. */
 export interface Measured {
-  /** '' where there is none. */
+  /** '' when there is no name. */
   readonly name: string
   readonly calls: number
   readonly failed: number
-  /** Times in ms; null: no call has one. Of so many percent of the calls none took longer. */
+  /** Durations in ms; null: no call has one. p95: 95 percent of the calls took at most this long. */
   readonly p50: number | null
   readonly p95: number | null
   readonly p99: number | null
@@ -37,15 +37,14 @@ export interface Source {
 const AT = sql`coalesce(c.ended_at, c.started_at`
 
 /**
- * Of tools: calls that ended, or have begun. A command with another exit code than 0 has failed. A call of a fork's prefix
- * counts in its source.
+ * Requested tool calls. A command with another exit code than 0 counts as failed. A call of a fork's prefix counts in its source.
  */
 const TOOL_CALLS = sql`(select c.tool_name as name, c.run_id, c.duration_ms as ms,
     coalesce(c.code, case when c.exit_code < 0 then 'SIGNAL' when c.exit_code > 0 then 'EXIT_' || c.exit_code end) as code,
     case when c.status = 'failed' or c.exit_code <> 0 then 1 else 0 end as failed, ${AT}, c.requested_at, '') as at
   from tool_calls c where c.requested_revision is not null) as c`
 
-/** Of models: attempts. One that was given up has failed. */
+/** Attempts of model calls. An abandoned attempt counts as failed. */
 const MODEL_CALLS = sql`(select c.model as name, c.run_id,
     case when c.status = 'lost' then 'LOST' else c.code end as code, c.duration_ms as ms,
     case when c.status in ('failed', 'lost') then 1 else 0 end as failed, ${AT}, '') as at
@@ -64,11 +63,11 @@ export const SOURCES = {
 const where = ({ since, runId }: Which) =>
   sql`where c.at >= ${since ?? ''}${runId === undefined ? sql`` : sql` and c.run_id = ${runId}`}`
 
-/** The least time that so many percent of the calls did not exceed. */
+/** The shortest duration that this percentage of the calls did not exceed. */
 const percentile = (percent: number) =>
   sql<number | null>`max(case when ms is not null and place = (timed * ${sql.lit(percent)} + 99) / 100 then ms end)`
 
-/** Calls by a name, with the nearest-rank percentiles of their times; in order of the names. */
+/** Calls by name, with nearest-rank percentiles of their durations, in order of names. */
 export async function measured(db: Kysely<Database>, source: Source, which: Which): Promise<readonly Measured[]> {
   const { rows } = await sql<Measured>`select name, count(*) as calls, sum(failed) as failed,
       ${percentile(50)} as p50, ${percentile(95)} as p95, ${percentile(99)} as p99, max(ms) as most
@@ -80,7 +79,7 @@ export async function measured(db: Kysely<Database>, source: Source, which: Whic
   return rows
 }
 
-/** How calls failed or were refused, the most frequent first. */
+/** Codes of failed or refused calls, the most frequent first. */
 export async function failures(db: Kysely<Database>, source: Source, which: Which): Promise<readonly Failures[]> {
   const { rows } = await sql<Failures>`select ${source.name} as name, c.code as code, count(*) as count
     from ${source.calls} ${where(which)} and c.code is not null

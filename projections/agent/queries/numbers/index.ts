@@ -3,10 +3,10 @@ import type { Database } from '../../../engine/schema/database.ts'
 import { type Failures, failures, type Measured, measured, SOURCES, type Which } from './calls.ts'
 import { type Budget, budgets, type Recoveries, type Routed, type RunDay, recoveries, routed, runDays } from './runs.ts'
 
-/** Budgets that are listed at most. */
+/** The maximum number of listed budgets. */
 const BUDGETS = 200
 
-/** How a deployment does: what was called, how it ended, how long it took, what was chosen, and what is left. */
+/** The figures of a deployment: calls, failures, durations, routes, recoveries and budgets. */
 export interface Numbers {
   readonly tools: readonly Measured[]
   readonly toolFailures: readonly Failures[]
@@ -21,7 +21,7 @@ export interface Numbers {
   readonly budgets: readonly Budget[]
 }
 
-/** The figures of all runs or of one. Percentiles are those of calls that have a time. */
+/** The figures of all runs or of one. Percentiles cover calls with a known duration. */
 export async function numbersOf(db: Kysely<Database>, which: Which): Promise<Numbers> {
   return {
     tools: await measured(db, SOURCES.tools, which),

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../../engine/schema/database.ts'
 import type { Which } from './calls.ts'
 
-/** How many runs began and ended on a day (UTC). */
+/** The number of runs that started and ended on a day (UTC). */
 export interface RunDay {
   readonly day: string
   readonly started: number
@@ -10,7 +10,6 @@ export interface RunDay {
   readonly failed: number
 }
 
-/** What the router decided, and how often. */
 export interface Routed {
   readonly requested: string
   readonly resolved: string
@@ -19,7 +18,7 @@ export interface Routed {
   readonly count: number
 }
 
-/** Agents in recovery now, and those that failed in it; what became of each is in the events of type `recovery`. */
+/** Agents now in recovery, and agents that failed in it. The events of type `recovery` give each outcome. */
 export interface Recoveries {
   readonly underWay: number
   readonly failed: number
@@ -73,7 +72,7 @@ export async function recoveries(db: Kysely<Database>, which: Which): Promise<Re
   return rows[0]!
 }
 
-/** Budgets of runs that began at or after `since` and have one, the youngest first. */
+/** Budgets of runs that started at or after `since` and have a limit, the newest first. */
 export async function budgets(db: Kysely<Database>, which: Which, most: number): Promise<readonly Budget[]> {
   const { rows } = await sql<Budget>`select b.id as "runId", b.status as status,
       b.budget_tokens as tokens, b.spent_tokens as "spentTokens", b.reserved_tokens as "reservedTokens",
