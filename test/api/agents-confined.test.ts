@@ -64,7 +64,7 @@ test('an agent sees neither data folder, token, key nor home; its own folder and
   expect(starts).toMatchObject([{ confinement: { confined: true } }])
 })
 
-test('an agent that runs unconfined is recorded with the reason', async () => {
+test('an agent that runs unconfined is recorded with the reason', { tags: ['git'] }, async () => {
   const at = await place(LOOK)
   const starts = await at.run(await at.opened({ sandboxed: false }))
   const tokens = [at.data, at.other].map((data) => readFileSync(join(data, 'token'), 'utf8'))

@@ -1,3 +1,4 @@
+// @module-tag git
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { paths } from '../../api/process/host/paths.ts'

@@ -105,7 +105,11 @@ test('a file as data folder', async () => {
   const place = newPlace()
   try {
     writeFileSync(place.data, 'mine')
-    told(await look(place, ...run(place, scripted(place, script))), 1, 'check that the folder exists')
+    told(
+      await look(place, ...run(place, scripted(place, script))),
+      2,
+      'is a file; name a folder with --data or KEEPUP_DATA',
+    )
     expect(readFileSync(place.data, 'utf8')).toBe('mine')
   } finally {
     place.remove()
