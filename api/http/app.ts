@@ -11,7 +11,7 @@ import { fileRoutes } from '../operations/files/routes.ts'
 import { recordRoutes } from '../operations/history/record-routes.ts'
 import { historyRoutes } from '../operations/history/routes.ts'
 import { lossRoutes } from '../operations/losses/routes.ts'
-import { memoryRoutes } from '../operations/memory/routes.ts'
+import { MEMORY_OPERATIONS } from '../operations/memory/operations.ts'
 import { messageRoutes } from '../operations/messages/routes.ts'
 import { modelRoutes } from '../operations/models/routes.ts'
 import { costRoutes } from '../operations/numbers/cost-routes.ts'
@@ -34,6 +34,7 @@ import { contextRoutes } from '../operations/window/routes.ts'
 import { declaredGuard } from './declared-guard.ts'
 import { hostGuard, jsonGuard, sizeGuard, tokenGuard } from './guards.ts'
 import { newApp } from './new-app.ts'
+import { operationRoutes } from './operation-routes.ts'
 import { pageFiles } from './page/page-files.ts'
 import { answerHeaders } from './page/page-headers.ts'
 import { problemResponse } from './problem-response.ts'
@@ -137,7 +138,7 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', streamRoutes(s, options.heartbeatMs))
     .route('/', documentRoutes(s, options.heartbeatMs))
     .route('/', documentHistoryRoutes(s))
-    .route('/', memoryRoutes(s))
+    .route('/', operationRoutes(s, MEMORY_OPERATIONS))
     .route('/', contextStoreRoutes(s))
     .route('/', messageRoutes(s))
     .route('/', policyCheckRoutes(s))

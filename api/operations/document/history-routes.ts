@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { optionsOf, StartHeaders } from '../../http/headers.ts'
 import { body, json, newApp, refusals } from '../../http/new-app.ts'
+import { optionsOf, StartHeaders } from '../headers.ts'
 import { mustWrite } from '../runs/record-command.ts'
 import type { Services } from '../services.ts'
 import { personOf } from './create-document.ts'

@@ -1,7 +1,7 @@
 import { createRoute } from '@hono/zod-openapi'
-import { CommandHeaders, optionsOf } from '../../http/headers.ts'
 import { current } from '../../http/lag-headers.ts'
 import { body, json, newApp, RunId, refusals } from '../../http/new-app.ts'
+import { CommandHeaders, optionsOf } from '../headers.ts'
 import { PageQuery } from '../schemas.ts'
 import type { Services } from '../services.ts'
 import * as schema from './schemas.ts'

@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { agentOfCall } from '../../../domain/agent/runtime/history/results.ts'
-import { CommandHeaders, optionsOf } from '../../http/headers.ts'
 import { body, json, newApp, RunId, refusals } from '../../http/new-app.ts'
+import { CommandHeaders, optionsOf } from '../headers.ts'
 import { given } from '../omit-undefined.ts'
 import { notFound } from '../problem.ts'
 import { record } from '../runs/record-command.ts'

@@ -1,7 +1,7 @@
 import { createRoute, type z } from '@hono/zod-openapi'
 import type { UserCommand } from '../../../domain/agent/decide/commands.ts'
-import { CommandHeaders, optionsOf } from '../../http/headers.ts'
 import { body, json, newApp, RunId, refusals } from '../../http/new-app.ts'
+import { CommandHeaders, optionsOf } from '../headers.ts'
 import { restoreFiles } from '../history/restore-files.ts'
 import { RestoreBody } from '../history/restore-schemas.ts'
 import { given } from '../omit-undefined.ts'

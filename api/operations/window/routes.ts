@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { CommandHeaders, optionsOf } from '../../http/headers.ts'
 import { body, json, newApp, RunId, refusals } from '../../http/new-app.ts'
+import { CommandHeaders, optionsOf } from '../headers.ts'
 import { given } from '../omit-undefined.ts'
 import { record } from '../runs/record-command.ts'
 import { actorOf } from '../runs/request-options.ts'

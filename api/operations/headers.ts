@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
-import { given } from '../operations/omit-undefined.ts'
-import type { RequestOptions } from '../operations/runs/request-options.ts'
+import { given } from './omit-undefined.ts'
+import type { RequestOptions } from './runs/request-options.ts'
 
 /** Headers of what makes something new. */
 export const StartHeaders = z.object({
@@ -21,6 +21,9 @@ export const StartHeaders = z.object({
     }),
 })
 export type StartHeaders = z.infer<typeof StartHeaders>
+
+/** Headers of a command that has no key: a repetition changes nothing. */
+export const TraceHeaders = StartHeaders.omit({ 'idempotency-key': true })
 
 /** Headers that every command to an agent takes. */
 export const CommandHeaders = StartHeaders.extend({

@@ -1,0 +1,64 @@
+import { createRoute, type RouteConfig, type z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import { optionsOf } from '../operations/headers.ts'
+import type { AnyOperation } from '../operations/operation.ts'
+import type { Services } from '../operations/services.ts'
+import { current } from './lag-headers.ts'
+import { isOverNetwork } from './network.ts'
+import { body, json, newApp, refusals } from './new-app.ts'
+
+type JsonAnswer<T extends z.ZodType> = ReturnType<typeof json<T>>
+type JsonBody<T extends z.ZodType> = ReturnType<typeof body<T>>
+
+type Method<H> = H extends `${infer M} ${string}` ? Lowercase<M> & RouteConfig['method'] : never
+type Path<H> = H extends `${string} ${infer P}` ? P : never
+type Request<P> = { [K in keyof P]: K extends 'body' ? (P[K] extends z.ZodType ? JsonBody<P[K]> : never) : P[K] }
+
+/** The route of an operation, as the typed client sees it. */
+type RouteOf<Op extends AnyOperation> = {
+  method: Method<Op['http']>
+  path: Path<Op['http']>
+  request: Request<Op['input']>
+  responses: { [S in keyof Op['answers'] & (200 | 201)]: JsonAnswer<Op['output']> } & typeof refusals
+}
+
+/** The routes of some operations: their description, and handlers that read the request and write the answer. */
+export function operationRoutes<const Ops extends readonly AnyOperation[]>(s: Services, operations: Ops) {
+  type Routes = { readonly [I in keyof Ops]: { readonly route: RouteOf<Ops[I]>; readonly handler: unknown } }
+  const routes = operations.map((one) => ({ route: routeOf(one), handler: handlerOf(one, s) }))
+  return newApp().openapiRoutes(routes as never as Routes)
+}
+
+function routeOf({ name, http, summary, description, right, input, output, answers }: AnyOperation) {
+  const [method, path] = http.split(' ') as [Uppercase<RouteConfig['method']>, string]
+  const { body: bodySchema, ...parts } = input
+  const texts = Object.entries(answers as Record<string, string>)
+  return createRoute({
+    method: method.toLowerCase() as RouteConfig['method'],
+    path,
+    operationId: name,
+    summary,
+    ...(description === undefined ? {} : { description }),
+    'x-keepup-right': right,
+    request: { ...parts, ...(bodySchema === undefined ? {} : { body: body(bodySchema) }) },
+    responses: { ...Object.fromEntries(texts.map(([status, text]) => [status, json(output, text)])), ...refusals },
+  })
+}
+
+function handlerOf(operation: AnyOperation, s: Services) {
+  const { input, awaitsTables, revision, location, run } = operation
+  return async (c: Context) => {
+    if (awaitsTables) await current(c, s)
+    const valid = c.req.valid as (target: string) => unknown
+    const read = (part: string, target: string) =>
+      input[part] === undefined ? {} : { [part]: valid.call(c.req, target) }
+    const asked = { ...read('params', 'param'), ...read('query', 'query'), ...read('body', 'json') }
+    const headers = input.headers === undefined ? {} : (valid.call(c.req, 'header') as object)
+    const output = await run(s, asked, { options: optionsOf(headers), overNetwork: isOverNetwork(c) })
+    const at = revision?.(output)
+    if (at !== undefined) c.header('ETag', `"${at}"`)
+    const made = location?.(output)
+    if (made !== undefined) c.header('Location', made)
+    return c.json(output, 201 in operation.answers && output.created === true ? 201 : 200)
+  }
+}

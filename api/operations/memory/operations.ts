@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import { TraceHeaders } from '../headers.ts'
+import { operation } from '../operation.ts'
+import { correctMemory, forgetMemory, listMemories, memoryHistory, verifyMemory } from './memories.ts'
+import * as schema from './schemas.ts'
+
+const params = z.object({ id: schema.MemoryId })
+const headers = TraceHeaders
+
+export const MEMORY_OPERATIONS = [
+  operation({
+    name: 'listMemories',
+    http: 'GET /v1/memories',
+    right: 'memories.read',
+    summary: 'Facts that agents have saved, the latest first; with "q" those that a search finds, the best first',
+    input: { query: schema.MemoryQuery },
+    output: schema.MemoryList,
+    answers: { 200: 'A page of memories' },
+    awaitsTables: true,
+    run: (s, { query }) => listMemories(s, query),
+  }),
+  operation({
+    name: 'getMemory',
+    http: 'GET /v1/memories/{id}',
+    right: 'memories.read',
+    summary: 'A fact with all that was done to it',
+    input: { params },
+    output: schema.MemoryHistory,
+    answers: { 200: 'The fact; the ETag is its revision' },
+    awaitsTables: true,
+    revision: ({ memory }) => memory.revision,
+    run: (s, { params }) => memoryHistory(s, params.id),
+  }),
+  operation({
+    name: 'correctMemory',
+    http: 'POST /v1/memories/{id}/correct',
+    right: 'memories.write',
+    summary: 'Give a fact another text; the one before stays in the log',
+    input: { params, headers, body: schema.CorrectMemory },
+    output: schema.MemoryChanged,
+    answers: { 200: 'Corrected' },
+    run: (s, { params, body }, { options }) => correctMemory(s, params.id, body, options),
+  }),
+  operation({
+    name: 'forgetMemory',
+    http: 'POST /v1/memories/{id}/forget',
+    right: 'memories.write',
+    summary: 'Forget a fact: no agent finds it any more; with "erase" its words are gone for ever',
+    input: { params, headers, body: schema.ForgetMemory },
+    output: schema.MemoryChanged,
+    answers: { 200: 'Forgotten' },
+    run: (s, { params, body }, { options }) => forgetMemory(s, params.id, body, options),
+  }),
+  operation({
+    name: 'verifyMemory',
+    http: 'GET /v1/memories/{id}/verify',
+    right: 'log.verify',
+    summary: 'Check the chain, the bodies and the digests of a fact',
+    input: { params },
+    output: schema.VerifiedMemory,
+    answers: { 200: 'The proof, or its problems' },
+    run: async (s, { params: { id } }) => ({ id, ...(await verifyMemory(s, id)) }),
+  }),
+] as const

@@ -1,0 +1,98 @@
+import type { z } from 'zod'
+import type { RequestOptions } from './runs/request-options.ts'
+import type { Services } from './services.ts'
+
+// Every operation of the product is one object. The HTTP routes, the OpenAPI document, the typed client and the check of
+// rights derive from it.
+
+/** The rights. Each operation needs exactly one. */
+export const RIGHTS = [
+  ...(['runs.read', 'runs.start', 'runs.steer', 'runs.decide', 'runs.erase'] as const),
+  ...(['documents.read', 'documents.write', 'memories.read', 'memories.write', 'stores.read', 'stores.write'] as const),
+  ...([
+    'log.read',
+    'log.verify',
+    'log.repair',
+    'tables.ask',
+    'secrets.write',
+    'system.read',
+    'system.operate',
+  ] as const),
+  'sessions.open',
+] as const
+export type Right = (typeof RIGHTS)[number]
+
+/** The caller of an operation. `overNetwork`: the request came over TCP, not from the CLI or the library. */
+export interface Caller {
+  readonly options: RequestOptions
+  readonly overNetwork: boolean
+}
+
+/** The parts of a request, each with its schema. HTTP reads them from path, query, headers and body. */
+export interface Parts {
+  readonly params?: z.ZodObject
+  readonly query?: z.ZodType
+  readonly headers?: z.ZodObject
+  readonly body?: z.ZodType
+}
+
+type Output<T> = T extends z.ZodType ? z.output<T> : never
+
+/** The validated input of an operation, without its headers: {@link Caller} holds their meaning. */
+export type InputOf<P extends Parts> = {
+  readonly [K in Exclude<keyof P, 'headers'>]: Output<P[K]>
+}
+
+/** The output as an operation may return it: rows of the tables are read-only and need no copy. */
+export type Returned<T> = T extends readonly (infer U)[]
+  ? readonly Returned<U>[]
+  : T extends object
+    ? { readonly [K in keyof T]: Returned<T[K]> }
+    : T
+
+export type Endpoint = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /v1/${string}`
+
+/** The meaning of the answers by HTTP status. With 201, `created` of the output chooses between the two. */
+export interface Answers {
+  readonly 200: string
+  readonly 201?: string
+}
+
+export interface Operation<
+  H extends Endpoint = Endpoint,
+  P extends Parts = Parts,
+  O extends z.ZodType = z.ZodType,
+  A extends Answers = Answers,
+> {
+  /** Unique over the table. The OpenAPI document's `operationId`. */
+  readonly name: string
+  /** Method and path. Parameters stand in braces. */
+  readonly http: H
+  readonly right: Right
+  readonly summary: string
+  readonly description?: string
+  readonly input: P
+  readonly output: O
+  readonly answers: A
+  /** Wait until the tables show all that is recorded. An answer of lagging tables says so. */
+  readonly awaitsTables?: true
+  /** The revision that the answer's ETag states. */
+  readonly revision?: (output: Returned<z.output<O>>) => number
+  /** The path of the resource that the operation made. */
+  readonly location?: (output: Returned<z.output<O>>) => string
+  readonly run: (services: Services, input: InputOf<P>, caller: Caller) => Promise<Returned<z.output<O>>>
+}
+
+/** An operation of any shape, for the adapters that derive from the table. */
+// biome-ignore lint/suspicious/noExplicitAny: the input and output of `run` vary against each other.
+export type AnyOperation = Operation<any, any, any, any>
+
+/** Defines an operation, with the types of its input and output. */
+export const operation = <
+  const H extends Endpoint,
+  const P extends Parts,
+  O extends z.ZodType,
+  const A extends Answers,
+>(
+  definition: Operation<H, P, O, A>,
+): Operation<H, P, O, A> => definition
