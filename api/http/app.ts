@@ -1,7 +1,6 @@
 import { HTTPException } from 'hono/http-exception'
 import { KeyedMutex } from '../../domain/stream/runtime/concurrency.ts'
 import { approvalRoutes } from '../operations/approvals/routes.ts'
-import { definitionRoutes } from '../operations/definitions/routes.ts'
 import { documentHistoryRoutes } from '../operations/document/history-routes.ts'
 import { bodyLimitOf, documentRoutes, readsItsBody } from '../operations/document/routes.ts'
 import { logRoutes } from '../operations/events/routes.ts'
@@ -11,14 +10,7 @@ import { fileRoutes } from '../operations/files/routes.ts'
 import { recordRoutes } from '../operations/history/record-routes.ts'
 import { historyRoutes } from '../operations/history/routes.ts'
 import { lossRoutes } from '../operations/losses/routes.ts'
-import { MEMORY_OPERATIONS } from '../operations/memory/operations.ts'
 import { messageRoutes } from '../operations/messages/routes.ts'
-import { modelRoutes } from '../operations/models/routes.ts'
-import { costRoutes } from '../operations/numbers/cost-routes.ts'
-import { numbersRoutes } from '../operations/numbers/routes.ts'
-import { permissionRoutes } from '../operations/permissions/routes.ts'
-import { planRoutes } from '../operations/plan/routes.ts'
-import { policyCheckRoutes } from '../operations/policy/routes.ts'
 import { asProblem, Problem } from '../operations/problem.ts'
 import { commandRoutes } from '../operations/runs/command-routes.ts'
 import { resultRoutes } from '../operations/runs/result-routes.ts'
@@ -29,6 +21,7 @@ import { sqlRoutes } from '../operations/sql/routes.ts'
 import { contextStoreRoutes } from '../operations/store/routes.ts'
 import { streamRoutes } from '../operations/streams/routes.ts'
 import { systemRoutes } from '../operations/system/routes.ts'
+import { OPERATIONS } from '../operations/table.ts'
 import { requestRoutes } from '../operations/window/request-routes.ts'
 import { contextRoutes } from '../operations/window/routes.ts'
 import { declaredGuard } from './declared-guard.ts'
@@ -126,22 +119,15 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', resultRoutes(s))
     .route('/', requestRoutes(s))
     .route('/', contextRoutes(s))
-    .route('/', permissionRoutes(s))
-    .route('/', planRoutes(s))
-    .route('/', costRoutes(s))
-    .route('/', numbersRoutes(s))
     .route('/', sqlRoutes(s))
     .route('/', logRoutes(s))
-    .route('/', definitionRoutes(s))
-    .route('/', modelRoutes(s))
     .route('/', agentRoutes(s))
     .route('/', streamRoutes(s, options.heartbeatMs))
     .route('/', documentRoutes(s, options.heartbeatMs))
     .route('/', documentHistoryRoutes(s))
-    .route('/', operationRoutes(s, MEMORY_OPERATIONS))
+    .route('/', operationRoutes(s, OPERATIONS))
     .route('/', contextStoreRoutes(s))
     .route('/', messageRoutes(s))
-    .route('/', policyCheckRoutes(s))
     .route('/', agentEventRoutes(s))
     .route('/', sessionRoutes(sessions, options.url ?? (() => null)))
   const document = () => {
