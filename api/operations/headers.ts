@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 import { given } from './omit-undefined.ts'
 import type { RequestOptions } from './runs/request-options.ts'
 
@@ -9,13 +9,13 @@ export const StartHeaders = z.object({
     .min(1)
     .max(200)
     .optional()
-    .openapi({ description: 'The same key and body again: the same answer, recorded once.' }),
-  traceparent: z.string().max(200).optional().openapi({ description: 'W3C trace context, recorded with the events.' }),
+    .meta({ description: 'The same key and body again: the same answer, recorded once.' }),
+  traceparent: z.string().max(200).optional().meta({ description: 'W3C trace context, recorded with the events.' }),
   'x-correlation-id': z
     .string()
     .regex(/^[\x21-\x7e]{1,128}$/, { error: 'expected 1 to 128 printable characters without spaces' })
     .optional()
-    .openapi({
+    .meta({
       description:
         "The caller's own name for what it sets going; recorded with every event that follows, and never erased.",
     }),
@@ -31,7 +31,7 @@ export const CommandHeaders = StartHeaders.extend({
     .string()
     .regex(/^"\d+"$/, { error: 'expected a revision in quotes, as an ETag gave it' })
     .optional()
-    .openapi({ description: 'Only if the agent is still at this revision.' }),
+    .meta({ description: 'Only if the agent is still at this revision.' }),
 })
 export type CommandHeaders = z.infer<typeof CommandHeaders>
 
