@@ -15,7 +15,7 @@ export interface Permission {
   readonly phase: string | null
 }
 
-/** The permissions after one was granted. It takes the place of an earlier one for the same tool and scope. */
+/** The permissions after a grant, which replaces an earlier permission for the same tool and scope. */
 export function granted(
   permissions: readonly Permission[] = [],
   { toolCallId: id = '', body: { tool, scope, until, phase } }: EventOf<'permission_granted'>,
@@ -24,6 +24,5 @@ export function granted(
   return [...others, { id, tool, scope, until: instantOf(until), phase: phase ?? null }]
 }
 
-/** The permissions without one that has ended. */
 export const withoutPermission = (permissions: readonly Permission[] = [], id: string): readonly Permission[] =>
   permissions.filter((one) => one.id !== id)
