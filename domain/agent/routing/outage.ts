@@ -4,11 +4,12 @@ import { type AgentState, type ModelStage, recoveryOf } from '../state/state.ts'
 import { waitedFor } from './outage-state.ts'
 import { resolvesAnother } from './routing.ts'
 
-// After a failed model attempt: another attempt, a wait until the models serve again, another turn, or the end of the run.
+// The step after a failed model attempt: another attempt, a wait until a model recovers, another turn, or the end of
+// the run.
 
 /** The longest wait between two attempts in an outage, ms. */
 export const OUTAGE_BACKOFF_CAP_MS = 5 * 60_000
-/** The first wait is at least this, and each next one twice as long or more, ms. */
+/** The shortest first wait, ms. Each further wait is at least twice as long. */
 const OUTAGE_BACKOFF_MS = 1_000
 
 export interface FailedAttempt {
@@ -58,10 +59,10 @@ export function afterFailure(
   return { next: 'again', delayMs: Math.min(left, backoff(grown, tried, jitter(), error.retryAfterMs)), outage: true }
 }
 
-/** The model itself has failed, with an answer that cannot be used: there is no outage to wait for. */
+/** The model itself failed with an unusable answer, so there is no outage to wait for. */
 const UNUSABLE = 'INVALID_RESPONSE'
 
-/** The next turn, where there is one, resolves a model that has not failed yet. */
+/** Whether there is a next turn and it resolves a model that has not failed yet. */
 function anotherMayServe(state: AgentState, model: string): boolean {
   const recovery = recoveryOf(state.machine)
   const nextTurn = recovery === null || state.turn < lastTurn(state, recovery)

@@ -1,20 +1,20 @@
-/** Names in a command beyond this number are not looked at. */
+/** The most names of a command that are examined. */
 const MAX_NAMES = 64
-/** In characters; no file system takes longer paths. */
+/** In characters. No file system accepts longer paths. */
 const MAX_LENGTH = 4_096
 
-/** A word of a shell command: quoted parts and escaped characters belong to it. */
+/** A word of a shell command, including quoted parts and escaped characters. */
 const WORD = /(?:[^\s\\'"`$;|&<>()=,{}]|\\[\s\S]|'[^']*'|"(?:[^"\\]|\\[\s\S])*")+/g
 
-/** Files that programs read by themselves to learn what to run. */
+/** Files that programs read implicitly to decide what to run. */
 const RUN_BY: Readonly<Record<string, readonly string[]>> = {
   ...{ npm: ['package.json'], npx: ['package.json'], pnpm: ['package.json'], yarn: ['package.json'] },
   make: ['GNUmakefile', 'makefile', 'Makefile'],
 }
 
 /**
- * The names in a shell command that may be files which the command runs: its words, the words within quoted ones, and the
- * files by which `npm` and `make` know what to run. Names that the shell computes are not among them.
+ * Names in a shell command that may be files the command runs: its words, words inside quoted words, and the files that
+ * `npm` and `make` read. Names that the shell computes are not found.
  */
 export function namesInCommand(command: string): readonly string[] {
   const names = new Set<string>()

@@ -4,14 +4,14 @@ import type { PermissionScope } from '../events/permissions.ts'
 
 /** A permission in force. */
 export interface Permission {
-  /** The call that asked for it. */
+  /** The id of the call that asked for it. */
   readonly id: string
-  /** A tool, or `server:*`. */
+  /** A tool name, or `server:*`. */
   readonly tool: string
   readonly scope: PermissionScope
   /** ms since the epoch. */
   readonly until: number
-  /** The phase that it is bound to; null: to none. */
+  /** The phase that it is bound to; null: none. */
   readonly phase: string | null
 }
 

@@ -1,7 +1,7 @@
 import type { Task } from './events.ts'
 import { progressOf, waitedFor } from './state.ts'
 
-// The wording belongs to version 3 of the assembler (request.ts): a change of it is a new version.
+// Version 3 of the assembler (request.ts) covers the wording: a change needs a new version.
 
 const MARKS: Readonly<Record<Task['status'], string>> = {
   pending: ' ',
