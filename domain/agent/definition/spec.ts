@@ -213,7 +213,7 @@ export type Rights = z.infer<typeof Rights>
 export const RoleBackend = z.strictObject({
   kind: z.string().min(1),
   capabilities: z.array(z.string().min(1)),
-  /** The ways to start it: what it may do then, and the extensions that say so. */
+  /** The ways to start it: the granted rights, and the extensions that declare them. */
   levels: z.array(z.strictObject({ grants: Rights, extensions: z.record(z.string(), z.json()) })),
   /** Its model, if the settings name one. */
   model: z.string().min(1).optional(),

@@ -50,7 +50,7 @@ export const Artifact = z.strictObject({
 })
 export type Artifact = z.infer<typeof Artifact>
 
-/** A requested call as it was judged when the model's answer arrived. Its arguments are in that answer's block. */
+/** A requested call, judged when the model's answer arrived. Its arguments are in that answer's block. */
 export const PlannedCall = z.strictObject({
   block: count,
   toolName: text,

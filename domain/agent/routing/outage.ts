@@ -39,7 +39,7 @@ export function afterFailure(
   const recovery = recoveryOf(state.machine)
   const tried = open.attempt - open.lost - (open.held ?? 0)
   const again = () => backoff(retry, tried, jitter(), error.retryAfterMs)
-  // With its time over a run has none for another try: the next turn is that of the warning.
+  // A run whose time is over does not retry: the next turn is the warning turn.
   if (recovery === null && open.outage === undefined && timeIsOver(state, now)) return { next: 'turn' }
   if (tried <= retry.maxRetries) {
     const asked = error.retryAfterMs !== undefined && error.retryAfterMs > 0 && recovery === null

@@ -57,7 +57,7 @@ export function free(state: AgentState): Nullable {
   }
 }
 
-/** Usage of the agent and its descendants: what was spent, and what may still be added. */
+/** Usage of the agent and its descendants: the spent amounts, and the most that may still be added. */
 export function totals(state: AgentState): Report {
   const { spent, family } = state
   const own = { spent: { ...spent, agents: 1 }, uncertain: exposed(family) }

@@ -33,7 +33,7 @@ export type ModelStage =
       readonly at: 'calling'
       readonly model: string
       readonly attempt: number
-      /** Attempts of this turn that a dead driver left behind; they do not count as retries. */
+      /** Attempts of this turn whose driver died. They do not count as retries. */
       readonly lost: number
       readonly epoch: number
       readonly estimate: Estimate

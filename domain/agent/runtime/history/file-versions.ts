@@ -10,14 +10,16 @@ export interface EndedCall {
   readonly toolName: string
 }
 
-/** The files after a step, and the calls since the version before; one of them has made the difference. */
+/** The files after a step, and the calls since the previous version; one of those calls changed the files. */
 export interface FileVersion {
   readonly step: number
   readonly tree: string
   readonly calls: readonly EndedCall[]
 }
 
-/** Versions of the files that differ, up to a step, in order; the first one is from before all calls (step 0, no calls). */
+/**
+ * The distinct versions of the files up to a step, in order. The first version precedes all calls (step 0, no calls).
+ */
 export async function fileVersions(stores: Stores, agentId: string, to: number): Promise<readonly FileVersion[]> {
   const found: FileVersion[] = []
   let calls: EndedCall[] = []

@@ -4,7 +4,10 @@ import type { MemoryRequest } from '../../../memory/request.ts'
 import type { Environment, RuntimePorts } from '../../../ports/runtime.ts'
 import type { AgentState, Call } from '../../state/state.ts'
 
-/** Asks the memory for a call. What comes back may hold what is a secret of this run only. Rejects with ToolError. */
+/**
+ * Sends a call's request to the memory. Refreshes the secrets first, because the answer may contain secrets of this
+ * run. Rejects with ToolError.
+ */
 export async function askMemory(
   { memory }: Pick<RuntimePorts, 'memory'>,
   { secrets }: Pick<Environment, 'secrets'>,
