@@ -13,7 +13,6 @@ import type { AgentState } from '../state/state.ts'
 
 /** The facts that the runtime must collect before the call can be decided. */
 export interface Examination {
-  /** Quality gates to check against the workspace. */
   readonly gates?: readonly QualityGate[]
   /** Artifacts whose content is in the arguments. */
   readonly artifacts?: readonly Artifact[]
@@ -28,7 +27,6 @@ export interface Examination {
   }
   /** A part of an earlier call's result to read. `from` and `length`: in UTF-8 bytes. */
   readonly part?: { readonly toolCallId: string; readonly from: number; readonly length: number }
-  /** The request to the memory. */
   readonly memory?: MemoryRequest
 }
 
@@ -40,7 +38,6 @@ export interface Findings {
   readonly text: string | null
   /** The source of the text if it is untrusted, for example `web`; absent: trusted. */
   readonly untrusted?: string
-  /** The answer of the memory. */
   readonly memory?: Json
 }
 
@@ -78,7 +75,6 @@ interface Definition<Input> {
   readonly named?: { readonly name: string; readonly value: string }
   /** Why the state refuses the call before it starts, or null. */
   refusal?(state: AgentState, input: Input, rightTo: (tool: ToolSpec) => Right): string | null
-  /** The facts to collect before the decision. */
   examine?(state: AgentState, call: Call, input: Input): Examination
   decide(state: AgentState, call: Call, input: Input, findings: Findings): ControlDecision
 }

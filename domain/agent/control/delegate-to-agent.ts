@@ -30,7 +30,7 @@ export type DelegateToAgentInput = z.input<typeof schema>
 /** A constraint without white space is a tool pattern; any other constraint is text. */
 export const isPattern = (constraint: string): boolean => !/\s/.test(constraint)
 
-/** Too few tokens for a working turn and a warning turn. No child is started with less. */
+/** The smallest token grant of a child. A smaller grant has no room for a working turn and a warning turn. */
 export const LEAST_TOKENS = 8_192
 
 /**
@@ -75,7 +75,7 @@ export const permitted = ({ policy, tools }: Pick<AgentState['spec'], 'policy' |
     ({ name, control }) => !control && covers(policy.allowedTools, name) && !covers(policy.deniedTools, name),
   )
 
-/** The most tools that a child with these constraints may use. */
+/** The tools that a child with these constraints may use at most. */
 export function toolsWithin(spec: Pick<AgentSpec, 'policy' | 'tools'>, constraints: readonly string[]) {
   const patterns = constraints.filter(isPattern)
   return patterns.length === 0 ? permitted(spec) : permitted(spec).filter(({ name }) => covers(patterns, name))

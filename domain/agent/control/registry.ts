@@ -35,7 +35,6 @@ export const CONTROL_TOOLS: readonly ControlTool[] = [
 /** The memory tools, for agents whose host has a memory. */
 export const MEMORY_TOOLS: readonly ControlTool[] = [remember, recall, forget]
 
-/** The tools for messages between the agents of a run, and to people. */
 export const MESSAGE_TOOLS: readonly ControlTool[] = [sendMessage, publish, subscribe, respond]
 
 /** Control tools that an agent has only if its spec lists them. */

@@ -5,7 +5,6 @@ import { placeIn } from '../../memory/request.ts'
 import type { AgentState } from '../state/state.ts'
 import { controlTool, nonBlank } from './control-tool.ts'
 
-/** The scope of a fact, as an argument of the memory tools. */
 export const Scope = z.enum(SCOPES)
 
 /** Identifies the run and workspace whose facts an agent can access. */

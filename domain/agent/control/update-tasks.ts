@@ -48,7 +48,6 @@ export const updateTasks = controlTool({
 
 type Changed = { readonly set: Task[]; readonly removed: string[]; readonly after: readonly Task[] }
 
-/** The tasks after the change, or why the change is invalid. */
 function changeOf(before: readonly Task[], { tasks = [], remove = [] }: Input): Changed | { readonly fault: string } {
   const known = new Map(before.map((task) => [task.id, task]))
   const removed = [...new Set(remove)]

@@ -17,7 +17,6 @@ export function askForTurn(d: DecisionBuilder): boolean | null {
   return true
 }
 
-/** Answers the requests of children or passes them to the parent. */
 export function answerChildren(d: DecisionBuilder): void {
   for (const ask of d.state.family.asks) {
     if (isPassedOn(d, ask)) continue

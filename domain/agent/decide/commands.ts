@@ -16,7 +16,7 @@ import type { AgentState } from '../state/state.ts'
 import { TurnRange } from '../window/segment.ts'
 import type { AnswerOfRecord, CallOfRecord, FailureOfRecord, LeaveRecord } from './record-commands.ts'
 
-/** Limits the size of recorded reasons, in characters. */
+/** The longest reason of an erasure, in characters. Events of erasures stay small. */
 export const MAX_ERASURE_REASON = 2_000
 export const ERASE_WHICH = 'name a revision, a range from revision to a later one, or all, and nothing else'
 /** Whether the request names the bodies in exactly one of the allowed ways. */
@@ -266,7 +266,6 @@ export type Command =
   | RequestRestore
   | EndRestore
 
-/** Obligations of this stream were delivered or bounced. */
 export type SettleDelivery = { readonly kind: 'delivered' } & Settled
 
 /** `told`: the agent's model is informed of the bounce. */
@@ -300,7 +299,6 @@ export interface ForkAgent {
   readonly link: BodyOf<'forked'>
 }
 
-/** A person accepts that the agent's stream has lost its end. */
 export interface AcceptLoss {
   readonly kind: 'accept_loss'
   readonly loss: BodyOf<'loss_accepted'>

@@ -6,7 +6,6 @@ import type { DecisionBuilder } from './decision-builder.ts'
 
 // Outcomes that arrive after their call was abandoned or their run has ended.
 
-/** Records an outcome that arrives after the run has ended. */
 export function decideLate(d: DecisionBuilder, fact: OutcomeCommand): void {
   if (fact.kind === 'model_answered') lateAnswer(d, fact)
   else lateOutcome(d, fact)

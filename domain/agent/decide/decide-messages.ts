@@ -31,8 +31,8 @@ export function whyNoMessage(state: AgentState, delivery: Sent): string | null {
 }
 
 /**
- * Why an agent accepts no request now, or null. An agent that waits for another agent cannot answer in time. Agents
- * that accepted each other's requests before they sent their own may wait for each other; the timeout ends such a wait.
+ * Why an agent accepts no request now, or null. An agent that waits for another agent cannot answer in time. The rule
+ * also prevents cycles of waits, because each agent accepts requests only before it sends its own.
  */
 export function whyNoRequest(state: AgentState, now: number): string | null {
   if (waitsForAnother(state)) return 'it waits for another agent itself and could not answer; ask again later'

@@ -157,7 +157,6 @@ function emitDecided(d: DecisionBuilder, call: Call, { reason, ...decided }: Dec
   d.emit('approval_decided', body, { toolCallId, actor: approver(d.context) })
 }
 
-/** The requester as approver. */
 export const approver = ({ by }: Pick<DecisionContext, 'by'>): Actor => ({ ...by, kind: 'approver' })
 
 function resolveDoubt(d: DecisionBuilder, command: Extract<Request, { kind: 'resolve_doubt' }>): void {

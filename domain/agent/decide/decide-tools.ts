@@ -11,8 +11,6 @@ import { endCall, endTurn, failCall } from './endings.ts'
 import { askApproval, MAX_LOST } from './proceed-calls.ts'
 import { endFromRecord } from './record.ts'
 
-// Outcomes of tool calls.
-
 type ToolFact = Extract<
   OutcomeCommand,
   { kind: 'tool_succeeded' | 'tool_failed' | 'tool_in_doubt' | 'tool_reused' | 'tool_changed' | 'files_changed' }

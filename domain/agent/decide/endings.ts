@@ -8,7 +8,6 @@ import type { DecisionBuilder } from './decision-builder.ts'
 
 // How turns, calls and runs end. Every `turn_start` has one `turn_end`, every call one `tool_call_end`.
 
-/** Error codes of runs that end in ERROR. */
 export type EndCode =
   | 'NO_COMPLETION'
   | 'RECOVERY_FAILED'

@@ -2,8 +2,6 @@ import type { Child } from '../state/family.ts'
 import { isFinished } from '../state/state.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
 
-// An agent forwards cancel, pause and resume to its children.
-
 const open = (d: DecisionBuilder) => Object.entries(d.state.family.children).filter(([, { unreached }]) => !unreached)
 /** External agents cannot be paused; they continue like a running tool. */
 const pausable = (d: DecisionBuilder) => open(d).filter(([, { external }]) => external === undefined)

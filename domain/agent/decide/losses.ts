@@ -12,7 +12,6 @@ import { endCall, failCall, startRefused } from './endings.ts'
 
 type DecisionOnLost = Omit<(typeof ResolveDoubt)['_output'], 'kind'>
 
-/** Records a person's decision on a call of the lost part. */
 export function decideLostCall(
   d: DecisionBuilder,
   lost: LostCallState,

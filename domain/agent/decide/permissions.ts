@@ -24,7 +24,6 @@ export function refuseStanding(tools: readonly string[]): void {
   )
 }
 
-/** Ends the permissions whose time or phase is over. */
 export function endPermissions(d: DecisionBuilder): void {
   for (const ended of endedPermissions(d.state, d.context.now)) {
     d.emit('permission_ended', ended)

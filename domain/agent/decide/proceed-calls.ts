@@ -12,8 +12,6 @@ import { heldByLoss } from './losses.ts'
 import { endPermissions, withdrawn } from './permissions.ts'
 import { beginsFromRecord } from './record.ts'
 
-// Steps for the tool calls of a turn that follow from the state.
-
 /** Processes each open call once. Returns whether an event was emitted. */
 export function proceedCalls(d: DecisionBuilder): boolean {
   const before = d.drafts.length

@@ -4,7 +4,6 @@ import type { Place } from '../events/reuse.ts'
 
 // Recorded outcomes that a fork copies from its source (seed 000, 5.9), reported by the driver.
 
-/** The record of one call of an answer. */
 export interface RecordedOfCall extends Pick<PlannedCall, 'toolName' | 'argumentsHash'> {
   readonly place: Place
   /** Why the call never ran: a person rejected it, or its approval expired. Null: it ran. */

@@ -40,7 +40,6 @@ function membersOf(error: unknown): Record<(typeof MEMBERS)[number], unknown> {
 
 const MEMBERS = ['name', 'code', 'transient', 'beforeEffect', 'retryAfterMs'] as const
 
-/** The message of any thrown value. */
 export const messageOf = (error: unknown): string =>
   attempt(() => String(error instanceof Error ? error.message : error)) ?? 'it failed and cannot say how'
 

@@ -33,7 +33,6 @@ export function driverWakeAt(state: AgentState): number | null {
   return earliest === Number.POSITIVE_INFINITY ? null : earliest
 }
 
-/** Whether only children are running. */
 function waitsForChildren(state: AgentState): boolean {
   const open = callsOf(state).filter(({ stage }) => stage.at !== 'ended')
   return state.unversioned === null && open.length > 0 && open.every(({ stage }) => stage.at === 'child')

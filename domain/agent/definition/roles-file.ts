@@ -61,7 +61,6 @@ export type RoleFile = z.infer<typeof RoleFile>
 export const definitionOf = ({ $schema: _, model: __, limits: ___, ...role }: RoleFile): RoleDefinition =>
   RoleDefinition.parse(role)
 
-/** The names that a role may use. */
 export interface KnownNames {
   /** Tools, by the names that policies use. */
   readonly tools: readonly string[]

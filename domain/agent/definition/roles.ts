@@ -77,7 +77,6 @@ export const ANALYST_SOP: RoleDefinition = {
 const READ_DOCUMENTS = ['list_documents', 'read_document']
 const WRITE_DOCUMENTS = [...READ_DOCUMENTS, 'create_document', 'edit_document']
 
-/** A role with additional tools by phase name. */
 const withTools = (role: RoleDefinition, more: Readonly<Record<string, readonly string[]>>): RoleDefinition => ({
   ...role,
   phases: role.phases.map((phase) => ({
@@ -95,7 +94,6 @@ export const ROLES: Readonly<Record<string, RoleDefinition>> = {
   analyst: withTools(ANALYST_SOP, { explore: READ_DOCUMENTS }),
 }
 
-/** The built-in checks that a quality gate may name. */
 export const GATES = ['tests_exist', 'tests_pass', 'diagram_exists'] as const
 
 /** The default time limit of a gate's command, in ms. */

@@ -7,7 +7,6 @@ import { ToolSpec } from './tools.ts'
 // The interfaces of seed 000 section 5 under their own names, and the spec of an agent. The whole spec is recorded
 // once, in `agent_started`, so that a log is self-contained.
 
-/** The default text of the final warning. */
 export const WARNING =
   'Final warning: {reason}. Call complete_task now, and nothing else, with the best summary of the work so far. ' +
   'You have {graceTurns} further turns to correct a malformed call.'
@@ -176,8 +175,9 @@ export const RoleDefinition = z.strictObject({
 export type RoleDefinition = z.infer<typeof RoleDefinition>
 
 /**
- * A reference to a secret that tools may receive. The spec never contains the value, which is looked up by name when a
- * tool runs. `server`: only tools of this server receive the value; absent: only built-in tools.
+ * A reference to a secret that tools may receive. The spec never contains the value. The value is looked up when a tool
+ * runs, so that a replaced value takes effect. `server`: only tools of this server receive the value; absent: only
+ * built-in tools.
  */
 export const GivenSecret = z.strictObject({
   name: z.string().min(1),

@@ -5,7 +5,6 @@ const ALIASES: Readonly<Record<string, string>> = { file_write: 'write_file' }
 /** The canonical name of a tool; policies may use an alias. */
 export const canonicalTool = (name: string): string => ALIASES[name] ?? name
 
-/** Whether a pattern covers a tool. */
 export function matches(pattern: string, toolName: string): boolean {
   const canonical = canonicalTool(pattern)
   if (canonical === '*') return true

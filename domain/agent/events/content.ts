@@ -21,7 +21,7 @@ export interface RequestedCall {
 /** Calls by content. Content is immutable, and reading megabytes of arguments is slow. */
 const read = new WeakMap<readonly Block[], readonly RequestedCall[]>()
 
-/** The calls in a content, in order. Cached per content array. */
+/** The tool calls of an answer's content, in order. Cached per content array. */
 export function requestedCalls(content: readonly Block[]): readonly RequestedCall[] {
   const known = read.get(content)
   if (known !== undefined) return known
@@ -69,7 +69,7 @@ function beyondBounds(text: string, { depth }: JsonSize, values: number): string
   return null
 }
 
-/** The text blocks of a content, joined by newlines. */
+/** The text blocks, joined by newlines. */
 export function textOf(content: readonly Block[]): string {
   return content
     .filter((b) => b.type === 'text' && typeof b.text === 'string')

@@ -70,7 +70,7 @@ export const PlannedCall = z.strictObject({
     .optional(),
   /** The recorded event that supplies the outcome while the run follows the record. */
   recorded: z.strictObject({ stream: z.string().min(1), revision: count }).optional(),
-  /** The permission that lifts the policy's refusal of it: the call that had asked for it. */
+  /** The permission that lifts the policy's refusal: the id of the call that asked for it. */
   permission: text.optional(),
 })
 export type PlannedCall = z.infer<typeof PlannedCall>

@@ -220,8 +220,9 @@ export const bodies = {
   }),
   approval_expired: z.strictObject({ argumentsHash: Hash }),
   /**
-   * The approved call did not run, because its tool changed since it was last recorded, or a file changed since the
-   * approval. `tool`: the changed tool, which applies from here on. `attempt`: the number of the next attempt.
+   * The call did not run and its approval is void, because its tool changed since it was last recorded, or a file
+   * changed since the approval. `tool`: the changed tool, which applies from here on. `attempt`: the number of the next
+   * attempt.
    */
   approval_voided: z.strictObject({
     attempt: z.int().positive(),

@@ -35,9 +35,9 @@ export const messageEvents = {
     refused: text.optional(),
   }),
   /**
-   * The recipient's copy. `text`: what its model reads at the next turn start. If the header names a call, the message
-   * answers that call's request, and the model reads it as the result of the call. `payload` is present only for a
-   * message from a person; otherwise it is in the sender's stream.
+   * The recipient's copy. `text`: the text that the recipient's model reads at the next turn start. If the header names
+   * a call, the message answers that call's request, and the model reads it as the result of the call. `payload` is
+   * present only for a message from a person; otherwise it is in the sender's stream.
    */
   message_received: z.strictObject({
     ...brought,
@@ -50,7 +50,7 @@ export const messageEvents = {
     text: name,
     payload: Json.optional(),
   }),
-  /** The agent's message with this id was refused for good. `text`: what its model reads. */
+  /** The agent's message with this id was refused for good. `text`: the note to its model. */
   message_bounced: z.strictObject({ id: name, to: name, reason: text, text: name }),
   /** Obligation to the root, which keeps the subscriptions of the run. */
   topic_subscribed: z.strictObject({ topic: name }),

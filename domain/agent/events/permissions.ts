@@ -21,6 +21,5 @@ export const permissionEvents = {
   }),
   /** `permission`: the id of the call that asked for it. */
   permission_ended: z.strictObject({ permission: z.string().min(1), why: z.enum(['expired', 'used', 'phase']) }),
-  /** The actor revoked the permission. */
   permission_revoked: z.strictObject({ permission: z.string().min(1), reason: text.optional() }),
 } as const

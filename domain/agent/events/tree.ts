@@ -111,7 +111,6 @@ export const treeEvents = {
   /** Obligation to the parent: usage that became known after the end. */
   usage_reported: z.strictObject({ report: Report }),
   child_usage: z.strictObject({ origin: Origin, childId, report: Report }),
-  /** An artifact that the child registered. */
   child_artifact: z.strictObject({ origin: Origin, childId, artifact: Artifact }),
   /** Obligation to the parent: asks for budget for a call, for the next turn, or for the request `of` a child. */
   budget_requested: z.strictObject({ want: Amounts, of: z.strictObject({ childId, request: count }).optional() }),

@@ -32,7 +32,6 @@ export function ended(window: HealthWindow, call: Observation, probe: boolean): 
   return { calls: [...window.calls, call].slice(-MAX_CALLS), probing }
 }
 
-/** The figures of the window at an instant. */
 export function figuresOf({ calls: all, probing }: HealthWindow, limits: HealthThresholds, now: number): HealthFigures {
   const calls = all.filter(({ at }) => now - at < limits.windowMs)
   const count = (end: Observation['end']) => calls.filter((call) => call.end === end).length

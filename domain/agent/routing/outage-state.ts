@@ -2,7 +2,6 @@ import { type AgentState, activityOf, type ModelStage, type Outage, recoveryOf }
 
 type Calling = Extract<ModelStage, { at: 'calling' }>
 
-/** Models of a routed run that failed since the last answer. */
 export const failedSinceAnswer = ({ failedModels = [] }: AgentState): readonly string[] => failedModels
 
 /** Whether the run waits for a provider's rate limit. False in recovery, because the grace time continues. */

@@ -26,7 +26,6 @@ export type AfterFailure =
 
 type Calling = Extract<ModelStage, { at: 'calling' }>
 
-/** The next step after an open attempt has failed. */
 export function afterFailure(
   state: AgentState,
   open: Calling,

@@ -17,7 +17,6 @@ import { riskOf } from './risk.ts'
 
 // The first matching rule chooses among its models that are capable, affordable and healthy.
 
-/** The facts that the rules of a run are evaluated on. */
 export interface RuleFacts {
   readonly config: RoutingConfig
   readonly phase: string

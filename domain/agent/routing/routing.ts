@@ -17,7 +17,6 @@ export const MAX_MODEL_FAILURES = 3
 /** The current health figures of a model; undefined: no call was observed. */
 export type Health = (model: string) => HealthFigures | undefined
 
-/** The inputs of a routing decision. */
 export interface RoutingFacts {
   readonly purpose: Purpose
   readonly requested: string
@@ -34,7 +33,6 @@ export interface RoutingFacts {
 
 const UNSEEN: Health = () => undefined
 
-/** The facts of a call in this state. */
 export function routingFacts(
   state: AgentState,
   purpose: Purpose,

@@ -20,7 +20,6 @@ export function estimateInput(state: AgentState, parameterBytes: number): number
   return tokens === 0 ? Math.ceil((parameterBytes + bytes) / 3) : tokens + Math.ceil(bytes / 3)
 }
 
-/** Tokens of all kinds that were spent. */
 export const tokensSpent = (state: AgentState): number => totalTokens(state.spent)
 
 /** Output tokens that the model itself allows, regardless of the budget. */
@@ -36,8 +35,9 @@ export function leastTokens(state: AgentState, model: ModelInfo, parameterBytes:
 }
 
 /**
- * The share of a budget that is kept at most for tool results, which the warning turn reads too. Otherwise as many
- * results of maximum length are kept as may run at once. Larger results may use up the budget of the warning turn.
+ * The warning turn also reads the tool results of the turn before. The reserve for them is the maximum size of as many
+ * results as may run at once, but at most this share of the budget. Larger results may use up the warning turn's
+ * reserve.
  */
 const RESULTS_SHARE = 1 / 8
 
@@ -51,7 +51,6 @@ interface Account {
   readonly rate: Pick<Usage, 'input' | 'output'>
 }
 
-/** The token and money budgets of the run, as far as it has them. */
 function accounts(state: AgentState, price: Price | null): Account[] {
   const { tokens, nanoDollars } = budgetOf(state)
   const others = committed(state)
@@ -114,7 +113,6 @@ export function budgetLeft(state: AgentState): number | null {
   return shares.length === 0 ? null : Math.min(1, ...shares)
 }
 
-/** The highest cost of a call. */
 function mostOf(input: number, output: number, price: Price): number {
   const written = price.cacheWrite > price.input
   return cost({ input: written ? 0 : input, cacheWrite: written ? input : 0, output, cacheRead: 0 }, price)

@@ -33,7 +33,7 @@ export interface TakenCall {
   readonly order: readonly number[]
 }
 
-/** The entries of one agent, and the children that they started. */
+/** The entries of one agent, its children, and its delegations with copied outcomes. */
 export interface CausalHistory {
   readonly entries: readonly CausalEntry[]
   readonly children: readonly StartedChild[]
@@ -45,7 +45,7 @@ export function* causalHistoryOf(events: readonly AgentEvent[]): Generator<undef
   const entries: CausalEntry[] = []
   const children: StartedChild[] = []
   const taken: TakenCall[] = []
-  // The next turn reads inputs.
+  // Inputs belong to the next turn, which reads them.
   let turn = 0
   let inputs = 0
   let ends = 0

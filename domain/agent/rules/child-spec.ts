@@ -7,7 +7,6 @@ import type { BodyOf } from '../events/events.ts'
 
 // The spec of a new child. A child never gets a right that its parent lacks.
 
-/** The spec of an agent that delegates. */
 type Parent = AgentSpec & { readonly delegation: NonNullable<AgentSpec['delegation']> }
 
 /**
@@ -47,8 +46,8 @@ export function childSpec(
 }
 
 /**
- * Control tools of the role that the parent has too. Control tools that every role needs are not rights, and the tree
- * may not have had a role before.
+ * The control tools of a child: those that the parent has too, and those that need a role. The latter grant no rights,
+ * and the parent may have no role.
  */
 function controls(parent: AgentSpec, role: RoleDefinition): readonly ToolSpec[] {
   const has = ({ name }: ToolSpec) => parent.tools.some((tool) => tool.name === name)

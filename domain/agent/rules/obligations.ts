@@ -45,7 +45,7 @@ export type Delivery = { readonly origin: Origin; readonly after: number } & (
   | ({ readonly kind: 'deliver_publication'; readonly topic: string; readonly payload: Json } & Sent)
 )
 
-/** An external agent: how it is started and what it can do. */
+/** An external agent, with its start extensions and tools. */
 export interface Backend extends Omit<RoleBackend, 'levels' | 'takesTools'> {
   readonly role: string
   /** The keepup tools that it may call; absent: none. */
@@ -74,7 +74,6 @@ export interface Message {
 export const isDelivery = (command: { readonly kind: string }): command is Delivery =>
   command.kind.startsWith('deliver_')
 
-/** The agent whose event was delivered. */
 export const senderOf = ({ origin }: Pick<Delivery, 'origin'>): string => idOf(origin.stream)
 
 /**

@@ -28,7 +28,6 @@ export const liftedBy = (state: AgentState, tool: ToolSpec, refused: Failure): P
  */
 const mayLift = ({ parent }: AgentState, { rule }: Failure): boolean => parent === null || rule === 'phase'
 
-/** Whether an agent may call a tool now, may ask a person for it, or neither. */
 export function rightTo(state: AgentState, tool: ToolSpec): Right {
   const refused = denial(state, tool)
   if (refused === null) return 'call'

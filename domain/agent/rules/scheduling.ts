@@ -31,7 +31,6 @@ export function touching(call: Call, specs: (name: string) => ToolSpec | undefin
 
 const EVERYTHING: readonly string[] = ['.']
 
-/** Whether the touched paths of two calls conflict. */
 export function collide(a: Touching, b: Touching): boolean {
   if (touchesAnything(a) || touchesAnything(b)) return true
   return touches(a.writes, b.writes) || touches(a.writes, b.reads) || touches(a.reads, b.writes)
@@ -39,7 +38,6 @@ export function collide(a: Touching, b: Touching): boolean {
 
 export type Touching = Pick<Call, 'effect' | 'reads' | 'writes'>
 
-/** No declared paths, and not pure. */
 const touchesAnything = ({ effect, reads, writes }: Touching) =>
   effect !== 'pure' && reads.length === 0 && writes.length === 0
 

@@ -11,7 +11,6 @@ export function wantForTurn({ spec }: AgentState): Amounts {
   return { tokens: spec.budget.tokens ?? 0, nanoDollars: spec.budget.nanoDollars ?? 0, agents: 0 }
 }
 
-/** Whether the agent may ask its parent for more. */
 export const mayAsk = (state: AgentState): boolean =>
   state.parent !== null && state.spec.delegation !== undefined && state.cancel === null && !isFinished(state)
 

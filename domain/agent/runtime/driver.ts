@@ -18,7 +18,7 @@ import { driftFound, treeNow } from './perform/version-workspace.ts'
 
 type OwedTool = Extract<Owed, { kind: 'tool' }>
 
-/** The tree of an agent, as its driver sees it. */
+/** The driver's view of the other agents of the run. */
 export interface InTree {
   readonly order: WorkspaceOrder
   /** False: other agents of the run may have changed files. */
@@ -101,7 +101,7 @@ export class Driver {
     await this.ports.crashPoint?.('after_claim')
   }
 
-  /** Records a finished restore and file changes since the last driver. */
+  /** Finishes an open restore, and records file changes since the last driver. */
   private async lookAtFiles(): Promise<void> {
     const restored = await finishRestore(this.ports, this.env, this.state)
     if (restored !== null) await this.submit(restored, `restore:${restored.restore}`)

@@ -73,7 +73,6 @@ export async function acceptLogLoss(
   }
 }
 
-/** The accepted losses that `log-meta` records. */
 export async function acceptedLosses(log: EventLog): Promise<readonly LogLoss[]> {
   return (await lossEvents(log)).map(({ loss }) => loss)
 }

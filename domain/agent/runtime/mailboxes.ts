@@ -45,7 +45,7 @@ export class Mailboxes {
     }
   }
 
-  /** The mailbox of a stream that the courier delivers to: of an own or an external agent. */
+  /** The mailbox of a stream that the courier delivers to: of a keepup agent or an external agent. */
   async withStream<T>(stream: string, use: (mailbox: Correspondent) => Promise<T>): Promise<T> {
     if (kindOf(stream) === 'external') return use(new ExternalMailbox(idOf(stream), this.ports))
     return this.with(idOf(stream), use)

@@ -53,6 +53,5 @@ export class ModelHealth {
 /** Failures caused by the request or the account instead of the model. */
 const NOT_OF_MODEL: ReadonlySet<string> = new Set(['RATE_LIMITED', 'INVALID_REQUEST', 'CONTEXT_OVERFLOW', 'ABORTED'])
 
-/** The health observation for an error code. */
 export const endOfFailure = (code: string): CallEnd =>
   code === 'TIMEOUT' ? 'timeout' : NOT_OF_MODEL.has(code) ? 'none' : 'error'

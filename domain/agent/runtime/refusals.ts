@@ -7,6 +7,5 @@ import { agent } from '../decide/aggregate.ts'
 export const isRepeated = (recorded: string | undefined, commandId: string): boolean =>
   stream.isRepeated(agent, recorded, commandId)
 
-/** The error for a request that expects an agent at another revision. */
 export const revisionChanged = (agentId: string, revision: number): Error =>
   mailbox.revisionChanged(agent, agentStream(agentId), revision)

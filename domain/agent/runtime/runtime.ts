@@ -52,7 +52,6 @@ export class Runtime implements AgentServices {
   private readonly ports: RuntimePorts
   private readonly mailboxes: Mailboxes
   private readonly points: KeptPoints
-  /** Runs that this process drives. */
   private readonly driving = new Set<string>()
 
   constructor(ports: RuntimePorts) {
@@ -212,8 +211,8 @@ export class Runtime implements AgentServices {
   }
 
   /**
-   * The boundary for the secrets of an existing or new agent. If its spec cannot be read, a boundary without granted
-   * secrets.
+   * The boundary for the secrets of an existing or new agent. If the agent's spec cannot be read, the boundary covers
+   * all known secrets.
    */
   private async boundary(mailbox: AgentMailbox, command: PersonCommand | null): Promise<SecretBoundary> {
     if (command?.kind === 'start') return this.ports.secrets(command.spec)

@@ -6,7 +6,6 @@ import type { AgentState } from '../state/state.ts'
 
 type Host = Pick<RuntimePorts, 'hasTool'>
 
-/** Tools of an agent that this program lacks. */
 export const missingTools = (host: Host, { tools }: Pick<AgentSpec, 'tools'>): string[] =>
   tools.filter(({ name, control }) => !control && !host.hasTool(name)).map(({ name }) => name)
 

@@ -127,7 +127,6 @@ export interface ReusedRecord {
     | null
 }
 
-/** The result of verifying an agent's stream. */
 export interface Verification extends StreamProof {
   readonly agentId: string
 }
@@ -173,7 +172,6 @@ export interface AgentServices {
   /** Tools of an agent that this program lacks. Only a program with these tools can drive the agent. */
   missingTools(spec: Pick<AgentSpec, 'tools'>): string[]
   at(agentId: string, at: At): Promise<AgentAt>
-  /** Only the folded state at a point. */
   stateAt(agentId: string, at: At): Promise<Pick<AgentAt, 'state' | 'head'>>
   /** The agent at a point without its messages, at a cost that does not grow with its history. */
   brief(agentId: string, at: At): Promise<AgentBrief>

@@ -16,7 +16,6 @@ export function budgetOf({ spec, family: { received } }: AgentState): Nullable {
   }
 }
 
-/** The agent's own spending, without its children. */
 export const ownSpent = ({ spent }: AgentState): Amounts => ({
   tokens: spent.input + spent.output + spent.cacheRead + spent.cacheWrite,
   nanoDollars: spent.nanoDollars,

@@ -78,6 +78,5 @@ export function messageText({ id, from, type, topic, correlationId, refused }: H
 
 const textOf = (payload: Json): string => (typeof payload === 'string' ? payload : JSON.stringify(payload))
 
-/** The text that the sender of a bounced message reads. */
 export const bouncedText = (id: string, to: string, reason: string): string =>
   `[Your message ${id} to ${to} was not delivered]\n${reason}`

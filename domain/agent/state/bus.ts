@@ -53,7 +53,6 @@ export const waitsForAnother = (state: Acting): boolean =>
 export const subscribersOf = ({ subscribers }: Bus, topic: string, from: string): readonly string[] =>
   (Object.hasOwn(subscribers, topic) ? subscribers[topic]! : []).filter((agentId) => agentId !== from)
 
-/** The number of topics that an agent subscribes to. */
 export const topicsOf = ({ subscribers }: Bus, agentId: string): number =>
   Object.values(subscribers).filter((agents) => agents.includes(agentId)).length
 

@@ -4,8 +4,6 @@ import type { ArgumentsRef, Failure } from '../events/events.ts'
 import type { Place } from '../events/reuse.ts'
 import type { Amounts } from '../events/tree.ts'
 
-// One requested tool call in the state of its turn.
-
 export type CallStage =
   | { readonly at: 'planned' }
   | { readonly at: 'approval'; readonly expiresAt: number }
@@ -63,7 +61,10 @@ export interface Call {
   /** `tool_call_start` is in the log. */
   readonly started: boolean
   readonly attempt: number
-  /** Attempts whose driver died, or whose tool or approved files changed. They do not count as retries. */
+  /**
+   * Attempts that do not count as retries: the driver died, the tool or an approved file changed, or a person ran the
+   * call again.
+   */
   readonly lost: number
   readonly startedAt: number
   /** Revision of the last event of this call, which causes the next one. */

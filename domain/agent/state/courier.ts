@@ -115,7 +115,6 @@ export const undelivered = ({ courier }: Pick<Member, 'courier'>): readonly (Obl
     .filter(([, { from, last }]) => from <= last)
     .map(([target, owed]) => ({ target, ...owed }))
 
-/** The courier state after an event. */
 export function courierAfter(state: Member, event: AgentEvent): Courier {
   const origin = originOf(event)
   if (event.type === 'loss_accepted') return afterLoss(state, event)

@@ -1,7 +1,5 @@
 import type { EventType } from '../events/events.ts'
 
-// Groups of event types that the fold treats alike.
-
 /** Requests of people that start work at once. An input starts work only when a turn reads it. */
 export const STARTS_WORK: ReadonlySet<EventType> = new Set<EventType>([
   'forked',

@@ -64,7 +64,6 @@ export const openedCall = (planned: PlannedCall, id: string, index: number, revi
   stage: { at: 'planned' },
 })
 
-/** The state after an event of one tool call. */
 export function evolveCall(state: AgentState, event: CallEvent): AgentState {
   const activity = activityOf(state.machine)
   if (activity?.status !== 'TOOL_WAIT') throw new ImpossibleEvent(event, 'no call is open')

@@ -20,7 +20,6 @@ function mustBeOpen({ compression: { summarizing } }: AgentState, event: AgentEv
   if (summarizing?.attempt !== attempt) throw new ImpossibleEvent(event, `summary attempt ${attempt} is not open`)
 }
 
-/** The intent of a model call for a summary, between two turns. */
 export function summaryBegun(state: AgentState, event: EventOf<'model_call_start'>): AgentState {
   const { compression } = state
   const { attempt, model, estimate, request } = event.body

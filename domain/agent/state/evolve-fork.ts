@@ -66,7 +66,6 @@ const FORGIVEN = {
   failedCalls: [],
 } satisfies Partial<AgentState>
 
-/** The spec of a fork: the source's spec with the requested changes. */
 export function forkedSpec(spec: AgentSpec, { workspace, changes }: BodyOf<'forked'>): AgentSpec {
   const { routing, ...named } = spec.models
   // A fork that names its model uses that model instead of routing rules.
@@ -79,7 +78,10 @@ export function forkedSpec(spec: AgentSpec, { workspace, changes }: BodyOf<'fork
   return { ...spec, models, workspace: folder, limits, budget }
 }
 
-/** Whether a fork continues by itself. A fork of a run that had ended or was completing waits for input. */
+/**
+ * Whether a fork continues by itself. A fork waits for input if its source had ended, was idle, was in recovery or was
+ * completing.
+ */
 export function continues(state: AgentState): boolean {
   const activity = activityOf(state.machine)
   if (activity === null || state.machine.status === 'RECOVERY') return false

@@ -8,7 +8,7 @@ const violations: ReadonlySet<string> = new Set<ToolErrorCode>([
   'PERMISSION_DENIED',
 ])
 
-/** The rule that refuses calls beyond the number that one answer may request. */
+/** The rule that refuses the calls of an answer with too many calls. */
 export const TOO_MANY_CALLS = 'too_many_calls'
 
 /**

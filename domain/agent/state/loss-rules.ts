@@ -20,8 +20,8 @@ const SETTLED_THERE: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['a
 ])
 
 /**
- * Stages of calls that began in the remaining part. If the tables list such a call, its outcome or second attempt was
- * lost.
+ * Stages of calls that began in the remaining part. A listed call in such a stage lost its outcome or its second
+ * attempt.
  */
 const BEGUN: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['at']>(['running', 'resolved'])
 

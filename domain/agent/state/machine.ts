@@ -19,7 +19,6 @@ interface Held {
   readonly held?: number
 }
 
-/** The stage of a turn's model call. */
 export type ModelStage =
   | { readonly at: 'unrouted' }
   | ({

@@ -36,7 +36,6 @@ export class Transcript {
   /** Approximate memory use: the bytes of the events pushed so far. */
   bytes = 0
   private readonly items: Message[] = []
-  /** The turn of each item. */
   private readonly itemTurns: number[] = []
   /** The messages that a branch continues from. */
   private before: { readonly whole: Transcript; readonly count: number } | null = null
@@ -57,12 +56,11 @@ export class Transcript {
     return this.items
   }
 
-  /** The turn of each message. */
   get turns(): readonly number[] {
     return this.itemTurns
   }
 
-  /** The number of messages, including those that a branch continues from. */
+  /** The number of messages, with those that a branch continues from. */
   get count(): number {
     return (this.before?.count ?? 0) + this.items.length
   }

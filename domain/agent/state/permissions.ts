@@ -2,7 +2,6 @@ import { instantOf } from '../../log/instant.ts'
 import type { EventOf } from '../events/events.ts'
 import type { PermissionScope } from '../events/permissions.ts'
 
-/** A permission in force. */
 export interface Permission {
   /** The id of the call that asked for it. */
   readonly id: string

@@ -34,7 +34,6 @@ export interface PointFacts {
   readonly pendingCreates: readonly string[]
 }
 
-/** Types of events that contribute facts. */
 export const POINT_TYPES = [
   'agent_started',
   'context_set',
@@ -64,7 +63,6 @@ export class PointDetails {
     if (isPointEvent(event)) this.#take(event, erased)
   }
 
-  /** An independent copy. */
   copy(): PointDetails {
     const copy = new PointDetails()
     for (const [name, value] of this.#variables) copy.#variables.set(name, value)

@@ -12,7 +12,6 @@ export const followsRecord = ({ reuse }: AgentState): boolean => reuse != null &
 export const sizeInRecord = ({ size, body: { reused } }: EventOf<'tool_call_end'>): number =>
   reused === undefined ? size : size + 1 - byteLength(JSON.stringify({ reused }))
 
-/** The reuse state after an event. */
 export function reuseAfter({ reuse = null }: AgentState, event: AgentEvent): Reuse | null {
   if (reuse === null) return null
   switch (event.type) {

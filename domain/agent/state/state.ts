@@ -151,9 +151,7 @@ export interface AgentState {
   /** Correlation ids of the outermost request that started the current work, and of the last unread input. */
   readonly correlation: string
   readonly unreadCorrelation: string | null
-  /** Obligations of this stream to other streams, and deliveries from them. */
   readonly courier: Courier
-  /** The agent's parent, children and budgets. */
   readonly family: Family
   /** Requests to answer and subscriptions by topic. */
   readonly bus: Bus

@@ -22,7 +22,7 @@ import { type AgentState, recoveryOf } from '../state/state.ts'
 // known tool → well formed → schema → policy → duplicate of a failed call. Later steps (approval, secrets, run) have
 // their own events.
 
-/** Where an answer was cut off: at one of our bounds, or at the provider's output limit. */
+/** The place where an answer was cut off: at one of our bounds, or at the provider's output limit. */
 export type CutOff = Cut | 'limit'
 
 /**
@@ -189,7 +189,6 @@ function breaksSchema(state: AgentState, tool: ToolSpec, args: JsonObject): Fail
   return refusal === null ? null : invalid(refusal)
 }
 
-/** Whether a tool with these parameters accepts these arguments. */
 export const takes = (parameters: ToolSpec['parameters'], args: JsonObject): boolean =>
   z.fromJSONSchema(parameters as never).safeParse(args).success
 

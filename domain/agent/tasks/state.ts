@@ -86,7 +86,6 @@ export function waitedFor({ dependencies }: Task, tasks: readonly Task[]): reado
   return dependencies.filter((id) => open.has(id))
 }
 
-/** The progress of the tasks as text. */
 export function progressOf(tasks: readonly Task[]): string {
   const count = (status: Task['status']) => tasks.filter((task) => task.status === status).length
   const cancelled = count('cancelled')

@@ -10,7 +10,6 @@ const MARKS: Readonly<Record<Task['status'], string>> = {
   cancelled: '-',
 }
 
-/** The task graph as a request shows it. */
 export function tasksText(tasks: readonly Task[]): string {
   const lines = tasks.map((task) => {
     const waits = task.status === 'pending' ? waitedFor(task, tasks) : []

@@ -27,7 +27,6 @@ const ANSWER_TOKENS = 1_024
 export const contextLimit = ({ context }: Pick<AgentSpec, 'context'>, { contextTokens }: ModelInfo): number =>
   Math.min(contextTokens, context.maxTokens ?? contextTokens)
 
-/** A message that may be shown. */
 export interface Entry {
   readonly ordinal: number
   readonly turn: number
@@ -57,7 +56,6 @@ export interface Shown {
   readonly threshold: number
 }
 
-/** A way to show the context. */
 export interface Plan {
   readonly segments: readonly Segment[]
   readonly tokens: number

@@ -46,6 +46,5 @@ export function textsOf({ knowledge = [] }: AgentSpec, items: Items): readonly {
   })
 }
 
-/** The knowledge of a request, as one message. */
 export const knowledgeText = (texts: readonly { name: string; text: string }[]): string =>
   texts.map(({ name, text }) => `Knowledge from ${JSON.stringify(name)}:\n${text}`).join('\n\n')

@@ -22,7 +22,6 @@ export interface RequestInputs {
   readonly segments: readonly Segment[]
   /** The summary in force; absent: none. */
   readonly summary?: RecordedText
-  /** Absent: none. */
   readonly knowledge?: {
     readonly revision: number
     readonly hash: string

@@ -55,7 +55,6 @@ function factsOf(state: AgentState, model: ModelInfo): RequestFacts {
   return { prompt: { system }, tools, knowledge: { items: [...items] }, bytes }
 }
 
-/** Whether the recorded tools equal these. */
 export const sameTools = (recorded: Toolset | null, { offered, choice, parallel }: RequestFacts['tools']): boolean =>
   recorded !== null &&
   recorded.parallel === parallel &&

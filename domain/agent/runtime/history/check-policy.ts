@@ -15,10 +15,8 @@ export interface CheckedCall extends PolicyVerdict {
 }
 
 export interface PolicyCheck {
-  /** The number of checked calls. */
   readonly calls: number
   readonly found: readonly CheckedCall[]
-  /** The tools of the agent. */
   readonly tools: readonly string[]
 }
 

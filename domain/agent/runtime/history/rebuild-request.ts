@@ -9,7 +9,6 @@ import type { AgentState } from '../../state/state.ts'
 import { assemblerOf, inputsHash, requestInputs } from '../../window/request.ts'
 import { history } from './history.ts'
 
-/** A request to a model, rebuilt from the log. */
 export interface RebuiltRequest {
   readonly attempt: number
   /** The revision of its intent. */

@@ -15,7 +15,6 @@ import { history } from './history.ts'
 
 // The record that a fork follows (seed 000, 5.9): the run's requests and outcomes after the fork point, in order.
 
-/** The record of one call, with all its events. */
 export interface CallInRecord extends RecordedOfCall {
   readonly toolCallId: string
   /** The end of the call, or that its outcome is unknown. */
@@ -27,9 +26,7 @@ export interface CallInRecord extends RecordedOfCall {
   readonly tree: string | null
 }
 
-/** A request to a model, and its outcome. */
 export interface RecordedOutcome {
-  /** The event of the outcome. */
   readonly place: Place
   /** Null: another version of the assembler made the request. */
   readonly request: ModelRequest | null
@@ -94,7 +91,6 @@ const placeOf = ({ header: { stream, revision } }: RecordedEvent): Place => ({ s
 /** A call whose end or files may still follow. */
 type OpenCall = { -readonly [K in keyof CallInRecord]: CallInRecord[K] } & { step: number; owesFiles: boolean }
 
-/** A request whose outcome and calls are being read. */
 class Open {
   private readonly request: ModelRequest | null
   private answer: { event: EventOf<'model_call_end'>; recorded: RecordedEvent } | null = null

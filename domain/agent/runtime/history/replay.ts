@@ -26,7 +26,7 @@ interface Ports extends Stores, Pick<RuntimePorts, 'warn'> {
  * POINT_UNKNOWN.
  */
 export async function stateAt(ports: Ports, agentId: string, asked: At): Promise<{ state: AgentState; head: Head }> {
-  // Step 0 is the agent as it was started, which no step has made.
+  // Step 0 is the agent at its start; no step event exists for it.
   const at = asked !== null && 'step' in asked && asked.step === 0 ? { revision: 0 } : asked
   // The search finds a step at its event, so the snapshot must precede that event.
   const upTo = at === null ? {} : 'turn' in at ? null : 'step' in at ? { step: at.step - 1 } : at

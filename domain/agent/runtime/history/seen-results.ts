@@ -32,7 +32,6 @@ export class SeenResults {
 
 const seen = new WeakMap<EventLog, SeenResults>()
 
-/** The cached results of a log. */
 export function seenResults(log: EventLog): SeenResults {
   const known = seen.get(log) ?? new SeenResults()
   seen.set(log, known)

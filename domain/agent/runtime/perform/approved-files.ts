@@ -7,7 +7,6 @@ import type { Call } from '../../state/call.ts'
 export interface ReadNow {
   readonly content: SeenFile['content']
   readonly bytes: Uint8Array | null
-  /** Why the file cannot be read. */
   readonly fault?: string
 }
 

@@ -100,7 +100,6 @@ export function requestOf(state: AgentState, messages: readonly Message[], turn:
   return request
 }
 
-/** The open model call of a turn, or of the summary (turn 0). */
 function openCall({ machine, compression }: AgentState, turn: number) {
   if (turn === 0 && compression.summarizing !== null) return { purpose: 'summary', ...compression.summarizing } as const
   const activity = activityOf(machine)
@@ -132,7 +131,6 @@ const shortened = (text: string) =>
   text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE).toWellFormed()}…` : text
 const LONGEST_MESSAGE = 600
 
-/** The resolved path arguments of the requested calls. */
 export async function resolvedPaths(
   env: Environment,
   state: AgentState,

@@ -3,7 +3,6 @@ import type { Environment, RuntimePorts } from '../../../ports/runtime.ts'
 import type { AgentState, Call } from '../../state/state.ts'
 import type { Told } from './read-turns.ts'
 
-/** An attempt of a tool call with its environment. */
 export interface ToolAttempt {
   readonly ports: RuntimePorts
   readonly env: Environment
@@ -11,7 +10,6 @@ export interface ToolAttempt {
   readonly call: Call
   /** The recorded arguments; null: they cannot be read. */
   readonly args: JsonObject | null
-  /** The stream that records the call. */
   readonly stream: string
   /** The messages, for tools that read earlier turns. */
   readonly told: Told
