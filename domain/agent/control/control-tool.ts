@@ -44,10 +44,7 @@ export interface Findings {
 /** An event of a control call, recorded before the end of the call. */
 export type ControlEvent = { readonly [T in EventType]: { readonly type: T; readonly body: BodyOf<T> } }[EventType]
 
-/**
- * The decision on a control call. `completion`: the run is complete. `end` null: the call stays open and waits for the
- * consequence of its events.
- */
+/** `completion`: the run is complete. `end` null: the call stays open and waits for the consequence of its events. */
 export interface ControlDecision {
   readonly events: readonly ControlEvent[]
   readonly end: { readonly content: Json; readonly detail?: JsonObject } | { readonly error: Failure } | null
@@ -85,8 +82,7 @@ export interface ControlTool extends Omit<Definition<unknown>, 'name' | 'descrip
 }
 
 /**
- * The time limit of a control call, ms. A gate may snapshot the workspace within a shorter limit, so that it can report
- * a timeout itself.
+ * The time limit of a control call, ms. A gate's snapshot has a shorter limit, so that the gate can report a timeout.
  */
 const TIME_LIMIT_MS = 5 * 60_000
 

@@ -110,8 +110,7 @@ export const StandingApproval = z.strictObject({
   reason: z.string().optional(),
 })
 /**
- * Empties bodies permanently: of one event, of the events from `revision` to `to`, or of `all` that contain text. Only
- * for finished runs.
+ * Empties the bodies of a finished run permanently: at `revision`, from `revision` to `to`, or `all` that contain text.
  */
 export const Erase = z
   .strictObject({
@@ -143,8 +142,7 @@ export const UserCommand = z.discriminatedUnion('kind', [
 ])
 export type UserCommand = z.infer<typeof UserCommand>
 
-// Outcomes of effects, from the driver and already redacted. An outcome is never refused; a repeated outcome changes
-// nothing.
+// Outcomes of effects, already redacted by the driver. An outcome is never refused; a repeated outcome changes nothing.
 
 export type OutcomeCommand =
   | { readonly kind: 'claim'; readonly driverId: string; readonly build: string }
@@ -198,10 +196,7 @@ export type OutcomeCommand =
       readonly durationMs: number
       readonly error: { code: string; message: string; transient: boolean; beforeEffect: boolean }
     }
-  /**
-   * Nothing was done, because the tool changed. `fits`: the changed tool still accepts the arguments. `reason`: a
-   * sentence.
-   */
+  /** The tool changed, so nothing was done. `fits`: the changed tool accepts the arguments. `reason`: a sentence. */
   | {
       readonly kind: 'tool_changed'
       readonly toolCallId: string
@@ -221,10 +216,7 @@ export type OutcomeCommand =
       readonly durationMs: number
       readonly reason: string
     }
-  /**
-   * It is unknown whether the call happened: its end was not seen, and no probe could determine it. `reason`: a
-   * sentence.
-   */
+  /** The end of the call was not seen, and no probe could determine whether it happened. `reason`: a sentence. */
   | {
       readonly kind: 'tool_in_doubt'
       readonly toolCallId: string

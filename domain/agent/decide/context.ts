@@ -11,10 +11,7 @@ export interface DecisionContext extends StreamContext {
     /** The driver is stopping: it records outcomes and starts nothing. */
     readonly rests?: true
   }
-  /**
-   * The model's messages so far, as a new transcript per call that the decision may extend. Required if a driver
-   * decides.
-   */
+  /** A new transcript of the model's messages per call, which the decision may extend. Required if a driver decides. */
   transcript?(): Transcript
   /** The current health figures of the models. A decision that uses them records them. */
   readonly health?: Health

@@ -14,8 +14,7 @@ import type { Settled } from './commands.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
 import { endCall, failCall, lastingTurn } from './endings.ts'
 
-// Decisions of the message bus (RuntimeMessageBus): which delivered messages an agent accepts, and what their senders
-// learn.
+// Decisions of the message bus (RuntimeMessageBus): accepts or refuses delivered messages and informs their senders.
 
 type Sent = Extract<Delivery, { readonly runId: string }>
 
@@ -84,8 +83,7 @@ export function distribute(
 }
 
 /**
- * Records a message. A response to an open request ends the call that waits for it. `how.payload`: only for a message
- * from a person.
+ * Records a message. The response to an open request ends the waiting call. `how.payload`: only for a person's message.
  */
 export function receive(
   d: DecisionBuilder,
@@ -128,10 +126,7 @@ export function refuseRequests(d: DecisionBuilder): void {
   for (const request of d.state.bus.requests) refuse(d, request, 'the agent has finished', undefined, { turn })
 }
 
-/**
- * Answers a request with a refusal. The event records the delivery, so that a later courier does not deliver the
- * request again.
- */
+/** Refuses a request. The event also records the delivery, so that a later courier does not repeat it. */
 function refuse(
   d: DecisionBuilder,
   { id, from }: Pick<Message, 'id' | 'from'>,

@@ -19,8 +19,7 @@ import { loseAttempt, proceed } from './proceed.ts'
 import { decideLeave, leaveRecord, withRecord } from './record.ts'
 import type { FailureOfRecord } from './record-commands.ts'
 
-// Outcomes from a driver. An outcome that the state has already passed changes nothing: it was recorded before, or came
-// too late.
+// Outcomes from a driver. A repeated or late outcome changes nothing.
 
 type Fact<K extends OutcomeCommand['kind']> = Extract<OutcomeCommand, { kind: K }>
 
@@ -80,8 +79,7 @@ function modelAnswered(d: DecisionBuilder, fact: Fact<'model_answered'>): void {
   if (isOfSummary(fact) && summaryAnswered(d, fact)) return
   const open = openAttempt(d, fact)
   if (open === null) return lateAnswer(d, fact)
-  // The calls of this answer would reuse the ids of lost calls that wait for a person's decision. The model is asked
-  // again instead.
+  // The calls of this answer would reuse the ids of undecided lost calls. The model is asked again instead.
   if (undecided(d.state).length > 0) {
     loseAttempt(d, open)
     return lateAnswer(d, fact)
@@ -149,10 +147,7 @@ function failedBefore(d: DecisionBuilder, failure: BodyOf<'error'>, { place, nex
   if (next !== 'turn') endRun(d, next.code, next.why)
 }
 
-/**
- * Whether the driver that saw the files still owns the agent. Otherwise the next driver may have changed them and
- * checks them itself.
- */
+/** Whether the driver that saw the files still owns the agent. Otherwise the next driver checks the files itself. */
 const sawTheFiles = ({ context, state }: DecisionBuilder) => context.driver?.epoch === state.driver?.epoch
 
 function versioned(d: DecisionBuilder, { step, version }: Fact<'versioned'>): void {

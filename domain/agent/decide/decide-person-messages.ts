@@ -26,10 +26,7 @@ export function takeFromPerson(d: DecisionBuilder, { type, topic, payload, corre
   receive(d, { ...named(d), type, ...about, payload }, { sentAt: sentAt(d), payload })
 }
 
-/**
- * Records a person's publication at the root of the run, which distributes it. Throws CommandRejected MESSAGE_TOO_LARGE
- * or NOT_ROOT.
- */
+/** Records a person's publication, which the root distributes. Throws CommandRejected MESSAGE_TOO_LARGE or NOT_ROOT. */
 export function publishForPerson(d: DecisionBuilder, { topic, payload }: SayOnTopic): void {
   mustFit(payload)
   const { parent, runId } = d.state

@@ -104,8 +104,7 @@ export function decide(
   }
   if (isOutcome(command)) return decided(afterOutcome(state, identity, command, context), state)
   decideRequest(d, command)
-  // Records an idempotency key that caused no event, so that a repeated request does nothing even after the state has
-  // changed.
+  // Records an idempotency key that caused no event, so that a later repetition does nothing either.
   if (d.drafts.length === 0 && isKeyed(context.commandId)) d.emit('request_noted', { request: command.kind })
   return decided(d, state)
 }

@@ -46,8 +46,7 @@ const RUNTIME: Actor = { kind: 'system', id: 'runtime' }
 const CHECKPOINTS: ReadonlySet<EventType> = new Set(['tool_call_end', 'turn_end'])
 
 /**
- * A decision in progress. Each emitted event is folded at once, so that the next event is decided on the state after
- * it.
+ * A decision in progress. Each emitted event is folded at once, so that the next event builds on the state after it.
  */
 export class DecisionBuilder {
   readonly context: DecisionContext
@@ -194,8 +193,7 @@ function storedText(body: object): string {
     const text = canonicalText(body)
     if (!text.includes(ESCAPED_NUL)) return text
   } catch {
-    // Lone surrogates or values that are not JSON: `wellFormed` repairs the former, and canonicalText throws again for
-    // the latter.
+    // `wellFormed` repairs lone surrogates. For other values that are not JSON, canonicalText throws again below.
   }
   return canonicalText(wellFormed(body))
 }

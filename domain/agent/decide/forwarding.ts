@@ -8,8 +8,7 @@ const pausable = (d: DecisionBuilder) => open(d).filter(([, { external }]) => ex
 const ofKind = ({ external }: Child) => (external === undefined ? {} : { external })
 
 /**
- * Children must end before their parent's deadline, and grandchildren before that. Each level gets three quarters of
- * the remaining time.
+ * Children must end before their parent's deadline. Each level of the tree gets three quarters of the remaining time.
  */
 export function forwardCancel(d: DecisionBuilder): void {
   const { cancel } = d.state

@@ -105,10 +105,7 @@ export function askApproval(
   d.emit('approval_requested', { toolName, argumentsRef, argumentsHash, expiresAt, reason }, { toolCallId: id })
 }
 
-/**
- * Ends the open calls of a run that is ending. False: a call is running and may still be waited for. `force` ends those
- * too.
- */
+/** Ends the open calls of a run that is ending. False: a call is still running. `force` ends running calls too. */
 export function settleOpenCalls(
   d: DecisionBuilder,
   code: 'CANCELLED' | 'TIMEOUT',

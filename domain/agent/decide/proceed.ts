@@ -135,10 +135,7 @@ export function loseAttempt(d: DecisionBuilder, model: Extract<ModelStage, { at:
   d.emit('model_attempt_lost', { attempt: model.attempt, purpose: 'turn', usage, nanoDollars })
 }
 
-/**
- * States the least token budget for one working turn with all its tools plus the warning turn; empty without a token
- * budget.
- */
+/** The least token budget for one working turn and the warning turn, as a clause; empty without a token budget. */
 function leastBudget(state: AgentState, info: ModelInfo): string {
   const { tokens } = state.spec.budget
   if (tokens === null) return ''

@@ -41,10 +41,7 @@ export interface CallOfRecord {
   readonly artifacts: readonly Artifact[]
 }
 
-/**
- * The fork stops following the record: before the open model call of the turn, or at a call whose outcome cannot be
- * copied.
- */
+/** The fork stops following the record: before the open model call, or at a call whose outcome cannot be copied. */
 export interface LeaveRecord {
   readonly kind: 'reuse_left'
   readonly turn: number

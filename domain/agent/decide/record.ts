@@ -71,10 +71,7 @@ export function leaveRecord(d: DecisionBuilder, { reason, toolCallId = null, dif
   d.emit('reuse_ended', { reason, differs: [...differs], ...compared }, toolCallId === null ? {} : { toolCallId })
 }
 
-/**
- * If a recorded outcome cannot be copied, the call fails. The call does not run instead, because no person approved
- * that.
- */
+/** A call whose recorded outcome cannot be copied fails. It does not run instead, because no person approved that. */
 export function decideLeave(d: DecisionBuilder, fact: LeaveRecord): void {
   if (!followsRecord(d.state) || d.state.turn !== fact.turn) return
   const { toolCallId } = fact

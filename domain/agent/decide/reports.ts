@@ -5,10 +5,7 @@ import { isFinished } from '../state/state.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
 import { lastingTurn } from './endings.ts'
 
-/**
- * Completes every decision of a child. The append that ends the child reports its end; later appends report each change
- * of its total usage.
- */
+/** Reports the end of a child in the append that ends it; later appends report each change of its total usage. */
 export function report(d: DecisionBuilder): void {
   if (d.drafts.length === 0) return
   const { state } = d

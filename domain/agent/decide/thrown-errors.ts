@@ -3,13 +3,9 @@ import { ModelError, ToolError } from '../../calls/errors.ts'
 import type { ModelFailure } from '../../calls/model-call.ts'
 import type { ToolFailure } from '../../calls/tool-call.ts'
 
-// Errors of tools and models come from outside. Only a message, a well-formed code, boolean flags and a retry delay are
-// read.
+// Tools and models throw foreign errors. Only message, well-formed code, boolean flags and retry delay are read.
 
-/**
- * Converts a tool's thrown error. An error that is not a ToolError, or has a code reserved for the runtime, becomes
- * EXECUTION_FAILED.
- */
+/** Converts a tool's error. An error that is not a ToolError, or has a reserved code, becomes EXECUTION_FAILED. */
 export function thrownByTool(error: unknown): ToolFailure {
   const { name, code, transient, beforeEffect } = membersOf(error)
   const named = name === 'ToolError' && isCode(code) && !RESERVED_CODES.has(code)

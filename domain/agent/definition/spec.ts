@@ -11,10 +11,7 @@ export const WARNING =
   'Final warning: {reason}. Call complete_task now, and nothing else, with the best summary of the work so far. ' +
   'You have {graceTurns} further turns to correct a malformed call.'
 
-/**
- * The longest name of a context variable, in characters. Names are indexed columns of the tables, which limits their
- * length.
- */
+/** The longest name of a context variable, in characters. Table indexes on the name limit its length. */
 export const VARIABLE_NAME = 256
 
 /** Bounds that keep the products of tokens and prices within exact nano-dollar amounts. */

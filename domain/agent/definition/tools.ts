@@ -19,8 +19,7 @@ export const readOnNote = (reader: string, toolCallId: string, from: number): st
 export const UNKNOWN_TOOL = 'unknown'
 
 /**
- * The displayable name of a nonexistent tool: short, on one line, without invisible characters. Null if nothing
- * remains.
+ * The displayable name of a nonexistent tool: short, on one line, without invisible characters. Null: nothing remains.
  */
 export function askedName(name: string): string | null {
   const seen = name

@@ -1,8 +1,7 @@
 import { byteLength, headOf } from '../../calls/bounded.ts'
 import type { Cut } from '../../calls/model-call.ts'
 
-// Bounds of one model answer. Adapters enforce them while an answer streams; the runtime enforces them for every
-// provider.
+// Bounds of one model answer. Adapters enforce them while an answer streams, the runtime for every provider.
 
 /** Content of one answer, in UTF-8 bytes. */
 export const MAX_ANSWER_BYTES = 8 << 20

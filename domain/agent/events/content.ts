@@ -100,10 +100,7 @@ function objectOf(block: Block, size: JsonSize | null): JsonObject | null {
 /** Nesting levels that JSON from models and tools may have. Arguments are nested inside their blocks. */
 export const MAX_DEPTH = 128
 
-/**
- * Whether all numbers of a value are finite (JSON text may contain 1e999) and it has at most `depth` levels, so that
- * recursion over it is safe.
- */
+/** Whether all numbers are finite (JSON text may contain 1e999) and recursion is safe (at most `depth` levels). */
 export function isTame(value: unknown, depth = MAX_DEPTH): boolean {
   if (typeof value === 'number') return Number.isFinite(value)
   if (value === null || typeof value !== 'object') return SCALARS.has(typeof value)

@@ -23,10 +23,7 @@ export const contextEvents = {
   context_expanded: z.strictObject({ turns: TurnRange.optional() }),
   /** An attempt to summarize failed, or its answer is unusable. */
   summary_failed: z.strictObject({ attempt: z.int().positive(), error: Failure }),
-  /**
-   * Knowledge that later requests contain, by source and SHA-256 of the text. `text` is present only if the spec does
-   * not contain it.
-   */
+  /** Knowledge in later requests, by source and SHA-256 of the text. `text`: absent if the spec contains it. */
   knowledge_added: z.strictObject({
     items: z.array(z.strictObject({ source: KnowledgeSource, hash: Hash, text: text.optional() })),
   }),

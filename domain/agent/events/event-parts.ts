@@ -28,10 +28,7 @@ export { Purpose }
 export const Failure = z.strictObject({ code: z.string().min(1), message: text, rule: text.optional() })
 export type Failure = z.infer<typeof Failure>
 
-/**
- * A reference to a call's arguments, which are stored once: block `block` of the model's answer at `revision` of the
- * same stream.
- */
+/** The place of a call's arguments: block `block` of the model's answer at `revision` of the same stream. */
 export const ArgumentsRef = z.strictObject({ revision: count, block: count })
 export type ArgumentsRef = z.infer<typeof ArgumentsRef>
 
@@ -90,10 +87,7 @@ export const Attachment = z.strictObject({
 })
 export type Attachment = z.infer<typeof Attachment>
 
-/**
- * The end of an attempt of a call: a result or an error. With `attachment`, `result` is only a part of the whole
- * result.
- */
+/** The end of an attempt of a call: a result or an error. With `attachment`, `result` is only a part of the result. */
 export const outcome = {
   toolName: text,
   success: z.boolean(),

@@ -35,8 +35,7 @@ import { restoreEvents } from './restores.ts'
 import { Place, ReusedAnswer, reuseEvents } from './reuse.ts'
 import { born, treeEvents } from './tree.ts'
 
-// These names and shapes are the storage format. Change a shape only by adding a version and an upcaster, never by an
-// edit.
+// These names and shapes are the storage format. To change a shape, add a version and an upcaster; never edit it.
 
 export { ArgumentsRef, Artifact, Attachment, Failure, PlannedCall }
 
@@ -169,10 +168,7 @@ export const bodies = {
       /** Files created by this call (003: pendingCreates). */
       created: z.array(text).optional(),
       changed: z.array(text).optional(),
-      /**
-       * Set if the call ran the run's test command. `exitCode` null: a signal ended it. Only the runtime sets this,
-       * never a tool.
-       */
+      /** Set by the runtime if the call ran the run's test command. `exitCode` null: a signal ended it. */
       tested: z.strictObject({ exitCode: z.int().nullable() }).optional(),
       detail: z.record(z.string(), Json).optional(),
       /** By document id: frontiers of the documents that the call read or changed. */

@@ -7,10 +7,7 @@ import { argumentsSalt, count, Hash, text } from './event-parts.ts'
 /** The request that created the run also asked to drive it. Absent: the run waits for a resume. */
 export const drive = z.literal(true).optional()
 
-/**
- * First event of a fork. The prefix is read from the source stream. `changes` lists the changed settings; the fork
- * inherits the rest.
- */
+/** First event of a fork. The prefix is read from the source stream. Settings outside `changes` are inherited. */
 export const forked = z.strictObject({
   stream: text,
   revision: count,

@@ -5,8 +5,7 @@ import { firstIssue } from '../../log/issues.ts'
 import type { Json } from '../../log/json.ts'
 import { isTame, MAX_DEPTH } from './content.ts'
 
-// Tools are foreign code. A tool's return value is converted to plain JSON of the port's shape; otherwise the call
-// fails.
+// Tools are foreign code. A return value that cannot be converted to plain JSON of the port's shape fails the call.
 
 const text = z.string()
 const Result = z.strictObject({

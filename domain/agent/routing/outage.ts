@@ -4,8 +4,7 @@ import { type AgentState, type ModelStage, recoveryOf } from '../state/state.ts'
 import { waitedFor } from './outage-state.ts'
 import { resolvesAnother } from './routing.ts'
 
-// The step after a failed model attempt: another attempt, a wait until a model recovers, another turn, or the end of
-// the run.
+// The step after a failed model attempt: another attempt, a wait for a model to recover, another turn, or the end.
 
 /** The longest wait between two attempts in an outage, ms. */
 export const OUTAGE_BACKOFF_CAP_MS = 5 * 60_000

@@ -67,8 +67,7 @@ type Decided = Pick<BodyOf<'model_routed'>, 'resolved' | 'reason'> &
 const DEFAULT = 'the safe default is used'
 
 /**
- * The choice of the first matching rule. Falls back to the safe default if no rule matches, a rule throws, or no model
- * is available.
+ * The choice of the first matching rule, or the safe default if no rule matches, a rule throws, or no model can serve.
  */
 export function byRules(facts: RuleFacts, purpose: Purpose, safeDefault: string): Decided {
   const { basis, config } = facts

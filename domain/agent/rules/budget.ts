@@ -121,10 +121,7 @@ function mostOf(input: number, output: number, price: Price): number {
 /** The most output tokens of a summary. A summary with fewer than {@link MIN_FINAL_TOKENS} is not made. */
 const SUMMARY_TOKENS = 2_048
 
-/**
- * The reservation for a summary of `input` tokens besides the following turns; null: the budget or context does not
- * allow it.
- */
+/** The reservation for a summary of `input` tokens besides the following turns; null: no room in budget or context. */
 export function reserveSummary(state: AgentState, model: ModelInfo, input: number, turn: number): Estimate | null {
   if (input + MIN_FINAL_TOKENS > model.contextTokens) return null
   const { price } = model

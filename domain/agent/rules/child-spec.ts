@@ -59,10 +59,7 @@ function controls(parent: AgentSpec, role: RoleDefinition): readonly ToolSpec[] 
 const concerns = (pattern: string, tools: readonly ToolSpec[]): boolean =>
   tools.some(({ name }) => matches(pattern, name))
 
-/**
- * The role without tools that the parent has and the child lacks, because a child's role may name only tools that its
- * run knows.
- */
+/** The role without tools that the child lacks, because the role may name only tools that the child's run knows. */
 function narrowed(role: RoleDefinition, parent: AgentSpec, tools: readonly ToolSpec[]): RoleDefinition {
   const lost = (pattern: string) => concerns(pattern, parent.tools) && !concerns(pattern, tools)
   const phases = role.phases.map((phase) => ({

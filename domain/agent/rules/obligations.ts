@@ -76,10 +76,7 @@ export const isDelivery = (command: { readonly kind: string }): command is Deliv
 
 export const senderOf = ({ origin }: Pick<Delivery, 'origin'>): string => idOf(origin.stream)
 
-/**
- * The command that delivers an event of `source`; null: the event is not an obligation to this target. `hash`: of the
- * sealed event in its chain.
- */
+/** The command that delivers an event of `source`; null: no obligation to this target. `hash`: of the sealed event. */
 export function deliveryOf(
   source: AgentState,
   event: AgentEvent,

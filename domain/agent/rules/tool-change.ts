@@ -19,8 +19,7 @@ export const changedIn = (known: Meaning, now: Meaning): string[] =>
   )
 
 /**
- * The recorded members of a tool from outside keepup. A reconcilable tool becomes irreversible, because no probe is
- * available.
+ * The recorded members of an external tool. A reconcilable tool becomes irreversible, because no probe is available.
  */
 export const meaningOf = ({ description, parameters, effect, definitionHash }: Meaning): ToolMeaning => ({
   ...{ description, parameters },

@@ -138,8 +138,7 @@ export class Driver {
   }
 
   /**
-   * Whether an irreversible call waits for its next attempt. The next driver could not distinguish it from a started
-   * attempt.
+   * Whether an irreversible call waits for its next attempt, which the next driver would take for a started attempt.
    */
   private promised(state: AgentState): boolean {
     return callsOf(state).some(

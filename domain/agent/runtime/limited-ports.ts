@@ -10,10 +10,7 @@ const STORE_LIMIT_MS = 60_000
 const CACHE_LIMIT_MS = 2_000
 /** Timeout for opening the environment of a run, ms. */
 const OPEN_LIMIT_MS = 2 * 60_000
-/**
- * Timeout of a shadow version, which is slow for a large folder, ms. A gate that compares two versions stays within its
- * call's limit.
- */
+/** Timeout of a shadow version of a large folder, ms. A gate compares two versions within its call's limit. */
 const VERSION_LIMIT_MS = 2 * 60_000
 /** Timeout for ending the processes of dead drivers and for closing the environment, ms. */
 const SETUP_LIMIT_MS = 60_000

@@ -25,8 +25,7 @@ interface About {
 export type StreamAccepted = 'recorded' | 'finished' | { readonly unreadable: string }
 
 /**
- * Records in an agent's stream that a person accepts the loss of its end, once per `id`. Rejects if the log or the
- * blobs do not answer.
+ * Records that a person accepts the loss of a stream's end, once per `id`. Rejects if the log or blobs do not answer.
  */
 export async function acceptLoss(
   ports: RuntimePorts,

@@ -210,10 +210,7 @@ export class Runtime implements AgentServices {
     return verifyAgent(this.given, agentId)
   }
 
-  /**
-   * The boundary for the secrets of an existing or new agent. If the agent's spec cannot be read, the boundary covers
-   * all known secrets.
-   */
+  /** The boundary for the secrets of an agent. If its spec cannot be read, the boundary covers all known secrets. */
   private async boundary(mailbox: AgentMailbox, command: PersonCommand | null): Promise<SecretBoundary> {
     if (command?.kind === 'start') return this.ports.secrets(command.spec)
     // Erasures and forks read the stream themselves, so an unreadable stream must not block them here.

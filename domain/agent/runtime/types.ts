@@ -23,13 +23,10 @@ export interface Request {
   readonly key?: string
   /** The request content that the key is bound to, as JSON; absent: the command. */
   readonly asked?: unknown
-  /**
-   * The revision that the agent must still have. A request that was recorded under the key before succeeds regardless.
-   */
+  /** The revision that the agent must still have, unless the request was recorded under the key before. */
   readonly expected?: number
   /**
-   * The caller wants to drive the run in this process. Refused like {@link AgentServices.drive}, unless it was recorded
-   * under the key before.
+   * The caller will drive the run here. Refused like {@link AgentServices.drive}, unless the key recorded it before.
    */
   readonly toDrive?: boolean
   /**
@@ -61,10 +58,7 @@ export interface ForkOptions {
   readonly maxTurns?: number
   /** The budget of the fork, without the source's spending. Absent members are inherited. */
   readonly budget?: Partial<Budget>
-  /**
-   * Copies the recorded outcomes of the source as long as the requests are the same. Copied outcomes are neither
-   * performed nor billed.
-   */
+  /** Copies the source's recorded outcomes for equal requests. Copied outcomes are neither performed nor billed. */
   readonly reuse?: true
   /** Drive the fork, also by a driver that starts later. */
   readonly drive?: true
@@ -163,8 +157,8 @@ export interface AgentServices {
   newRunId(): string
   /**
    * Drives the run of the agent: claims the root and its descendants, performs their due effects and deliveries, until
-   * the run ends or every agent waits. Rejects with CommandRejected TOOLS_MISSING if this program lacks tools of an
-   * agent, or RUN_UNKNOWN; nothing is recorded in that agent's stream then.
+   * the run ends or every agent waits. Rejects with CommandRejected: TOOLS_MISSING if this program lacks tools of an
+   * agent, RUN_DRIVEN, or RUN_UNKNOWN. Nothing is recorded in that agent's stream then.
    */
   drive(agentId: string, options: DriveOptions): Promise<DriveEnd>
   /** Rejects like {@link drive} of a fork would, before the fork is made. */
@@ -175,10 +169,7 @@ export interface AgentServices {
   stateAt(agentId: string, at: At): Promise<Pick<AgentAt, 'state' | 'head'>>
   /** The agent at a point without its messages, at a cost that does not grow with its history. */
   brief(agentId: string, at: At): Promise<AgentBrief>
-  /**
-   * A new agent whose history up to `at` is the source's. A repeated request with the same id and key returns the same
-   * agent.
-   */
+  /** A new agent with the source's history up to `at`. A repetition with the same id and key returns the same agent. */
   fork(source: string, at: At, options: ForkOptions, request: Request): Promise<{ runId: string }>
   verify(agentId: string): Promise<Verification>
   /** How far a fork has followed the record of its source; null: the agent copies no recorded outcomes. */

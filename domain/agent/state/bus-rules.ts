@@ -18,10 +18,7 @@ export const NAME_LENGTH = 256
  */
 const UNREAD_BYTES_PER_TOKEN = 3 / 8
 
-/**
- * Why an agent accepts no more messages from agents before its next turn, or null. The first unread message is always
- * accepted.
- */
+/** Why an agent accepts no more messages before its next turn, or null. The first unread message is always accepted. */
 export function whyNoRoom({ unread, context: { bytes }, spec: { models } }: AgentState, payload: Json): string | null {
   const room = UNREAD_BYTES_PER_TOKEN * Math.min(...models.known.map(({ contextTokens }) => contextTokens))
   if (unread === 0 || bytes + byteLength(canonicalText(payload)) <= room) return null

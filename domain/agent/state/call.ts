@@ -62,8 +62,7 @@ export interface Call {
   readonly started: boolean
   readonly attempt: number
   /**
-   * Attempts that do not count as retries: the driver died, the tool or an approved file changed, or a person ran the
-   * call again.
+   * Attempts that do not count as retries: driver died, tool or approved file changed, or a person ran the call again.
    */
   readonly lost: number
   readonly startedAt: number

@@ -106,10 +106,7 @@ export const originOf = ({ body }: Pick<AgentEvent, 'body'>): Origin | null =>
 export const acceptedFrom = ({ courier }: Pick<Member, 'courier'>, stream: string): number =>
   courier.accepted[stream] ?? -1
 
-/**
- * Targets with undelivered obligations. The courier reads this stream from `from`; `accepted` precedes the obligations
- * it delivers.
- */
+/** Targets with undelivered obligations. The courier reads from `from`; `accepted` precedes its first delivery. */
 export const undelivered = ({ courier }: Pick<Member, 'courier'>): readonly (Obligations & { target: string })[] =>
   Object.entries(courier.owed)
     .filter(([, { from, last }]) => from <= last)

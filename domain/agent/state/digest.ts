@@ -14,10 +14,7 @@ export const FOLD = 1
  */
 const NOT_COVERED: ReadonlySet<string> = new Set<keyof AgentState>(['argumentsSalt', 'lastText', 'spec'])
 
-/**
- * A machine without its texts. The hashes of the source events cover the texts, which can be erased there; the rest
- * stays verifiable.
- */
+/** A machine without its texts, which can be erased. The hashes of the source events cover the texts. */
 function machineWithoutText(machine: Machine): unknown {
   if (machine.status === 'ERROR') return { status: machine.status, code: machine.code }
   const activity = activityOf(machine)
@@ -69,10 +66,7 @@ const parts = new WeakMap<object, string>()
 
 const COVERED = (Object.keys(BLANK) as (keyof AgentState)[]).filter((name) => !NOT_COVERED.has(name)).sort()
 const LABELS = COVERED.map((name) => `${JSON.stringify(name)}:`)
-/**
- * The text of each member's initial value. The digest omits a member with its initial value, so that a new member
- * leaves older digests valid.
- */
+/** The text of each initial value. The digest omits initial values, so that a new member leaves older digests valid. */
 const INITIAL = COVERED.map((name) => stable((BLANK as Partial<AgentState>)[name]))
 
 /** The digest of a folded state, hex SHA-256. Growing parts are covered by their roots. */
@@ -89,8 +83,7 @@ export function digestOf(state: AgentState): string {
   return hash('sha256', `${view}}`)
 }
 
-// Parts of a state are immutable and mostly shared with the next state, so their text is cached for as long as a state
-// references them.
+// Parts of a state are immutable and mostly shared with the next state, so their text is cached.
 const written = COVERED.map((name) => (FLEETING.has(name) ? null : new WeakMap<object, string>()))
 
 function member(i: number, value: unknown): string {

@@ -78,10 +78,7 @@ export function forkedSpec(spec: AgentSpec, { workspace, changes }: BodyOf<'fork
   return { ...spec, models, workspace: folder, limits, budget }
 }
 
-/**
- * Whether a fork continues by itself. A fork waits for input if its source had ended, was idle, was in recovery or was
- * completing.
- */
+/** Whether a fork continues by itself. False if its source had ended, was idle, was in recovery or was completing. */
 export function continues(state: AgentState): boolean {
   const activity = activityOf(state.machine)
   if (activity === null || state.machine.status === 'RECOVERY') return false

@@ -60,9 +60,7 @@ export function evolve(state: AgentState | null, event: AgentEvent, append: Appe
 /** Input that the next turn reads. */
 const READ: ReadonlySet<string> = new Set(['user_input', 'message_received', 'message_bounced'])
 
-/**
- * Whether the event causes a further step by itself. Input that arrives within a turn does not: the next turn reads it.
- */
+/** Whether the event causes a further step by itself. Input within a turn does not: the next turn reads it. */
 const hasConsequences = (before: AgentState, { type }: AgentEvent): boolean =>
   READ.has(type) ? !turnIsOpen(before) : !NO_CONSEQUENCE.has(type)
 
@@ -250,8 +248,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
 }
 
 /**
- * Adds input for the next turn. Only a person's input changes the correlation id of the next turn: messages of agents
- * continue the work that a person asked for.
+ * Adds input for the next turn. Only a person's input sets the correlation id, because agents continue a person's work.
  */
 const unread = (state: AgentState, event: AgentEvent, append: AppendRoot): AgentState => ({
   ...state,

@@ -11,10 +11,7 @@ const violations: ReadonlySet<string> = new Set<ToolErrorCode>([
 /** The rule that refuses the calls of an answer with too many calls. */
 export const TOO_MANY_CALLS = 'too_many_calls'
 
-/**
- * Whether the refusal is a violation. The model sees it; {@link MAX_VIOLATIONS} turns with violations in a row end the
- * run.
- */
+/** Whether the refusal is a violation. {@link MAX_VIOLATIONS} turns with violations in a row end the run. */
 export function isViolation(refusal: Failure): boolean {
   return violations.has(refusal.code) || refusal.rule === 'unknown_tool' || refusal.rule === TOO_MANY_CALLS
 }

@@ -1,7 +1,6 @@
 import type { Amounts, Report } from '../events/tree.ts'
 
-// An agent's knowledge about its parent and children. Ended children are kept only as sums, so that the state stays
-// small.
+// An agent's knowledge about its parent and children. Ended children are kept only as sums, to keep the state small.
 
 export interface Child {
   readonly toolCallId: string

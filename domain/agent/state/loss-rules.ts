@@ -20,8 +20,7 @@ const SETTLED_THERE: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['a
 ])
 
 /**
- * Stages of calls that began in the remaining part. A listed call in such a stage lost its outcome or its second
- * attempt.
+ * Stages of calls that began in the remaining part. If such a call is listed, its outcome or second attempt was lost.
  */
 const BEGUN: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['at']>(['running', 'resolved'])
 

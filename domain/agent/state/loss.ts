@@ -9,8 +9,7 @@ export interface LostCallState {
 }
 
 /**
- * The calls of an accepted loss that have to be settled. `unlisted`: any irreversible call may have happened in the
- * lost part.
+ * The calls of an accepted loss to be settled. `unlisted`: any irreversible call may have happened in the lost part.
  */
 export interface Loss {
   readonly calls: readonly LostCallState[]

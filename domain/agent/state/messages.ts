@@ -7,8 +7,7 @@ import { readerOf, readOnNote } from '../definition/tools.ts'
 import type { Block, Message } from '../events/content.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
 
-// The assembler covers the wording of messages and the choice of events that make them: raise ASSEMBLER (request.ts)
-// for any change.
+// Raise ASSEMBLER (request.ts) for any change in the wording of messages or in the events that make them.
 
 /** Types of events that add messages or determine their position. */
 export const TRANSCRIPT_TYPES = [
@@ -240,17 +239,11 @@ type Answer = EventOf<'model_call_end'>['body']
 /** Whether an answer joins the messages: at least one of its blocks can be shown. */
 export const joinsMessages = (answer: Answer): boolean => shownBlocks(answer).length > 0
 
-/**
- * Removes calls that were not recorded (for example after a refusal), because providers reject a history with a call
- * that has no result.
- */
+/** Removes unrecorded calls, for example after a refusal: providers reject a history with a call without a result. */
 const shownBlocks = ({ content, calls }: Answer): readonly Block[] =>
   calls.length > 0 ? content : content.filter(({ type }) => type !== 'tool_use')
 
-/**
- * The approximate number of bytes that a result takes in the messages. Tools that truncate their own results stay below
- * it.
- */
+/** The approximate size of a result in the messages, in bytes. Tools that truncate their own results stay below it. */
 export const SHOWN_BYTES = RESULT_BYTES + 1_024
 
 /** The end of a call as the model reads it. `hint`: how to read on after the head of a truncated result. */

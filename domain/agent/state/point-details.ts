@@ -21,10 +21,7 @@ export interface ToolResult {
   readonly erased?: true
 }
 
-/**
- * Values that a checkpoint shows besides messages and usage (seed 000, 5.5). The folded state contains only their
- * hashes.
- */
+/** Values of a checkpoint besides messages and usage (seed 000, 5.5). The folded state contains only their hashes. */
 export interface PointFacts {
   readonly contextVariables: Readonly<Record<string, Json>>
   readonly pendingToolCalls: readonly ToolCall[]

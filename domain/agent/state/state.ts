@@ -115,8 +115,7 @@ export interface AgentState {
   /** Revision of the last event, other than a call, after which failed calls may succeed. */
   readonly forgivenAt: number
   /**
-   * The last test command: its exit code (null: a signal ended it), and the tree it ran on (null: no version recorded
-   * yet).
+   * The last test command. `exitCode` null: a signal ended it. `tree`: the files it ran on; null: not versioned yet.
    */
   readonly tested: { readonly exitCode: number | null; readonly tree: string | null; readonly step: number } | null
   /** The last recorded version of the workspace. */
@@ -127,10 +126,7 @@ export interface AgentState {
   readonly documents: Readonly<Record<string, string>>
   /** Calls that ended with an unknown outcome and are not resolved. */
   readonly unresolved: readonly string[]
-  /**
-   * The latest {@link LOST_KEPT} attempts of calls that were abandoned before their end was known. Their outcome may
-   * still arrive.
-   */
+  /** The latest {@link LOST_KEPT} attempts of calls that were abandoned. Their outcome may still arrive. */
   readonly abandoned: readonly AbandonedAttempt[]
   /** Abandoned model attempts, billed by estimate until their answer is known; at most {@link LOST_KEPT}. */
   readonly lostAttempts: readonly LostAttempt[]

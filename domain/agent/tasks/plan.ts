@@ -26,8 +26,7 @@ import { type AgentState, recoveryOf } from '../state/state.ts'
 export type CutOff = Cut | 'limit'
 
 /**
- * Judges the calls of one model answer, in order. `cut`: the answer was cut off, so none of its calls may run; null:
- * the answer is complete.
+ * Judges the calls of one answer, in order. `cut`: the answer was cut off, so no call may run; null: it is complete.
  */
 export function planCalls(
   state: AgentState,

@@ -93,8 +93,7 @@ function expand(d: DecisionBuilder, model: ModelInfo, asked: readonly TurnRange[
 }
 
 /**
- * Starts a summary. False: nothing to summarize, or no model or budget for it. `all`: includes turns that were hidden
- * without a summary.
+ * Starts a summary. False: no text, model or budget for one. `all`: includes turns that were hidden without a summary.
  */
 function askForSummary(d: DecisionBuilder, shown: Shown, turnModel: ModelInfo, all = true): boolean {
   const segments = toSummarise(shown, all)

@@ -26,10 +26,7 @@ export function shownAs(segment: Segment, message: Message, inputs: Pick<Request
   return byteLength(note) < byteLength(content) ? { ...message, content: note } : message
 }
 
-/**
- * The message that replaces everything hidden; null: nothing is hidden. Its role is `user`, so that it has no system
- * authority.
- */
+/** The message that replaces everything hidden; null: nothing is hidden. Role `user`, without system authority. */
 export function hiddenMessage(inputs: Pick<RequestInputs, 'segments' | 'summary' | 'defined'>): Message | null {
   const hidden = inputs.segments.filter(isHidden)
   if (hidden.length === 0) return null

@@ -12,8 +12,7 @@ import type { CutSegment, Segment, TurnRange } from './segment.ts'
 /** The number of latest turns whose calls and results stay whole. */
 export const WHOLE_TURNS = 3
 /**
- * Pruning suffices if the context shrinks to this share of the threshold. Otherwise the next turns would compress
- * again.
+ * The share of the threshold to which pruning must shrink the context. Otherwise the next turns would compress again.
  */
 const PRUNED_ENOUGH = 0.75
 /** Sizes to which results of kept turns are truncated, in bytes, tried in order until the context fits. */

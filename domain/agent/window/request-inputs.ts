@@ -34,8 +34,7 @@ export interface RequestInputs {
 }
 
 /**
- * The inputs of a request in this state. `segments`: only for a summary. Throws if prompt or tools are not recorded
- * yet.
+ * The inputs of a request in this state. `segments`: only for a summary. Throws if prompt or tools are not recorded.
  */
 export function requestInputs(
   { prompt, toolset, spec, specHash, messages, compression, tasks: graph }: AgentState,

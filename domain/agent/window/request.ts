@@ -97,8 +97,7 @@ function assembleWhole(inputs: RequestInputs, messages: readonly Message[]): Mod
 }
 
 /**
- * Version 3: version 2, then the tasks at the end, so that a provider's prompt cache stays valid for the part before
- * them.
+ * Version 3: version 2 plus the tasks at the end, so that a provider's prompt cache stays valid for the other parts.
  */
 function assembleWithTasks(inputs: RequestInputs, messages: readonly Message[]): ModelRequest | null {
   const request = assembleCompressed(inputs, messages)

@@ -51,10 +51,7 @@ export class Outline {
 
 const known = new WeakMap<EventLog, Map<string, Outline>>()
 
-/**
- * The outline of an agent's stream up to its head; empty if the stream does not exist. Cached, because the events of a
- * log never change.
- */
+/** The outline of an agent's stream up to its head; empty if there is no such stream. Cached and only extended. */
 export async function outlineOf(log: EventLog, stream: string): Promise<Outline> {
   const outlines = known.get(log) ?? new Map<string, Outline>()
   known.set(log, outlines)

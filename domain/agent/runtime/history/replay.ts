@@ -22,8 +22,7 @@ interface Ports extends Stores, Pick<RuntimePorts, 'warn'> {
 }
 
 /**
- * The folded state at a point, starting from the nearest snapshot. Rejects with CommandRejected RUN_UNKNOWN or
- * POINT_UNKNOWN.
+ * The folded state at a point, from the nearest snapshot. Rejects with CommandRejected RUN_UNKNOWN or POINT_UNKNOWN.
  */
 export async function stateAt(ports: Ports, agentId: string, asked: At): Promise<{ state: AgentState; head: Head }> {
   // Step 0 is the agent at its start; no step event exists for it.

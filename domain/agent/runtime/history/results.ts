@@ -13,8 +13,7 @@ import { firstOf } from './history.ts'
 import { seenResults } from './seen-results.ts'
 
 /**
- * The result of a call as stored: UTF-8 text; a value that is not text, as JSON; for a failed call its code and
- * message.
+ * The stored result of a call as UTF-8 text: a string unchanged, other values as JSON, a failure as code and message.
  */
 export interface WholeResult {
   readonly toolCallId: string

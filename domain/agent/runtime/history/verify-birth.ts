@@ -6,8 +6,7 @@ import type { Problem } from '../../../stream/runtime/proof.ts'
 import { agent } from '../../decide/aggregate.ts'
 import type { Origin } from '../../events/tree.ts'
 
-// A child is driven only if its parent's stream contains its birth. If an accepted loss removed that event, the child
-// is an orphan.
+// A child whose birth is missing in its parent's stream, after an accepted loss, is an orphan. No process drives it.
 
 /** Collects the origin and end of a child from its own stream. */
 export class Birth {

@@ -5,8 +5,7 @@ import type { Problem } from '../../../stream/runtime/proof.ts'
 import { agent } from '../../decide/aggregate.ts'
 import type { EventOf } from '../../events/events.ts'
 
-// A chain cannot detect a loss of its own end. The parent records the end of each child's stream, which is compared
-// here.
+// A chain cannot detect the loss of its end. The parent records the end of each child's stream, which is compared here.
 
 type Ended = EventOf<'child_ended'>
 

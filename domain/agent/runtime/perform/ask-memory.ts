@@ -4,10 +4,7 @@ import type { MemoryRequest } from '../../../memory/request.ts'
 import type { Environment, RuntimePorts } from '../../../ports/runtime.ts'
 import type { AgentState, Call } from '../../state/state.ts'
 
-/**
- * Sends a call's request to the memory. Refreshes the secrets first, because the answer may contain secrets of this
- * run. Rejects with ToolError.
- */
+/** Sends a request to the memory. Refreshes the secrets first, to redact the answer. Rejects with ToolError. */
 export async function askMemory(
   { memory }: Pick<RuntimePorts, 'memory'>,
   { secrets }: Pick<Environment, 'secrets'>,

@@ -47,8 +47,7 @@ export const controlLimitMs = ({ timeLimitMs }: ToolSpec, { role }: AgentSpec): 
   (role?.qualityGates ?? []).reduce((sum, gate) => sum + (gate.argv === undefined ? 0 : gateLimitMs(gate)), timeLimitMs)
 
 /**
- * ArtifactManager: the files that the call names, registered with their hash, or as `claimed` if the file does not
- * exist.
+ * ArtifactManager: registers the files that the call names with their hash, or as `claimed` if a file does not exist.
  */
 async function namedArtifacts(env: Environment, call: Call, paths: readonly string[]): Promise<Artifact[]> {
   const artifacts: Artifact[] = []

@@ -33,8 +33,7 @@ export class ReusedOutcomes {
   }
 
   /**
-   * The recorded outcome of the open model call, or why the fork stops following the record; null: the record is not
-   * followed.
+   * The recorded outcome of the open model call, or why the fork leaves the record; null: the record is not followed.
    */
   async model(
     state: AgentState,

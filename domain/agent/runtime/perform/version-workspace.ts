@@ -7,10 +7,7 @@ import { changesBetween } from '../history/changes.ts'
 
 // The port limits the time of a version (limited-ports.ts).
 
-/**
- * The current version of the workspace, or why there is none. Never rejects, because the outcome of the tool must not
- * be lost.
- */
+/** The current version of the workspace, or why there is none. Never rejects, so that the tool's outcome is kept. */
 export async function treeNow(ports: RuntimePorts, env: Environment): Promise<Version> {
   const { workspace } = env
   if (workspace === null) return { unversioned: { code: 'SNAPSHOT_FAILED', message: 'the workspace could not be had' } }
