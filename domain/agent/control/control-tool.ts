@@ -14,9 +14,7 @@ import type { AgentState } from '../state/state.ts'
 /** The facts that the runtime must collect before the call can be decided. */
 export interface Examination {
   readonly gates?: readonly QualityGate[]
-  /** Artifacts whose content is in the arguments. */
   readonly artifacts?: readonly Artifact[]
-  /** Paths of files to register as artifacts. */
   readonly files?: readonly string[]
   /** Earlier turns to read, both ends inclusive. `from` and `length`: in UTF-8 bytes of their text. */
   readonly turns?: {

@@ -136,7 +136,6 @@ function depthFault({ depth, spec }: AgentState): Failure | null {
 
 const topUpOf = ({ stage }: Call): Amounts | undefined => (stage.at === 'running' ? stage.topUp : undefined)
 
-/** The share of the call plus the parent's additions for it. */
 function grantFor(state: AgentState, call: Call): Nullable {
   const [share, left, more] = [shareOf(state, call), free(state), topUpOf(call)]
   const of = (kind: Kind) => Math.min((share[kind] ?? 0) + (more?.[kind] ?? 0), left[kind] ?? 0)

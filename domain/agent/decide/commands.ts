@@ -39,7 +39,6 @@ export const StartAgent = z.strictObject({
   task: z.string().min(1).nullable(),
   /** Drive the run, also by a driver that starts later. */
   drive: z.literal(true).optional(),
-  /** Standing approval from the start. */
   approve: z.array(z.string().min(1)).min(1).optional(),
 })
 export const Input = z.strictObject({ kind: z.literal('input'), text: z.string().trim().min(1) })
@@ -82,7 +81,6 @@ export const DecideApproval = z.strictObject({
   files: z.array(SeenFile).optional(),
   reason: z.string().optional(),
 })
-/** Revokes the permission that the call asked for. */
 export const RevokePermission = z.strictObject({
   kind: z.literal('revoke_permission'),
   toolCallId: z.string().min(1),
@@ -239,7 +237,6 @@ export type RequestRestore = { readonly kind: 'restore' } & BodyOf<'restore_requ
 /** The end of a restore, recorded once. */
 export type EndRestore = { readonly kind: 'restore_ended' } & BodyOf<'restore_ended'>
 
-/** Commands that the runtime records in the name of a person. */
 export type PersonCommand = UserCommand | RequestRestore | EndRestore
 
 /** A shadow tree, or why there is none. */

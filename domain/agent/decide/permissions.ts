@@ -52,7 +52,6 @@ function refuseWaiting(d: DecisionBuilder, permission: string, why: string): voi
   }
 }
 
-/** Ends the permissions for a single call that the calls of this answer use. */
 export function endUsed(d: DecisionBuilder, planned: readonly PlannedCall[]): void {
   for (const [index, { permission }] of planned.entries()) {
     const used = d.state.permissions?.find(({ id, scope }) => id === permission && scope === 'call')

@@ -69,7 +69,6 @@ function beginTurn(d: DecisionBuilder): boolean {
   return true
 }
 
-/** The routing decision before the first model call of a turn. */
 const resolve = ({ state, context }: DecisionBuilder) => route(routingFacts(state, 'turn', null, context.health))
 
 /** Why the next turn is the warning turn, or null. */

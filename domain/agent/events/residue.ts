@@ -114,7 +114,6 @@ export function withoutText(spec: AgentSpec): AgentSpec {
   }
 }
 
-/** The blocks and planned calls of an answer, without text. */
 export const erasedAnswer = ({ content, calls }: Pick<BodyOf<'model_call_end'>, 'content' | 'calls'>) => ({
   content: content.map((block, index) =>
     erasedBlock(

@@ -18,7 +18,6 @@ export interface HealthWindow {
 
 export const NO_CALLS: HealthWindow = { calls: [], probing: false }
 
-/** The most calls that are kept. */
 export const MAX_CALLS = 100
 
 /** A call begins. In a half-open model it is the probe. */

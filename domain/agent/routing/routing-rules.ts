@@ -22,7 +22,6 @@ export interface RuleFacts {
   readonly phase: string
   readonly role: string | null
   readonly basis: RoutingBasis
-  /** The request offers tools. */
   readonly callsTools: boolean
   readonly models: ReadonlyMap<string, ModelFacts>
 }
@@ -30,7 +29,6 @@ export interface RuleFacts {
 export interface ModelFacts {
   readonly info: ModelInfo
   readonly affordable: boolean
-  /** The model failed since the last answer. */
   readonly failed: boolean
   readonly figures: HealthFigures | undefined
 }

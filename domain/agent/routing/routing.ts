@@ -21,7 +21,6 @@ export interface RoutingFacts {
   readonly purpose: Purpose
   readonly requested: string
   readonly safeDefault: string
-  /** Ids of the run's models. */
   readonly known: readonly string[]
   /** The model that failed in the previous turn. */
   readonly failed: string | null

@@ -44,7 +44,6 @@ const RESULTS_SHARE = 1 / 8
 const resultTokens = ({ spec: { policy } }: AgentState): number =>
   Math.ceil(RESULT_BYTES / 3) * (policy.mode === 'batch' ? policy.maxParallel : 1)
 
-/** A budget, the spent part, and the price of one token. */
 interface Account {
   readonly total: number
   readonly spent: number

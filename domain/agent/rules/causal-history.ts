@@ -27,7 +27,6 @@ export interface StartedChild {
 
 /** A delegation whose end was copied from a record. The record contains its request and its child. */
 export interface TakenCall {
-  /** The end of the call in the record. */
   readonly place: Place
   readonly path: readonly string[]
   readonly order: readonly number[]
@@ -220,7 +219,6 @@ export function takenFrom(record: readonly CausalEntry[], { place, path, order }
     }))
 }
 
-/** An entry of a child as part of its parent's run. */
 export const below = ({ path, order }: StartedChild, entry: CausalEntry): CausalEntry => ({
   ...entry,
   path: [...path, ...entry.path],

@@ -1,4 +1,3 @@
-/** The most names of a command that are examined. */
 const MAX_NAMES = 64
 /** In characters. No file system accepts longer paths. */
 const MAX_LENGTH = 4_096

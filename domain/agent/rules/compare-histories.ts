@@ -19,7 +19,6 @@ export interface Place {
 }
 
 export interface Comparison {
-  /** The number of equal places before the first difference. */
   readonly common: number
   /** The first difference by cause; null: none. */
   readonly first: Place | null

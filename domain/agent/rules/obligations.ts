@@ -45,7 +45,6 @@ export type Delivery = { readonly origin: Origin; readonly after: number } & (
   | ({ readonly kind: 'deliver_publication'; readonly topic: string; readonly payload: Json } & Sent)
 )
 
-/** An external agent, with its start extensions and tools. */
 export interface Backend extends Omit<RoleBackend, 'levels' | 'takesTools'> {
   readonly role: string
   /** The keepup tools that it may call; absent: none. */
@@ -142,7 +141,6 @@ export interface Refusal {
   readonly stays?: true
 }
 
-/** The refusal that the source records. */
 export const refusalOf = ({ code, message }: DeliveryRefused, delivery: Delivery): Refusal => ({
   reason: message,
   ...(code === 'BOUNCED' && 'runId' in delivery && { stays: true }),

@@ -34,7 +34,6 @@ export type RetryVerdict =
   | { readonly retry: true; readonly signature: string }
   | { readonly retry: false; readonly exhausted: boolean }
 
-/** Whether a failed attempt is retried automatically. */
 export function judgeRetry(
   policy: ErrorRecoveryPolicy,
   call: Call,

@@ -101,7 +101,6 @@ export class Driver {
     await this.ports.crashPoint?.('after_claim')
   }
 
-  /** Finishes an open restore, and records file changes since the last driver. */
   private async lookAtFiles(): Promise<void> {
     const restored = await finishRestore(this.ports, this.env, this.state)
     if (restored !== null) await this.submit(restored, `restore:${restored.restore}`)

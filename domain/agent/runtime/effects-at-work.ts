@@ -1,11 +1,9 @@
 interface AtWork {
   readonly controller: AbortController
   readonly ended: Promise<void>
-  /** The outcome is being recorded. */
   hasOutcome: boolean
 }
 
-/** The running effects of a driver, by id. */
 export class EffectsAtWork {
   readonly #all = new Map<string, AtWork>()
   readonly #over: () => void

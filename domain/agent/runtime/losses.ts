@@ -15,7 +15,6 @@ import { AgentMailbox } from './mailbox.ts'
 
 interface About {
   readonly by: Actor
-  /** The id of the loss. */
   readonly id: string
   /** Records the loss only if the agent has not ended. */
   readonly unfinished?: boolean

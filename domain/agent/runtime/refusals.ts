@@ -3,7 +3,6 @@ import * as mailbox from '../../stream/runtime/mailbox.ts'
 import * as stream from '../../stream/runtime/repeated.ts'
 import { agent } from '../decide/aggregate.ts'
 
-/** {@link stream.isRepeated} for requests about agents. */
 export const isRepeated = (recorded: string | undefined, commandId: string): boolean =>
   stream.isRepeated(agent, recorded, commandId)
 

@@ -116,7 +116,6 @@ export class Runtime implements AgentServices {
     }
   }
 
-  /** The run of an agent, which is also the id of its root. */
   protected async runOf(agentId: string): Promise<string> {
     for await (const [first] of this.ports.log.read(agentStream(agentId), { limit: 1, bodies: false }))
       if (first !== undefined) return runOf(first.header)

@@ -73,12 +73,11 @@ export type DriveEnd =
       readonly for: 'input' | 'approval' | 'doubt' | 'pause'
       /** Calls of all agents of the run that wait for a person. */
       readonly toolCallIds: readonly string[]
-      /** The waiting agent, if it is not the root. */
+      /** The waiting agent; absent: the root. */
       readonly agentId?: string
     }
   /** The drive was drained or aborted. Another drive continues. */
   | { readonly end: 'interrupted' }
-  /** Another driver claimed the agent. */
   | { readonly end: 'overtaken'; readonly epoch: number }
 
 /** A point of an agent's history; null: the head. */
@@ -92,7 +91,6 @@ export interface AgentAt {
   readonly facts: PointFacts
 }
 
-/** The event that wrote a context variable. */
 export interface Writer {
   readonly agentId: string
   readonly revision: number

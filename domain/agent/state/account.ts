@@ -22,7 +22,6 @@ export const ownSpent = ({ spent }: AgentState): Amounts => ({
   agents: 1,
 })
 
-/** The grants of children whose end is not known. */
 export const reserved = ({ children }: Family): Amounts =>
   eachKind((kind) => Object.values(children).reduce((sum, { grant }) => sum + (grant[kind] ?? 0), 0))
 

@@ -10,9 +10,7 @@ import { type Machine, openCalls } from './machine.ts'
 
 /** Timeout of a request, ms. */
 export const REQUEST_MS = 30_000
-/** The most unanswered requests of an agent. */
 export const MAX_REQUESTS = 100
-/** The most topics that an agent subscribes to. */
 export const MAX_TOPICS = 32
 
 export interface OpenRequest {
@@ -86,7 +84,6 @@ function requested(bus: Bus, { body, at }: EventOf<'message_received'>): Bus {
   return { ...bus, requests: [...open, { id: body.id, from: body.from, until: at + REQUEST_MS }] }
 }
 
-/** Removes an agent that accepts no more messages. */
 function withoutSubscriber(bus: Bus, agentId: string): Bus {
   if (topicsOf(bus, agentId) === 0) return bus
   const rest = Object.entries(bus.subscribers).map(([topic, agents]) => [topic, agents.filter((id) => id !== agentId)])

@@ -16,10 +16,8 @@ export type CallStage =
       readonly notBefore: number
       /** An earlier attempt may have happened: a reconcilable call runs its probe first. */
       readonly probe: boolean
-      /** The parent's answer to this call's request for budget. */
       readonly topUp?: Amounts
     }
-  /** The child is running. */
   | { readonly at: 'child'; readonly childId: string }
   /** Waits for the parent's answer to the budget request at this revision. */
   | { readonly at: 'budget'; readonly request: number }
@@ -50,11 +48,9 @@ export interface Call {
   readonly reads: readonly string[]
   readonly writes: readonly string[]
   readonly refused: Failure | null
-  /** The recorded event that supplies its outcome. */
   readonly recorded?: Place
   /** The call was started to copy the recorded outcome and does not run. */
   readonly reused?: true
-  /** The permission that lifts the policy's refusal. */
   readonly permission?: string
   /** The content of the files that its approval depends on. */
   readonly approvedFiles?: readonly SeenFile[]

@@ -104,7 +104,6 @@ function stable(value: unknown, part: (value: unknown) => string = stable): stri
   return Array.isArray(value) ? stableArray(value, part) : stableRecord(value as Record<string, unknown>, part)
 }
 
-/** {@link stable} with a cache per part. */
 function keptPart(value: unknown): string {
   if (value === null || typeof value !== 'object') return stable(value)
   const known = parts.get(value)

@@ -109,7 +109,6 @@ function givesUp({ stage }: Call, event: CallEvent): boolean {
   }
 }
 
-/** The abandoned attempts without the one whose outcome arrived. */
 export const withoutAbandoned = (
   state: AgentState,
   { toolCallId, body }: EventOf<'late_outcome'>,

@@ -117,7 +117,6 @@ export function familyAfter(before: AgentState, next: AgentState, event: AgentEv
   }
 }
 
-/** A fork is the root of a new run. */
 export const FORKED = { courier: NO_OBLIGATIONS, family: NO_FAMILY, bus: NO_MESSAGES }
 
 /** The reserved amounts beyond the billed estimate. */

@@ -186,7 +186,6 @@ function givenUp(state: AgentState, event: EventOf<'model_attempt_lost'>, open: 
 export const lostAttemptOf = (state: AgentState, turn: number, attempt: number): LostAttempt | undefined =>
   state.lostAttempts.find((lost) => lost.turn === turn && lost.attempt === attempt)
 
-/** The real usage of a lost attempt replaces the estimate. */
 export function lateAnswer(state: AgentState, event: EventOf<'model_late'>): AgentState {
   const lost = lostAttemptOf(state, event.turn, event.body.attempt)
   if (lost === undefined) throw new ImpossibleEvent(event, 'no such model attempt was given up')

@@ -57,7 +57,6 @@ export function evolve(state: AgentState | null, event: AgentEvent, append: Appe
   }
 }
 
-/** Input that the next turn reads. */
 const READ: ReadonlySet<string> = new Set(['user_input', 'message_received', 'message_bounced'])
 
 /** Whether the event causes a further step by itself. Input within a turn does not: the next turn reads it. */

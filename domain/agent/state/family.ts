@@ -29,7 +29,6 @@ export type Asked = { readonly request: number } & (
   | { readonly for: 'child'; readonly childId: string; readonly childRequest: number }
 )
 
-/** A child's unanswered request for budget. */
 export interface ChildAsks {
   readonly childId: string
   readonly request: number
@@ -49,7 +48,6 @@ export interface Family {
   readonly children: Readonly<Record<string, Child>>
   /** Sums over the reports of children. */
   readonly settled: Report
-  /** The parent's additions to the grant. */
   readonly received: Amounts
   /** The free budget when the model answered; the shares of the open turn's calls are parts of it. */
   readonly base: Nullable | null
@@ -83,7 +81,6 @@ export const NO_FAMILY: Family = {
 const KINDS = ['tokens', 'nanoDollars', 'agents'] as const
 export type Kind = (typeof KINDS)[number]
 
-/** Maps each kind of budget. */
 export const eachKind = <T>(of: (kind: Kind) => T): { readonly [K in Kind]: T } => ({
   tokens: of('tokens'),
   nanoDollars: of('nanoDollars'),

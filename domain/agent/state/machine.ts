@@ -89,7 +89,6 @@ export type Machine =
   | { readonly status: 'DONE' }
   | { readonly status: 'ERROR'; readonly code: string; readonly error: string }
 
-/** The calls of the open or just ended turn. */
 export function openCalls(machine: Machine): readonly Call[] {
   const activity = machine.status === 'RECOVERY' ? machine.activity : 'calls' in machine ? machine : null
   return activity !== null && 'calls' in activity ? activity.calls : []

@@ -36,7 +36,6 @@ export class Transcript {
   bytes = 0
   private readonly items: Message[] = []
   private readonly itemTurns: number[] = []
-  /** The messages that a branch continues from. */
   private before: { readonly whole: Transcript; readonly count: number } | null = null
   private turn = 0
   private unread: string[] = []
@@ -59,7 +58,6 @@ export class Transcript {
     return this.itemTurns
   }
 
-  /** The number of messages, with those that a branch continues from. */
   get count(): number {
     return (this.before?.count ?? 0) + this.items.length
   }
@@ -88,7 +86,6 @@ export class Transcript {
     return copy
   }
 
-  /** An independent copy with all messages. */
   copy(): Transcript {
     const copy = this.copyWithoutItems()
     copy.bytes = this.bytes

@@ -47,7 +47,6 @@ const TYPES: ReadonlySet<string> = new Set(POINT_TYPES)
 
 const isPointEvent = (event: AgentEvent): event is PointEvent => TYPES.has(event.type)
 
-/** Collects the facts of a point from the events before it. */
 export class PointDetails {
   readonly #variables = new Map<string, Json>()
   readonly #pending = new Map<string, ToolCall>()

@@ -2,7 +2,6 @@ import type { Place } from '../events/reuse.ts'
 
 /** How far a fork has followed the record of its source run. */
 export interface Reuse {
-  /** The stream whose history is the record. */
   readonly stream: string
   /** The last copied outcome of a model; null: none. */
   readonly after: Place | null

@@ -71,7 +71,6 @@ export interface AgentState {
     readonly ancestors?: readonly string[] | undefined
   } | null
   readonly spec: AgentSpec
-  /** Body hash of the event that set the spec. */
   readonly specHash: string
   /** Prefix of argument hashes, hex; empty: erased. */
   readonly argumentsSalt: string
@@ -118,7 +117,6 @@ export interface AgentState {
    * The last test command. `exitCode` null: a signal ended it. `tree`: the files it ran on; null: not versioned yet.
    */
   readonly tested: { readonly exitCode: number | null; readonly tree: string | null; readonly step: number } | null
-  /** The last recorded version of the workspace. */
   readonly tree: string | null
   /** First and last step since that version whose calls may have changed files; a version is due. Null: none. */
   readonly unversioned: { readonly from: number; readonly to: number } | null
@@ -149,11 +147,9 @@ export interface AgentState {
   readonly unreadCorrelation: string | null
   readonly courier: Courier
   readonly family: Family
-  /** Requests to answer and subscriptions by topic. */
   readonly bus: Bus
   /** Only for a fork that copies recorded outcomes; null: it copies none. Absent in states of earlier builds. */
   readonly reuse?: Reuse | null
-  /** The latest {@link REMEMBERED} command ids of people's requests. */
   readonly commands: readonly string[]
 }
 

@@ -4,7 +4,6 @@ import { asksForTurn } from './family.ts'
 import { undecided } from './loss-rules.ts'
 import { type AgentState, activityOf, type Call, isFinished, type WorkClock } from './state.ts'
 
-/** Stages in which a call waits for a person or another agent. */
 const WAITING: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['at']>([
   ...(['approval', 'doubt', 'child', 'budget'] as const),
 ])

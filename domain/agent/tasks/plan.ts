@@ -73,7 +73,6 @@ function permissionOf(state: AgentState, tool: ToolSpec): Permission | undefined
   return refused === null ? undefined : liftedBy(state, tool, refused)
 }
 
-/** The secrets granted to a tool that the arguments refer to. */
 function secretsIn(state: AgentState, toolName: string, args: JsonObject): NonNullable<PlannedCall['secrets']> {
   const grants = grantsFor(state.spec.secrets, toolName)
   if (grants.length === 0) return []

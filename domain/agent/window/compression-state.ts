@@ -19,7 +19,6 @@ export interface Summarizing {
   readonly estimate: Estimate
   /** Revision of the intent. */
   readonly since: number
-  /** The segments to summarize. */
   readonly segments: readonly Segment[]
 }
 

@@ -30,7 +30,6 @@ export interface Entry {
   readonly ordinal: number
   readonly turn: number
   readonly message: Message
-  /** How it is shown now. */
   readonly as: Segment
 }
 
@@ -43,13 +42,11 @@ export interface Shown {
   readonly preserveLastN: number
   /** The turn from which everything is kept, for example the warning turn. */
   readonly staysFrom: number
-  /** Turns that a person wants to see. */
   readonly pinned: readonly TurnRange[]
   readonly inputs: Pick<RequestInputs, 'defined' | 'summary'>
   /** Estimated tokens of the next request as shown now, and its bytes besides the messages. */
   readonly tokens: number
   readonly fixedBytes: number
-  /** Bytes of the messages as shown now. */
   readonly bytes: number
   readonly limit: number
   readonly threshold: number

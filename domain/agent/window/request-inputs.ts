@@ -72,7 +72,6 @@ export function inputsHash(given: RequestInputs, rendered: string): string {
   return sha256(canonicalBytes({ ...inputs, ...facts, rendered }))
 }
 
-/** The request of a turn without its messages. */
 export function parametersOf({ model, maxOutputTokens, prompt, toolset, defined }: RequestInputs) {
   const offered = toolset.offered.flatMap((name) => defined.tools.filter((tool) => tool.name === name))
   return {

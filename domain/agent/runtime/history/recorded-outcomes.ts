@@ -17,7 +17,6 @@ import { history } from './history.ts'
 
 export interface CallInRecord extends RecordedOfCall {
   readonly toolCallId: string
-  /** The end of the call, or that its outcome is unknown. */
   readonly event: EventOf<'tool_call_end'> | EventOf<'tool_call_unknown'>
   readonly recorded: RecordedEvent
   /** The events of a control call's decision. */
@@ -30,7 +29,6 @@ export interface RecordedOutcome {
   readonly place: Place
   /** Null: another version of the assembler made the request. */
   readonly request: ModelRequest | null
-  /** The text of the outcome was erased. */
   readonly erased: boolean
   readonly outcome:
     | {
@@ -88,7 +86,6 @@ function requestAt(
 
 const placeOf = ({ header: { stream, revision } }: RecordedEvent): Place => ({ stream, revision })
 
-/** A call whose end or files may still follow. */
 type OpenCall = { -readonly [K in keyof CallInRecord]: CallInRecord[K] } & { step: number; owesFiles: boolean }
 
 class Open {

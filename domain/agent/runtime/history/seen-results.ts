@@ -26,7 +26,6 @@ export class SeenResults {
    * By agent and call: the place of the event that ended the call. Only a hint: the event there is read and compared.
    */
   readonly places = new Recent<{ readonly stream: string; readonly revision: number }>()
-  /** Verified attachments, by run and hash. */
   readonly proved = new Recent<true>()
 }
 

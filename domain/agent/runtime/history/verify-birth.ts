@@ -24,7 +24,6 @@ export class Birth {
     }
   }
 
-  /** Reports an unfinished orphan, which no process drives. */
   async problems({ log }: Pick<Stores, 'log'>): Promise<Problem[]> {
     const { origin } = this
     if (origin === undefined || this.ended || (await stands(log, origin))) return []

@@ -9,7 +9,6 @@ import type { EventOf } from '../../events/events.ts'
 
 type Ended = EventOf<'child_ended'>
 
-/** Collects the recorded ends of children from an agent's stream. */
 export class ChildEnds {
   readonly ends: Ended[] = []
 

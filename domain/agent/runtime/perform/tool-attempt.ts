@@ -11,7 +11,6 @@ export interface ToolAttempt {
   /** The recorded arguments; null: they cannot be read. */
   readonly args: JsonObject | null
   readonly stream: string
-  /** The messages, for tools that read earlier turns. */
   readonly told: Told
   readonly signal: AbortSignal
 }

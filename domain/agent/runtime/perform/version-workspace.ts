@@ -22,7 +22,6 @@ export async function treeNow(ports: RuntimePorts, env: Environment): Promise<Ve
   }
 }
 
-/** The most paths that a drift records. */
 const MAX_DRIFT = 100
 
 /** The fact that files have changed since the last version; null: unchanged, or not known in time. */
