@@ -87,6 +87,7 @@ it('a start and a fork answer alike, and drive unless they are told not to', asy
     revision: expect.any(Number),
     driving: true,
     created: true,
+    warnings: [],
     workspace,
   })
   await services.drivers.ended(begun.runId)

@@ -10,7 +10,7 @@ const DOCS = join(ROOT, 'api/docs')
 const programsIn = (page: string) =>
   [...readFileSync(join(DOCS, page), 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)].map(([, text]) => text!)
 
-test('every program of the docs is whole and type-checks', { timeout: 120_000 }, async () => {
+test('every program of the docs is whole and type-checks', { timeout: 300_000 }, async () => {
   // Inside the project, so that `@keepup/runtime` is this package.
   const folder = mkdtempSync(join(ROOT, '.doc-programs-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))

@@ -17,7 +17,7 @@ const schema = z.strictObject({
   artifacts: z.array(InlineArtifact).optional().describe('Plans, reports or diagrams made in this phase.'),
 })
 
-/** Artifacts are registered first; then the gates of every phase left or jumped over must hold. */
+/** Registers artifacts first. Then the gates of every phase left or skipped must pass. */
 export const advancePhase = controlTool({
   name: 'advance_phase',
   description:
@@ -53,7 +53,7 @@ export const advancePhase = controlTool({
   },
 })
 
-/** The content stays in the arguments of the call. */
+/** The content remains in the arguments of the call. */
 function registered(call: Call, item: number, { content, ...named }: z.infer<typeof InlineArtifact>): Artifact {
   const bytes = new TextEncoder().encode(content)
   const argumentsRef = { ...call.argumentsRef, item }

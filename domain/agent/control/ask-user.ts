@@ -5,7 +5,7 @@ const schema = z.strictObject({
   question: nonBlank.describe('One clear question. The run waits for the answer.'),
 })
 
-/** The agent waits for input once the turn has ended. */
+/** The agent waits for input after the turn has ended. */
 export const askUser = controlTool({
   name: 'ask_user',
   description: 'Puts a question to the user and waits for the answer.',

@@ -3,7 +3,7 @@ import { openGates } from '../state/phases.ts'
 import { recoveryOf } from '../state/state.ts'
 import { artifactEvents, artifactsFault, controlTool, gateEvents, nonBlank } from './control-tool.ts'
 
-/** Seed 000, 5.1. No other key; strings are trimmed, `artifacts` deduplicated. */
+/** Seed 000, 5.1. Other keys are rejected; strings are trimmed, `artifacts` deduplicated. */
 const schema = z.strictObject({
   summary: nonBlank.describe('The final answer: what was done and what came of it.'),
   artifacts: z
@@ -15,7 +15,7 @@ const schema = z.strictObject({
 })
 export type CompleteTaskInput = z.input<typeof schema>
 
-/** The only way to DONE. Recovery asks for no gate and leaves input unread. */
+/** The only way to DONE. During recovery, gates are not required and unread input is ignored. */
 export const completeTask = controlTool({
   name: 'complete_task',
   description: 'Ends the task with its result. The only way to finish. Must be the only call of its turn.',

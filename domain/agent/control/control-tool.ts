@@ -8,46 +8,41 @@ import type { Artifact, BodyOf, EventType, Failure } from '../events/events.ts'
 import type { Call } from '../state/call.ts'
 import type { AgentState } from '../state/state.ts'
 
-// Control tools steer their own agent. They touch nothing outside the log and have no effect until their decision is
-// recorded. Each file of this folder holds one tool; registry.ts lists them.
+// Control tools control their own agent. They touch nothing outside the log, and have no effect until their decision is
+// recorded. Each file of this folder contains one tool; registry.ts lists them.
 
-/** The facts that the runtime must establish before the call can be decided. */
+/** The facts that the runtime must collect before the call can be decided. */
 export interface Examination {
-  /** Quality gates to check against the workspace. */
   readonly gates?: readonly QualityGate[]
-  /** Artifacts whose content is in the arguments. */
   readonly artifacts?: readonly Artifact[]
-  /** Paths of files to register as artifacts. */
   readonly files?: readonly string[]
-  /** Earlier turns to read, both ends included; `from` and `length` in UTF-8 bytes of their text. */
+  /** Earlier turns to read, both ends inclusive. `from` and `length`: in UTF-8 bytes of their text. */
   readonly turns?: {
     readonly fromTurn: number
     readonly toTurn: number
     readonly from: number
     readonly length: number
   }
-  /** A part of an earlier call's result to read; `from` and `length` in UTF-8 bytes. */
+  /** A part of an earlier call's result to read. `from` and `length`: in UTF-8 bytes. */
   readonly part?: { readonly toolCallId: string; readonly from: number; readonly length: number }
-  /** The question to the memory. */
   readonly memory?: MemoryRequest
 }
 
-/** The facts that the runtime established: the answer to an {@link Examination}. */
+/** The facts that the runtime collected for an {@link Examination}. */
 export interface Findings {
   readonly gates: readonly BodyOf<'gate_checked'>[]
   readonly artifacts: readonly Artifact[]
-  /** The part of a result, or of earlier turns, that was read. */
+  /** The requested part of a result or of earlier turns. */
   readonly text: string | null
-  /** The source of that text, where it is not trusted, such as `web`; absent: it is trusted. */
+  /** The source of the text if it is untrusted, for example `web`; absent: trusted. */
   readonly untrusted?: string
-  /** The answer of the memory. */
   readonly memory?: Json
 }
 
-/** An event of a control call; it is recorded before the end of the call. */
+/** An event of a control call, recorded before the end of the call. */
 export type ControlEvent = { readonly [T in EventType]: { readonly type: T; readonly body: BodyOf<T> } }[EventType]
 
-/** How a control call ends. `completion`: the run is complete. `end` null: the call stays open, its events say for what. */
+/** `completion`: the run is complete. `end` null: the call stays open and waits for the consequence of its events. */
 export interface ControlDecision {
   readonly events: readonly ControlEvent[]
   readonly end: { readonly content: Json; readonly detail?: JsonObject } | { readonly error: Failure } | null
@@ -60,35 +55,35 @@ export type Right = 'call' | 'ask' | 'none'
 interface Definition<Input> {
   readonly name: string
   readonly description: string
-  /** Also states what JSON Schema cannot: trimmed and not blank. */
+  /** Also checks rules that JSON Schema cannot express: trimmed and not blank. */
   readonly schema: z.ZodType<Input>
   readonly kind: ControlKind
-  /** The code with which every call of a turn is refused where this one is not the turn's only call. */
+  /** The error code for every call of a turn in which this call is not the only one. */
   readonly alone?: Extract<ToolErrorCode, 'COMPLETION_NOT_ALONE' | 'SINGLE_STEP_VIOLATION'>
-  /** Agents with a role only. */
+  /** Only for agents with a role. */
   readonly needsRole?: true
-  /** Phases that have other tools only. */
+  /** Not available in phases without other tools. */
   readonly needsTools?: true
-  /** Why each call waits for a person's decision, whatever the policy says. No standing approval answers it. */
+  /** Why each call waits for a person's decision, regardless of the policy. Standing approvals do not apply. */
   readonly approval?: string
-  /** The argument that holds the name of the value beside it: what a secret's name says is a secret is redacted. */
+  /** The arguments that contain a name and its value. The value is redacted if the name indicates a secret. */
   readonly named?: { readonly name: string; readonly value: string }
   /** Why the state refuses the call before it starts, or null. */
   refusal?(state: AgentState, input: Input, rightTo: (tool: ToolSpec) => Right): string | null
-  /** The facts to be established before the decision. */
   examine?(state: AgentState, call: Call, input: Input): Examination
   decide(state: AgentState, call: Call, input: Input, findings: Findings): ControlDecision
 }
 
-/** A control tool, whatever its input: `input` is always what its own `schema` made of the arguments. */
+/** A control tool with any input type. `input` is always the output of the tool's own `schema`. */
 export interface ControlTool extends Omit<Definition<unknown>, 'name' | 'description' | 'kind'> {
   readonly spec: ToolSpec
 }
 
-/** A gate may take a snapshot of the workspace; its own limit is shorter, so that it can report what took too long. Ms. */
+/**
+ * The time limit of a control call, ms. A gate's snapshot has a shorter limit, so that the gate can report a timeout.
+ */
 const TIME_LIMIT_MS = 5 * 60_000
 
-/** Makes a control tool of its definition. */
 export function controlTool<Input>({ name, description, kind, ...rest }: Definition<Input>): ControlTool {
   const spec: ToolSpec = {
     name,
@@ -103,10 +98,9 @@ export function controlTool<Input>({ name, description, kind, ...rest }: Definit
   return { ...rest, spec } as unknown as ControlTool
 }
 
-/** An argument that must hold more than white space. */
 export const nonBlank = z.string().trim().min(1)
 
-/** The events of checked gates, and the failure of the call where one does not hold. */
+/** The events of checked gates, and the failure of the call if a gate does not pass. */
 export function gateEvents({ gates }: Findings): { events: ControlEvent[]; error: Failure | null } {
   const events = gates.map((body) => ({ type: 'gate_checked', body }) as const)
   const unmet = gates.filter(({ passed }) => !passed)
@@ -115,10 +109,10 @@ export function gateEvents({ gates }: Findings): { events: ControlEvent[]; error
   return { events, error: { code: 'GATE_FAILED', message: `a quality gate does not hold: ${why}` } }
 }
 
-/** The most artifacts that one call names: each is an event here and one more in the parent, and all stand in one append. */
+/** The most artifacts of one call. All are recorded in one append, each as an event here and another in the parent. */
 const MAX_ARTIFACTS = 1_000
 
-/** Why so many artifacts cannot be registered, or null. */
+/** Why too many artifacts cannot be registered, or null. */
 export const artifactsFault = ({ artifacts = [] }: { readonly artifacts?: readonly unknown[] | undefined }) =>
   artifacts.length <= MAX_ARTIFACTS
     ? null
@@ -127,6 +121,5 @@ export const artifactsFault = ({ artifacts = [] }: { readonly artifacts?: readon
 export const artifactEvents = ({ artifacts }: Findings): ControlEvent[] =>
   artifacts.map((artifact) => ({ type: 'artifact_registered', body: { artifact } }) as const)
 
-/** Whether an agent with this role is offered the tool. */
 export const isFor = ({ needsRole }: ControlTool, role: RoleDefinition | null): boolean =>
   needsRole !== true || role !== null

@@ -27,15 +27,16 @@ const schema = z.strictObject({
 type Input = z.infer<typeof schema>
 export type DelegateToAgentInput = z.input<typeof schema>
 
-/** A constraint without white space names tools; any other one is text. */
+/** A constraint without white space is a tool pattern; any other constraint is text. */
 export const isPattern = (constraint: string): boolean => !/\s/.test(constraint)
 
-/** Too little for a turn of work and a warning turn; no agent is started with less. */
+/** The smallest token grant of a child. A smaller grant has no room for a working turn and a warning turn. */
 export const LEAST_TOKENS = 8_192
 
 /**
- * Starts a child and waits for its end. It runs as other control tools do, so that a driver reads the arguments: the intent
- * is one append, the birth the next. Until the birth is recorded nothing has happened, and another driver may decide anew.
+ * Starts a child and waits for its end. The call runs like other control tools, so that a driver reads the arguments:
+ * one append for the intent, the next for the birth. Nothing has happened until the birth is recorded, so another
+ * driver may decide again.
  */
 export const delegateToAgent = controlTool({
   name: 'delegate_to_agent',
@@ -68,7 +69,7 @@ export const delegateToAgent = controlTool({
   },
 })
 
-/** Tools that the agent's policy lets it use in some phase. */
+/** Tools that the agent's policy allows in some phase. */
 export const permitted = ({ policy, tools }: Pick<AgentState['spec'], 'policy' | 'tools'>) =>
   tools.filter(
     ({ name, control }) => !control && covers(policy.allowedTools, name) && !covers(policy.deniedTools, name),
@@ -82,7 +83,10 @@ export function toolsWithin(spec: Pick<AgentSpec, 'policy' | 'tools'>, constrain
 
 type ChildBackend = BodyOf<'child_delegated'>['backend']
 
-/** The other agent that children of the role are, started with no right that the child has not; null: there is no such way. */
+/**
+ * The external agent for children of the role, started with no right beyond the child's. Undefined: the role has no
+ * external agent; null: the agent has no start level within those rights.
+ */
 function backendFor(state: AgentState, { role, constraints = [] }: Input): ChildBackend | null {
   const { delegation, ...spec } = state.spec
   const known = delegation?.backends?.[role]
@@ -109,14 +113,14 @@ const unmapped = ({ delegation }: AgentSpec, { role }: Input): Failure => ({
   message: `the role ${role} is given to ${delegation?.backends?.[role]?.kind}, which cannot be held to the rights that such an agent would have; do the task yourself, or give it to another role`,
 })
 
-/** The first secret that a task refers to, by its name where the run was given it; null: none. */
+/** The first secret that a task refers to, by name if the run has it, else by reference; null: none. */
 function secretIn({ secrets }: AgentSpec, { task, constraints = [], expectedOutput = '' }: Input): string | null {
   const [reference] = [task, ...constraints, expectedOutput].join('\n').match(REFERENCE) ?? []
   if (reference === undefined) return null
   return secrets.find((one) => one.reference === reference)?.name ?? reference
 }
 
-/** Its model would be shown the value, and its own tools would write a reference as it stands. */
+/** A secret in the task would be shown to the external agent's model, and its own tools cannot resolve references. */
 const untold = (secret: string): Failure => ({
   code: 'SECRET_UNAVAILABLE',
   message: `another agent is told no secret, and the task holds ${secret}; leave it out, or do that part yourself`,
@@ -132,7 +136,6 @@ function depthFault({ depth, spec }: AgentState): Failure | null {
 
 const topUpOf = ({ stage }: Call): Amounts | undefined => (stage.at === 'running' ? stage.topUp : undefined)
 
-/** The share of the call, with what the parent has added for it. */
 function grantFor(state: AgentState, call: Call): Nullable {
   const [share, left, more] = [shareOf(state, call), free(state), topUpOf(call)]
   const of = (kind: Kind) => Math.min((share[kind] ?? 0) + (more?.[kind] ?? 0), left[kind] ?? 0)
@@ -143,7 +146,7 @@ function grantFor(state: AgentState, call: Call): Nullable {
   }
 }
 
-/** The missing budget of a child that can work, and a little more; null: none is missing. */
+/** The missing budget of a viable child, requested with a margin; null: nothing is missing. */
 function lacking(state: AgentState, grant: Nullable): Amounts | null {
   const least = { tokens: LEAST_TOKENS, nanoDollars: leastMoney(state), agents: 1 }
   const short = eachKind((kind) => {
@@ -153,7 +156,7 @@ function lacking(state: AgentState, grant: Nullable): Amounts | null {
   return short.tokens + short.nanoDollars + short.agents === 0 ? null : short
 }
 
-/** The cost of {@link LEAST_TOKENS} of the requested model as input, in nano-dollars. */
+/** The cost of {@link LEAST_TOKENS} input tokens of the requested model, in nano-dollars. */
 function leastMoney({ spec: { models } }: AgentState): number {
   const price = models.known.find(({ id }) => id === models.requested)?.price
   return Math.max(1, Math.ceil((LEAST_TOKENS * (price?.input ?? 0)) / 1_000_000))

@@ -7,7 +7,7 @@ const schema = z.strictObject({
   id: z.string().regex(MEMORY_ID, { error: 'expected the id of a fact, as remember and recall show it' }),
 })
 
-/** Forgets a fact: no agent finds it any more (seed 001). */
+/** Deletes a fact, so that no agent finds it any more (seed 001). */
 export const forget = controlTool({
   name: 'forget',
   description: 'Forgets a fact that is wrong or of no more use. No agent finds it any more.',

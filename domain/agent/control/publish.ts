@@ -11,7 +11,9 @@ const schema = z.strictObject({
   payload: z.json().describe('Any JSON value.'),
 })
 
-/** The root of the run passes publications on: its own at once, those of others when a courier brings them. */
+/**
+ * The root of the run distributes publications: its own at once, those of other agents when the courier delivers them.
+ */
 export const publish = controlTool({
   name: 'publish',
   description: 'Sends a message to every agent of this run that has subscribed to the topic.',

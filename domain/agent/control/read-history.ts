@@ -17,7 +17,7 @@ const schema = z.strictObject({
     .describe(`How many bytes to read. Default, and at most: ${READ_BYTES}`),
 })
 
-/** Expands what compression has hidden (seed 000, 5.11.3). The hidden messages are in the log. */
+/** Shows turns that compression has hidden (seed 000, 5.11.3). The hidden messages are in the log. */
 export const readHistory = controlTool({
   name: 'read_history',
   description: 'Reads earlier turns of this conversation word for word, also those that are hidden to make room.',
@@ -31,7 +31,7 @@ export const readHistory = controlTool({
   examine: (state, _, { fromTurn, toTurn = state.turn - 1, from, length }) => ({
     turns: { fromTurn, toTurn: Math.min(toTurn, state.turn - 1), from, length },
   }),
-  // Text from the web is as little trusted here as in the turn that read it.
+  // Text from the web stays untrusted when it is read again.
   decide: (_, __, ___, { text }) => ({
     events: [],
     end: text?.includes(UNTRUSTED)

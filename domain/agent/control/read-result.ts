@@ -30,7 +30,7 @@ export const readResult = controlTool({
   }),
 })
 
-/** A part of an untrusted result is as untrusted as the whole, and bears the same marks. */
+/** A part of an untrusted result gets the same mark as the whole. */
 const marked = (text: string, untrusted: string) => ({
   content: untrusted === 'web' ? { notice: UNTRUSTED, text } : text,
   detail: { untrusted },

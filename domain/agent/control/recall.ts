@@ -16,10 +16,10 @@ const schema = z.strictObject({
   limit: z.int().min(1).max(MOST_FOUND).default(FOUND).describe(`How many facts, at most ${MOST_FOUND}.`),
 })
 
-/** The places that an agent reaches. */
+/** The places that an agent can access. */
 export const placesOf = (state: AgentState): Place[] => SCOPES.flatMap((scope) => placeIn(reachOf(state), scope) ?? [])
 
-/** Finds facts (seed 001). The result of the call is the record of what was found: replay needs no index. */
+/** Finds facts (seed 001). The result of the call is the record, so that replay needs no index. */
 export const recall = controlTool({
   name: 'recall',
   description: 'Finds facts that were saved by remember: of this run, of this workspace, and of all runs.',

@@ -18,7 +18,9 @@ import { setContext } from './set-context.ts'
 import { subscribe } from './subscribe.ts'
 import { updateTasks } from './update-tasks.ts'
 
-/** All control tools, in the order in which they are offered. A new one is a file of this folder and an entry here. */
+/**
+ * All control tools, in the order in which they are offered. Add a new tool as a file of this folder and an entry here.
+ */
 export const CONTROL_TOOLS: readonly ControlTool[] = [
   completeTask,
   advancePhase,
@@ -30,28 +32,24 @@ export const CONTROL_TOOLS: readonly ControlTool[] = [
   updateTasks,
 ]
 
-/** The tools of the memory, which agents have where their host has one. */
+/** The memory tools, for agents whose host has a memory. */
 export const MEMORY_TOOLS: readonly ControlTool[] = [remember, recall, forget]
 
-/** The tools of messages between the agents of a run, and to people. */
 export const MESSAGE_TOOLS: readonly ControlTool[] = [sendMessage, publish, subscribe, respond]
 
-/** Control tools that an agent has only where its spec says so. */
+/** Control tools that an agent has only if its spec lists them. */
 const ON_REQUEST: readonly ControlTool[] = [delegateToAgent, ...MEMORY_TOOLS, ...MESSAGE_TOOLS]
 
 const BY_NAME: ReadonlyMap<string, ControlTool> = new Map(
   [...CONTROL_TOOLS, ...ON_REQUEST].map((tool) => [tool.spec.name, tool]),
 )
 
-/** The names of all control tools. */
 export const CONTROL_NAMES: readonly string[] = [...BY_NAME.keys()]
 
-/** Whether an agent has the control tool of this name only where its spec says so. */
+/** Whether an agent has this control tool only if its spec lists it. */
 export const isOnRequest = (name: string): boolean => ON_REQUEST.some(({ spec }) => spec.name === name)
 
-/** The control tool of this name; undefined: there is none. */
 export const controlToolNamed = (name: string): ControlTool | undefined => BY_NAME.get(name)
 
-/** The control tools of an agent with this role. */
 export const controlTools = (role: RoleDefinition | null): readonly ToolSpec[] =>
   CONTROL_TOOLS.filter((tool) => isFor(tool, role)).map(({ spec }) => spec)

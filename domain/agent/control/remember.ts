@@ -5,10 +5,9 @@ import { placeIn } from '../../memory/request.ts'
 import type { AgentState } from '../state/state.ts'
 import { controlTool, nonBlank } from './control-tool.ts'
 
-/** The scope of a fact, as the tools of the memory take it. */
 export const Scope = z.enum(SCOPES)
 
-/** How far an agent reaches. */
+/** Identifies the run and workspace whose facts an agent can access. */
 export const reachOf = ({ runId, spec }: AgentState) => ({ runId, workspace: spec.workspace?.path ?? null })
 
 const schema = z.strictObject({
@@ -20,7 +19,7 @@ const schema = z.strictObject({
   ),
 })
 
-/** Saves a fact for later (seed 001). The write bears the id of the call: performed again it saves nothing more. */
+/** Saves a fact (seed 001). The write carries the call id, so that a repeated attempt saves the fact only once. */
 export const remember = controlTool({
   name: 'remember',
   description: 'Saves a fact for later: beyond your conversation, and for other agents. Save no secrets.',

@@ -19,7 +19,7 @@ const schema = z.strictObject({
 })
 type Input = z.infer<typeof schema>
 
-/** Asks a person to lift a refusal of the policy (CONTRACTS 3). The call itself waits for the decision, as an approval does. */
+/** Asks a person to lift a refusal of the policy (CONTRACTS 3). The call waits for the decision, like an approval. */
 export const requestPermission = controlTool({
   name: 'request_permission',
   description:

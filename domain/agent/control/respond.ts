@@ -22,7 +22,7 @@ export const respond = controlTool({
   refusal: (state, { request, payload }) =>
     openRequest(state, request) === undefined ? notOpen(request) : payloadFault(payload),
   decide: (state, _, { request, payload }) => {
-    // Its time may have passed since the call was judged.
+    // The request may have expired since the call was judged.
     const open = openRequest(state, request)
     if (open === undefined) return { events: [], end: { error: { code: 'CONFLICT', message: notOpen(request) } } }
     const body = { ...nextLosses(state), to: open.from, type: 'response', payload, correlationId: open.id } as const

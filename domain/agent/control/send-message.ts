@@ -13,7 +13,7 @@ const schema = z.strictObject({
   expectReply: z.boolean().optional().describe('Wait for the answer, for 30 s at most.'),
 })
 
-/** With `expectReply` the call ends when the answer has come, cannot come any more, or is late. */
+/** With `expectReply` the call ends when the answer arrives, becomes impossible, or times out. */
 export const sendMessage = controlTool({
   name: 'send_message',
   description:

@@ -23,7 +23,7 @@ const schema = z
   .refine(({ tasks = [], remove = [] }) => tasks.length + remove.length > 0, 'name a task to add, change or remove')
 type Input = z.infer<typeof schema>
 
-/** The task graph is a part of each request, so that no compression hides it (seed 001: working memory). */
+/** Every request contains the task graph, so that compression does not hide it (seed 001: working memory). */
 export const updateTasks = controlTool({
   name: 'update_tasks',
   description:
@@ -48,7 +48,6 @@ export const updateTasks = controlTool({
 
 type Changed = { readonly set: Task[]; readonly removed: string[]; readonly after: readonly Task[] }
 
-/** What the change makes of the tasks, or why it cannot be made. */
 function changeOf(before: readonly Task[], { tasks = [], remove = [] }: Input): Changed | { readonly fault: string } {
   const known = new Map(before.map((task) => [task.id, task]))
   const removed = [...new Set(remove)]

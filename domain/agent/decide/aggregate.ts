@@ -16,7 +16,7 @@ import { decide, type Identity } from './decide.ts'
 import type { Draft } from './decision-builder.ts'
 import { wakeAt } from './wake-at.ts'
 
-/** The agent as one kind of stream among others: `agent-<agentId>`. */
+/** The agent as one kind of stream: `agent-<agentId>`. */
 export const agent: Aggregate<AgentState, AgentEvent, Command, DecisionContext> = {
   kind: 'agent',
   fold: FOLD,
@@ -37,14 +37,16 @@ export const agent: Aggregate<AgentState, AgentEvent, Command, DecisionContext> 
   attached,
 }
 
-/** A root agent bears the id of its run; a child is born into the run of its parent. */
+/** A root agent's id is its run id; a child belongs to its parent's run. */
 function identityOf(state: AgentState | null, { stream, revision }: Place, command: Command): Identity {
   const agentId = idOf(stream)
   const born = command.kind === 'start' || command.kind === 'deliver_birth' ? command.birth?.runId : undefined
   return { agentId, runId: state?.runId ?? born ?? agentId, revision }
 }
 
-/** The whole results that the drafts name. A fact that came too late is not recorded, and nothing of it is stored. */
+/**
+ * The whole results that the drafts refer to. A fact that arrives too late is not recorded, and its blob is not stored.
+ */
 function attached(drafts: readonly Draft[], command: Command) {
   const brings = command.kind === 'tool_succeeded' || command.kind === 'tool_reused'
   if (!brings || command.attached === undefined) return []
@@ -53,7 +55,10 @@ function attached(drafts: readonly Draft[], command: Command) {
   return named ? [{ hash: attachment.hash, bytes }] : []
 }
 
-/** A failed model attempt is an `error` in an open turn; a run ends outside of one, also where its body is erased. */
+/**
+ * Detects the end of a run by event types alone, because bodies may be erased. An `error` inside a turn is a failed
+ * model attempt; an `error` outside a turn ends the run.
+ */
 function ending() {
   let inTurn = false
   let ended = false

@@ -3,11 +3,11 @@ import { affordable, mayAsk, wantForTurn } from '../rules/tree-budget.ts'
 import { asksForTurn, type ChildAsks, isNothing, NO_AMOUNTS } from '../state/family.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
 
-// Requests for budget go up the tree until an agent can answer them; the root answers with what it has.
+// Requests for budget go up the tree until an agent can answer them. The root answers with its free budget.
 
 /**
- * The budget has no room for the next turn: does the agent wait for its parent's answer? True: it has just asked; false: it
- * waits; null: it has to do with what it has.
+ * Asks the parent for budget if the next turn does not fit. True: just asked; false: still waiting; null: no request is
+ * possible, and the agent continues with its own budget.
  */
 export function askForTurn(d: DecisionBuilder): boolean | null {
   if (asksForTurn(d.state)) return false
@@ -17,7 +17,6 @@ export function askForTurn(d: DecisionBuilder): boolean | null {
   return true
 }
 
-/** Answers the requests of children, or passes them on. */
 export function answerChildren(d: DecisionBuilder): void {
   for (const ask of d.state.family.asks) {
     if (isPassedOn(d, ask)) continue
@@ -31,7 +30,7 @@ export function answerChildren(d: DecisionBuilder): void {
 const isPassedOn = ({ state }: DecisionBuilder, { childId, request }: ChildAsks): boolean =>
   state.family.asked.some((one) => one.for === 'child' && one.childId === childId && one.childRequest === request)
 
-/** Requests of children that were passed on with these requests, as far as the children still wait. */
+/** Open requests of children that were passed on with these requests. */
 export const passedOn = ({ state }: DecisionBuilder, requests: (request: number) => boolean): readonly ChildAsks[] =>
   state.family.asks.filter(({ childId, request }) =>
     state.family.asked.some(
@@ -39,7 +38,7 @@ export const passedOn = ({ state }: DecisionBuilder, requests: (request: number)
     ),
   )
 
-/** The parent's answer goes on to the child; of one that has ended meanwhile the agent keeps it. */
+/** Passes the parent's answer on to the children. If a child has ended, the agent keeps the amount. */
 export function passOn(d: DecisionBuilder, asks: readonly ChildAsks[], grant: Amounts): void {
   for (const { childId, request } of asks) d.emit('budget_granted', { childId, request, grant })
 }

@@ -16,10 +16,10 @@ import type { AgentState } from '../state/state.ts'
 import { TurnRange } from '../window/segment.ts'
 import type { AnswerOfRecord, CallOfRecord, FailureOfRecord, LeaveRecord } from './record-commands.ts'
 
-/** Facts of erasures stay small. */
+/** The longest reason of an erasure, in characters. Events of erasures stay small. */
 export const MAX_ERASURE_REASON = 2_000
 export const ERASE_WHICH = 'name a revision, a range from revision to a later one, or all, and nothing else'
-/** Does the request name the bodies in exactly one of the allowed ways? */
+/** Whether the request names the bodies in exactly one of the allowed ways. */
 export function erasable(request: {
   revision?: number | undefined
   to?: number | undefined
@@ -37,16 +37,15 @@ export const StartAgent = z.strictObject({
   kind: z.literal('start'),
   spec: AgentSpec,
   task: z.string().min(1).nullable(),
-  /** It is to be driven, also by a driver that comes later. */
+  /** Drive the run, also by a driver that starts later. */
   drive: z.literal(true).optional(),
-  /** Standing approval from the first moment on. */
   approve: z.array(z.string().min(1)).min(1).optional(),
 })
 const Said = z.string().trim().min(1)
 /** `toolCallId`: the call of `ask_user` that the text answers; the answer is refused where the agent waits for another one. */
 export const Input = z.strictObject({ kind: z.literal('input'), text: Said, toolCallId: z.string().optional() })
 const Topic = z.string().trim().min(1).max(NAME_LENGTH)
-/** A person's message to the agent. `correlationId`: of a response, the id of the request that it answers. */
+/** A person's message to the agent. `correlationId`: only for a response; the id of the answered request. */
 export const SendMessage = z
   .strictObject({
     kind: z.literal('send_message'),
@@ -60,12 +59,12 @@ export const SendMessage = z
     error: 'a response, and nothing else, names the request that it answers',
   })
 export type SendMessage = z.output<typeof SendMessage>
-/** A person's message to all agents of the run that hear the topic; to its root. */
+/** A person's message to all agents of the run that subscribe to the topic, sent to the root. */
 export const SayOnTopic = z.strictObject({ kind: z.literal('publish'), topic: Topic, payload: z.json() })
 export type SayOnTopic = z.output<typeof SayOnTopic>
 export const Pause = z.strictObject({ kind: z.literal('pause'), reason: z.string().optional() })
 export const Resume = z.strictObject({ kind: z.literal('resume') })
-/** Goes on to the next `turn_end`, then pauses again. */
+/** Continues to the next `turn_end`, then pauses again. */
 export const Step = z.strictObject({ kind: z.literal('step') })
 export const Cancel = z.strictObject({
   kind: z.literal('cancel'),
@@ -73,8 +72,8 @@ export const Cancel = z.strictObject({
   deadlineMs: Milliseconds.default(10_000),
 })
 /**
- * `questionHash`: the hash of the question as the person was shown it; another question is refused. `files`: the content now
- * of the files that it rests on.
+ * `questionHash`: the hash of the question as shown to the person; an answer to another question is refused. `files`:
+ * the current content of the files that the question depends on.
  */
 export const DecideApproval = z.strictObject({
   kind: z.literal('decide_approval'),
@@ -84,7 +83,6 @@ export const DecideApproval = z.strictObject({
   files: z.array(SeenFile).optional(),
   reason: z.string().optional(),
 })
-/** Takes a permission back that the call had asked for. */
 export const RevokePermission = z.strictObject({
   kind: z.literal('revoke_permission'),
   toolCallId: z.string().min(1),
@@ -100,9 +98,9 @@ export const ResolveDoubt = z.strictObject({
   result: z.json().optional(),
   reason: z.string().optional(),
 })
-/** Lets irreversible calls run again after an accepted loss whose calls are not all known. */
+/** Allows irreversible calls again after an accepted loss whose calls are not all known. */
 export const ReleaseLoss = z.strictObject({ kind: z.literal('release_loss'), reason: z.string().optional() })
-/** Shows hidden turns again in the next request; absent: all of them. */
+/** Shows hidden turns in the next request. `turns` absent: all of them. */
 export const ExpandContext = z
   .strictObject({ kind: z.literal('expand_context'), turns: TurnRange.optional() })
   .refine(({ turns }) => turns === undefined || turns.from <= turns.to, 'the last turn is before the first one')
@@ -112,8 +110,7 @@ export const StandingApproval = z.strictObject({
   reason: z.string().optional(),
 })
 /**
- * Empties bodies for ever: of one event, of those from `revision` to `to`, or of `all` that hold text.
- * Finished runs only.
+ * Empties the bodies of a finished run permanently: at `revision`, from `revision` to `to`, or `all` that contain text.
  */
 export const Erase = z
   .strictObject({
@@ -145,11 +142,11 @@ export const UserCommand = z.discriminatedUnion('kind', [
 ])
 export type UserCommand = z.infer<typeof UserCommand>
 
-// Outcomes of effects, from the driver and already redacted. An outcome is never refused; a recorded one changes nothing.
+// Outcomes of effects, already redacted by the driver. An outcome is never refused; a repeated outcome changes nothing.
 
 export type OutcomeCommand =
   | { readonly kind: 'claim'; readonly driverId: string; readonly build: string }
-  /** No news from outside: take every step that state and time allow (wake-ups, deadlines, first drive). */
+  /** Takes every step that state and time allow (wake-ups, deadlines, first drive), without a new outcome. */
   | { readonly kind: 'proceed' }
   | {
       readonly kind: 'model_answered'
@@ -157,21 +154,21 @@ export type OutcomeCommand =
       readonly attempt: number
       readonly outcome: ModelOutcome
       readonly durationMs: number
-      /** Per call, in order; absent for calls whose arguments are no object. */
+      /** Per call, in order; absent for calls whose arguments are not an object. */
       readonly paths: readonly ResolvedPaths[]
-      /** The answer came from the request cache, and its usage is 0: what it took when the provider gave it. */
+      /** The answer came from the request cache and its usage is 0; `cached` is the usage of the original answer. */
       readonly cached?: ModelOutcome['usage']
-      /** It was taken from the record, and its usage is 0. */
+      /** The answer was copied from the record; its usage is 0. */
       readonly reused?: AnswerOfRecord
     }
-  /** The attempt was not made: a rate limit holds it back for so long. */
+  /** A rate limit delayed the attempt, which was not made. */
   | { readonly kind: 'model_held'; readonly turn: number; readonly attempt: number; readonly delayMs: number }
   | {
       readonly kind: 'model_failed'
       readonly turn: number
       readonly attempt: number
       readonly error: { code: string; message: string; transient: boolean; retryAfterMs?: number }
-      /** It was taken from the record, with what followed from it. */
+      /** The failure was copied from the record, together with its consequence. */
       readonly reused?: FailureOfRecord
     }
   | {
@@ -181,12 +178,12 @@ export type OutcomeCommand =
       readonly attempt: number
       readonly durationMs: number
       readonly result: ToolResult
-      /** The whole result, of which `result` shows a part: what the event says of it, and the text that is stored first. */
+      /** The whole result, if `result` shows only a part: its attachment, and the bytes to store before the append. */
       readonly attached?: { readonly attachment: Attachment; readonly bytes: Uint8Array }
       readonly tested?: BodyOf<'tool_call_end'>['tested']
-      /** Of a control tool: its parsed input, and what the runtime established for its decision. */
+      /** Only for a control tool: its parsed input, and the findings of the runtime for its decision. */
       readonly control?: { readonly input: unknown; readonly findings: Findings }
-      /** The findings equal those of the record. */
+      /** The findings equal the recorded ones. */
       readonly reused?: Place
     }
   | CallOfRecord
@@ -199,7 +196,7 @@ export type OutcomeCommand =
       readonly durationMs: number
       readonly error: { code: string; message: string; transient: boolean; beforeEffect: boolean }
     }
-  /** Nothing was done: the tool has changed. `fits`: the arguments of the call are still such as it takes. `reason`: a sentence. */
+  /** The tool changed, so nothing was done. `fits`: the changed tool accepts the arguments. `reason`: a sentence. */
   | {
       readonly kind: 'tool_changed'
       readonly toolCallId: string
@@ -210,7 +207,7 @@ export type OutcomeCommand =
       readonly fits: boolean
       readonly reason: string
     }
-  /** Nothing was done: a file on which the approval rests has changed since. `reason`: a sentence. */
+  /** Nothing was done, because a file that the approval depends on has changed. `reason`: a sentence. */
   | {
       readonly kind: 'files_changed'
       readonly toolCallId: string
@@ -219,7 +216,7 @@ export type OutcomeCommand =
       readonly durationMs: number
       readonly reason: string
     }
-  /** It is unknown whether the call happened: its end was not seen, and no probe found out. `reason`: a sentence. */
+  /** The end of the call was not seen, and no probe could determine whether it happened. `reason`: a sentence. */
   | {
       readonly kind: 'tool_in_doubt'
       readonly toolCallId: string
@@ -228,7 +225,7 @@ export type OutcomeCommand =
       readonly reason: string
       readonly reused?: Place
     }
-  /** The files after the calls up to a step, which is that of the effect when it was begun. */
+  /** The files after the calls up to a step. `step`: of the effect when it started. */
   | { readonly kind: 'versioned'; readonly step: number; readonly version: Version }
   | {
       readonly kind: 'drift_found'
@@ -237,18 +234,17 @@ export type OutcomeCommand =
       readonly changed: readonly string[]
     }
 
-/** A person puts files of a version back: recorded before the first file is touched. */
+/** A person restores files of a version. Recorded before the first file changes. */
 export type RequestRestore = { readonly kind: 'restore' } & BodyOf<'restore_requested'>
-/** The end of that, once. */
+/** The end of a restore, recorded once. */
 export type EndRestore = { readonly kind: 'restore_ended' } & BodyOf<'restore_ended'>
 
-/** What the runtime records in the name of a person. */
 export type PersonCommand = UserCommand | RequestRestore | EndRestore
 
 /** A shadow tree, or why there is none. */
 export type Version = { readonly tree: string } | { readonly unversioned: Failure }
 
-/** Erasure is no decision on the state: it works on what is stored (domain/stream/runtime/erasure/erase.ts). */
+/** Erasure is not a decision on the state: it works on stored bodies (domain/stream/runtime/erasure/erase.ts). */
 export type Command =
   | Exclude<UserCommand, { kind: 'erase' | 'start' }>
   | Start
@@ -261,10 +257,9 @@ export type Command =
   | RequestRestore
   | EndRestore
 
-/** Obligations of this stream were delivered, or bounced. */
 export type SettleDelivery = { readonly kind: 'delivered' } & Settled
 
-/** `told`: the agent's model hears of it. */
+/** `told`: the agent's model is informed of the bounce. */
 export type Settled = Omit<BodyOf<'delivered'>, 'bounced'> & {
   readonly bounced: readonly (BodyOf<'delivered'>['bounced'][number] & { readonly told: boolean })[]
 }
@@ -276,24 +271,25 @@ export interface LoseChild {
   readonly reason: string
 }
 
-/** Begins an agent: the root of its own run, or by `birth` a child in the run of its parent. */
+/** Starts an agent: the root of a new run, or with `birth` a child in its parent's run. */
 export type Start = z.infer<typeof StartAgent> & { readonly birth?: Birth }
 
 export interface Birth {
   readonly runId: string
-  /** 1 below the root. */
+  /** 1 for a child of the root. */
   readonly depth: number
   readonly parent: { readonly agentId: string; readonly toolCallId: string }
 }
 
-/** Begins an agent with the history of another. `source`: the other's state at the point that the link names. */
+/**
+ * Starts an agent with the history of another. `source`: the state of the other agent at the point that `link` names.
+ */
 export interface ForkAgent {
   readonly kind: 'fork'
   readonly source: AgentState
   readonly link: BodyOf<'forked'>
 }
 
-/** A person accepts that the agent's stream has lost its end. */
 export interface AcceptLoss {
   readonly kind: 'accept_loss'
   readonly loss: BodyOf<'loss_accepted'>

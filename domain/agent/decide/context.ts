@@ -2,17 +2,17 @@ import type { StreamContext } from '../../stream/aggregate.ts'
 import type { Health } from '../routing/routing.ts'
 import type { Transcript } from '../state/messages.ts'
 
-/** The knowledge of the world of a decision on an agent. Given by the runtime, recorded in events. */
+/** Inputs of a decision from outside the state. The runtime provides them; events record them. */
 export interface DecisionContext extends StreamContext {
-  /** Set where a driver decides: its own id and the epoch it holds. */
+  /** The deciding driver: its id and its epoch. Absent: no driver decides. */
   readonly driver?: {
     readonly id: string
     readonly epoch: number
-    /** It is stopping: it brings in what it knows and starts nothing. */
+    /** The driver is stopping: it records outcomes and starts nothing. */
     readonly rests?: true
   }
-  /** The messages of the model so far; each time one that may be gone on with. Needed where a driver decides. */
+  /** A new transcript of the model's messages per call, which the decision may extend. Required if a driver decides. */
   transcript?(): Transcript
-  /** The figures of a model's health now; a decision that uses them records them. */
+  /** The current health figures of the models. A decision that uses them records them. */
   readonly health?: Health
 }

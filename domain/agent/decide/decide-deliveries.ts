@@ -15,8 +15,8 @@ import { endCall, failCall } from './endings.ts'
 import { forwardPause, forwardResume, leaveChild } from './forwarding.ts'
 import { settleCancel } from './proceed.ts'
 
-// Deliveries of the courier, and their acknowledgements to the source. What was
-// accepted before decides nothing. A delivery that can never be accepted bounces; one that comes too early is refused.
+// Deliveries of the courier, and their acknowledgements in the source stream. A repeated delivery changes nothing. A
+// delivery that can never be accepted bounces; a delivery that arrives too early is refused.
 
 type Of<K extends Delivery['kind']> = Extract<Delivery, { kind: K }>
 
@@ -36,7 +36,10 @@ export function decideDelivery(d: DecisionBuilder, state: AgentState | null, del
   if (d.state.cancel !== null) settleCancel(d)
 }
 
-/** After the end too: what a child has used is on the bill of all above it, and no agent is born twice. */
+/**
+ * Deliveries that are accepted after the end: a child's usage is billed to all its ancestors, and a repeated birth must
+ * not create a second agent.
+ */
 const AT_ANY_TIME: ReadonlySet<Delivery['kind']> = new Set<Delivery['kind']>([
   ...(['deliver_birth', 'deliver_end', 'deliver_usage', 'deliver_artifact'] as const),
 ])
@@ -44,7 +47,7 @@ const OF_PARENT: ReadonlySet<Delivery['kind']> = new Set<Delivery['kind']>([
   ...(['deliver_grant', 'deliver_cancel', 'deliver_pause', 'deliver_resume'] as const),
 ])
 
-/** Why an agent never accepts a delivery, though it takes others, or null. */
+/** Why an agent that accepts other deliveries never accepts this one, or null. */
 function whyNever(state: AgentState, delivery: Delivery): string | null {
   const sender = senderOf(delivery)
   const { kind } = delivery
@@ -123,7 +126,7 @@ function childEnded(d: DecisionBuilder, { origin, hash, end }: Of<'deliver_end'>
   else failCall(d, call, failureOf(end), { durationMs })
 }
 
-/** Records the delivery or bounce of obligations of this stream. Those that were settled before decide nothing. */
+/** Records the delivery or bounce of obligations of this stream. Obligations settled before change nothing. */
 export function decideDelivered(d: DecisionBuilder, body: Settled): void {
   if (!settles(d.state, body)) return
   const revisions = new Map(body.bounced.map(({ revision, reason }) => [revision, reason]))
@@ -140,7 +143,7 @@ export function decideDelivered(d: DecisionBuilder, body: Settled): void {
   if (d.state.cancel !== null) settleCancel(d)
 }
 
-/** The child's stream cannot be read: its call fails, and what it was granted stays reserved. */
+/** The child's stream cannot be read. Its call fails, and its grant stays reserved. */
 export function decideChildLost(d: DecisionBuilder, { childId, reason }: { childId: string; reason: string }): void {
   if (isFinished(d.state)) return
   const call = callOfChild(d, childId)

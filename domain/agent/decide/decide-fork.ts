@@ -8,7 +8,10 @@ import type { AgentState } from '../state/state.ts'
 import type { DecisionContext } from './context.ts'
 import { DecisionBuilder, type Draft } from './decision-builder.ts'
 
-/** The first event of a fork. `state`: the source's state at the point; `runId`: the new run's. */
+/**
+ * The first event of a fork. `state`: the source's state at the fork point. `runId`: of the new run. Throws
+ * CommandRejected MODEL_UNKNOWN or SPEC_REFUSED.
+ */
 export function decideFork(state: AgentState, runId: string, body: BodyOf<'forked'>, context: DecisionContext): Draft {
   const { model } = body.changes
   if (model !== undefined && !state.spec.models.known.some((known) => known.id === model)) {

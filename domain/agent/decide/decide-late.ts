@@ -6,13 +6,12 @@ import type { DecisionBuilder } from './decision-builder.ts'
 
 // Outcomes that arrive after their call was abandoned or their run has ended.
 
-/** A fact of a run that has ended. */
 export function decideLate(d: DecisionBuilder, fact: OutcomeCommand): void {
   if (fact.kind === 'model_answered') lateAnswer(d, fact)
   else lateOutcome(d, fact)
 }
 
-/** The outcome of an abandoned attempt: recorded once, without further consequences. */
+/** Records the outcome of an abandoned attempt once, without further consequences. */
 export function lateOutcome(d: DecisionBuilder, fact: OutcomeCommand): void {
   if (fact.kind !== 'tool_succeeded' && fact.kind !== 'tool_failed') return
   const { toolCallId, attempt, durationMs, toolName } = fact
@@ -24,7 +23,7 @@ export function lateOutcome(d: DecisionBuilder, fact: OutcomeCommand): void {
   d.emit('late_outcome', { toolName, attempt, durationMs, ...outcome }, { toolCallId })
 }
 
-/** The usage of an answer to an abandoned attempt: it is on the bill all the same. */
+/** Records the usage of an answer to an abandoned attempt, because the provider bills it. */
 export function lateAnswer(d: DecisionBuilder, fact: Extract<OutcomeCommand, { kind: 'model_answered' }>): void {
   const { turn, attempt, outcome } = fact
   const lost = lostAttemptOf(d.state, turn, attempt)

@@ -14,13 +14,13 @@ import type { Settled } from './commands.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
 import { endCall, failCall, lastingTurn } from './endings.ts'
 
-// RuntimeMessageBus, its decisions: what an agent takes of messages that a courier brings, and what it tells their senders.
+// Decisions of the message bus (RuntimeMessageBus): accepts or refuses delivered messages and informs their senders.
 
 type Sent = Extract<Delivery, { readonly runId: string }>
 
 /**
- * Why an agent that has not finished never takes a message, or null. The reason must hold from then on: another courier may
- * bring the message later. One that was sent before the agent was born has bounced wherever it was brought in time.
+ * Why a running agent never accepts a message, or null. The reason must stay true, because another courier may repeat
+ * the delivery later. A message sent before the agent's birth bounces, as every earlier delivery of it did.
  */
 export function whyNoMessage(state: AgentState, delivery: Sent): string | null {
   if (delivery.runId !== state.runId) return `${echo(state.agentId)} is an agent of another run`
@@ -30,8 +30,8 @@ export function whyNoMessage(state: AgentState, delivery: Sent): string | null {
 }
 
 /**
- * Why an agent answers no request now, or null. An agent that itself waits could not answer in time; and where each of several
- * agents had taken a request before it sent its own, none waits for itself.
+ * Why an agent accepts no request now, or null. An agent that waits for another agent cannot answer in time. The rule
+ * also prevents cycles of waits, because each agent accepts requests only before it sends its own.
  */
 export function whyNoRequest(state: AgentState, now: number): string | null {
   if (waitsForAnother(state)) return 'it waits for another agent itself and could not answer; ask again later'
@@ -39,7 +39,7 @@ export function whyNoRequest(state: AgentState, now: number): string | null {
   return open < MAX_REQUESTS ? null : `${open} requests wait for its answer already; ask again later`
 }
 
-/** Answers are always taken: there are as many as the agent has sent messages. */
+/** Responses are always accepted: their number is bounded by the requests that the agent sent. */
 function whyRefused({ state, context }: DecisionBuilder, { type, payload }: Message): string | null {
   if (type === 'response') return null
   return (type === 'request' ? whyNoRequest(state, context.now) : null) ?? whyNoRoom(state, payload)
@@ -66,7 +66,7 @@ export function takeMessage(d: DecisionBuilder, delivery: Sent): void {
   }
 }
 
-/** The root passes a publication on; where it hears the topic itself, it reads it at its own next turn. */
+/** The root distributes a publication. If the root itself subscribes, it reads the publication at its next turn. */
 export function distribute(
   d: DecisionBuilder,
   publication: Omit<BodyOf<'message_distributed'>, 'to' | 'origin'>,
@@ -82,7 +82,9 @@ export function distribute(
   else refuse(d, { id, from }, refused)
 }
 
-/** Records a message. The answer to a request ends the call that waits for it. `how.payload`: of a person's. */
+/**
+ * Records a message. The response to an open request ends the waiting call. `how.payload`: only for a person's message.
+ */
 export function receive(
   d: DecisionBuilder,
   message: Message,
@@ -104,7 +106,7 @@ export function receive(
   )
 }
 
-/** Tells the sender of each message that will not be delivered: its waiting call, or its model at the next turn. */
+/** Informs the agent of each bounced message: its waiting call fails, or its model reads a note at the next turn. */
 export function tellBounces(d: DecisionBuilder, { target, bounced }: Settled): void {
   const to = idOf(target)
   for (const { revision, reason, told } of bounced) {
@@ -117,17 +119,14 @@ export function tellBounces(d: DecisionBuilder, { target, bounced }: Settled): v
   }
 }
 
-/** An agent that ends answers no request any more: in the same append it tells all that wait. */
+/** When an agent ends, it refuses all open requests in the same append. */
 export function refuseRequests(d: DecisionBuilder): void {
   if (d.drafts.length === 0 || !isFinished(d.state)) return
   const turn = lastingTurn(d.state)
   for (const request of d.state.bus.requests) refuse(d, request, 'the agent has finished', undefined, { turn })
 }
 
-/**
- * Tells the sender of a request that it will not be answered. That the request was brought is on record by it, so that no
- * courier that comes later has it accepted.
- */
+/** Refuses a request. The event also records the delivery, so that a later courier does not repeat it. */
 function refuse(
   d: DecisionBuilder,
   { id, from }: Pick<Message, 'id' | 'from'>,

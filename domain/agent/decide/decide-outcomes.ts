@@ -19,7 +19,7 @@ import { loseAttempt, proceed } from './proceed.ts'
 import { decideLeave, leaveRecord, withRecord } from './record.ts'
 import type { FailureOfRecord } from './record-commands.ts'
 
-// The outcomes that a driver brings in. A fact that the state has gone past decides nothing: it was recorded, or came too late.
+// Outcomes from a driver. A repeated or late outcome changes nothing.
 
 type Fact<K extends OutcomeCommand['kind']> = Extract<OutcomeCommand, { kind: K }>
 
@@ -72,14 +72,14 @@ function openAttempt(
   return model?.at === 'calling' && d.state.turn === turn && model.attempt === attempt ? model : null
 }
 
-/** Summaries are made between turns. */
+/** Turn 0 identifies a summary, because summaries are made between turns. */
 const isOfSummary = ({ turn }: { turn: number }) => turn === 0
 
 function modelAnswered(d: DecisionBuilder, fact: Fact<'model_answered'>): void {
   if (isOfSummary(fact) && summaryAnswered(d, fact)) return
   const open = openAttempt(d, fact)
   if (open === null) return lateAnswer(d, fact)
-  // The calls of this answer would have the ids of lost calls that wait for a person's decision: the model is asked again.
+  // The calls of this answer would reuse the ids of undecided lost calls. The model is asked again instead.
   if (undecided(d.state).length > 0) {
     loseAttempt(d, open)
     return lateAnswer(d, fact)
@@ -115,7 +115,7 @@ function modelAnswered(d: DecisionBuilder, fact: Fact<'model_answered'>): void {
   endUsed(d, planned)
 }
 
-/** A delay gets a random tenth at most, so that runs which were held together do not come back together. */
+/** Adds up to a tenth of random delay, so that delayed runs do not all retry at the same time. */
 function modelHeld(d: DecisionBuilder, { turn, attempt, delayMs }: Fact<'model_held'>): void {
   if (openAttempt(d, { turn, attempt }) === null) return
   d.emit('model_held', { attempt, delayMs: Math.round(delayMs * (1 + d.context.jitter() / 10)) })
@@ -139,7 +139,7 @@ function modelFailed(d: DecisionBuilder, { turn, attempt, error, reused }: Fact<
   endRun(d, error.code === 'CONTEXT_OVERFLOW' ? 'CONTEXT_OVERFLOW' : 'MODEL_FAILED', after.why)
 }
 
-/** A failed attempt of the record, with what followed from it; what was waited for then is not waited for again. */
+/** Repeats a recorded failure and its consequence, without its delay. */
 function failedBefore(d: DecisionBuilder, failure: BodyOf<'error'>, { place, next }: FailureOfRecord): void {
   d.emit('error', { ...failure, ...(next === 'again' ? { delayMs: 0 } : {}), reused: place })
   if (next === 'again') return
@@ -147,7 +147,7 @@ function failedBefore(d: DecisionBuilder, failure: BodyOf<'error'>, { place, nex
   if (next !== 'turn') endRun(d, next.code, next.why)
 }
 
-/** A driver that has lost the agent has seen files that the next one may have changed since, and looks at itself. */
+/** Whether the driver that saw the files still owns the agent. Otherwise the next driver checks the files itself. */
 const sawTheFiles = ({ context, state }: DecisionBuilder) => context.driver?.epoch === state.driver?.epoch
 
 function versioned(d: DecisionBuilder, { step, version }: Fact<'versioned'>): void {

@@ -11,10 +11,13 @@ import type { SayOnTopic, SendMessage } from './commands.ts'
 import { distribute, receive, whyNoRequest } from './decide-messages.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
 
-// RuntimeMessageBus for people: what they send stands at once in the stream of its recipient, or of the root, so that no
-// courier brings it. What agents send to people has no recipient but the log.
+// Message bus for people (RuntimeMessageBus). A person's message is recorded directly in the recipient's or the root's
+// stream, without the courier. Messages to people are only recorded; people read the log.
 
-/** Records a person's message to the agent, which reads it at its next turn start; a response ends the call that waits for it. */
+/**
+ * Records a person's message, which the agent reads at its next turn start. A response ends the call that waits for it.
+ * Throws CommandRejected MESSAGE_TOO_LARGE, REQUEST_NOT_TAKEN or REQUEST_NOT_OPEN.
+ */
 export function takeFromPerson(d: DecisionBuilder, { type, topic, payload, correlationId }: SendMessage): void {
   mustFit(payload)
   if (type === 'request') mustAnswer(d)
@@ -23,7 +26,7 @@ export function takeFromPerson(d: DecisionBuilder, { type, topic, payload, corre
   receive(d, { ...named(d), type, ...about, payload }, { sentAt: sentAt(d), payload })
 }
 
-/** Records a person's publication at the root of the run, which passes it on. */
+/** Records a person's publication, which the root distributes. Throws CommandRejected MESSAGE_TOO_LARGE or NOT_ROOT. */
 export function publishForPerson(d: DecisionBuilder, { topic, payload }: SayOnTopic): void {
   mustFit(payload)
   const { parent, runId } = d.state

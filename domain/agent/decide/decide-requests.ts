@@ -18,13 +18,13 @@ import { decideLostCall, releaseLoss } from './losses.ts'
 import { refuseStanding, revokePermission } from './permissions.ts'
 import { settleCancel } from './proceed.ts'
 
-// Requests of people. They are only recorded; a driver takes the steps that follow.
+// Requests of people are only recorded; a driver takes the steps that follow.
 
 type Request = Exclude<UserCommand, { kind: 'start' | 'erase' }>
 
 export function decideRequest(d: DecisionBuilder, command: Request): void {
   if (isFinished(d.state) && command.kind === 'resolve_doubt' && command.decision !== 'run') {
-    // The run has ended with an unknown outcome; a person may still decide it, once.
+    // A person may decide an unknown outcome once, even after the run has ended.
     if (!d.state.unresolved.includes(command.toolCallId)) throw notInDoubt(command.toolCallId)
     mustBeAsked(command, doubtHash(d.state, command.toolCallId))
     const lost = undecided(d.state).find(({ id }) => id === command.toolCallId)
@@ -59,7 +59,7 @@ export function decideRequest(d: DecisionBuilder, command: Request): void {
       d.emit('resumed', {})
       return forwardResume(d)
     case 'step':
-      // Its turn ends when the children have ended, which are not stepped themselves.
+      // The step ends with its turn, and the turn with its children. Children are resumed instead of stepped.
       if (d.state.paused) forwardResume(d)
       d.emit('step_requested', {})
       return
@@ -141,7 +141,7 @@ function decideApproval(d: DecisionBuilder, command: Extract<Request, { kind: 'd
   emitDecided(d, call, { decision, reason, ...shown, ...(decision === 'approved' && files.length > 0 && { files }) })
 }
 
-/** Refuses an answer that names a question which is not open. */
+/** Throws CommandRejected QUESTION_CHANGED if the person answered another question than the open one. */
 function mustBeAsked({ questionHash }: { questionHash?: string | undefined }, hash: string | null): void {
   if (questionHash !== undefined && questionHash !== hash) throw questionChanged(OTHER)
 }
@@ -164,7 +164,6 @@ function emitDecided(d: DecisionBuilder, call: Call, { reason, ...decided }: Dec
   d.emit('approval_decided', body, { toolCallId, actor: approver(d.context) })
 }
 
-/** The requester as the approver. */
 export const approver = ({ by }: Pick<DecisionContext, 'by'>): Actor => ({ ...by, kind: 'approver' })
 
 function resolveDoubt(d: DecisionBuilder, command: Extract<Request, { kind: 'resolve_doubt' }>): void {

@@ -11,8 +11,6 @@ import { endCall, endTurn, failCall } from './endings.ts'
 import { askApproval, MAX_LOST } from './proceed-calls.ts'
 import { endFromRecord } from './record.ts'
 
-// Outcomes of tool calls.
-
 type ToolFact = Extract<
   OutcomeCommand,
   { kind: 'tool_succeeded' | 'tool_failed' | 'tool_in_doubt' | 'tool_reused' | 'tool_changed' | 'files_changed' }
@@ -24,12 +22,12 @@ const UNSETTLED: ReadonlySet<CallStage['at']> = new Set<CallStage['at']>(['runni
 
 export function decideToolFact(d: DecisionBuilder, fact: ToolFact): void {
   const call = callsOf(d.state).find((one) => one.id === fact.toolCallId)
-  // An outcome counts for its own attempt, from any driver: a call that a person has released does not start again once the
-  // end of the attempt has arrived.
+  // An outcome counts for its own attempt, whichever driver reports it. If a person released the call, the arrived end
+  // of the attempt prevents another start.
   if (fact.kind === 'tool_changed' && call?.attempt === fact.attempt && call.stage.at === 'approval')
     return voided(d, call, fact)
   if (call?.attempt !== fact.attempt || !UNSETTLED.has(call.stage.at)) {
-    // Of an attempt that did nothing there is nothing to tell later.
+    // An attempt that did nothing has no late outcome.
     if (fact.kind !== 'tool_changed' && fact.kind !== 'files_changed') lateOutcome(d, fact)
     return
   }
@@ -46,7 +44,10 @@ export function decideToolFact(d: DecisionBuilder, fact: ToolFact): void {
   failed(d, call, fact)
 }
 
-/** An approval is of the tool as it was recorded: what has become of it is asked about anew. */
+/**
+ * The tool changed, so an approval of the earlier tool is void. A person is asked again if the changed tool accepts the
+ * arguments; otherwise the call fails.
+ */
 function voided(d: DecisionBuilder, call: Call, fact: Extract<OutcomeCommand, { kind: 'tool_changed' }>): void {
   const { reason, tool, fits, durationMs } = fact
   const waits = call.stage.at === 'approval'
@@ -61,7 +62,7 @@ function voided(d: DecisionBuilder, call: Call, fact: Extract<OutcomeCommand, { 
   else failCall(d, call, { code: 'CONFLICT', message: `${message}, and does not take these arguments any more` })
 }
 
-/** An approval is of the files as the person was shown them: their change is asked about anew, where a person is still asked. */
+/** An approved file changed, so the approval is void. A person is asked again if the call still needs an approval. */
 function filesChanged(d: DecisionBuilder, call: Call, fact: Extract<OutcomeCommand, { kind: 'files_changed' }>): void {
   const { reason, durationMs } = fact
   if (d.state.cancel !== null || call.lost >= MAX_LOST)
@@ -104,7 +105,7 @@ function succeeded(d: DecisionBuilder, call: Call, outcome: Succeeded): void {
   if (completion !== undefined) complete(d, completion)
 }
 
-/** Seed 000, 5.1: the only way to DONE. */
+/** The only way to DONE (seed 000, 5.1). */
 function complete(d: DecisionBuilder, completion: BodyOf<'completion'>): void {
   endTurn(d, 'calls')
   const { turn, machine } = d.state

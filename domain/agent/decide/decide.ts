@@ -24,14 +24,14 @@ import { endRestore, requestRestore } from './restores.ts'
 
 export type Decision = StreamDecision<AgentState, AgentEvent>
 
-/** The agent's identity, and the revision of its stream (-1: it does not exist). */
+/** The agent's identity, and the revision of its stream (-1: no stream). */
 export interface Identity {
   readonly agentId: string
   readonly runId: string
   readonly revision: number
 }
 
-/** A kind that is missing here, or that no outcome has, does not compile. */
+/** The mapped type makes the compiler check that every kind of outcome is listed. */
 const OUTCOMES: Readonly<Record<OutcomeCommand['kind'], true>> = {
   claim: true,
   proceed: true,
@@ -52,8 +52,8 @@ const OUTCOMES: Readonly<Record<OutcomeCommand['kind'], true>> = {
 const isOutcome = (command: Command): command is OutcomeCommand => Object.hasOwn(OUTCOMES, command.kind)
 
 /**
- * Decides a command: pure, given the context. A person's request may be refused with `CommandRejected`. An outcome never is:
- * one that is recorded already, or that comes too late, adds nothing.
+ * Decides a command. Pure, given the context. Throws CommandRejected or DeliveryRefused for requests and deliveries.
+ * Outcomes are never rejected: a repeated or late outcome emits no event.
  */
 export function decide(
   state: AgentState | null,
@@ -104,7 +104,7 @@ export function decide(
   }
   if (isOutcome(command)) return decided(afterOutcome(state, identity, command, context), state)
   decideRequest(d, command)
-  // An acknowledged request keeps its answer: repeated, it must not do what was not needed at first.
+  // Records an idempotency key that caused no event, so that a later repetition does nothing either.
   if (d.drafts.length === 0 && isKeyed(context.commandId)) d.emit('request_noted', { request: command.kind })
   return decided(d, state)
 }
@@ -116,8 +116,8 @@ function decided(d: DecisionBuilder, before: AgentState): Decision {
 }
 
 /**
- * Decides the consequences of an outcome. Where they cannot be decided the run ends with INTERNAL_ERROR: the next drive would
- * pay for the same outcome again, and meet the same fault.
+ * Decides the consequences of an outcome. If the decision throws, the run ends with INTERNAL_ERROR, because the next
+ * drive would pay for the same outcome again and meet the same error.
  */
 function afterOutcome(
   state: AgentState,

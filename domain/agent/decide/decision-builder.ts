@@ -18,10 +18,7 @@ const utf8 = new TextEncoder()
 export type Draft = StreamDraft<AgentState, AgentEvent>
 
 const PEOPLE: ReadonlySet<Actor['kind']> = new Set(['user', 'approver'])
-/**
- * Events by which people act themselves. Everything else that follows from them is the runtime's, in the turn where it
- * happens.
- */
+/** Events that people cause directly. Events that follow from them are attributed to the runtime. */
 const PERSON_EVENTS: ReadonlySet<EventType> = new Set<EventType>([
   'agent_started',
   'forked',
@@ -48,7 +45,9 @@ const PERSON_EVENTS: ReadonlySet<EventType> = new Set<EventType>([
 const RUNTIME: Actor = { kind: 'system', id: 'runtime' }
 const CHECKPOINTS: ReadonlySet<EventType> = new Set(['tool_call_end', 'turn_end'])
 
-/** One decision under way: events are emitted and folded at once, so that the next one is decided on their state. */
+/**
+ * A decision in progress. Each emitted event is folded at once, so that the next event builds on the state after it.
+ */
 export class DecisionBuilder {
   readonly context: DecisionContext
   readonly drafts: Draft[] = []
@@ -69,13 +68,13 @@ export class DecisionBuilder {
     this.transcript = context.transcript?.() ?? null
   }
 
-  /** The messages as the model is told them. */
+  /** The messages as the model reads them. Throws if the context has no transcript. */
   get told(): Transcript {
     if (this.transcript === null) throw new Error('a context is compressed where the messages are known')
     return this.transcript
   }
 
-  /** The root of the messages as the model is told them. */
+  /** The root of the messages as the model reads them. Throws if the context has no transcript. */
   get rendered(): string {
     if (this.transcript === null) throw new Error('a model call is decided where the messages are known')
     return this.transcript.rendered.hash
@@ -90,7 +89,7 @@ export class DecisionBuilder {
     return this.current
   }
 
-  /** Does the deciding driver hold the agent? Only then may it start anything. */
+  /** Whether the deciding driver owns the agent. Only then may it start anything. */
   get drives(): boolean {
     const { driver } = this.context
     if (driver === undefined || driver.rests) return false
@@ -104,7 +103,7 @@ export class DecisionBuilder {
   ): void {
     const { context } = this
     const text = storedText(given)
-    // The fold and the model see the stored form: members in the same order, without members that JSON drops.
+    // Fold and model see the stored form: members in the same order, without members that JSON drops.
     const body = JSON.parse(text) as BodyOf<T>
     const salted = saltBody(utf8.encode(text), context.salt(), body)
     const fault = bodyFault(type, body)
@@ -112,13 +111,13 @@ export class DecisionBuilder {
       throw new LogError('APPEND_INVALID', `${type} is not of its shape, so nothing was recorded: ${fault}`)
     const asked = about.actor ?? context.by
     const actor = PEOPLE.has(asked.kind) && !PERSON_EVENTS.has(type) ? RUNTIME : asked
-    // Of people's events too; the view shows theirs in turn 0.
+    // Recorded for people's events too; views show those in turn 0.
     const turn = about.turn ?? (this.current && turnIsOpen(this.current) ? this.current.turn : 0)
     const claim = type === 'driver_claimed' ? (body as BodyOf<'driver_claimed'>) : null
     const owner = context.driver && { id: context.driver.id, epoch: context.driver.epoch }
     const driver = claim ? { id: claim.driverId, epoch: claim.epoch } : owner
     const byPerson = PEOPLE.has(actor.kind)
-    // The task of a child was asked for by what set its parent going.
+    // A child's task belongs to the request that started its parent's work.
     const isTask = type === 'user_input' && actor.kind === 'courier'
     const origin = 'origin' in body && body.origin !== undefined ? body.origin : null
     const cause = about.cause ?? this.causeOf(type, about.toolCallId, byPerson)
@@ -145,7 +144,7 @@ export class DecisionBuilder {
       ...(driver === undefined || byPerson ? {} : { driver }),
     } as AgentEvent
     const after = evolve(this.current, decided)
-    // The events of a turn belong to the input that it reads, which only its start has settled.
+    // A turn's events belong to the input that the turn reads, which is known only after the turn start.
     const inherited = !byPerson && after.correlation !== context.commandId
     const event = inherited ? { ...decided, correlationId: after.correlation } : decided
     this.current = after
@@ -154,8 +153,9 @@ export class DecisionBuilder {
   }
 
   /**
-   * Revision of the event that one follows from: one about a call, or about a model attempt, from the last one about the
-   * same; any other of the agent's own from the last one that moved it on. Within an append order says it.
+   * Revision of the causing event; null: none. An event about a call or a model attempt follows from the last event
+   * about it. Other events of the agent follow from the last event with consequences. Within one append the order is
+   * enough.
    */
   private causeOf(type: EventType, toolCallId: string | undefined, byPerson: boolean): number | null {
     if (this.current === null) return null
@@ -173,7 +173,7 @@ export class DecisionBuilder {
     if (model !== null && (type.startsWith('model_') || type === 'error')) return model.since
     const { summarizing } = this.state.compression
     if (summarizing !== null && OF_A_SUMMARY.has(type)) return summarizing.since
-    // Requests from outside, and events that follow in the same append, have no cause before them.
+    // Requests from outside, and later events of the same append, have no earlier cause.
     return byPerson || FROM_OUTSIDE.has(type) || this.drafts.length > 0 ? null : this.state.follows
   }
 }
@@ -191,13 +191,13 @@ const FROM_OUTSIDE: ReadonlySet<EventType> = new Set<EventType>([
   'delivered',
 ])
 
-/** Canonical text of a body, well formed. Nearly every body is so already, and its text shows it. */
+/** The canonical, well-formed text of a body. Nearly every body is already well formed. */
 function storedText(body: object): string {
   try {
     const text = canonicalText(body)
     if (!text.includes(ESCAPED_NUL)) return text
   } catch {
-    // Half of a surrogate pair, or no JSON: the next line mends the one and says the other.
+    // `wellFormed` repairs lone surrogates. For other values that are not JSON, canonicalText throws again below.
   }
   return canonicalText(wellFormed(body))
 }

@@ -6,9 +6,8 @@ import { type AgentState, type Call, recoveryOf, type TurnOutcome, turnIsOpen } 
 import type { OutcomeCommand } from './commands.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
 
-// How turns, calls and runs end. Every turn_start has its turn_end, every call its one tool_call_end.
+// How turns, calls and runs end. Every `turn_start` has one `turn_end`, every call one `tool_call_end`.
 
-/** Codes with which a run ends in ERROR. */
 export type EndCode =
   | 'NO_COMPLETION'
   | 'RECOVERY_FAILED'
@@ -18,10 +17,10 @@ export type EndCode =
   | 'MODEL_REFUSED'
   | 'CONTEXT_OVERFLOW'
   | 'CANCELLED'
-  /** A decision failed: a fault of this program, or figures beyond all bounds. */
+  /** A decision failed: a bug, or figures beyond all bounds. */
   | 'INTERNAL_ERROR'
 
-/** A turn that ends by itself waits for the version of its files; one that is ended does not. */
+/** Ends the turn. A forced end does not wait for the version of its files. */
 export function endTurn(d: DecisionBuilder, outcome: TurnOutcome): void {
   if (d.state.unversioned !== null) {
     const message = 'the run ended before its files had been versioned'
@@ -30,13 +29,11 @@ export function endTurn(d: DecisionBuilder, outcome: TurnOutcome): void {
   d.emit('turn_end', { step: d.state.step + 1, outcome })
 }
 
-/** The outcome of a call that succeeded. */
 type Success = Pick<
   Extract<OutcomeCommand, { kind: 'tool_succeeded' }>,
   'result' | 'attached' | 'durationMs' | 'tested' | 'reused'
 >
 
-/** Ends a call with its result. */
 export function endCall(
   d: DecisionBuilder,
   call: Call,
@@ -63,7 +60,7 @@ export function endCall(
   )
 }
 
-/** Ends a call without a result, starting it first where it had not been: each call has one start and one end. */
+/** Ends a call without a result. Starts it first if necessary, because each call has one start and one end. */
 export function failCall(
   d: DecisionBuilder,
   call: Call,
@@ -96,13 +93,13 @@ export function startRefused(d: DecisionBuilder, call: Call): void {
   )
 }
 
-/** Codes that end a recovery without being its failure. */
+/** Codes that end a recovery without counting as its failure. */
 const BEYOND_RECOVERY: ReadonlySet<EndCode> = new Set<EndCode>(['RECOVERY_FAILED', 'CANCELLED', 'MODEL_FAILED'])
 
-/** The turn to which the end of a run belongs: the one that it ends in or right after; 0 for a run that waits for input. */
+/** The turn that the end of a run belongs to: the open or just ended turn; 0 for a run that waits for input. */
 export const lastingTurn = (state: AgentState): number => (state.machine.status === 'IDLE' ? 0 : state.turn)
 
-/** The run ends in ERROR. A recovery has then failed too; the last non-empty assistant text is kept as partial output. */
+/** Ends the run in ERROR. An open recovery fails too. The last non-empty assistant text is kept as partial output. */
 export function endRun(d: DecisionBuilder, cause: EndCode, why: string): void {
   if (turnIsOpen(d.state)) endTurn(d, cause === 'CANCELLED' ? 'cancelled' : 'failed')
   const turn = lastingTurn(d.state)

@@ -2,16 +2,13 @@ import type { Child } from '../state/family.ts'
 import { isFinished } from '../state/state.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
 
-// Cancel, pause and resume pass from an agent to its children.
-
 const open = (d: DecisionBuilder) => Object.entries(d.state.family.children).filter(([, { unreached }]) => !unreached)
-/** Other agents go on in a pause, as a tool does that is at work. */
+/** External agents cannot be paused; they continue like a running tool. */
 const pausable = (d: DecisionBuilder) => open(d).filter(([, { external }]) => external === undefined)
 const ofKind = ({ external }: Child) => (external === undefined ? {} : { external })
 
 /**
- * A child must have ended before its parent's deadline, and its own children before that: each has three quarters of the
- * time that is left above it.
+ * Children must end before their parent's deadline. Each level of the tree gets three quarters of the remaining time.
  */
 export function forwardCancel(d: DecisionBuilder): void {
   const { cancel } = d.state
@@ -31,7 +28,7 @@ export function forwardResume(d: DecisionBuilder): void {
   for (const [childId] of pausable(d)) d.emit('resume_forwarded', { childId })
 }
 
-/** The agent goes on without a child. It is told to end all the same, where it can still be told anything. */
+/** The agent continues without a child. If the agent has not finished, it also cancels the child. */
 export function leaveChild(d: DecisionBuilder, childId: string, reason: string): void {
   const child = d.state.family.children[childId]
   if (child === undefined || child.unreached) return
@@ -41,5 +38,5 @@ export function leaveChild(d: DecisionBuilder, childId: string, reason: string):
   d.emit('child_unreached', { childId, reason })
 }
 
-/** The time that such a child has to end, ms. */
+/** The cancel deadline for a child that the agent continues without, ms. */
 const LEFT_MS = 10_000

@@ -12,7 +12,6 @@ import { endCall, failCall, startRefused } from './endings.ts'
 
 type DecisionOnLost = Omit<(typeof ResolveDoubt)['_output'], 'kind'>
 
-/** Records a person's decision on a call of the lost part. */
 export function decideLostCall(
   d: DecisionBuilder,
   lost: LostCallState,
@@ -28,14 +27,14 @@ export function releaseLoss(d: DecisionBuilder, { reason }: (typeof ReleaseLoss)
   d.emit('loss_released', reason === undefined ? {} : { reason })
 }
 
-/** Settles a call that may have happened in the lost part, in place of its beginning; false: it may begin. */
+/** Settles a call that may have happened in the lost part instead of starting it. False: the call may start. */
 export function heldByLoss(d: DecisionBuilder, call: Call): boolean {
   const { loss } = d.state
   if (loss === null || (call.stage.at === 'resolved' && call.since > loss.since)) return false
   const lost = repeatedOf(d.state, call)
   if (lost !== undefined) return settleRepeated(d, call, lost)
   if (!loss.unlisted || call.effect !== 'irreversible' || controlKind(d.state, call.toolName)) return false
-  // An approval that is needed comes first: a person's decision on an unknown outcome must not replace it.
+  // A required approval comes first: the decision on an unknown outcome must not replace it.
   if (call.stage.at === 'planned' && needsApproval(d.state, call.toolName) !== null) return false
   if (!call.started) startRefused(d, call)
   const reason = `the log has lost a part of this run, and ${call.toolName} may have happened there`

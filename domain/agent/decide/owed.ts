@@ -1,12 +1,9 @@
 import { effectId, modelCallId } from '../../log/ids.ts'
 import { type AgentState, activityOf, callsOf, isFinished, recoveryOf } from '../state/state.ts'
 
-/**
- * The effects that the log owes the world: those whose intent is recorded, and instants at which the agent must be
- * looked at.
- */
+/** An effect whose intent is recorded, or an instant at which a driver must look at the agent. */
 export type Owed =
-  /** `turn` 0: a summary is to be made. */
+  /** `turn` 0: a summary. */
   | { readonly kind: 'model'; readonly id: string; readonly attempt: number; readonly turn: number }
   | {
       readonly kind: 'tool'
@@ -15,7 +12,7 @@ export type Owed =
       readonly attempt: number
       readonly notBefore: number
     }
-  /** The files after the calls up to this step are to be versioned. */
+  /** A version of the files after the calls up to this step. */
   | { readonly kind: 'version'; readonly id: string; readonly step: number }
   | {
       readonly kind: 'wake'
@@ -24,8 +21,8 @@ export type Owed =
     }
 
 /**
- * The effects that are owed in this state, by the driver that holds the agent. An effect that is at work and no longer
- * owed is to be aborted. A finished agent owes nothing.
+ * The effects that the driver of this state must perform. The driver aborts a running effect that is no longer in the
+ * list. Empty for a finished agent.
  */
 export function owed(state: AgentState): readonly Owed[] {
   if (isFinished(state)) return []
@@ -57,7 +54,7 @@ export function owed(state: AgentState): readonly Owed[] {
     if (stage.at === 'approval') list.push({ kind: 'wake', at: stage.expiresAt, reason: 'approval' })
   }
   if (state.unversioned !== null) {
-    // A call that ends while a version is taken is owed the next one; so a version is named after its first step.
+    // A call that ends while a version is taken needs another version, so the id contains the version's first step.
     const id = effectId(`${state.agentId}.s${state.unversioned.from}.version`, 1)
     list.push({ kind: 'version', id, step: state.unversioned.to })
     atWork = true

@@ -9,11 +9,11 @@ import type { RevokePermission } from './commands.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
 import { failCall } from './endings.ts'
 
-// The ends of permissions are facts, so that the fold needs no clock.
+// The ends of permissions are recorded, so that the fold needs no clock.
 
 /**
- * Throws SPEC_REFUSED where one of these tools asks a person each time: no standing approval may answer it. `*` and prefixes do
- * not cover such tools.
+ * Throws CommandRejected SPEC_REFUSED if one of these tools asks a person each time, because a standing approval cannot
+ * answer for the person. `*` and prefixes do not cover such tools.
  */
 export function refuseStanding(tools: readonly string[]): void {
   const own = tools.find((name) => controlToolNamed(name)?.approval !== undefined)
@@ -24,7 +24,6 @@ export function refuseStanding(tools: readonly string[]): void {
   )
 }
 
-/** Ends the permissions whose time or phase is over. */
 export function endPermissions(d: DecisionBuilder): void {
   for (const ended of endedPermissions(d.state, d.context.now)) {
     d.emit('permission_ended', ended)
@@ -32,7 +31,7 @@ export function endPermissions(d: DecisionBuilder): void {
   }
 }
 
-/** A person takes a permission back. Calls that are at work finish. Throws PERMISSION_NOT_IN_FORCE. */
+/** A person revokes a permission. Running calls finish. Throws CommandRejected PERMISSION_NOT_IN_FORCE. */
 export function revokePermission(d: DecisionBuilder, { toolCallId, reason }: RevokePermission): void {
   if (d.state.permissions?.some(({ id }) => id === toolCallId) !== true)
     throw new CommandRejected(
@@ -44,7 +43,7 @@ export function revokePermission(d: DecisionBuilder, { toolCallId, reason }: Rev
   refuseWaiting(d, toolCallId, 'revoked')
 }
 
-/** Refuses the calls that have taken up a permission which has ended, and have not begun. */
+/** Refuses calls that use an ended permission and have not begun. */
 function refuseWaiting(d: DecisionBuilder, permission: string, why: string): void {
   for (const call of callsOf(d.state)) {
     if (call.permission !== permission || !['planned', 'approval', 'approved'].includes(call.stage.at)) continue
@@ -53,7 +52,6 @@ function refuseWaiting(d: DecisionBuilder, permission: string, why: string): voi
   }
 }
 
-/** Ends the permissions for one call that the calls of this answer take up. */
 export function endUsed(d: DecisionBuilder, planned: readonly PlannedCall[]): void {
   for (const [index, { permission }] of planned.entries()) {
     const used = d.state.permissions?.find(({ id, scope }) => id === permission && scope === 'call')
@@ -63,8 +61,8 @@ export function endUsed(d: DecisionBuilder, planned: readonly PlannedCall[]): vo
 }
 
 /**
- * Refuses a call that a permission of the record lets run, where the record was left before the call began; false: it may
- * begin. The permission was given to another run.
+ * Refuses a call that a recorded permission allows, if the fork stopped following the record before the call began. The
+ * permission was given to another run. False: the call may begin.
  */
 export function withdrawn(d: DecisionBuilder, call: Call): boolean {
   const left = d.state.reuse?.left ?? null

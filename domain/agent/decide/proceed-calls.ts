@@ -12,9 +12,7 @@ import { heldByLoss } from './losses.ts'
 import { endPermissions, withdrawn } from './permissions.ts'
 import { beginsFromRecord } from './record.ts'
 
-// Decisions that follow without a command for the tool calls of a turn.
-
-/** One round over the open calls; says whether anything was emitted. */
+/** Processes each open call once. Returns whether an event was emitted. */
 export function proceedCalls(d: DecisionBuilder): boolean {
   const before = d.drafts.length
   endPermissions(d)
@@ -58,10 +56,10 @@ function settleOne(d: DecisionBuilder, call: Call): void {
 
 const NO_ANSWER = `no answer came within ${REQUEST_MS / 1_000} s; one that still comes is shown as a message`
 
-/** After so many lost drivers a call is not started again by itself: a person decides, and a control tool fails. */
+/** The most lost drivers per call. After that a person decides, and a control tool fails. */
 export const MAX_LOST = 5
 
-/** The driver died between intent and outcome: never a silent second run of what cannot be repeated. */
+/** The driver died between intent and outcome. An irreversible call is never repeated without a person's decision. */
 function inDoubt(d: DecisionBuilder, call: Call): void {
   const about = { toolCallId: call.id }
   const control = !call.reused && controlKind(d.state, call.toolName) !== false
@@ -71,7 +69,7 @@ function inDoubt(d: DecisionBuilder, call: Call): void {
     failCall(d, call, { code: 'EXECUTION_FAILED', message: `${many}; try a different approach` })
     return
   }
-  // A call that is taken from the record has none at all.
+  // A call that copies a recorded outcome has no effect at all.
   if (!control && !call.reused && (call.effect === 'irreversible' || call.lost >= MAX_LOST)) {
     const gone = `the driver of attempt ${call.attempt} is gone, and its record does not show whether ${call.toolName} happened`
     d.emit('tool_call_unknown', { attempt: call.attempt, reason: call.lost >= MAX_LOST ? many : gone }, about)
@@ -97,7 +95,7 @@ function begin(d: DecisionBuilder, call: Call): void {
   if (reason !== null) askApproval(d, call, reason)
 }
 
-/** Asks a person about a call, until the time of the policy is over. */
+/** Asks a person about a call. The request expires after the policy's `approvalTtlMs`. */
 export function askApproval(
   d: DecisionBuilder,
   { id, toolName, argumentsRef, argumentsHash }: Call,
@@ -107,7 +105,7 @@ export function askApproval(
   d.emit('approval_requested', { toolName, argumentsRef, argumentsHash, expiresAt, reason }, { toolCallId: id })
 }
 
-/** Ends the open calls of a run that is ending; false where one is at work and may still be waited for. */
+/** Ends the open calls of a run that is ending. False: a call is still running. `force` ends running calls too. */
 export function settleOpenCalls(
   d: DecisionBuilder,
   code: 'CANCELLED' | 'TIMEOUT',

@@ -30,10 +30,9 @@ import { forwardCancel } from './forwarding.ts'
 import { endPermissions } from './permissions.ts'
 import { MAX_LOST, proceedCalls, settleOpenCalls } from './proceed-calls.ts'
 
-// Orchestrator: the steps that follow from the state by themselves, until an effect is owed or the agent waits for a person
-// (seed 000, section 6). Only a driver that holds the agent proceeds; every step emits at least one event.
+// Orchestrator: takes the steps that follow from the state until an effect is due or the agent waits for a person (seed
+// 000, section 6). Only a driver that owns the agent proceeds. Every step emits at least one event.
 
-/** Takes every step that the state allows. */
 export function proceed(d: DecisionBuilder): void {
   while (!isFinished(d.state) && (d.state.cancel === null ? step(d) : settleCancel(d)));
 }
@@ -65,15 +64,14 @@ function beginTurn(d: DecisionBuilder): boolean {
   const turn = d.state.turn + 1
   if (reason !== null) warn(d, reason, turn)
   d.emit('turn_start', { unread: d.state.unread }, { turn })
-  // Decided on what the turn begins with: the warning, and input that it reads.
+  // Routing sees the warning and the inputs that the turn reads.
   d.emit('model_routed', resolve(d))
   return true
 }
 
-/** The decision before the first model call of a turn. */
 const resolve = ({ state, context }: DecisionBuilder) => route(routingFacts(state, 'turn', null, context.health))
 
-/** Why the coming turn is the warning turn, or null. */
+/** Why the next turn is the warning turn, or null. */
 function limit(d: DecisionBuilder, model: string): Recovery['reason'] | null {
   const reached = limitReached(d.state, d.context.now)
   if (reached !== null) return reached
@@ -114,21 +112,21 @@ function think(d: DecisionBuilder, { model }: Thinking): boolean {
       if (failedByGrace(d)) return true
       if (model.epoch === d.state.driver?.epoch) return false
       loseAttempt(d, model)
-      // Each attempt costs money: a call whose drivers keep dying is not repeated without end.
+      // Each attempt costs money, so a call whose drivers keep dying is repeated only a limited number of times.
       if (model.lost >= MAX_LOST && !followsRecord(d.state))
         endRun(d, 'MODEL_FAILED', `${model.lost + 1} drivers in a row were lost during a call of ${model.model}`)
       return true
   }
 }
 
-/** Estimated output tokens of an answer that was lost, for the bill. */
+/** Estimated output tokens of a lost answer, for the bill. */
 const TYPICAL_ANSWER = 500
 
-/** The end of the call is unknown: its tokens and its price are estimated from the reservation. */
+/** The end of the call is unknown; usage and price are estimated from the reservation. */
 export function loseAttempt(d: DecisionBuilder, model: Extract<ModelStage, { at: 'calling' }>): void {
   const { price } = modelInfo(d.state, model.model)
   const { input, maxOutput } = model.estimate
-  // While the record is followed no provider is asked.
+  // No provider is asked while the run follows the record.
   const asked = !followsRecord(d.state)
   const output = asked ? Math.min(maxOutput, TYPICAL_ANSWER) : 0
   const usage = { input: asked ? input : 0, output, cacheRead: 0, cacheWrite: 0 }
@@ -136,7 +134,7 @@ export function loseAttempt(d: DecisionBuilder, model: Extract<ModelStage, { at:
   d.emit('model_attempt_lost', { attempt: model.attempt, purpose: 'turn', usage, nanoDollars })
 }
 
-/** The least token budget for a turn of work before the warning turn, with all tools that such a turn offers. */
+/** The least token budget for one working turn and the warning turn, as a clause; empty without a token budget. */
 function leastBudget(state: AgentState, info: ModelInfo): string {
   const { tokens } = state.spec.budget
   if (tokens === null) return ''
@@ -197,7 +195,7 @@ interface End {
   readonly why: string
 }
 
-/** The end of a run that follows from its ended turn, whether it is paused or not; null: the run goes on. `now`: ms. */
+/** The end of a run that follows from its ended turn, even if the run is paused; null: the run continues. `now`: ms. */
 export function endAfterTurn(state: AgentState, activity: Observation, now: number): End | null {
   const recovery = recoveryOf(state.machine)
   if (recovery !== null) return endAfterWarning(state, activity, recovery, now)
@@ -212,7 +210,7 @@ export function endAfterTurn(state: AgentState, activity: Observation, now: numb
   return { code: 'MODEL_FAILED', why: `${why}; fork the run to go on` }
 }
 
-/** Only a malformed completion may be corrected, and only while turns and grace time last. */
+/** After the warning, only a malformed completion may be corrected, and only while turns and grace time remain. */
 function endAfterWarning(
   state: AgentState,
   { outcome, calls }: Observation,
@@ -233,7 +231,7 @@ function endAfterWarning(
     : { code: 'RECOVERY_FAILED', why: 'Recovery failed: complete_task was malformed in the last turn' }
 }
 
-/** In recovery the grace time bounds the model call and the completion too. */
+/** In recovery, the grace time also bounds the model call and the completion. */
 function failedByGrace(d: DecisionBuilder): boolean {
   if (!graceIsOver(d.state, d.context.now)) return false
   settleOpen(d, 'TIMEOUT', 'the grace time has passed', true)
@@ -242,9 +240,8 @@ function failedByGrace(d: DecisionBuilder): boolean {
 }
 
 /**
- * Ends what is open. `force`: attempts at work too, whose outcome is then unknown where they may have had an effect, and
- * without the version of files that is still owed.
- * Says whether everything has ended.
+ * Ends everything that is open. Returns whether all has ended. `force` also ends running attempts, whose outcome is
+ * then unknown if they may have had an effect, and does not wait for the version of the files.
  */
 export function settleOpen(
   d: DecisionBuilder,
@@ -264,8 +261,8 @@ function settleModel(d: DecisionBuilder): void {
 }
 
 /**
- * A requested cancel: what has not begun ends at once, what is at work is waited for until the deadline, then the run
- * ends. Called for drivers, and for any request while no effect is at work.
+ * Settles a requested cancel. Calls that have not begun end at once; running calls may finish until the deadline; then
+ * the run ends. Called for drivers, and for any request while no effect is running.
  */
 export function settleCancel(d: DecisionBuilder): boolean {
   const { cancel } = d.state

@@ -5,9 +5,9 @@ import type { DecisionBuilder } from './decision-builder.ts'
 import { failCall } from './endings.ts'
 import type { CallOfRecord, LeaveRecord, RecordedOfCall } from './record-commands.ts'
 
-// A fork that takes recorded outcomes (seed 000, 5.9): the decisions on them.
+// Decisions of a fork that copies recorded outcomes (seed 000, 5.9).
 
-/** A planned call with where the record has its outcome: that of the same call, which was judged alike. */
+/** Adds the place of the recorded outcome to a planned call, if the recorded call has the same tool and arguments. */
 export function withRecord(planned: PlannedCall, found: RecordedOfCall | null): PlannedCall {
   if (found === null || planned.refused !== undefined) return planned
   if (found.toolName !== planned.toolName || found.argumentsHash !== planned.argumentsHash) return planned
@@ -18,9 +18,9 @@ export function withRecord(planned: PlannedCall, found: RecordedOfCall | null): 
 }
 
 /**
- * Takes up a planned call while the record is followed; false: it begins as any other call. Outcomes are taken one at a time,
- * in the order of the record, because each puts files back. The first call without one is where the record is left, once
- * nothing is being put back any more.
+ * Starts a planned call from the record; false: the call begins normally. Outcomes are copied one at a time in recorded
+ * order, because each restores files. At the first call without an outcome, once no copy is running, the fork stops
+ * following the record.
  */
 export function beginsFromRecord(d: DecisionBuilder, call: Call): boolean {
   const calls = callsOf(d.state)
@@ -53,7 +53,7 @@ export function beginsFromRecord(d: DecisionBuilder, call: Call): boolean {
   return true
 }
 
-/** Ends a call as the record says, with the files that it left. */
+/** Ends a call with the recorded outcome and the files after it. */
 export function endFromRecord(d: DecisionBuilder, call: Call, fact: CallOfRecord): void {
   const { end, attached, durationMs, place, tree, artifacts } = fact
   for (const artifact of artifacts) d.emit('artifact_registered', { artifact }, { toolCallId: call.id })
@@ -71,7 +71,7 @@ export function leaveRecord(d: DecisionBuilder, { reason, toolCallId = null, dif
   d.emit('reuse_ended', { reason, differs: [...differs], ...compared }, toolCallId === null ? {} : { toolCallId })
 }
 
-/** A call that was begun to take its outcome, and cannot take it, is not performed in its place: no person approved that. */
+/** A call whose recorded outcome cannot be copied fails. It does not run instead, because no person approved that. */
 export function decideLeave(d: DecisionBuilder, fact: LeaveRecord): void {
   if (!followsRecord(d.state) || d.state.turn !== fact.turn) return
   const { toolCallId } = fact

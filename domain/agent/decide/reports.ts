@@ -5,10 +5,7 @@ import { isFinished } from '../state/state.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
 import { lastingTurn } from './endings.ts'
 
-/**
- * The last word of every decision of a child: it reports its end in the append that ends it, and afterwards each change of
- * what it and everything below it have taken.
- */
+/** Reports the end of a child in the append that ends it; later appends report each change of its total usage. */
 export function report(d: DecisionBuilder): void {
   if (d.drafts.length === 0) return
   const { state } = d
@@ -22,7 +19,7 @@ export function report(d: DecisionBuilder): void {
 
 type End = Omit<BodyOf<'end_reported'>, 'report'>
 
-/** The end, from the event of this decision that made it. */
+/** The end, from the event of this decision that ended the run. */
 function endOf({ drafts }: DecisionBuilder): End {
   for (const { event } of drafts) {
     if (event.type === 'completion') {

@@ -3,9 +3,9 @@ import { ModelError, ToolError } from '../../calls/errors.ts'
 import type { ModelFailure } from '../../calls/model-call.ts'
 import type { ToolFailure } from '../../calls/tool-call.ts'
 
-// Errors of tools and models come from outside: only a message, a well-formed code and boolean flags are read from them.
+// Tools and models throw foreign errors. Only message, well-formed code, boolean flags and retry delay are read.
 
-/** A tool's thrown error; one that is no ToolError, or has a code of the runtime, is EXECUTION_FAILED. */
+/** Converts a tool's error. An error that is not a ToolError, or has a reserved code, becomes EXECUTION_FAILED. */
 export function thrownByTool(error: unknown): ToolFailure {
   const { name, code, transient, beforeEffect } = membersOf(error)
   const named = name === 'ToolError' && isCode(code) && !RESERVED_CODES.has(code)
@@ -14,7 +14,7 @@ export function thrownByTool(error: unknown): ToolFailure {
   return named ? Object.assign(failure, { code }) : failure
 }
 
-/** A model's thrown error; one that is no ModelError is INVALID_RESPONSE, which is permanent. */
+/** Converts a model's thrown error. An error that is not a ModelError becomes INVALID_RESPONSE, which is permanent. */
 export function thrownByModel(error: unknown): ModelFailure {
   const { name, code, transient, retryAfterMs } = membersOf(error)
   const known = name === 'ModelError'
@@ -28,7 +28,7 @@ export function thrownByModel(error: unknown): ModelFailure {
 
 const isCode = (code: unknown): code is string => typeof code === 'string' && /^[A-Z][A-Z0-9_]{0,63}$/.test(code)
 
-/** Each is read once, and one that throws when it is looked at is none. */
+/** Each member is read once. A member that throws on access counts as undefined. */
 function membersOf(error: unknown): Record<(typeof MEMBERS)[number], unknown> {
   const of = attempt(() => error instanceof Error) ? (error as unknown as Record<string, unknown>) : {}
   return Object.fromEntries(MEMBERS.map((name) => [name, attempt(() => of[name])])) as ReturnType<typeof membersOf>
@@ -36,7 +36,6 @@ function membersOf(error: unknown): Record<(typeof MEMBERS)[number], unknown> {
 
 const MEMBERS = ['name', 'code', 'transient', 'beforeEffect', 'retryAfterMs'] as const
 
-/** The message of anything that was thrown. */
 export const messageOf = (error: unknown): string =>
   attempt(() => String(error instanceof Error ? error.message : error)) ?? 'it failed and cannot say how'
 

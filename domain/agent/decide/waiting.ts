@@ -4,16 +4,16 @@ import { asksForTurn } from '../state/family.ts'
 import { undecided } from '../state/loss-rules.ts'
 import { type AgentState, activityOf, type Call, callsOf, isFinished } from '../state/state.ts'
 
-/** One reason why an agent waits: for a person, or for its models to serve again. */
+/** A reason why an agent waits: for a person, or for a model to recover. */
 export interface Wait {
   readonly for: 'doubt' | 'approval' | 'pause' | 'model' | 'input'
-  /** The call that waits for the approval or the decision; null for the other reasons. */
+  /** The call that waits for the approval or decision; null for other reasons. */
   readonly toolCallId: string | null
 }
 
 /**
- * Everything that an agent waits for, the reason that a drive ends with first. A finished agent and an agent that is being
- * cancelled wait for nothing. The view `waiting` of the tables states the same in SQL.
+ * All reasons why an agent waits, the reason that ends a drive first. Empty for an agent that has finished or is being
+ * cancelled. The SQL view `waiting` must return the same.
  */
 export function waitsOf(state: AgentState): readonly Wait[] {
   if (isFinished(state) || state.cancel !== null) return []
@@ -33,7 +33,7 @@ export function waitsOf(state: AgentState): readonly Wait[] {
 
 const reason = (why: Wait['for'], holds: boolean): Wait[] => (holds ? [{ for: why, toolCallId: null }] : [])
 
-/** The reason that a drive ends with while the agent waits; null where an effect is at work, or the agent waits for nothing. */
+/** The reason why a drive ends while the agent waits; null: an effect is running, or the agent waits for nothing. */
 export function waitingFor(state: AgentState): Wait['for'] | null {
   if (state.unversioned !== null) return null
   const epoch = state.driver?.epoch
@@ -45,8 +45,8 @@ export function waitingFor(state: AgentState): Wait['for'] | null {
 }
 
 /**
- * Does the agent wait for other agents and for nothing else: for the ends of children, for answers to its requests, or for
- * its parent's answer to a request for budget? A drive has nothing to do then until a courier delivers.
+ * Whether the agent waits only for other agents: for ends of children, answers to its requests, or its parent's budget.
+ * A drive then has nothing to do until the courier delivers.
  */
 export function waitsForAgents(state: AgentState): boolean {
   if (isFinished(state) || state.unversioned !== null) return false
@@ -58,7 +58,7 @@ export function waitsForAgents(state: AgentState): boolean {
   return state.cancel !== null || startable(state, callsOf(state)).length === 0
 }
 
-/** Stages of calls that have not begun: they may have to wait for the end of a child. */
+/** Stages of calls that have not begun; they may have to wait for the end of a child. */
 const HELD: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['at']>([
   ...(['planned', 'approved', 'resolved'] as const),
 ])

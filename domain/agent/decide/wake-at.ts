@@ -14,26 +14,25 @@ import {
 import { endAfterTurn } from './proceed.ts'
 
 /**
- * When a driver must look at the agent next, ms since the epoch: not after the state's own time where an effect is in flight
- * (whichever driver began it) or a decision is due, later where only time is waited for. Null: the agent waits for people, is
- * paused and owes nothing, or has finished.
+ * When a driver must look at the agent next, ms since the epoch. Not later than the state's own time if an effect is in
+ * flight (from any driver) or a decision is due; later if only time has to pass. Null: the agent waits for people, is
+ * paused with nothing due, or has finished.
  */
 export function wakeAt(state: AgentState): number | null {
-  // A courier is to deliver, also after the end.
+  // The courier must deliver, also after the end.
   return undelivered(state).length > 0 ? state.at : driverWakeAt(state)
 }
 
-/** The same for its driver alone, whatever a courier has to do. */
+/** {@link wakeAt} for the driver alone, without undelivered obligations. */
 export function driverWakeAt(state: AgentState): number | null {
   if (isFinished(state)) return null
   if (state.cancel !== null) return waitsForChildren(state) ? Math.max(state.at, state.cancel.deadlineAt) : state.at
-  // Nothing goes on before a person has said what became of the lost calls.
+  // A person must decide the lost calls before anything else proceeds.
   if (undecided(state).length > 0) return null
   const earliest = Math.min(ofActivity(state), graceEnd(state))
   return earliest === Number.POSITIVE_INFINITY ? null : earliest
 }
 
-/** Nothing but children is at work. */
 function waitsForChildren(state: AgentState): boolean {
   const open = callsOf(state).filter(({ stage }) => stage.at !== 'ended')
   return state.unversioned === null && open.length > 0 && open.every(({ stage }) => stage.at === 'child')
@@ -44,7 +43,7 @@ const NEVER = Number.POSITIVE_INFINITY
 function ofActivity(state: AgentState): number {
   if (state.unversioned !== null || state.compression.summarizing !== null) return state.at
   const activity = activityOf(state.machine)
-  // A pause holds the next turn back, and no end of the run.
+  // A pause delays the next turn, but not the end of the run.
   const unlessPaused = state.paused || asksForTurn(state) ? NEVER : state.at
   switch (activity?.status) {
     case undefined:
@@ -64,7 +63,7 @@ function ofModel({ at, paused }: AgentState, model: ModelStage): number {
   return model.at === 'backoff' ? model.until : at
 }
 
-/** A pause lets what runs, and what has been refused, end. */
+/** During a pause, running and refused calls still end. */
 function ofCalls(state: AgentState, calls: readonly Call[]): number {
   if (!state.paused && startable(state, calls).length > 0) return state.at
   return calls.reduce((earliest, call) => Math.min(earliest, ofCall(state, call)), NEVER)
@@ -87,7 +86,7 @@ function ofCall({ at }: AgentState, { stage, refused }: Call): number {
   }
 }
 
-/** In recovery the grace time ends whatever is waited for. */
+/** In recovery the grace time ends every wait. */
 function graceEnd({ machine, clock }: AgentState): number {
   const recovery = recoveryOf(machine)
   return recovery !== null && clock.running ? clock.countedTo + (recovery.deadlineAt - clock.workedMs) : NEVER

@@ -4,15 +4,15 @@ import { Milliseconds } from '../../log/time-span.ts'
 import { GATE_MS, GATES, ROLES } from './roles.ts'
 import { Limits, RoleDefinition } from './spec.ts'
 
-// A user's role as its file describes it (seed 000 section 7). The members of the seed's RoleDefinition keep
-// their names; the others are what a role may set beside them.
+// A user's role as its file describes it (seed 000 section 7). Members of the seed's RoleDefinition keep their names;
+// the others are optional additions.
 
 const builtIn = z.strictObject({
   after: z.string().min(1).describe('The phase that is left only when the gate holds'),
   check: z.enum(GATES).describe('A check of keepup'),
 })
 
-/** A gate that runs a command in the workspace and holds where the command ends with exit code 0. */
+/** A gate that runs a command in the workspace and passes on exit code 0. */
 export const CommandGate = z.strictObject({
   after: z.string().min(1).describe('The phase that is left only when the gate holds'),
   check: z
@@ -57,25 +57,24 @@ export const RoleFile = z
   .describe('A role of keepup')
 export type RoleFile = z.infer<typeof RoleFile>
 
-/** The role as a run records it. Its model and limits become those of the run. */
+/** The role as a run records it. Its model and limits go to the run's settings instead. */
 export const definitionOf = ({ $schema: _, model: __, limits: ___, ...role }: RoleFile): RoleDefinition =>
   RoleDefinition.parse(role)
 
-/** The names that a role may use. */
 export interface KnownNames {
   /** Tools, by the names that policies use. */
   readonly tools: readonly string[]
-  /** Configured MCP servers: their tools are known when they are connected. */
+  /** Configured MCP servers. Their tools are known only after connecting. */
   readonly servers: readonly string[]
 }
 
-/** A fault of a role: where it stands in the file, and what to do. */
+/** A fault of a role: its path in the file, and the remedy. */
 export interface RoleFault {
   readonly path: string
   readonly message: string
 }
 
-/** The faults of a role that its schema cannot see; empty: none. */
+/** The faults of a role that its schema cannot detect; empty: none. */
 export function roleFaults(role: RoleFile, known: KnownNames): RoleFault[] {
   const phases = role.phases.map(({ name }) => name)
   const faults: RoleFault[] = []

@@ -1,6 +1,6 @@
 import type { RoleDefinition } from './spec.ts'
 
-// RoleRegistry: the SOPs of seed 000 section 7, exactly as they stand there, as data.
+// RoleRegistry: the SOPs of seed 000 section 7, unchanged, as data.
 
 export const CODER_SOP: RoleDefinition = {
   name: 'Coder',
@@ -58,7 +58,7 @@ export const ARCHITECT_SOP: RoleDefinition = {
   maxReactLoop: 12,
 }
 
-/** Seed 000 gives only its name; its phases and its limit are ours. */
+/** Seed 000 gives only the name; phases and limit are our choice. */
 export const ANALYST_SOP: RoleDefinition = {
   name: 'Analyst',
   profile: 'Technical Analyst',
@@ -72,12 +72,11 @@ export const ANALYST_SOP: RoleDefinition = {
   maxReactLoop: 8,
 }
 
-// The seed's SOPs say nothing of documents. Each role may read them in the phase in which it gathers its material, as it reads
-// files there. Only the architect has a phase whose purpose is to write documents, so only it may write them, in that phase.
+// The seed's SOPs do not mention documents. Each role may read documents in the phase that gathers material. Only the
+// architect may write them, in the phase `document`.
 const READ_DOCUMENTS = ['list_documents', 'read_document']
 const WRITE_DOCUMENTS = [...READ_DOCUMENTS, 'create_document', 'edit_document']
 
-/** A role with more tools in some phases, by the names of the phases. */
 const withTools = (role: RoleDefinition, more: Readonly<Record<string, readonly string[]>>): RoleDefinition => ({
   ...role,
   phases: role.phases.map((phase) => ({
@@ -86,7 +85,7 @@ const withTools = (role: RoleDefinition, more: Readonly<Record<string, readonly 
   })),
 })
 
-/** The built-in roles, by the name that a request uses: the SOPs with the tools for documents. */
+/** The built-in roles by the name that a request uses: the SOPs plus tools for documents. */
 export const ROLES: Readonly<Record<string, RoleDefinition>> = {
   researcher: withTools(RESEARCHER_SOP, { analyze: READ_DOCUMENTS }),
   coder: withTools(CODER_SOP, { understand: READ_DOCUMENTS }),
@@ -95,8 +94,7 @@ export const ROLES: Readonly<Record<string, RoleDefinition>> = {
   analyst: withTools(ANALYST_SOP, { explore: READ_DOCUMENTS }),
 }
 
-/** The built-in checks that a quality gate may name. */
 export const GATES = ['tests_exist', 'tests_pass', 'diagram_exists'] as const
 
-/** The time limit of a gate's command that names none, in ms. */
+/** The default time limit of a gate's command, in ms. */
 export const GATE_MS = 600_000

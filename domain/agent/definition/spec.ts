@@ -4,18 +4,17 @@ import { WHOLE_REFERENCE } from '../../secrets/reference.ts'
 import { RoutingConfig } from '../routing/decision.ts'
 import { ToolSpec } from './tools.ts'
 
-// The interfaces of seed 000 section 5 under their own names, and what an agent is started with. All of it is recorded
-// once, in `agent_started`, so that a log explains itself.
+// The interfaces of seed 000 section 5 under their own names, and the spec of an agent. The whole spec is recorded
+// once, in `agent_started`, so that a log is self-contained.
 
-/** The default text of the final warning. */
 export const WARNING =
   'Final warning: {reason}. Call complete_task now, and nothing else, with the best summary of the work so far. ' +
   'You have {graceTurns} further turns to correct a malformed call.'
 
-/** The longest name of a context variable, in characters: it is a key of the tables, whose indexes take no long ones. */
+/** The longest name of a context variable, in characters. Table indexes on the name limit its length. */
 export const VARIABLE_NAME = 256
 
-/** Tokens and prices whose products are amounts that can be counted in nano-dollars. */
+/** Bounds that keep the products of tokens and prices within exact nano-dollar amounts. */
 const modelTokens = z.int().positive().max(100_000_000)
 const price = z.int().nonnegative().max(10_000_000_000_000)
 
@@ -37,7 +36,7 @@ export interface ToolExecutionContext {
   maxParallel: number
 }
 
-/** Seed 000, 5.12. Patterns are sources of regular expressions in configuration. */
+/** Seed 000, 5.12. In configuration, patterns are sources of regular expressions. */
 export interface SecurityPolicy {
   allowedTools: string[]
   deniedTools: string[]
@@ -56,12 +55,12 @@ export const Policy = z.strictObject({
   approvalTtlMs: Milliseconds.default(86_400_000),
   sandboxed: z.boolean().default(true),
   secretPatterns: z.array(z.string().min(1)).default([]),
-  /** Kinds of other agents that the run may delegate to; absent: none (CONTRACTS 13). */
+  /** Kinds of external agents that the run may delegate to; absent: none (CONTRACTS 13). */
   backends: z.array(z.string().min(1)).optional(),
 })
 export type Policy = z.infer<typeof Policy>
 
-/** Seed 000, 5.10. `backoffMs × backoffMultiplier^n`, at most `backoffCapMs`, plus recorded jitter. */
+/** Seed 000, 5.10. Delay: `backoffMs × backoffMultiplier^n`, at most `backoffCapMs`, plus recorded jitter. */
 export const ErrorRecoveryPolicy = z.strictObject({
   maxRetries: z.int().nonnegative().max(20).default(2),
   backoffMs: Delay.default(1000),
@@ -69,7 +68,7 @@ export const ErrorRecoveryPolicy = z.strictObject({
   backoffCapMs: Delay.default(10_000),
   retryableErrors: z.array(z.string().min(1)).default(['NETWORK', 'TIMEOUT', 'RATE_LIMITED', 'OVERLOADED']),
   /**
-   * How long a run waits for its models to come back, ms; 0 or absent: it ends after its retries. A run is started with
+   * How long a run waits for its models to recover, ms. 0 or absent: the run ends after its retries. New runs use
    * {@link MODEL_OUTAGE_MS} by default.
    */
   modelOutageMs: Delay.optional(),
@@ -85,13 +84,13 @@ export const ContextManagementConfig = z.strictObject({
 })
 export type ContextManagementConfig = z.infer<typeof ContextManagementConfig>
 
-/** The longest text of one source of knowledge, and how many sources a run may have. UTF-8 bytes. */
+/** The longest text of a knowledge source in UTF-8 bytes, and the most sources of a run. */
 export const KNOWLEDGE_BYTES = 65_536
 export const KNOWLEDGE_SOURCES = 32
 
 /**
- * Knowledge for agents of these roles in these phases; absent: of any (seed 000, 5.11.4). `name` tells sources apart. Of a
- * file, `text` is what it held when the run was started.
+ * Knowledge for agents of these roles in these phases; absent: any (seed 000, 5.11.4). `name` identifies the source.
+ * `text` of a file: its content when the run was started.
  */
 export const Knowledge = z.strictObject({
   kind: z.enum(['file', 'text']).default('text'),
@@ -102,24 +101,24 @@ export const Knowledge = z.strictObject({
 })
 export type Knowledge = z.infer<typeof Knowledge>
 
-/** The default of `modelOutageMs`. */
+/** The default of `modelOutageMs`, ms. */
 export const MODEL_OUTAGE_MS = 3_600_000
 
-/** `wallClockMs` counts only while a driver drives; null: no limit. */
+/** `wallClockMs` counts work time only; null: no limit. */
 export const Limits = z.strictObject({
   maxTurns: z.int().positive(),
   wallClockMs: Milliseconds.nullable(),
 })
 export type Limits = z.infer<typeof Limits>
 
-/** The run's own budget; null: none. Money in nano-dollars. */
+/** The run's own budget; null: no limit. Money in nano-dollars. */
 export const Budget = z.strictObject({
   tokens: z.int().positive().nullable(),
   nanoDollars: z.int().positive().nullable(),
 })
 export type Budget = z.infer<typeof Budget>
 
-/** Nano-dollars per million tokens, as of a date. */
+/** Nano-dollars per million tokens. `asOf`: the date of the prices. */
 export const Price = z.strictObject({
   asOf: z.string(),
   input: price,
@@ -137,18 +136,18 @@ export const ModelInfo = z.strictObject({
   maxOutputTokens: modelTokens,
   timeoutMs: Milliseconds,
   price: Price.nullable(),
-  /** The provider can be asked to answer with a call (`tool_choice`). */
+  /** Whether requests can force a tool call (`tool_choice`). */
   forcesCalls: z.boolean(),
-  /** False: it cannot call tools. */
+  /** False: the model cannot call tools. */
   tools: z.boolean().optional(),
-  /** True: it reads images. */
+  /** True: the model reads images. */
   vision: z.boolean().optional(),
   /** The rank for the policy `quality`, the highest first; absent: 0. */
   quality: z.int().nonnegative().max(1_000_000).optional(),
 })
 export type ModelInfo = z.infer<typeof ModelInfo>
 
-/** A gate of seed 000, section 7; with `argv` a command of the user's that must end with exit code 0 within `timeoutMs`. */
+/** A gate of seed 000, section 7. With `argv`: a user's command that must exit with code 0 within `timeoutMs`. */
 export const QualityGate = z.strictObject({
   after: z.string().min(1),
   check: z.string().min(1),
@@ -165,7 +164,7 @@ export const RoleDefinition = z.strictObject({
   phases: z.array(z.strictObject({ name: z.string().min(1), allowedTools: z.array(z.string().min(1)) })).min(1),
   qualityGates: z.array(QualityGate),
   maxReactLoop: z.int().positive(),
-  /** Commands that are safe to run again, as argv prefixes; the test command always is. */
+  /** Commands that are safe to run again, as argv prefixes. The test command always is. */
   idempotentCommands: z.array(z.array(z.string()).min(1)).optional(),
   /** Added to the system prompt. */
   prompt: z.string().min(1).optional(),
@@ -173,9 +172,9 @@ export const RoleDefinition = z.strictObject({
 export type RoleDefinition = z.infer<typeof RoleDefinition>
 
 /**
- * A secret that tools may be given, never its value: the reference stands for whatever the name holds when a tool is
- * performed, also where the value has been replaced since. `server`: only the tools of this server are given the value; absent:
- * only built-in tools are.
+ * A reference to a secret that tools may receive. The spec never contains the value. The value is looked up when a tool
+ * runs, so that a replaced value takes effect. `server`: only tools of this server receive the value; absent: only
+ * built-in tools.
  */
 export const GivenSecret = z.strictObject({
   name: z.string().min(1),
@@ -188,54 +187,54 @@ export type GivenSecret = z.infer<typeof GivenSecret>
 export const DELEGABLE = ['researcher', 'coder', 'reviewer', 'analyst'] as const
 export type DelegableRole = (typeof DELEGABLE)[number]
 
-/** The limits of a run's tree, as a start names them. */
+/** The limits of a run's tree in a start request. */
 export const TreeLimits = z.strictObject({
   maxDepth: z.int().nonnegative().max(10).default(3),
   agents: z.int().positive().max(100).default(100),
 })
 export type TreeLimits = z.infer<typeof TreeLimits>
 
-/** The rights of an agent that need no approval of each call. */
+/** Rights of an external agent that need no approval per call. */
 export const Rights = z.strictObject({
-  /** Read files of its folder. */
+  /** Read files in its folder. */
   read: z.boolean(),
-  /** Change files of its folder. */
+  /** Change files in its folder. */
   write: z.boolean(),
   commands: z.boolean(),
-  /** Reach files outside of its folder, and the network, with what it runs. */
+  /** Access files outside its folder, and the network, through the commands it runs. */
   outside: z.boolean(),
 })
 export type Rights = z.infer<typeof Rights>
 
-/** Another agent that children of a role are given to, with what is known of it at the start of the run. */
+/** The external agent that runs the children of a role, with its properties at the start of the run. */
 export const RoleBackend = z.strictObject({
   kind: z.string().min(1),
   capabilities: z.array(z.string().min(1)),
-  /** The ways to start it: what it may do then, and the extensions that say so. */
+  /** The ways to start it: the granted rights, and the extensions that declare them. */
   levels: z.array(z.strictObject({ grants: Rights, extensions: z.record(z.string(), z.json()) })),
-  /** Its model, where the settings name one. */
+  /** Its model, if the settings name one. */
   model: z.string().min(1).optional(),
-  /** Of that model. */
+  /** The price of that model. */
   price: Price.optional(),
-  /** It reaches keepup's own tools while it runs. */
+  /** The agent can call keepup's own tools while it runs. */
   takesTools: z.literal(true).optional(),
 })
 export type RoleBackend = z.infer<typeof RoleBackend>
 
 /**
- * Delegation in force. `maxDepth`: the depth of the deepest agent; the root has depth 0. `agents`: how many agents this one
- * and everything below it may be, itself included. `roles`: the definitions that children are started with.
+ * Delegation in force. `maxDepth`: depth of the deepest agent; the root has depth 0. `agents`: the most agents in this
+ * subtree, including this one. `roles`: the role definitions of children.
  */
 export const Delegation = z.strictObject({
   maxDepth: z.int().nonnegative().default(3),
   agents: z.int().positive().default(100),
   roles: z.partialRecord(z.enum(DELEGABLE), RoleDefinition),
-  /** Roles whose children are other agents. The policy grants their kinds. */
+  /** Roles whose children are external agents. The policy must grant their kinds. */
   backends: z.partialRecord(z.enum(DELEGABLE), RoleBackend).optional(),
 })
 export type Delegation = z.infer<typeof Delegation>
 
-/** The definition that an agent is started with: everything in force, resolved, with no default left open. */
+/** The definition that an agent starts with: all settings in force, with defaults resolved. */
 export const AgentSpec = z.strictObject({
   role: RoleDefinition.nullable(),
   policy: Policy,
@@ -250,7 +249,7 @@ export const AgentSpec = z.strictObject({
     known: z.array(ModelInfo).min(1),
     /** Absent: the run names its model. */
     routing: RoutingConfig.optional(),
-    /** Answers to the same request may come from the request cache. */
+    /** Equal requests may be answered from the request cache. */
     cache: z.literal(true).optional(),
   }),
   tools: z.array(ToolSpec),
@@ -265,7 +264,7 @@ export const AgentSpec = z.strictObject({
   /** Added to the system prompt. */
   instructions: z.string().optional(),
   knowledge: z.array(Knowledge).max(KNOWLEDGE_SOURCES).optional(),
-  /** The program that wrote this. */
+  /** The build of the program that wrote the spec. */
   build: z.string(),
 })
 export type AgentSpec = z.infer<typeof AgentSpec>

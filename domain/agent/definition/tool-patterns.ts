@@ -1,11 +1,10 @@
-// Patterns of tool names, as policies, roles and delegations write them: `tool`, `server:*` and `*`.
+// Patterns of tool names in policies, roles and delegations: `tool`, `server:*` and `*`.
 
 const ALIASES: Readonly<Record<string, string>> = { file_write: 'write_file' }
 
-/** The name that the log uses for a tool that a policy may name otherwise. */
+/** The canonical name of a tool; policies may use an alias. */
 export const canonicalTool = (name: string): string => ALIASES[name] ?? name
 
-/** Does a pattern cover a tool? */
 export function matches(pattern: string, toolName: string): boolean {
   const canonical = canonicalTool(pattern)
   if (canonical === '*') return true
@@ -15,9 +14,9 @@ export function matches(pattern: string, toolName: string): boolean {
 export const covers = (patterns: readonly string[], toolName: string): boolean =>
   patterns.some((pattern) => matches(pattern, toolName))
 
-/** Tools that wait for a person in interactive mode: they change what other people work with. */
+/** Tools that need approval in interactive mode, because they change what other people work with. */
 const SENSITIVE: readonly string[] = ['write_file', 'run_command', 'create_document', 'edit_document']
 
-/** Does this mode ask a person before each call of the tool, whatever the policy names? */
+/** Whether this mode asks a person before each call of the tool, regardless of the policy's lists. */
 export const asksInMode = (mode: 'interactive' | 'batch', toolName: string): boolean =>
   mode === 'interactive' && SENSITIVE.includes(toolName)

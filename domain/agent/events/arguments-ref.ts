@@ -3,15 +3,15 @@ import { askedName, UNKNOWN_TOOL } from '../definition/tools.ts'
 import { type Block, callArguments } from './content.ts'
 import type { ArgumentsRef } from './event-parts.ts'
 
-// A call's arguments are stored once, in the model's answer. Readers of events get them beside the call as well.
+// The log stores a call's arguments once, in the model's answer. Queries also return them with the events of the call.
 
-/** Whether readers find more in an event of this type than its body says. */
+/** Whether {@link withArguments} adds members to an event of this type. */
 export const showsArguments = (type: string): boolean => type === 'tool_call_start' || type === 'context_set'
 
 /**
- * The body of an event as readers see it: a `tool_call_start` with its `arguments`, with the `secrets` to which they refer
- * where there are any, and with the name that the model wrote for a tool that does not exist; a `context_set` with its
- * `value`. `answer`: the body that the event's `argumentsRef` points to; null: erased.
+ * The body of an event with its arguments resolved. A `tool_call_start` gets `arguments`, `secrets` (the secrets that
+ * the arguments refer to, if any) and, for an unknown tool, the name that the model wrote. A `context_set` gets
+ * `value`. `answer`: the body that the event's `argumentsRef` points to; null after its erasure.
  */
 export function withArguments(type: string, body: JsonObject, answer: JsonObject | null): JsonObject {
   if (typeof body.askedName === 'string') return { ...body, toolName: body.askedName }

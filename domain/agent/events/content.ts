@@ -7,22 +7,21 @@ import { MAX_ARGUMENT_BYTES, MAX_ARGUMENT_DEPTH, MAX_ARGUMENT_VALUES } from './a
 
 export { Block, type Message, Usage } from '../../calls/content.ts'
 
-/** A tool call as the model asked for it. */
 export interface RequestedCall {
   /** Index of the block in the content. */
   readonly block: number
   readonly providerId: string
   readonly name: string
-  /** Null: the arguments are no JSON object of which readers make the same, or beyond the bounds of an answer. */
+  /** Null: the arguments are not a JSON object that every reader parses alike, or exceed the bounds of an answer. */
   readonly arguments: JsonObject | null
-  /** Which bound they are beyond, as a sentence; absent: none. */
+  /** The exceeded bound, as a sentence; absent: none. */
   readonly beyond?: string
 }
 
-/** Cache of the values read from content, which never changes: reading megabytes of arguments takes long. */
+/** Calls by content. Content is immutable, and reading megabytes of arguments is slow. */
 const read = new WeakMap<readonly Block[], readonly RequestedCall[]>()
 
-/** The calls in some content, in order. The same content is read once. */
+/** The tool calls of an answer's content, in order. Cached per content array. */
 export function requestedCalls(content: readonly Block[]): readonly RequestedCall[] {
   const known = read.get(content)
   if (known !== undefined) return known
@@ -33,7 +32,7 @@ export function requestedCalls(content: readonly Block[]): readonly RequestedCal
   }
 }
 
-/** {@link requestedCalls} in steps, one for each call, so that a caller may let others run between them. */
+/** {@link requestedCalls} in steps, one per call, so that the caller can yield to the event loop between steps. */
 export function* readCalls(content: readonly Block[]): Generator<undefined, readonly RequestedCall[]> {
   const calls: RequestedCall[] = []
   let values = 0
@@ -55,7 +54,7 @@ export function* readCalls(content: readonly Block[]): Generator<undefined, read
   return calls
 }
 
-/** The arguments of a block as text, and its size; empty where they are nothing that could be written as JSON. */
+/** The arguments of a block as text, and the size of that text; empty if the arguments cannot be written as JSON. */
 function argumentText(block: Block): { text: string; size: JsonSize } {
   const raw = 'input_text' in block ? block.input_text : isTame(block.input) ? JSON.stringify(block.input) : ''
   const text = typeof raw === 'string' ? raw : ''
@@ -70,7 +69,7 @@ function beyondBounds(text: string, { depth }: JsonSize, values: number): string
   return null
 }
 
-/** The text of some content: its text blocks, joined. */
+/** The text blocks, joined by newlines. */
 export function textOf(content: readonly Block[]): string {
   return content
     .filter((b) => b.type === 'text' && typeof b.text === 'string')
@@ -80,9 +79,10 @@ export function textOf(content: readonly Block[]): string {
 }
 
 /**
- * The argument object of a `tool_use` block; null where it is none, has a key twice, is nested too deep to be handled safely,
- * or holds more values than an answer may: no call ran with such arguments, and parsing them at every turn takes long. Reads
- * what is stored: the other bounds of new answers ({@link requestedCalls}) do not hold here.
+ * The argument object of a stored `tool_use` block. Null if the arguments are not an object, contain a duplicate key,
+ * are nested deeper than {@link MAX_DEPTH}, or contain more values than an answer may: no call ran with those
+ * arguments, and parsing them every turn is slow. The other bounds of new answers ({@link requestedCalls}) do not
+ * apply.
  */
 export function callArguments(block: Block): JsonObject | null {
   const raw = block.input_text
@@ -90,33 +90,30 @@ export function callArguments(block: Block): JsonObject | null {
   return size !== null && size.values > MAX_ARGUMENT_VALUES ? null : objectOf(block, size)
 }
 
-/** `size`: that of the text that stands instead of the object. */
+/** `size`: of `input_text`; null if the block has none. */
 function objectOf(block: Block, size: JsonSize | null): JsonObject | null {
   const raw: Json | undefined = 'input_text' in block ? parse(block.input_text as Json, size) : block.input
   const object = raw !== null && typeof raw === 'object' && !Array.isArray(raw) ? (raw as JsonObject) : null
   return object !== null && isTame(object) ? object : null
 }
 
-/** JSON of models and tools may be nested so deep; arguments of calls lie in their blocks. */
+/** Nesting levels that JSON from models and tools may have. Arguments are nested inside their blocks. */
 export const MAX_DEPTH = 128
 
-/**
- * Has the value only finite numbers (JSON text may contain 1e999), and no more than `depth` levels, so that recursion
- * over it is safe?
- */
+/** Whether all numbers are finite (JSON text may contain 1e999) and recursion is safe (at most `depth` levels). */
 export function isTame(value: unknown, depth = MAX_DEPTH): boolean {
   if (typeof value === 'number') return Number.isFinite(value)
   if (value === null || typeof value !== 'object') return SCALARS.has(typeof value)
   return depth > 0 && Object.values(value).every((member) => isTame(member, depth - 1))
 }
-/** A member that is undefined is not written. */
+/** `undefined` members are allowed, because JSON.stringify omits them. */
 const SCALARS: ReadonlySet<string> = new Set(['string', 'boolean', 'object', 'undefined'])
 
 function parse(text: Json, size: JsonSize | null): Json {
   if (typeof text !== 'string' || size === null) return null
   if (text.trim() === '') return {}
-  // Parsing what is nested very deep takes more than its length.
+  // Parsing deeply nested text needs more time and memory than its length suggests.
   if (size.depth > MAX_DEPTH) return null
-  // A key that stands twice says two things, of which a parser hides one.
+  // JSON.parse would silently drop one value of a duplicate key.
   return jsonFault(text) === null ? (JSON.parse(text) as Json) : null
 }

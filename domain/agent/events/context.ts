@@ -3,15 +3,15 @@ import { ContextManagementConfig } from '../definition/spec.ts'
 import { Segment, TurnRange } from '../window/segment.ts'
 import { count, Failure, Hash, text } from './event-parts.ts'
 
-// Events of context compression and knowledge (seed 000, 5.11). These shapes are the storage format too (see events.ts).
+// Events of context compression and knowledge (seed 000, 5.11). These shapes are the storage format (see events.ts).
 
-/** Where knowledge comes from. `name`: of the file, or as the text was called. */
+/** The source of a knowledge item. `name`: the file's name, or the label of the text. */
 export const KnowledgeSource = z.strictObject({ kind: z.enum(['file', 'text', 'memory']), name: z.string().min(1) })
 
 export const contextEvents = {
   /**
-   * How the following requests show the messages so far. `strategy`: what was done, which is `truncate` where no summary
-   * could be had. `tokens`: as estimated before and after, with the limit they were measured against.
+   * Determines how later requests show the messages so far. `strategy`: the strategy used; `truncate` if no summary
+   * could be made. `tokens`: estimates before and after, with the limit they were compared to.
    */
   context_compressed: z.strictObject({
     reason: z.enum(['threshold', 'expanded']),
@@ -19,14 +19,11 @@ export const contextEvents = {
     segments: z.array(Segment).min(1),
     tokens: z.strictObject({ before: count, after: count, limit: count }),
   }),
-  /** A person asks for hidden turns: the next request shows them. Absent: all of them. */
+  /** A person asks for hidden turns; the next request shows them. Absent: all hidden turns. */
   context_expanded: z.strictObject({ turns: TurnRange.optional() }),
-  /** The attempt to have a summary made brought none: it failed, or its answer cannot be used. */
+  /** An attempt to summarize failed, or its answer is unusable. */
   summary_failed: z.strictObject({ attempt: z.int().positive(), error: Failure }),
-  /**
-   * Knowledge that the following requests hold, by source and SHA-256 of the text. `text` stands here where the spec does not
-   * hold it.
-   */
+  /** Knowledge in later requests, by source and SHA-256 of the text. `text`: absent if the spec contains it. */
   knowledge_added: z.strictObject({
     items: z.array(z.strictObject({ source: KnowledgeSource, hash: Hash, text: text.optional() })),
   }),

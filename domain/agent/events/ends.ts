@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { count, text } from './event-parts.ts'
 import { Place } from './reuse.ts'
 
-// How a run ends: by recovery, by completion, or by an error (CONTRACTS 1, 2). A failed model attempt is an error too.
+// Events that end a run: recovery, completion and error (CONTRACTS 1, 2). A failed model attempt is also an `error`.
 
 export const endEvents = {
   recovery: z.discriminatedUnion('phase', [
@@ -24,21 +24,23 @@ export const endEvents = {
     unmetGates: z.array(text),
     unreadInput: count,
   }),
-  /** `recoverable`: a model attempt failed; else the run ended in ERROR with this code. */
+  /** `recoverable`: a model attempt failed. Otherwise the run ended in ERROR with this code. */
   error: z.strictObject({
     error: text,
     code: text,
     recoverable: z.boolean(),
     attempt: z.int().positive().optional(),
     delayMs: count.optional(),
-    /** Every model that may serve has failed: the run waits for one to come back, and its time stands still. */
+    /**
+     * Every model that may serve has failed. The run waits for one to recover; the wait does not count as work time.
+     */
     outage: z.literal(true).optional(),
-    /** The provider asked for the wait: the run's time stands still meanwhile. */
+    /** The provider asked for the delay, which does not count as work time. */
     limited: z.literal(true).optional(),
     partialOutput: text.optional(),
-    /** Gates of the role that a run which ended in ERROR had not passed. */
+    /** Gates of the role that the run had not passed when it ended in ERROR. */
     unmetGates: z.array(text).optional(),
-    /** The failed attempt was taken from the record. */
+    /** The recorded failure that this one was copied from. */
     reused: Place.optional(),
   }),
 } as const

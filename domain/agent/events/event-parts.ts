@@ -3,21 +3,21 @@ import { Cipher } from '../../log/envelope.ts'
 import { Effect } from '../definition/tools.ts'
 import { Purpose } from '../routing/decision.ts'
 
-// Parts of the bodies of events. These shapes are the storage format too (see events.ts).
+// Parts of event bodies. These shapes are the storage format (see events.ts).
 
-/** Parsed JSON text is JSON: bodies are checked as they were parsed, so that only its absence can be wrong. */
+/** Any JSON value. Bodies are validated after JSON.parse, so only a missing value is invalid. */
 export const Json = z.unknown().refine((value) => value !== undefined, 'expected a value') as unknown as z.ZodType<
   z.infer<ReturnType<typeof z.json>>
 >
 export const text = z.string()
 export const count = z.int().nonnegative()
-/** A SHA-256, lower-case hex. */
+/** A SHA-256 in lower-case hex. */
 export const Hash = z.string().regex(/^[0-9a-f]{64}$/)
-/** An instant, ISO 8601 with milliseconds. */
+/** An instant in ISO 8601 with milliseconds. */
 export const Instant = z.iso.datetime({ precision: 3 })
 /**
- * 16 random bytes, lower-case hex, that every hash of a call's arguments begins with: what was erased is not confirmed by a
- * guess. Absent: they were erased with what stood beside them.
+ * 16 random bytes in lower-case hex. Every hash of a call's arguments starts with them, so that a guess cannot confirm
+ * erased arguments. Absent: erased with the body that contained them.
  */
 export const argumentsSalt = z
   .string()
@@ -25,13 +25,10 @@ export const argumentsSalt = z
   .optional()
 export { Purpose }
 
-/** A failure as events carry it. */
 export const Failure = z.strictObject({ code: z.string().min(1), message: text, rule: text.optional() })
 export type Failure = z.infer<typeof Failure>
 
-/**
- * A call's arguments, which are stored once: block `block` of the model's answer at `revision` of the same stream.
- */
+/** The place of a call's arguments: block `block` of the model's answer at `revision` of the same stream. */
 export const ArgumentsRef = z.strictObject({ revision: count, block: count })
 export type ArgumentsRef = z.infer<typeof ArgumentsRef>
 
@@ -40,45 +37,45 @@ export const Artifact = z.strictObject({
   type: z.enum(['file', 'plan', 'report', 'diagram']),
   title: text.optional(),
   path: text.optional(),
-  /** Its content is that of item `item` of the `artifacts` in these arguments. */
+  /** The content is that of item `item` of the `artifacts` in these arguments. */
   argumentsRef: ArgumentsRef.extend({ item: count }).optional(),
   hash: text.optional(),
   size: count.optional(),
   mimeType: text.optional(),
-  /** Named by the agent, but no such file was there. */
+  /** The agent named the file, but it did not exist. */
   claimed: z.literal(true).optional(),
 })
 export type Artifact = z.infer<typeof Artifact>
 
-/** A requested call as it was judged when the model's answer came in; the arguments are in that answer's block. */
+/** A requested call, judged when the model's answer arrived. Its arguments are in that answer's block. */
 export const PlannedCall = z.strictObject({
   block: count,
   toolName: text,
-  /** The name that the model wrote, where there is no such tool. */
+  /** The name that the model wrote; present only for an unknown tool. */
   askedName: text.optional(),
   argumentsHash: Hash,
   /** Real workspace paths that the call touches, for grouping. */
   reads: z.array(text),
   writes: z.array(text),
   effect: Effect,
-  /** Set where the call must not run. */
+  /** Why the call must not run; absent: it may run. */
   refused: Failure.optional(),
-  /** The run's secrets to which its arguments refer, for which the tool is given the values. Absent where there are none. */
+  /** The run's secrets that the arguments refer to; the tool receives their values. Absent: none. */
   secrets: z
     .array(z.strictObject({ name: text, reference: text }))
     .min(1)
     .optional(),
-  /** The event of the record that its outcome is taken from, as long as the record is followed. */
+  /** The recorded event that supplies the outcome while the run follows the record. */
   recorded: z.strictObject({ stream: z.string().min(1), revision: count }).optional(),
-  /** The permission that lifts the policy's refusal of it: the call that had asked for it. */
+  /** The permission that lifts the policy's refusal: the id of the call that asked for it. */
   permission: text.optional(),
 })
 export type PlannedCall = z.infer<typeof PlannedCall>
 
 /**
- * A whole result that lies in the blob store, as UTF-8 text. `hash`: SHA-256 over the salt (16 bytes, hex) and the text,
- * which with the run id is its address; `size` in bytes; `head` and `tail`: its beginning and end, for lists.
- * `cipher`: the stored bytes are enciphered so; `hash` and `size` are of the bytes as stored.
+ * A whole result in the blob store, as UTF-8 text. `hash`: SHA-256 over the salt (16 bytes, hex) and the text; with the
+ * run id it is the blob's address. `size`: in bytes. `head` and `tail`: the beginning and end of the text, for lists.
+ * `cipher`: how the stored bytes are encrypted; if present, `hash` and `size` describe the encrypted bytes.
  */
 export const Attachment = z.strictObject({
   hash: Hash,
@@ -90,7 +87,7 @@ export const Attachment = z.strictObject({
 })
 export type Attachment = z.infer<typeof Attachment>
 
-/** How an attempt of a call ended: with its result, or with what failed. `attachment`: `result` is only a part of it. */
+/** The end of an attempt of a call: a result or an error. With `attachment`, `result` is only a part of the result. */
 export const outcome = {
   toolName: text,
   success: z.boolean(),
@@ -101,12 +98,12 @@ export const outcome = {
   error: Failure.optional(),
 }
 type Outcome = { success: boolean; result?: unknown; attachment?: unknown; error?: unknown }
-/** A refinement: one of the two, and nothing of the other. */
+/** Refinement: a success has a result and no error; a failure has an error, no result and no attachment. */
 export const oneOutcome = [
   ({ success, result, attachment, error }: Outcome) =>
     (result !== undefined) === success && (error === undefined) === success && (success || attachment === undefined),
   'expected a result where it succeeded, and else an error',
 ] as const
 
-/** Where a requested call's path arguments really lead, resolved when the answer came in. */
+/** By path argument: the real path it resolves to, or why it is refused. Resolved when the model's answer arrived. */
 export type ResolvedPaths = Readonly<Record<string, string | Failure>>

@@ -35,7 +35,7 @@ import { restoreEvents } from './restores.ts'
 import { Place, ReusedAnswer, reuseEvents } from './reuse.ts'
 import { born, treeEvents } from './tree.ts'
 
-// These names and shapes are the storage format. A change of a shape is a new version and an upcaster, never an edit.
+// These names and shapes are the storage format. To change a shape, add a version and an upcaster; never edit it.
 
 export { ArgumentsRef, Artifact, Attachment, Failure, PlannedCall }
 
@@ -51,14 +51,14 @@ export const bodies = {
     build: text,
   }),
   user_input: z.strictObject({ text: z.string().min(1) }),
-  /** `unread`: how many inputs are read at this turn's start. */
+  /** `unread`: the number of inputs that this turn reads. */
   turn_start: z.strictObject({ unread: count }),
   model_routed: RoutingDecision,
-  /** The system prompt of the following requests. */
+  /** The system prompt of later requests. */
   prompt_set: z.strictObject({ system: text }),
   /**
-   * The tools of the following requests, by name, in order; `agent_started` defines them. `choice`: a call is required
-   * (`any`), this one is, or none (`auto`). `parallel`: one answer may hold several calls.
+   * The tools of later requests by name, in order; `agent_started` defines them. `choice`: `any` requires a call, a
+   * name requires a call of that tool, `auto` requires none. `parallel`: one answer may contain several calls.
    */
   tools_changed: z.strictObject({
     offered: z.array(z.string().min(1)),
@@ -66,9 +66,9 @@ export const bodies = {
     parallel: z.boolean(),
   }),
   /**
-   * The intent of a model call. The request is not stored: it is assembled again from the state at `revision` and the
-   * messages up to there. `prompt` and `tools`: revisions of the `prompt_set` and `tools_changed` in force. `inputs`:
-   * SHA-256 over all inputs of the assembler (domain/agent/window/request.ts).
+   * The intent of a model call. The request is not stored: the runtime reassembles it from the state and messages at
+   * `revision`. `prompt` and `tools`: revisions of the `prompt_set` and `tools_changed` in force. `inputs`: SHA-256
+   * over all inputs of the assembler (domain/agent/window/request.ts).
    */
   model_call_start: z.strictObject({
     attempt: z.int().positive(),
@@ -80,7 +80,7 @@ export const bodies = {
       prompt: count,
       tools: count,
       inputs: Hash,
-      /** The parts that a summary is made of; absent for turns, which show the segments in force. */
+      /** The segments to summarize. Absent for turns, which show the segments in force. */
       segments: z.array(CutSegment).optional(),
     }),
     estimate: z.strictObject({ input: count, maxOutput: count, nanoDollars: count.nullable() }),
@@ -97,23 +97,25 @@ export const bodies = {
     servedBy: text,
     requestId: text.optional(),
     calls: z.array(PlannedCall),
-    /** The bound at which the answer was cut off; absent: it is whole, or the provider cut it. */
+    /** The bound at which the answer was cut off. Absent: the answer is complete, or the provider cut it. */
     cut: z.enum(CUTS).optional(),
-    /** From the request cache: what it took when the provider gave it. `usage`, which is billed, is 0 then. */
+    /**
+     * The answer came from the request cache: the usage of the original answer. `usage`, which is billed, is then 0.
+     */
     cached: Usage.optional(),
-    /** Taken from the record: no provider was asked, and `usage` is 0. */
+    /** The answer was copied from the record; no provider was asked, and `usage` is 0. */
     reused: ReusedAnswer.optional(),
   }),
-  /** Not made: the rate limit of the provider's key holds it back. The run's time stands still meanwhile. */
+  /** The rate limit of the provider's key delays the attempt. The delay does not count as work time. */
   model_held: z.strictObject({ attempt: z.int().positive(), delayMs: count }),
-  /** An attempt whose driver died: its tokens are estimated and in doubt on the bill. */
+  /** The driver of the attempt died. Its usage is an estimate and uncertain on the bill. */
   model_attempt_lost: z.strictObject({
     attempt: z.int().positive(),
     purpose: Purpose,
     usage: Usage,
     nanoDollars: count.nullable(),
   }),
-  /** The provider's answer to an attempt that had been given up: its usage takes the place of the estimate. */
+  /** The provider's answer to an abandoned attempt. Its usage replaces the estimate. */
   model_late: z.strictObject({
     attempt: z.int().positive(),
     purpose: Purpose,
@@ -122,7 +124,7 @@ export const bodies = {
     servedBy: text,
     requestId: text.optional(),
   }),
-  /** `intent`: nothing is awaited, the call runs now. `index`: its place among the planned calls of the answer. */
+  /** `intent`: no approval is needed; the call runs now. `index`: among the planned calls of the answer. */
   tool_call_start: z.strictObject({
     toolName: text,
     index: count,
@@ -131,14 +133,17 @@ export const bodies = {
     attempt: z.int().positive(),
     effect: Effect,
     intent: z.boolean(),
-    /** Its outcome is taken from the record. */
+    /** The outcome is copied from the record. */
     reused: z.literal(true).optional(),
-    /** The permission that lifts the policy's refusal of it: the call that had asked for it. */
+    /** The permission that lifts the policy's refusal: the id of the call that asked for it. */
     permission: text.optional(),
   }),
   /** The intent of a call that had to wait for an approval. */
   tool_call_intent: z.strictObject({ attempt: z.int().positive() }),
-  /** `lost`: the driver of the attempt before is gone, so it is none that failed; else `signature` is of its failure. */
+  /**
+   * `lost`: the driver of the previous attempt died, so that attempt does not count as a failure. `signature`: of the
+   * previous attempt's failure, if it failed.
+   */
   tool_call_retry: z.strictObject({
     attempt: z.int().min(2),
     error: Failure,
@@ -146,7 +151,7 @@ export const bodies = {
     signature: text.optional(),
     lost: z.literal(true).optional(),
   }),
-  /** The call's driver died between intent and outcome, and no probe can find out whether the call happened. */
+  /** The driver died between intent and outcome, and no probe can determine whether the call happened. */
   tool_call_unknown: z.strictObject({ attempt: z.int().positive(), reason: text, reused: Place.optional() }),
   /** A person's decision on an unknown outcome. */
   tool_call_resolved: z.strictObject({
@@ -158,29 +163,29 @@ export const bodies = {
     .strictObject({
       step: z.int().positive(),
       ...outcome,
-      /** The name that the model wrote, where there is no such tool. */
+      /** The name that the model wrote; present only for an unknown tool. */
       askedName: text.optional(),
       /** Files created by this call (003: pendingCreates). */
       created: z.array(text).optional(),
       changed: z.array(text).optional(),
-      /** The call ran the run's test command, which ended so; null: by a signal. Set by the runtime, never by a tool. */
+      /** Set by the runtime if the call ran the run's test command. `exitCode` null: a signal ended it. */
       tested: z.strictObject({ exitCode: z.int().nullable() }).optional(),
       detail: z.record(z.string(), Json).optional(),
-      /** Frontiers of the documents that the call has read or changed, by document id. */
+      /** By document id: frontiers of the documents that the call read or changed. */
       documents: z.record(z.string(), z.string()).optional(),
-      /** Taken from the record. */
+      /** The recorded end that this one was copied from. */
       reused: Place.optional(),
     })
     .refine(...oneOutcome),
   /**
-   * The outcome of a call that had been given up, or whose run had ended. It changes nothing but what is known. The state
-   * has left the call behind, so it names no cause: its call and attempt say which intent it is of.
+   * The outcome of an abandoned call, or of a call whose run had ended. It changes only what is known about the call.
+   * The event names no cause, because the state no longer contains the call; call id and attempt identify the intent.
    */
   late_outcome: z.strictObject(outcome).refine(...oneOutcome),
   /**
-   * The files as they are after calls that may have changed them: a shadow tree, or why there is none. It serves every
-   * checkpoint up to `step` that has none before: the files of a step are those of the first one of these with its step or a
-   * greater one, where a call was waiting for it there, and else those of the last one before. A turn ends after it.
+   * The workspace files after calls that may have changed them: a shadow tree, or why there is none. The files at a
+   * step are those of the first version with this step or a greater one, if a call was waiting for a version at that
+   * step; otherwise those of the last version before. A turn ends only after its version.
    */
   workspace_versioned: z.union([
     z.strictObject({ step: z.int().positive(), tree: text }),
@@ -198,8 +203,9 @@ export const bodies = {
     reason: text,
   }),
   /**
-   * The actor is the approver. `argumentsHash` is what was approved, `questionHash` the question as the approver was shown it,
-   * and `files` the content of the files that it rests on: the call does not run where one of them has changed.
+   * The actor is the approver. `argumentsHash` identifies the approved arguments, `questionHash` the question as shown
+   * to the approver. `files`: the content of the files that the approval depends on; the call does not run if one has
+   * changed.
    */
   approval_decided: z.strictObject({
     decision: z.enum(['approved', 'rejected']),
@@ -210,8 +216,9 @@ export const bodies = {
   }),
   approval_expired: z.strictObject({ argumentsHash: Hash }),
   /**
-   * The call was not done: its tool has changed since it was last recorded, or a file has changed since it was approved. `tool`:
-   * the changed tool, which counts from here on. `attempt`: the number of the coming attempt.
+   * The call did not run and its approval is void, because its tool changed since it was last recorded, or a file
+   * changed since the approval. `tool`: the changed tool, which applies from here on. `attempt`: the number of the next
+   * attempt.
    */
   approval_voided: z.strictObject({
     attempt: z.int().positive(),
@@ -220,7 +227,7 @@ export const bodies = {
     tool: ToolMeaning.optional(),
   }),
   standing_approval: z.strictObject({ tools: z.array(z.string().min(1)).min(1), reason: text.optional() }),
-  /** The value is the `value` of these arguments, or stands here where no arguments hold it. */
+  /** The value is `value` in the referenced arguments, or is stored here if no arguments contain it. */
   context_set: z.union([
     z.strictObject({ key: z.string().min(1), argumentsRef: ArgumentsRef }),
     z.strictObject({ key: z.string().min(1), value: Json }),
@@ -230,7 +237,9 @@ export const bodies = {
   phase_advanced: z.strictObject({ from: text, to: text, summary: text }),
   ...endEvents,
   step_requested: z.strictObject({}),
-  /** A request under an Idempotency-Key that found nothing to do: made again it must still do nothing. */
+  /**
+   * Records the key of an idempotent request that had nothing to do, so that a repeated request does nothing either.
+   */
   request_noted: z.strictObject({ request: text }),
   ...contextEvents,
   ...treeEvents,
@@ -240,7 +249,7 @@ export const bodies = {
   ...permissionEvents,
   ...taskEvents,
   ...restoreEvents,
-  /** A resume found files changed since the last step. */
+  /** On resume, files had changed since the last step. */
   workspace_drifted: z.strictObject({ expected: text, found: text, changed: z.array(text) }),
   ...erasureEvents,
 } as const
@@ -248,12 +257,12 @@ export const bodies = {
 export type EventType = keyof typeof bodies
 export type BodyOf<T extends EventType> = z.infer<(typeof bodies)[T]>
 
-/** Current version of every stored type; an older one goes through its upcasters first. */
+/** The current version of every stored type. Upcasters convert older bodies. */
 export const versions: Readonly<Record<EventType, number>> = Object.fromEntries(
   Object.keys(bodies).map((type) => [type, 1]),
 ) as Record<EventType, number>
 
-/** An event as the fold sees it: decoded, brought up to the current version. `at` in ms. */
+/** An event as the fold receives it: decoded and upcast to the current version. `at`: ms. */
 export interface EventOf<T extends EventType> {
   readonly type: T
   readonly body: BodyOf<T>
@@ -265,7 +274,7 @@ export interface EventOf<T extends EventType> {
   readonly commandId: string
   readonly actor: Actor
   readonly bodyHash: string
-  /** Bytes of the body. */
+  /** Size of the body in bytes. */
   readonly size: number
   readonly toolCallId?: string
   readonly causationId?: string

@@ -4,20 +4,20 @@ import { argumentsSalt, count, Hash, text } from './event-parts.ts'
 
 // These names and shapes are the storage format (see events.ts).
 
-/** The request for the run also asked for a drive; absent: the run waits for a resume. */
+/** The request that created the run also asked to drive it. Absent: the run waits for a resume. */
 export const drive = z.literal(true).optional()
 
-/** First event of a fork: the prefix is read from its source. What a fork may change is named, the rest is inherited. */
+/** First event of a fork. The prefix is read from the source stream. Settings outside `changes` are inherited. */
 export const forked = z.strictObject({
   stream: text,
   revision: count,
   hash: Hash,
-  /** Of the state at the point, as a header carries it. */
+  /** The digest of the state at the fork point, as in a header. */
   digest: z.strictObject({ fold: z.int().positive(), value: Hash }),
   step: count,
-  /** The fork waits for input: its source had ended at the point, or waited there. */
+  /** The fork waits for input, because its source had ended or waited for input at the fork point. */
   waits: z.literal(true).optional(),
-  /** Used where that of the source has been erased. */
+  /** Used if the salt of the source has been erased. */
   argumentsSalt,
   workspace: z.strictObject({ path: z.string().min(1), tree: z.string().nullable() }).nullable(),
   changes: z.strictObject({
@@ -25,7 +25,9 @@ export const forked = z.strictObject({
     limits: Limits.partial().optional(),
     budget: Budget.partial().optional(),
   }),
-  /** The fork takes recorded outcomes of this stream's history after the point, as long as it asks for the same. */
+  /**
+   * The fork copies the recorded outcomes of this stream after the fork point, as long as its requests are the same.
+   */
   reuse: z.strictObject({ stream: text }).optional(),
   drive,
 })

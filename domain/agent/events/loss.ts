@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { Effect } from '../definition/tools.ts'
 import { count, Hash, Json, text } from './event-parts.ts'
 
-// Storage format, as events.ts: what a person accepts after the log has lost its end.
+// Storage format (see events.ts): a person's decisions after the log has lost its end.
 
-/** A call that began in the lost part, as the tables saw it. */
+/** A call that began in the lost part, as recorded by the tables. */
 export const LostCall = z.strictObject({
   toolCallId: text,
   toolName: text,
@@ -15,25 +15,25 @@ export type LostCall = z.infer<typeof LostCall>
 
 export const lossEvents = {
   /**
-   * A person has accepted that this stream lost its end. `revision` and `hash`: its last event as the tables saw it; null:
-   * not known. `unlisted`: other calls than these may have begun there.
+   * A person accepted that this stream lost its end. `revision` and `hash`: the last event known to the tables; null:
+   * not known. `unlisted`: calls that are not listed may have begun in the lost part.
    */
   loss_accepted: z.strictObject({
     revision: count.nullable(),
     hash: Hash.nullable(),
     calls: z.array(LostCall),
     unlisted: z.literal(true).optional(),
-    /** The cost of the model calls of the lost part, as the tables saw them; absent: not known. */
+    /** Cost of the model calls in the lost part, from the tables; absent: not known. */
     nanoDollars: count.optional(),
     reason: text.optional(),
   }),
-  /** A person's decision on a call that began in the lost part. One that happened joins the messages. */
+  /** A person's decision on a call that began in the lost part. A call that happened joins the messages. */
   lost_call_decided: z.strictObject({
     decision: z.enum(['happened', 'run', 'abandon']),
     toolName: text,
     result: Json.optional(),
     reason: text.optional(),
   }),
-  /** A person lets irreversible calls run again, although it is not known which calls the lost part held. */
+  /** A person allows irreversible calls again, although the calls of the lost part are not known. */
   loss_released: z.strictObject({ reason: text.optional() }),
 } as const

@@ -17,9 +17,9 @@ import {
 import { Block, isTame, MAX_DEPTH } from './content.ts'
 import { bodies } from './events.ts'
 
-// A provider's answer is checked like any data from outside.
+// A provider's answer is validated like any external data.
 
-/** A larger count is a provider's mistake; it would overflow the amounts on the bill. */
+/** Rejects larger counts as a provider's mistake; they would overflow the amounts on the bill. */
 const tokens = z.int().nonnegative().max(1_000_000_000_000)
 
 const Outcome = z.object({
@@ -32,8 +32,8 @@ const Outcome = z.object({
 })
 
 /**
- * A provider's answer in the port's shape and within its bounds: a longer answer is cut off at the bound and marked so.
- * Throws ModelError INVALID_RESPONSE, which names the fault.
+ * Validates a provider's answer. A longer answer is cut off at the bound and marked with `cut`. Throws ModelError
+ * INVALID_RESPONSE, which names the fault.
  */
 export function modelOutcome(given: unknown): ModelOutcome {
   const parsed = Outcome.safeParse(given)
@@ -67,7 +67,7 @@ function cutContent(given: readonly Block[]): { content: Block[]; cut?: Cut } {
   return { content }
 }
 
-/** `tooMany`: whether these arguments, with those before them, hold more values than are looked through. */
+/** `tooMany`: whether these arguments, with the previous ones, exceed {@link MAX_ARGUMENT_VALUES}. */
 function boundedBlock(block: Block, tooMany: (text: string) => boolean): Block {
   if (block.type !== 'tool_use') return tame(block)
   const { input, input_text: raw, ...rest } = tame(block.input === undefined ? block : { ...block, input: null })

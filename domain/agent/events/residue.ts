@@ -4,15 +4,15 @@ import { UNKNOWN_TOOL } from '../definition/tools.ts'
 import type { Block } from './content.ts'
 import type { BodyOf, EventType, Failure, PlannedCall } from './events.ts'
 
-// An erasure leaves a residue of each body: all that the fold needs (names, codes, numbers, hashes), without the text of
-// people, models and tools. A history with erased bodies folds from residues to the digests that were recorded.
+// An erasure replaces each body by its residue: the names, codes, numbers and hashes that the fold needs, without the
+// text of people, models and tools. A history folds from residues to the same digests that were recorded.
 
-/** Stands where text was erased; the model of a fork reads it too. */
+/** Replaces erased text. The model of a fork reads it too. */
 export const ERASED = '[erased]'
 
 type Residues = { readonly [T in EventType]?: (body: BodyOf<T>) => BodyOf<T> }
 
-/** Bodies of the other types hold no text of people, models or tools. */
+/** Bodies of the other types contain no text of people, models or tools. */
 const residues: Residues = {
   agent_started: ({ spec, argumentsSalt: _, ...rest }) => ({ ...rest, spec: withoutText(spec) }),
   forked: ({ workspace, argumentsSalt: _, ...rest }) => ({
@@ -89,17 +89,17 @@ const residues: Residues = {
   workspace_drifted: (body) => ({ ...body, changed: [] }),
 }
 
-/** Whether a body of this type may hold text that an erasure removes. */
+/** Whether a body of this type may contain text that an erasure removes. */
 export const says = (type: string): boolean => Object.hasOwn(residues, type)
 
-/** The residue of an event's body, in the shape of its type's current version. */
+/** The residue of a body, in the shape of the type's current version. */
 export function residueOf<T extends EventType>(type: T, body: BodyOf<T>): BodyOf<T> {
   return residues[type]?.(body) ?? body
 }
 
 /**
- * The spec without the text that people wrote. A fork works with it: the default warning replaces the run's own. The test
- * command and the role's idempotent commands stay, because gates and retries depend on them.
+ * The spec without the text that people wrote. A fork can run with it: the default warning replaces the run's warning.
+ * The test command and the role's idempotent commands remain, because gates and retries depend on them.
  */
 export function withoutText(spec: AgentSpec): AgentSpec {
   const { instructions, knowledge, role, workspace, recovery } = spec
@@ -114,7 +114,6 @@ export function withoutText(spec: AgentSpec): AgentSpec {
   }
 }
 
-/** The blocks of an answer, and its calls as they were judged, without text. */
 export const erasedAnswer = ({ content, calls }: Pick<BodyOf<'model_call_end'>, 'content' | 'calls'>) => ({
   content: content.map((block, index) =>
     erasedBlock(
@@ -131,8 +130,8 @@ export const erasedAnswer = ({ content, calls }: Pick<BodyOf<'model_call_end'>, 
 })
 
 /**
- * Blocks keep their places, because calls name them by index; calls keep what pairs them with their results, the name only
- * where it is that of a tool. A block of numbers says nothing.
+ * Blocks keep their index, because calls refer to it. A call keeps its paired id, and its name if the tool exists. A
+ * block that contains only numbers has no text to erase.
  */
 function erasedBlock(block: Block, call: PlannedCall | undefined): Block {
   const { type, ...rest } = block
@@ -141,7 +140,7 @@ function erasedBlock(block: Block, call: PlannedCall | undefined): Block {
     return numbers ? block : { type: 'text', text: ERASED }
   }
   const known = call !== undefined && call.toolName !== UNKNOWN_TOOL
-  // Some models make ids of names.
+  // Some models derive ids from names.
   const id = sha256(String(block.id ?? '')).slice(0, 32)
   return { type: 'tool_use', id, name: known ? (block.name ?? '') : UNKNOWN_TOOL, input: {} }
 }

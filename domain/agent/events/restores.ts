@@ -1,17 +1,20 @@
 import { z } from 'zod'
 import { count, Failure, text } from './event-parts.ts'
 
-// Files of a version that a person puts back into the workspace (CONTRACTS 5): the request is the intent.
+// A person restores a version of the workspace files (CONTRACTS 5). The request is the intent.
 
 export const restoreEvents = {
-  /** `tree`: the version that is put back; `replaces`: the one that holds the files as they were. `step`: whose files; absent: the tree was named. */
+  /**
+   * `tree`: the version to restore. `replaces`: the version that contains the current files. `step`: the step whose
+   * files are restored; absent: the request named the tree.
+   */
   restore_requested: z.strictObject({
     tree: text,
     replaces: text,
     step: count.optional(),
     reason: text.optional(),
   }),
-  /** `restore`: revision of the request. `interrupted`: its process was lost, and a later restore takes its place. */
+  /** `restore`: revision of the request. `interrupted`: the process died, and a later restore replaces this one. */
   restore_ended: z.strictObject({
     restore: count,
     outcome: z.enum(['restored', 'failed', 'interrupted']),

@@ -5,7 +5,7 @@ import { firstIssue } from '../../log/issues.ts'
 import type { Json } from '../../log/json.ts'
 import { isTame, MAX_DEPTH } from './content.ts'
 
-// A tool is foreign code: what it gives back is made plain JSON of the port's shape, or is the tool's failure.
+// Tools are foreign code. A return value that cannot be converted to plain JSON of the port's shape fails the call.
 
 const text = z.string()
 const Result = z.strictObject({
@@ -16,12 +16,12 @@ const Result = z.strictObject({
   documents: z.record(text, text).optional(),
 })
 
-/** More values than this are no result, or one that leads back to its own parts again and again. */
+/** A larger result is rejected. Its size usually means that parts of it refer to each other repeatedly. */
 const MAX_VALUES = 1_000_000
 
 /**
- * The answer of a tool as a {@link ToolResult}. Throws ToolError EXECUTION_FAILED, which says what is wrong with it. In
- * steps, so that a caller may let others run between them: each takes long where it holds very many values.
+ * Validates the return value of a tool. Throws ToolError EXECUTION_FAILED, which names the fault. Runs in steps,
+ * because a step is slow for very many values: the caller can yield to the event loop between steps.
  */
 export function* toolResult(given: unknown): Generator<undefined, ToolResult> {
   if (given === null || typeof given !== 'object' || !('whole' in given)) return yield* shapedResult(given)
@@ -32,7 +32,7 @@ export function* toolResult(given: unknown): Generator<undefined, ToolResult> {
   return { ...(yield* shapedResult(shown)), whole: whole as string | readonly Uint8Array[] }
 }
 
-/** Text is plain already; a long one is not written and read again to see it. */
+/** Long text content skips the JSON round trip, because a string is already plain. */
 function* shapedResult(given: unknown): Generator<undefined, ToolResult> {
   const content = (given as { content?: unknown } | null)?.content
   if (typeof content !== 'string' || content.length <= LONG_TEXT) return yield* checkedResult(given)
@@ -70,7 +70,7 @@ function asJson(given: unknown): string {
     written = JSON.stringify(given, checked)
   } catch (cause) {
     if (cause instanceof ToolError) throw cause
-    // The engine's own words: a circle, a stack that overflows, a getter or toJSON that throws.
+    // A cycle, a stack overflow, or a getter or `toJSON` that throws.
     throw wrong(
       cause instanceof RangeError ? 'its JSON is nested too deep' : 'its JSON leads in a circle or cannot be read',
     )

@@ -2,7 +2,6 @@ import { z } from 'zod'
 
 // The configuration of the ModelRouter (seed 000, 5.7). A run records the rules that it was started with.
 
-/** The purpose of a model call. */
 export const Purpose = z.enum(['turn', 'summary'])
 export type Purpose = z.infer<typeof Purpose>
 
@@ -10,18 +9,18 @@ const count = z.int().nonnegative()
 const name = z.string().min(1).max(300)
 const names = z.array(name).min(1).max(100)
 
-/** How a rule ranks the models that can serve: the lowest expected price, the lowest rolling median, the highest rank. */
+/** How a rule ranks the available models: by lowest expected price, lowest rolling median, or highest rank. */
 export const RoutingPolicy = z.enum(['cost', 'latency', 'quality'])
 export type RoutingPolicy = z.infer<typeof RoutingPolicy>
 
 /**
- * The most that a tool of the coming request could do. `low`: it reads; `medium`: its effect can be repeated or looked up;
- * `high`: it has an irreversible effect. Control tools do not count.
+ * The highest effect of the offered tools. `low`: only reads. `medium`: repeatable or verifiable effects. `high`:
+ * irreversible effects. Control tools do not count.
  */
 export const Risk = z.enum(['low', 'medium', 'high'])
 export type Risk = z.infer<typeof Risk>
 
-/** All members that are given must hold. `budgetBelow`: less than this share (0 to 1) of a budget of the run is left. */
+/** All present members must match. `budgetBelow`: the remaining share of a budget is below this (0 to 1). */
 export const RoutingMatch = z.strictObject({
   phases: names.optional(),
   roles: names.optional(),
@@ -31,7 +30,7 @@ export const RoutingMatch = z.strictObject({
 })
 export type RoutingMatch = z.infer<typeof RoutingMatch>
 
-/** The abilities that a model must have, beside room for the request and tool calls where the request offers tools. */
+/** Required abilities of a model, besides room for the request and, if the request offers tools, tool calls. */
 export const ModelNeeds = z.strictObject({
   vision: z.literal(true).optional(),
   contextTokens: z.int().positive().optional(),
@@ -48,7 +47,7 @@ export const RoutingRule = z.strictObject({
 })
 export type RoutingRule = z.infer<typeof RoutingRule>
 
-/** The models that a run may use, and the rules that choose among them: the first one that matches decides. */
+/** The models that a run may use, and the rules that choose among them. The first matching rule decides. */
 export const RoutingConfig = z
   .strictObject({ models: names, rules: z.array(RoutingRule).min(1).max(100) })
   .superRefine(({ models, rules }, context) => {
@@ -63,23 +62,23 @@ export const RoutingConfig = z
   })
 export type RoutingConfig = z.infer<typeof RoutingConfig>
 
-/** Named limits of a model's health. Rates are shares of the calls in the last `windowMs`; times in ms. */
+/** Thresholds of a model's health. Rates are shares of the calls in the last `windowMs`; times in ms. */
 export const HealthThresholds = z.strictObject({
   windowMs: z.int().min(1_000).max(86_400_000).default(300_000),
-  /** With fewer calls in the window a model counts as healthy. */
+  /** With fewer calls in the window, a model counts as healthy. */
   minCalls: z.int().min(1).max(100).default(3),
   errorRate: z.number().gt(0).max(1).default(0.5),
   timeoutRate: z.number().gt(0).max(1).default(0.5),
-  /** The rolling median from which a model is too slow; null: none is. */
+  /** The rolling median from which a model counts as too slow; null: no limit. */
   slowMs: z.int().positive().nullable().default(null),
-  /** After this time without a call, one call tries whether the model serves again. */
+  /** The time without a call after which one probe call checks whether the model serves again. */
   probeAfterMs: z.int().min(100).max(86_400_000).default(30_000),
 })
 export type HealthThresholds = z.infer<typeof HealthThresholds>
 
 /**
- * The figures of a model at an instant, of one process. `errors` and `timeouts` are among `calls`; `medianMs` is of answers,
- * null where there was none. `breach` names the threshold that an unhealthy model has crossed.
+ * The figures of a model at an instant, measured by one process. `calls` includes `errors` and `timeouts`. `medianMs`:
+ * of answers; null: no answer. `breach`: the threshold that an unhealthy model crossed.
  */
 export const HealthFigures = z.strictObject({
   calls: count,
@@ -91,21 +90,18 @@ export const HealthFigures = z.strictObject({
 })
 export type HealthFigures = z.infer<typeof HealthFigures>
 
-/** A model that a rule allows, with what was known of it when the rule decided; `refused`: why it was not taken. */
+/** A model that a rule allows, with its figures at the decision. `refused`: why it was not chosen. */
 export const RoutingCandidate = z.strictObject({
   model: name,
   refused: z.string().optional(),
   /** Null: the price is not known. */
   nanoDollars: count.nullable(),
-  /** Absent: no call of it was seen. */
+  /** Absent: no call of the model was observed. */
   figures: HealthFigures.optional(),
 })
 export type RoutingCandidate = z.infer<typeof RoutingCandidate>
 
-/**
- * The facts that the rules were matched on. `budgetLeft`: the share that is left of the scarcer budget; null: the run
- * has none.
- */
+/** The facts that rules match. `budgetLeft`: the remaining share of the scarcer budget; null: the run has none. */
 export const RoutingBasis = z.strictObject({
   risk: Risk,
   budgetLeft: z.number().min(0).max(1).nullable(),
@@ -113,14 +109,14 @@ export const RoutingBasis = z.strictObject({
 })
 export type RoutingBasis = z.infer<typeof RoutingBasis>
 
-/** Seed 000, 5.7, as it is stored. `policy`: how the models that could serve were ranked. */
+/** The stored decision (seed 000, 5.7). `policy`: how the available models were ranked. */
 export const RoutingDecision = z.strictObject({
   requested: z.string(),
   resolved: z.string(),
   reason: z.string(),
   policy: RoutingPolicy,
   purpose: Purpose,
-  /** The rule that matched, what it was matched on, and the models that it allows with their figures. */
+  /** The matching rule, the facts it matched, and the models that it allows with their figures. */
   rule: z.string().optional(),
   basis: RoutingBasis.optional(),
   candidates: z.array(RoutingCandidate).optional(),

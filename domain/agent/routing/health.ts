@@ -2,7 +2,7 @@ import type { HealthFigures, HealthThresholds } from './decision.ts'
 
 // The rolling health of one model: a circuit breaker over its last calls. Pure; times in ms since the epoch.
 
-/** How a call ended. An answer's duration counts for the median. */
+/** The end of a call. Only the durations of answers count for the median. */
 export interface Observation {
   readonly at: number
   readonly end: 'answer' | 'error' | 'timeout'
@@ -12,27 +12,25 @@ export interface Observation {
 export interface HealthWindow {
   /** The latest calls, the oldest first. */
   readonly calls: readonly Observation[]
-  /** One call tries whether the model serves again: others stay away. */
+  /** A probe call is running; other calls avoid the model. */
   readonly probing: boolean
 }
 
 export const NO_CALLS: HealthWindow = { calls: [], probing: false }
 
-/** Calls that are kept, at most. */
 export const MAX_CALLS = 100
 
-/** A call begins: in a half-open model it is the probe. */
+/** A call begins. In a half-open model it is the probe. */
 export const begun = (window: HealthWindow, limits: HealthThresholds, now: number): HealthWindow =>
   figuresOf(window, limits, now).health === 'half_open' ? { ...window, probing: true } : window
 
-/** A call has ended. `probe`: it was the one that tried: its answer closes the circuit, its failure keeps it open. */
+/** A call has ended. `probe`: the call was the probe; its answer closes the circuit, its failure keeps it open. */
 export function ended(window: HealthWindow, call: Observation, probe: boolean): HealthWindow {
   const probing = window.probing && !probe
   if (probe && call.end === 'answer') return { calls: [call], probing }
   return { calls: [...window.calls, call].slice(-MAX_CALLS), probing }
 }
 
-/** The figures of the window at an instant. */
 export function figuresOf({ calls: all, probing }: HealthWindow, limits: HealthThresholds, now: number): HealthFigures {
   const calls = all.filter(({ at }) => now - at < limits.windowMs)
   const count = (end: Observation['end']) => calls.filter((call) => call.end === end).length
@@ -54,7 +52,7 @@ function breachOf({ calls, errors, timeouts, medianMs }: Counted, limits: Health
   return limits.slowMs !== null && medianMs !== null && medianMs >= limits.slowMs ? 'slowMs' : null
 }
 
-/** The lower median of the answers' durations; null: there is none. */
+/** The lower median of the durations of answers; null: no answer. */
 function median(calls: readonly Observation[]): number | null {
   const times = calls.flatMap(({ end, durationMs }) => (end === 'answer' ? [durationMs] : [])).sort((a, b) => a - b)
   return times[Math.floor((times.length - 1) / 2)] ?? null

@@ -6,8 +6,9 @@ const NANO = 1_000_000_000n
 const MOST = BigInt(Number.MAX_SAFE_INTEGER)
 
 /**
- * The cost of a usage, in integer nano-dollars, rounded up once (so the sum of two costs is at most 1 above the cost of
- * the sum). Computed without loss; throws `RangeError` above 9,007,199 dollars, which no integer of JSON holds exactly.
+ * The cost of a usage in integer nano-dollars, rounded up once (so the sum of two costs is at most 1 above the cost of
+ * the sum). Computed exactly. Throws `RangeError` above 9,007,199 dollars, because JSON numbers cannot represent larger
+ * amounts exactly.
  */
 export function cost(usage: Usage, price: Price): number {
   const total =
@@ -18,11 +19,11 @@ export function cost(usage: Usage, price: Price): number {
   return toNumber((total + MILLION - 1n) / MILLION)
 }
 
-/** All tokens of a usage: what a token budget counts. */
+/** The sum of all tokens, which a token budget counts. */
 export const totalTokens = (u: Usage): number => u.input + u.output + u.cacheRead + u.cacheWrite
 
 /**
- * Dollars written as a decimal (`2.50`, `$0.0015`) in nano-dollars, exact. Throws `RangeError` for what is no such
+ * Converts decimal dollars (`2.50`, `$0.0015`) to exact nano-dollars. Throws `RangeError` if the text is not such a
  * decimal, has more than nine decimals, or is above 9,007,199 dollars.
  */
 export function parseDollars(text: string): number {

@@ -2,17 +2,16 @@ import { type AgentState, activityOf, type ModelStage, type Outage, recoveryOf }
 
 type Calling = Extract<ModelStage, { at: 'calling' }>
 
-/** Models of a routed run that have failed since the last answer. */
 export const failedSinceAnswer = ({ failedModels = [] }: AgentState): readonly string[] => failedModels
 
-/** Is a provider's rate limit waited for? In recovery the grace time goes on all the same. */
+/** Whether the run waits for a provider's rate limit. False in recovery, because the grace time continues. */
 export function waitsForLimit({ machine }: AgentState): boolean {
   const activity = activityOf(machine)
   const model = activity?.status === 'THINKING' ? activity.model : null
   return model?.at === 'backoff' && model.limited === true && recoveryOf(machine) === null
 }
 
-/** The outage that the run is in, or null. In recovery there is none: its grace time decides. */
+/** The current outage, or null. Null in recovery, because the grace time decides there. */
 export function outageOf(state: AgentState): Outage | null {
   const activity = activityOf(state.machine)
   if (activity?.status !== 'THINKING' || activity.model.at === 'unrouted') return null
@@ -20,8 +19,8 @@ export function outageOf(state: AgentState): Outage | null {
 }
 
 /**
- * How long an outage has been waited for when an attempt fails at an instant, ms: the waits, and the attempts between them,
- * each no longer than its model's time limit, so that a machine that slept has not waited.
+ * The time that the run has waited in an outage when an attempt fails at `at`, ms. Includes the attempts between the
+ * waits, each at most as long as its model's timeout, so that the sleep of a suspended machine does not count.
  */
 export function waitedFor(state: AgentState, { model, outage }: Calling, at: number): number {
   if (outage === undefined) return 0

@@ -4,11 +4,11 @@ import { type AgentState, type ModelStage, recoveryOf } from '../state/state.ts'
 import { waitedFor } from './outage-state.ts'
 import { resolvesAnother } from './routing.ts'
 
-// After a failed model attempt: another attempt, a wait until the models serve again, another turn, or the end of the run.
+// The step after a failed model attempt: another attempt, a wait for a model to recover, another turn, or the end.
 
 /** The longest wait between two attempts in an outage, ms. */
 export const OUTAGE_BACKOFF_CAP_MS = 5 * 60_000
-/** The first wait is at least this, and each next one twice as long or more, ms. */
+/** The shortest first wait, ms. Each further wait is at least twice as long. */
 const OUTAGE_BACKOFF_MS = 1_000
 
 export interface FailedAttempt {
@@ -25,7 +25,6 @@ export type AfterFailure =
 
 type Calling = Extract<ModelStage, { at: 'calling' }>
 
-/** The next step after an open attempt has failed. */
 export function afterFailure(
   state: AgentState,
   open: Calling,
@@ -38,7 +37,7 @@ export function afterFailure(
   const recovery = recoveryOf(state.machine)
   const tried = open.attempt - open.lost - (open.held ?? 0)
   const again = () => backoff(retry, tried, jitter(), error.retryAfterMs)
-  // With its time over a run has none for another try: the next turn is that of the warning.
+  // A run whose time is over does not retry: the next turn is the warning turn.
   if (recovery === null && open.outage === undefined && timeIsOver(state, now)) return { next: 'turn' }
   if (tried <= retry.maxRetries) {
     const asked = error.retryAfterMs !== undefined && error.retryAfterMs > 0 && recovery === null
@@ -58,10 +57,10 @@ export function afterFailure(
   return { next: 'again', delayMs: Math.min(left, backoff(grown, tried, jitter(), error.retryAfterMs)), outage: true }
 }
 
-/** The model itself has failed, with an answer that cannot be used: there is no outage to wait for. */
+/** The model itself failed with an unusable answer, so there is no outage to wait for. */
 const UNUSABLE = 'INVALID_RESPONSE'
 
-/** The next turn, where there is one, resolves a model that has not failed yet. */
+/** Whether there is a next turn and it resolves a model that has not failed yet. */
 function anotherMayServe(state: AgentState, model: string): boolean {
   const recovery = recoveryOf(state.machine)
   const nextTurn = recovery === null || state.turn < lastTurn(state, recovery)

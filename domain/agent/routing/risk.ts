@@ -12,7 +12,7 @@ const RISK_OF: Readonly<Record<Effect, Risk>> = {
 
 const known = new WeakMap<object, Map<string, Risk>>()
 
-/** The most that a call of a tool which is offered now could do; computed once per spec and phase. */
+/** The highest risk of the currently offered tools. Cached per spec, phase and recovery. */
 export function riskOf(state: AgentState): Risk {
   const ofSpec = known.get(state.spec) ?? new Map<string, Risk>()
   known.set(state.spec, ofSpec)

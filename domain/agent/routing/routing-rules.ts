@@ -15,15 +15,13 @@ import type {
 import { failedSinceAnswer } from './outage-state.ts'
 import { riskOf } from './risk.ts'
 
-// The first rule that matches chooses among its models that are capable, affordable and healthy.
+// The first matching rule chooses among its models that are capable, affordable and healthy.
 
-/** The facts that the rules of a run are decided on. */
 export interface RuleFacts {
   readonly config: RoutingConfig
   readonly phase: string
   readonly role: string | null
   readonly basis: RoutingBasis
-  /** The request offers tools. */
   readonly callsTools: boolean
   readonly models: ReadonlyMap<string, ModelFacts>
 }
@@ -31,7 +29,6 @@ export interface RuleFacts {
 export interface ModelFacts {
   readonly info: ModelInfo
   readonly affordable: boolean
-  /** It has failed since the last answer. */
   readonly failed: boolean
   readonly figures: HealthFigures | undefined
 }
@@ -67,7 +64,9 @@ type Decided = Pick<BodyOf<'model_routed'>, 'resolved' | 'reason'> &
 
 const DEFAULT = 'the safe default is used'
 
-/** The choice of the first rule that matches; the safe default where none does, a rule fails, or no model can serve. */
+/**
+ * The choice of the first matching rule, or the safe default if no rule matches, a rule throws, or no model can serve.
+ */
 export function byRules(facts: RuleFacts, purpose: Purpose, safeDefault: string): Decided {
   const { basis, config } = facts
   let at: RoutingRule | undefined
@@ -122,7 +121,7 @@ function chosen(rule: RoutingRule, facts: RuleFacts, safeDefault: string): Decid
     return { ...recorded, resolved: best.id, reason: `rule "${rule.name}": ${WHY[rule.policy]}${probe}` }
   }
   const why = `rule "${rule.name}": no model can serve`
-  // A safe default that has failed itself gives way to a model of which only other runs have seen failures.
+  // If the safe default itself has failed, a model is tried whose failures were seen only by other runs.
   const untried = facts.models.get(safeDefault)?.failed
     ? judged.find(({ model }) => !model.failed && unable(rule, facts, model) === null)
     : undefined
@@ -140,7 +139,7 @@ const WHY: Readonly<Record<RoutingPolicy, string>> = {
   quality: 'the highest rank',
 }
 
-/** Why a model cannot be asked this, or null. */
+/** Why a model cannot serve the request, or null. */
 function unable({ needs = {} }: RoutingRule, { basis, callsTools }: RuleFacts, model: ModelFacts): string | null {
   const { tools, vision, contextTokens } = model.info
   if (callsTools && tools === false) return 'it cannot call tools'
@@ -163,13 +162,16 @@ function expectedCost({ price }: ModelInfo, input: number): number | null {
   return price === null ? null : Math.round((input * price.input + TYPICAL_ANSWER * price.output) / 1_000_000)
 }
 
-/** The id breaks ties. A model whose price is not known is the dearest; one that was not measured is to be, so it is first. */
+/**
+ * The id breaks ties. A model with an unknown price counts as the most expensive. A model without measurements comes
+ * first, so that it gets measured.
+ */
 function isBetter(policy: RoutingPolicy, a: Judged, b: Judged): boolean {
   const by = rank(policy, a) - rank(policy, b)
   return by === 0 || Number.isNaN(by) ? a.id < b.id : by < 0
 }
 
-/** The lowest is the best. */
+/** Lower is better. */
 function rank(policy: RoutingPolicy, { model, expected }: Judged): number {
   if (policy === 'cost') return expected ?? Number.POSITIVE_INFINITY
   return policy === 'latency' ? (model.figures?.medianMs ?? 0) : -(model.info.quality ?? 0)

@@ -8,25 +8,23 @@ import { byRules, type RuleFacts, ruleFacts } from './routing-rules.ts'
 
 // ModelRouter: one decision before every model call (seed 000, 5.7).
 
-/** Seed 000, 5.7, with the purpose of the call. A run that names its model has chosen it for its quality. */
+/** Seed 000, 5.7, with the purpose of the call. If the run names its model, the policy is `quality`. */
 export type ModelRoutingDecision = BodyOf<'model_routed'>
 
-/** Model turns in a row that may fail before no model counts as healthy. */
+/** Consecutive failed model turns that end a run without routing rules. */
 export const MAX_MODEL_FAILURES = 3
 
-/** The figures of a model's health at this instant; undefined: no call of it was seen. */
+/** The current health figures of a model; undefined: no call was observed. */
 export type Health = (model: string) => HealthFigures | undefined
 
-/** All that a routing decision depends on. */
 export interface RoutingFacts {
   readonly purpose: Purpose
   readonly requested: string
   readonly safeDefault: string
-  /** Ids of the run's models. */
   readonly known: readonly string[]
-  /** The model that failed in the turn before. */
+  /** The model that failed in the previous turn. */
   readonly failed: string | null
-  /** The model of the open turn, which stays the same (5.7.4); null: the turn has none yet. */
+  /** The model of the open turn, which stays the same (5.7.4); null: none yet. */
   readonly ofTurn: string | null
   /** Absent: the run names its model. */
   readonly rules?: RuleFacts
@@ -34,7 +32,6 @@ export interface RoutingFacts {
 
 const UNSEEN: Health = () => undefined
 
-/** The facts of a call in this state. */
 export function routingFacts(
   state: AgentState,
   purpose: Purpose,
@@ -47,7 +44,6 @@ export function routingFacts(
   return routing === undefined || ofTurn !== null ? facts : { ...facts, rules: ruleFacts(state, routing, health) }
 }
 
-/** Resolves a concrete model for a call. */
 export function route(facts: RoutingFacts): ModelRoutingDecision {
   const { purpose, requested, safeDefault, known, failed, ofTurn } = facts
   const decided = (resolved: string, reason: string): ModelRoutingDecision => ({
@@ -66,11 +62,11 @@ export function route(facts: RoutingFacts): ModelRoutingDecision {
   return decided(requested, `the run names ${requested}`)
 }
 
-/** Turns in a row that may fail before the run ends: every model that the rules allow may have one. */
+/** Consecutive failed turns that end the run. A routed run gets at least one per model. */
 export const mayFail = ({ spec: { models } }: AgentState): number =>
   models.routing === undefined ? MAX_MODEL_FAILURES : Math.max(MAX_MODEL_FAILURES, models.known.length)
 
-/** Does the turn after a failure of this model begin with one that has not failed since the last answer? */
+/** Whether the turn after a failure of this model resolves a model that has not failed since the last answer. */
 export function resolvesAnother(state: AgentState, model: string): boolean {
   const { requested, safeDefault, routing } = state.spec.models
   if (routing === undefined) return model === requested && safeDefault !== requested
@@ -78,7 +74,7 @@ export function resolvesAnother(state: AgentState, model: string): boolean {
   return !failedModels.includes(route(routingFacts({ ...state, failedModels }, 'turn')).resolved)
 }
 
-/** The recorded facts of a model of the run. */
+/** The recorded properties of a model of the run. Throws if the run has no such model. */
 export function modelInfo(state: AgentState, id: string): ModelInfo {
   const info = state.spec.models.known.find((model) => model.id === id)
   if (info === undefined) throw new Error(`${id} is not among the run's models`)

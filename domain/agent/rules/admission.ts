@@ -10,9 +10,9 @@ import { canonicalTool } from '../definition/tool-patterns.ts'
 import { UNKNOWN_TOOL, wireName } from '../definition/tools.ts'
 import { contextLimit } from '../window/compression.ts'
 
-// The checks at the start of a run, before anything is recorded.
+// Checks at the start of a run, before anything is recorded.
 
-/** Names a role or policy may use although this agent is not given the tool. */
+/** Names that a role or policy may use even if this agent does not have the tool. */
 export const KNOWN_NAMES: readonly string[] = [
   'read_file',
   'write_file',
@@ -28,14 +28,13 @@ export const KNOWN_NAMES: readonly string[] = [
   ...CONTROL_NAMES,
 ]
 
-/** Names of the tools that complete a run. */
 const completing = CONTROL_TOOLS.filter(({ spec }) => spec.control === 'completes').map(({ spec }) => spec.name)
 
 const refuse = (message: string): never => {
   throw new CommandRejected('SPEC_REFUSED', message)
 }
 
-/** Throws CommandRejected `SPEC_REFUSED`, naming the key, for a spec that no run may be started with. */
+/** Validates the spec of a new run. Throws CommandRejected SPEC_REFUSED, naming the faulty key. */
 export function admit(spec: AgentSpec): void {
   const { policy, role, models } = spec
   const denied = policy.deniedTools.find((name) => completing.includes(canonicalTool(name)))
@@ -73,14 +72,14 @@ function checkRole(spec: AgentSpec, role: RoleDefinition, where: string): void {
   }
 }
 
-/** Other agents do what no policy sees: each kind is granted by its name. */
+/** The policy cannot see the actions of external agents, so it must grant each kind by name. */
 function checkBackends({ policy, delegation }: AgentSpec): void {
   for (const [role, { kind }] of Object.entries(delegation?.backends ?? {}))
     if (!policy.backends?.includes(kind))
       refuse(`delegation.backends.${role}: policy.backends does not grant "${echo(kind)}"; name it there`)
 }
 
-/** A context that compression alone fills could never be worked in. */
+/** Knowledge may fill at most half of the smallest context; otherwise no work would be possible. */
 function checkKnowledge({ knowledge = [], models, context }: AgentSpec): void {
   const twice = knowledge.find(({ name }, n) => knowledge.findIndex((one) => one.name === name) < n)
   if (twice !== undefined) refuse(`knowledge: two sources are called "${echo(twice.name)}"; rename one`)
@@ -98,7 +97,7 @@ function checkVariables({ contextVariables }: AgentSpec): void {
     refuse(`contextVariables: the name "${echo(long)}" is too long; names have at most ${VARIABLE_NAME} characters`)
 }
 
-/** Refuses a money budget where a model has no price. */
+/** Throws CommandRejected SPEC_REFUSED if there is a money budget and a model has no price. */
 export function checkBudget({ budget, models }: Pick<AgentSpec, 'budget' | 'models'>): void {
   if (budget.nanoDollars === null) return
   const unpriced = models.known.find((model) => model.price === null)

@@ -5,29 +5,28 @@ import { cost, totalTokens } from '../routing/money.ts'
 import { budgetOf, committed, free } from '../state/account.ts'
 import { type AgentState, type Estimate, recoveryOf } from '../state/state.ts'
 
-// A run's own budget: reserved before a model call, settled by its usage, with a place kept for the warning turn.
+// A run's own budget: reserved before each model call, settled by its usage, with a reserve for the warning turn.
 
 /** Output tokens kept for the final `complete_task`. */
 export const FINAL_ANSWER_TOKENS = 2_048
-/** A call that may answer with fewer tokens than this is not worth making. */
+/** The least output tokens that make a call worthwhile. */
 export const MIN_ANSWER_TOKENS = 1_024
-/** In recovery less is enough. */
+/** The same during recovery. */
 const MIN_FINAL_TOKENS = 256
 
-/** Input tokens of the next call: the last call's own figure, and a third of a token for every byte since. */
+/** Input tokens of the next call: the tokens of the last call, plus a third of a token per byte since. */
 export function estimateInput(state: AgentState, parameterBytes: number): number {
   const { tokens, bytes } = state.context
   return tokens === 0 ? Math.ceil((parameterBytes + bytes) / 3) : tokens + Math.ceil(bytes / 3)
 }
 
-/** Tokens of all kinds that were spent. */
 export const tokensSpent = (state: AgentState): number => totalTokens(state.spent)
 
-/** The room that the model itself leaves, apart from the budget. */
+/** Output tokens that the model itself allows, regardless of the budget. */
 const possibleOutput = (model: ModelInfo, input: number): number =>
   Math.min(model.maxOutputTokens, Math.max(1, model.contextTokens - input))
 
-/** Tokens that the whole budget must have at least for one more turn of work and the warning turn after it. */
+/** The least total token budget for one more working turn and the warning turn after it. */
 export function leastTokens(state: AgentState, model: ModelInfo, parameterBytes: number): number {
   const input = estimateInput(state, parameterBytes)
   const answer = Math.min(MIN_ANSWER_TOKENS, possibleOutput(model, input))
@@ -36,22 +35,21 @@ export function leastTokens(state: AgentState, model: ModelInfo, parameterBytes:
 }
 
 /**
- * The warning turn reads the results of a turn's tools too. Kept for it: as many results at their longest as may run at
- * once, but of a small budget no more than this share. What is longer may take the warning turn its place.
+ * The warning turn also reads the tool results of the turn before. The reserve for them is the maximum size of as many
+ * results as may run at once, but at most this share of the budget. Larger results may use up the warning turn's
+ * reserve.
  */
 const RESULTS_SHARE = 1 / 8
 
 const resultTokens = ({ spec: { policy } }: AgentState): number =>
   Math.ceil(RESULT_BYTES / 3) * (policy.mode === 'batch' ? policy.maxParallel : 1)
 
-/** A budget, what of it was spent, and what one token takes of it. */
 interface Account {
   readonly total: number
   readonly spent: number
   readonly rate: Pick<Usage, 'input' | 'output'>
 }
 
-/** Those that the run has. */
 function accounts(state: AgentState, price: Price | null): Account[] {
   const { tokens, nanoDollars } = budgetOf(state)
   const others = committed(state)
@@ -73,8 +71,8 @@ function accounts(state: AgentState, price: Price | null): Account[] {
 const ROUNDED_UP = 2
 
 /**
- * Output tokens for which an account has room. Outside recovery the place of the warning turn is kept beside them, which
- * reads the input `again`, the answer, and what the tools then say.
+ * Output tokens that an account allows. Outside recovery, budget is kept for the warning turn, which reads the input
+ * (`again`), the answer and the tool results.
  */
 function roomFor(state: AgentState, { total, spent, rate }: Account, input: number, again = input): number {
   const final = recoveryOf(state.machine) !== null
@@ -85,7 +83,7 @@ function roomFor(state: AgentState, { total, spent, rate }: Account, input: numb
   return rest < 0 ? -1 : each === 0 ? Number.POSITIVE_INFINITY : Math.floor(rest / each)
 }
 
-/** The bounds of the next call, or `null` where the budget has no room for it. */
+/** The reservation for the next call, or null if the budget does not allow it. */
 export function reserve(state: AgentState, model: ModelInfo, parameterBytes: number): Estimate | null {
   const { price } = model
   const input = estimateInput(state, parameterBytes)
@@ -94,7 +92,7 @@ export function reserve(state: AgentState, model: ModelInfo, parameterBytes: num
   return { input, maxOutput, nanoDollars: price === null ? null : mostOf(input, maxOutput, price) }
 }
 
-/** Output tokens for which the budget has room beside these of the input; null: too few for an answer. */
+/** Output tokens that the budget allows besides this input; null: too few for an answer. */
 export function room(state: AgentState, model: ModelInfo, input: number): number | null {
   const possible = possibleOutput(model, input)
   const rooms = accounts(state, model.price).map((account) => roomFor(state, account, input))
@@ -103,7 +101,7 @@ export function room(state: AgentState, model: ModelInfo, input: number): number
   return maxOutput < Math.min(least, possible) ? null : maxOutput
 }
 
-/** The share that is left of the scarcer budget, 0 to 1; null: the run has none. */
+/** The remaining share of the scarcer budget, 0 to 1; null: the run has no budget. */
 export function budgetLeft(state: AgentState): number | null {
   const { tokens, nanoDollars } = budgetOf(state)
   const left = free(state)
@@ -114,16 +112,15 @@ export function budgetLeft(state: AgentState): number | null {
   return shares.length === 0 ? null : Math.min(1, ...shares)
 }
 
-/** The highest cost of a call. */
 function mostOf(input: number, output: number, price: Price): number {
   const written = price.cacheWrite > price.input
   return cost({ input: written ? 0 : input, cacheWrite: written ? input : 0, output, cacheRead: 0 }, price)
 }
 
-/** Output tokens of a summary at most, and the least for which one is asked. */
+/** The most output tokens of a summary. A summary with fewer than {@link MIN_FINAL_TOKENS} is not made. */
 const SUMMARY_TOKENS = 2_048
 
-/** The bounds of a summary of so many input tokens, beside the turns after it; null: there is no room for one. */
+/** The reservation for a summary of `input` tokens besides the following turns; null: no room in budget or context. */
 export function reserveSummary(state: AgentState, model: ModelInfo, input: number, turn: number): Estimate | null {
   if (input + MIN_FINAL_TOKENS > model.contextTokens) return null
   const { price } = model

@@ -4,52 +4,51 @@ import type { Block } from '../events/content.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
 import type { Place } from '../events/reuse.ts'
 
-// The requests, answers and decisions of an agent, each under its cause: the turn, the call. Two runs are
-// compared by these. What differs between any two runs (ids, times, prices, salts) is no part of an entry.
+// The requests, answers and decisions of an agent, each under its turn and call, for the comparison of two runs.
+// Entries leave out values that differ between any two runs (ids, times, prices, salts).
 
-/** One thing that was asked of a model, a tool or an agent, answered by one, or decided. */
+/** A request to a model, tool or agent, its answer, or a decision. */
 export interface CausalEntry {
   readonly kind: 'asked' | 'answered' | 'decided'
-  /** The way to it from the run's root: `turn 2`, `call 0`, `result`. Unique in a run. */
+  /** The path from the run's root, for example `turn 2`, `call 0`, `result`. Unique within a run. */
   readonly path: readonly string[]
-  /** Its place among the entries of the run, by cause: compared member by member. */
+  /** The sort key among the entries of the run, by cause; compared member by member. */
   readonly order: readonly number[]
   readonly value: Json
   readonly at: { readonly agentId: string; readonly revision: number }
 }
 
-/** A child, and the call of its parent that it belongs to. */
+/** A child, and the call of its parent that started it. */
 export interface StartedChild {
   readonly childId: string
   readonly path: readonly string[]
   readonly order: readonly number[]
 }
 
-/** A delegation whose end was taken from a record: what was asked of the child, and the child itself, stand there. */
+/** A delegation whose end was copied from a record. The record contains its request and its child. */
 export interface TakenCall {
-  /** The end of the call in the record. */
   readonly place: Place
   readonly path: readonly string[]
   readonly order: readonly number[]
 }
 
-/** The entries of one agent, with what they lead to in others. */
+/** The entries of one agent, its children, and its delegations with copied outcomes. */
 export interface CausalHistory {
   readonly entries: readonly CausalEntry[]
   readonly children: readonly StartedChild[]
   readonly taken: readonly TakenCall[]
 }
 
-/** The history of one agent by cause, from its whole history in order; in steps, since it may be long. */
+/** The causal history of one agent, from all its events in order. Runs in steps, because a history may be long. */
 export function* causalHistoryOf(events: readonly AgentEvent[]): Generator<undefined, CausalHistory> {
   const entries: CausalEntry[] = []
   const children: StartedChild[] = []
   const taken: TakenCall[] = []
-  // Inputs are read by the turn that starts next.
+  // Inputs belong to the next turn, which reads them.
   let turn = 0
   let inputs = 0
   let ends = 0
-  // A fork records anew what is in force.
+  // A fork records prompt and tools again; equal values are skipped.
   let prompt: string | null = null
   let tools = ''
   for (const event of events) {
@@ -177,33 +176,33 @@ const IN_TURN = {
 }
 const OF_CALL = { approval: 0, delegation: 1, child: 2, resolved: 3, gate: 4, phase: 5, result: 6 }
 
-/** Where a call stands, from its id: an inherited one bears the id of the agent that made it. */
+/** The position of a call, from its id. An inherited call's id contains the id of the agent that made it. */
 function placeOf({ toolCallId = '' }: AgentEvent): Pick<StartedChild, 'path' | 'order'> | null {
   const [, turn, index] = /\.t(\d+)\.c(\d+)$/.exec(toolCallId) ?? []
   if (turn === undefined || index === undefined) return null
   return { path: [`turn ${turn}`, `call ${index}`], order: [Number(turn), IN_TURN.calls, Number(index)] }
 }
 
-/** An answer without what the provider makes anew each time: ids, and signatures of its thinking. */
+/** An answer without ids and thinking signatures, which providers generate for each answer. */
 function answerOf({ body: { content, stopReason } }: EventOf<'model_call_end'>) {
   const said = ({ id: _, signature: __, ...block }: Block) => block
   return { content: content.map(said), stopReason }
 }
 
-/** Where a thing was decided again at its place, the last decision counts. */
+/** Keeps the last entry per path, because a later decision replaces an earlier one. */
 const lastOf = (entries: readonly CausalEntry[]): CausalEntry[] => [
   ...new Map(entries.map((entry) => [entry.path.join('\u0000'), entry] as const)).values(),
 ]
 
-/** A note on how to read on in a long result names its call. */
+/** Replaces the call's id, which occurs in the note on how to read on in a long result. */
 const withoutId = (value: Json | object, id: string): unknown =>
   id === '' ? value : JSON.parse(JSON.stringify(value).replaceAll(id, 'call'))
 
 const plain = (value: unknown): Json => JSON.parse(JSON.stringify(value)) as Json
 
 /**
- * The delegation and the child of a call in a record, as entries of the run that has taken the end of that call. `record`:
- * all entries of the agent that holds the record, and of those below it.
+ * The delegation and child of a recorded call, as entries of the run that copied the call's end. `record`: all entries
+ * of the agent that owns the record, and of its descendants.
  */
 export function takenFrom(record: readonly CausalEntry[], { place, path, order }: TakenCall): CausalEntry[] {
   const end = record.find(
@@ -220,7 +219,6 @@ export function takenFrom(record: readonly CausalEntry[], { place, path, order }
     }))
 }
 
-/** The entries of a child as a part of its parent's run. */
 export const below = ({ path, order }: StartedChild, entry: CausalEntry): CausalEntry => ({
   ...entry,
   path: [...path, ...entry.path],

@@ -5,15 +5,14 @@ import { matches } from '../definition/tool-patterns.ts'
 import type { ToolSpec } from '../definition/tools.ts'
 import type { BodyOf } from '../events/events.ts'
 
-// The spec that a child is started with: never a right that its parent lacks.
+// The spec of a new child. A child never gets a right that its parent lacks.
 
-/** A spec of which it is known that its agent delegates. */
 type Parent = AgentSpec & { readonly delegation: NonNullable<AgentSpec['delegation']> }
 
 /**
- * The child's whole spec. Its rights are a part of the parent's: the tools that the parent may use and the constraints name,
- * under the same denials, approvals and sandbox. It has the limits of its role and the budget of its grant. It inherits no
- * context, no instructions and no approvals. Null: the parent has no such role.
+ * The complete spec of a child. Its rights are a subset of the parent's: the tools that the parent may use and the
+ * constraints name, under the same denials, approvals and sandbox. Its limits come from its role, its budget from its
+ * grant. It inherits no context variables, instructions or approvals. Null: the parent has no such role.
  */
 export function childSpec(
   parent: AgentSpec,
@@ -49,18 +48,21 @@ export function childSpec(
   }
 }
 
-/** Control tools of the role that the parent has too; those of roles are no rights, and a role may be new to the tree. */
+/**
+ * The control tools of a child: those that the parent has too, and those that need a role. The latter grant no rights,
+ * and the parent may have no role.
+ */
 function controls(parent: AgentSpec, role: RoleDefinition): readonly ToolSpec[] {
   const has = ({ name }: ToolSpec) => parent.tools.some((tool) => tool.name === name)
   const asked = parent.tools.filter(({ name, control }) => control && isOnRequest(name))
   return [...controlTools(role).filter((tool) => controlToolNamed(tool.name)?.needsRole || has(tool)), ...asked]
 }
 
-/** A pattern that covers none of these tools would be refused as unknown. */
+/** A pattern that covers none of these tools would be rejected as unknown. */
 const concerns = (pattern: string, tools: readonly ToolSpec[]): boolean =>
   tools.some(({ name }) => matches(pattern, name))
 
-/** The role without tools that the parent has and the child does not: a child's role may name what its run can know only. */
+/** The role without tools that the child lacks, because the role may name only tools that the child's run knows. */
 function narrowed(role: RoleDefinition, parent: AgentSpec, tools: readonly ToolSpec[]): RoleDefinition {
   const lost = (pattern: string) => concerns(pattern, parent.tools) && !concerns(pattern, tools)
   const phases = role.phases.map((phase) => ({

@@ -1,14 +1,13 @@
-/** Names in a command beyond this number are not looked at. */
 const MAX_NAMES = 64
-/** In characters; no file system takes longer paths. */
+/** In characters. No file system accepts longer paths. */
 const MAX_LENGTH = 4_096
 /** Only the beginning of a longer command is read, because the search blocks the event loop. In characters. */
 const MAX_COMMAND = 64 * 1024
 
-/** A word of a shell command: quoted parts and escaped characters belong to it. */
+/** A word of a shell command, including quoted parts and escaped characters. */
 const WORD = /(?:[^\s\\'"`$;|&<>()=,{}]|\\[\s\S]|'[^']*'|"(?:[^"\\]|\\[\s\S])*")+/g
 
-/** Files that programs read by themselves to learn what to run. */
+/** Files that programs read implicitly to decide what to run. */
 const RUN_BY: Readonly<Record<string, readonly string[]>> = {
   ...{ npm: ['package.json'], npx: ['package.json'], pnpm: ['package.json'], yarn: ['package.json'] },
   make: ['GNUmakefile', 'makefile', 'Makefile'],
@@ -24,8 +23,8 @@ export interface CommandNames {
 }
 
 /**
- * The names in a shell command that may be files which the command runs: its words, the words within quoted ones, and the
- * files by which `npm` and `make` know what to run. After `cd FOLDER` a name counts below that folder too.
+ * Names in a shell command that may be files the command runs: its words, words inside quoted words, and the files that
+ * `npm` and `make` read. After `cd FOLDER` a name counts below that folder too.
  */
 export function namesInCommand(command: string): CommandNames {
   const found = new Set<string>()

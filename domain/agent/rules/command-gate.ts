@@ -1,7 +1,6 @@
 import { headAndTail } from '../../calls/bounded.ts'
 import { quoteCommand } from './command-line.ts'
 
-/** How the command of a gate ended. */
 export interface GateCommandEnd {
   readonly exitCode: number | null
   readonly signal: string | null
@@ -13,7 +12,7 @@ export interface GateCommandEnd {
 /** The part of a command's output that an event keeps as evidence, in bytes. */
 const EVIDENCE_BYTES = 4_096
 
-/** Whether a command gate holds, and by what evidence: exit code 0, with the command's output. */
+/** Whether a command gate passes (exit code 0, no timeout), with the command's output as evidence. */
 export function commandGateVerdict(
   { argv, timeoutMs }: { readonly argv: readonly string[]; readonly timeoutMs: number },
   end: GateCommandEnd,

@@ -1,17 +1,17 @@
 import type { JsonObject } from '../../log/json.ts'
 
-/** Words that a shell takes for itself where they stand first and unquoted. */
+/** Words that a shell interprets when they come first and are unquoted. */
 const RESERVED = new Set(
   '! { } case do done elif else esac fi for if in then until while [[ function select time'.split(' '),
 )
 
-/** Characters that make an unquoted text more than plain words: operators, expansions, patterns, comments. */
+/** Characters that make unquoted text more than plain words: operators, expansions, patterns, comments. */
 const SPECIAL = new Set('|&;<>()$`*?[]{}#~\n\r!'.split(''))
 
 /**
- * The argv of a shell command that is one simple command of plain words, quoted as POSIX sh allows; null for anything
- * that a shell would expand, redirect, chain or run in part. Gates compare it with an argv, so null is the
- * answer wherever there is a doubt.
+ * The argv of a shell command that consists of one simple command of plain words, quoted as in POSIX sh. Null for any
+ * command that a shell would expand, redirect or chain. Gates compare the result with an argv, so any doubtful command
+ * must yield null.
  */
 export function parseCommand(command: string): string[] | null {
   const words: string[] = []
@@ -28,7 +28,7 @@ export function parseCommand(command: string): string[] | null {
     }
     const part = c === "'" ? single(command, at) : c === '"' ? double(command, at) : bare(command, at)
     if (part === null) return null
-    // A word is a keyword or an assignment for a shell only while no part of it is quoted.
+    // A word with a quoted part is neither a keyword nor an assignment.
     if (words.length === 0) quotedFirst ||= c === "'" || c === '"' || c === '\\'
     word = (word ?? '') + part.text
     at = part.end
@@ -69,20 +69,20 @@ function bare(command: string, at: number): Part {
   return next === undefined || next === '\n' ? null : { text: next, end: at + 2 }
 }
 
-/** A shell command that {@link parseCommand} takes apart into the same argv. */
+/** A shell command that {@link parseCommand} parses back to the same argv. */
 export function quoteCommand(argv: readonly string[]): string {
   return argv.map((word) => (/^[\w@%+:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ')
 }
 
 /**
- * The argv of a call of `run_command` that works in the workspace itself, null for any other: elsewhere the same words may
- * mean something else. `reads`: where its folder really leads.
+ * The argv of a `run_command` call that runs in the workspace root; null for any other call, because in another folder
+ * the same words may have another meaning. `reads`: the resolved folder of the call.
  */
 export function commandInRoot(toolName: string, args: JsonObject, reads: readonly string[]): string[] | null {
   if (toolName !== 'run_command' || typeof args.command !== 'string') return null
   return reads.every((folder) => folder === '' || folder === '.') ? parseCommand(args.command) : null
 }
 
-/** Are the two the same command, word for word? Not where one of them is none. */
+/** Whether both are the same command, word for word. False if one is null. */
 export const sameCommand = (a: readonly string[] | null, b: readonly string[] | null): boolean =>
   a !== null && b !== null && a.length === b.length && a.every((word, i) => word === b[i])

@@ -2,14 +2,14 @@ import { canonicalText } from '../../log/canonical.ts'
 import type { Json } from '../../log/json.ts'
 import type { CausalEntry } from './causal-history.ts'
 
-/** The entry of one of two runs at a place. `value` only where the two differ. */
+/** An entry of one of two runs. `value` is present only if the runs differ. */
 export interface Said {
   readonly agentId: string
   readonly revision: number
   readonly value?: Json
 }
 
-/** A place in two runs: what was asked, answered or decided there. Null: the run has nothing there. */
+/** A path in two runs, with each run's entry. Null: the run has no entry there. */
 export interface Place {
   readonly path: readonly string[]
   readonly kind: CausalEntry['kind']
@@ -18,19 +18,17 @@ export interface Place {
   readonly b: Said | null
 }
 
-/** Two runs beside each other. */
 export interface Comparison {
-  /** How many places are the same before the first difference. */
   readonly common: number
-  /** The first difference, by cause; null: there is none. */
+  /** The first difference by cause; null: none. */
   readonly first: Place | null
-  /** All places, causes before what follows from them. */
+  /** All places, causes before their consequences. */
   readonly places: readonly Place[]
 }
 
 /**
- * Aligns two runs by cause: the same turn, the same call, the same child. The order in which parallel calls and children
- * ended plays no part. Linear in their length, but for sorting; in steps, since they may be long.
+ * Aligns two runs by cause: the same turn, call and child. The order in which parallel calls and children ended is
+ * ignored. Linear in the number of entries, except for sorting. Runs in steps, because runs may be long.
  */
 export function* compareHistories(
   a: readonly CausalEntry[],
@@ -53,7 +51,7 @@ export function* compareHistories(
 const byPath = (entries: readonly CausalEntry[]) =>
   new Map(entries.map((entry) => [entry.path.join('\u0000'), entry] as const))
 
-/** Places of equal rank are those of different names: by name, so that the order does not depend on the run. */
+/** Sorts entries with equal keys by path, so that the result does not depend on the run. */
 function inOrder({ order: a, path: p }: CausalEntry, { order: b, path: q }: CausalEntry): number {
   for (let i = 0; i < Math.min(a.length, b.length); i++) if (a[i] !== b[i]) return a[i]! - b[i]!
   return a.length - b.length || (p.join() < q.join() ? -1 : 1)

@@ -3,9 +3,9 @@ import type { Json } from '../../log/json.ts'
 import { isPattern } from '../control/delegate-to-agent.ts'
 import type { BodyOf, Failure } from '../events/events.ts'
 
-// The messages between parent and child.
+// Texts that parent and child exchange.
 
-/** The first input of a child: all that it knows of its parent's purpose. */
+/** The first input of a child; the child learns nothing else about its parent's purpose. */
 export function taskText({ task, constraints, expectedOutput }: BodyOf<'child_delegated'>): string {
   const rules = constraints.filter((constraint) => !isPattern(constraint)).map((rule) => `- ${rule}`)
   return [
@@ -17,7 +17,7 @@ export function taskText({ task, constraints, expectedOutput }: BodyOf<'child_de
 
 type End = BodyOf<'end_reported'>
 
-/** The result of the call that delegated: what the parent's model reads. */
+/** The result of the delegating call, as the parent's model reads it. */
 export function resultOf({ message, artifacts, nextSteps, unmetGates }: End): Json {
   return {
     summary: message,
@@ -27,10 +27,10 @@ export function resultOf({ message, artifacts, nextSteps, unmetGates }: End): Js
   }
 }
 
-/** Codes that mean the same of a run and of a call. */
+/** Codes with the same meaning for a run and a call. */
 const SHARED: ReadonlySet<string> = new Set<ToolErrorCode>(['CANCELLED', 'BUDGET_EXCEEDED', 'UNKNOWN_OUTCOME'])
 
-/** A child that failed is a failed call. The rule is the code of the child's own end. */
+/** The failure of the delegating call. `rule`: the code of the child's end. */
 export function failureOf({ code = 'EXECUTION_FAILED', message, partialOutput }: End): Failure {
   const partial = partialOutput === undefined ? '' : `. Its last words were: ${partialOutput}`
   return {

@@ -2,10 +2,10 @@ import { headAndTail } from '../../calls/bounded.ts'
 import type { Message } from '../../calls/content.ts'
 import { callArguments } from '../events/content.ts'
 
-// Messages as text, for an agent that reads on in its hidden history, and for a model that summarises it. The wording belongs
-// to the assemblers (request.ts): a change of what a summary is asked of is a new version of them.
+// Messages as text, for an agent that reads its hidden history and for a model that summarizes it. The assemblers
+// (request.ts) cover the wording: a change of the text to summarize needs a new version.
 
-/** A message as text. A result is cut to head and tail of about `resultBytes`. */
+/** A message as text. A tool result is truncated to head and tail of about `resultBytes`. */
 export function messageText(message: Message, resultBytes = Number.POSITIVE_INFINITY): string {
   switch (message.role) {
     case 'user':
@@ -24,7 +24,7 @@ export function messageText(message: Message, resultBytes = Number.POSITIVE_INFI
 
 type Block = Extract<Message, { role: 'assistant' }>['content'][number]
 
-/** Thinking is not shown again; blocks of other kinds are named. */
+/** Only text and tool calls are shown; other blocks, such as thinking, are left out. */
 function blockText(block: Block): string[] {
   if (block.type === 'text') return [String(block.text)]
   if (block.type !== 'tool_use') return []

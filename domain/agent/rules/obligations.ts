@@ -12,16 +12,16 @@ import type { AgentState } from '../state/state.ts'
 import { childSpec } from './child-spec.ts'
 import { taskText } from './delegation.ts'
 
-// The pure half of the courier: the command that an obligation is in its target.
+// The pure half of the courier: converts an obligation to the command for its target.
 
-/** The child's identity. `depth`: 1 below the root. */
+/** The child's identity. `depth`: 1 for a child of the root. */
 export interface ChildBirth {
   readonly runId: string
   readonly depth: number
   readonly parent: { readonly agentId: string; readonly toolCallId: string; readonly ancestors: readonly string[] }
 }
 
-/** `after`: the rank of the last obligation of the same source that the target has accepted, -1: none. */
+/** `after`: the rank of the last obligation of the same source that the target accepted; -1: none. */
 export type Delivery = { readonly origin: Origin; readonly after: number } & (
   | {
       readonly kind: 'deliver_birth'
@@ -29,7 +29,7 @@ export type Delivery = { readonly origin: Origin; readonly after: number } & (
       /** Null: the source has no such role. */
       readonly spec: AgentSpec | null
       readonly task: string
-      /** Of a child that is another agent. */
+      /** Only for an external agent. */
       readonly backend?: Backend
     }
   | { readonly kind: 'deliver_end'; readonly hash: string; readonly end: BodyOf<'end_reported'> }
@@ -45,22 +45,21 @@ export type Delivery = { readonly origin: Origin; readonly after: number } & (
   | ({ readonly kind: 'deliver_publication'; readonly topic: string; readonly payload: Json } & Sent)
 )
 
-/** Another agent: how it is started, and what it can do. */
 export interface Backend extends Omit<RoleBackend, 'levels' | 'takesTools'> {
   readonly role: string
-  /** keepup's tools that it may call; absent: none. */
+  /** The keepup tools that it may call; absent: none. */
   readonly tools?: readonly string[] | undefined
   readonly extensions: Readonly<Record<string, Json>>
 }
 
-/** Messages stay in their run. `sentAt`, and `owedAt` of the obligation: ms. */
+/** Members of messages, which never leave their run. `sentAt`, and `owedAt` of the obligation: ms. */
 interface Sent {
   readonly runId: string
   readonly sentAt: number
   readonly owedAt: number
 }
 
-/** A message without its time. `refused`: why the request that it is about will not be answered. */
+/** A message without its time. `refused`: why its request will not be answered. */
 export interface Message {
   readonly id: string
   readonly from: string
@@ -74,13 +73,9 @@ export interface Message {
 export const isDelivery = (command: { readonly kind: string }): command is Delivery =>
   command.kind.startsWith('deliver_')
 
-/** The agent whose event was delivered. */
 export const senderOf = ({ origin }: Pick<Delivery, 'origin'>): string => idOf(origin.stream)
 
-/**
- * The command by which an event of `source` is delivered; null: it is no obligation to this target. `hash`: that of the
- * sealed event in its chain.
- */
+/** The command that delivers an event of `source`; null: no obligation to this target. `hash`: of the sealed event. */
 export function deliveryOf(
   source: AgentState,
   event: AgentEvent,
@@ -140,22 +135,21 @@ export function deliveryOf(
   }
 }
 
-/** Why an obligation is never taken. `stays`, of a message: its target goes on and takes others. */
+/** Why an obligation is never accepted. `stays`, only for a message: the target still accepts other messages. */
 export interface Refusal {
   readonly reason: string
   readonly stays?: true
 }
 
-/** What the target's refusal of a delivery says to its source. */
 export const refusalOf = ({ code, message }: DeliveryRefused, delivery: Delivery): Refusal => ({
   reason: message,
   ...(code === 'BOUNCED' && 'runId' in delivery && { stays: true }),
 })
 
-/** Is the agent told where this obligation of its bounces? Of its own messages; a refusal was none. */
+/** Whether the agent learns of a bounce of this obligation: only for its own messages, not for refusals. */
 export const tellsOf = (event: AgentEvent): boolean => event.type === 'message_sent' && event.body.refused === undefined
 
-/** A refused obligation, as its source records it. `told`: the agent is to be told. */
+/** A refused obligation as its source records it. `told`: the agent learns of it. */
 export const bounceOf = (revision: number, told: boolean, refusal: Refusal) => ({ revision, told, ...refusal })
 
 function backendOf({ delegation }: AgentSpec, { role, backend }: BodyOf<'child_delegated'>): { backend?: Backend } {
@@ -166,14 +160,14 @@ function backendOf({ delegation }: AgentSpec, { role, backend }: BodyOf<'child_d
 }
 
 /**
- * Is the delivery new to its target? False: it was accepted before. Throws DeliveryRefused `OUT_OF_ORDER` where something of the
- * same source comes first.
+ * Whether the delivery is new to its target; false: it was accepted before. Throws DeliveryRefused OUT_OF_ORDER if an
+ * earlier obligation of the same source is missing.
  */
 export function isNew(target: Pick<AgentState, 'courier'>, { origin, after }: Delivery): boolean {
   const accepted = acceptedFrom(target, origin.stream)
   const rank = rankOf(origin)
   if (rank <= accepted) return false
-  // The last accepted delivery may be of a part that the source has lost since.
+  // The last accepted delivery may belong to a part that the source has lost since.
   const follows = after === accepted || (after < accepted && lossesAt(rank) > lossesAt(accepted))
   if (follows) return true
   throw new DeliveryRefused(

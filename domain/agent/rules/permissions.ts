@@ -4,15 +4,15 @@ import type { Permission } from '../state/permissions.ts'
 import { followsRecord } from '../state/reuse-rules.ts'
 import type { AgentState } from '../state/state.ts'
 
-// Permissions that an agent has asked a person for (CONTRACTS 3). One lifts the policy's refusal of a tool: by denial, by
-// allowlist, or by phase. It lifts nothing else: calls still ask for approval where they must, and recovery, the rules of
-// complete_task and of turns, budgets, limits, the workspace and the sandbox hold as before.
+// Permissions that an agent asked a person for (CONTRACTS 3). A permission lifts only the policy's refusal of a tool:
+// by denial, by allowlist, or by phase. Approvals, recovery, the rules of turns and complete_task, budgets, limits, the
+// workspace and the sandbox still apply.
 
-/** The permission that lets the tool be called although its policy refuses it; undefined: there is none. */
+/** The permission that lifts the policy's refusal of a tool; undefined: none. */
 export const permissionFor = ({ permissions = [] }: AgentState, toolName: string): Permission | undefined =>
   permissions.find(({ tool }) => matches(tool, toolName))
 
-/** The permissions whose scope has ended by this instant, ms. What is taken from a record was decided by its own clock. */
+/** The permissions that have ended at `now`, ms. While the run follows the record, the record determines expiry. */
 export function endedPermissions(state: AgentState, now: number): BodyOf<'permission_ended'>[] {
   return (state.permissions ?? []).flatMap(({ id: permission, until, phase }): BodyOf<'permission_ended'>[] => {
     if (now >= until && !followsRecord(state)) return [{ permission, why: 'expired' }]

@@ -5,23 +5,23 @@ import { type AgentState, callsOf } from '../state/state.ts'
 import { KNOWN_NAMES } from './admission.ts'
 import { liftedBy, needsApproval, refusedByPolicy } from './policy.ts'
 
-// Another policy or role applied to a recorded call: what it would have said, had it been in force.
+// Applies another policy or role to a recorded call: the verdict if it had been in force.
 
-/** A recorded call. `permission`: what lifted the policy's refusal of it then. */
+/** A recorded call. `permission`: the permission that lifted the policy's refusal. */
 export interface CheckedCall {
   readonly toolName: string
   readonly permission?: string | undefined
 }
 
-/** The rules in force instead. A member that is absent stays as the run has it; `role` null: none. */
+/** The rules to apply. An absent member stays as in the run; `role` null: no role. */
 export interface OtherRules {
   readonly policy?: Policy
   readonly role?: RoleDefinition | null
 }
 
 /**
- * The verdict of other rules on a call. `code` and `rule`: as the failed call would have had them; null where it is asked.
- * `permit`: they refuse it, and a person's permission lets it run all the same.
+ * The verdict of other rules on a call. `code` and `rule`: those of the failed call; null for `ask`. `permit`: the
+ * rules refuse the call, but a person's permission allows it.
  */
 export interface PolicyVerdict {
   readonly would: 'refuse' | 'ask' | 'permit'
@@ -31,8 +31,9 @@ export interface PolicyVerdict {
 }
 
 /**
- * The verdict of the rules on a call that the agent makes in this state; null: they would let it run. What people have
- * approved beforehand or permitted still counts. Of another role the phase of the same name counts, or, where it has none, any phase.
+ * The verdict of other rules on a call that the agent makes in this state; null: the call would run. Standing approvals
+ * and permissions still count. With another role, the phase of the same name applies; if the role lacks it, the call is
+ * refused only if every phase refuses it.
  */
 export function verdictOn(state: AgentState, call: CheckedCall, other: OtherRules): PolicyVerdict | null {
   const tool = toolNamed(state.spec.tools, call.toolName)
@@ -55,7 +56,7 @@ export function verdictOn(state: AgentState, call: CheckedCall, other: OtherRule
   return { would: 'permit', code: refused.code, rule: refused.rule ?? null, reason: why }
 }
 
-/** The names in a policy that fit no tool of these, and none that keepup brings: a slip of the pen would find nothing. */
+/** Names in a policy that match none of these tools and no tool of keepup; they are probably misspelled. */
 export function namesNoTool(policy: Policy, tools: Iterable<string>): string[] {
   const { allowedTools, deniedTools, requiresApproval } = policy
   const known = [...KNOWN_NAMES, ...tools]

@@ -10,7 +10,7 @@ import { phaseTools, toolsOfPhase } from '../state/phases.ts'
 import { type AgentState, recoveryOf } from '../state/state.ts'
 import { permissionFor } from './permissions.ts'
 
-// PolicyEngine: which tools an agent is offered, and which calls need a person (seed 000, 5.3 and 5.12).
+// PolicyEngine: the tools that an agent is offered, and the calls that need a person (seed 000, 5.3 and 5.12).
 
 /** Why a tool may not be called now, or null. */
 export function denial(state: AgentState, tool: ToolSpec): Failure | null {
@@ -18,24 +18,23 @@ export function denial(state: AgentState, tool: ToolSpec): Failure | null {
   return refused === null || liftedBy(state, tool, refused) !== undefined ? null : refused
 }
 
-/** The permission that lifts this refusal of the policy; undefined: none does. */
+/** The permission that lifts this refusal; undefined: none. */
 export const liftedBy = (state: AgentState, tool: ToolSpec, refused: Failure): Permission | undefined =>
   mayLift(state, refused) ? permissionFor(state, tool.name) : undefined
 
 /**
- * Whether a person may lift a refusal. The policy of a child states what its parent may do, and a child has at most its
- * parent's rights (CONTRACTS 3): of its refusals only those of its phase can be lifted.
+ * Whether a person may lift a refusal. A child's policy states what its parent may do, and a child has at most its
+ * parent's rights (CONTRACTS 3), so only the refusals by its phase can be lifted.
  */
 const mayLift = ({ parent }: AgentState, { rule }: Failure): boolean => parent === null || rule === 'phase'
 
-/** Whether an agent may call a tool now, may ask a person for it, or neither. */
 export function rightTo(state: AgentState, tool: ToolSpec): Right {
   const refused = denial(state, tool)
   if (refused === null) return 'call'
   return mayLift(state, refused) ? 'ask' : 'none'
 }
 
-/** Why the policy by itself refuses a tool now, or null. Deny beats allow; an allowlist does not take control tools away. */
+/** Why the policy alone refuses a tool now, or null. Deny beats allow. An allowlist does not restrict control tools. */
 export function refusedByPolicy(state: AgentState, tool: ToolSpec): Failure | null {
   if (tool.control === 'completes') return null
   const { policy } = state.spec
@@ -57,20 +56,20 @@ export function refusedByPolicy(state: AgentState, tool: ToolSpec): Failure | nu
   return null
 }
 
-/** Control tools are denied by their own name only: `*` and prefixes do not cover them. */
+/** Only their exact name denies control tools: `*` and prefixes do not cover them. */
 function deniedByName(policy: Policy, tool: ToolSpec): boolean {
   return tool.control
     ? policy.deniedTools.some((pattern) => canonicalTool(pattern) === tool.name)
     : covers(policy.deniedTools, tool.name)
 }
 
-/** The tools offered to the model now; in recovery exactly the one that completes the run. */
+/** The tools offered to the model now; in recovery only the tool that completes the run. */
 export function offeredTools(state: AgentState): readonly ToolSpec[] {
   if (recoveryOf(state.machine) !== null) return state.spec.tools.filter(({ control }) => control === 'completes')
   return state.spec.tools.filter((tool) => denial(state, tool) === null)
 }
 
-/** Why a call of this tool needs a person's approval, or null. A standing approval answers it beforehand. */
+/** Why a call of this tool needs a person's approval, or null. A standing approval counts as approval. */
 export function needsApproval(state: AgentState, toolName: string): string | null {
   const kind = controlKind(state, toolName)
   const own = kind === false ? undefined : controlToolNamed(toolName)?.approval

@@ -3,14 +3,14 @@ import { instantText } from '../../log/instant.ts'
 import { undecided } from '../state/loss-rules.ts'
 import { type AgentState, type Call, callsOf } from '../state/state.ts'
 
-/** The hash of the question whether a call may happen. `expiresAt`: ms. */
+/** The hash of an approval question. `expiresAt`: ms. */
 export const approvalHash = (
   { id, argumentsHash }: Pick<Call, 'id' | 'argumentsHash'>,
   expiresAt: number,
   files: readonly SeenFile[],
 ): string => questionHash({ for: 'approval', toolCallId: id, argumentsHash, asked: instantText(expiresAt) }, files)
 
-/** The hash of the question what became of a call. Null: its outcome is not in doubt. */
+/** The hash of the question whether a call happened. Null: its outcome is not in doubt. */
 export function doubtHash(state: AgentState, toolCallId: string): string | null {
   const hash = (argumentsHash: string | null, asked: number | null) =>
     questionHash({ for: 'doubt', toolCallId, argumentsHash, asked })

@@ -4,23 +4,22 @@ import { workedAt } from '../state/work-clock.ts'
 
 // RecoveryEngine (GracefulRecoveryEngine in seed 003): one warning, then completion or ERROR (seed 000, 5.2).
 
-/** The turn that must be the warning turn at the latest. */
+/** The latest turn that must be the warning turn. */
 export const warningTurn = (state: AgentState): number =>
   Math.max(1, state.spec.limits.maxTurns - state.spec.recovery.graceTurns)
 
-/** Why the next turn must be the warning turn, or null. The budget is judged where calls are priced. */
+/** Why the next turn must be the warning turn, or null. The budget is checked separately, where calls are priced. */
 export function limitReached(state: AgentState, now: number): 'turns' | 'wall_clock' | null {
   if (state.turn + 1 >= warningTurn(state)) return 'turns'
   return timeIsOver(state, now) ? 'wall_clock' : null
 }
 
-/** Is the wall-clock limit reached? */
 export function timeIsOver(state: AgentState, now: number): boolean {
   const { wallClockMs } = state.spec.limits
   return wallClockMs !== null && workedAt(state.clock, now) >= wallClockMs
 }
 
-/** How long a model may take to answer now, ms: within the run's time, and the grace that is left to it after that. */
+/** The time that a model has to answer now, ms: at most the run's remaining time plus the grace time. */
 export function modelTime(state: AgentState, timeoutMs: number, now: number): number {
   const { limits, recovery } = state.spec
   // In recovery the grace time ends the call.
@@ -35,7 +34,6 @@ export function lastTurn(state: AgentState, recovery: Recovery): number {
   return Math.max(recovery.warningTurn, Math.min(limits.maxTurns, recovery.warningTurn + config.graceTurns))
 }
 
-/** Has the grace time passed? */
 export function graceIsOver(state: AgentState, now: number): boolean {
   const recovery = recoveryOf(state.machine)
   return recovery !== null && workedAt(state.clock, now) >= recovery.deadlineAt
@@ -47,13 +45,13 @@ const REASONS = {
   budget: 'the budget is nearly spent',
 } as const
 
-/** Why the recovery began, in words; null: there is none. */
+/** Why the recovery began, as part of a sentence; null: no recovery. */
 export function whyRecovering(state: AgentState): string | null {
   const recovery = recoveryOf(state.machine)
   return recovery && REASONS[recovery.reason]
 }
 
-/** The system message of the warning turn. `{reason}`, `{graceTurns}` and `{maxTurns}` are filled in. */
+/** The system message of the warning turn. Replaces `{reason}`, `{graceTurns}` and `{maxTurns}` in the template. */
 export function warningText(state: AgentState, reason: Recovery['reason']): string {
   const { warningTemplate, graceTurns } = state.spec.recovery
   return warningTemplate

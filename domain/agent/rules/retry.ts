@@ -4,8 +4,8 @@ import type { Call } from '../state/state.ts'
 // Retries (seed 000, 5.10).
 
 /**
- * The signature of a failure: tool, code, and the message with numbers, ids, quoted times and white space evened out.
- * Two failures with one signature are the same failure.
+ * The signature of a failure: tool, code, and the message with normalized numbers, ids and white space. Two failures
+ * with the same signature count as the same failure.
  */
 export function errorSignature(toolName: string, code: string, message: string): string {
   const even = message
@@ -18,20 +18,22 @@ export function errorSignature(toolName: string, code: string, message: string):
   return `${toolName}|${code}|${even.slice(0, 200)}`
 }
 
-/** Delay before retry number `retry` (1, 2 …), ms. `jitter` in [0, 1) adds up to a tenth, within the cap. */
+/**
+ * Delay before retry number `retry` (1, 2 …), ms. `jitter` in [0, 1) adds up to a tenth, within the cap. `retryAfterMs`
+ * is a lower bound, up to {@link RETRY_AFTER_CAP_MS}.
+ */
 export function backoff(policy: ErrorRecoveryPolicy, retry: number, jitter: number, retryAfterMs = 0): number {
   const plain = policy.backoffMs * policy.backoffMultiplier ** (retry - 1) * (1 + jitter / 10)
   return Math.round(Math.max(Math.min(policy.backoffCapMs, plain), Math.min(retryAfterMs, RETRY_AFTER_CAP_MS)))
 }
 
-/** A provider's Retry-After is honoured up to this. */
+/** The longest Retry-After of a provider that is honoured, ms. */
 export const RETRY_AFTER_CAP_MS = 60_000
 
 export type RetryVerdict =
   | { readonly retry: true; readonly signature: string }
   | { readonly retry: false; readonly exhausted: boolean }
 
-/** May a failed attempt be tried again by itself? */
 export function judgeRetry(
   policy: ErrorRecoveryPolicy,
   call: Call,

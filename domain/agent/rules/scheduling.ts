@@ -1,7 +1,7 @@
 import type { ToolSpec } from '../definition/tools.ts'
 import type { AgentState, Call } from '../state/state.ts'
 
-// ToolScheduler: which of a turn's calls may run beside each other (seed 000, 5.3).
+// ToolScheduler: determines which calls of a turn may run in parallel (seed 000, 5.3).
 
 const within = (path: string, folder: string) =>
   path === folder || folder === '.' || folder === '' || path.startsWith(`${folder}/`)
@@ -10,19 +10,19 @@ const touches = (one: readonly string[], other: readonly string[]) =>
   one.some((a) => other.some((b) => within(a, b) || within(b, a)))
 
 /**
- * Must the two run one after the other? A call that declares nothing conflicts with all; where it is pure it may have read
- * anything, so that it conflicts with all that changes something.
+ * Whether two calls must run one after the other. A call without declared paths conflicts with every call; if it is
+ * pure, it may have read anything and conflicts only with calls that change something.
  */
 export function conflicts(a: Call, b: Call, specs: (name: string) => ToolSpec | undefined): boolean {
   if (isBarrier(a, specs) || isBarrier(b, specs)) return true
   const kinds = [specs(a.toolName)?.control, specs(b.toolName)?.control]
-  // Both change what the agent keeps in mind: the order of the calls decides, not that of their results. A delegation does
-  // not: its share of the budget was fixed before.
+  // Both change the agent's own state, where the order of the calls must decide instead of the order of their results.
+  // A delegation does not, because its budget share was fixed before.
   if (kinds[0] && kinds[1] && !kinds.includes('delegates')) return true
   return collide(touching(a, specs), touching(b, specs))
 }
 
-/** The paths that a call touches: an undeclared pure one may have read anything. */
+/** The paths that a call touches. A pure call without declared paths may read anything. */
 export function touching(call: Call, specs: (name: string) => ToolSpec | undefined): Touching {
   const { effect, reads, writes } = call
   const undeclared = reads.length === 0 && writes.length === 0 && !specs(call.toolName)?.control
@@ -31,7 +31,6 @@ export function touching(call: Call, specs: (name: string) => ToolSpec | undefin
 
 const EVERYTHING: readonly string[] = ['.']
 
-/** Do two calls conflict by what they touch alone? */
 export function collide(a: Touching, b: Touching): boolean {
   if (touchesAnything(a) || touchesAnything(b)) return true
   return touches(a.writes, b.writes) || touches(a.writes, b.reads) || touches(a.reads, b.writes)
@@ -39,11 +38,10 @@ export function collide(a: Touching, b: Touching): boolean {
 
 export type Touching = Pick<Call, 'effect' | 'reads' | 'writes'>
 
-/** It declares nothing and is not pure. */
 const touchesAnything = ({ effect, reads, writes }: Touching) =>
   effect !== 'pure' && reads.length === 0 && writes.length === 0
 
-/** Runs beside no other call. */
+/** Whether a call never runs in parallel with another call. */
 export function isBarrier(call: Call, specs: (name: string) => ToolSpec | undefined): boolean {
   const spec = specs(call.toolName)
   return spec === undefined || spec.barrier
@@ -55,8 +53,8 @@ const IN_FLIGHT: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['at']>
 const inFlight = ({ stage }: Call) => IN_FLIGHT.has(stage.at)
 
 /**
- * Calls that may start now, in call order: none that conflicts with an earlier one that has not ended, and no more than
- * `maxParallel` at work at once.
+ * Calls that may start now, in call order. A call must not conflict with an earlier call that has not ended, and at
+ * most `maxParallel` calls run at once.
  */
 export function startable(state: AgentState, calls: readonly Call[]): readonly Call[] {
   const specs = (name: string) => state.spec.tools.find((tool) => tool.name === name)
@@ -66,7 +64,7 @@ export function startable(state: AgentState, calls: readonly Call[]): readonly C
   for (const call of calls) {
     if (free <= 0) break
     if (!mayStart(call)) continue
-    // The version that is owed is of the files as the calls before have left them.
+    // The due version must contain the files as the previous calls left them.
     if (state.unversioned !== null && call.effect !== 'pure') continue
     const blocked = calls.some(
       (other) => other.index < call.index && other.stage.at !== 'ended' && conflicts(other, call, specs),
@@ -78,7 +76,7 @@ export function startable(state: AgentState, calls: readonly Call[]): readonly C
   return ready
 }
 
-/** Not started yet and allowed to: planned and not refused, approved, or resolved as "run it". */
+/** Whether a call may start: planned and not refused, approved, or resolved as "run". */
 function mayStart(call: Call): boolean {
   switch (call.stage.at) {
     case 'planned':

@@ -2,7 +2,7 @@ import { canonicalText } from '../../log/canonical.ts'
 import type { ToolMeaning, ToolSpec } from '../definition/tools.ts'
 import { type AgentState, type Call, callsOf } from '../state/state.ts'
 
-/** The members that a person approves, each in words. */
+/** The members of a tool that an approval covers, as words. */
 const MEANING = {
   description: 'description',
   parameters: 'parameters',
@@ -12,20 +12,24 @@ const MEANING = {
 
 type Meaning = Pick<ToolSpec, keyof typeof MEANING>
 
-/** How a tool differs from the known one, in words; empty where it is the same tool. */
+/** The changed members of a tool, as words; empty: none. */
 export const changedIn = (known: Meaning, now: Meaning): string[] =>
   (Object.keys(MEANING) as (keyof Meaning)[]).flatMap((member) =>
     canonicalText(now[member] ?? null) === canonicalText(known[member] ?? null) ? [] : [MEANING[member]],
   )
 
-/** What is recorded of a tool from outside of keepup: no probe tells of its calls. */
+/**
+ * The recorded members of an external tool. A reconcilable tool becomes irreversible, because no probe is available.
+ */
 export const meaningOf = ({ description, parameters, effect, definitionHash }: Meaning): ToolMeaning => ({
   ...{ description, parameters },
   ...(definitionHash === undefined ? {} : { definitionHash }),
   effect: effect === 'reconcilable' ? 'irreversible' : effect,
 })
 
-/** The calls that wait for a person's approval of a tool which these tools replace by another one, each with that one. */
+/**
+ * Calls that wait for an approval of a tool that the offered tools define differently, each with the new definition.
+ */
 export function outdatedApprovals(
   state: AgentState,
   offered: readonly ToolSpec[],

@@ -4,21 +4,20 @@ import { spare } from '../state/account.ts'
 import { eachKind, NO_AMOUNTS } from '../state/family.ts'
 import { type AgentState, isFinished } from '../state/state.ts'
 
-// Top-ups: what a child asks its parent for, and what the parent can give.
+// Top-ups: the amounts that a child requests and that its parent can grant.
 
-/** The request of an agent before it starts a turn for which its budget has no room: as much as it began with. */
+/** The request of an agent whose budget has no room for the next turn: as much as its initial budget. */
 export function wantForTurn({ spec }: AgentState): Amounts {
   return { tokens: spec.budget.tokens ?? 0, nanoDollars: spec.budget.nanoDollars ?? 0, agents: 0 }
 }
 
-/** May the agent ask its parent for more? */
 export const mayAsk = (state: AgentState): boolean =>
   state.parent !== null && state.spec.delegation !== undefined && state.cancel === null && !isFinished(state)
 
 /**
- * The budget that the agent can give to a child that asks. Of tokens and money at most half of what is free beside the
- * shares of its open calls, so that something is left for its own turns. All kinds that are asked for, or nothing: one of
- * them alone would only be asked for again.
+ * The budget that the agent can grant to a child. For tokens and money at most half of the free budget after the shares
+ * of open calls, so that the agent keeps some for its own turns. Grants all requested kinds or nothing, because the
+ * child would ask again for a missing kind.
  */
 export function affordable(state: AgentState, want: Amounts): Amounts {
   const left = spare(state)

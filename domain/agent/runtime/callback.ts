@@ -1,6 +1,6 @@
 /**
- * A callback of the program that uses the runtime. What it throws, at once or in its promise, is not thrown into what calls it, which
- * goes on; it is told where that has ended.
+ * A callback of the program that uses the runtime. An error that the callback throws or rejects with does not interrupt
+ * the caller; {@link settle} throws it later.
  */
 export class Callback<T> {
   private readonly act: (given: T) => unknown
@@ -22,7 +22,7 @@ export class Callback<T> {
     }
   }
 
-  /** Throws what it threw first, if anything. */
+  /** Throws the first error of the callback, if any. */
   settle(): void {
     if (this.thrown !== null) throw this.thrown.error
   }

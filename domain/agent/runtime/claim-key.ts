@@ -7,9 +7,9 @@ import { requestRetry } from '../../stream/runtime/retry.ts'
 import { isRepeated } from './refusals.ts'
 
 /**
- * Binds an Idempotency-Key to a request, once in a log: of two requests that come at once the log takes one. Resolves where
- * the key is bound to this very request, by this call or before. Throws `IDEMPOTENCY_KEY_REUSED` where it is bound to
- * another. `asked`: what is asked for, and of which run, as JSON.
+ * Binds an Idempotency-Key to a request, once per log; of two simultaneous requests the log accepts one. Resolves if
+ * the key is bound to this request, now or before. Rejects with IDEMPOTENCY_KEY_REUSED if it is bound to another
+ * request. `asked`: the content of the request and its run, as JSON.
  */
 export async function claimKey(
   ports: Pick<RuntimePorts, 'log' | 'clock' | 'random' | 'requestLimitMs'>,
@@ -29,7 +29,7 @@ export async function claimKey(
       await retry.once(() => append(ports, stream, -1, [sealKeyClaim(commandId, salt, now)], retry))
       return
     } catch (error) {
-      // Another request was faster, or the log has gone past this time.
+      // Another request was faster, or the log already contains a later timestamp.
       if (!(error instanceof LogError && error.code === 'CONFLICT')) throw error
     }
   }

@@ -5,26 +5,26 @@ import { waitingFor, waitsForAgents, waitsOf } from '../decide/waiting.ts'
 import { type AgentState, activityOf, callsOf, isFinished } from '../state/state.ts'
 import type { DriveEnd } from './types.ts'
 
-/** How the drive of one agent ends. `resting`: it waits for other agents, and for nothing else. */
+/** The end of one agent's drive. `resting`: the agent waits only for other agents. */
 export type AgentEnd = DriveEnd | { readonly end: 'resting' }
 
-/** How the drive of an agent ends in this state where nothing of it is at work; null: it goes on. */
+/** The end of the drive in this state, if no effect is running; null: the drive continues. */
 export function endOf(state: AgentState): AgentEnd | null {
   const { machine } = state
   if (machine.status === 'DONE') return { end: 'done' }
   if (machine.status === 'ERROR') return { end: 'error', code: machine.code, error: machine.error }
   const waits = waitingFor(state)
   if (waits === null && waitsForAgents(state)) return { end: 'resting' }
-  // A model recovers by itself, so its driver waits for it.
+  // The driver waits for a model, because a model recovers without a person.
   if (waits === null || waits === 'model') return null
   const toolCallIds = waitsOf(state).flatMap(({ toolCallId }) => toolCallId ?? [])
   return { end: 'waiting', for: waits, toolCallIds }
 }
 
 /**
- * How a drive would end that finds nothing to do now; null: there is something, or no driver has claimed the agent yet, as
- * its first driver does. Decides what a new driver would and records nothing: an agent that waits for people is not
- * written to by being looked at.
+ * The end of a drive that finds nothing to do now; null: there is something to do, or no driver has claimed the agent
+ * yet. Simulates a new driver's decisions without recording them, so that an inspection does not write to an agent that
+ * waits for people.
  */
 export function idleEnd(state: AgentState, { clock, build }: Pick<RuntimePorts, 'clock' | 'build'>): AgentEnd | null {
   if (isFinished(state)) return endOf(state)
@@ -32,7 +32,7 @@ export function idleEnd(state: AgentState, { clock, build }: Pick<RuntimePorts, 
   const { agentId, runId, revision } = state
   const context: DecisionContext = {
     now: clock.now(),
-    // Of what is thrown away nothing needs to be random.
+    // The simulated events are discarded, so nothing needs to be random.
     salt: () => new Uint8Array(16),
     jitter: () => 0,
     by: { kind: 'driver', id: LOOKER },
@@ -46,10 +46,10 @@ export function idleEnd(state: AgentState, { clock, build }: Pick<RuntimePorts, 
   return next.drafts.length > 0 ? null : endOf(claimed)
 }
 
-/** An actor that claims no driver. */
+/** The id of the simulated driver, which never claims the agent. */
 const LOOKER = 'looker'
 
-/** Whether a driver has begun something of which the log knows no end. */
+/** Whether a driver has started an effect without a recorded end. */
 export function isAtWork(state: AgentState): boolean {
   const activity = activityOf(state.machine)
   const calling = activity?.status === 'THINKING' && activity.model.at === 'calling'

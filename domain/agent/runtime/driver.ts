@@ -18,14 +18,14 @@ import { driftFound, treeNow } from './perform/version-workspace.ts'
 
 type OwedTool = Extract<Owed, { kind: 'tool' }>
 
-/** The tree of an agent, as its driver sees it. */
+/** The driver's view of the other agents of the run. */
 export interface InTree {
   readonly order: WorkspaceOrder
-  /** False: other agents of the run have changed files since. */
+  /** False: other agents of the run may have changed files. */
   readonly looksForDrift: boolean
 }
 
-/** Drives one agent until it ends or waits: claims it, performs what is owed, and brings outcomes in. */
+/** Drives one agent until it ends or waits: claims it, performs the due effects, and records their outcomes. */
 export class Driver {
   private readonly ports: RuntimePorts
   private readonly mailbox: AgentMailbox
@@ -36,7 +36,7 @@ export class Driver {
   private epoch = 0
   private readonly atWork = new EffectsAtWork(() => this.alarm.poke())
   private stopping = false
-  /** Aborts when the driver stops: little time is left to save outcomes. */
+  /** Aborts when the driver stops, because little time remains to save outcomes. */
   private readonly hurry = new AbortController()
   private drain = NEVER
   private failure: unknown = null
@@ -52,8 +52,8 @@ export class Driver {
   }
 
   /**
-   * Rejects where the log refuses an append: nothing is swallowed, and a later drive goes on. `drain`: what the log has
-   * promised is still done, nothing is promised any more.
+   * Rejects if the log refuses an append; a later drive continues. `drain`: finishes effects whose intent is recorded
+   * and starts no new ones.
    */
   async drive(signal: AbortSignal, drain: AbortSignal = NEVER): Promise<AgentEnd> {
     this.drain = drain
@@ -82,7 +82,7 @@ export class Driver {
     }
   }
 
-  /** Ends what is at work and brings in what is known of it; the rest is left to the next driver. */
+  /** Aborts running effects and records their known outcomes. The next driver handles the rest. */
   private async stop(): Promise<void> {
     this.stopping = true
     this.hurry.abort(new Error('the driver has stopped'))
@@ -101,7 +101,6 @@ export class Driver {
     await this.ports.crashPoint?.('after_claim')
   }
 
-  /** What became of the files since the last driver. */
   private async lookAtFiles(): Promise<void> {
     const restored = await finishRestore(this.ports, this.env, this.state)
     if (restored !== null) await this.submit(restored, `restore:${restored.restore}`)
@@ -123,28 +122,30 @@ export class Driver {
       if (end !== null) return end
       if (this.drain.aborted && this.atWork.size === 0 && !this.promised(state)) return { end: 'interrupted' }
       this.alarm.moved = false
-      // With nothing at work, no outcome would come that takes up what a person has asked for since the last decision.
+      // While no effect is running, no outcome would trigger a decision on the latest requests of people.
       if (this.atWork.size === 0 && (await this.proceeds())) continue
       if (this.failure === null && !signal.aborted) await this.alarm.next(this.ports.clock, due)
       if (!this.alarm.moved && !signal.aborted) await this.proceeds()
     }
   }
 
-  /** Goes on where the state and the time let it. False: there was nothing to decide. */
+  /** Takes the steps that state and time allow. False: there was nothing to decide. */
   private async proceeds(): Promise<boolean> {
     const before = this.state.revision
     await this.submit({ kind: 'proceed' }, `wake:${this.id}:${this.ports.clock.now()}`)
     return this.state.revision !== before
   }
 
-  /** A call waits for its next attempt that the next driver could not tell from one that was begun. */
+  /**
+   * Whether an irreversible call waits for its next attempt, which the next driver would take for a started attempt.
+   */
   private promised(state: AgentState): boolean {
     return callsOf(state).some(
       ({ stage, effect }) => effect === 'irreversible' && stage.at === 'running' && stage.epoch === this.epoch,
     )
   }
 
-  /** Starts what is owed and not at work, aborts what is at work and no longer owed. Returns the next instant to look. */
+  /** Starts due effects and aborts running effects that are no longer due. Returns the next time to check, ms. */
   private reconcile(state: AgentState): number {
     const now = this.ports.clock.now()
     const list = owed(state)
@@ -183,7 +184,7 @@ export class Driver {
       if (signal.aborted && fact.kind === 'model_failed') return
       await this.submit(fact, effect.id)
     } else if (effect.kind === 'version') {
-      // The versioned calls are listed before the files are read: a call that ends meanwhile is owed the next version.
+      // The step is read before the files: a call that ends later needs the next version.
       const step = this.state.unversioned?.to
       if (step === undefined || !(await this.stillOwed(effect))) return
       const version = await treeNow(ports, env)
@@ -209,12 +210,12 @@ export class Driver {
       ? await this.record.tool(state, answer, call)
       : await performTool({ ports, env, state, call, args, stream: this.mailbox.stream, told, signal })
     await this.ports.crashPoint?.('after_tool')
-    // A call that may run again, or that has a probe, is left to the next driver.
+    // The next driver handles a call that may run again or has a probe.
     if (this.stopping && signal.aborted && fact.kind === 'tool_failed' && kind !== 'irreversible') return
     await this.submit(fact, effect.id)
   }
 
-  /** Agents of a run that share a workspace work in it as the calls of one agent do. */
+  /** Agents of a run that share a workspace are ordered like the calls of one agent. */
   private async inOrder(call: Call, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
     const specs = (name: string) => this.state.spec.tools.find((tool) => tool.name === name)
     if (this.env.workspace === null || specs(call.toolName)?.control) return work()
@@ -235,7 +236,7 @@ export class Driver {
     }
   }
 
-  /** Ownership is looked up in the log right before each effect: another driver may have taken the agent. */
+  /** Checks the ownership in the log right before each effect, because another driver may have claimed the agent. */
   private async stillOwed(effect: Exclude<Owed, { kind: 'wake' }>): Promise<boolean> {
     await this.mailbox.refresh()
     return (
@@ -244,7 +245,7 @@ export class Driver {
     )
   }
 
-  /** The next driver could not tell an irreversible call that was never begun from one that was: it has failed, by name. */
+  /** Fails an irreversible call explicitly, because the next driver could not tell that it never started. */
   private async notBegun({ id, toolCallId, attempt }: OwedTool, cause: unknown): Promise<false> {
     const call = callsOf(this.state).find((one) => one.id === toolCallId)
     if (call?.effect !== 'irreversible') throw cause
@@ -256,7 +257,7 @@ export class Driver {
     return false
   }
 
-  /** Saves an outcome under the retry policy, with what its references stand for. */
+  /** Records an outcome under the retry policy, after saving the values of its secret references. */
   private async submit(fact: OutcomeCommand | EndRestore, commandId: string): Promise<void> {
     this.atWork.outcome(commandId)
     const retry = this.retrying('the outcome')

@@ -1,16 +1,14 @@
 interface AtWork {
   readonly controller: AbortController
   readonly ended: Promise<void>
-  /** Its outcome is on its way into the log. */
   hasOutcome: boolean
 }
 
-/** The effects that a driver performs now, by id. */
 export class EffectsAtWork {
   readonly #all = new Map<string, AtWork>()
   readonly #over: () => void
 
-  /** `over`: told whenever one has ended. */
+  /** `over`: called whenever an effect has ended. */
   constructor(over: () => void) {
     this.#over = over
   }
@@ -23,7 +21,7 @@ export class EffectsAtWork {
     return this.#all.has(id)
   }
 
-  /** Starts an effect, which is at work until what `perform` gives is settled; `perform` does not reject. */
+  /** Starts an effect, which runs until the promise of `perform` settles. `perform` must not reject. */
   start(id: string, perform: (signal: AbortSignal) => Promise<void>): void {
     const controller = new AbortController()
     const ended = perform(controller.signal).finally(() => {
@@ -33,20 +31,20 @@ export class EffectsAtWork {
     this.#all.set(id, { controller, ended, hasOutcome: false })
   }
 
-  /** What has ended by itself is not broken off, although it is owed no longer once its outcome is recorded. */
+  /** Marks an effect as ended by itself, so that it is not aborted when its recorded outcome makes it no longer due. */
   outcome(id: string): void {
     const one = this.#all.get(id)
     if (one !== undefined) one.hasOutcome = true
   }
 
-  /** Breaks off what is owed no longer. `reason`: made only where it is needed. */
+  /** Aborts effects that are no longer due. `reason`: called only if needed. */
   keepOnly(wanted: ReadonlySet<string>, reason: () => Error): void {
     for (const [id, { controller, hasOutcome }] of this.#all) {
       if (!wanted.has(id) && !hasOutcome) controller.abort(reason())
     }
   }
 
-  /** Breaks off everything. Resolves when all of it has ended. */
+  /** Aborts all effects. Resolves when all have ended. */
   async stop(reason: () => Error): Promise<void> {
     for (const { controller } of this.#all.values()) controller.abort(reason())
     await Promise.all([...this.#all.values()].map(({ ended }) => ended))

@@ -7,8 +7,8 @@ import { stateAt } from './history/replay.ts'
 import type { At, ForkOptions } from './types.ts'
 
 /**
- * The command that begins a run whose history up to a point is another's. The prefix is read from its source, never
- * sealed again.
+ * The command that starts a run with the history of another run up to a point. The prefix is read from the source
+ * stream and not copied. Rejects with FORK_OF_CHILD if the agent is not a root.
  */
 export async function forkOf(ports: RuntimePorts, source: string, at: At, options: ForkOptions): Promise<ForkAgent> {
   const { state, head } = await stateAt(ports, source, at)

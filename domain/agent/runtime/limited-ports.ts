@@ -4,24 +4,24 @@ import { TimeLimitError } from '../../stream/runtime/errors.ts'
 import { member, replaced } from '../../stream/runtime/replaced.ts'
 import { within } from '../../stream/runtime/time-limit.ts'
 
-/** One page, one blob, or what references stand for, ms. */
+/** Timeout of one page, one blob, or one request to the vault, ms. */
 const STORE_LIMIT_MS = 60_000
-/** A snapshot that takes longer is folded meanwhile, ms: a person's request waits for it. */
+/** Timeout of caches, ms. After it, the state is folded without the snapshot, because a person's request waits. */
 const CACHE_LIMIT_MS = 2_000
-/** Opening what a run works in, ms. */
+/** Timeout for opening the environment of a run, ms. */
 const OPEN_LIMIT_MS = 2 * 60_000
-/** A shadow version of a large folder takes its time, ms: a gate, which compares two, is still within its call's limit. */
+/** Timeout of a shadow version of a large folder, ms. A gate compares two versions within its call's limit. */
 const VERSION_LIMIT_MS = 2 * 60_000
-/** Ending the processes of dead drivers, and leaving what a run works in, ms. */
+/** Timeout for ending the processes of dead drivers and for closing the environment, ms. */
 const SETUP_LIMIT_MS = 60_000
 
-/** How long each method may take, ms; one that is not named answers at once, or bounds itself. */
+/** The timeout of each method, ms. Methods that are not listed answer at once or have their own limits. */
 type Limits<T> = { readonly [K in keyof T]?: number }
 
 /**
- * The ports, none of which holds the runtime for ever: what does not answer in time is a {@link TimeLimitError} that says
- * what it was, and an append whose outcome is unknown is LOG_UNAVAILABLE, which is answered by sending it
- * again. Models and tools have limits of their own; the log's subscriptions are meant to wait.
+ * The ports with timeouts, so that no port blocks the runtime forever. A method that does not answer in time rejects
+ * with {@link TimeLimitError}, which names it. An append with an unknown outcome rejects with LOG_UNAVAILABLE; repeat
+ * it. Models and tools have their own limits. The log's subscriptions have none, because they are meant to wait.
  */
 export function limitedPorts(ports: RuntimePorts): RuntimePorts {
   const { clock, intents, snapshots } = ports
@@ -50,7 +50,7 @@ export function limitedPorts(ports: RuntimePorts): RuntimePorts {
         within(clock, SETUP_LIMIT_MS, 'closing what the run works in', env.close(ends))
       const env = await within(clock, OPEN_LIMIT_MS, 'opening what the run works in', opening).catch(
         (error: unknown) => {
-          // Where it is opened all the same, no tool works in it.
+          // If it opens after the timeout, close it unused.
           if (error instanceof TimeLimitError)
             opening.then((env) => close(env)).catch((late: Error) => ports.warn?.(about.agentId, late.message))
           throw error
@@ -68,7 +68,7 @@ export function limitedPorts(ports: RuntimePorts): RuntimePorts {
   }
 }
 
-/** Tools work under their own limits; these are the methods that the runtime calls. */
+/** Limits only the methods that the runtime calls. Tools have their own time limits. */
 function limitedWorkspace(clock: Clock, workspace: Workspace): Workspace {
   const ms = VERSION_LIMIT_MS
   const versions = limited(clock, 'versioning the workspace', workspace.versions, { snapshot: ms, changes: ms })
@@ -90,7 +90,7 @@ function limited<T extends object>(clock: Clock, what: string, target: T, limits
   return new Proxy(target, { get })
 }
 
-/** Each page under the limit, not all of them together. */
+/** Applies the timeout to each page instead of the whole sequence. */
 async function* pages<P>(clock: Clock, ms: number, what: string, source: AsyncIterable<P>): AsyncGenerator<P> {
   const iterator = source[Symbol.asyncIterator]()
   let ended = false
@@ -102,7 +102,7 @@ async function* pages<P>(clock: Clock, ms: number, what: string, source: AsyncIt
       yield next.value
     }
   } catch (error) {
-    // A port that hangs does not close on request either.
+    // A hung port would not react to `return` either.
     ended ||= error instanceof TimeLimitError
     throw error
   } finally {

@@ -15,18 +15,16 @@ import { AgentMailbox } from './mailbox.ts'
 
 interface About {
   readonly by: Actor
-  /** Names the loss. */
   readonly id: string
-  /** Only where the agent has not ended. */
+  /** Records the loss only if the agent has not ended. */
   readonly unfinished?: boolean
 }
 
-/** The result of an acceptance in one stream. `unreadable`: the code of the error that keeps it from being folded. */
+/** The result of an acceptance in one stream. `unreadable`: the error code that prevents folding. */
 export type StreamAccepted = 'recorded' | 'finished' | { readonly unreadable: string }
 
 /**
- * Records in an agent's stream that a person accepts that it has lost its end; once for each `id` of a loss. Rejects with
- * what keeps the log or the blobs from answering at all.
+ * Records that a person accepts the loss of a stream's end, once per `id`. Rejects if the log or blobs do not answer.
  */
 export async function acceptLoss(
   ports: RuntimePorts,
@@ -43,13 +41,13 @@ export async function acceptLoss(
     return { unreadable }
   }
   const { state } = mailbox
-  // One of a tree may still owe something after its end, under revisions that it has used before.
+  // An agent that can create obligations may still have undelivered ones after its end, under reused revisions.
   if (unfinished && state !== null && isFinished(state) && !mayOwe(state.spec)) return 'finished'
   await mailbox.submit({ kind: 'accept_loss', loss }, { by, commandId: `loss:${id}` }, { fact: false })
   return 'recorded'
 }
 
-/** Records an accepted loss in `log-meta`, once for each `id` of a loss. */
+/** Records an accepted loss in `log-meta`, once per `id`. */
 export async function acceptLogLoss(
   ports: Pick<RuntimePorts, 'log' | 'clock' | 'random' | 'requestLimitMs'>,
   loss: LogLoss,
@@ -67,18 +65,19 @@ export async function acceptLogLoss(
       await retry.once(() => append(ports, LOG_META, head.revision, [event], retry))
       return
     } catch (error) {
-      // Another acceptance was recorded first, or the log has gone past this time.
+      // Another acceptance was recorded first, or the log already contains a later timestamp.
       if (!(error instanceof LogError && error.code === 'CONFLICT')) throw error
     }
   }
 }
 
-/** The losses that `log-meta` records as accepted. */
 export async function acceptedLosses(log: EventLog): Promise<readonly LogLoss[]> {
   return (await lossEvents(log)).map(({ loss }) => loss)
 }
 
-/** The readable events of `log-meta` that record an accepted loss. Damage of this one stream must not stop every run. */
+/**
+ * The readable events of `log-meta` that record an accepted loss. Damage of this one stream must not stop every run.
+ */
 export async function lossEvents(log: EventLog): Promise<{ readonly event: RecordedEvent; readonly loss: LogLoss }[]> {
   const read = async (options: ReadOptions) => (await Array.fromAsync(log.read(LOG_META, options))).flat()
   const events = await read({ from: 1 }).catch((error: unknown) => {

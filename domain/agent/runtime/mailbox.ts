@@ -14,13 +14,13 @@ import { Transcript } from '../state/messages.ts'
 import type { AgentState } from '../state/state.ts'
 import { agentSnapshots } from './history/snapshots.ts'
 
-/** After so many events the messages that they made are hashed. */
+/** The number of events after which new messages are hashed. */
 const HASHED_EVENTS = 256
 
-/** The knowledge of a driver beside the state: the messages, where they were read, and the last answer of the model. */
+/** A driver's knowledge besides the state: the messages (if loaded), and the last answer of the model. */
 class AgentMemory implements Memory<AgentEvent, DecisionContext> {
   readonly transcript: Transcript | null
-  /** The last answer of the model, whose blocks hold the open calls' arguments. */
+  /** The last answer of the model. Its blocks contain the arguments of the open calls. */
   answer: EventOf<'model_call_end'> | null = null
 
   private pushed = 0
@@ -31,12 +31,12 @@ class AgentMemory implements Memory<AgentEvent, DecisionContext> {
 
   push(event: AgentEvent): void {
     this.transcript?.push(event)
-    // Of a long history no step hashes all messages at once.
+    // Spreads the hashing of a long history over many events.
     if (++this.pushed % HASHED_EVENTS === 0) this.settle()
     if (event.type === 'model_call_end' && event.body.purpose === 'turn') this.answer = event
   }
 
-  /** Messages that are hashed now need not be in the next decision. */
+  /** Hashes messages early, so that the next decision is faster. */
   settle(): void {
     void this.transcript?.rendered
   }
@@ -50,16 +50,15 @@ class AgentMemory implements Memory<AgentEvent, DecisionContext> {
     return new AgentMemory(this.transcript && new Transcript())
   }
 
-  /** Nearly all of it is messages. */
+  /** Approximate, because nearly all memory is messages. */
   get bytes(): number {
     return this.transcript?.bytes ?? 0
   }
 }
 
-/** The asker of an agent, as headers carry it. */
+/** The requester of a command to an agent, as recorded in headers. */
 export type AgentAsking = Asking<DecisionContext>
 
-/** The mailbox of an agent's stream. */
 export class AgentMailbox
   extends Mailbox<AgentState, AgentEvent, Command, DecisionContext>
   implements Correspondent<AgentEvent>
@@ -89,7 +88,9 @@ export class AgentMailbox
     return this.memory as AgentMemory
   }
 
-  /** The messages that the model sees; empty before {@link loadMessages}. The array grows in place at turn boundaries. */
+  /**
+   * The messages that the model sees; empty before {@link loadMessages}. The array grows in place at turn boundaries.
+   */
   get messages(): readonly Message[] {
     return this.own.transcript?.messages ?? []
   }

@@ -6,8 +6,9 @@ import { isFinished } from '../state/state.ts'
 import { AgentMailbox } from './mailbox.ts'
 
 /**
- * One mailbox per agent of this process. A mailbox outlives its use for a while, so that an agent that waits for people now
- * and then is not read from its beginning each time. What it knows is in the log; the latest are kept as far as memory goes.
+ * One mailbox per agent of this process. Mailboxes are cached after use, so that an agent that repeatedly waits for
+ * people is not read from its beginning each time. The cache keeps the most recently used ones, limited by memory; the
+ * log contains all their data.
  */
 export class Mailboxes {
   private readonly ports: RuntimePorts
@@ -17,10 +18,10 @@ export class Mailboxes {
     this.ports = ports
   }
 
-  /** The mailbox of an agent, which stays until it is released. */
+  /** The mailbox of an agent, which stays in memory until it is released. */
   hold(agentId: string): { readonly mailbox: AgentMailbox; release(): void } {
     const entry = this.entries.get(agentId) ?? { mailbox: new AgentMailbox(agentId, this.ports), users: 0 }
-    // Set anew, so that the map is in the order of last use.
+    // Re-inserts the entry, so that the map is in the order of last use.
     this.entries.delete(agentId)
     this.entries.set(agentId, entry)
     entry.users++
@@ -44,19 +45,19 @@ export class Mailboxes {
     }
   }
 
-  /** The mailbox of a stream of the agents' courier: of keepup's own agent, or of another one. */
+  /** The mailbox of a stream that the courier delivers to: of a keepup agent or an external agent. */
   async withStream<T>(stream: string, use: (mailbox: Correspondent) => Promise<T>): Promise<T> {
     if (kindOf(stream) === 'external') return use(new ExternalMailbox(idOf(stream), this.ports))
     return this.with(idOf(stream), use)
   }
 
-  /** Lets whatever holds an agent here see what other processes have appended. */
+  /** Reads events that other processes appended, if the mailbox is in use here. */
   async refresh(agentId: string): Promise<void> {
     const entry = this.entries.get(agentId)
     if (entry && entry.users > 0) await entry.mailbox.refresh()
   }
 
-  /** Forks hold what they have inherited, so the memory of all agents goes. */
+  /** Drops the memory of all agents, because forks contain inherited bodies. */
   forgetErased(): void {
     for (const [agentId, { mailbox, users }] of this.entries) {
       if (users === 0) this.entries.delete(agentId)
@@ -76,9 +77,9 @@ export class Mailboxes {
   }
 }
 
-/** A child that has ended is hardly ever asked again, so that a tree takes memory only for the agents at work. */
+/** Ended children are rarely read again, so a tree needs memory only for running agents. */
 const isOver = ({ state }: AgentMailbox): boolean => state !== null && state.parent !== null && isFinished(state)
 
-/** Idle mailboxes that are kept whatever their messages take, and how much all may take together. */
+/** The number of idle mailboxes kept regardless of size, and the most bytes of messages of all mailboxes. */
 const KEPT_MAILBOXES = 16
 const KEPT_BYTES = 64 * 1024 * 1024

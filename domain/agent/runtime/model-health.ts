@@ -2,13 +2,13 @@ import type { Clock } from '../../ports/index.ts'
 import { type HealthFigures, HealthThresholds } from '../routing/decision.ts'
 import { begun, ended, figuresOf, type HealthWindow, NO_CALLS, type Observation } from '../routing/health.ts'
 
-/** How a call ended, for its model's health; `none`: its end says nothing of the model. */
+/** The end of a call, for its model's health. `none`: the end says nothing about the model. */
 export type CallEnd = Observation['end'] | 'none'
 
 /**
- * The rolling health of the models that this process calls. Each process has its own figures: what keeps a model from
- * answering is often the host's own network, a decision needs no round trip, and a few calls are enough to learn. A decision
- * records the figures that it used, so that the log explains it without them.
+ * The rolling health of the models that this process calls. Each process has its own figures: failures are often caused
+ * by the host's own network, decisions need no round trip, and few calls suffice. A decision records the figures that
+ * it used, so that the log explains the decision.
  */
 export class ModelHealth {
   readonly #clock: Pick<Clock, 'now'>
@@ -20,7 +20,7 @@ export class ModelHealth {
     this.#limits = limits
   }
 
-  /** A call of the model begins. The result is called once, at its end; more calls of it do nothing. */
+  /** A call of the model begins. Call the returned function once at its end; further calls have no effect. */
   begin(model: string): (end: CallEnd) => void {
     const from = this.#clock.now()
     const before = this.#of(model)
@@ -39,7 +39,7 @@ export class ModelHealth {
     }
   }
 
-  /** The figures now; undefined: no call of it was seen. */
+  /** The current figures; undefined: no call was observed. */
   figures(model: string): HealthFigures | undefined {
     const window = this.#windows.get(model)
     return window && figuresOf(window, this.#limits, this.#clock.now())
@@ -50,9 +50,8 @@ export class ModelHealth {
   }
 }
 
-/** Failures that are the request's or the account's, and no matter of the model's health. */
+/** Failures caused by the request or the account instead of the model. */
 const NOT_OF_MODEL: ReadonlySet<string> = new Set(['RATE_LIMITED', 'INVALID_REQUEST', 'CONTEXT_OVERFLOW', 'ABORTED'])
 
-/** The meaning of a failure's code for the model's health. */
 export const endOfFailure = (code: string): CallEnd =>
   code === 'TIMEOUT' ? 'timeout' : NOT_OF_MODEL.has(code) ? 'none' : 'error'

@@ -4,14 +4,15 @@ import { isSecretKey } from '../../secrets/key-names.ts'
 import type { YieldToEventLoop } from '../../stream/runtime/yield-to-event-loop.ts'
 import { filteredParts, resultFilter } from './redact-parts.ts'
 
-/** The size of one piece of redaction: a text weighs its characters, and each value some more. */
+/** The size of one batch of redaction, and the weight of one value. A string also weighs its characters. */
 const [BATCH, VALUE] = [64 * 1024, 64]
 
 type Member = readonly [key: string, value: Json]
 
 /**
- * A tool's JSON without secrets, as `secrets.result` gives it, in batches with others served between them: a result may hold
- * a million values. A text that is longer than a batch is redacted in parts, in which patterns match within a line.
+ * A tool's JSON without secrets, as `secrets.result` returns it. Works in batches and yields between them, because a
+ * result may contain a million values. A string longer than a batch is redacted in parts, in which patterns match only
+ * within a line.
  */
 export async function redactLarge(
   secrets: SecretBoundary,
@@ -29,7 +30,7 @@ export async function redactLarge(
     const items = value.map((item, index): Member => [String(index), item])
     return (await visitMembers(items, redactItems)).map(([, item]) => item)
   }
-  /** Light values go together; heavy values are split. */
+  /** Batches light values and splits heavy ones. */
   async function visitMembers(members: readonly Member[], redact: typeof redactObject): Promise<Member[]> {
     const done: Member[] = []
     let batch: Member[] = []
@@ -65,7 +66,7 @@ const isParent = (value: Json) => value !== null && typeof value === 'object'
 
 const ownWeight = (value: Json) => VALUE + (typeof value === 'string' ? value.length : 0)
 
-/** The weight of a value with all that it holds; notes that of each array and object. */
+/** The weight of a value including its members. Stores the weight of each array and object. */
 function weigh(value: Json, weights: Map<Json, number>): number {
   if (value === null || typeof value !== 'object') return ownWeight(value)
   let sum = VALUE

@@ -4,13 +4,10 @@ import type { SecretBoundary } from '../../ports/runtime.ts'
 import { jsonValueFilter } from '../../secrets/json-stream.ts'
 import type { YieldToEventLoop } from '../../stream/runtime/yield-to-event-loop.ts'
 
-/** The size of one piece of redaction, which may find a secret in every line. In bytes or characters. */
+/** The size of one part of redaction, in bytes or characters. */
 const PART = 32 * 1024
 
-/**
- * A filter for a text that comes in pieces and is a tool's result as a whole: secrets are hidden in it, also values under
- * the names of secrets where it is JSON.
- */
+/** A filter for a tool result that arrives in parts. Hides secrets, and in JSON also values under secret names. */
 export function resultFilter(secrets: SecretBoundary): TextFilter {
   const keys = jsonValueFilter((key, value) => Object.values(secrets.json({ [key]: value }))[0] ?? '')
   const texts = secrets.stream()
@@ -20,7 +17,7 @@ export function resultFilter(secrets: SecretBoundary): TextFilter {
   }
 }
 
-/** A long text through a filter, in pieces, with others served between them. Takes linear time. */
+/** A long text through a filter, in parts, yielding to the event loop between them. Linear time. */
 export async function* filteredParts(
   filter: TextFilter,
   whole: string | readonly Uint8Array[],
@@ -33,7 +30,7 @@ export async function* filteredParts(
   yield filter.end()
 }
 
-/** In pieces that cut no character. */
+/** Splits a text without cutting a character. */
 function* parts(whole: string | readonly Uint8Array[]): Generator<string> {
   if (typeof whole === 'string') {
     for (let from = 0; from < whole.length; ) {

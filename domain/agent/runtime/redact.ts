@@ -10,11 +10,11 @@ import { type Block, readCalls } from '../events/content.ts'
 import { redactLarge } from './redact-large.ts'
 import { resultFilter } from './redact-parts.ts'
 
-// Where what comes from outside becomes a command, secrets become references.
+// Replaces secrets by references in external data before the data becomes a command.
 
 /**
- * The words of a person, without secrets. Rejects with SECRET_IN_SPEC or SECRET_IN_REQUEST where one stands in what must
- * stay as it is.
+ * A person's command without secrets. Throws CommandRejected SECRET_IN_SPEC or SECRET_IN_REQUEST if a secret occurs in
+ * a part that cannot be changed.
  */
 export function redactRequest(secrets: SecretBoundary, command: UserCommand): UserCommand
 export function redactRequest(secrets: SecretBoundary, command: PersonCommand): PersonCommand
@@ -38,7 +38,7 @@ export function redactRequest(secrets: SecretBoundary, command: PersonCommand): 
           'policy.secretPatterns holds the value of a secret; write a pattern of its shape',
         )
       const told = instructions === undefined ? {} : { instructions: secrets.text(instructions) }
-      // Sources are distinguished by their names, which must stay.
+      // Names identify sources, so they must not change.
       const known = knowledge?.map((one) => ({ ...one, text: secrets.text(one.text) }))
       refuseSecrets(secrets, { knowledge: knowledge?.map(({ text: _, ...one }) => one) }, 'SECRET_IN_SPEC')
       return {
@@ -79,11 +79,14 @@ export function redactRequest(secrets: SecretBoundary, command: PersonCommand): 
   }
 }
 
-/** Only what people write is looked into: kinds, ids and hashes are never a secret's place. */
+/** Only text written by people is redacted: kinds, ids and hashes never contain secrets. */
 const reasonOf = (secrets: SecretBoundary, { reason }: { reason?: string | undefined }) =>
   reason === undefined ? {} : { reason: secrets.text(reason) }
 
-/** Refuses a secret in what would mean something else if a word of it were replaced. Names the part, never the value. */
+/**
+ * Throws CommandRejected if a part contains a secret, because a replacement would change its meaning. The message names
+ * the part, never the value.
+ */
 export function refuseSecrets(secrets: SecretBoundary, parts: object, code: RejectionCode = 'SECRET_IN_REQUEST'): void {
   for (const [name, part] of Object.entries(parts)) {
     if (part === undefined || same(secrets.json({ part }), { part })) continue
@@ -91,7 +94,7 @@ export function refuseSecrets(secrets: SecretBoundary, parts: object, code: Reje
   }
 }
 
-/** The outcome of an effect is redacted by the secrets that are known at its end. */
+/** Refreshes the secrets after an effect, so that its outcome is redacted by all secrets known at its end. */
 export async function thenRefreshed<T>(secrets: SecretBoundary, effect: () => Promise<T>): Promise<T> {
   try {
     return await effect()
@@ -101,8 +104,8 @@ export async function thenRefreshed<T>(secrets: SecretBoundary, effect: () => Pr
 }
 
 /**
- * A model's answer, without secrets. A thinking block is signed: one that would have to be changed is left out. An answer
- * may be megabytes long: `yieldToEventLoop` is awaited after each block.
+ * A model's answer without secrets. A signed thinking block is dropped if it would have to change. Awaits
+ * `yieldToEventLoop` after each block, because an answer may be megabytes long.
  */
 export async function redactOutcome(
   secrets: SecretBoundary,
@@ -124,7 +127,7 @@ export async function redactOutcome(
 const KINDS: ReadonlySet<string> = new Set(['text', 'tool_use', 'thinking', 'redacted_thinking'])
 const SIGNED: ReadonlySet<string> = new Set(['thinking', 'redacted_thinking'])
 
-/** `args`: the arguments of a call; null where they are none. */
+/** `args`: the arguments of a call; null: none. */
 function redactBlock(secrets: SecretBoundary, block: Block, args: JsonObject | null): Block {
   const { type: kind, ...rest } = block
   const type = KINDS.has(kind) ? kind : secrets.text(kind)
@@ -138,12 +141,14 @@ function redactBlock(secrets: SecretBoundary, block: Block, args: JsonObject | n
   }
   const clean = secrets.arguments(name, args)
   if (raw === undefined) return { ...kept, input: clean } as Block
-  // The raw text stays as it was written unless something in it had to go, also what parsing drops: digits of a number.
+  // The raw text is kept unless it contains a secret, even in parts that parsing drops, for example digits of a number.
   const stays = same(clean, args) && redactRaw(secrets, raw) === raw
   return { ...kept, input_text: stays ? raw : JSON.stringify(clean) } as Block
 }
 
-/** Text that was to be JSON. What needs no escape is read without it, lest one hide a secret. */
+/**
+ * Redacts text that is not valid arguments. Unnecessary escapes are resolved first, because they could hide a secret.
+ */
 function redactRaw(secrets: SecretBoundary, raw: Json): Json {
   if (typeof raw !== 'string') return secrets.json(raw)
   const plain = withoutEscapes(raw)
@@ -171,7 +176,7 @@ function withoutEscapes(text: string): string {
 
 const HEX = /^[0-9a-fA-F]{4}$/
 
-/** Whatever the order of members is. Halves of surrogate pairs, which have no canonical form, count as U+FFFD. */
+/** Equality regardless of member order. Lone surrogates, which have no canonical form, count as U+FFFD. */
 function same(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a === 'string' || typeof b === 'string') return wellFormed(a) === wellFormed(b)
@@ -188,13 +193,13 @@ const members = (value: object) =>
       .map(([key, member]) => [wellFormed(key), member]),
   )
 
-/** Long output of a command is cut: secrets are hidden before that, in each of its outputs separately. */
+/** Secrets are hidden before long output is truncated, in stdout and stderr separately. */
 export const redactedSandbox = (sandbox: Sandbox, secrets: SecretBoundary): Sandbox => ({
   confined: sandbox.confined,
   exec: (command, signal, onOutput) => sandbox.exec(command, signal, onOutput, () => resultFilter(secrets)),
 })
 
-/** A tool's result, without secrets; not its `whole`, which goes through {@link resultFilter}. */
+/** A tool's result without secrets, except its `whole`, which goes through {@link resultFilter}. */
 export async function redactResult(
   secrets: SecretBoundary,
   result: ToolResult,

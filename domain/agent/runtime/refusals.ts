@@ -3,10 +3,8 @@ import * as mailbox from '../../stream/runtime/mailbox.ts'
 import * as stream from '../../stream/runtime/repeated.ts'
 import { agent } from '../decide/aggregate.ts'
 
-/** {@link stream.isRepeated} for requests about agents. */
 export const isRepeated = (recorded: string | undefined, commandId: string): boolean =>
   stream.isRepeated(agent, recorded, commandId)
 
-/** The refusal of a request that expects an agent at another revision. */
 export const revisionChanged = (agentId: string, revision: number): Error =>
   mailbox.revisionChanged(agent, agentStream(agentId), revision)

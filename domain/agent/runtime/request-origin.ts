@@ -6,7 +6,7 @@ import type { RuntimePorts, SecretBoundary } from '../../ports/runtime.ts'
 import type { AgentAsking } from './mailbox.ts'
 import type { Request } from './types.ts'
 
-/** A header is never erased: what stands in it is a name, and no place for words. */
+/** Headers are never erased, so a correlation id must be a short name instead of text. */
 const CORRELATION = /^\P{Cc}{1,128}$/u
 
 function correlationOf(id: string): string {
@@ -16,8 +16,8 @@ function correlationOf(id: string): string {
 }
 
 /**
- * The asking person or program, as headers carry it: without secrets, of an Idempotency-Key and what is `asked` for under
- * it hashes alone. A trace context that is none is left out, as W3C asks. Throws CommandRejected `CORRELATION_ID_REFUSED`.
+ * The requester as recorded in headers, without secrets. An Idempotency-Key and its request (`asked`) are recorded only
+ * as hashes. An invalid trace context is dropped, as W3C requires. Throws CommandRejected CORRELATION_ID_REFUSED.
  */
 export function askingOf(
   secrets: SecretBoundary,

@@ -47,12 +47,11 @@ import { voidApprovals } from './void-approvals.ts'
 
 /** AgentManager: one mailbox per agent of this process, and the operations on them. */
 export class Runtime implements AgentServices {
-  /** As the host gave them: replay touches nothing but the log and the blobs, and no clock. */
+  /** The ports without timeouts, for replay, which must not use a clock. */
   private readonly given: RuntimePorts
   private readonly ports: RuntimePorts
   private readonly mailboxes: Mailboxes
   private readonly points: KeptPoints
-  /** Runs that are driven here. */
   private readonly driving = new Set<string>()
 
   constructor(ports: RuntimePorts) {
@@ -117,7 +116,6 @@ export class Runtime implements AgentServices {
     }
   }
 
-  /** The run of an agent, which is also the id of its root. */
   protected async runOf(agentId: string): Promise<string> {
     for await (const [first] of this.ports.log.read(agentStream(agentId), { limit: 1, bodies: false }))
       if (first !== undefined) return runOf(first.header)
@@ -128,7 +126,7 @@ export class Runtime implements AgentServices {
     await this.mailboxes.with(source, async (mailbox) => {
       await mailbox.refresh()
       if (mailbox.state === null) throw unknownAgent(source)
-      // However its source has ended, the fork is alive and is not being cancelled.
+      // A fork is never finished or being cancelled, whatever the state of its source.
       mustHaveTools(this.ports, { ...mailbox.state, cancel: null })
     })
   }
@@ -141,14 +139,14 @@ export class Runtime implements AgentServices {
     if (!isFinished(state)) mustHaveTools(this.ports, state)
   }
 
-  /** Lets the drivers of an agent's run here see what other processes have appended to it; does nothing without any. */
+  /** Lets local drivers of the agent see events that other processes appended. Does nothing without a driver. */
   refresh(agentId: string): Promise<void> {
     return this.mailboxes.refresh(agentId)
   }
 
   /**
-   * People are told within seconds that the log does not answer, also where an outcome waits for it in the same mailbox.
-   * Effects that have not begun by then do not begin any more.
+   * Rejects with LOG_UNAVAILABLE within seconds if the log does not answer, even while an outcome waits in the same
+   * mailbox. Work that has not begun by the timeout never begins.
    */
   private async inTime<T>(retry: Retry, work: () => Promise<T>): Promise<T> {
     try {
@@ -211,10 +209,10 @@ export class Runtime implements AgentServices {
     return verifyAgent(this.given, agentId)
   }
 
-  /** The boundary of the agent's own secrets, or of a new one's; of all that are known where it cannot be told any more. */
+  /** The boundary for the secrets of an agent. If its spec cannot be read, the boundary covers all known secrets. */
   private async boundary(mailbox: AgentMailbox, command: PersonCommand | null): Promise<SecretBoundary> {
     if (command?.kind === 'start') return this.ports.secrets(command.spec)
-    // Erasures and forks read for themselves what they need of it: what cannot be read must not stand in their way.
+    // Erasures and forks read the stream themselves, so an unreadable stream must not block them here.
     const alone = command === null || command.kind === 'erase'
     await mailbox.refresh().catch((error: unknown) => {
       if (!alone) throw error
@@ -222,7 +220,7 @@ export class Runtime implements AgentServices {
     return this.ports.secrets(mailbox.state?.spec ?? { secrets: [], policy: Policy.parse({}) })
   }
 
-  /** Forks hold what they have inherited, so the memory and the snapshots of all agents go. */
+  /** Drops the memory and snapshots of all agents, because forks contain inherited bodies. */
   private async forgetWhatWasErased(): Promise<void> {
     this.mailboxes.forgetErased()
     this.points.forgetAll()

@@ -5,7 +5,7 @@ import type { Erasable } from '../../stream/runtime/erasure/types.ts'
 import { streamOfAgent } from '../../tree/runtime/stream-of-agent.ts'
 import { agent } from '../decide/aggregate.ts'
 
-/** The stream of an agent, keepup's own or another one, and what an erasure needs of its aggregate. */
+/** The stream of a keepup agent or an external agent, with the part of its aggregate that an erasure needs. */
 export async function streamToErase(
   log: Pick<EventLog, 'read'>,
   agentId: string,

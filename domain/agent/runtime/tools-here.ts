@@ -6,13 +6,12 @@ import type { AgentState } from '../state/state.ts'
 
 type Host = Pick<RuntimePorts, 'hasTool'>
 
-/** Tools of an agent that are not here. */
 export const missingTools = (host: Host, { tools }: Pick<AgentSpec, 'tools'>): string[] =>
   tools.filter(({ name, control }) => !control && !host.hasTool(name)).map(({ name }) => name)
 
 /**
- * Throws `TOOLS_MISSING` where the agent cannot be driven here: without its tools it would be told that they do not exist.
- * Only its end needs none.
+ * Throws CommandRejected TOOLS_MISSING if this program lacks tools of the agent, because the model would be told that
+ * they do not exist. An agent that is being cancelled needs no tools.
  */
 export function mustHaveTools(host: Host, { agentId, spec, cancel }: AgentState): void {
   if (cancel !== null) return

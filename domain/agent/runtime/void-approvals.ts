@@ -10,8 +10,8 @@ import type { AgentMailbox } from './mailbox.ts'
 const BY = { kind: 'system', id: 'runtime' } as const
 
 /**
- * Records that tools which calls of this agent wait to be approved for have become other ones: no person is to decide on a
- * tool that is not there any more (5.12.2). Returns whether an approval was voided.
+ * Voids open approvals of tools that have changed, because a person must not decide on an outdated tool (5.12.2).
+ * Returns whether an approval was voided.
  */
 export async function voidApprovals(
   ports: RuntimePorts,

@@ -3,10 +3,10 @@ import { controlKind } from './controls.ts'
 import { addReport, eachKind, type Family, type Kind, type Nullable } from './family.ts'
 import { type AgentState, type Call, callsOf } from './state.ts'
 
-// The books of one agent in its tree. What a child is granted is reserved at its birth and settled at its end. Of each kind
-// of budget: own spent + uncertain + settled children + open grants <= the agent's own budget.
+// The accounts of one agent in its tree. A child's grant is reserved at its birth and settled at its end. Invariant per
+// kind of budget: own spent + uncertain + settled children + open grants <= the agent's own budget.
 
-/** The budget of an agent, with what its parent has added. */
+/** The budget of an agent, including its parent's additions. */
 export function budgetOf({ spec, family: { received } }: AgentState): Nullable {
   const { tokens, nanoDollars } = spec.budget
   return {
@@ -16,18 +16,16 @@ export function budgetOf({ spec, family: { received } }: AgentState): Nullable {
   }
 }
 
-/** The agent's own part, without its children. */
 export const ownSpent = ({ spent }: AgentState): Amounts => ({
   tokens: spent.input + spent.output + spent.cacheRead + spent.cacheWrite,
   nanoDollars: spent.nanoDollars,
   agents: 1,
 })
 
-/** The grants of children whose end is not known. */
 export const reserved = ({ children }: Family): Amounts =>
   eachKind((kind) => Object.values(children).reduce((sum, { grant }) => sum + (grant[kind] ?? 0), 0))
 
-/** The use that late answers to the agent's own model attempts may add. */
+/** Usage that late answers to the agent's own model attempts may still add. */
 export const exposed = ({ exposure }: Family): Amounts => ({
   tokens: exposure.reduce((sum, one) => sum + one.tokens, 0),
   nanoDollars: exposure.reduce((sum, one) => sum + one.nanoDollars, 0),
@@ -40,13 +38,13 @@ const settled = ({ settled: { spent, uncertain } }: Family): Amounts => ({
   agents: spent.agents + uncertain.agents,
 })
 
-/** The losses of the agent's budget beside its own spending: to its children, and to answers that are not known. */
+/** Budget committed besides the agent's own spending: open grants, late answers and settled children. */
 export function committed({ family }: AgentState): Amounts {
   const [open, late, ended] = [reserved(family), exposed(family), settled(family)]
   return eachKind((kind) => open[kind] + late[kind] + ended[kind])
 }
 
-/** The budget that is left of each kind; null: there is no limit. Never below 0. */
+/** The remaining budget per kind, at least 0; null: no limit. */
 export function free(state: AgentState): Nullable {
   const [budget, own, others] = [budgetOf(state), ownSpent(state), committed(state)]
   const left = (kind: Kind) => Math.max(0, (budget[kind] ?? 0) - own[kind] - others[kind])
@@ -57,7 +55,7 @@ export function free(state: AgentState): Nullable {
   }
 }
 
-/** The agent and everything below it: what was spent, and what may still be added. */
+/** Usage of the agent and its descendants: the spent amounts, and the most that may still be added. */
 export function totals(state: AgentState): Report {
   const { spent, family } = state
   const own = { spent: { ...spent, agents: 1 }, uncertain: exposed(family) }
@@ -66,19 +64,19 @@ export function totals(state: AgentState): Report {
   return addReport(unknown, family.settled)
 }
 
-/** The calls of the open turn that delegate, as far as none was refused beforehand, in call order. */
+/** The delegating calls of the open turn that were not refused, in call order. */
 const delegating = (state: AgentState): readonly Call[] =>
   callsOf(state).filter((call) => call.refused === null && controlKind(state, call.toolName) === 'delegates')
 
-/** Calls that have, or will have, a share and no child yet. */
+/** Stages of calls that have a share and no child yet. */
 const UNBORN: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['at']>([
   ...(['planned', 'approval', 'approved', 'running', 'budget'] as const),
 ])
 
 /**
- * The share of one delegating call: all of a turn have equal ones, fixed when the turn was asked for, and one more stays with
- * the agent. So neither the order in which calls begin nor that in which children end changes a grant. Where fewer agents
- * are free than calls were asked for, the first calls have one each.
+ * The share of one delegating call. All delegating calls of a turn get equal shares of the budget that was free when
+ * the model answered; the agent keeps one more share. A grant therefore does not depend on the order in which calls
+ * begin or children end. If fewer agents are free than calls delegate, the first calls get one each.
  */
 export function shareOf(state: AgentState, call: Call): Nullable {
   const calls = delegating(state)
@@ -94,7 +92,7 @@ export function shareOf(state: AgentState, call: Call): Nullable {
   }
 }
 
-/** The budget that is free beside the shares of calls that have no child yet. */
+/** The free budget minus the shares of calls that have no child yet. */
 export function spare(state: AgentState): Nullable {
   const left = free(state)
   const shares = delegating(state)

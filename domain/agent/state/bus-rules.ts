@@ -5,34 +5,33 @@ import type { Json } from '../../log/json.ts'
 import { isPerson } from '../events/messages.ts'
 import type { AgentState } from './state.ts'
 
-// RuntimeMessageBus, its rules: what a message may be, and what its recipient reads.
+// Rules of the message bus (RuntimeMessageBus): limits of a message, and the text that its recipient reads.
 
-/** The longest payload as JSON text, in UTF-8 bytes: the recipient reads all of it. */
+/** The longest payload as JSON text, in UTF-8 bytes. The recipient's model reads all of it. */
 export const MESSAGE_BYTES = RESULT_BYTES
-/** The longest topic and the longest name of a recipient, in characters. */
+/** The longest topic or recipient name, in characters. */
 export const NAME_LENGTH = 256
 
 /**
- * What an agent takes of messages for one turn, in bytes per token of the shortest context that its model may have: its last
- * three turns stay whole, so that more than this in each of them would leave no room for an answer.
+ * Bytes of unread messages per token of the shortest context among the agent's models. Compression keeps the last three
+ * turns whole, so a larger share per turn would leave no room for an answer.
  */
 const UNREAD_BYTES_PER_TOKEN = 3 / 8
 
-/** Why an agent takes no message of another one before its next turn, or null. One is always taken. */
+/** Why an agent accepts no more messages before its next turn, or null. The first unread message is always accepted. */
 export function whyNoRoom({ unread, context: { bytes }, spec: { models } }: AgentState, payload: Json): string | null {
   const room = UNREAD_BYTES_PER_TOKEN * Math.min(...models.known.map(({ contextTokens }) => contextTokens))
   if (unread === 0 || bytes + byteLength(canonicalText(payload)) <= room) return null
   return `it was not taken, because ${bytes} bytes wait for the next turn of its recipient already; send less, or write it to a file and name that`
 }
 
-/** Why a payload cannot be sent, or null. */
 export function payloadFault(payload: Json): string | null {
   const bytes = byteLength(canonicalText(payload))
   if (bytes <= MESSAGE_BYTES) return null
   return `payload: a message has at most ${MESSAGE_BYTES} bytes, not ${bytes}; write the rest to a file and name it`
 }
 
-/** The agent, or the person, that a name means: `parent` and `root` are those of the sender. */
+/** The agent or person that a name refers to. `parent` and `root` are relative to the sender. */
 export function recipientOf({ parent, runId }: Pick<AgentState, 'parent' | 'runId'>, to: string): string {
   if (to === 'root') return runId
   return to === 'parent' && parent !== null ? parent.agentId : to
@@ -41,7 +40,7 @@ export function recipientOf({ parent, runId }: Pick<AgentState, 'parent' | 'runI
 const AGENT_ID = /^[a-z0-9][a-z0-9._-]{0,127}$/i
 const PERSON = /^user:[^\s\p{C}]{1,128}$/u
 
-/** Why nothing can be sent to such a recipient, or null. */
+/** Why nothing can be sent to this recipient, or null. */
 export function recipientFault(state: AgentState, name: string, awaits: boolean): string | null {
   const to = recipientOf(state, name)
   if (to === state.agentId) return 'to: an agent sends itself no messages'
@@ -65,7 +64,7 @@ interface Heading {
   readonly refused?: string | undefined
 }
 
-/** A message as the model of its recipient reads it. */
+/** A message as the recipient's model reads it. */
 export function messageText({ id, from, type, topic, correlationId, refused }: Heading, payload: Json): string {
   const about = topic === undefined ? '' : `, topic ${JSON.stringify(topic)}`
   const on = correlationId === undefined ? '' : ` to request ${correlationId}`
@@ -76,6 +75,5 @@ export function messageText({ id, from, type, topic, correlationId, refused }: H
 
 const textOf = (payload: Json): string => (typeof payload === 'string' ? payload : JSON.stringify(payload))
 
-/** The text that the sender of a bounced message reads. */
 export const bouncedText = (id: string, to: string, reason: string): string =>
   `[Your message ${id} to ${to} was not delivered]\n${reason}`

@@ -5,29 +5,27 @@ import type { Call } from './call.ts'
 import { type Courier, placeOf } from './courier.ts'
 import { type Machine, openCalls } from './machine.ts'
 
-// The agent's view of the messages of its run: requests that it owes an answer, and the subscribers of each topic: in the root
-// all, in another agent itself.
+// An agent's view of the messages of its run: requests that it has to answer, and subscribers by topic. The root knows
+// all subscriptions, another agent only its own.
 
-/** A request has no answer after so long, ms. */
+/** Timeout of a request, ms. */
 export const REQUEST_MS = 30_000
-/** An agent owes at most so many answers. */
 export const MAX_REQUESTS = 100
-/** An agent hears at most so many topics. */
 export const MAX_TOPICS = 32
 
 export interface OpenRequest {
   readonly id: string
   readonly from: string
-  /** When its sender no longer waits, ms. */
+  /** When the sender stops waiting, ms. */
   readonly until: number
 }
 
 export interface Bus {
-  /** Requests that the agent was sent and has not answered; those whose time has passed go when another one comes. */
+  /** Received requests without an answer. Expired ones are removed when the next request arrives. */
   readonly requests: readonly OpenRequest[]
-  /** By topic, the agents that hear it, in the order in which they subscribed: of the root all, of another agent itself. */
+  /** By topic: the subscribed agents in the order of subscription. The root knows all; another agent only itself. */
   readonly subscribers: Readonly<Record<string, readonly string[]>>
-  /** Of an agent that another one has started: when, ms. */
+  /** When another agent started this one, ms; absent for a root. */
   readonly born?: number
 }
 
@@ -39,21 +37,20 @@ interface Acting {
   readonly machine: Machine
 }
 
-/** The call that waits for the answer to a request; undefined: none does any more. */
+/** The call that waits for the answer to a request; undefined: no call waits any more. */
 export const callWaitingFor = (state: Member, request: string | undefined): Call | undefined =>
   openCalls(state.machine).find(
     ({ stage }) => stage.at === 'reply' && messageId(state.agentId, placeOf(state, stage.request)) === request,
   )
 
-/** Does the agent wait for another one? It answers no request before that has ended. */
+/** Whether the agent waits for another agent. It cannot answer requests until that wait ends. */
 export const waitsForAnother = (state: Acting): boolean =>
   openCalls(state.machine).some(({ stage }) => stage.at === 'reply' || stage.at === 'child' || stage.at === 'budget')
 
-/** The agents that a publication of `from` goes to: none hears itself. */
+/** The recipients of a publication: all subscribers except the sender. */
 export const subscribersOf = ({ subscribers }: Bus, topic: string, from: string): readonly string[] =>
   (Object.hasOwn(subscribers, topic) ? subscribers[topic]! : []).filter((agentId) => agentId !== from)
 
-/** How many topics an agent hears. */
 export const topicsOf = ({ subscribers }: Bus, agentId: string): number =>
   Object.values(subscribers).filter((agents) => agents.includes(agentId)).length
 
@@ -87,7 +84,6 @@ function requested(bus: Bus, { body, at }: EventOf<'message_received'>): Bus {
   return { ...bus, requests: [...open, { id: body.id, from: body.from, until: at + REQUEST_MS }] }
 }
 
-/** An agent that takes nothing more hears nothing more. */
 function withoutSubscriber(bus: Bus, agentId: string): Bus {
   if (topicsOf(bus, agentId) === 0) return bus
   const rest = Object.entries(bus.subscribers).map(([topic, agents]) => [topic, agents.filter((id) => id !== agentId)])

@@ -4,14 +4,14 @@ import { isPerson } from '../events/messages.ts'
 import type { Origin } from '../events/tree.ts'
 import { ImpossibleEvent } from './impossible.ts'
 
-// Between streams: certain events of a stream are obligations to another one. The state keeps which are to
-// be delivered, and what was accepted, in a few numbers per stream.
+// Some events of a stream are obligations to another stream. The state keeps a few numbers per stream: which
+// obligations are undelivered, and which were accepted.
 
-/** Obligations to one stream. They are undelivered while `from` is not after `last`. */
+/** Obligations to one stream. Some are undelivered while `from` <= `last`. */
 export interface Obligations {
-  /** The rank of the last one that the target has accepted; -1: none. */
+  /** The rank of the last obligation that the target accepted; -1: none. */
   readonly accepted: number
-  /** The first undelivered one is at this revision or after it. */
+  /** The first undelivered obligation is at this revision or later. */
   readonly from: number
   readonly last: number
 }
@@ -19,39 +19,42 @@ export interface Obligations {
 export interface Courier {
   /** By target stream. */
   readonly owed: Readonly<Record<string, Obligations>>
-  /** By source stream: the rank of its last obligation that this stream has recorded. */
+  /** By source stream: the rank of its last obligation that this stream recorded. */
   readonly accepted: Readonly<Record<string, number>>
   /** Revisions of this stream at which a loss of its end was accepted; absent: none. */
   readonly losses?: readonly number[]
 }
 
-/** A stream that has lost its end uses revisions again: whatever follows a loss ranks behind all that it could have held. */
+/**
+ * A stream that lost its end reuses revisions. The factor makes every event after a loss rank higher than all events
+ * that the lost part could contain.
+ */
 const RANKS = 2 ** 32
 
-/** The place of an obligation among all that its stream has ever held. It grows along the stream. */
+/** The position of an obligation among all that its stream ever contained. Ranks increase along the stream. */
 export const rankOf = ({ revision, losses = 0 }: Pick<Origin, 'revision' | 'losses'>): number =>
   losses * RANKS + revision
 
-/** The losses that a stream had before an obligation of this rank. */
+/** The number of losses of a stream before an obligation of this rank. */
 export const lossesAt = (rank: number): number => Math.floor(rank / RANKS)
 
-/** The key under which the target remembers an obligation. */
+/** The idempotency key of an obligation in the target stream. */
 export const keyOf = ({ stream, revision, losses }: Origin): string =>
   `${stream}@${revision}${losses === undefined ? '' : `+${losses}`}`
 
-/** Where an event of a stream stands, as the origin of its copies says. */
+/** Revision and number of losses of an event of this stream, as an {@link Origin} records them. */
 export function placeOf({ courier }: Pick<Member, 'courier'>, revision: number): Pick<Origin, 'revision' | 'losses'> {
   const losses = (courier.losses ?? []).filter((at) => at < revision).length
   return { revision, ...(losses === 0 ? {} : { losses }) }
 }
 
-/** The rank of the stream's next event as the bodies of messages say it: their ids follow from it. */
+/** The `losses` of the stream's next event, as message bodies record it. Message ids are derived from it. */
 export function nextLosses({ courier, revision }: Pick<Member, 'courier'> & { readonly revision: number }) {
   const { losses } = placeOf({ courier }, revision + 1)
   return losses === undefined ? {} : { losses }
 }
 
-/** The first revision of the stream, as it is now, that ranks behind this. */
+/** The first revision of the current stream with a higher rank than this. */
 export const firstBehind = ({ courier }: Pick<Member, 'courier'>, rank: number): number =>
   Math.min((rank % RANKS) + 1, courier.losses?.[lossesAt(rank)] ?? Number.POSITIVE_INFINITY)
 
@@ -60,14 +63,14 @@ export const NO_OBLIGATIONS: Courier = { owed: {}, accepted: {} }
 interface Member {
   readonly spec: { readonly delegation?: unknown; readonly tools: readonly { readonly name: string }[] }
   readonly parent: { readonly agentId: string } | null
-  /** Of the root, which has the same id. */
+  /** The run id, which is also the root's agent id. */
   readonly runId: string
   readonly courier: Courier
 }
 
 const NONE: readonly string[] = []
 
-/** The streams to which an event is an obligation. */
+/** The streams that an event is an obligation to. */
 export function targetsOf({ parent, runId, spec }: Omit<Member, 'courier'>, event: AgentEvent): readonly string[] {
   switch (event.type) {
     case 'child_delegated':
@@ -95,21 +98,20 @@ export function targetsOf({ parent, runId, spec }: Omit<Member, 'courier'>, even
   }
 }
 
-/** The event that this one was copied from; null: it is the stream's own. */
+/** The event that this one was copied from; null: it originates in this stream. */
 export const originOf = ({ body }: Pick<AgentEvent, 'body'>): Origin | null =>
   'origin' in body && body.origin !== undefined ? body.origin : null
 
-/** The rank of a source's last obligation that was accepted; -1: none. */
+/** The rank of the last accepted obligation of a source; -1: none. */
 export const acceptedFrom = ({ courier }: Pick<Member, 'courier'>, stream: string): number =>
   courier.accepted[stream] ?? -1
 
-/** Streams with undelivered obligations. A courier reads this one from `from` on; `accepted` precedes what it delivers. */
+/** Targets with undelivered obligations. The courier reads from `from`; `accepted` precedes its first delivery. */
 export const undelivered = ({ courier }: Pick<Member, 'courier'>): readonly (Obligations & { target: string })[] =>
   Object.entries(courier.owed)
     .filter(([, { from, last }]) => from <= last)
     .map(([target, owed]) => ({ target, ...owed }))
 
-/** The obligations after an event. */
 export function courierAfter(state: Member, event: AgentEvent): Courier {
   const origin = originOf(event)
   if (event.type === 'loss_accepted') return afterLoss(state, event)
@@ -132,7 +134,7 @@ function accept(state: Member, event: AgentEvent, origin: Origin): Courier {
   return { ...state.courier, accepted: { ...state.courier.accepted, [stream]: rankOf(origin) } }
 }
 
-/** May the agent have obligations? Only one of a tree, or one that can send messages. */
+/** Whether the agent can create obligations: it belongs to a tree or can send messages. */
 export const mayOwe = ({ delegation, tools }: Member['spec']): boolean =>
   delegation !== undefined || tools.some(({ name }) => name === 'send_message')
 
@@ -140,7 +142,7 @@ function afterLoss({ courier, spec }: Member, { revision }: AgentEvent): Courier
   return mayOwe(spec) ? { ...courier, losses: [...(courier.losses ?? []), revision] } : courier
 }
 
-/** Was the obligation at this revision accepted by its target, as far as is known? */
+/** Whether the target accepted the obligation at this revision, as far as is known. */
 export const wasAccepted = (state: Pick<Member, 'courier'>, { accepted }: Obligations, revision: number): boolean =>
   rankOf(placeOf(state, revision)) <= accepted
 
@@ -150,7 +152,7 @@ function settle(state: Member, event: Extract<AgentEvent, { type: 'delivered' }>
   throw new ImpossibleEvent(event, `nothing up to ${event.body.upTo} is owed to ${event.body.target}`)
 }
 
-/** The obligations after their delivery was recorded; null: there are none that it could settle. */
+/** The obligations after a recorded delivery; null: the delivery settles nothing. */
 export function settled(
   state: Pick<Member, 'courier'>,
   { target, upTo, accepted, again }: BodyOf<'delivered'>,
@@ -160,12 +162,12 @@ export function settled(
   if (before === undefined) return null
   const isOwed = again ? wasAccepted(state, before, upTo) : before.from <= upTo && upTo <= before.last
   if (!isOwed) return null
-  // What follows an obligation that was refused when it was brought again is brought again too.
+  // After a refused repetition, the obligations that follow it are delivered again too.
   const last = again ? (accepted ?? -1) : Math.max(before.accepted, accepted ?? -1)
   return { ...owed, [target]: { accepted: last, from: upTo + 1, last: before.last } }
 }
 
-/** Does the delivery of obligations up to this revision settle anything? */
+/** Whether a delivery up to this revision settles an obligation. */
 export function settles(
   state: Pick<Member, 'courier'>,
   { target, upTo, again }: Pick<BodyOf<'delivered'>, 'target' | 'upTo' | 'again'>,

@@ -3,21 +3,18 @@ import { graphWithoutText } from '../tasks/state.ts'
 import { compressionWithoutText } from '../window/compression-state.ts'
 import { type AgentState, activityOf, BLANK, type Call, type Machine } from './state.ts'
 
-// The digest is part of the storage format: a change of what is covered below, other than a new member, raises FOLD.
+// The digest is part of the storage format. Raise FOLD for any change of what it covers, except a new member.
 
-/** Version of the fold and of the view that digests are taken over. */
+/** Version of the fold and of the view that digests cover. */
 export const FOLD = 1
 
 /**
- * Members that the digest does not cover: `argumentsSalt` can be erased with the body it came from, and `lastText` follows
- * from the messages. The hash of its event covers the spec.
+ * Members that the digest excludes. `argumentsSalt` can be erased with its body, `lastText` is derived from the
+ * messages, and the hash of its event covers the spec.
  */
 const NOT_COVERED: ReadonlySet<string> = new Set<keyof AgentState>(['argumentsSalt', 'lastText', 'spec'])
 
-/**
- * A machine without its texts: the events that they came from represent them, because there they can be erased. What
- * followed from them stays provable.
- */
+/** A machine without its texts, which can be erased. The hashes of the source events cover the texts. */
 function machineWithoutText(machine: Machine): unknown {
   if (machine.status === 'ERROR') return { status: machine.status, code: machine.code }
   const activity = activityOf(machine)
@@ -26,7 +23,6 @@ function machineWithoutText(machine: Machine): unknown {
   return machine.status === 'RECOVERY' ? { ...machine, activity: shown } : shown
 }
 
-/** A call as digests cover it. */
 export const callWithoutText = ({
   refused,
   reads: _,
@@ -42,7 +38,7 @@ export const callWithoutText = ({
   stage: stage.at === 'rejected' ? { at: stage.at } : stage,
 })
 
-/** Members that hold text, as the digest covers them: without it, because text can be erased. */
+/** Removes text from members, because text can be erased. */
 const WITHOUT_TEXT: { readonly [K in keyof AgentState]?: (value: NonNullable<AgentState[K]>) => unknown } = {
   cancel: ({ reason: _, ...cancel }) => cancel,
   compression: compressionWithoutText,
@@ -52,8 +48,7 @@ const WITHOUT_TEXT: { readonly [K in keyof AgentState]?: (value: NonNullable<Age
 }
 
 /**
- * Members that nearly every event changes. Their texts are written each time: to keep one costs more, and most of that when
- * the collector has to forget it.
+ * Members that nearly every event changes. Caching their text costs more than writing it, mostly in garbage collection.
  */
 const FLEETING: ReadonlySet<string> = new Set<keyof AgentState>([
   'clock',
@@ -64,15 +59,17 @@ const FLEETING: ReadonlySet<string> = new Set<keyof AgentState>([
   'spent',
 ])
 
-/** The texts of parts of members: of a record of many entries, such as the courier's, a decision changes one. */
+/**
+ * Cached text of parts of members. A decision changes only one of many entries, for example in the courier's records.
+ */
 const parts = new WeakMap<object, string>()
 
 const COVERED = (Object.keys(BLANK) as (keyof AgentState)[]).filter((name) => !NOT_COVERED.has(name)).sort()
 const LABELS = COVERED.map((name) => `${JSON.stringify(name)}:`)
-/** The text of each member's initial value. A member that has it is omitted, so that a new member leaves older digests valid. */
+/** The text of each initial value. The digest omits initial values, so that a new member leaves older digests valid. */
 const INITIAL = COVERED.map((name) => stable((BLANK as Partial<AgentState>)[name]))
 
-/** The digest of a folded state, hex SHA-256: over roots of what grows and the small part that changes. */
+/** The digest of a folded state, hex SHA-256. Growing parts are covered by their roots. */
 export function digestOf(state: AgentState): string {
   let view = `keepup-fold-${FOLD}\n{`
   let separator = ''
@@ -86,8 +83,7 @@ export function digestOf(state: AgentState): string {
   return hash('sha256', `${view}}`)
 }
 
-// The parts of a state are never changed in place, and most are the same objects in the next state: their text is kept with
-// them, for as long as a state holds them.
+// Parts of a state are immutable and mostly shared with the next state, so their text is cached.
 const written = COVERED.map((name) => (FLEETING.has(name) ? null : new WeakMap<object, string>()))
 
 function member(i: number, value: unknown): string {
@@ -101,14 +97,13 @@ function member(i: number, value: unknown): string {
   return text
 }
 
-/** JSON with sorted keys. States are plain JSON, so that this is enough. `part`: of what is in it. */
+/** JSON with sorted keys, sufficient because states are plain JSON. `part`: writes each item or member. */
 function stable(value: unknown, part: (value: unknown) => string = stable): string {
   if (value === null || typeof value === 'boolean' || typeof value === 'number') return `${value}`
   if (typeof value !== 'object') return JSON.stringify(value)
   return Array.isArray(value) ? stableArray(value, part) : stableRecord(value as Record<string, unknown>, part)
 }
 
-/** The same, where its parts are likely to be asked for again. */
 function keptPart(value: unknown): string {
   if (value === null || typeof value !== 'object') return stable(value)
   const known = parts.get(value)

@@ -1,8 +1,6 @@
 import type { EventType } from '../events/events.ts'
 
-// Groups of event types that the fold treats alike.
-
-/** Requests of people that start work at once; an input starts it when a turn reads it. */
+/** Requests of people that start work at once. An input starts work only when a turn reads it. */
 export const STARTS_WORK: ReadonlySet<EventType> = new Set<EventType>([
   'forked',
   'resumed',
@@ -13,7 +11,7 @@ export const STARTS_WORK: ReadonlySet<EventType> = new Set<EventType>([
   'lost_call_decided',
 ])
 
-/** Events that lead to no further step by themselves. */
+/** Events that cause no further step by themselves. */
 export const NO_CONSEQUENCE: ReadonlySet<EventType> = new Set<EventType>([
   'driver_claimed',
   'paused',
@@ -45,7 +43,7 @@ export const NO_CONSEQUENCE: ReadonlySet<EventType> = new Set<EventType>([
   'restore_ended',
 ])
 
-/** Bookkeeping that may still arrive when the agent has finished. */
+/** Bookkeeping that may still arrive after the agent has finished. */
 export const AFTER_THE_END: ReadonlySet<EventType> = new Set<EventType>([
   'late_outcome',
   'model_late',

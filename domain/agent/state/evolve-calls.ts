@@ -35,14 +35,13 @@ export type CallEvent = Extract<
   }
 >
 
-/** The calls of a model's answer, as they were planned. */
 export function openedCalls(state: AgentState, event: EventOf<'model_call_end'>): readonly Call[] {
   return event.body.calls.map((planned, index) =>
     openedCall(planned, toolCallId(event.agentId, event.turn, index), index, event.revision, state.at),
   )
 }
 
-/** A call as it was planned in the event at `revision`. `at`: ms. */
+/** The initial state of a planned call. `revision`: of the event that contains it. `at`: ms. */
 export const openedCall = (planned: PlannedCall, id: string, index: number, revision: number, at: number): Call => ({
   id,
   index,
@@ -65,7 +64,6 @@ export const openedCall = (planned: PlannedCall, id: string, index: number, revi
   stage: { at: 'planned' },
 })
 
-/** The state after an event of one tool call. */
 export function evolveCall(state: AgentState, event: CallEvent): AgentState {
   const activity = activityOf(state.machine)
   if (activity?.status !== 'TOOL_WAIT') throw new ImpossibleEvent(event, 'no call is open')
@@ -85,16 +83,16 @@ export function evolveCall(state: AgentState, event: CallEvent): AgentState {
   return { ...state, ...ended, abandoned, machine: withActivity(state.machine, next) }
 }
 
-/** The spec after a person has to decide on another tool than the one that was approved. */
+/** The spec after an approval was voided because the tool changed. */
 export function toolChanged(state: AgentState, { bodyHash, toolCallId, body: { tool } }: EventOf<'approval_voided'>) {
   const name = callsOf(state).find(({ id }) => id === toolCallId)?.toolName
   if (tool === undefined) return state
   const tools = state.spec.tools.map((known) => (known.name === name ? { ...known, ...tool } : known))
-  // Requests are made of the tools as they are then: the hash of their inputs covers them by this one.
+  // The hash of later requests' inputs covers the changed tools through `specHash`.
   return { ...state, spec: { ...state.spec, tools }, specHash: sha256(`${state.specHash}${bodyHash}`) }
 }
 
-/** Does this event abandon the running attempt before its end was seen? */
+/** Whether this event abandons the running attempt before its outcome is known. */
 function givesUp({ stage }: Call, event: CallEvent): boolean {
   switch (event.type) {
     case 'tool_call_retry':
@@ -111,7 +109,6 @@ function givesUp({ stage }: Call, event: CallEvent): boolean {
   }
 }
 
-/** The abandoned attempts without the one whose outcome has arrived. */
 export const withoutAbandoned = (
   state: AgentState,
   { toolCallId, body }: EventOf<'late_outcome'>,
@@ -173,7 +170,7 @@ function changed(state: AgentState, call: Call, event: CallEvent): Call {
       if (call.stage.at !== 'approval') throw new ImpossibleEvent(event, 'no approval is awaited')
       return call
     case 'approval_voided':
-      // The tool may change while a person still decides, or be found changed when the call is to run.
+      // A tool may change while a person decides, or be found changed just before the call runs.
       if (call.stage.at !== 'running' && call.stage.at !== 'approval')
         throw new ImpossibleEvent(event, 'neither an attempt nor an approval is open')
       return {
@@ -197,16 +194,18 @@ function changed(state: AgentState, call: Call, event: CallEvent): Call {
   }
 }
 
-/** A person has had it run though the record has an outcome of it, which is not known. */
+/** A person decided to run the call although the record contains an unknown outcome. */
 const performed = ({ reused: _, ...call }: Call): Call => call
 
-/** An approval counts for the files that it was given for, and a void one for none. */
+/** An approval applies only to the files that it was given for; a voided approval applies to none. */
 const withoutFiles = ({ approvedFiles: _, ...call }: Call): Call => call
 
 /** Stages from which a call ends without having run. */
 const REFUSED_STAGES = new Set<CallStage['at']>(['planned', 'approval', 'approved', 'rejected'])
 
-/** The end of a call also changes the documents touched, the result of the test command, and the calls with an unknown outcome. */
+/**
+ * Other members that the end of a call changes: documents, test result, calls with an unknown outcome, and the loss.
+ */
 function whatEnded(
   state: AgentState,
   call: Call,
@@ -224,9 +223,9 @@ function whatEnded(
 }
 
 /**
- * Judges a turn's calls when all have ended, in call order, so that the order in which results arrived changes
- * nothing: the results join the messages, failures are remembered, changes forget them. `left`: what stands among
- * the messages for a call that has no result.
+ * Judges a turn's calls in call order after all have ended, so that the order of arrival changes nothing. Results join
+ * the messages, failures are remembered, and a call that may change something clears the remembered failures. `left`:
+ * the hash that joins the messages for a call without a result.
  */
 export function settleCalls(
   state: AgentState,
@@ -259,7 +258,7 @@ export function settleCalls(
   return { ...state, messages, failedCalls, violations: violated ? state.violations + 1 : 0 }
 }
 
-/** At most so many failed calls are remembered while nothing changes. */
+/** The most failed calls that are remembered while nothing changes. */
 const REMEMBERED_FAILURES = 64
 
 export const failureKey = (toolName: string, argumentsHash: string): string => `${toolName}:${argumentsHash}`

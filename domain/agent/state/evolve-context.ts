@@ -15,12 +15,11 @@ const changed = (state: AgentState, change: Partial<Compression>): AgentState =>
   compression: { ...state.compression, ...change },
 })
 
-/** Throws unless this attempt to make a summary is open. */
+/** Throws ImpossibleEvent unless this summary attempt is open. */
 function mustBeOpen({ compression: { summarizing } }: AgentState, event: AgentEvent, attempt: number): void {
   if (summarizing?.attempt !== attempt) throw new ImpossibleEvent(event, `summary attempt ${attempt} is not open`)
 }
 
-/** The intent of a call for a summary, between two turns. */
 export function summaryBegun(state: AgentState, event: EventOf<'model_call_start'>): AgentState {
   const { compression } = state
   const { attempt, model, estimate, request } = event.body
@@ -34,7 +33,7 @@ export function summaryBegun(state: AgentState, event: EventOf<'model_call_start
   return changed(state, { summarizing, attempts: attempt })
 }
 
-/** The model has answered; whether its answer is used is recorded next. */
+/** The model answered. A later event records whether its answer is used. */
 export function summaryAnswered(state: AgentState, event: EventOf<'model_call_end'>): AgentState {
   mustBeOpen(state, event, event.body.attempt)
   const text = headOf(textOf(event.body.content), SUMMARY_BYTES)
@@ -52,7 +51,7 @@ export function summaryFailed(state: AgentState, event: EventOf<'summary_failed'
   return changed(state, { summarizing: null, draft: null, failed: failed + 1 })
 }
 
-/** The part that requests show from now on, and its tokens. */
+/** The segments that later requests show, and their tokens. */
 export function compressed(state: AgentState, event: EventOf<'context_compressed'>): AgentState {
   const { segments, tokens } = event.body
   const { compression, messages } = state
@@ -73,7 +72,7 @@ export function compressed(state: AgentState, event: EventOf<'context_compressed
   return { ...next, context: { tokens: tokens.after, bytes: 0 } }
 }
 
-/** The most requests for hidden turns that wait at once; more are one for all. */
+/** The most pending requests for hidden turns. One more request expands all turns. */
 const MOST_EXPANDING = 32
 
 export function expandedBy(state: AgentState, { body, ...event }: EventOf<'context_expanded'>): AgentState {
@@ -85,7 +84,7 @@ export function expandedBy(state: AgentState, { body, ...event }: EventOf<'conte
   return changed(state, { expanding: [...expanding, body.turns] })
 }
 
-/** Turns that a person has brought back have been shown. */
+/** The turns that a person brought back have been shown once. */
 export const unpinned = (compression: Compression): Compression =>
   compression.pinned.length === 0 ? compression : { ...compression, pinned: [] }
 

@@ -7,7 +7,7 @@ import { FORKED } from './evolve-tree.ts'
 import { lossOfFork } from './loss-rules.ts'
 import { type AgentState, activityOf, addSpent, BLANK, callsOf, NOTHING_SPENT, turnIsOpen } from './state.ts'
 
-/** The state of a fork: that of its source at the point, under the new name, with what was unfinished left behind. */
+/** The state of a fork: the source's state at the fork point under the new id, without unfinished work. */
 export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: AppendRoot): AgentState {
   const { workspace, step, reuse } = event.body
   const { spent, inherited } = state
@@ -32,7 +32,7 @@ export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: 
       ? { status: 'OBSERVATION', outcome: 'cancelled', calls: [], ended: true }
       : { status: 'IDLE' },
     driver: null,
-    // They name events of the source.
+    // Prompt and toolset refer to events of the source.
     prompt: null,
     toolset: null,
     compression: { ...state.compression, summarizing: null, knowledge: null },
@@ -45,7 +45,7 @@ export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: 
     paused: false,
     stepping: false,
     cancel: null,
-    // One that follows the record is judged as its source was.
+    // A fork that follows the record is judged by the same failures as its source.
     ...(reuse === undefined ? FORGIVEN : {}),
     forgivenAt: event.revision,
     // Standing approvals of the source are not inherited: the person who forks gives new ones.
@@ -56,7 +56,7 @@ export function evolveFork(state: AgentState, event: EventOf<'forked'>, append: 
   }
 }
 
-/** Members that a fork does not hold against the agent. */
+/** Failures of the source that do not count against the fork. */
 const FORGIVEN = {
   violations: 0,
   textOnly: 0,
@@ -66,20 +66,19 @@ const FORGIVEN = {
   failedCalls: [],
 } satisfies Partial<AgentState>
 
-/** The spec of a fork: that of its source with what was changed. */
 export function forkedSpec(spec: AgentSpec, { workspace, changes }: BodyOf<'forked'>): AgentSpec {
   const { routing, ...named } = spec.models
-  // A fork that names its model has chosen: no rule chooses for it.
+  // A fork that names its model uses that model instead of routing rules.
   const models =
     changes.model === undefined ? { ...named, ...(routing && { routing }) } : { ...named, requested: changes.model }
   const limits = { ...spec.limits, ...defined(changes.limits ?? {}) }
   const budget = { ...spec.budget, ...defined(changes.budget ?? {}) }
-  // Files written in the run are still measured from the beginning of its source.
+  // Files written in the run are measured from the beginning of the source run.
   const folder = workspace && { path: workspace.path, tree: spec.workspace?.tree ?? workspace.tree }
   return { ...spec, models, workspace: folder, limits, budget }
 }
 
-/** A fork of a run that was at work goes on by itself; one of a run that had ended or was completing waits for input. */
+/** Whether a fork continues by itself. False if its source had ended, was idle, was in recovery or was completing. */
 export function continues(state: AgentState): boolean {
   const activity = activityOf(state.machine)
   if (activity === null || state.machine.status === 'RECOVERY') return false

@@ -6,7 +6,7 @@ import { type AgentState, activityOf } from './state.ts'
 
 // The fold of a recovery (seed 000, 5.2).
 
-/** The state after a fact about the recovery: the final warning begins it. */
+/** The final warning begins the recovery. Other recovery facts change nothing here. */
 export function recovered(state: AgentState, event: EventOf<'recovery'>): AgentState {
   const { body } = event
   if (body.phase !== 'final_warning') return state
@@ -21,7 +21,7 @@ export function recovered(state: AgentState, event: EventOf<'recovery'>): AgentS
   return { ...state, context: grown(state, event.size), machine }
 }
 
-/** The warning is the last message that a turn begins with. */
+/** Adds the warning as the last message at the start of a turn. */
 export function addWarning(state: AgentState, append: AppendRoot): AgentState {
   const { machine, messages } = state
   if (machine.status !== 'RECOVERY' || machine.recovery.pendingWarning === null) return state

@@ -10,7 +10,7 @@ import { ImpossibleEvent } from './impossible.ts'
 import { followsRecord } from './reuse-rules.ts'
 import { type AgentState, activityOf, callsOf, LOST_KEPT, withActivity } from './state.ts'
 
-// The fold of what happens between parent and child.
+// The fold of events between parent and child.
 
 type Events = Extract<
   AgentEvent,
@@ -90,7 +90,7 @@ export function evolveTree(state: AgentState, event: Events): AgentState {
   }
 }
 
-/** The changes that other events make in the books of an agent that delegates. */
+/** Changes that other events make in the accounts of an agent that delegates. */
 export function familyAfter(before: AgentState, next: AgentState, event: AgentEvent): Family {
   const { family } = next
   if (next.spec.delegation === undefined) return family
@@ -104,7 +104,7 @@ export function familyAfter(before: AgentState, next: AgentState, event: AgentEv
     case 'turn_end':
       return family.base === null ? family : { ...family, base: null }
     case 'model_attempt_lost':
-      // While the record is followed no provider was asked.
+      // A run that follows the record asks no provider, so no late answer can arrive.
       if (followsRecord(before)) return family
       return { ...family, exposure: [...family.exposure.slice(1 - LOST_KEPT), exposedBy(before, event)] }
     case 'model_late': {
@@ -117,10 +117,9 @@ export function familyAfter(before: AgentState, next: AgentState, event: AgentEv
   }
 }
 
-/** A fork is the root of a run of its own. */
 export const FORKED = { courier: NO_OBLIGATIONS, family: NO_FAMILY, bus: NO_MESSAGES }
 
-/** The reservation for the attempt, beyond the estimate that is on the bill. */
+/** The reserved amounts beyond the billed estimate. */
 function exposedBy(before: AgentState, event: EventOf<'model_attempt_lost'>) {
   const activity = activityOf(before.machine)
   const model = activity?.status === 'THINKING' && activity.model.at === 'calling' ? activity.model : null
@@ -162,7 +161,7 @@ function requested(state: AgentState, event: EventOf<'budget_requested'>): Agent
   return asked.for === 'call' ? withStage(next, event, asked.toolCallId, { at: 'budget', request }) : next
 }
 
-/** The parent's answer to a request; zeros: it has nothing to add. */
+/** The parent's answer to a request; zeros: nothing was added. */
 function answered(state: AgentState, request: number, grant: Amounts, event: AgentEvent): AgentState {
   const { family } = state
   const asked = family.asked.find((one) => one.request === request)
@@ -177,7 +176,7 @@ function answered(state: AgentState, request: number, grant: Amounts, event: Age
   return withStage(next, event, call.id, { at: 'running', epoch, notBefore: event.at, probe: false, topUp: grant })
 }
 
-/** A refused birth is none, and a refused request has nothing added. */
+/** A bounced birth removes the child; a bounced budget request counts as an answer of zeros. */
 function bounced(state: AgentState, revision: number, event: AgentEvent): AgentState {
   const { family } = state
   const unborn = Object.entries(family.children).find(([, { since }]) => since === revision)
@@ -204,12 +203,12 @@ function withChild(
 const without = ({ children }: Family, childId: string): Family['children'] =>
   Object.fromEntries(Object.entries(children).filter(([id]) => id !== childId))
 
-/** Stages in which the end of an attempt may still be that of its call. */
+/** Stages in which the end of an attempt may still be the end of its call. */
 const AT_WORK: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['at']>([
   ...(['running', 'doubt', 'resolved', 'budget'] as const),
 ])
 
-/** A request is sent by a call, which waits for the answer. */
+/** A request puts its call into the stage that waits for the reply. */
 export function waitForReply(state: AgentState, event: EventOf<'message_sent'>): AgentState {
   if (event.body.type !== 'request') return state
   const stage = { at: 'reply', request: event.revision, until: event.at + REQUEST_MS } as const

@@ -33,9 +33,9 @@ function modelStage(state: AgentState, event: AgentEvent): ModelStage {
   return activity.model
 }
 
-/** One decision before each model call (5.7.1); within a turn the model stays (5.7.4). */
+/** One decision before each model call (5.7.1). Within a turn the model stays the same (5.7.4). */
 export function routed(state: AgentState, event: EventOf<'model_routed'>): AgentState {
-  // The model of a summary is in the intent that follows.
+  // The intent that follows contains the model of a summary.
   if (event.body.purpose === 'summary') return state
   const stage = modelStage(state, event)
   const { resolved } = event.body
@@ -68,7 +68,7 @@ type Billed = Pick<LostAttempt, 'usage' | 'nanoDollars'>
 const spend = (spent: Spent, { usage, nanoDollars }: Billed, sign?: -1): Spent =>
   addSpent(spent, { ...usage, nanoDollars: nanoDollars ?? 0 }, sign)
 
-/** The model's answer: its calls are open now, or the turn is over. */
+/** The model's answer opens its calls; an answer without calls ends the model's part of the turn. */
 export function answered(state: AgentState, event: EventOf<'model_call_end'>, append: AppendRoot): AgentState {
   if (event.body.purpose === 'summary')
     return { ...summaryAnswered(state, event), spent: spend(state.spent, event.body) }
@@ -77,7 +77,7 @@ export function answered(state: AgentState, event: EventOf<'model_call_end'>, ap
     throw new ImpossibleEvent(event, `model attempt ${event.body.attempt} is not open`)
   }
   const { content, calls, stopReason, cached, reused } = event.body
-  // The messages take the same room, whichever run has paid for them.
+  // The messages have the same size, whether this run or the record paid for them.
   const usage = reused?.usage ?? cached ?? event.body.usage
   const next: AgentState = {
     ...state,
@@ -105,7 +105,7 @@ const WITHOUT_CALLS = {
   refusal: 'refused',
 } as const
 
-/** A model attempt that failed: either another one is due after its delay, or the turn ends without an answer. */
+/** A failed model attempt. Another attempt is due after its delay, or the turn ends without an answer. */
 export function failedAttempt(state: AgentState, event: EventOf<'error'>): AgentState {
   const model = modelStage(state, event)
   if (model.at !== 'calling') throw new ImpossibleEvent(event, 'no model call is open')
@@ -126,7 +126,7 @@ export function failedAttempt(state: AgentState, event: EventOf<'error'>): Agent
   }
 }
 
-/** An attempt that a rate limit has held back: it took nothing, and is due again. */
+/** A rate limit delayed the attempt. It cost nothing and is due again. */
 export function heldAttempt(state: AgentState, event: EventOf<'model_held'>): AgentState {
   const model = modelStage(state, event)
   const { attempt, delayMs } = event.body
@@ -138,7 +138,7 @@ export function heldAttempt(state: AgentState, event: EventOf<'model_held'>): Ag
   return { ...state, machine: thinking(state, again) }
 }
 
-/** The turn is over: its calls are judged, and a question that was put makes the agent wait. */
+/** Ends the turn and judges its calls. A successful question makes the agent wait. */
 export function endTurn(state: AgentState, event: EventOf<'turn_end'>, append: AppendRoot): AgentState {
   if (!turnIsOpen(state)) throw new ImpossibleEvent(event, 'no turn is open')
   if (event.body.step !== state.step + 1) throw new ImpossibleEvent(event, `step ${state.step + 1} is next`)
@@ -161,7 +161,7 @@ export function endTurn(state: AgentState, event: EventOf<'turn_end'>, append: A
   return idles ? { ...next, machine: { status: 'IDLE' } } : next
 }
 
-/** An attempt whose driver is gone: paid for by estimate, and due again. */
+/** The driver of the attempt died. The estimate is billed, and the attempt is due again. */
 export function lostAttempt(state: AgentState, event: EventOf<'model_attempt_lost'>): AgentState {
   const { summarizing } = state.compression
   if (event.body.purpose === 'summary' && summarizing !== null)
@@ -186,7 +186,6 @@ function givenUp(state: AgentState, event: EventOf<'model_attempt_lost'>, open: 
 export const lostAttemptOf = (state: AgentState, turn: number, attempt: number): LostAttempt | undefined =>
   state.lostAttempts.find((lost) => lost.turn === turn && lost.attempt === attempt)
 
-/** The real use of a lost attempt is known: it replaces the estimate. */
 export function lateAnswer(state: AgentState, event: EventOf<'model_late'>): AgentState {
   const lost = lostAttemptOf(state, event.turn, event.body.attempt)
   if (lost === undefined) throw new ImpossibleEvent(event, 'no such model attempt was given up')

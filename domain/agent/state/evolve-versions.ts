@@ -3,20 +3,20 @@ import { controlKind } from './controls.ts'
 import { ImpossibleEvent } from './impossible.ts'
 import { type AgentState, callsOf } from './state.ts'
 
-// The files of a run with a workspace: which calls may have changed them, and the versions that were taken since.
+// Workspace files: the calls that may have changed them, and the versions taken since.
 
-/** After a call's end: it has run and may have changed files, so that a version of them is owed. */
+/** After a call that ran and may have changed files, a version of the files is due. */
 export function changedFiles(state: AgentState, event: EventOf<'tool_call_end'>): AgentState {
   if (state.spec.workspace === null) return state
   const call = callsOf(state).find(({ id }) => id === event.toolCallId)
   if (call === undefined || call.stage.at !== 'ended' || !call.stage.ran) return state
-  // Changes of files by a child belong to the call that started it.
+  // A child's file changes belong to the call that started it.
   if (call.effect === 'pure' && controlKind(state, call.toolName) !== 'delegates') return state
   const { step } = event.body
   return { ...state, unversioned: { from: state.unversioned?.from ?? step, to: step } }
 }
 
-/** A version serves what ended before it was taken; what has ended since needs another one. */
+/** A version covers the steps up to its own. Later steps need another version. */
 export function versioned(state: AgentState, event: EventOf<'workspace_versioned'>): AgentState {
   const { unversioned, tested } = state
   const { step } = event.body

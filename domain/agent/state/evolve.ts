@@ -34,8 +34,8 @@ import { type AgentState, BLANK, isFinished, REMEMBERED, turnIsOpen } from './st
 import { advanceClock } from './work-clock.ts'
 
 /**
- * The reducer: the state after one more event. Pure; throws {@link ImpossibleEvent} for what cannot follow. `null` is
- * the state before the first event.
+ * The reducer: returns the state after one more event. Pure. Throws {@link ImpossibleEvent} if the event cannot follow.
+ * `null` is the state before the first event.
  */
 export function evolve(state: AgentState | null, event: AgentEvent, append: AppendRoot = appendRoot): AgentState {
   if (state === null) return start(event)
@@ -57,16 +57,14 @@ export function evolve(state: AgentState | null, event: AgentEvent, append: Appe
   }
 }
 
-/** The input that the next turn reads. */
 const READ: ReadonlySet<string> = new Set(['user_input', 'message_received', 'message_bounced'])
 
-/** Does the event lead to a further step by itself? The next turn reads an input that arrives within a turn. */
+/** Whether the event causes a further step by itself. Input within a turn does not: the next turn reads it. */
 const hasConsequences = (before: AgentState, { type }: AgentEvent): boolean =>
   READ.has(type) ? !turnIsOpen(before) : !NO_CONSEQUENCE.has(type)
 
 const correlationOf = (event: AgentEvent): string => event.correlationId ?? event.commandId
 
-/** The state after many events. */
 export function fold(state: AgentState | null, events: Iterable<AgentEvent>, append?: AppendRoot): AgentState | null {
   let folded = state
   for (const event of events) folded = evolve(folded, event, append)
@@ -117,7 +115,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'message_bounced':
       return unread(state, event, append)
     case 'message_received':
-      // The answer that a call waited for is read as its result.
+      // The answer that a call waits for becomes the result of that call.
       return event.toolCallId === undefined ? unread(state, event, append) : state
     case 'message_sent':
       return waitForReply(state, event)
@@ -226,7 +224,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'workspace_drifted':
       return { ...state, tree: event.body.found, ...forgiven(event) }
     case 'loss_accepted':
-      // The lost part may have held the end of a permission.
+      // The lost part may have contained the end of a permission.
       return { ...lossAccepted(state, event), permissions: [] }
     case 'lost_call_decided':
       return lostCallDecided(state, event, append)
@@ -241,14 +239,16 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'message_distributed':
       return state
     case 'reuse_ended':
-      // They were given to the run of the record; the person who made the fork gives new ones.
+      // The permissions were given to the recorded run; the person who made the fork gives new ones.
       return { ...state, permissions: [] }
     default:
       return evolveTree(state, event)
   }
 }
 
-/** The next turn reads it. It belongs to what a person asked for last: messages of agents ask for no work of their own. */
+/**
+ * Adds input for the next turn. Only a person's input sets the correlation id, because agents continue a person's work.
+ */
 const unread = (state: AgentState, event: AgentEvent, append: AppendRoot): AgentState => ({
   ...state,
   ...forgiven(event),
@@ -257,16 +257,16 @@ const unread = (state: AgentState, event: AgentEvent, append: AppendRoot): Agent
   unreadRoot: append(state.unreadRoot, event.bodyHash),
 })
 
-/** After this change failed calls may succeed, also those of the open turn. */
+/** A change after which failed calls may succeed, including those of the open turn. */
 const forgiven = ({ revision }: AgentEvent) => ({ failedCalls: [], forgivenAt: revision })
 
-/** The call's outcome has arrived late, or a person has decided it. */
+/** The outcome arrived late, or a person decided it. */
 const resolved = (state: AgentState, { toolCallId }: AgentEvent): AgentState => ({
   ...state,
   unresolved: state.unresolved.filter((id) => id !== toolCallId),
 })
 
-/** Gates passed after a phase that the agent goes back to lapse. */
+/** The passed gates without those of the phase that the agent returns to and of later phases. */
 function keptGates(state: AgentState, event: EventOf<'phase_advanced'>): readonly string[] {
   const phases = state.spec.role?.phases.map((phase) => phase.name) ?? []
   const to = phases.indexOf(event.body.to)
@@ -284,7 +284,7 @@ function ended(state: AgentState, event: EventOf<'error'>): AgentState {
   return { ...withUndecided(state), machine: { status: 'ERROR', code: event.body.code, error: event.body.error } }
 }
 
-/** A turn reads the inputs that arrived before it: they join the messages now. */
+/** A turn starts: the inputs that arrived before it join the messages. */
 function readInputs(state: AgentState, append: AppendRoot): AgentState {
   if (state.unread === 0) return state
   return {

@@ -8,15 +8,14 @@ const violations: ReadonlySet<string> = new Set<ToolErrorCode>([
   'PERMISSION_DENIED',
 ])
 
-/** The rule by which calls are refused where an answer asked for more of them than are taken. */
+/** The rule that refuses the calls of an answer with too many calls. */
 export const TOO_MANY_CALLS = 'too_many_calls'
 
-/** A breach of the rules that is fed back; five turns of them in a row end the run. */
+/** Whether the refusal is a violation. {@link MAX_VIOLATIONS} turns with violations in a row end the run. */
 export function isViolation(refusal: Failure): boolean {
   return violations.has(refusal.code) || refusal.rule === 'unknown_tool' || refusal.rule === TOO_MANY_CALLS
 }
 
-/** Turns with violations in a row that end a run. */
 export const MAX_VIOLATIONS = 5
 
 const notFailures: ReadonlySet<string> = new Set<ToolErrorCode>([
@@ -32,8 +31,8 @@ const notFailures: ReadonlySet<string> = new Set<ToolErrorCode>([
 ])
 
 /**
- * Does this end make the same call a duplicate of a failed one? Denials and people's refusals never count,
- * and a call that completes the run or delegates may always be tried again: a new agent may do better.
+ * Whether this end makes an identical call a duplicate of a failed one. Denials and people's refusals never count. A
+ * call that completes the run or delegates may always be repeated, because a new agent may succeed.
  */
 export function countsAsFailure(kind: ControlKind | false, code: string | null): boolean {
   return kind !== 'completes' && kind !== 'delegates' && code !== null && !notFailures.has(code)

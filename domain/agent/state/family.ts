@@ -1,43 +1,41 @@
 import type { Amounts, Report } from '../events/tree.ts'
 
-// The knowledge of an agent about its parent and its children. Children that have ended are sums, so that the state stays
-// small.
+// An agent's knowledge about its parent and children. Ended children are kept only as sums, to keep the state small.
 
 export interface Child {
   readonly toolCallId: string
   /** Revision of its birth in this stream. */
   readonly since: number
-  /** Its first grant and all that were added. */
+  /** The first grant plus all additions. */
   readonly grant: Nullable
   readonly cancelled: boolean
-  /** The agent goes on without it. */
+  /** The parent continues without it. */
   readonly unreached: boolean
-  /** It is another agent, which can be ended and not paused. */
+  /** An external agent, which can be cancelled but not paused. */
   readonly external?: true
 }
 
-/** Amounts of which a kind may be without a limit. */
+/** Amounts per kind; null: no limit of this kind. */
 export interface Nullable {
   readonly tokens: number | null
   readonly nanoDollars: number | null
   readonly agents: number
 }
 
-/** A request for budget that the parent has not answered: for a turn, for a call, or for a child's own request. */
+/** A request for budget that the parent has not answered: for a turn, for a call, or for a child's request. */
 export type Asked = { readonly request: number } & (
   | { readonly for: 'turn' }
   | { readonly for: 'call'; readonly toolCallId: string }
   | { readonly for: 'child'; readonly childId: string; readonly childRequest: number }
 )
 
-/** A child's request for budget that has no answer. */
 export interface ChildAsks {
   readonly childId: string
   readonly request: number
   readonly want: Amounts
 }
 
-/** The most that the late answer to a given-up model attempt may add to the bill. */
+/** The most that the late answer to an abandoned model attempt may add to the bill. */
 export interface Exposure {
   readonly turn: number
   readonly attempt: number
@@ -50,16 +48,15 @@ export interface Family {
   readonly children: Readonly<Record<string, Child>>
   /** Sums over the reports of children. */
   readonly settled: Report
-  /** The parent's additions to the grant. */
   readonly received: Amounts
-  /** The free budget when the calls of the open turn were asked for: their shares are parts of it. */
+  /** The free budget when the model answered; the shares of the open turn's calls are parts of it. */
   readonly base: Nullable | null
   readonly asked: readonly Asked[]
   readonly asks: readonly ChildAsks[]
-  /** The parent has nothing to add for a turn. */
+  /** The parent refused budget for a turn. */
   readonly refused: boolean
   readonly exposure: readonly Exposure[]
-  /** The use that was reported to the parent so far; null: the end was not reported. */
+  /** Usage reported to the parent so far; null: the end was not reported. */
   readonly reported: Report | null
 }
 
@@ -84,7 +81,6 @@ export const NO_FAMILY: Family = {
 const KINDS = ['tokens', 'nanoDollars', 'agents'] as const
 export type Kind = (typeof KINDS)[number]
 
-/** The same for each kind of budget. */
 export const eachKind = <T>(of: (kind: Kind) => T): { readonly [K in Kind]: T } => ({
   tokens: of('tokens'),
   nanoDollars: of('nanoDollars'),
@@ -93,7 +89,7 @@ export const eachKind = <T>(of: (kind: Kind) => T): { readonly [K in Kind]: T } 
 
 export const isNothing = (amounts: Amounts): boolean => KINDS.every((kind) => amounts[kind] === 0)
 
-/** `sign` -1 takes it off again. */
+/** `sign` -1 subtracts. */
 export const addReport = (a: Report, b: Report, sign: 1 | -1 = 1): Report => ({
   spent: {
     input: a.spent.input + sign * b.spent.input,
@@ -109,6 +105,6 @@ export const addReport = (a: Report, b: Report, sign: 1 | -1 = 1): Report => ({
 export const isEmptyReport = ({ spent, uncertain }: Report): boolean =>
   Object.values(spent).every((n) => n === 0) && Object.values(uncertain).every((n) => n === 0)
 
-/** The agent waits for its parent before it can start a turn. */
+/** Whether the agent waits for budget from its parent before it can start a turn. */
 export const asksForTurn = ({ family }: { readonly family: Family }): boolean =>
   family.asked.some((one) => one.for === 'turn')

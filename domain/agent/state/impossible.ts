@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../events/events.ts'
 
-/** An event that cannot follow: the log is not of this program, or the fold has a fault. */
+/** Thrown for an event that cannot follow: another program wrote the log, or the fold has a bug. */
 export class ImpossibleEvent extends Error {
   override readonly name = 'ImpossibleEvent'
   constructor(event: AgentEvent, why: string) {

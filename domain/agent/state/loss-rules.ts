@@ -5,13 +5,13 @@ import type { Loss, LostCallState } from './loss.ts'
 import { SHOWN_BYTES } from './messages.ts'
 import { type AgentState, activityOf, type Call, callsOf, isFinished, withActivity } from './state.ts'
 
-/** Nothing is left to be settled: the member has its initial value again, which no digest shows. */
+/** Null if nothing is left to settle. Null is the initial value, which the digest omits. */
 const orNull = (loss: Loss): Loss | null =>
   loss.calls.length === 0 && !loss.unlisted && loss.unsent.count === 0 ? null : loss
 
 const NO_LOSS: Loss = { calls: [], unlisted: false, since: 0, unsent: EMPTY_ROOT }
 
-/** The open turn settles these calls itself: they are in doubt, come into doubt by the loss, or have ended. */
+/** Stages in which the open turn settles the call itself: it is in doubt, becomes so by the loss, or has ended. */
 const SETTLED_THERE: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['at']>([
   'running',
   'resolved',
@@ -19,13 +19,15 @@ const SETTLED_THERE: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['a
   'ended',
 ])
 
-/** These calls began in the kept part: if the tables list one, its outcome or its second attempt was lost. */
+/**
+ * Stages of calls that began in the remaining part. If such a call is listed, its outcome or second attempt was lost.
+ */
 const BEGUN: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['at']>(['running', 'resolved'])
 
 const irreversible = ({ calls }: EventOf<'loss_accepted'>['body']) =>
   calls.filter(({ effect }) => effect === 'irreversible')
 
-/** The state after a loss was accepted. Of a finished agent too a person may still say what became of the calls. */
+/** The state after an accepted loss. A person may decide calls of a finished agent too. */
 export function lossAccepted(state: AgentState, { body, revision }: EventOf<'loss_accepted'>): AgentState {
   const loss = state.loss ?? NO_LOSS
   const listed = irreversible(body)
@@ -39,7 +41,7 @@ export function lossAccepted(state: AgentState, { body, revision }: EventOf<'los
   return isFinished(state) ? withUndecided(next) : next
 }
 
-/** Listed calls that began in the kept part are in doubt: their outcome, or their second attempt, was lost. */
+/** Puts listed calls that began in the remaining part in doubt: their outcome or second attempt was lost. */
 function inDoubt(state: AgentState, listed: ReadonlySet<string>, since: number): AgentState {
   const activity = activityOf(state.machine)
   if (activity?.status !== 'TOOL_WAIT') return state
@@ -49,13 +51,13 @@ function inDoubt(state: AgentState, listed: ReadonlySet<string>, since: number):
   return { ...state, machine: withActivity(state.machine, { status: 'TOOL_WAIT', calls }) }
 }
 
-/** The state of an agent that has finished: lost calls without a decision are among its unresolved ones. */
+/** For a finished agent: undecided lost calls become unresolved calls. */
 export function withUndecided(state: AgentState): AgentState {
   const ids = undecided(state).map(({ id }) => id)
   return ids.length === 0 ? state : { ...state, unresolved: [...new Set([...state.unresolved, ...ids])] }
 }
 
-/** The state after a person's decision on a lost call. A call that did not happen is forgotten and may run. */
+/** The state after a person's decision on a lost call. A call that did not happen is removed and may run. */
 export function lostCallDecided(
   state: AgentState,
   { toolCallId, body, bodyHash, size }: EventOf<'lost_call_decided'>,
@@ -78,7 +80,7 @@ export function lostCallDecided(
   }
 }
 
-/** A turn starts: the lost calls that have happened join the messages. */
+/** A turn starts: the lost calls that happened join the messages. */
 export function addLostCalls(state: AgentState, append: AppendRoot): AgentState {
   const { loss, messages } = state
   if (loss === null || loss.unsent.count === 0) return state
@@ -86,33 +88,33 @@ export function addLostCalls(state: AgentState, append: AppendRoot): AgentState 
   return { ...state, messages: next, loss: orNull({ ...loss, unsent: EMPTY_ROOT }) }
 }
 
-/** A fork keeps the part of a loss that is not yet among its messages. */
+/** A fork keeps only the decisions that are not yet among its messages. */
 export const lossOfFork = ({ loss }: AgentState): Loss | null =>
   loss === null ? null : orNull({ ...NO_LOSS, unsent: loss.unsent })
 
 export const lossReleased = (state: AgentState): AgentState =>
   state.loss === null ? state : { ...state, loss: orNull({ ...state.loss, unlisted: false }) }
 
-/** Calls of the lost part of which a person has yet to say what became of them: the agent begins nothing before. */
+/** Lost calls without a person's decision. The agent starts nothing before they are decided. */
 export const undecided = ({ loss }: AgentState): readonly LostCallState[] =>
   loss === null ? [] : loss.calls.filter(({ decided }) => decided === null)
 
-/** The listed calls that no earlier decision settles: the tables list a decided call again when the log is lost again. */
+/** The listed calls that no earlier decision settles. After another loss, the tables list decided calls again. */
 export const withoutDecided = ({ loss }: AgentState, listed: readonly LostCall[]): LostCall[] =>
   listed.filter((call) => !loss?.calls.some((lost) => lost.decided !== null && isSameCall(lost, call)))
 
-/** The decided call of the lost part that this one repeats. */
+/** The decided lost call that this call repeats. */
 export const repeatedOf = ({ loss }: AgentState, call: Pick<Call, 'toolName' | 'argumentsHash'>) =>
   loss?.calls.find((lost) => lost.decided !== null && isSame(lost, call))
 
-/** The loss after a call has ended: a decided one answers the one call that it settled. */
+/** The loss after a call has ended. A decided lost call settles only one repeated call. */
 export function lossAfterCall(state: AgentState, call: Call, { body }: EventOf<'tool_call_end'>): Loss | null {
   const answered = repeatedOf(state, call)
   if (state.loss === null || answered === undefined || !isSettledBy(answered, call, body)) return state.loss
   return orNull({ ...state.loss, calls: state.loss.calls.filter((lost) => lost !== answered) })
 }
 
-/** Did the decision end the call? Such a call neither was refused nor ran; see `heldByLoss`. */
+/** Whether the decision ended the call. Such a call was neither refused nor run; see `heldByLoss`. */
 function isSettledBy({ decided }: LostCallState, call: Call, { success, error }: EventOf<'tool_call_end'>['body']) {
   const { stage } = call
   const waits =
@@ -124,5 +126,5 @@ function isSettledBy({ decided }: LostCallState, call: Call, { success, error }:
 const isSame = (a: Pick<Call, 'toolName' | 'argumentsHash'>, b: Pick<Call, 'toolName' | 'argumentsHash'>): boolean =>
   a.toolName === b.toolName && a.argumentsHash === b.argumentsHash
 
-/** The id alone does not tell: after a loss the model may ask for a different call under the same id. */
+/** The id alone is not enough: after a loss the model may ask for a different call under the same id. */
 const isSameCall = (lost: LostCallState, call: LostCall): boolean => lost.id === call.toolCallId && isSame(lost, call)

@@ -1,6 +1,6 @@
 import type { Root } from '../../log/root.ts'
 
-/** An irreversible call that began in the lost part of the log. `decided` null: a person has yet to say what became of it. */
+/** An irreversible call that began in the lost part of the log. `decided` null: a person has not decided yet. */
 export interface LostCallState {
   readonly id: string
   readonly toolName: string
@@ -9,14 +9,13 @@ export interface LostCallState {
 }
 
 /**
- * The calls that an accepted loss leaves to be settled. `unlisted`: any irreversible call may have happened in the lost
- * part.
+ * The calls of an accepted loss to be settled. `unlisted`: any irreversible call may have happened in the lost part.
  */
 export interface Loss {
   readonly calls: readonly LostCallState[]
   readonly unlisted: boolean
-  /** Revision of the last acceptance: a decision on a call from before it says nothing about the lost part. */
+  /** Revision of the last accepted loss. An earlier decision on a call does not cover the lost part. */
   readonly since: number
-  /** Decisions that are not yet among the messages: they join them when the next turn starts. */
+  /** Decisions that join the messages when the next turn starts. */
   readonly unsent: Root
 }

@@ -3,21 +3,22 @@ import type { Call } from './call.ts'
 
 // The state machine of one agent (seed 000, section 6).
 
-/** The reservation for a model call; money null: the price is not known. */
+/** The reservation for a model call; `nanoDollars` null: the price is not known. */
 export type Estimate = BodyOf<'model_call_start'>['estimate']
 
-/** The run waits until a model serves again: how long so far, ms, and when the attempt that is at work was begun. */
+/**
+ * The run waits until a model serves again. `waitedMs`: total wait so far. `from`: start of the current attempt, ms.
+ */
 export interface Outage {
   readonly waitedMs: number
   readonly from?: number
 }
 
-/** Attempts of a turn that a rate limit has held back; like lost ones they are no retries. */
+/** Attempts of a turn that a rate limit delayed. Like lost attempts, they do not count as retries. */
 interface Held {
   readonly held?: number
 }
 
-/** Where the model call of a turn stands. */
 export type ModelStage =
   | { readonly at: 'unrouted' }
   | ({
@@ -31,7 +32,7 @@ export type ModelStage =
       readonly at: 'calling'
       readonly model: string
       readonly attempt: number
-      /** Attempts of this turn that a dead driver left behind; they do not count as retries. */
+      /** Attempts of this turn whose driver died. They do not count as retries. */
       readonly lost: number
       readonly epoch: number
       readonly estimate: Estimate
@@ -48,7 +49,7 @@ export type ModelStage =
       /** Revision of the failure. */
       readonly since: number
       readonly outage?: Outage
-      /** The provider's limit is waited for: the run's time stands still. */
+      /** The delay is due to the provider's rate limit and does not count as work time. */
       readonly limited?: true
     } & Held)
 
@@ -62,7 +63,7 @@ export interface ToolWait {
   readonly status: 'TOOL_WAIT'
   readonly calls: readonly Call[]
 }
-/** `ended`: the turn_end is in the log; what comes next is due. */
+/** `ended`: the `turn_end` is in the log, and the next step is due. */
 export interface Observation {
   readonly status: 'OBSERVATION'
   readonly outcome: TurnOutcome
@@ -74,13 +75,13 @@ export type Activity = Thinking | ToolWait | Observation
 export interface Recovery {
   readonly reason: 'turns' | 'wall_clock' | 'budget'
   readonly warningTurn: number
-  /** An instant on the clock of driven time, ms. */
+  /** On the clock of work time, ms. */
   readonly deadlineAt: number
   /** Body hash of the warning until a turn adds it to the messages. */
   readonly pendingWarning: string | null
 }
 
-/** The seed's state machine (section 6). RECOVERY keeps the activity it works in. */
+/** RECOVERY keeps the activity that it interrupts. */
 export type Machine =
   | { readonly status: 'IDLE' }
   | Activity
@@ -88,7 +89,6 @@ export type Machine =
   | { readonly status: 'DONE' }
   | { readonly status: 'ERROR'; readonly code: string; readonly error: string }
 
-/** The calls of the open or just ended turn. */
 export function openCalls(machine: Machine): readonly Call[] {
   const activity = machine.status === 'RECOVERY' ? machine.activity : 'calls' in machine ? machine : null
   return activity !== null && 'calls' in activity ? activity.calls : []

@@ -7,10 +7,9 @@ import { readerOf, readOnNote } from '../definition/tools.ts'
 import type { Block, Message } from '../events/content.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
 
-// The wording of a message, and the choice of events that make one, belong to the assembler: a change raises ASSEMBLER
-// (request.ts).
+// Raise ASSEMBLER (request.ts) for any change in the wording of messages or in the events that make them.
 
-/** The types of the events that make messages, or place them. */
+/** Types of events that add messages or determine their position. */
 export const TRANSCRIPT_TYPES = [
   'agent_started',
   'user_input',
@@ -28,16 +27,15 @@ export const TRANSCRIPT_TYPES = [
 type TranscriptEvent = Extract<AgentEvent, { readonly type: (typeof TRANSCRIPT_TYPES)[number] }>
 
 /**
- * The messages that the model sees, computed from the agent's events in order. Inputs join at the start of the turn that
- * reads them, results when their turn ends, in call order. The state's root of messages counts the same number.
+ * The messages that the model sees, computed from the agent's events in order. Inputs join at the start of the turn
+ * that reads them. Results join when their turn ends, in call order. The state's root of messages counts the same
+ * number.
  */
 export class Transcript {
-  /** About how much memory it takes: the bytes of the events that it was made of. */
+  /** Approximate memory use: the bytes of the events pushed so far. */
   bytes = 0
   private readonly items: Message[] = []
-  /** The turn of each item. */
   private readonly itemTurns: number[] = []
-  /** The messages that a branch goes on from. */
   private before: { readonly whole: Transcript; readonly count: number } | null = null
   private turn = 0
   private unread: string[] = []
@@ -46,27 +44,25 @@ export class Transcript {
   private calls: { id: string; providerId: string; toolName: string }[] = []
   private results = new Map<string, Message>()
   private root = EMPTY_ROOT
-  /** The agent's tool for reading on in long results; notes in cut results name it. */
+  /** The agent's tool that reads the rest of long results. The notes in truncated results name it. */
   private reader: string | undefined
-  /** How many of the items are in the root. */
+  /** The number of items that the root covers. */
   private rooted = 0
 
-  /** The messages so far. The array grows in place; take a copy to keep it. */
+  /** The messages so far. The array grows in place; copy it to keep it. */
   get messages(): readonly Message[] {
     return this.items
   }
 
-  /** The turn that each message belongs to. */
   get turns(): readonly number[] {
     return this.itemTurns
   }
 
-  /** How many messages there are, those that a branch goes on from included. */
   get count(): number {
     return (this.before?.count ?? 0) + this.items.length
   }
 
-  /** The message of this ordinal, also in a branch, and its turn. Throws where there is none. */
+  /** The message with this ordinal and its turn; a branch also looks up inherited messages. Throws if there is none. */
   at(ordinal: number): { readonly message: Message; readonly turn: number } {
     const inherited = this.before?.count ?? 0
     if (ordinal < inherited) return this.before!.whole.at(ordinal)
@@ -75,14 +71,14 @@ export class Transcript {
     return { message, turn: this.itemTurns[ordinal - inherited]! }
   }
 
-  /** The rolling root of the messages as they are worded; each is hashed once, when it is first asked for. */
+  /** The rolling root of the messages as worded. Each message is hashed once, on first use. */
   get rendered(): Root {
     for (; this.rooted < this.items.length; this.rooted++)
       this.root = append(this.root, sha256(canonicalText(this.items[this.rooted])))
     return this.root
   }
 
-  /** One that goes on from here on its own, for events that may not come about. It has no messages but the coming ones. */
+  /** An independent continuation for events that may never be appended. It contains only the messages pushed to it. */
   branch(): Transcript {
     const copy = this.copyWithoutItems()
     copy.root = this.rendered
@@ -90,7 +86,6 @@ export class Transcript {
     return copy
   }
 
-  /** One that goes on from here on its own, with all messages. */
   copy(): Transcript {
     const copy = this.copyWithoutItems()
     copy.bytes = this.bytes
@@ -129,7 +124,7 @@ export class Transcript {
         this.unread.push(event.body.text)
         return
       case 'message_received':
-        // The answer that a call waited for is its result.
+        // The answer that a call waits for becomes the result of that call.
         if (event.toolCallId === undefined) this.unread.push(event.body.text)
         return
       case 'message_bounced':
@@ -219,10 +214,10 @@ const TYPES: ReadonlySet<string> = new Set(TRANSCRIPT_TYPES)
 
 const isTranscriptEvent = (event: AgentEvent): event is TranscriptEvent => TYPES.has(event.type)
 
-/** The result, as the model reads it, of a call that had not ended when the run was forked. */
+/** The result that the model reads for a call that was open when the run was forked. */
 export const FORKED_AWAY = 'CANCELLED: the run was forked before this call had ended'
 
-/** The message about a call that happened in the lost part of the log, as a person decided: around its name and its result. */
+/** The parts of the message about a lost call that, as a person decided, happened; name and result go between them. */
 export const HAPPENED = ['A call of ', ' has happened, but its record was lost.', ' Its result: '] as const
 
 function happenedText({ toolName, result }: EventOf<'lost_call_decided'>['body']): string {
@@ -238,32 +233,32 @@ export const NOTES: Partial<Record<EventOf<'turn_end'>['body']['outcome'], strin
 
 type Answer = EventOf<'model_call_end'>['body']
 
-/** An answer joins the messages, except where no block of it can be shown. */
+/** Whether an answer joins the messages: at least one of its blocks can be shown. */
 export const joinsMessages = (answer: Answer): boolean => shownBlocks(answer).length > 0
 
-/** Without calls that were not recorded, as after a refusal: providers reject a history with a call that has no result. */
+/** Removes unrecorded calls, for example after a refusal: providers reject a history with a call without a result. */
 const shownBlocks = ({ content, calls }: Answer): readonly Block[] =>
   calls.length > 0 ? content : content.filter(({ type }) => type !== 'tool_use')
 
-/** A result takes at most about so many bytes among the messages. Tools that cut by themselves stay below it. */
+/** The approximate size of a result in the messages, in bytes. Tools that truncate their own results stay below it. */
 export const SHOWN_BYTES = RESULT_BYTES + 1_024
 
-/** The end of a call as a model is told it. `hint`: how to read on behind the head of what is too long. */
+/** The end of a call as the model reads it. `hint`: how to read on after the head of a truncated result. */
 export const outcomeText = (
   { success, result, error }: Pick<EventOf<'tool_call_end'>['body'], 'success' | 'result' | 'error'>,
   hint: (head: string) => string,
 ): string => shown(success ? resultText(result ?? null) : `${error?.code}: ${error?.message}`, hint)
 
-/** Text that is too long for the model is shown as head, tail and size; the log has the whole. */
+/** Long text is shown as head, tail and size. The log contains the whole text. */
 function shown(text: string, hint: (head: string) => string): string {
   if (text.length * 3 <= SHOWN_BYTES || byteLength(text.replace(ESCAPES, '_')) <= SHOWN_BYTES) return text
   return headAndTail(text, RESULT_BYTES, hint)
 }
 
-/** Escapes of JSON: a tool that limits its text does not count them. */
+/** JSON escapes. A tool that limits its text does not count them. */
 const ESCAPES = /\\(?:u[0-9a-f]{4}|.)/g
 
-/** A result as the model reads it: text as it is, anything else as JSON. */
+/** A result as the model reads it: a string unchanged, any other value as JSON. */
 export function resultText(result: Json): string {
   return typeof result === 'string' ? result : JSON.stringify(result)
 }

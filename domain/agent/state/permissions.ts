@@ -2,20 +2,19 @@ import { instantOf } from '../../log/instant.ts'
 import type { EventOf } from '../events/events.ts'
 import type { PermissionScope } from '../events/permissions.ts'
 
-/** A permission in force. */
 export interface Permission {
-  /** The call that asked for it. */
+  /** The id of the call that asked for it. */
   readonly id: string
-  /** A tool, or `server:*`. */
+  /** A tool name, or `server:*`. */
   readonly tool: string
   readonly scope: PermissionScope
   /** ms since the epoch. */
   readonly until: number
-  /** The phase that it is bound to; null: to none. */
+  /** The phase that it is bound to; null: none. */
   readonly phase: string | null
 }
 
-/** The permissions after one was granted. It takes the place of an earlier one for the same tool and scope. */
+/** The permissions after a grant, which replaces an earlier permission for the same tool and scope. */
 export function granted(
   permissions: readonly Permission[] = [],
   { toolCallId: id = '', body: { tool, scope, until, phase } }: EventOf<'permission_granted'>,
@@ -24,6 +23,5 @@ export function granted(
   return [...others, { id, tool, scope, until: instantOf(until), phase: phase ?? null }]
 }
 
-/** The permissions without one that has ended. */
 export const withoutPermission = (permissions: readonly Permission[] = [], id: string): readonly Permission[] =>
   permissions.filter((one) => one.id !== id)

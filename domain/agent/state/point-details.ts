@@ -4,14 +4,14 @@ import { type Block, callArguments } from '../events/content.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
 import { ERASED } from '../events/residue.ts'
 
-/** A requested call that has not ended. `arguments` null: they are no JSON object, or were erased. */
+/** A requested call that has not ended. `arguments` null: not a JSON object, or erased. */
 export interface ToolCall {
   readonly id: string
   readonly name: string
   readonly arguments: JsonObject | null
 }
 
-/** The outcome of a call. `erased`: only that it ended is told; `success` is null then. */
+/** The outcome of a call. `erased`: the outcome was erased, and `success` is null. */
 export interface ToolResult {
   readonly toolCallId: string
   readonly name: string
@@ -21,20 +21,16 @@ export interface ToolResult {
   readonly erased?: true
 }
 
-/**
- * The values that a checkpoint shows beside messages and use (seed 000, 5.5), with values; the folded state has only
- * their hashes.
- */
+/** Values of a checkpoint besides messages and usage (seed 000, 5.5). The folded state contains only their hashes. */
 export interface PointFacts {
   readonly contextVariables: Readonly<Record<string, Json>>
   readonly pendingToolCalls: readonly ToolCall[]
-  /** Results of the last turn that was started. */
+  /** Results of the last started turn. */
   readonly completedToolResults: readonly ToolResult[]
-  /** Files that the last step has created. */
+  /** Files created by the last step. */
   readonly pendingCreates: readonly string[]
 }
 
-/** The types of the events that tell the facts of a point. */
 export const POINT_TYPES = [
   'agent_started',
   'context_set',
@@ -51,7 +47,6 @@ const TYPES: ReadonlySet<string> = new Set(POINT_TYPES)
 
 const isPointEvent = (event: AgentEvent): event is PointEvent => TYPES.has(event.type)
 
-/** Gathers the facts of a point from the events before it. */
 export class PointDetails {
   readonly #variables = new Map<string, Json>()
   readonly #pending = new Map<string, ToolCall>()
@@ -59,12 +54,11 @@ export class PointDetails {
   #created: readonly string[] = []
   #answer: { readonly revision: number; readonly content: readonly Block[] } | null = null
 
-  /** `erased`: the body of the event is what an erasure has left of it. */
+  /** `erased`: the body is the residue of an erasure. */
   push(event: AgentEvent, erased = false): void {
     if (isPointEvent(event)) this.#take(event, erased)
   }
 
-  /** One that goes on from here on its own. */
   copy(): PointDetails {
     const copy = new PointDetails()
     for (const [name, value] of this.#variables) copy.#variables.set(name, value)
@@ -138,7 +132,7 @@ export class PointDetails {
 
   #value({ body }: EventOf<'context_set'>): Json {
     if ('value' in body) return body.value as Json
-    // The key itself was erased with the value.
+    // The key was erased together with the value.
     if (body.key === ERASED) return ERASED
     const block =
       body.argumentsRef.revision === this.#answer?.revision ? this.#answer.content[body.argumentsRef.block] : undefined

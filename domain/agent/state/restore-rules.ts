@@ -8,7 +8,7 @@ export const restoreBegun = (
   { revision: since, body: { tree, replaces } }: EventOf<'restore_requested'>,
 ): AgentState => ({ ...state, restoring: { since, tree, replaces } })
 
-/** The files are those of the version that was put back; what failed before may succeed with them. */
+/** After a successful restore the files are those of the restored version, so that failed calls may succeed. */
 export function restoreEnded(state: AgentState, { revision, body }: EventOf<'restore_ended'>): AgentState {
   const { restoring } = state
   const ended = { ...state, restoring: null }

@@ -3,14 +3,15 @@ import type { AgentEvent, EventOf } from '../events/events.ts'
 import type { Reuse } from './reuse.ts'
 import type { AgentState } from './state.ts'
 
-/** Does the agent take the next outcome from the record, if it is there? */
+/** Whether the agent still copies outcomes from the record. */
 export const followsRecord = ({ reuse }: AgentState): boolean => reuse != null && reuse.left === null
 
-/** Bytes of the end of a call without its place in the record: the context of a fork fills as that of its source did. */
+/**
+ * Size of a call's end without its `reused` member, in bytes, so that the context of a fork fills as its source's did.
+ */
 export const sizeInRecord = ({ size, body: { reused } }: EventOf<'tool_call_end'>): number =>
   reused === undefined ? size : size + 1 - byteLength(JSON.stringify({ reused }))
 
-/** The same after one more event. */
 export function reuseAfter({ reuse = null }: AgentState, event: AgentEvent): Reuse | null {
   if (reuse === null) return null
   switch (event.type) {

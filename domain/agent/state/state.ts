@@ -14,27 +14,27 @@ import type { Permission } from './permissions.ts'
 import type { Restoring } from './restores.ts'
 import type { Reuse } from './reuse.ts'
 
-// The folded state of one agent: plain JSON, whose size depends on the open turn and not on the length of the run.
-// Messages, context variables and events are represented by rolling roots.
+// The folded state of one agent: plain JSON whose size depends on the open turn, not on the length of the run. Rolling
+// roots represent messages, context variables and inputs.
 
 export type * from './machine.ts'
 export type { Call, CallStage }
 
-/** A model attempt that was given up, and what it was put on the bill with. */
+/** An abandoned model attempt, with the estimate that was billed. */
 export interface LostAttempt {
   readonly turn: number
   readonly attempt: number
   readonly model: string
   readonly usage: Usage
   readonly nanoDollars: number | null
-  /** Revision of the fact. */
+  /** Revision of the `model_attempt_lost`. */
   readonly since: number
 }
 
-/** Driven time: it does not advance without a driver, nor while the agent waits for people. */
+/** Work time. It stops without a driver and while the agent waits for people. */
 export interface WorkClock {
   readonly workedMs: number
-  /** The last instant that was counted, ms. */
+  /** The last counted instant, ms. */
   readonly countedTo: number
   readonly running: boolean
 }
@@ -47,7 +47,7 @@ export interface Spent {
   readonly nanoDollars: number
 }
 
-/** A recorded fact: the revision and the body hash of its event. */
+/** A recorded fact: the revision and body hash of its event. */
 interface Source {
   readonly revision: number
   readonly hash: string
@@ -67,35 +67,34 @@ export interface AgentState {
   readonly parent: {
     readonly agentId: string
     readonly toolCallId: string
-    /** Those of the parent, the root first; absent: it is a root. */
+    /** Ancestors of the parent, the root first; absent: the parent is a root. */
     readonly ancestors?: readonly string[] | undefined
   } | null
   readonly spec: AgentSpec
-  /** Body hash of the event the spec came from. */
   readonly specHash: string
-  /** Hex; what hashes of arguments begin with. Empty: it was erased. */
+  /** Prefix of argument hashes, hex; empty: erased. */
   readonly argumentsSalt: string
   readonly revision: number
   readonly at: number
   readonly machine: Machine
-  /** The last turn that was started; 0 before the first. */
+  /** The last started turn; 0 before the first. */
   readonly turn: number
   readonly step: number
   readonly phase: string
-  /** `phase/check` of the gates that hold, sorted. */
+  /** `phase/check` of the passed gates, sorted. */
   readonly gatesPassed: readonly string[]
-  /** User inputs that no turn has read: how many, and what they are. */
+  /** Inputs that no turn has read: their number and their root. */
   readonly unread: number
   readonly unreadRoot: Root
   readonly messages: Root
   readonly variables: Root
   readonly spent: Spent
-  /** The spending of a fork's sources up to it: on their bills, and no part of its own budget. */
+  /** Spending of a fork's sources up to the fork. It is on their bills and not part of the fork's budget. */
   readonly inherited: Spent
-  /** The parts of model requests beside the messages, as last recorded; null: no model was called yet. */
+  /** The parts of model requests besides the messages, as last recorded; null: no model was called yet. */
   readonly prompt: Prompt | null
   readonly toolset: Toolset | null
-  /** Input tokens of the last model call, and bytes that joined the messages since. */
+  /** Tokens of the last model call (input and output), and bytes that joined the messages since. */
   readonly context: { readonly tokens: number; readonly bytes: number }
   readonly compression: Compression
   readonly clock: WorkClock
@@ -103,69 +102,63 @@ export interface AgentState {
   readonly paused: boolean
   readonly stepping: boolean
   readonly cancel: { readonly deadlineAt: number; readonly by: string; readonly reason?: string | undefined } | null
-  /** Turns in a row with a violation, with text only, with a failed model. */
+  /** Consecutive turns with a violation, with text only, or with a failed model. */
   readonly violations: number
   readonly textOnly: number
   readonly modelFailures: number
   readonly failedModel: string | null
-  /** Models of a routed run that have failed since the last answer; absent in states of earlier builds. */
+  /** Models of a routed run that failed since the last answer. Absent in states of earlier builds. */
   readonly failedModels?: readonly string[]
   /** `tool:argumentsHash` of calls that failed for good while nothing changed. */
   readonly failedCalls: readonly string[]
-  /** Revision of the last event that made such calls worth trying again, other than a call. */
+  /** Revision of the last event, other than a call, after which failed calls may succeed. */
   readonly forgivenAt: number
-  /** The last test command: its exit code, and the tree it ran on; null while no version tells. */
-  readonly tested: { readonly exitCode: number | null; readonly tree: string | null; readonly step: number } | null
-  /** The last version of the workspace that was recorded. */
-  readonly tree: string | null
-  /** Steps whose calls may have changed files since then: the first and the last. A version of them is owed. */
-  readonly unversioned: { readonly from: number; readonly to: number } | null
-  /** Frontiers of the documents that the agent has touched, by document id: as its last call on each has left them. */
-  readonly documents: Readonly<Record<string, string>>
-  /** Calls that ended with an unknown outcome and have not been resolved since. */
-  readonly unresolved: readonly string[]
   /**
-   * Attempts of calls that were abandoned before their end was seen, the latest {@link LOST_KEPT}; their outcome may
-   * still arrive.
+   * The last test command. `exitCode` null: a signal ended it. `tree`: the files it ran on; null: not versioned yet.
    */
+  readonly tested: { readonly exitCode: number | null; readonly tree: string | null; readonly step: number } | null
+  readonly tree: string | null
+  /** First and last step since that version whose calls may have changed files; a version is due. Null: none. */
+  readonly unversioned: { readonly from: number; readonly to: number } | null
+  /** By document id: frontiers of the documents, as the agent's last call on each document left them. */
+  readonly documents: Readonly<Record<string, string>>
+  /** Calls that ended with an unknown outcome and are not resolved. */
+  readonly unresolved: readonly string[]
+  /** The latest {@link LOST_KEPT} attempts of calls that were abandoned. Their outcome may still arrive. */
   readonly abandoned: readonly AbandonedAttempt[]
-  /** Model attempts that were given up, by estimate on the bill until their answer is known; at most {@link LOST_KEPT}. */
+  /** Abandoned model attempts, billed by estimate until their answer is known; at most {@link LOST_KEPT}. */
   readonly lostAttempts: readonly LostAttempt[]
-  /** The calls that an accepted loss of the log's end leaves to be settled; null: nothing. */
+  /** Calls of an accepted loss that have to be settled; null: none. */
   readonly loss: Loss | null
-  /** Revision of the last event from which something follows by itself. */
+  /** Revision of the last event that causes a further step by itself. */
   readonly follows: number
   /** Types of the artifacts registered so far, sorted. */
   readonly artifactTypes: readonly string[]
   readonly standing: readonly string[]
-  /** What people have permitted beyond the policy. Absent in states of earlier builds. */
+  /** Permissions beyond the policy. Absent in states of earlier builds. */
   readonly permissions?: readonly Permission[]
   /** Absent in states of earlier builds. */
   readonly tasks?: TaskGraph
-  /** Null: no restore of files is open. Absent in states of earlier builds. */
+  /** Null: no restore is open. Absent in states of earlier builds. */
   readonly restoring?: Restoring | null
   readonly lastText: string
-  /** The outermost request that set the agent going, and that of the input that no turn has read. */
+  /** Correlation ids of the outermost request that started the current work, and of the last unread input. */
   readonly correlation: string
   readonly unreadCorrelation: string | null
-  /** The obligations of this stream to other streams, and its deliveries from them. */
   readonly courier: Courier
-  /** The agent's place among those that it was started by and has started. */
   readonly family: Family
-  /** Messages that it owes an answer, and, of the root, the subscriptions of the run. */
   readonly bus: Bus
-  /** Of a fork that takes recorded outcomes; null: it takes none. Absent in states of earlier builds. */
+  /** Only for a fork that copies recorded outcomes; null: it copies none. Absent in states of earlier builds. */
   readonly reuse?: Reuse | null
-  /** Command ids of people's requests, the latest {@link REMEMBERED}. */
   readonly commands: readonly string[]
 }
 
-/** How many of people's command ids a state remembers for repeated requests. */
+/** The number of command ids that a state remembers to detect repeated requests. */
 export const REMEMBERED = 256
 
-/** A driver that still waits for an older attempt is not expected; its late answer changes no bill. */
+/** The most abandoned attempts that a state keeps. A late answer to an older attempt changes no bill. */
 export const LOST_KEPT = 16
-/** `sign` -1 takes it off again. */
+/** `sign` -1 subtracts. */
 export const addSpent = (a: Spent, b: Spent, sign: 1 | -1 = 1): Spent => ({
   input: a.input + sign * b.input,
   output: a.output + sign * b.output,
@@ -176,7 +169,7 @@ export const addSpent = (a: Spent, b: Spent, sign: 1 | -1 = 1): Spent => ({
 
 export const NOTHING_SPENT: Spent = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, nanoDollars: 0 }
 
-/** The state that `agent_started` and `forked` write over. */
+/** The initial state, before `agent_started`. */
 export const BLANK: Omit<AgentState, 'spec'> = {
   agentId: '',
   runId: '',
@@ -237,7 +230,7 @@ export const BLANK: Omit<AgentState, 'spec'> = {
   commands: [],
 }
 
-/** The agent's current work, inside recovery or not; null where it is at nothing. */
+/** The agent's current activity, also during recovery; null: none. */
 export function activityOf(machine: Machine): Activity | null {
   switch (machine.status) {
     case 'THINKING':
@@ -251,7 +244,7 @@ export function activityOf(machine: Machine): Activity | null {
   }
 }
 
-/** The same machine at another activity, still in recovery where it was. */
+/** The machine with another activity; a recovery continues. */
 export function withActivity(machine: Machine, activity: Activity): Machine {
   return machine.status === 'RECOVERY' ? { ...machine, activity } : activity
 }
@@ -262,13 +255,12 @@ export const recoveryOf = (machine: Machine): Recovery | null =>
 export const isFinished = (state: AgentState): boolean =>
   state.machine.status === 'DONE' || state.machine.status === 'ERROR'
 
-/** A turn_start without its turn_end. */
+/** Whether a `turn_start` has no `turn_end` yet. */
 export function turnIsOpen(state: AgentState): boolean {
   const activity = activityOf(state.machine)
   return activity !== null && !(activity.status === 'OBSERVATION' && activity.ended)
 }
 
-/** The calls of the open or just ended turn. */
 export function callsOf(state: AgentState): readonly Call[] {
   return openCalls(state.machine)
 }

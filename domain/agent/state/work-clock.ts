@@ -4,19 +4,18 @@ import { asksForTurn } from './family.ts'
 import { undecided } from './loss-rules.ts'
 import { type AgentState, activityOf, type Call, isFinished, type WorkClock } from './state.ts'
 
-/** Stages in which a call waits for a person, or for another agent. */
 const WAITING: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['at']>([
   ...(['approval', 'doubt', 'child', 'budget'] as const),
 ])
 
-/** Calls that have not begun: beside a child at work they wait for its end. */
+/** Stages of calls that have not begun. While a child runs, such calls wait for its end. */
 const UNBEGUN: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['at']>([
   ...(['planned', 'approved', 'resolved'] as const),
 ])
 const NONE: typeof UNBEGUN = new Set()
 const ofAgents = ({ stage }: Call) => stage.at === 'child' || stage.at === 'budget'
 
-/** Does a driver work now, or does the agent wait for people, a pause, a driver or its models? */
+/** Whether a driver works now, and the agent does not wait for people, a pause, other agents or its models. */
 function works(state: AgentState): boolean {
   if (state.driver === null || state.paused || isFinished(state) || undecided(state).length > 0) return false
   const activity = activityOf(state.machine)
@@ -28,8 +27,8 @@ function works(state: AgentState): boolean {
 }
 
 /**
- * Counts the time up to an event. Only the current driver's own events move the clock, so that the hours between a
- * driver's death and the next claim never count.
+ * Counts the time up to an event. Only events of the current driver advance the clock, so that the time between a
+ * driver's death and the next claim never counts.
  */
 export function advanceClock(before: AgentState, after: AgentState, event: AgentEvent): WorkClock {
   const { clock } = after
@@ -42,7 +41,7 @@ export function advanceClock(before: AgentState, after: AgentState, event: Agent
   return { workedMs, countedTo, running }
 }
 
-/** Driven time up to `now`, ms. */
+/** Work time up to `now`, ms. */
 export function workedAt(clock: WorkClock, now: number): number {
   return clock.workedMs + (clock.running ? Math.max(0, now - clock.countedTo) : 0)
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-// The task graph of an agent: its working memory of what is to be done (seed 001).
+// The task graph of an agent: its plan of open work (seed 001).
 
 export const TaskStatus = z.enum(['pending', 'in_progress', 'completed', 'cancelled'])
 
@@ -18,6 +18,6 @@ export const Task = z.strictObject({
 export type Task = z.infer<typeof Task>
 
 export const taskEvents = {
-  /** `set`: the tasks that were added or changed, as they are now; `removed`: ids. */
+  /** `set`: the added or changed tasks in their new form. `removed`: ids. */
   tasks_updated: z.strictObject({ set: z.array(Task), removed: z.array(TaskId) }),
 } as const

@@ -18,16 +18,15 @@ import { TOO_MANY_CALLS } from '../state/failures.ts'
 import { type Permission, withoutPermission } from '../state/permissions.ts'
 import { type AgentState, recoveryOf } from '../state/state.ts'
 
-// The tool execution contract (seed 000, 5.3 and 5.12): every requested call is judged, in the order
-// turn as a whole → known → well formed → schema → policy → duplicate of a failed call. What follows (approval, secrets,
-// run) has events of its own.
+// The tool execution contract (seed 000, 5.3 and 5.12). Each requested call is checked in this order: turn as a whole →
+// known tool → well formed → schema → policy → duplicate of a failed call. Later steps (approval, secrets, run) have
+// their own events.
 
-/** Where an answer was cut off: at a bound of ours, or at the provider's output limit. */
+/** The place where an answer was cut off: at one of our bounds, or at the provider's output limit. */
 export type CutOff = Cut | 'limit'
 
 /**
- * Judges the calls of one model answer, in order. `cut`: the answer was cut off, so its calls cannot be trusted; null: it is
- * whole.
+ * Judges the calls of one answer, in order. `cut`: the answer was cut off, so no call may run; null: it is complete.
  */
 export function planCalls(
   state: AgentState,
@@ -35,7 +34,7 @@ export function planCalls(
   paths: readonly ResolvedPaths[],
   cut: CutOff | null,
 ): PlannedCall[] {
-  // One call takes up a permission for one call.
+  // A permission for one call applies to only one call of the answer.
   let judging = state
   return calls.map((call, index) => {
     const tool = toolNamed(state.spec.tools, call.name)
@@ -68,13 +67,12 @@ export function planCalls(
   })
 }
 
-/** The permission without which the policy would refuse the tool; undefined: the tool needs none. */
+/** The permission that a tool needs because the policy refuses it; undefined: none needed. */
 function permissionOf(state: AgentState, tool: ToolSpec): Permission | undefined {
   const refused = refusedByPolicy(state, tool)
   return refused === null ? undefined : liftedBy(state, tool, refused)
 }
 
-/** The secrets granted to a tool to which arguments refer. */
 function secretsIn(state: AgentState, toolName: string, args: JsonObject): NonNullable<PlannedCall['secrets']> {
   const grants = grantsFor(state.spec.secrets, toolName)
   if (grants.length === 0) return []
@@ -82,12 +80,12 @@ function secretsIn(state: AgentState, toolName: string, args: JsonObject): NonNu
   return grants.flatMap(({ name, reference }) => (text.includes(reference) ? [{ name, reference }] : []))
 }
 
-/** Cache of the hash of an argument object, which never changes, with its salt. */
+/** Hash and salt by argument object. Argument objects are immutable. */
 const hashed = new WeakMap<JsonObject, { readonly salt: string; readonly hash: string }>()
 
 /**
- * Hex SHA-256 of the run's salt (hex) and the canonical arguments: what an approval is bound to. The same object is hashed
- * once, so that a caller can have large ones hashed one by one before they are decided on together.
+ * Hex SHA-256 of the run's salt (hex) and the canonical arguments; approvals are bound to it. Cached per object, so
+ * that a caller can hash large arguments one by one before the decision.
  */
 export function argumentsHash(salt: string, args: JsonObject): string {
   const known = hashed.get(args)
@@ -162,7 +160,7 @@ function malformed(call: RequestedCall, paths: ResolvedPaths): Failure | null {
   return null
 }
 
-/** Names the first place that no tool input may have (5.12.4), or null. */
+/** The first disallowed content of a tool input (5.12.4), or null. */
 function flawIn(value: Json, path: string): string | null {
   if (typeof value === 'string') {
     if (value.includes('\0')) return `${echo(path) || 'value'}: contains a NUL character`
@@ -181,7 +179,7 @@ function flawIn(value: Json, path: string): string | null {
 
 const schemas = new WeakMap<ToolSpec, z.ZodType>()
 
-/** Checks the arguments, and for a control tool also whether the state allows the call. */
+/** Checks the arguments against the schema. For a control tool, also checks whether the state allows the call. */
 function breaksSchema(state: AgentState, tool: ToolSpec, args: JsonObject): Failure | null {
   const control = tool.control ? controlToolNamed(tool.name) : undefined
   let schema = control?.schema ?? schemas.get(tool)
@@ -195,7 +193,6 @@ function breaksSchema(state: AgentState, tool: ToolSpec, args: JsonObject): Fail
   return refusal === null ? null : invalid(refusal)
 }
 
-/** Whether a tool of these parameters takes these arguments. */
 export const takes = (parameters: ToolSpec['parameters'], args: JsonObject): boolean =>
   z.fromJSONSchema(parameters as never).safeParse(args).success
 
@@ -207,7 +204,7 @@ function duplicate(state: AgentState, tool: ToolSpec, args: JsonObject): Failure
   }
 }
 
-/** The workspace paths of a call, from where its path arguments lead. */
+/** The workspace paths of a call, from its resolved path arguments. */
 export function touched(tool: ToolSpec | undefined, paths: ResolvedPaths): { reads: string[]; writes: string[] } {
   const reads: string[] = []
   const writes: string[] = []
@@ -218,7 +215,7 @@ export function touched(tool: ToolSpec | undefined, paths: ResolvedPaths): { rea
   return { reads, writes }
 }
 
-/** Commands get their effect by pattern: the test command and the role's idempotent ones may run again. */
+/** The effect of a call. The test command and the role's idempotent commands may run again. */
 function effectOf(state: AgentState, tool: ToolSpec, args: JsonObject, reads: readonly string[]): Effect {
   const argv = commandInRoot(tool.name, args, reads)
   if (argv === null) return tool.effect

@@ -2,7 +2,7 @@ import { type AppendRoot, EMPTY_ROOT, type Root } from '../../log/root.ts'
 import type { EventOf } from '../events/events.ts'
 import type { Task } from './events.ts'
 
-/** The task graph. `changes`: the root of the events that made it, which commits to the texts. */
+/** The task graph. `changes`: the root of its events, which covers the titles. */
 export interface TaskGraph {
   readonly changes: Root
   readonly tasks: readonly Task[]
@@ -10,10 +10,10 @@ export interface TaskGraph {
 
 export const NO_TASKS: TaskGraph = { changes: EMPTY_ROOT, tasks: [] }
 
-/** The most tasks of an agent: the whole graph stands in each of its requests. */
+/** The most tasks of an agent. Every request contains the whole graph. */
 export const MOST_TASKS = 100
 
-/** The tasks after a change; the order is that in which they were added. */
+/** The tasks after a change, in the order in which they were added. */
 export function changedTasks(
   tasks: readonly Task[],
   set: readonly Task[],
@@ -25,7 +25,6 @@ export function changedTasks(
   return [...changed.values()]
 }
 
-/** The graph after an update. */
 export function updatedTasks(
   { changes, tasks }: TaskGraph,
   { body: { set, removed }, bodyHash }: EventOf<'tasks_updated'>,
@@ -34,13 +33,13 @@ export function updatedTasks(
   return { changes: append(changes, bodyHash), tasks: changedTasks(tasks, set, removed) }
 }
 
-/** The graph as the digest covers it: without the titles, which can be erased. */
+/** The graph as the digest covers it: without titles, which can be erased. */
 export const graphWithoutText = ({ changes, tasks }: TaskGraph): unknown => ({
   changes,
   tasks: tasks.map(({ title: _, ...task }) => task),
 })
 
-/** Why these tasks are no graph that can be worked through, or null: too many, a dependency that is not there, or a cycle. */
+/** Why the tasks are not a valid graph, or null: too many tasks, a missing dependency, or a cycle. */
 export function graphFault(tasks: readonly Task[]): string | null {
   if (tasks.length > MOST_TASKS)
     return `there would be ${tasks.length} tasks; at most ${MOST_TASKS} are kept, so remove some that are completed`
@@ -56,7 +55,7 @@ export function graphFault(tasks: readonly Task[]): string | null {
     : `the tasks ${cycle.join(' → ')} depend on each other in a cycle; drop one of the dependencies`
 }
 
-/** The ids along a cycle, the first one again at the end, or null. */
+/** The ids along a cycle, with the first id repeated at the end, or null. */
 function cycleIn(byId: ReadonlyMap<string, Task>): readonly string[] | null {
   const done = new Set<string>()
   const way: string[] = []
@@ -79,7 +78,7 @@ function cycleIn(byId: ReadonlyMap<string, Task>): readonly string[] | null {
   return null
 }
 
-/** Ids of open tasks that a task still waits for. */
+/** Ids of unfinished tasks that a task depends on. */
 export function waitedFor({ dependencies }: Task, tasks: readonly Task[]): readonly string[] {
   const open = new Set(
     tasks.filter(({ status }) => status === 'pending' || status === 'in_progress').map(({ id }) => id),
@@ -87,7 +86,6 @@ export function waitedFor({ dependencies }: Task, tasks: readonly Task[]): reado
   return dependencies.filter((id) => open.has(id))
 }
 
-/** How far the tasks are, in words. */
 export function progressOf(tasks: readonly Task[]): string {
   const count = (status: Task['status']) => tasks.filter((task) => task.status === status).length
   const cancelled = count('cancelled')

@@ -1,7 +1,7 @@
 import type { Task } from './events.ts'
 import { progressOf, waitedFor } from './state.ts'
 
-// The wording belongs to version 3 of the assembler (request.ts): a change of it is a new version.
+// Version 3 of the assembler (request.ts) covers the wording: a change needs a new version.
 
 const MARKS: Readonly<Record<Task['status'], string>> = {
   pending: ' ',
@@ -10,7 +10,6 @@ const MARKS: Readonly<Record<Task['status'], string>> = {
   cancelled: '-',
 }
 
-/** The task graph as a request shows it. */
 export function tasksText(tasks: readonly Task[]): string {
   const lines = tasks.map((task) => {
     const waits = task.status === 'pending' ? waitedFor(task, tasks) : []

@@ -16,18 +16,18 @@ import { assemblerFor, inputsHash, requestFacts, requestInputs, sameTools } from
 import type { TurnRange } from './segment.ts'
 import { shownContext } from './shown-context.ts'
 
-// TurnExecutor: makes room in the context before a turn begins (seed 000, 5.11). It stands between two turns: all results are
-// in, and what a turn reads at its start is kept anyway.
+// TurnExecutor: makes room in the context before a turn begins (seed 000, 5.11). Compression happens between turns,
+// when all results have arrived. Inputs of the next turn are always kept.
 
-/** Attempts in a row that may bring no summary before the context is compressed without one. */
+/** Consecutive failed summaries before the context is compressed without one. */
 const MOST_FAILED = 2
 
 type Strategy = 'truncate' | 'summarize' | 'hybrid'
 
 /**
- * Compresses the context where the coming request would be too long for this model, or where a person has asked for hidden
- * turns. True: a step was taken; false: a summary is awaited; null: there is nothing to do. `hurried`: no summary is made any
- * more, because the run comes to its end.
+ * Compresses the context if the next request would be too long for this model, or if a person asked for hidden turns.
+ * True: a step was taken; false: a summary is pending; null: nothing to do. `hurried`: the run is about to end, so no
+ * summary is made.
  */
 export function makeRoom(d: DecisionBuilder, model: ModelInfo, hurried: boolean): boolean | null {
   const { compression, driver, messages, spec } = d.state
@@ -58,7 +58,7 @@ function isDue(d: DecisionBuilder, model: ModelInfo): boolean {
   return tokens >= spec.context.compressionThreshold * contextLimit(spec, model)
 }
 
-/** Null: it changes nothing, because all that is left must be kept. */
+/** Null: nothing changed, because everything left must be kept. */
 function compress(d: DecisionBuilder, shown: Shown, plan: Plan, strategy: Strategy): true | null {
   const { compression, messages } = d.state
   const before = canonicalText(segmentsOf(compression, messages.count))
@@ -80,8 +80,8 @@ function recorded(
 }
 
 /**
- * Hides the turns that do not fit beside those that a person wants to see; where they alone are too long, they stay
- * hidden.
+ * Shows the turns that a person asked for and hides other turns that no longer fit. If the requested turns alone do not
+ * fit, they stay hidden.
  */
 function expand(d: DecisionBuilder, model: ModelInfo, asked: readonly TurnRange[]): void {
   const shown = shownContext(d.state, d.told, model, asked)
@@ -92,7 +92,9 @@ function expand(d: DecisionBuilder, model: ModelInfo, asked: readonly TurnRange[
   recorded(d, 'expanded', plan === whole ? compressionStrategy : 'truncate', shown, best)
 }
 
-/** False: there is nothing to summarise, or no model or budget for it. `all`: with what was hidden without a summary. */
+/**
+ * Starts a summary. False: no text, model or budget for one. `all`: includes turns that were hidden without a summary.
+ */
 function askForSummary(d: DecisionBuilder, shown: Shown, turnModel: ModelInfo, all = true): boolean {
   const segments = toSummarise(shown, all)
   if (segments.length === 0) return false
@@ -105,7 +107,7 @@ function askForSummary(d: DecisionBuilder, shown: Shown, turnModel: ModelInfo, a
   if (estimate === null) return all && askForSummary(d, shown, turnModel, false)
   if (followsRecord(d.state))
     leaveRecord(d, { reason: 'a summary of the context is due, and summaries are not taken from the record' })
-  // Every intent names the prompt and the tools in force.
+  // Every intent refers to the prompt and the tools in force.
   const { prompt, tools } = requestFacts(d.state, turnModel)
   if (d.state.prompt === null) d.emit('prompt_set', prompt)
   if (d.state.toolset === null || !sameTools(d.state.toolset, tools)) d.emit('tools_changed', tools)
@@ -128,7 +130,7 @@ function askForSummary(d: DecisionBuilder, shown: Shown, turnModel: ModelInfo, a
 
 type Answered = Extract<OutcomeCommand, { kind: 'model_answered' }>
 
-/** The answer to a request for a summary. False: none is open for it. */
+/** Records the answer to a summary request. False: no such attempt is open. */
 export function summaryAnswered(d: DecisionBuilder, { attempt, outcome, durationMs }: Answered): boolean {
   const open = d.state.compression.summarizing
   if (open?.attempt !== attempt) return false
@@ -156,7 +158,7 @@ export function summaryAnswered(d: DecisionBuilder, { attempt, outcome, duration
   return true
 }
 
-/** A call for a summary that failed. False: none is open for it. */
+/** Records a failed summary request. False: no such attempt is open. */
 export function summaryFailed(
   d: DecisionBuilder,
   attempt: number,
@@ -167,10 +169,10 @@ export function summaryFailed(
   return true
 }
 
-/** Estimated output tokens of a summary that was lost, for the bill. */
+/** Estimated output tokens of a lost summary, for the bill. */
 const TYPICAL_SUMMARY = 800
 
-/** The end of the call is unknown: its tokens and its price are estimated. Does nothing where none is open. */
+/** Records a lost summary attempt with estimated usage and price. Does nothing if none is open. */
 export function loseSummary(d: DecisionBuilder): void {
   const open = d.state.compression.summarizing
   if (open === null) return

@@ -2,16 +2,16 @@ import type { BodyOf } from '../events/events.ts'
 import type { Estimate } from '../state/machine.ts'
 import type { Segment, TurnRange } from './segment.ts'
 
-// The part of the messages that requests show (seed 000, 5.11). The hidden ranges stay in the log.
+// Which messages requests show (seed 000, 5.11). Hidden ranges remain in the log.
 
-/** A recorded text: the revision and the body hash of its event. */
+/** A recorded text: the revision and body hash of its event. */
 export interface RecordedText {
   readonly revision: number
   readonly hash: string
   readonly text: string
 }
 
-/** The model call that makes a summary. It stands between turns; the run goes on when it has ended. */
+/** The model call of a summary, between two turns. The run waits for its end. */
 export interface Summarizing {
   readonly model: string
   readonly attempt: number
@@ -19,29 +19,28 @@ export interface Summarizing {
   readonly estimate: Estimate
   /** Revision of the intent. */
   readonly since: number
-  /** The part that is to be summarised. */
   readonly segments: readonly Segment[]
 }
 
 export type KnowledgeItem = BodyOf<'knowledge_added'>['items'][number]
 
 export interface Compression {
-  /** How the messages are shown, from the first one on without a gap. Those after them are shown as they are. */
+  /** How the messages are shown, without gaps from the first message. Later messages are shown unchanged. */
   readonly segments: readonly Segment[]
-  /** The summary that segments name. */
+  /** The summary that segments refer to. */
   readonly summary: RecordedText | null
-  /** The last answer of a model that was asked for a summary, until segments name it. */
+  /** The last answer to a summary request, until segments refer to it. */
   readonly draft: RecordedText | null
   readonly summarizing: Summarizing | null
-  /** Model attempts for summaries so far, which number them; they stand outside of turns. */
+  /** Number of summary attempts so far. It numbers the attempts, which belong to no turn. */
   readonly attempts: number
-  /** Attempts in a row that brought no summary. */
+  /** Consecutive attempts without a summary. */
   readonly failed: number
-  /** Hidden turns that a person has asked to be shown in the next request. */
+  /** Hidden turns that a person asked to show in the next request. */
   readonly expanding: readonly TurnRange[]
-  /** Turns that are shown until the next answer because a person has asked for them. */
+  /** Turns that are shown until the next answer, because a person asked for them. */
   readonly pinned: readonly TurnRange[]
-  /** Knowledge that requests hold, and whether it must be recorded anew because the context was compressed since. */
+  /** Knowledge in requests. `knowledgeDue`: it must be recorded again, because the context was compressed since. */
   readonly knowledge: {
     readonly revision: number
     readonly hash: string
@@ -63,13 +62,13 @@ export const UNCOMPRESSED: Compression = {
   knowledgeDue: false,
 }
 
-/** As the digest covers it: texts and names of sources can be erased. */
+/** The digest's view: without texts and source names, which can be erased. */
 export function compressionWithoutText({ summary, draft, knowledge, ...rest }: Compression) {
   const source = (one: { revision: number; hash: string } | null) => one && { revision: one.revision, hash: one.hash }
   return { ...rest, summary: source(summary), draft: source(draft), knowledge: source(knowledge) }
 }
 
-/** The segments of all `count` messages: those recorded, and the messages since as they are. */
+/** The segments of all `count` messages: the recorded ones, and later messages unchanged. */
 export function segmentsOf({ segments }: Compression, count: number): readonly Segment[] {
   const to = segments.at(-1)?.to ?? 0
   if (segments.length > 0 && to === count) return segments
@@ -79,7 +78,7 @@ export function segmentsOf({ segments }: Compression, count: number): readonly S
 export const isHidden = (segment: Segment): segment is Extract<Segment, { turns: TurnRange }> =>
   segment.kind === 'hide' || segment.kind === 'summary'
 
-/** Neighbours that are shown alike as one. */
+/** Merges adjacent segments that are shown alike. */
 export function joined(segments: readonly Segment[]): Segment[] {
   const all: Segment[] = []
   for (const segment of segments) {

@@ -6,65 +6,62 @@ import { isHidden, joined } from './compression-state.ts'
 import type { RequestInputs } from './request-inputs.ts'
 import type { CutSegment, Segment, TurnRange } from './segment.ts'
 
-// The kept parts of a context that has grown too long (seed 000, 5.11). Turns are hidden as a whole, so that
-// no call is ever separated from its result; messages of users may stay alone.
+// Decides which parts of a long context are kept (seed 000, 5.11). Turns are hidden as a whole, so that no call is
+// separated from its result. User messages may be kept without their turn.
 
-/** Turns whose calls and results stay whole. */
+/** The number of latest turns whose calls and results stay whole. */
 export const WHOLE_TURNS = 3
-/** Pruning is enough where it leaves at most this part of the threshold: else the next turns would compress again. */
+/**
+ * The share of the threshold to which pruning must shrink the context. Otherwise the next turns would compress again.
+ */
 const PRUNED_ENOUGH = 0.75
-/** To how many bytes results of the last turns are cut, one after the other, until the context fits. */
+/** Sizes to which results of kept turns are truncated, in bytes, tried in order until the context fits. */
 const CUTS = [8_192, 2_048, 512] as const
-/** Results in what is summarised are cut to so many bytes. */
+/** Size to which results are truncated in the text to summarize, in bytes. */
 const SUMMARISED_RESULT_BYTES = 4_096
 /** Tokens kept for the answer, as far as the limit allows. */
 const ANSWER_TOKENS = 1_024
 
-/** The most tokens that a request of the run may have: the model's own limit, or a lower one of the run. */
+/** The most tokens of a request: the model's limit, or a lower limit of the run. */
 export const contextLimit = ({ context }: Pick<AgentSpec, 'context'>, { contextTokens }: ModelInfo): number =>
   Math.min(contextTokens, context.maxTokens ?? contextTokens)
 
-/** A message that may be shown. */
 export interface Entry {
   readonly ordinal: number
   readonly turn: number
   readonly message: Message
-  /** How it is shown now. */
   readonly as: Segment
 }
 
-/** The context as it is shown now, in messages and in tokens. */
+/** The context as shown now, with its sizes. */
 export interface Shown {
   readonly entries: readonly Entry[]
   readonly hidden: readonly Extract<Segment, { turns: TurnRange }>[]
-  /** The turn that is to begin. */
+  /** The turn that is about to begin. */
   readonly turn: number
   readonly preserveLastN: number
-  /** The turn from which on everything stays, such as that of a final warning. */
+  /** The turn from which everything is kept, for example the warning turn. */
   readonly staysFrom: number
-  /** Turns that a person wants to see. */
   readonly pinned: readonly TurnRange[]
   readonly inputs: Pick<RequestInputs, 'defined' | 'summary'>
-  /** Estimated tokens of the coming request as it is now, and the bytes of it beside the messages. */
+  /** Estimated tokens of the next request as shown now, and its bytes besides the messages. */
   readonly tokens: number
   readonly fixedBytes: number
-  /** Bytes of the messages as they are shown now. */
   readonly bytes: number
   readonly limit: number
   readonly threshold: number
 }
 
-/** How the context may be shown. */
 export interface Plan {
   readonly segments: readonly Segment[]
   readonly tokens: number
-  /** There is room for an answer too. */
+  /** The request fits, with room for an answer. */
   readonly fits: boolean
 }
 
 const within = (turn: number, ranges: readonly TurnRange[]) => ranges.some(({ from, to }) => turn >= from && turn <= to)
 
-/** The entries that no strategy may hide: whole last turns, and the last messages of users. */
+/** The entries that no strategy may hide: the latest turns, the last user messages, and pinned turns. */
 function kept({ entries, turn, preserveLastN, staysFrom, pinned }: Shown): ReadonlySet<Entry> {
   const users = entries.filter(({ message }) => message.role === 'user')
   const last = new Set(preserveLastN === 0 ? [] : users.slice(-preserveLastN))
@@ -73,8 +70,8 @@ function kept({ entries, turn, preserveLastN, staysFrom, pinned }: Shown): Reado
 }
 
 /**
- * The part that is hidden next, as a model is given it to summarise; empty: nothing is left to hide. `all`: with what was
- * hidden before without a summary.
+ * The segments to hide next, as input of a summary; empty: nothing left to hide. `all`: includes turns that were hidden
+ * before without a summary.
  */
 export function toSummarise(shown: Shown, all: boolean): readonly CutSegment[] {
   const keep = kept(shown)
@@ -86,7 +83,7 @@ export function toSummarise(shown: Shown, all: boolean): readonly CutSegment[] {
   return joined(parts).filter((one) => one.kind === 'cut')
 }
 
-/** Old results are left out; what is said stays. Null: this alone does not make room enough. */
+/** Leaves out old results and keeps the rest. Null: this does not make enough room. */
 export function pruned(shown: Shown): Plan | null {
   const keep = kept(shown)
   const plan = planned(shown, (entry) =>
@@ -95,7 +92,7 @@ export function pruned(shown: Shown): Plan | null {
   return plan.tokens <= PRUNED_ENOUGH * shown.threshold * shown.limit ? plan : null
 }
 
-/** Everything old is hidden: behind the summary of this revision, which covers these segments, or without one (null). */
+/** Hides all old entries. `summary`: the summary that covers `covered`; null: without a summary. */
 export function hiding(shown: Shown, summary: RequestInputs['summary'] | null, covered: readonly Segment[] = []): Plan {
   const keep = kept(shown)
   const asHidden = ({ ordinal, turn }: Entry): Segment => {
@@ -107,7 +104,7 @@ export function hiding(shown: Shown, summary: RequestInputs['summary'] | null, c
   return plan.fits ? plan : (cut(renewed, keep, asHidden) ?? plan)
 }
 
-/** A new summary takes the older one up, and what was hidden without one as far as it covers that. */
+/** A new summary replaces the older summary, and covers hidden segments within `covered`. */
 function summarisedBy(
   shown: Shown,
   summary: NonNullable<RequestInputs['summary']>,
@@ -124,7 +121,7 @@ function summarisedBy(
   }
 }
 
-/** The kept part does not fit: results are cut, to fewer and fewer bytes. */
+/** Truncates results of the kept part further and further until it fits. */
 function cut(shown: Shown, keep: ReadonlySet<Entry>, asHidden: (entry: Entry) => Segment): Plan | null {
   let plan: Plan | null = null
   for (const bytes of CUTS) {
@@ -136,7 +133,7 @@ function cut(shown: Shown, keep: ReadonlySet<Entry>, asHidden: (entry: Entry) =>
   return plan
 }
 
-/** As it is, with the turns that a person wants to see. */
+/** The context as shown now, including the turns that a person asked for. */
 export const unchanged = (shown: Shown): Plan => planned(shown, ({ as }) => as)
 
 function planned(shown: Shown, as: (entry: Entry) => Segment): Plan {
@@ -148,16 +145,16 @@ function planned(shown: Shown, as: (entry: Entry) => Segment): Plan {
     (sum, { entry, segment }) => sum + (isHidden(segment) ? 0 : sizeOf(shownAs(segment, entry.message, inputs))),
     sizeOf(hiddenMessage({ ...inputs, segments })),
   )
-  // The last reported use tells how many tokens a byte of this conversation takes.
+  // The last reported usage gives the tokens per byte of this conversation.
   const density = tokens / Math.max(1, fixedBytes + bytes)
   const estimate = Math.max(1, Math.ceil(tokens + (after - bytes) * density))
   return { segments, tokens: estimate, fits: estimate + Math.min(ANSWER_TOKENS, limit / 8) <= limit }
 }
 
-/** Sizes by message: a long context asks for each of them several times in one decision. */
+/** Sizes by message, because one decision needs each size several times. */
 const sizes = new WeakMap<Message, number>()
 
-/** Bytes of a message; null: there is none. */
+/** Bytes of a message as JSON; null: 0. */
 export function sizeOf(message: Message | null): number {
   if (message === null) return 0
   const known = sizes.get(message)

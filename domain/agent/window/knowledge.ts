@@ -4,11 +4,11 @@ import type { AgentSpec, Knowledge } from '../definition/spec.ts'
 import type { BodyOf } from '../events/events.ts'
 import type { AgentState } from '../state/state.ts'
 
-// Knowledge is put into requests after their context was compressed, so that no compression takes it away (seed 000, 5.11.4).
+// Requests add knowledge after compression, so that compression never removes it (seed 000, 5.11.4).
 
 type Items = readonly BodyOf<'knowledge_added'>['items'][number][]
 
-/** The knowledge of an agent in its phase, by source. Another source of knowledge is one more entry here. */
+/** The knowledge items of an agent in its phase, by source. */
 export function knowledgeFor({ spec, phase }: Pick<AgentState, 'spec' | 'phase'>): Items {
   return inScope(spec, phase).map(({ kind, name, text }) => ({ source: { kind, name }, hash: hashOf(text) }))
 }
@@ -22,7 +22,7 @@ const inScope = ({ knowledge = [], role }: AgentSpec, phase: string): readonly K
 
 const hashes = new Map<string, string>()
 
-/** Texts are few and long, and the same in every turn. */
+/** Cached, because the same few long texts are hashed in every turn. */
 function hashOf(text: string): string {
   const known = hashes.get(text)
   if (known !== undefined) return known
@@ -32,13 +32,13 @@ function hashOf(text: string): string {
   return hash
 }
 
-/** Must the knowledge of the coming request be recorded before it? */
+/** Whether the knowledge of the next request must be recorded first. */
 export function knowledgeIsDue({ compression: { knowledge, knowledgeDue } }: AgentState, wanted: Items): boolean {
   if (knowledge === null) return wanted.length > 0
   return knowledgeDue || canonicalText(knowledge.items) !== canonicalText(wanted)
 }
 
-/** The texts of recorded knowledge, in order. One that was erased is left out. */
+/** The texts of recorded knowledge, in order, without erased ones. */
 export function textsOf({ knowledge = [] }: AgentSpec, items: Items): readonly { name: string; text: string }[] {
   return items.flatMap(({ source, hash, text }) => {
     const found = text ?? knowledge.find((one) => one.name === source.name && hashOf(one.text) === hash)?.text
@@ -46,6 +46,5 @@ export function textsOf({ knowledge = [] }: AgentSpec, items: Items): readonly {
   })
 }
 
-/** The knowledge of a request, as one message. */
 export const knowledgeText = (texts: readonly { name: string; text: string }[]): string =>
   texts.map(({ name, text }) => `Knowledge from ${JSON.stringify(name)}:\n${text}`).join('\n\n')

@@ -2,7 +2,7 @@ import type { AgentSpec, QualityGate } from '../definition/spec.ts'
 import { quoteCommand } from '../rules/command-line.ts'
 import { toolsOfPhase } from '../state/phases.ts'
 
-/** The system prompt of an agent with this spec. What the model is sent is recorded as `prompt_set`. */
+/** The system prompt of an agent with this spec, recorded as `prompt_set`. */
 export function systemPrompt(spec: AgentSpec): string {
   const { role, policy, workspace, contextVariables, instructions, testCommand, secrets } = spec
   const parts: string[] = []

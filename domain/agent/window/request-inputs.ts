@@ -10,31 +10,32 @@ import { type RecordedText, segmentsOf } from './compression-state.ts'
 import { textsOf } from './knowledge.ts'
 import type { Segment } from './segment.ts'
 
-/** All that an assembler works on, beside the text of the messages, to which `messages` and `rendered` commit. */
+/** All inputs of an assembler, except the text of the messages, which `messages` and `rendered` cover. */
 export interface RequestInputs {
   readonly purpose: Purpose
   readonly model: string
   readonly maxOutputTokens: number
   readonly prompt: Prompt
   readonly toolset: Toolset
-  /** The tools that the spec defines, and the hash of the event that it came from. */
+  /** The tools that the spec defines, and the hash of its event. */
   readonly defined: { readonly hash: string; readonly tools: readonly ToolSpec[] }
   readonly segments: readonly Segment[]
   /** The summary in force; absent: none. */
   readonly summary?: RecordedText
-  /** Absent: none. */
   readonly knowledge?: {
     readonly revision: number
     readonly hash: string
     readonly texts: readonly { readonly name: string; readonly text: string }[]
   }
-  /** The task graph; absent: none. `changes`: the hash of all that made it. */
+  /** The task graph; absent: none. `changes`: the root hash of its events. */
   readonly tasks?: { readonly changes: string; readonly tasks: readonly Task[] }
   /** Root of the bodies that the messages come from. */
   readonly messages: Root
 }
 
-/** The inputs of a request in this state. Throws where no prompt and no tools are recorded. `segments`: of a summary. */
+/**
+ * The inputs of a request in this state. `segments`: only for a summary. Throws if prompt or tools are not recorded.
+ */
 export function requestInputs(
   { prompt, toolset, spec, specHash, messages, compression, tasks: graph }: AgentState,
   call: Pick<RequestInputs, 'purpose' | 'model' | 'maxOutputTokens'>,
@@ -59,7 +60,7 @@ export function requestInputs(
   return { ...asked, ...facts, segments: segmentsOf(compression, messages.count), ...summed, ...known, ...listed }
 }
 
-/** SHA-256 over all inputs as one value; facts stand in it by their hashes. `rendered`: root of the messages' text. */
+/** SHA-256 over all inputs; recorded facts are represented by their hashes. `rendered`: root of the messages' text. */
 export function inputsHash(given: RequestInputs, rendered: string): string {
   const { prompt, toolset, defined, summary, knowledge, tasks, ...inputs } = given
   const facts = {
@@ -71,7 +72,6 @@ export function inputsHash(given: RequestInputs, rendered: string): string {
   return sha256(canonicalBytes({ ...inputs, ...facts, rendered }))
 }
 
-/** A request of a turn without its messages. */
 export function parametersOf({ model, maxOutputTokens, prompt, toolset, defined }: RequestInputs) {
   const offered = toolset.offered.flatMap((name) => defined.tools.filter((tool) => tool.name === name))
   return {

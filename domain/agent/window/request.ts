@@ -16,10 +16,10 @@ import { parametersOf, type RequestInputs, wireTools } from './request-inputs.ts
 
 export { inputsHash, type RequestInputs, requestInputs } from './request-inputs.ts'
 
-// A model request is not stored: it is assembled again from the log on demand. Prompt and tool list
-// are facts, recorded before the first request that has them.
+// A model request is not stored. It is reassembled from the log on demand. Prompt and tool list are recorded before the
+// first request that uses them.
 
-/** The parts of the coming request of the run's turns, and its size without messages, in bytes. */
+/** Prompt, tools and knowledge of the next request, and its size without messages, in bytes. */
 export interface RequestFacts {
   readonly prompt: BodyOf<'prompt_set'>
   readonly tools: BodyOf<'tools_changed'>
@@ -29,7 +29,7 @@ export interface RequestFacts {
 
 const known = new WeakMap<object, Map<string, RequestFacts>>()
 
-/** The prompt and tools of the coming request; computed once per spec, phase, model and permissions. */
+/** The facts of the next request. Cached per spec, phase, model, recovery and permissions. */
 export function requestFacts(state: AgentState, model: ModelInfo): RequestFacts {
   const ofSpec = known.get(state.spec) ?? new Map<string, RequestFacts>()
   known.set(state.spec, ofSpec)
@@ -55,20 +55,21 @@ function factsOf(state: AgentState, model: ModelInfo): RequestFacts {
   return { prompt: { system }, tools, knowledge: { items: [...items] }, bytes }
 }
 
-/** Are these the recorded tools? */
 export const sameTools = (recorded: Toolset | null, { offered, choice, parallel }: RequestFacts['tools']): boolean =>
   recorded !== null &&
   recorded.parallel === parallel &&
   JSON.stringify([recorded.offered, recorded.choice]) === JSON.stringify([offered, choice])
 
-/** Makes a request of its inputs and the messages that they count; null: a kind of segment that it does not know. */
+/**
+ * Builds a request from its inputs and the messages that they count; null: the assembler does not support the inputs.
+ */
 export type Assembler = (inputs: RequestInputs, messages: readonly Message[]) => ModelRequest | null
 
-/** The version of requests that show the messages as they are. A change of what an assembler makes is a new version. */
+/** Version of requests that show all messages unchanged. Any change of an assembler's output needs a new version. */
 export const ASSEMBLER = 1
-/** The version of all others without tasks. */
+/** Version of all other requests without tasks. */
 export const COMPRESSING_ASSEMBLER = 2
-/** The version of requests that show the tasks. */
+/** Version of requests that show the tasks. */
 export const LISTING_ASSEMBLER = 3
 
 const ASSEMBLERS: Readonly<Record<number, Assembler>> = {
@@ -77,7 +78,7 @@ const ASSEMBLERS: Readonly<Record<number, Assembler>> = {
   3: assembleWithTasks,
 }
 
-/** The version with which this program assembles a request of these inputs. */
+/** The version that this build uses for a request with these inputs. */
 export const assemblerFor = ({ purpose, segments, knowledge, tasks }: RequestInputs): number => {
   if (tasks !== undefined) return LISTING_ASSEMBLER
   return purpose === 'turn' && knowledge === undefined && segments.every(({ kind }) => kind === 'keep')
@@ -85,17 +86,19 @@ export const assemblerFor = ({ purpose, segments, knowledge, tasks }: RequestInp
     : COMPRESSING_ASSEMBLER
 }
 
-/** The assembler of this version, of this or an earlier build; undefined: this build does not have it. */
+/** The assembler of a version, including those of earlier builds; undefined: this build lacks it. */
 export const assemblerOf = (version: number): Assembler | undefined => ASSEMBLERS[version]
 
-/** Version 1: keeps every message. */
+/** Version 1: shows every message unchanged. */
 function assembleWhole(inputs: RequestInputs, messages: readonly Message[]): ModelRequest | null {
   const { segments } = inputs
   if (segments.some(({ kind }) => kind !== 'keep')) return null
   return { ...parametersOf(inputs), messages: segments.flatMap(({ from, to }) => messages.slice(from, to)) }
 }
 
-/** Version 3: as version 2, and the tasks come last, so that a provider's cache of all that is before them stays valid. */
+/**
+ * Version 3: version 2 plus the tasks at the end, so that a provider's prompt cache stays valid for the other parts.
+ */
 function assembleWithTasks(inputs: RequestInputs, messages: readonly Message[]): ModelRequest | null {
   const request = assembleCompressed(inputs, messages)
   if (request === null || inputs.tasks === undefined) return request

@@ -1,12 +1,11 @@
 import type { ModelRequest } from '../../calls/model-call.ts'
 import { canonicalText } from '../../log/canonical.ts'
 
-// Whether two runs ask a model for the same thing: their requests are the same bytes, apart from the ids of the runs, which
-// stand in the ids of calls.
+// Compares requests of two runs: their bytes must be equal except for run ids, which occur in the ids of calls.
 
 /**
- * The members in which a request is not the recorded one, in order; of the messages the first. None: both are the same bytes
- * but for `ids`, the ids of the agents that the two histories are of.
+ * The members in which a request differs from the recorded one, sorted; for messages only the first difference. Empty:
+ * the requests are equal. `ids`: agent ids of both histories, which are ignored.
  */
 export function differences(asked: ModelRequest, recorded: ModelRequest, ids: readonly string[]): string[] {
   const { messages: a, ...rest } = asked
@@ -22,7 +21,7 @@ export function differences(asked: ModelRequest, recorded: ModelRequest, ids: re
   return differs.sort()
 }
 
-/** Messages are the same objects from request to request: each is written once. */
+/** The text of each message, cached because consecutive requests share the message objects. */
 const written = new WeakMap<object, { readonly ids: readonly string[]; readonly text: string }>()
 
 function text(value: unknown, ids: readonly string[]): string {

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { count } from '../events/event-parts.ts'
 
-// A model request shows the transcript in segments. These shapes are the storage format too (see events.ts).
+// A model request shows the transcript in segments. These shapes are the storage format (see events.ts).
 
 /** Ordinals of messages, counted from 0; `to` is exclusive. */
 const range = { from: count, to: count }
 
-/** The turns that a range belongs to, both ends included. */
+/** The turns of a range, both ends inclusive. */
 export const TurnRange = z.strictObject({ from: count, to: count })
 export type TurnRange = z.infer<typeof TurnRange>
 
@@ -14,8 +14,9 @@ export const CutSegment = z.strictObject({ kind: z.literal('cut'), ...range, byt
 export type CutSegment = z.infer<typeof CutSegment>
 
 /**
- * How a request shows a range of messages: as they are; without the content of tool results; with tool results cut to head
- * and tail of at most `bytes` UTF-8 bytes; not at all; or replaced by the summary that the event at `revision` holds.
+ * How a request shows a range of messages. `keep`: unchanged. `prune`: without the content of tool results. `cut`: with
+ * tool results truncated to head and tail of at most `bytes` UTF-8 bytes. `hide`: not at all. `summary`: replaced by
+ * the summary in the event at `revision`.
  */
 export const Segment = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('keep'), ...range }),

@@ -8,7 +8,7 @@ import { isHidden, segmentsOf } from './compression-state.ts'
 import { requestFacts } from './request.ts'
 import type { Segment, TurnRange } from './segment.ts'
 
-/** The context of the coming turn as it is shown now. `asked`: hidden turns that are to be shown again. */
+/** The context of the next turn as shown now. `asked`: hidden turns to show again. */
 export function shownContext(
   state: AgentState,
   told: Pick<Transcript, 'at'>,
@@ -53,7 +53,7 @@ function entriesOf(as: Segment, told: Pick<Transcript, 'at'>): Entry[] {
 const wasHidden = (now: readonly Segment[], as: Segment, ordinal: number): boolean =>
   as.kind === 'keep' && now.some((one) => isHidden(one) && ordinal >= one.from && ordinal < one.to)
 
-/** A hidden range in parts: turns that were asked for are kept as they are. */
+/** Splits a hidden range and shows the requested turns. */
 function broughtBack(segment: Segment, told: Pick<Transcript, 'at'>, asked: readonly TurnRange[]): Segment[] {
   if (!isHidden(segment) || !asked.some((one) => one.from <= segment.turns.to && one.to >= segment.turns.from))
     return [segment]

@@ -10,14 +10,14 @@ import { type Outline, outlineOf } from './outline.ts'
 import { stateAt } from './replay.ts'
 
 /**
- * An agent at a point without its messages: what it costs does not grow with the history. It reads the events that wrote
- * context variables, and those of the turn of the point. Rejects as {@link stateAt} does.
+ * An agent at a point without its messages, at a cost that does not grow with the history. Reads only the events that
+ * wrote context variables and those of the point's turn. Rejects like {@link stateAt}.
  */
 export async function briefAt(ports: Parameters<typeof stateAt>[0], agentId: string, at: At): Promise<AgentBrief> {
   const reached = await stateAt(ports, agentId, at)
   const details = new PointDetails()
   const writers = new Map<string, Writer>()
-  // The point may be one that a fork has from its source.
+  // A point of a fork may belong to its source.
   const owner = reached.state.agentId
   for (const place of await placesOf(ports, owner, reached.head.revision)) {
     for await (const page of stream.ownHistory<AgentEvent>(
@@ -45,7 +45,7 @@ interface Place {
   readonly to: number
 }
 
-/** The events that say something about a point: in order, those that the agent has inherited first. */
+/** The ranges of events that contain facts about a point, in order, inherited ones first. */
 async function placesOf(stores: Stores, agentId: string, to: number): Promise<Place[]> {
   const outline = await outlineOf(stores.log, agentStream(agentId))
   const first = await stream.firstOf<AgentEvent>(stores, agent, agentStream(agentId))
@@ -55,7 +55,7 @@ async function placesOf(stores: Stores, agentId: string, to: number): Promise<Pl
   return [...inherited, ...places.map((place) => ({ agentId, ...place }))]
 }
 
-/** The events that wrote variables up to a revision, each with the answer of the model that holds its value. */
+/** The events that wrote variables up to a revision, each with the model's answer that contains its value. */
 function variables(outline: Outline, to: number): { from: number; to: number }[] {
   const found: { from: number; to: number }[] = []
   let answer = -1

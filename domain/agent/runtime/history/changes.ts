@@ -1,7 +1,7 @@
 import { ToolError } from '../../../calls/errors.ts'
 import type { FileChange, Versions } from '../../../ports/index.ts'
 
-/** The differences between two trees; null where the files of one of them are lost, which must not stop a run. */
+/** The differences between two trees; null if the files of one are lost, which must not stop a run. */
 export async function changesBetween(
   versions: Versions,
   from: string,

@@ -4,25 +4,23 @@ import { type OtherRules, type PolicyVerdict, verdictOn } from '../../rules/poli
 import type { AgentState } from '../../state/state.ts'
 import { history } from './history.ts'
 
-/** A recorded call that other rules would not have let run as it did. */
+/** A recorded call that other rules would have treated differently. */
 export interface CheckedCall extends PolicyVerdict {
   readonly agentId: string
   readonly turn: number
   readonly toolCallId: string
   readonly toolName: string
-  /** The record: whether a person was asked, and the end of the call: `ok`, a code, or null where it has none. */
+  /** The record: whether a person was asked, and the call's end (`ok`, an error code, or null without an end). */
   readonly recorded: { readonly asked: boolean; readonly end: string | null }
 }
 
 export interface PolicyCheck {
-  /** Calls that were held against the rules. */
   readonly calls: number
   readonly found: readonly CheckedCall[]
-  /** The tools that the agent had. */
   readonly tools: readonly string[]
 }
 
-/** Holds every recorded call of an agent against other rules. It performs nothing and records nothing. */
+/** Checks every recorded call of an agent against other rules. Performs and records nothing. */
 export async function checkPolicy(stores: Stores, agentId: string, other: OtherRules): Promise<PolicyCheck> {
   const found = new Map<string, CheckedCall>()
   let state: AgentState | null = null

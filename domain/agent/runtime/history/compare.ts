@@ -7,8 +7,8 @@ import { type Comparison, compareHistories } from '../../rules/compare-histories
 import { history } from './history.ts'
 
 /**
- * Two runs beside each other, with all agents below their roots: what was asked, answered and decided. A fork is compared with
- * all that it has inherited. Rejects with LogErrors where a stream cannot be read.
+ * Compares the requests, answers and decisions of two runs, including all descendants of their roots. A fork includes
+ * its inherited history. Rejects with LogError if a stream cannot be read.
  */
 export async function compareRuns(stores: Stores, a: string, b: string): Promise<Comparison> {
   return inSteps(compareHistories(await historyOfRun(stores, a), await historyOfRun(stores, b)), yielder())
@@ -21,7 +21,7 @@ async function historyOfRun(stores: Stores, agentId: string): Promise<readonly C
   const all = [...entries]
   for (const child of children)
     for (const entry of await historyOfRun(stores, child.childId)) all.push(below(child, entry))
-  // A fork with recorded answers starts no child for a delegation that the record has answered.
+  // A fork starts no child for a delegation whose outcome was copied.
   const records = new Map<string, readonly CausalEntry[]>()
   for (const call of taken) {
     const { stream } = call.place

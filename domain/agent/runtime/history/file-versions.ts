@@ -12,14 +12,16 @@ export interface WritingCall {
   readonly files: readonly string[] | null
 }
 
-/** The files after a step, and the calls since the version before that may have made the difference. */
+/** The files after a step, and the calls since the previous version that may have changed them. */
 export interface FileVersion {
   readonly step: number
   readonly tree: string
   readonly calls: readonly WritingCall[]
 }
 
-/** Versions of the files that differ, up to a step, in order; the first one is from before all calls (step 0, no calls). */
+/**
+ * The distinct versions of the files up to a step, in order. The first version precedes all calls (step 0, no calls).
+ */
 export async function fileVersions(stores: Stores, agentId: string, to: number): Promise<readonly FileVersion[]> {
   const found: FileVersion[] = []
   /** Calls under way that do more than read: true where they run. */

@@ -5,8 +5,8 @@ import { agent } from '../../decide/aggregate.ts'
 import type { AgentEvent } from '../../events/events.ts'
 
 /**
- * An agent's whole history in order, in pages: for a fork the prefix of its source first, then its own stream.
- * `from`, `to`: revisions of the agent's own stream.
+ * An agent's whole history in order, in pages. A fork's history starts with the prefix of its source. `from`, `to`:
+ * revisions of the agent's own stream.
  */
 export const history = (
   stores: Stores,
@@ -15,6 +15,6 @@ export const history = (
 ): AsyncGenerator<readonly stream.Remembered<AgentEvent>[]> =>
   stream.history<AgentEvent>(stores, agent, agentStream(agentId), options)
 
-/** The first event of an agent's stream, by itself: that of a fork names its source. Null: there is no such stream. */
+/** The first event of an agent's own stream; that of a fork names its source. Null: no such stream. */
 export const firstOf = (stores: Stores, name: string): Promise<AgentEvent | null> =>
   stream.firstOf<AgentEvent>(stores, agent, name)

@@ -4,25 +4,25 @@ import type { EventLog } from '../../../ports/index.ts'
 import type { Transcript } from '../../state/messages.ts'
 import type { PointDetails } from '../../state/point-details.ts'
 
-/** All that is kept may take so many bytes of event bodies. */
+/** The most bytes of event bodies behind all cached points. */
 const KEPT_BYTES = 32 * 1024 * 1024
 
-/** A point of an agent's own stream, with what was read up to it. It is not changed any more. */
+/** A cached point of an agent's own stream, with the data read up to it. Immutable. */
 export interface KeptPoint {
   readonly agentId: string
   readonly revision: number
   readonly hash: string
   readonly transcript: Transcript
   readonly details: PointDetails
-  /** The streams that it was read from, and up to which revision of each no erasure has taken a body from it. */
+  /** The source streams, each with the revision up to which it was checked for later erasures. */
   readonly streams: Map<string, number>
-  /** The position of the log's last event before they were read. */
+  /** The position of the log's last event before the streams were read. */
   readonly position: number
 }
 
 /**
- * The messages of points that were asked for last, so that a person who goes through a run reads only what lies between two
- * points. A body that was erased since, by any process, drops the points that may hold it.
+ * Caches the messages of recently requested points, so that a person who steps through a run reads only the events
+ * between two points. An erasure by any process drops the points that may contain an erased body.
  */
 export class KeptPoints {
   readonly #log: EventLog
@@ -32,14 +32,14 @@ export class KeptPoints {
     this.#log = log
   }
 
-  /** The latest kept point of an agent that is not after a revision of its own stream; null: there is none. */
+  /** The latest cached point of an agent at or before a revision of its own stream; null: none. */
   async nearest(agentId: string, revision: number): Promise<KeptPoint | null> {
     let nearest: KeptPoint | null = null
     for (const point of this.#points)
       if (point.agentId === agentId && point.revision <= revision && point.revision > (nearest?.revision ?? -1))
         nearest = point
     if (nearest === null || !(await this.#isWhole(nearest))) return null
-    // Set anew, so that the set is in the order of last use.
+    // Re-inserts the point, so that the set is in the order of last use.
     if (this.#points.delete(nearest)) this.#points.add(nearest)
     return nearest
   }
@@ -61,7 +61,7 @@ export class KeptPoints {
     this.#points.clear()
   }
 
-  /** Each event after a point is looked at once: a long run may have gone on far behind it. */
+  /** Checks each later event only once, because a long run may continue far beyond the point. */
   async #isWhole(point: KeptPoint): Promise<boolean> {
     let whole = (await this.#hashAt(point)) === point.hash
     for (const [stream, looked] of whole && this.#log.erases ? point.streams : []) {

@@ -2,12 +2,12 @@ import type { Header } from '../../../log/envelope.ts'
 import type { EventLog } from '../../../ports/index.ts'
 import { Mutex } from '../../../stream/runtime/concurrency.ts'
 
-/** Outlines of so many agents are kept in a process; one takes about 50 bytes an event. */
+/** The most outlines that a process caches. An outline needs about 50 bytes per event. */
 const MOST = 8
 
 /**
- * An agent's own events by revision, column by column, without bodies: enough to draw a long history, and to find the events
- * that say something about a point of it. Grows with the stream.
+ * An agent's own events without bodies, by revision and in columns: enough to draw a long history and to find the
+ * events about a point. Grows with the stream.
  */
 export class Outline {
   readonly types: string[] = []
@@ -15,9 +15,9 @@ export class Outline {
   readonly turns: number[] = []
   /** Ms since the epoch. */
   readonly times: number[] = []
-  /** The index of the tool call within its turn; -1: the event is about none. */
+  /** The index of the tool call within its turn; -1: the event is not about a call. */
   readonly calls: number[] = []
-  /** Of the bodies, in bytes. */
+  /** Sizes of the bodies, in bytes. */
   readonly sizes: number[] = []
   readonly #extending = new Mutex()
 
@@ -25,7 +25,7 @@ export class Outline {
     return this.types.length
   }
 
-  /** Reads what has been appended since the last time. Rejects as reading the stream does. */
+  /** Reads the events appended since the last call. Rejects if the stream cannot be read. */
   extend(log: EventLog, stream: string): Promise<this> {
     return this.#extending.run(async () => {
       for await (const page of log.read(stream, { from: this.length, bodies: false }))
@@ -34,7 +34,7 @@ export class Outline {
     })
   }
 
-  /** The last revision up to `to` (inclusive) whose type is one of these; -1: there is none. */
+  /** The last revision up to `to` (inclusive) with one of these types; -1: none. */
   lastOf(types: readonly string[], to: number): number {
     for (let at = Math.min(to, this.length - 1); at >= 0; at--) if (types.includes(this.types[at]!)) return at
     return -1
@@ -51,7 +51,7 @@ export class Outline {
 
 const known = new WeakMap<EventLog, Map<string, Outline>>()
 
-/** The outline of an agent's stream up to its head; empty where there is no such stream. The events of a log never change. */
+/** The outline of an agent's stream up to its head; empty if there is no such stream. Cached and only extended. */
 export async function outlineOf(log: EventLog, stream: string): Promise<Outline> {
   const outlines = known.get(log) ?? new Map<string, Outline>()
   known.set(log, outlines)

@@ -3,19 +3,19 @@ import type { Stores } from '../../../stream/runtime/ports.ts'
 import type { BodyOf } from '../../events/events.ts'
 import { history } from './history.ts'
 
-/** A call that the policy refuses, and the permission that it has taken up. */
+/** A call that the policy refuses, with the permission that it uses. */
 export interface PermittedCall {
   readonly toolCallId: string
   readonly toolName: string
-  /** The call that had asked for the permission. */
+  /** The id of the call that asked for the permission. */
   readonly permission: string
-  /** False: it has not begun: it waits, was rejected, or its permission ended first. */
+  /** False: the call waits, was rejected, or its permission ended first. */
   readonly ran: boolean
-  /** What was granted, and by whom; null: erased. */
+  /** The granted permission, and the id of the approver; null: erased. */
   readonly granted: (Omit<BodyOf<'permission_granted'>, 'phase'> & { readonly by: string | null }) | null
 }
 
-/** The calls of a turn that have taken up a person's permission (CONTRACTS 3), in their order. */
+/** The calls of a turn that use a person's permission (CONTRACTS 3), in order. */
 export async function permittedCalls(stores: Stores, agentId: string, turn: number): Promise<PermittedCall[]> {
   const grants = new Map<string, NonNullable<PermittedCall['granted']>>()
   const deciders = new Map<string, Actor>()

@@ -9,21 +9,19 @@ import type { AgentState } from '../../state/state.ts'
 import { assemblerOf, inputsHash, requestInputs } from '../../window/request.ts'
 import { history } from './history.ts'
 
-/** The request to a model, put together again from the log. */
 export interface RebuiltRequest {
   readonly attempt: number
   /** The revision of its intent. */
   readonly revision: number
   readonly request: ModelRequest
-  /** The log's record of the request as it was sent; the inputs of the rebuilt one have the same hash. */
+  /** The recorded description of the sent request. Its input hash equals that of the rebuilt request. */
   readonly recorded: BodyOf<'model_call_start'>['request']
 }
 
 /**
- * The requests of one turn's model calls, an entry per attempt, or of turn 0 those of its summaries, exactly as they were
- * sent. Rejects with `REQUEST_NOT_REBUILDABLE` where another version
- * of the assembler made it, or where what this build makes is not what was recorded, and with `POINT_UNKNOWN` where the
- * turn made no model call.
+ * The requests of one turn's model calls, exactly as sent, one per attempt. Turn 0: the requests for summaries. Rejects
+ * with REQUEST_NOT_REBUILDABLE if another assembler version made a request, an earlier body was erased, or the rebuilt
+ * inputs differ from the recorded hash. Rejects with POINT_UNKNOWN if the turn made no model call.
  */
 export async function rebuildRequests(stores: Stores, agentId: string, turn: number): Promise<RebuiltRequest[]> {
   const found: RebuiltRequest[] = []

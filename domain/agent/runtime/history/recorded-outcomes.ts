@@ -13,27 +13,22 @@ import { type AgentState, callsOf } from '../../state/state.ts'
 import { assemblerOf, requestInputs } from '../../window/request.ts'
 import { history } from './history.ts'
 
-// The record that a fork follows (seed 000, 5.9): what the run was asked and answered after the point of the fork, in order.
+// The record that a fork follows (seed 000, 5.9): the run's requests and outcomes after the fork point, in order.
 
-/** The record of one call, with all that was recorded about it. */
 export interface CallInRecord extends RecordedOfCall {
   readonly toolCallId: string
-  /** How it ended, or that it is unknown how. */
   readonly event: EventOf<'tool_call_end'> | EventOf<'tool_call_unknown'>
   readonly recorded: RecordedEvent
-  /** The decisions of a control call on its way. */
+  /** The events of a control call's decision. */
   readonly parts: readonly AgentEvent[]
-  /** The files after it; null: it has changed none. */
+  /** The files after the call; null: unchanged. */
   readonly tree: string | null
 }
 
-/** A request to a model, and what came of it. */
 export interface RecordedOutcome {
-  /** The event of the outcome. */
   readonly place: Place
-  /** Null: another version of the assembler has made it. */
+  /** Null: another version of the assembler made the request. */
   readonly request: ModelRequest | null
-  /** Its text, or that of the failure, is erased. */
   readonly erased: boolean
   readonly outcome:
     | {
@@ -45,8 +40,8 @@ export interface RecordedOutcome {
 }
 
 /**
- * The outcomes of models in the history of a stream after the event with this hash, each with those of its calls. Attempts
- * without an outcome (lost, or held back) are none, and what a cancel has ended is none either. Rejects as the stores do.
+ * The model outcomes in the history of a stream after the event with this hash, each with the outcomes of its calls.
+ * Attempts that were lost, delayed or ended by a cancel are left out. Rejects like the stores.
  */
 export async function* recordedOutcomes(
   stores: Stores,
@@ -91,24 +86,22 @@ function requestAt(
 
 const placeOf = ({ header: { stream, revision } }: RecordedEvent): Place => ({ stream, revision })
 
-/** A call of which the end, or the files, may still come. */
 type OpenCall = { -readonly [K in keyof CallInRecord]: CallInRecord[K] } & { step: number; owesFiles: boolean }
 
-/** A request whose outcome, and those of whose calls, are being read. */
 class Open {
   private readonly request: ModelRequest | null
   private answer: { event: EventOf<'model_call_end'>; recorded: RecordedEvent } | null = null
   private failure: { event: EventOf<'error'>; recorded: RecordedEvent; next: FailureOfRecord['next'] } | null = null
   private readonly calls = new Map<string, OpenCall>()
   private readonly parts = new Map<string, AgentEvent[]>()
-  /** The call that started a child, by the id of the child. */
+  /** The id of the call that started a child, by child id. */
   private readonly parents = new Map<string, string>()
 
   constructor(request: ModelRequest | null) {
     this.request = request
   }
 
-  /** Takes in the next event; gives the outcome once nothing more can belong to it. */
+  /** Processes the next event. Returns the outcome once no later event can belong to it. */
   take({ event, recorded }: Remembered<AgentEvent>, state: AgentState): RecordedOutcome | null {
     switch (event.type) {
       case 'model_call_end':
@@ -161,7 +154,7 @@ class Open {
     const { event, recorded } = answer
     const calls = event.body.calls.map(({ refused }, index) => {
       const found = [...this.calls.values()].find(({ toolCallId }) => toolCallId.endsWith(`.t${event.turn}.c${index}`))
-      // Files of which there is no version cannot be put back.
+      // Files without a version cannot be restored.
       return found === undefined || refused !== undefined || found.owesFiles || found.recorded.erased ? null : found
     })
     return {
@@ -172,7 +165,7 @@ class Open {
     }
   }
 
-  /** Those that the event of a call belongs to; of an event without one, those of none. */
+  /** The events of a call so far. For an event without a call, an empty list that is discarded. */
   private partsOf(toolCallId: string | undefined): AgentEvent[] {
     const parts = (toolCallId !== undefined && this.parts.get(toolCallId)) || []
     if (toolCallId !== undefined) this.parts.set(toolCallId, parts)
@@ -206,7 +199,7 @@ class Open {
   }
 }
 
-/** Reads the record on as far as it is followed; what was read is kept for the calls of the last answer. */
+/** Reads the record as far as the fork follows it, and keeps the last answer with its calls. */
 export class RecordReader {
   private readonly open: () => AsyncGenerator<RecordedOutcome>
   private items: AsyncGenerator<RecordedOutcome> | null = null
@@ -217,13 +210,13 @@ export class RecordReader {
     this.open = () => recordedOutcomes(stores, stream, after)
   }
 
-  /** The outcome at a place; null where the record has none there. */
+  /** The outcome at a place; null: the record has none there. */
   async at(place: Place): Promise<RecordedOutcome | null> {
     await this.goTo(place)
     return this.last
   }
 
-  /** The outcome after a place, the first one where it is null; null: the record has no more. */
+  /** The outcome after a place; `place` null: the first outcome. Null: the record has no more. */
   async following(place: Place | null): Promise<RecordedOutcome | null> {
     await this.goTo(place)
     this.ahead ??= await this.next()

@@ -14,18 +14,20 @@ import { history } from './history.ts'
 import type { KeptPoints } from './kept-points.ts'
 import { agentSnapshots } from './snapshots.ts'
 
-// Replay: the fold of an agent's events up to a point. It has only the log and the blobs to ask; models, tools, clocks
-// and randomness are out of its reach (5.9.3, law 9).
+// Replay: the fold of an agent's events up to a point. It reads only the log and the blobs; models, tools, clocks and
+// randomness are not accessible (5.9.3, law 9).
 
 interface Ports extends Stores, Pick<RuntimePorts, 'warn'> {
   readonly snapshots?: SnapshotStore
 }
 
-/** The folded state at a point, from the nearest snapshot on. Rejects with CommandRejected where there is no such point. */
+/**
+ * The folded state at a point, from the nearest snapshot. Rejects with CommandRejected RUN_UNKNOWN or POINT_UNKNOWN.
+ */
 export async function stateAt(ports: Ports, agentId: string, asked: At): Promise<{ state: AgentState; head: Head }> {
-  // Step 0 is the agent as it was started, which no step has made.
+  // Step 0 is the agent at its start; no step event exists for it.
   const at = asked !== null && 'step' in asked && asked.step === 0 ? { revision: 0 } : asked
-  // A step is found at the event that made it, so the snapshot must be from before.
+  // The search finds a step at its event, so the snapshot must precede that event.
   const upTo = at === null ? {} : 'turn' in at ? null : 'step' in at ? { step: at.step - 1 } : at
   const snapshot = upTo === null ? null : await agentSnapshots.latest(ports, agentStream(agentId), upTo)
   if (snapshot !== null && at !== null && reaches(snapshot.state, at)) return snapshot
@@ -34,8 +36,8 @@ export async function stateAt(ports: Ports, agentId: string, asked: At): Promise
 }
 
 /**
- * The files at a point: the tree of its state, or of the version that was owed there, which stands after it (see
- * `workspace_versioned`). Null: there is none. Rejects as {@link stateAt} does.
+ * The files at a point: the tree of its state, or of the version that was due there and is recorded later (see
+ * `workspace_versioned`). Null: none. Rejects like {@link stateAt}.
  */
 export async function treeAt(
   ports: Ports,
@@ -45,7 +47,7 @@ export async function treeAt(
   const { state, head } = await stateAt(ports, agentId, at)
   const { tree, unversioned } = state
   if (unversioned === null) return { state, tree }
-  // In the stream of the point, which for a fork may be that of its source.
+  // Reads the stream of the point, which for a fork may be that of its source.
   for await (const page of history(ports, state.agentId, { from: head.revision + 1 })) {
     for (const { event } of page) {
       if (event.type !== 'workspace_versioned' || event.body.step < unversioned.to) continue
@@ -58,22 +60,22 @@ export async function treeAt(
 const TYPES = [...new Set<string>([...TRANSCRIPT_TYPES, ...POINT_TYPES])]
 
 /**
- * The state at a point with the messages that the model would see there. Reads the events before it that tell them: all, or
- * those after the nearest point that was kept.
+ * The state at a point with the messages that the model would see there. Reads the relevant events before it: all, or
+ * those after the nearest cached point.
  */
 export async function agentAt(ports: Ports, agentId: string, asked: At, kept?: KeptPoints): Promise<AgentAt> {
   const { state, head } = await stateAt(ports, agentId, asked)
-  // The point may be one that a fork has from its source.
+  // A point of a fork may belong to its source.
   const { agentId: owner } = state
   const { revision, hash } = head
   const { position } = kept === undefined ? { position: 0 } : await ports.log.headCursor()
   const last = kept === undefined ? null : await ports.log.head(agentStream(owner))
   const before = (await kept?.nearest(owner, revision)) ?? null
-  // To the very point that was kept nothing is added.
+  // The cached point itself is returned unchanged, so it needs no copy.
   const own =
     before?.revision === revision ? before : { transcript: before?.transcript.copy(), details: before?.details.copy() }
   const { transcript = new Transcript(), details = new PointDetails() } = own
-  // What was erased before a body is read is not in it.
+  // An erasure before a body is read is already reflected in it.
   const streams = new Map(before?.streams).set(agentStream(owner), last?.revision ?? revision)
   const range = { from: before === null ? 0 : before.revision + 1, to: revision, types: TYPES }
   if (range.from <= revision) {
@@ -126,7 +128,7 @@ function unknownPoint(agentId: string, at: Exclude<At, null>, state: AgentState)
   return new CommandRejected('POINT_UNKNOWN', `${agentId} has no ${what}`)
 }
 
-/** A step is reached by the event that made it, a turn by its end. */
+/** A step is reached at the event that made it, a turn at its end. */
 function isPoint(event: AgentEvent, state: AgentState, at: { step: number } | { turn: number }): boolean {
   if ('step' in at) return (event.type === 'tool_call_end' || event.type === 'turn_end') && state.step === at.step
   return event.type === 'turn_end' && event.turn === at.turn

@@ -12,28 +12,30 @@ import { resultText } from '../../state/messages.ts'
 import { firstOf } from './history.ts'
 import { seenResults } from './seen-results.ts'
 
-/** The result of a call as it was stored: UTF-8 text; what is no text, as JSON. Of a failed call its code and message. */
+/**
+ * The stored result of a call as UTF-8 text: a string unchanged, other values as JSON, a failure as code and message.
+ */
 export interface WholeResult {
   readonly toolCallId: string
   readonly toolName: string
   readonly success: boolean
-  /** The source of the result, where the tool marked it as not trusted, such as `web`. */
+  /** The source of the result if the tool marked it as untrusted, for example `web`. */
   readonly untrusted?: string
   /** In bytes. */
   readonly size: number
-  /** The bytes from a place to another one (exclusive), part by part. */
+  /** The bytes from `from` to `to` (exclusive), in parts. */
   parts(from: number, to: number): AsyncIterable<Uint8Array>
 }
 
-/** Where a call's result stands; `erased`: it was there. */
+/** The event that contains a call's result. `erased`: the result was erased. */
 export type FoundResult = { readonly end: RecordedEvent } | { readonly erased: RecordedEvent } | null
 
-/** The agent whose call it was; null: it is no id of a call. A fork's calls of before are its source's. */
+/** The agent that made the call; null: not a call id. Calls before a fork point belong to the source run. */
 export const agentOfCall = (toolCallId: string): string | null => /^(.+)\.t\d+\.c\d+$/.exec(toolCallId)?.[1] ?? null
 
 /**
- * Finds the event that ended a call in an agent's history, which for a fork begins in its source. Reads the headers of the
- * stream in which the call was made, once in a process; after that, the event alone. Null: there is none.
+ * Finds the event that ended a call in an agent's history, including the source of a fork. Reads the headers of the
+ * call's stream once per process, later only the event. Null: there is none.
  */
 export async function findResult(stores: Stores, agentId: string, toolCallId: string): Promise<FoundResult> {
   const owner = agentOfCall(toolCallId)
@@ -72,9 +74,9 @@ const isEnd = ({ header }: RecordedEvent, toolCallId: string): boolean =>
   header.type === 'tool_call_end' && header.toolCallId === toolCallId
 
 /**
- * The whole result at the event that ended a call, proved before anything of it is given out. `again`: false
- * does not prove again what this process has proved, for readers that ask for part after part. Rejects with BODY_ERASED, BLOB_MISSING,
- * LOG_CORRUPT, or UNKNOWN_EVENT where it is enciphered.
+ * The whole result at the event that ended a call. Verified before any part is returned. `again` false: skips the
+ * verification if this process has verified the result before, for readers that request it part by part. Rejects with
+ * BODY_ERASED, BLOB_MISSING, LOG_CORRUPT, or UNKNOWN_EVENT if the result is encrypted.
  */
 export async function resultAt(stores: Stores, end: RecordedEvent, again = true): Promise<WholeResult> {
   const event = decode(end.header, await bodyOf(stores, end)) as EventOf<'tool_call_end'>

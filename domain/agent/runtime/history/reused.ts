@@ -4,7 +4,9 @@ import type { ReusedRecord } from '../types.ts'
 import { history } from './history.ts'
 import { stateAt } from './replay.ts'
 
-/** How far a fork has followed the record; null: it takes nothing from a record. Rejects as replay does. */
+/**
+ * How far a fork has followed the record; null: the agent copies no recorded outcomes. Rejects like {@link stateAt}.
+ */
 export async function reusedRecord(
   ports: Parameters<typeof stateAt>[0],
   agentId: string,

@@ -3,7 +3,7 @@ import type { Stores } from '../../../stream/runtime/ports.ts'
 import type { ModelRoutingDecision } from '../../routing/routing.ts'
 import { history } from './history.ts'
 
-/** A decision of the router as the log holds it. `at`: ms since the epoch. */
+/** A recorded routing decision. `at`: ms since the epoch. */
 export interface RecordedDecision {
   readonly revision: number
   readonly at: number
@@ -11,8 +11,8 @@ export interface RecordedDecision {
 }
 
 /**
- * The routing decisions of one turn, one before each model call: which rule decided, among which models, with which figures
- * (seed 000, 5.7.2). Rejects with `POINT_UNKNOWN` where the turn made none.
+ * The routing decisions of one turn, one before each model call, with the deciding rule, its candidates and their
+ * figures (seed 000, 5.7.2). Rejects with POINT_UNKNOWN if the turn made no model call.
  */
 export async function routingDecisions(stores: Stores, agentId: string, turn: number): Promise<RecordedDecision[]> {
   const found: RecordedDecision[] = []

@@ -2,7 +2,7 @@ import type { EventLog } from '../../../ports/index.ts'
 
 const MOST = 1_000
 
-/** The newest few of many keys, so that memory stays small. */
+/** A bounded map that drops the oldest keys. */
 class Recent<V> {
   private readonly held = new Map<string, V>()
 
@@ -18,19 +18,19 @@ class Recent<V> {
 }
 
 /**
- * Results that this process has looked up and proved. A reader asks for a long result part by part: without it each part
- * would cost a walk over the stream and a proof of the whole result.
+ * Results that this process has located and verified. A reader requests a long result part by part; without the cache,
+ * each part would scan the stream and verify the whole result.
  */
 export class SeenResults {
-  /** Where the event that ended a call stands, by agent and call. A hint: the event there is read and compared. */
+  /**
+   * By agent and call: the place of the event that ended the call. Only a hint: the event there is read and compared.
+   */
   readonly places = new Recent<{ readonly stream: string; readonly revision: number }>()
-  /** Attachments that were what their event says, by run and hash. */
   readonly proved = new Recent<true>()
 }
 
 const seen = new WeakMap<EventLog, SeenResults>()
 
-/** The part of a log that this process has seen. */
 export function seenResults(log: EventLog): SeenResults {
   const known = seen.get(log) ?? new SeenResults()
   seen.set(log, known)

@@ -4,7 +4,7 @@ import { agent } from '../../decide/aggregate.ts'
 import { type AgentState, BLANK } from '../../state/state.ts'
 import { specOf } from './spec.ts'
 
-/** The kept part of a state. Its spec always comes from the log, because other programs may write to the cache. */
+/** The cached part of a state. The spec always comes from the log, because other programs may write to the cache. */
 type Kept = Omit<AgentState, 'spec'>
 
 const form: SnapshotForm<AgentState> = {
@@ -18,5 +18,4 @@ const form: SnapshotForm<AgentState> = {
   },
 }
 
-/** Snapshots of agents. */
 export const agentSnapshots = new Snapshots(agent, form)

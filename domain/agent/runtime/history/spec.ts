@@ -6,8 +6,9 @@ import { forkedSpec } from '../../state/evolve-fork.ts'
 import { firstOf } from './history.ts'
 
 /**
- * An agent's spec as the log tells it: by the first event of its stream, and for a fork by those of its sources. `hash`: the
- * body hash of the former. Null where no agent begins there. Rejects as reading its history does.
+ * An agent's spec from the log: from the first event of its stream, and for a fork also from those of its sources.
+ * `hash`: the body hash of the first event of its own stream. Null if there is no such agent. Rejects like reading its
+ * history.
  */
 export async function specOf(stores: Stores, agentId: string): Promise<{ spec: AgentSpec; hash: string } | null> {
   const forks: BodyOf<'forked'>[] = []

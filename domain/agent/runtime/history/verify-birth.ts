@@ -6,10 +6,9 @@ import type { Problem } from '../../../stream/runtime/proof.ts'
 import { agent } from '../../decide/aggregate.ts'
 import type { Origin } from '../../events/tree.ts'
 
-// A child is driven because its parent's stream says that it was born. A parent whose stream has lost that event, by a loss that
-// was accepted, knows nothing of it: the child is an orphan.
+// A child whose birth is missing in its parent's stream, after an accepted loss, is an orphan. No process drives it.
 
-/** Gathers what an agent's stream says of its own birth and end. */
+/** Collects the origin and end of a child from its own stream. */
 export class Birth {
   private origin: Origin | undefined
   private ended = false
@@ -21,11 +20,10 @@ export class Birth {
       const born = agent.decode(header, body)
       this.origin = born.type === 'agent_started' ? born.body.origin : undefined
     } catch {
-      // The proof of the stream itself tells what is wrong with it.
+      // The verification of the stream itself reports the fault.
     }
   }
 
-  /** The problem of an orphan that has not ended: no process drives it. */
   async problems({ log }: Pick<Stores, 'log'>): Promise<Problem[]> {
     const { origin } = this
     if (origin === undefined || this.ended || (await stands(log, origin))) return []
@@ -34,7 +32,7 @@ export class Birth {
   }
 }
 
-/** Does the parent's stream hold the birth? One that cannot be read is a problem of its own. */
+/** Whether the parent's stream contains the birth. True for an unreadable stream, which is reported separately. */
 async function stands(log: Stores['log'], { stream, revision, bodyHash }: Origin): Promise<boolean> {
   try {
     for await (const [event] of log.read(stream, { from: revision, limit: 1, bodies: false }))

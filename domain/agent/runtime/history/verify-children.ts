@@ -5,11 +5,10 @@ import type { Problem } from '../../../stream/runtime/proof.ts'
 import { agent } from '../../decide/aggregate.ts'
 import type { EventOf } from '../../events/events.ts'
 
-// A chain alone cannot see its own end. A parent has recorded where each child's stream ended, so that the two are compared.
+// A chain cannot detect the loss of its end. The parent records the end of each child's stream, which is compared here.
 
 type Ended = EventOf<'child_ended'>
 
-/** Gathers what an agent's stream says of the ends of its children. */
 export class ChildEnds {
   readonly ends: Ended[] = []
 
@@ -18,11 +17,11 @@ export class ChildEnds {
     try {
       this.ends.push(agent.decode(header, body) as Ended)
     } catch {
-      // The proof of the stream itself tells what is wrong with it.
+      // The verification of the stream itself reports the fault.
     }
   }
 
-  /** Where the streams of children are not what their parent has recorded. `revision`: of the parent's event. */
+  /** Children whose streams differ from the parent's record. `revision`: of the parent's event. */
   async problems({ log }: Pick<Stores, 'log'>): Promise<Problem[]> {
     const found: Problem[] = []
     for (const { revision, body } of this.ends) {

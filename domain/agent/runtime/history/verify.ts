@@ -9,8 +9,8 @@ import { Birth } from './verify-birth.ts'
 import { ChildEnds } from './verify-children.ts'
 
 /**
- * Proves an agent's stream, keepup's own or an external one's, that its parent's stream still holds its birth, and that the
- * streams of its children still end as it has recorded. A fork's prefix is proved with its source; here only its link is.
+ * Verifies an agent's stream (keepup's own or an external agent's), its birth in the parent's stream, and the recorded
+ * ends of its children's streams. A fork's prefix is verified with its source; here only the link is checked.
  */
 export async function verifyAgent(stores: Stores, agentId: string): Promise<Verification> {
   const other = externalStream(agentId)
@@ -25,7 +25,7 @@ export async function verifyAgent(stores: Stores, agentId: string): Promise<Veri
   return { agentId, ...proof, ok: proof.ok && problems.length === 0, problems }
 }
 
-/** A damaged stream exists: its proof names the damage. */
+/** True for a damaged stream, because its verification reports the damage. */
 async function exists({ log }: Stores, stream: string): Promise<boolean> {
   try {
     return (await log.head(stream)) !== null

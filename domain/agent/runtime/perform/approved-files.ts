@@ -3,11 +3,10 @@ import { sha256 } from '../../../log/ids.ts'
 import type { Workspace } from '../../../ports/index.ts'
 import type { Call } from '../../state/call.ts'
 
-/** A file as it is now: its content as a question names it, and the bytes where it can be read. */
+/** The current state of a file: its content as a question refers to it, and its bytes if readable. */
 export interface ReadNow {
   readonly content: SeenFile['content']
   readonly bytes: Uint8Array | null
-  /** Why the file cannot be read. */
   readonly fault?: string
 }
 
@@ -24,7 +23,7 @@ export async function readNow(workspace: Pick<Workspace, 'read'>, path: string):
   }
 }
 
-/** Why an approved call must not run: a file that the approver was shown has changed since. Null: none has. */
+/** Why an approved call must not run: a file that was shown to the approver has changed. Null: none has. */
 export async function changedSinceApproval(workspace: Workspace | null, call: Call): Promise<string | null> {
   for (const { path, content } of workspace === null ? [] : (call.approvedFiles ?? [])) {
     const now = (await readNow(workspace!, path)).content

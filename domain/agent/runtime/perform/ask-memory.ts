@@ -4,7 +4,7 @@ import type { MemoryRequest } from '../../../memory/request.ts'
 import type { Environment, RuntimePorts } from '../../../ports/runtime.ts'
 import type { AgentState, Call } from '../../state/state.ts'
 
-/** Asks the memory for a call. What comes back may hold what is a secret of this run only. Rejects with ToolError. */
+/** Sends a request to the memory. Refreshes the secrets first, to redact the answer. Rejects with ToolError. */
 export async function askMemory(
   { memory }: Pick<RuntimePorts, 'memory'>,
   { secrets }: Pick<Environment, 'secrets'>,

@@ -3,8 +3,8 @@ import type { EndRestore } from '../../decide/commands.ts'
 import type { AgentState } from '../../state/state.ts'
 
 /**
- * Finishes a restore whose process was lost before its end was recorded, so that no agent works on files that are half put
- * back; null: there is none. Putting the same files back again changes nothing more.
+ * Finishes a restore whose process died, so that no agent works on partly restored files; null: none is open. Restoring
+ * the same files again is idempotent.
  */
 export async function finishRestore(
   { cache }: Pick<RuntimePorts, 'cache'>,

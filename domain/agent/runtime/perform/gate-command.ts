@@ -7,7 +7,7 @@ import { redactedSandbox } from '../redact.ts'
 /** The time limit of a gate's command, in ms. */
 export const gateLimitMs = ({ timeoutMs = GATE_MS }: Pick<QualityGate, 'timeoutMs'>): number => timeoutMs
 
-/** Runs the command of a gate in the run's sandbox, without network: exit code 0, the output as evidence. */
+/** Runs the command of a gate in the run's sandbox, without network. The output is the evidence. */
 export async function runGateCommand(
   env: Environment,
   gate: QualityGate & { readonly argv: readonly string[] },

@@ -7,12 +7,12 @@ import type { AgentState } from '../../state/state.ts'
 import { changesBetween } from '../history/changes.ts'
 import { runGateCommand } from './gate-command.ts'
 
-// Quality gates (seed 000 section 7): each is checked against the workspace, and says by what evidence.
+// Quality gates (seed 000 section 7). Each is checked against the workspace and returns its evidence.
 
 type Checked = Findings['gates'][number]
 type Verdict = { passed: boolean; evidence: string }
 
-/** Checks one gate. `types`: artifact types that the asking call brings. */
+/** Checks one gate. `types`: artifact types that the current call registers. */
 export async function checkGate(
   env: Environment,
   state: AgentState,
@@ -69,7 +69,7 @@ async function testsExist(workspace: Workspace | null, state: AgentState): Promi
   return { passed: false, evidence: what }
 }
 
-/** Which test file names a file that was written, by its name without the ending; in words, or null. */
+/** A sentence about a test file that mentions a written file by its name without extension, or null. */
 async function testNaming(workspace: Workspace, written: readonly string[]): Promise<string | null> {
   const names = new Map(written.map((path) => [nameOf(path), path]))
   names.delete('')

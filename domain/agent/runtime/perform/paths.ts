@@ -7,7 +7,7 @@ import type { Failure } from '../../events/events.ts'
 import type { Call } from '../../state/state.ts'
 import { touched } from '../../tasks/plan.ts'
 
-/** Where the path arguments of a call really lead; a path that leads out is a failure of its own. */
+/** Resolves the path arguments of a call. A path outside the workspace yields a failure. */
 export async function pathsOf(
   env: Environment,
   spec: ToolSpec | undefined,
@@ -25,19 +25,19 @@ export async function pathsOf(
 async function lead(env: Environment, path: string): Promise<string | Failure> {
   if (env.workspace === null) return { code: 'SANDBOX_VIOLATION', message: 'this run has no workspace' }
   try {
-    // A link may lead to a name that the model has not said.
+    // A link may lead to a name that contains a secret unknown to the model.
     return env.secrets.text(await env.workspace.resolve(path))
   } catch (error) {
     const code = (error as { code?: unknown }).code
-    // Only a way out is refused here; anything else the tool itself will meet and tell.
+    // Only paths outside the workspace are refused here; the tool reports other errors.
     if (code !== 'SANDBOX_VIOLATION') return path
     return { code, message: env.secrets.text((error as Error).message) }
   }
 }
 
 /**
- * A call that changes something works where it was planned, and approved, to work: why it would not, because a link has been
- * put in the way since; null where it would.
+ * Why a call with effects would no longer work on its planned and approved paths, because a link was created since;
+ * null: it would. Checked right before the call.
  */
 export async function ledElsewhere(
   env: Environment,

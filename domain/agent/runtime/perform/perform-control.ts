@@ -21,7 +21,7 @@ interface Performed {
   readonly control: { readonly input: unknown; readonly findings: Findings }
 }
 
-/** Establishes what a control tool needs for its decision; the decision itself is pure (domain/agent/control). */
+/** Collects the facts for a control tool's decision. The decision itself is pure (domain/agent/control). */
 export async function performControl(
   { ports, env, state, call, stream, told, signal }: Omit<ToolAttempt, 'args'>,
   args: JsonObject,
@@ -33,7 +33,7 @@ export async function performControl(
   const artifacts = [...(inline.artifacts ?? []), ...(await namedArtifacts(env, call, files))]
   const types = artifacts.map(({ type }) => type)
   const checked: Findings['gates'][number][] = []
-  // One after the other: the command of a gate may change files that another gate looks at.
+  // Sequential, because the command of one gate may change files that another gate checks.
   for (const gate of gates) checked.push(await checkGate(env, state, gate, types, signal))
   const earlier = turns === undefined ? null : readTurns(told, turns)
   const read = part === undefined ? { text: earlier } : await readPart(ports, state, part)
@@ -42,16 +42,18 @@ export async function performControl(
   return { result: { content: findings.text ?? 'examined' }, control: { input, findings } }
 }
 
-/** The time limit of a control call, in ms: the commands of the role's gates have limits of their own. */
+/** The time limit of a control call, in ms, including the limits of the role's gate commands. */
 export const controlLimitMs = ({ timeLimitMs }: ToolSpec, { role }: AgentSpec): number =>
   (role?.qualityGates ?? []).reduce((sum, gate) => sum + (gate.argv === undefined ? 0 : gateLimitMs(gate)), timeLimitMs)
 
-/** ArtifactManager: the files that the call names, registered with their hash, or as claimed where there is no such file. */
+/**
+ * ArtifactManager: registers the files that the call names with their hash, or as `claimed` if a file does not exist.
+ */
 async function namedArtifacts(env: Environment, call: Call, paths: readonly string[]): Promise<Artifact[]> {
   const artifacts: Artifact[] = []
   for (const [index, path] of paths.entries()) {
     const bytes = await readNamed(env, path)
-    // One that was named by its absolute path is the same artifact.
+    // An absolute path identifies the same artifact as the relative one.
     const inside = path.startsWith('/') && env.workspace !== null ? await env.workspace.resolve(path) : path
     const base = { id: `${call.id}.a${index}`, type: 'file' as const, path: env.secrets.text(inside) }
     artifacts.push(bytes === null ? { ...base, claimed: true } : { ...base, hash: sha256(bytes), size: bytes.length })

@@ -20,7 +20,7 @@ import { redactOutcome, thenRefreshed } from '../redact.ts'
 import { pathsOf } from './paths.ts'
 import { answerOf, keepAnswer, requestKey } from './request-cache.ts'
 
-/** TurnExecutor: makes the model call that is open in the state, and turns its end into a fact, redacted. */
+/** TurnExecutor: makes the open model call and returns its redacted outcome. */
 export async function performModel(
   ports: RuntimePorts,
   env: Environment,
@@ -34,14 +34,14 @@ export async function performModel(
   const request = requestOf(state, messages, turn)
   const { runId, agentId } = state
   const stream = env.secrets.stream()
-  // A summary is no answer to people.
+  // A summary is not shown to people.
   const publish = (text: string) =>
     purpose === 'turn' && text !== '' && ports.feed.publish({ runId, agentId, turn, kind: 'text', text })
   const key = state.spec.models.cache && purpose === 'turn' ? requestKey(info.provider, request) : null
   const stored = key === null ? null : await answerOf(ports, agentId, key)
   const delayMs = stored === null ? await heldFor(ports, agentId, id) : 0
   if (delayMs > 0 && purpose === 'summary') {
-    // The run goes on without a summary rather than wait for one.
+    // The run continues without a summary instead of waiting for one.
     const error = { code: 'RATE_LIMITED', message: 'the rate limit holds the call back', transient: true }
     return { kind: 'model_failed', turn, attempt, error }
   }
@@ -53,10 +53,10 @@ export async function performModel(
     const asking = { signal: own, onText: (text: string) => publish(stream.push(text)) }
     if (stored !== null) asking.onText(textOf(stored.content))
     const answer = stored ?? (await thenRefreshed(env.secrets, () => ports.provider(id).call(request, asking)))
-    // An answer that cannot be redacted is a failure of the model: the same request would give it again.
+    // A failed redaction counts as a model failure, because the same request would fail again.
     await yieldToEventLoop()
     const outcome = await redactOutcome(env.secrets, modelOutcome(answer), yieldToEventLoop)
-    // Each call is read and hashed here, so that the decision on all of them reads and hashes none again.
+    // Reads and hashes each call here with pauses. The decision then uses the cached values.
     for (const call of await inSteps(readCalls(outcome.content), yieldToEventLoop)) {
       if (call.arguments !== null) argumentsHash(state.argumentsSalt, call.arguments)
       await yieldToEventLoop()
@@ -91,7 +91,7 @@ export async function performModel(
   }
 }
 
-/** The request of the model call that is open. `turn` 0: of the summary that is made between turns. */
+/** The request of the open model call. `turn` 0: of the summary. */
 export function requestOf(state: AgentState, messages: readonly Message[], turn: number): ModelRequest {
   const { purpose, model, estimate } = openCall(state, turn)
   const inputs = requestInputs(state, { purpose, model, maxOutputTokens: estimate.maxOutput })
@@ -100,7 +100,6 @@ export function requestOf(state: AgentState, messages: readonly Message[], turn:
   return request
 }
 
-/** The call that is open: of the turn, or of the summary that is made between turns (0). */
 function openCall({ machine, compression }: AgentState, turn: number) {
   if (turn === 0 && compression.summarizing !== null) return { purpose: 'summary', ...compression.summarizing } as const
   const activity = activityOf(machine)
@@ -110,7 +109,7 @@ function openCall({ machine, compression }: AgentState, turn: number) {
 
 const NO_USAGE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
 
-/** How long the provider's limit holds a call back, ms. A limiter that does not answer holds nothing back. */
+/** The delay that the provider's rate limit requires, ms. 0 if the limiter does not answer. */
 async function heldFor({ limiter, warn }: RuntimePorts, agentId: string, model: string): Promise<number> {
   try {
     return (await limiter?.admit(model)) ?? 0
@@ -127,12 +126,11 @@ async function refused({ limiter, warn }: RuntimePorts, agentId: string, model: 
   })
 }
 
-/** A provider may put a whole page into its error. Cut only when nothing secret is in it any more. */
+/** A provider's error may contain a whole page. Call only after redaction, because a cut could split a secret. */
 const shortened = (text: string) =>
   text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE).toWellFormed()}…` : text
 const LONGEST_MESSAGE = 600
 
-/** Where the path arguments of the requested calls really lead. */
 export async function resolvedPaths(
   env: Environment,
   state: AgentState,

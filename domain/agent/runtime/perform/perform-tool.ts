@@ -18,7 +18,7 @@ import { controlLimitMs, performControl } from './perform-control.ts'
 import type { ToolAttempt } from './tool-attempt.ts'
 import { apart, withWhole } from './whole-result.ts'
 
-/** Performs an attempt whose intent is in the log. Returns its outcome, redacted. */
+/** Performs an attempt whose intent is in the log. Returns its redacted outcome. */
 export async function performTool(performed: ToolAttempt): Promise<OutcomeCommand> {
   const { ports, env, state, call, args, stream, signal } = performed
   const about = { toolCallId: call.id, toolName: call.toolName, attempt: call.attempt }
@@ -74,7 +74,7 @@ export async function performTool(performed: ToolAttempt): Promise<OutcomeComman
     const yieldToEventLoop = yielder(ports.clock)
     await env.secrets.refresh()
     const elsewhere = await ledElsewhere(env, spec, call, args)
-    // It is unknown whether an earlier attempt happened where it was meant to.
+    // It is unknown whether an earlier attempt happened at the planned path.
     if (elsewhere !== null && isProbed(call))
       return { doubt: `${call.toolName} cannot be asked after: ${elsewhere.message}` }
     if (elsewhere !== null) throw elsewhere
@@ -85,13 +85,13 @@ export async function performTool(performed: ToolAttempt): Promise<OutcomeComman
     if (changed !== null) return { outdated: changed }
     const run = async () => inSteps(toolResult(await tool.run(resolved, context(own))), yieldToEventLoop)
     const { result } = probed ?? { result: await thenRefreshed(env.secrets, run) }
-    // A result that cannot be redacted is a failure of the tool, like any other malformed result.
+    // A failed redaction counts as a tool failure, like any other malformed result.
     await yieldToEventLoop()
     return redactResult(env.secrets, apart(result), yieldToEventLoop)
   })
   publish(output.end())
   if (ended.end === 'hung') {
-    // Its end was not seen: only what may happen twice may be called failed.
+    // The end was not observed, so only a call that is safe to repeat counts as failed.
     if (call.effect === 'pure' || call.effect === 'idempotent')
       return failed(timeout(spec.timeLimitMs), ended.durationMs)
     return inDoubt(
@@ -130,20 +130,20 @@ export async function performTool(performed: ToolAttempt): Promise<OutcomeComman
   }
 }
 
-/** How the agent reads on in a call's result, where it has the tool for it. */
+/** How the agent reads on in a call's result; undefined: it has no tool for it. */
 function readingOn(state: AgentState, toolCallId: string): ((from: number) => string) | undefined {
   const reader = readerOf(state.spec.tools)
   if (reader === undefined || denial(state, reader) !== null) return undefined
   return (from) => readOnNote(reader.name, toolCallId, from)
 }
 
-/** With what an attempt is broken off that is not to go on: a person has cancelled the run, or its driver has to leave it. */
+/** The error for an aborted attempt: a person cancelled the run, or the driver stops. */
 export const brokenOff = ({ cancel }: AgentState): ToolError =>
   cancel === null
     ? new ToolError('INTERRUPTED', 'its driver had to leave it while it was at work; it may have done a part of it')
     : new ToolError('CANCELLED', 'the call was cancelled')
 
-/** A reconcilable call is asked after before it runs a second time. */
+/** Probes a reconcilable call before it runs a second time. Null: the call may run. */
 async function probe(
   tool: Tool,
   call: Call,
@@ -162,7 +162,7 @@ async function probe(
 
 const isProbed = ({ effect, stage }: Call) => effect === 'reconcilable' && stage.at === 'running' && stage.probe
 
-/** How the run's test command ended, which the gate `tests_pass` goes by. */
+/** The end of the run's test command, which the gate `tests_pass` checks. */
 function testRun(
   { spec }: AgentState,
   call: Call,
@@ -173,7 +173,7 @@ function testRun(
   return { tested: { exitCode: Number.isSafeInteger(detail?.exitCode) ? (detail?.exitCode as number) : null } }
 }
 
-/** A tool may throw what throws itself when it is looked at. */
+/** `thrown instanceof X` can itself throw if the tool threw a Proxy. */
 function changeIn(thrown: unknown): ToolChanged | null {
   try {
     return thrown instanceof ToolChanged ? thrown : null

@@ -2,8 +2,8 @@ import type { Environment } from '../../../ports/runtime.ts'
 import type { AgentState, Call } from '../../state/state.ts'
 
 /**
- * Puts the files of a recorded tree into the fork's own folder; null once they are there, else why they are not. Files that
- * were changed by another hand are not written over. What a lost driver of the same call has left half done is.
+ * Restores the files of a recorded tree in the fork's own workspace. Null: restored; otherwise the reason. Does not
+ * overwrite changes by others, unless a lost driver may have left the restore half done.
  */
 export async function putBack(
   { workspace }: Environment,

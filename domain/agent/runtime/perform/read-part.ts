@@ -9,8 +9,9 @@ import type { AgentState } from '../../state/state.ts'
 import { findResult, resultAt } from '../history/results.ts'
 
 /**
- * A part of the whole result of an earlier call of this agent (or of what it was forked from), with a note of where it
- * stands. Throws ToolError RESOURCE_NOT_FOUND, or INVALID_ARGUMENTS for a place beyond the end.
+ * A part of the whole result of an earlier call of this agent or its fork sources, with a note on its position. Throws
+ * ToolError RESOURCE_NOT_FOUND, INVALID_ARGUMENTS for a position beyond the end, or EXECUTION_FAILED for an unreadable
+ * result.
  */
 export async function readPart(
   stores: Stores,

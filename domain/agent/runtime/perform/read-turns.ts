@@ -5,12 +5,12 @@ import type { Examination } from '../../control/control-tool.ts'
 import { messageText } from '../../rules/history-text.ts'
 import type { Transcript } from '../../state/messages.ts'
 
-/** The messages that the model has been told, hidden or not, with the turn of each. */
+/** The messages of the model, hidden or not, with the turn of each. */
 export type Told = Pick<Transcript, 'messages' | 'turns'>
 
 /**
- * A part of the text of some turns, with a note of where it stands. Throws ToolError RESOURCE_NOT_FOUND where they have no
- * messages, or INVALID_ARGUMENTS for a place beyond the end.
+ * A part of the text of some turns, with a note on its position. Throws ToolError RESOURCE_NOT_FOUND if the turns have
+ * no messages, or INVALID_ARGUMENTS for a position beyond the end.
  */
 export function readTurns(
   { messages, turns }: Told,

@@ -4,18 +4,18 @@ import type { ModelOutcome, ModelRequest } from '../../../ports/index.ts'
 import type { RuntimePorts } from '../../../ports/runtime.ts'
 import { modelOutcome } from '../../events/model-outcome.ts'
 
-// The request cache: the same request to the same model, byte for byte, has the answer of before.
+// The request cache: an identical request to the same model gets the earlier answer.
 
 type Ports = Pick<RuntimePorts, 'cache' | 'warn'>
 
-/** A longer answer is asked for again rather than kept. In characters. */
+/** The longest cached answer, in characters. Longer answers are requested again. */
 const LONGEST = 1024 * 1024
 
-/** The key of a request: SHA-256 over all of it. */
+/** SHA-256 over the whole request. */
 export const requestKey = (provider: string, request: ModelRequest): string =>
   sha256(canonicalBytes({ provider, request }))
 
-/** The answer of before; null: there is none. A cache that cannot be read has none. */
+/** The cached answer; null: none, or the cache cannot be read. */
 export async function answerOf({ cache, warn }: Ports, agentId: string, key: string): Promise<ModelOutcome | null> {
   try {
     const text = (await cache?.get(key)) ?? null
@@ -26,7 +26,7 @@ export async function answerOf({ cache, warn }: Ports, agentId: string, key: str
   }
 }
 
-/** Keeps a whole answer, without secrets: what was cut off or refused is asked for again. */
+/** Caches a complete, redacted answer. Answers that were cut off or refused are not cached. */
 export async function keepAnswer({ cache, warn }: Ports, agentId: string, key: string, outcome: ModelOutcome) {
   if (outcome.cut !== undefined || outcome.stopReason === 'refusal') return
   const text = JSON.stringify(outcome)

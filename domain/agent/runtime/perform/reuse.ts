@@ -19,8 +19,8 @@ import { putBack } from './put-back.ts'
 import { withWhole } from './whole-result.ts'
 
 /**
- * Stands in front of models and tools while a fork follows its record (seed 000, 5.9): an effect that is asked for as it was
- * recorded has its recorded outcome, and is neither performed nor billed.
+ * Supplies recorded outcomes while a fork follows its record (seed 000, 5.9). An effect with the recorded request gets
+ * the recorded outcome, and is neither performed nor billed.
  */
 export class ReusedOutcomes {
   private readonly ports: RuntimePorts
@@ -32,7 +32,9 @@ export class ReusedOutcomes {
     this.env = env
   }
 
-  /** The recorded outcome of the open model call, or why the record is left there; null: the record is not followed. */
+  /**
+   * The recorded outcome of the open model call, or why the fork leaves the record; null: the record is not followed.
+   */
   async model(
     state: AgentState,
     messages: readonly Message[],
@@ -59,7 +61,7 @@ export class ReusedOutcomes {
     }
   }
 
-  /** The recorded outcome of a call that was begun to take it, or why it cannot be taken. */
+  /** The recorded outcome of a call that was started to copy it, or why it cannot be copied. */
   async tool(state: AgentState, answer: EventOf<'model_call_end'>, call: Call): Promise<OutcomeCommand> {
     const about = { toolCallId: call.id, toolName: call.toolName, attempt: call.attempt }
     const left = (reason: string): LeaveRecord => ({
@@ -151,7 +153,7 @@ export class ReusedOutcomes {
     return call?.place.revision === recorded.revision && call.place.stream === recorded.stream ? call : null
   }
 
-  /** A long result is stored again as the fork's own, and a note on how to read on in it names the fork's call. */
+  /** Stores a long result again as the fork's own. Its note on how to read on refers to the fork's call. */
   private async endOf(
     fact: Omit<CallOfRecord, 'end' | 'tree' | 'artifacts'>,
     call: Call,
@@ -178,8 +180,8 @@ export class ReusedOutcomes {
 const NO_USAGE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
 
 /**
- * The runtime's findings for a control call, from the record: the call is decided on it again, so that its events
- * name the fork's own. Null: its end as it was recorded is all that there is of it.
+ * The recorded findings for a control call. The call is decided again, so that its events refer to the fork's own ids.
+ * Null: only the recorded end is copied.
  */
 function findingsOf(
   state: AgentState,
@@ -195,7 +197,7 @@ function findingsOf(
   const block = body.content[body.calls[call.index]?.block ?? -1]
   const input = tool.schema.parse((block && callArguments(block)) as JsonObject)
   const { artifacts: written = [], ...asked } = tool.examine?.(state, call, input) ?? {}
-  // The content that was read, or written elsewhere, stands in the recorded end.
+  // The recorded end already contains text that was read, and the answer of the memory.
   if (asked.memory !== undefined || asked.turns !== undefined || asked.part !== undefined) return null
   const files = parts.flatMap((part) => {
     if (part.type !== 'artifact_registered' || part.body.artifact.argumentsRef !== undefined) return []

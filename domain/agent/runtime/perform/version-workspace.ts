@@ -5,9 +5,9 @@ import type { Version } from '../../decide/commands.ts'
 import { type AgentState, callsOf, isFinished } from '../../state/state.ts'
 import { changesBetween } from '../history/changes.ts'
 
-// How long a version may take is a limit of the port (limited-ports.ts).
+// The port limits the time of a version (limited-ports.ts).
 
-/** The workspace as it is now, or why it could not be versioned, which is no reason to lose what a tool has done. */
+/** The current version of the workspace, or why there is none. Never rejects, so that the tool's outcome is kept. */
 export async function treeNow(ports: RuntimePorts, env: Environment): Promise<Version> {
   const { workspace } = env
   if (workspace === null) return { unversioned: { code: 'SNAPSHOT_FAILED', message: 'the workspace could not be had' } }
@@ -22,15 +22,14 @@ export async function treeNow(ports: RuntimePorts, env: Environment): Promise<Ve
   }
 }
 
-/** Paths of a drift that are recorded at most. */
 const MAX_DRIFT = 100
 
-/** The fact that files have changed since the last version; null: they have not, or that cannot be learnt in time. */
+/** The fact that files have changed since the last version; null: unchanged, or not known in time. */
 export async function driftFound(ports: RuntimePorts, { workspace, secrets }: Environment, state: AgentState) {
   const { tree, unversioned } = state
-  // Where a version is owed, what has changed is what it is owed for.
+  // A due version already accounts for changes.
   if (unversioned !== null || isFinished(state)) return null
-  // The driver before may have died while it put recorded files back.
+  // The previous driver may have died while it restored recorded files.
   if (workspace === null || tree === null || callsOf(state).some(({ reused }) => reused)) return null
   const drift = await driftSince(workspace, tree).catch((error: Error) => {
     ports.warn?.(state.agentId, `whether files have changed since is not known: ${error.message}`)
@@ -41,10 +40,10 @@ export async function driftFound(ports: RuntimePorts, { workspace, secrets }: En
   return { kind: 'drift_found', expected: tree, found: drift.found, changed } as const
 }
 
-/** The changes of the workspace since a tree; null: none. Rejects where that cannot be learnt in time. */
+/** The changes of the workspace since a tree; null: none. Rejects on timeout. */
 async function driftSince({ versions }: Workspace, tree: string) {
   const found = await versions.snapshot()
   if (found === tree) return null
-  // Where the files of that step are lost it cannot be said which have changed.
+  // If the files of that tree are lost, the changed paths are unknown.
   return { found, changes: (await changesBetween(versions, tree, found)) ?? [] }
 }

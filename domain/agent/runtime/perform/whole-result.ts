@@ -9,20 +9,20 @@ import type { Attachment } from '../../events/events.ts'
 import { resultText } from '../../state/messages.ts'
 import { filteredParts, resultFilter } from '../redact-parts.ts'
 
-/** A result of more bytes than this is stored beside its event. */
+/** The largest result that is stored in its event, in bytes. Larger results go to the blob store. */
 const MAX_INLINE_RESULT = 64 * 1024
-/** The size of one piece of hashing, in bytes. */
+/** The amount hashed between two pauses, in bytes. */
 const PART = 256 * 1024
-/** Of the beginning and the end that an event tells, each. In bytes. */
+/** The size of `head` and `tail` in the event, in bytes each. */
 const END_BYTES = 512
 
-/** A result as it was recorded, and the whole of it where the event shows only a part. */
+/** A result as recorded, and the whole result if the event contains only a part. */
 export interface StoredResult {
   readonly result: ToolResult
   readonly attached?: { readonly attachment: Attachment; readonly bytes: Uint8Array }
 }
 
-/** A long text is no part of what is checked and redacted at once: it is handled in parts, by {@link withWhole}. */
+/** Moves a long text to `whole`, so that {@link withWhole} processes it in parts instead of at once. */
 export function apart(result: ToolResult): ToolResult {
   const { content } = result
   const long = result.whole === undefined && typeof content === 'string' && isLong(content)
@@ -30,9 +30,9 @@ export function apart(result: ToolResult): ToolResult {
 }
 
 /**
- * Takes a result (redacted but for its `whole`) apart into what the event holds and the whole text, redacted, of at most
- * about 64 MiB. Takes time and memory that grow with its size, and gives way to others meanwhile. `readOn`: how to read on
- * from a byte, in words.
+ * Splits a result (redacted except for `whole`) into the event's part and the whole redacted text of at most about 64
+ * MiB. Time and memory grow with the size; yields to the event loop in between. `readOn`: a note on how to read on from
+ * a byte offset.
  */
 export async function withWhole(
   { random, clock }: Pick<RuntimePorts, 'random' | 'clock'>,
@@ -86,7 +86,7 @@ async function describe(random: Random, bytes: Buffer, yieldToEventLoop: YieldTo
 const first = (bytes: Buffer, size: number) => decodeText(wholeEnd(bytes.subarray(0, size)))
 const last = (bytes: Buffer, size: number) => decodeText(wholeStart(bytes.subarray(-size)))
 
-/** The part of a text that the model is shown: its head and tail, with how to read on between them. */
+/** The part of a text that the model sees: head and tail, with a note on how to read on in between. */
 function ends(bytes: Buffer, readOn: ((from: number) => string) | undefined): string {
   const hint = (head: string) => readOn?.(byteLength(head)) ?? 'the whole is kept in the log'
   if (bytes.length <= RESULT_BYTES) return decodeText(bytes)
