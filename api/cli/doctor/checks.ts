@@ -234,6 +234,8 @@ export async function examine(
   const writable = inWorkspaces(process.cwd(), config.data)
   const program = (name: string) => () => findProgram(name, { env, writable })
   const broken = [folder, ...vault, ...servers].find(({ state }) => state === 'broken')
+  // Rows of damaged tables differ in any case, and the finding about the tables names the remedy.
+  const damaged = servers.some(({ check, state }) => check === 'tables' && state !== 'ok')
   return [
     checkNode(process.version),
     checkVariables(env),
@@ -248,7 +250,7 @@ export async function examine(
       ? []
       : [await checkLog(identity), ...checkGuards(at.log), ...(await checkTables(tables))]),
     ...(broken ? [] : await checkEnd(losses)),
-    ...(broken ? [] : await checkRows(client)),
+    ...(broken || damaged ? [] : await checkRows(client)),
     await checkGit(program('git')),
     ...(await checkSandbox(config.sandboxed, program('bwrap'))),
     checkKeys(env),
