@@ -33,31 +33,31 @@ export interface RestoreRequest {
   readonly dryRun: boolean
   /** Refuse where the files are not this tree any more, as a dry run showed them. */
   readonly expected?: string
-  /** Awaited before the first file is touched; where it rejects none is. */
+  /** Called before the first write. If it rejects, no file changes. */
   readonly begins?: (intent: { readonly tree: string; readonly replaces: string }) => Promise<void>
 }
 
 export interface RestoredFiles {
-  /** The version that is put back. */
+  /** The version to restore. */
   readonly tree: string
-  /** The version that holds the files as they were before; restoring it undoes this. */
+  /** The version of the files before the restore. Restoring it undoes this restore. */
   readonly replaced: string
-  /** The changes that putting it back makes to the folder. `deleted`: files that the version does not know. */
+  /** The changes to the folder. `deleted`: files that the version does not have. */
   readonly changes: readonly FileChange[]
 }
 
-/** Where a fork is to work. `folder` absent: a new one beside that of its source. */
+/** The folder of a fork. `folder` absent: a new folder next to the source's. */
 export interface ForkFolder {
   readonly runId: string
   readonly folder?: string
-  /** A request with a key can be repeated, and then finds the files of its first attempt. */
+  /** True: the request has an Idempotency-Key, and a repeat reuses the files of the first attempt. */
   readonly keyed: boolean
 }
 
-/** Where a fork works, with the files of its point in it. */
+/** The folder of a fork, with the files of the fork point. */
 export type ForkFiles = NonNullable<ForkOptions['workspace']>
 
-/** A file of a workspace as it is now. */
+/** The current state of a workspace file. */
 export interface CurrentFile extends SeenFile {
   /** Null: the file is absent, unreadable, or not UTF-8. */
   readonly text: string | null
@@ -67,7 +67,7 @@ export interface CurrentFile extends SeenFile {
   readonly fault?: string
 }
 
-/** A command that names more files is shown with the first ones. Each of them is read as a whole. */
+/** The most files that a preview of a command reads. Each file is read whole. */
 export const MAX_NAMED_FILES = 16
 
 export interface NamedFiles {
@@ -77,60 +77,60 @@ export interface NamedFiles {
 
 /** The workspace's files at points of a history. */
 export interface Files {
-  /** Null where one of the points has no workspace. `patch` is cut after `maxBytes`. */
+  /** Null: one of the points has no workspace. `patch` is cut after `maxBytes`. */
   diff(
     a: FilePoint,
     b: FilePoint,
     maxBytes: number,
   ): Promise<{ readonly changes: readonly FileChange[]; readonly patch: string } | null>
-  /** Which calls wrote the lines of a file, as it is at a step; null: the run has no versions of its files. */
+  /** The calls that wrote each line of a file at a step. Null: the run has no versions of its files. */
   blame(agentId: string, step: number, path: string): Promise<FileBlame | null>
-  /** The file to which a path leads now. */
+  /** The current file at a path. */
   current(agentId: string, path: string): Promise<CurrentFile>
   /**
    * The regular files among these names, which are relative to a folder of the workspace; at most {@link MAX_NAMED_FILES}.
    * `more`: there are others.
    */
   named(agentId: string, folder: string, names: readonly string[]): Promise<NamedFiles>
-  /** Puts the files of a version back; what they replace is kept as a version of its own. */
+  /** Restores the files of a version. The replaced files become a version too. */
   restore(agentId: string, asked: RestoreRequest): Promise<RestoredFiles>
   /**
-   * Puts the files of a point into the folder of a fork, and has the fork recorded with them; null where its source has no
-   * workspace. A fork never works in the folder of its source. Where nothing was recorded the folder is left as it was.
+   * Writes the files of a point into the folder of a fork, then calls `record` with the folder (null: the source has no
+   * workspace). A fork never uses the folder of its source. If `record` rejects, the folder stays as it was.
    */
   fork<T>(source: string, at: At, fork: ForkFolder, record: (files: ForkFiles | null) => Promise<T>): Promise<T>
-  /** A repeated request has found its fork made: what was kept for a repeat is not needed any more. */
+  /** Drops the files that were kept for a repeat of the request, because the fork exists. */
   forkFound(runId: string): void
 }
 
-/** Turns a request into everything in force, resolved; refuses what cannot work, before anything is recorded. */
+/** Resolves a start request into a complete spec. Rejects an unusable request before anything is recorded. */
 export interface Starts {
   prepare(request: StartRun): Promise<AgentSpec>
 }
 
-/** A model request as its provider gets it: the JSON body, and the headers that belong to what is asked. */
+/** A model request in the provider's wire form: the JSON body, and the headers that depend on the request. */
 export interface Wire {
   readonly provider: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Json
 }
 
-/** Says that something was recorded about an agent: a hint to look at it, which may come late, twice or never. */
+/** A hint that an agent has a new event. Hints can be late, repeated or lost. */
 export interface WorkNotification {
   readonly agentId: string
-  /** A driver wrote it: no other process needs to look. */
+  /** True: a driver appended the event, so other processes need not look. */
   readonly byDriver: boolean
-  /** Until it is called another worker may be notified too. */
+  /** Acknowledges the hint. Without it another worker gets the hint too. */
   done(): void
 }
 
-/** Wakes one of the workers that listen. */
+/** Delivers each hint to one of the listening workers. */
 export interface WorkSubscription {
-  /** Goes on until the signal aborts. `onTrouble` hears why nothing can be heard just now, and null when it can. */
+  /** Ends when the signal aborts. Calls `onTrouble` with the error when the subscription breaks, and with null when it works again. */
   notifications(signal: AbortSignal, onTrouble: (error: unknown) => void): AsyncIterable<WorkNotification>
 }
 
-/** Everything that the entry points need, already composed. Made by the composition root, closed by its opener. */
+/** The services of the entry points. The composition root makes them; the opener closes them. */
 export interface Services {
   readonly runtime: AgentServices
   readonly log: EventLog
@@ -168,9 +168,9 @@ export interface Services {
   readonly readOnly: boolean
   /** True: a recorded command also wakes its run (`serve`). */
   readonly autoDrive: boolean
-  /** Null: no other process records, so there is nothing to hear. */
+  /** Null: no other process appends events. */
   readonly workSubscription: WorkSubscription | null
-  /** Names this process among several that drive; null: it is alone. */
+  /** The name of this process among several drivers. Null: it is the only one. */
   readonly holder: string | null
   /** Whether log and tables answer, within two seconds. */
   ready(): Promise<Readiness>
