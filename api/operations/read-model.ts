@@ -24,7 +24,7 @@ export interface Shown<T> {
 
 export type Bill = z.infer<typeof schemas.Bill>
 export type Waiting = z.infer<typeof schemas.Waiting>
-/** A run as the tables know it; what it takes on disk and whether it is driven is known elsewhere. */
+/** A run as the tables have it, without its disk usage and driver. */
 export type RunRow = Omit<z.infer<typeof schemas.Run>, 'bytes' | 'driving' | 'interrupted' | 'shortened'>
 export type AgentRow = z.infer<typeof schemas.AgentNode>
 export type TreeRow = Omit<z.infer<typeof schemas.RunTree>, 'position' | 'runId'>
@@ -36,12 +36,12 @@ export type ArtifactRow = z.infer<typeof ArtifactView>
 export type CheckpointRow = z.infer<typeof CheckpointEntry>
 /** The seed's whole checkpoint (5.5), with its place. */
 export type WholeCheckpoint = z.infer<typeof Checkpoint>
-/** A stream at an event that the tables cannot take. */
+/** A stream that stopped at an event which the projector cannot project. */
 export type ParkedRow = z.infer<typeof Parked>
 export type ProjectionStatus = z.infer<typeof Projections>
 
 export interface Page {
-  /** A cursor: what the page before gave as `next`. */
+  /** The `next` cursor of the previous page. */
   readonly after?: string
   readonly limit: number
 }
@@ -52,13 +52,15 @@ export interface ReadModel {
    * not within `withinMs` (30 s).
    */
   caughtUp(withinMs?: number): Promise<void>
-  /** The same, but false where the tables find no room to be brought up: what they show is older, and still true. */
+  /** Like {@link caughtUp}. False: the disk is full, so the tables show an older state. */
   current(): Promise<boolean>
-  /** Resolves when the tables, and what they need, have answered at once, whatever they show. */
+  /** Resolves when the database answers a trivial query. Does not wait for the projector. */
   answers(): Promise<void>
   /** Newest first. A page that looks for a text may be empty and have a next one. */
   runs(page: Page & RunFilter): Promise<Shown<{ runs: readonly RunRow[]; next: string | null }>>
-  /** `cancelling`: its end was requested. `asked`: it was started for any driver. `restoring`: a restore that has not ended. */
+  /**
+   * `cancelling`: a cancel was requested. `asked`: any driver may drive the run. `restoring`: the restore that has not ended.
+   */
   run(runId: string): Promise<
     Shown<{
       run: RunRow
@@ -68,45 +70,45 @@ export interface ReadModel {
       restoring: schemas.RunDetail['restoring']
     } | null>
   >
-  /** The agents of a run, each followed by those below it; null: there is no such run. */
+  /** The agents of a run, each followed by its children. Null: the run does not exist. */
   tree(runId: string): Promise<Shown<TreeRow | null>>
-  /** Where the agents of a run stood when the log had a position; without those that were not born by then. */
+  /** The agents of a run at a position of the log, without agents born later. */
   placesAt(runId: string, position: number): Promise<readonly PlaceOfAgent[]>
-  /** The last revision that the tables have seen of each of a run's agents, the root first. */
+  /** The last projected revision of each agent of a run, the root first. */
   heads(runId: string): Promise<Shown<ReadonlyMap<string, number>>>
-  /** In the order in which they were asked for. */
+  /** Approvals in the order of their requests. */
   approvals(
     query: Page & { runId?: string; state?: string },
   ): Promise<Shown<{ approvals: readonly ApprovalRow[]; next: string | null }>>
-  /** Everything that a run asks people. */
+  /** The open approvals, questions and unknown outcomes of a run. */
   asks(query: { runId: string }): Promise<Shown<readonly AskRow[]>>
-  /** Calls, of all runs or of one, whose outcome is unknown. */
+  /** Calls with an unknown outcome, of all runs or of one. */
   doubts(query: { runId?: string }): Promise<Shown<readonly AskRow[]>>
-  /** Questions of agents, of all runs or of one, without an answer. */
+  /** Unanswered questions of agents, of all runs or of one. */
   questions(query: { runId?: string }): Promise<Shown<readonly AskRow[]>>
   approval(toolCallId: string): Promise<Shown<ApprovalRow | null>>
-  /** In the order in which they were registered. */
+  /** Artifacts in the order of their registration. */
   artifacts(
     query: Page & { runId?: string },
   ): Promise<Shown<{ artifacts: readonly ArtifactRow[]; next: string | null }>>
-  /** In the order of their creation. */
+  /** Documents in the order of their creation. */
   documents(page: Page): Promise<Shown<{ documents: readonly DocumentRow[]; next: string | null }>>
   /** Messages of a run in the order of the log. */
   messages(
     query: Page & { readonly runId: string },
   ): Promise<Shown<{ messages: readonly MessageView[]; next: string | null }>>
-  /** The latest first. */
+  /** Facts, the latest first. */
   memories(
     query: Page & { scope?: MemoryScope; place?: string; runId?: string; forgotten?: boolean },
   ): Promise<Shown<{ memories: readonly Memory[]; next: string | null }>>
-  /** Those that a query finds, the best first; `places` null: in every place. */
+  /** The facts that match a query, the best first. `places` null: every place. */
   foundMemories(places: readonly Place[] | null, query: string, limit: number): Promise<Shown<readonly Memory[]>>
   memory(id: string): Promise<Shown<Memory | null>>
-  /** How many facts of a place can be found. */
+  /** The number of searchable facts of a place. */
   countedMemories(place: Place): Promise<number>
-  /** In the order of their names, after one of them. */
+  /** Stores in the order of their names, after the name `after`. */
   contextStores(query: { after?: string | undefined; limit: number }): Promise<Shown<readonly StoreSummary[]>>
-  /** A store with variables in the order of their keys; null: there is none. */
+  /** A store with its variables in the order of their keys. Null: the store does not exist. */
   contextStore(
     store: string,
     query: {
@@ -116,27 +118,27 @@ export interface ReadModel {
       limit: number
     },
   ): Promise<Shown<{ store: StoreSummary; variables: readonly StoredVariable[] } | null>>
-  /** Also one that is deleted; null: it was never set. */
+  /** A variable, also a deleted one. Null: it was never set. */
   storedVariable(store: string, key: string): Promise<Shown<StoredVariable | null>>
-  /** The cost of model calls, by a criterion; of all runs or of one, those that ended at or after `since` (ISO 8601). */
+  /** The cost of model calls that ended at or after `since` (ISO 8601), grouped by `by`. `runId` absent: of all runs. */
   cost(query: {
     by: CostBy
     since?: string
     runId?: string
   }): Promise<Shown<Pick<z.infer<typeof Cost>, 'rows' | 'total'>>>
-  /** Calls, times, decisions and budgets; of all runs or of one, those that ended at or after `since` (ISO 8601). */
+  /** Calls, times, decisions and budgets since `since` (ISO 8601). `runId` absent: of all runs. */
   numbers(query: { since?: string; runId?: string }): Promise<Shown<Omit<Numbers, 'position'>>>
-  /** Streams in order of their names, after one of them. */
+  /** Streams in the order of their names, after the name `after`. */
   streams(query: {
     after?: string
     prefix?: string
     limit: number
   }): Promise<Shown<readonly { stream: string; runId: string; revision: number }[]>>
-  /** The stored rows of a stream that differ from the rows which its events give. Check the stream itself first. */
+  /** The stored rows of a stream that differ from the fold of its events. Verify the stream first. */
   altered(stream: string): Promise<readonly AlteredRow[]>
-  /** Stored rows of streams that the tables do not know, a few of each table. */
+  /** Stored rows without a stream, a few of each table. */
   strays(): Promise<readonly AlteredRow[]>
-  /** In order of their steps; `whole`: with all that {@link checkpoint} gives. */
+  /** Checkpoints in the order of their steps. `whole`: with every member of {@link checkpoint}. */
   checkpoints(
     agentId: string,
     page: Page & { readonly whole?: boolean },
@@ -144,25 +146,25 @@ export interface ReadModel {
   /** The seed's whole checkpoint, with its place. */
   checkpoint(agentId: string, step: number): Promise<Shown<WholeCheckpoint | null>>
   /**
-   * Events of a run that a filter wants, in the order of the log. `more`: others follow them. Null: the run has no such agent.
+   * Events of a run that match a filter, in the order of the log. `more`: further events follow. Null: the run has no such
+   * agent.
    */
   events(
     query: Page & Omit<EventFilter, 'run'> & { readonly runId: string },
   ): Promise<{ readonly events: readonly RecordedEvent[]; readonly more: boolean } | null>
-  /** Agents to wake no later than `before` (ms). `asked`: only those that were started for any driver. */
+  /** Agents with a wake time of at most `before` (ms). `asked`: only agents that any driver may drive. */
   due(
     before: number,
     which?: { readonly asked: boolean },
   ): Promise<readonly { agentId: string; runId: string; wakeAt: number; reason: string }[]>
-  /** The earliest wake-up after `after` (ms) of those that {@link due} would tell, or null. */
+  /** The earliest wake time after `after` (ms), or null. */
   nextDue(after: number, which?: { readonly asked: boolean }): Promise<number | null>
   status(): Promise<ProjectionStatus>
-  /** Streams, of all runs or of one, that stopped at an event that the tables cannot take. */
+  /** The parked streams, of all runs or of one. */
   parked(runId?: string): Promise<readonly ParkedRow[]>
   /**
-   * Builds the tables anew beside the live ones, compares, and switches where they are equal, or where `accept` says that
-   * a difference is wanted. `equal` false: the difference is told; null: there was nothing to compare with. `switched`: the
-   * new ones are the live ones now.
+   * Builds new tables from the log and compares them with the live tables. Switches to the new tables if they are equal, or if
+   * `accept` is true. `equal` null: no live tables existed. `switched`: the new tables are live.
    */
   rebuild(how?: {
     readonly accept?: boolean
