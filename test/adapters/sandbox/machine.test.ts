@@ -36,7 +36,11 @@ describe('the parts of the machine that a command sees', { tags: ['bubblewrap'] 
     const { stdout, stderr } = await at.run(
       `ls -A ${absent.join(' ')} | grep -v :; ls /tmp; mkdir /x; touch /run/x && echo new`,
     )
-    expect(stdout.trim().split(/\s+/)).toEqual([at.folders.base.split('/')[2], 'new'])
+    // A clone below /tmp shows its node there.
+    const tools = [process.execPath, ...(process.env.PATH ?? '').split(':')].filter((path) => path.startsWith('/tmp/'))
+    const ofTools = new Set(tools.map((path) => path.split('/')[2]))
+    const shown = stdout.trim().split(/\s+/)
+    expect(shown.filter((name) => !ofTools.has(name))).toEqual([at.folders.base.split('/')[2], 'new'])
     expect(stderr).toMatch(/\/x.*Read-only file system/)
   })
 
