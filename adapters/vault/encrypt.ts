@@ -4,8 +4,9 @@ import { type Sealed, seal, unseal, type VaultKey } from './cipher.ts'
 import { VaultError } from './error.ts'
 import { KeyRing, type ReferenceKey } from './key-ring.ts'
 import { addKey, type KeySource, readKeys } from './keys.ts'
+import type { Extent } from './mark.ts'
 import { checkPrivate, replacePrivate } from './private-file.ts'
-import { readRecords, writeRecords } from './records.ts'
+import { CHANGES, type Records, readRecords, writeRecords } from './records.ts'
 import { entryIn, type Kept, lineOf, REFERENCES } from './reference-file.ts'
 import { PURPOSE, type VaultFiles, vaultFiles } from './vault-files.ts'
 
@@ -78,11 +79,21 @@ async function isWhollyUnder(files: VaultFiles, key: VaultKey | undefined): Prom
   return all.every((one) => one === null || 'name' in one || one.key === key?.id)
 }
 
-/** Throws VaultError where a record of the vault cannot be decrypted. Makes nothing. */
-export async function checkEncrypted(files: VaultFiles, ring: KeyRing): Promise<void> {
-  for (const [name, sealed] of Object.entries(await readRecords(files.secrets)))
-    decrypted(ring, sealed, PURPOSE.secret(name))
+/** The number of changes that the named secrets have seen. */
+export const changesOf = (ring: KeyRing, secrets: Records): number => {
+  const sealed = secrets[CHANGES]
+  return sealed === undefined ? 0 : Number(decrypted(ring, sealed, PURPOSE.secret(CHANGES)))
+}
+
+/**
+ * Decrypts every record of the vault and returns what it holds. Makes nothing. Throws VaultError where a record cannot be
+ * decrypted.
+ */
+export async function checkEncrypted(files: VaultFiles, ring: KeyRing): Promise<Extent> {
+  const secrets = await readRecords(files.secrets)
+  for (const [name, sealed] of Object.entries(secrets)) decrypted(ring, sealed, PURPOSE.secret(name))
   for (const sealed of Object.values(await readRecords(files.retired))) decrypted(ring, sealed, PURPOSE.retired)
-  for (const [reference, kept] of await entriesOf(files))
-    if (!('name' in kept)) decrypted(ring, kept, PURPOSE.reference(reference))
+  const references = new Map(await entriesOf(files))
+  for (const [reference, kept] of references) if (!('name' in kept)) decrypted(ring, kept, PURPOSE.reference(reference))
+  return { changes: changesOf(ring, secrets), references: references.size }
 }

@@ -6,6 +6,7 @@ export class VaultError extends Error {
     | 'VAULT_UNREADABLE'
     | 'VAULT_CORRUPT'
     | 'VAULT_MISSING'
+    | 'VAULT_OLD'
     | 'VAULT_KEY'
     | 'SECRET_INVALID'
   constructor(code: VaultError['code'], message: string, options?: ErrorOptions) {

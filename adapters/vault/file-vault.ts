@@ -5,14 +5,14 @@ import { Mutex } from '../../domain/stream/runtime/concurrency.ts'
 import { exclusively } from '../files/exclusive.ts'
 import { makeFolder } from '../files/folders.ts'
 import { type Sealed, seal } from './cipher.ts'
-import { checkEncrypted, decrypted } from './encrypt.ts'
+import { changesOf, checkEncrypted, decrypted } from './encrypt.ts'
 import { heldValues, SETTINGS } from './environment-values.ts'
 import { VaultError } from './error.ts'
 import { KeyRing, type ReferenceKey } from './key-ring.ts'
 import { ensureKeys, type KeySource, keyTexts, readKeys, systemKeys, tidyKeyFile } from './keys.ts'
-import { holdToMark, refuseLost, refuseOther } from './mark.ts'
+import { type Extent, holdToMark, markExtent, refuseLost, refuseOlder, refuseOther } from './mark.ts'
 import { appendPrivate, checkPrivate, createPrivate, removeTemporaries, temporariesOf } from './private-file.ts'
-import { type Records, readRecords, writeRecords } from './records.ts'
+import { CHANGES, type Records, readRecords, writeRecords } from './records.ts'
 import { REFERENCES, referenceFile } from './reference-file.ts'
 import { PURPOSE, type VaultFiles, vaultFiles, vaultFolder } from './vault-files.ts'
 
@@ -44,8 +44,7 @@ export async function checkVault(dataFolder: string, keys: KeySource = systemKey
   const key = ring.referenceKey()
   if (key !== null) refuseOther(dataFolder, key.bytes)
   checkPrivate(files.references)
-  await readRecords(files.secrets)
-  await checkEncrypted(files, ring)
+  await refuseOlder(dataFolder, () => checkEncrypted(files, ring))
 }
 
 /** Removes the temporary files of killed processes. Takes the lock only where there are any. */
@@ -61,8 +60,8 @@ async function tidy({ secrets, retired, references, key, lock }: VaultFiles): Pr
  * Opens the vault of a data folder, and makes it at the first start. Its files have mode 0600 and are encrypted under a key
  * that lies elsewhere. They hold named secrets, the values of references, and the reference key. Values of variables and
  * settings are not stored: their references hold the name instead. Rejects with VaultError: VAULT_EXPOSED where other
- * users can read a file, VAULT_MISSING where a vault was here and is gone, VAULT_KEY where the key does not fit,
- * VAULT_CORRUPT, VAULT_UNREADABLE.
+ * users can read a file, VAULT_MISSING where a vault was here and is gone, VAULT_OLD where an older copy was put back,
+ * VAULT_KEY where the key does not fit, VAULT_CORRUPT, VAULT_UNREADABLE.
  */
 export async function openVault(options: VaultOptions): Promise<Vault> {
   const { dataFolder, env = process.env, keys: source = systemKeys() } = options
@@ -100,14 +99,32 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
   )
   await holdToMark(dataFolder, key.bytes)
   const mutex = new Mutex()
+  const extent = async (): Promise<Extent> => ({
+    changes: changesOf(ring, await readRecords(files.secrets)),
+    references: references.count(),
+  })
   // Whole files are read and replaced, so a change of another process in between would be lost.
-  const changing = <T>(work: () => Promise<T>): Promise<T> => mutex.run(() => exclusively(files.lock, work))
+  const changing = <T>(work: () => Promise<T>): Promise<T> =>
+    mutex.run(() =>
+      exclusively(files.lock, async () => {
+        await refuseOlder(dataFolder, extent)
+        const done = await work()
+        // The mark follows the vault. After a crash in between, the vault holds more than the mark says.
+        await markExtent(dataFolder, await extent())
+        return done
+      }),
+    )
+  const write = (secrets: Records) => {
+    const changes = changesOf(ring, secrets) + 1
+    const counted = { ...secrets, [CHANGES]: seal(ring.current(), PURPOSE.secret(CHANGES), String(changes)) }
+    return writeRecords(files.secrets, counted)
+  }
   const valueIn = (secrets: Records, name: string): string | null => {
     const kept = Object.hasOwn(secrets, name) ? secrets[name] : undefined
     return kept === undefined ? null : read(kept, PURPOSE.secret(name))
   }
   const retired = async () => Object.values(await readRecords(files.retired)).map((kept) => read(kept, PURPOSE.retired))
-  await readRecords(files.secrets)
+  await refuseOlder(dataFolder, extent)
   /** Keeps a value that is about to go: it may still stand in a file, and may still be valid at its issuer. */
   const retire = async (value: string | null) => {
     if (value === null) return
@@ -131,7 +148,7 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
         const before = valueIn(secrets, name)
         if (before !== value) await retire(before)
         secrets[name] = seal(ring.current(), PURPOSE.secret(name), value)
-        await writeRecords(files.secrets, secrets)
+        await write(secrets)
       }),
     remove: (name) =>
       changing(async () => {
@@ -139,13 +156,16 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
         if (!Object.hasOwn(secrets, name)) return false
         await retire(valueIn(secrets, name))
         delete secrets[name]
-        await writeRecords(files.secrets, secrets)
+        await write(secrets)
         return true
       }),
     retired,
     held: async () => references.names().filter((name) => name !== SETTINGS),
     stamp: async () => [files.secrets, files.retired].map(stampOf).join(' '),
-    names: async () => Object.keys(await readRecords(files.secrets)).sort(),
+    names: async () =>
+      Object.keys(await readRecords(files.secrets))
+        .filter((name) => name !== CHANGES)
+        .sort(),
     referenceKey: async () => Uint8Array.from(key.bytes),
     remember: async (made) => {
       if ([...made.keys()].every(references.knows)) return

@@ -2,9 +2,12 @@ import { createHmac } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { VaultError } from './error.ts'
-import { createPrivate } from './private-file.ts'
+import { createPrivate, replacePrivate } from './private-file.ts'
 
-/** The file beside the vault that names its reference key. It shows that a vault was here. */
+/**
+ * The file beside the vault. Its first line names the reference key, its second line the vault's {@link Extent}. It shows
+ * that a vault was here, and that an older copy is not the whole vault.
+ */
 export const vaultMark = (dataFolder: string): string => join(dataFolder, 'vault.check')
 
 const markOf = (key: Uint8Array): string => createHmac('sha256', key).update('keepup vault').digest('hex')
@@ -30,9 +33,50 @@ export async function holdToMark(dataFolder: string, key: Uint8Array): Promise<v
 export function refuseOther(dataFolder: string, key: Uint8Array): void {
   const path = vaultMark(dataFolder)
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return
-  if (readFileSync(path, 'latin1').trim() === markOf(key)) return
+  if (linesOf(path)[0] === markOf(key)) return
   throw vaultMissing(dataFolder, 'its reference key belongs to another data folder')
 }
+
+/** Both numbers only grow: changes of named secrets, and references with a value. A rotation of the key changes neither. */
+export interface Extent {
+  readonly changes: number
+  readonly references: number
+}
+
+/**
+ * Throws VaultError VAULT_OLD where the vault holds fewer changes or references than its mark. The mark is read first: a
+ * change by another process in between then makes the vault larger, and not smaller.
+ */
+export async function refuseOlder(dataFolder: string, read: () => Promise<Extent>): Promise<void> {
+  const marked = markedExtent(dataFolder)
+  const held = await read()
+  if (held.changes >= marked.changes && held.references >= marked.references) return
+  const path = vaultMark(dataFolder)
+  throw new VaultError(
+    'VAULT_OLD',
+    `the vault in ${dataFolder} is an older copy: it holds ${held.changes} of ${marked.changes} changes of secrets and ` +
+      `${held.references} of ${marked.references} references; put back the newest copy of the folder "vault". Where there ` +
+      `is no newer one, delete ${path}: keepup goes on with this copy, removed secrets are back, and the references that it ` +
+      'lacks stay unresolvable',
+  )
+}
+
+/** Raises the mark to what the vault holds. Call it after the change is durable, while no other process changes the vault. */
+export async function markExtent(dataFolder: string, { changes, references }: Extent): Promise<void> {
+  const marked = markedExtent(dataFolder)
+  if (marked.changes === changes && marked.references === references) return
+  const path = vaultMark(dataFolder)
+  await replacePrivate(path, `${linesOf(path)[0]}\n${changes} ${references}\n`)
+}
+
+function markedExtent(dataFolder: string): Extent {
+  const path = vaultMark(dataFolder)
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) return { changes: 0, references: 0 }
+  const [changes = 0, references = 0] = (linesOf(path)[1] ?? '').split(' ').map(Number)
+  return { changes, references }
+}
+
+const linesOf = (path: string): string[] => readFileSync(path, 'latin1').split('\n')
 
 export const vaultMissing = (dataFolder: string, what: string): VaultError =>
   new VaultError(

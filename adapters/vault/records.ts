@@ -25,5 +25,8 @@ export async function readRecords(path: string): Promise<Records> {
   }
 }
 
+/** The record that holds the number of changes of the named secrets. No secret has this name. */
+export const CHANGES = '#changes'
+
 export const writeRecords = (path: string, records: Records): Promise<void> =>
   replacePrivate(path, `${JSON.stringify(records, null, 2)}\n`)

@@ -95,6 +95,11 @@ export function referenceFile(path: string, cipher: References, held: HeldValues
       readOn()
       return [...named]
     },
+    /** The number of references with a value. */
+    count: (): number => {
+      readOn()
+      return known.size
+    },
     knows: (reference: string): boolean => keptOf(reference) !== null,
     add: async (made: ReadonlyMap<string, string>): Promise<void> => {
       // No other process adds meanwhile.

@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs'
 import { cp, open, readdir, rename, stat } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
+import { exclusively } from '../../../adapters/files/exclusive.ts'
 import { syncFolder } from '../../../adapters/files/folders.ts'
 import type { SqliteLog } from '../../../adapters/sqlite/log/log.ts'
+import { vaultFiles } from '../../../adapters/vault/vault-files.ts'
 import { workspaceAround } from '../../../adapters/workspace/lock.ts'
 import { nearestReal } from '../../../adapters/workspace/open.ts'
 import { Problem } from '../../operations/problem.ts'
@@ -39,9 +41,16 @@ export async function backupFolder(
   await makeAsked(target)
   const [from, to] = [paths(data), paths(target)]
   await log.backup(to.halfLog)
-  for (const part of ['blobs', 'versions', 'vault', 'vaultMark'] as const) {
+  const copy = async (part: 'blobs' | 'versions' | 'vault' | 'vaultMark') => {
     if (existsSync(from[part])) await cp(from[part], to[part], { recursive: true, preserveTimestamps: true })
   }
+  await copy('blobs')
+  await copy('versions')
+  // A change between the two copies would make the copied vault an older one than its mark.
+  await exclusively(vaultFiles(data).lock, async () => {
+    await copy('vault')
+    await copy('vaultMark')
+  })
   await makeDurable(target)
   await rename(to.halfLog, to.log)
   syncFolder(target)

@@ -51,7 +51,7 @@ export async function openEmbedded(
   opened.push(() => log.close())
   try {
     if (mode === 'owner') await refuseForeignTables(log, at.tables)
-    if (!existsSync(at.vaultMark) && (await holdsEvents(log))) tell(lostVault(config.data))
+    if (!existsSync(at.vaultMark) && !existsSync(at.vault) && (await holdsEvents(log))) tell(lostVault(config.data))
     const host = await openHost(config, own, opened, mode === 'owner' ? tell : () => undefined)
     const blobs = new FileBlobs(at.blobs)
     const usage = new BlobUsage(at.blobs)

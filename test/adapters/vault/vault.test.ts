@@ -2,6 +2,7 @@ import {
   appendFileSync,
   chmodSync,
   copyFileSync,
+  cpSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -11,10 +12,13 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { rotateKey } from '../../../adapters/vault/encrypt.ts'
 import { checkVault, openVault } from '../../../adapters/vault/file-vault.ts'
 import { KeyRing } from '../../../adapters/vault/key-ring.ts'
+import { systemKeys } from '../../../adapters/vault/keys.ts'
 import { vaultMark } from '../../../adapters/vault/mark.ts'
 import { vaultFolder } from '../../../adapters/vault/vault-files.ts'
+import type { Vault } from '../../../domain/ports/index.ts'
 import { createRedactor, reference } from '../../../domain/secrets/redactor.ts'
 import { turnsDuring } from '../../support/event-loop.ts'
 import { freshFolders } from '../../support/folders.ts'
@@ -199,6 +203,60 @@ describe('the vault', () => {
     const next = await open()
     expect(await next.referenceKey()).toHaveLength(32)
     await open()
+  })
+
+  describe('an older copy that was put back', () => {
+    const copy = () => join(folders.base, 'older-vault')
+    const keep = () => cpSync(vaultFolder(folders.data), copy(), { recursive: true })
+    const putBack = () => cpSync(copy(), vaultFolder(folders.data), { recursive: true })
+    const old = { code: 'VAULT_OLD', message: expect.stringMatching(/put back the newest copy.*delete .*vault\.check/) }
+
+    it.each([
+      ['a secret was set', (vault: Vault) => vault.set('B', 'value-b')],
+      ['a secret was removed', (vault: Vault) => vault.remove('A')],
+      ['a reference was added', (vault: Vault) => vault.remember(new Map([['secret:ku_b', 'value-b']]))],
+    ])('is refused where since then %s', async (_, change) => {
+      const vault = await open()
+      await vault.set('A', 'value-a')
+      await vault.remember(new Map([['secret:ku_a', 'value-a']]))
+      keep()
+      await change(vault)
+      await checkVault(folders.data)
+      putBack()
+      for (const look of [open, () => checkVault(folders.data)]) await expect(look()).rejects.toMatchObject(old)
+      // A process that has it open refuses to change it: the change would hide that the copy is older.
+      await expect(vault.set('C', 'value-c')).rejects.toMatchObject(old)
+      rmSync(vaultMark(folders.data))
+      expect(await (await open()).get('A')).toBe('value-a')
+      await checkVault(folders.data)
+    })
+
+    it('is accepted where its mark was put back with it, and after a rotation of the key', async () => {
+      const vault = await open()
+      await vault.set('A', 'value-a')
+      await vault.remember(new Map([['secret:ku_a', 'value-a']]))
+      keep()
+      cpSync(vaultMark(folders.data), `${copy()}.check`)
+      await rotateKey(folders.data, systemKeys())
+      putBack()
+      await checkVault(folders.data)
+      await (await open()).set('B', 'value-b')
+      putBack()
+      cpSync(`${copy()}.check`, vaultMark(folders.data))
+      expect(await (await open()).names()).toEqual(['A'])
+    })
+
+    it('is told from a vault whose process died between the change and its mark', async () => {
+      const vault = await open()
+      await vault.set('A', 'value-a')
+      cpSync(vaultMark(folders.data), `${copy()}.check`)
+      await vault.set('A', 'value-b')
+      cpSync(`${copy()}.check`, vaultMark(folders.data))
+      const next = await open()
+      expect(await next.get('A')).toBe('value-b')
+      await next.set('A', 'value-c')
+      expect(await next.names()).toEqual(['A'])
+    })
   })
 
   it('does not come back in part where it is removed while it is open', async () => {
