@@ -23,6 +23,9 @@ export interface Usage {
   readonly cacheWrite: number
 }
 
+/** All input tokens, cached or not. */
+export const inputOf = ({ input, cacheRead, cacheWrite }: Usage): number => input + cacheRead + cacheWrite
+
 export const Usage = z.strictObject({
   input: z.int().nonnegative(),
   output: z.int().nonnegative(),

@@ -25,6 +25,29 @@ describe('5.11.1: a context that has grown to 80 % of its limit', () => {
     expect(first!.body.tokens.after).toBeLessThan(first!.body.tokens.before)
   })
 
+  test.each([
+    ['one token', 1],
+    ['no usage', 0],
+  ])('is compressed by the own estimate when the provider reports %s', async (_, input) => {
+    const reports = () => ({ input, output: 0, cacheRead: 0, cacheWrite: 0 })
+    const { h, runId, end, requests, of } = await long({ turns: 30, reports })
+    expect(end).toEqual({ end: 'done' })
+    expect((await of('context_compressed')).length).toBeGreaterThan(1)
+    for (const request of requests) expect(used(request).input).toBeLessThan(LIMIT)
+    // The estimate is recorded where it matters, and is not billed.
+    const answers = (await of('model_call_end')) as unknown as { body: { inputEstimate?: number } }[]
+    const estimates = answers.map(({ body }) => body.inputEstimate ?? 0)
+    expect(estimates[0]).toBe(0)
+    expect(Math.max(...estimates)).toBeGreaterThan(0.5 * LIMIT)
+    expect((await h.runtime.at(runId, null)).state.spent.input).toBe(answers.length * input)
+  })
+
+  test('is compressed by the reported usage when the request has fewer bytes a token', async () => {
+    const reports = (request: ModelRequest) => ({ ...used(request), input: Math.ceil(used(request).input / 3) })
+    const { of } = await long({ turns: 12, reports })
+    for (const { body } of await of('model_call_end')) expect(body).not.toHaveProperty('inputEstimate')
+  })
+
   test('5.11.2: keeps the task, and the calls and results of the last three turns whole', async () => {
     const { requests } = await long({ turns: 30, context: { compressionStrategy: 'truncate' } })
     for (const [n, { messages }] of requests.entries()) {

@@ -19,11 +19,20 @@ interface Options {
   readonly bytes?: number
   readonly spec?: object
   readonly context?: object
+  /** The usage that the provider reports. Default: about three bytes a token. */
+  readonly reports?: (request: ModelRequest) => ReturnType<typeof used>
   readonly summary?: () => ReturnType<typeof says> | Error
 }
 
 /** A run whose results of so many bytes fill its context, turn by turn. */
-export async function long({ turns = 16, bytes = 2_000, spec = {}, context = {}, summary }: Options = {}) {
+export async function long({
+  turns = 16,
+  bytes = 2_000,
+  spec = {},
+  context = {},
+  summary,
+  reports = used,
+}: Options = {}) {
   let asked = 0
   const h = harness(
     (request) => {
@@ -32,7 +41,7 @@ export async function long({ turns = 16, bytes = 2_000, spec = {}, context = {},
         return made instanceof Error ? made : { ...made, usage: used(request) }
       }
       asked++
-      const usage = used(request)
+      const usage = reports(request)
       return asked <= turns ? { ...calls(call('look', { n: asked }, `c${asked}`)), usage } : { ...completes(), usage }
     },
     { tools: [tool('look', {}, (args) => `result ${args.n}: ${'x'.repeat(bytes)}`)] },

@@ -158,6 +158,8 @@ export type OutcomeCommand =
       readonly paths: readonly ResolvedPaths[]
       /** The answer came from the request cache and its usage is 0; `cached` is the usage of the original answer. */
       readonly cached?: ModelOutcome['usage']
+      /** Input tokens by the runtime's own estimate; absent where the reported usage is plausible. */
+      readonly inputEstimate?: number
       /** The answer was copied from the record; its usage is 0. */
       readonly reused?: AnswerOfRecord
     }

@@ -9,6 +9,7 @@ import { followsRecord } from '../state/reuse-rules.ts'
 import { activityOf, type ModelStage } from '../state/state.ts'
 import { planCalls } from '../tasks/plan.ts'
 import { summaryAnswered, summaryFailed } from '../window/compress.ts'
+import { contextLimit } from '../window/compression.ts'
 import type { OutcomeCommand } from './commands.ts'
 import { lateAnswer } from './decide-late.ts'
 import { decideToolFact } from './decide-tools.ts'
@@ -85,7 +86,9 @@ function modelAnswered(d: DecisionBuilder, fact: Fact<'model_answered'>): void {
     return lateAnswer(d, fact)
   }
   const { content, stopReason, usage, servedBy, requestId, cut } = fact.outcome
-  const { price } = modelInfo(d.state, open.model)
+  const info = modelInfo(d.state, open.model)
+  const { price } = info
+  const { inputEstimate = 0 } = fact
   const calls = stopReason === 'refusal' ? [] : requestedCalls(content)
   const { reused } = fact
   const cutOff = cut ?? (stopReason === 'max_tokens' ? 'limit' : null)
@@ -108,6 +111,7 @@ function modelAnswered(d: DecisionBuilder, fact: Fact<'model_answered'>): void {
       calls: planned,
       ...(cut === undefined ? {} : { cut }),
       ...(fact.cached === undefined ? {} : { cached: fact.cached }),
+      ...(inputEstimate * 4 < contextLimit(d.state.spec, info) ? {} : { inputEstimate }),
       ...(reused === undefined ? {} : { reused: { ...reused.place, usage: reused.usage } }),
     },
     { actor: { kind: 'model', id: open.model } },

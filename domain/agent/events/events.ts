@@ -103,6 +103,11 @@ export const bodies = {
      * The answer came from the request cache: the usage of the original answer. `usage`, which is billed, is then 0.
      */
     cached: Usage.optional(),
+    /**
+     * Input tokens by the runtime's own estimate. Present only where the provider reports far fewer and the estimate
+     * matters for compression. The bill uses `usage`.
+     */
+    inputEstimate: count.optional(),
     /** The answer was copied from the record; no provider was asked, and `usage` is 0. */
     reused: ReusedAnswer.optional(),
   }),

@@ -1,3 +1,4 @@
+import { inputOf } from '../../calls/content.ts'
 import type { AppendRoot } from '../../log/root.ts'
 import { textOf } from '../events/content.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
@@ -82,7 +83,7 @@ export function answered(state: AgentState, event: EventOf<'model_call_end'>, ap
   const next: AgentState = {
     ...state,
     spent: spend(state.spent, event.body),
-    context: { tokens: usage.input + usage.cacheRead + usage.cacheWrite + usage.output, bytes: 0 },
+    context: { tokens: Math.max(inputOf(usage), event.body.inputEstimate ?? 0) + usage.output, bytes: 0 },
     compression: unpinned(state.compression),
     messages: joinsMessages(event.body) ? append(state.messages, event.bodyHash) : state.messages,
     modelFailures: 0,

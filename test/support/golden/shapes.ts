@@ -31,7 +31,7 @@ export const GAINED: Readonly<Record<string, readonly string[]>> = {
   'approval_voided@1': ['tool.definitionHash'],
   'child_delegated@1': ['backend.tools'],
   'external_started@1': ['tools'],
-  'model_call_end@1': ['calls.[].permission'],
+  'model_call_end@1': ['calls.[].permission', 'inputEstimate'],
   'process_start@1': ['confinement'],
   'tool_call_start@1': ['permission'],
 }

@@ -14,6 +14,7 @@ import { modelTime } from '../../rules/recovery.ts'
 import { RETRY_AFTER_CAP_MS } from '../../rules/retry.ts'
 import { type AgentState, activityOf } from '../../state/state.ts'
 import { argumentsHash } from '../../tasks/plan.ts'
+import { ownEstimate } from '../../window/own-estimate.ts'
 import { assemblerFor, assemblerOf, requestInputs } from '../../window/request.ts'
 import { endOfFailure } from '../model-health.ts'
 import { redactOutcome, thenRefreshed } from '../redact.ts'
@@ -68,10 +69,12 @@ export async function performModel(
     const outcome = ended.value
     const paths = await resolvedPaths(env, state, outcome)
     const answered = { kind: 'model_answered', turn, attempt, durationMs: ended.durationMs, paths } as const
-    if (stored !== null) return { ...answered, outcome: { ...outcome, usage: NO_USAGE }, cached: outcome.usage }
+    const inputEstimate = ownEstimate(request, outcome.usage)
+    const estimated = { ...answered, ...(inputEstimate === null ? {} : { inputEstimate }) }
+    if (stored !== null) return { ...estimated, outcome: { ...outcome, usage: NO_USAGE }, cached: outcome.usage }
     end?.('answer')
     if (key !== null) await keepAnswer(ports, agentId, key, outcome)
-    return { ...answered, outcome }
+    return { ...estimated, outcome }
   }
   const timedOut = ended.end === 'hung' || ended.timedOut
   const error = timedOut

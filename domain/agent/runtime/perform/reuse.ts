@@ -118,7 +118,7 @@ export class ReusedOutcomes {
       const error = { code, message, transient: outcome.next === 'again' }
       return { kind: 'model_failed', turn, attempt, error, reused: { place, next: outcome.next } }
     }
-    const { content, stopReason, servedBy, requestId, cut, usage, cached, reused } = outcome.event.body
+    const { content, stopReason, servedBy, requestId, cut, usage, cached, reused, inputEstimate } = outcome.event.body
     const text = textOf(content)
     if (text !== '') this.ports.feed.publish({ runId, agentId, turn, kind: 'text', text })
     const named = { ...(requestId === undefined ? {} : { requestId }), ...(cut === undefined ? {} : { cut }) }
@@ -126,6 +126,7 @@ export class ReusedOutcomes {
     return {
       ...{ kind: 'model_answered', turn, attempt, durationMs: 0, outcome: answer },
       paths: await resolvedPaths(this.env, state, answer),
+      ...(inputEstimate === undefined ? {} : { inputEstimate }),
       reused: {
         place,
         usage: reused?.usage ?? cached ?? usage,
