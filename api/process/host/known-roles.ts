@@ -16,12 +16,17 @@ export const namesFor = ({ mcp }: Pick<Config, 'mcp'>, tools: readonly Tool[] = 
   servers: Object.keys(mcp),
 })
 
-/** The built-in roles and those of the folder, which is read at each call: a changed file counts from the next run on. */
+/**
+ * The roles of the folder, and the built-in roles whose names the folder does not use. Each call reads the folder, so a
+ * changed file counts from the next run on.
+ */
 export async function knownRoles(config: Config, tools: readonly Tool[]): Promise<KnownRoles> {
   const { roles, faults } = await readRoles(rolesFolder(config), namesFor(config, tools))
-  const builtIn = Object.entries(ROLES).map(([name, definition]) => ({
-    ...{ name, file: null, definition, model: null, wallClockMs: null },
-  }))
+  const builtIn = Object.entries(ROLES)
+    .filter(([name]) => !roles.has(name))
+    .map(([name, definition]) => ({
+      ...{ name, file: null, definition, model: null, wallClockMs: null },
+    }))
   const own = [...roles.values()].map(({ file, role }) => ({
     name: role.name,
     file,

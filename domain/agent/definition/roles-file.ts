@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { echo } from '../../log/issues.ts'
 import { Milliseconds } from '../../log/time-span.ts'
-import { GATE_MS, GATES, ROLES } from './roles.ts'
+import { GATE_MS, GATES } from './roles.ts'
 import { Limits, RoleDefinition } from './spec.ts'
 
 // A user's role as its file describes it (seed 000 section 7). Members of the seed's RoleDefinition keep their names;
@@ -79,7 +79,6 @@ export function roleFaults(role: RoleFile, known: KnownNames): RoleFault[] {
   const phases = role.phases.map(({ name }) => name)
   const faults: RoleFault[] = []
   const fault = (path: string, message: string) => faults.push({ path, message })
-  if (Object.hasOwn(ROLES, role.name)) fault('name', `"${role.name}" is a built-in role; choose another name`)
   for (const [index, { name, allowedTools }] of role.phases.entries()) {
     if (phases.indexOf(name) < index) fault(`phases.${index}.name`, `an earlier phase is called "${echo(name)}" too`)
     for (const [at, tool] of allowedTools.entries())

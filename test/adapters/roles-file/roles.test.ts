@@ -54,7 +54,6 @@ describe('a file that cannot be used is refused by its name and key', () => {
   test.each<[object, string]>([
     [{ name: undefined }, 'name: is missing'],
     [{ name: 'Release Manager' }, 'name: expected a small letter'],
-    [{ name: 'coder' }, 'name: "coder" is a built-in role'],
     [{ profile: '' }, 'profile: may not be empty'],
     [{ prompt: 'x'.repeat(40_000) }, 'prompt: '],
     [{ tools: ['*'] }, 'the file: unknown key "tools"'],
