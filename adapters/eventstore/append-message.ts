@@ -5,22 +5,22 @@ import streamsPb, { type BatchAppendReq, type BatchAppendResp } from '@eventstor
 
 export type BinaryEvent = EventData & { data: Uint8Array; metadata: Uint8Array }
 
-/** The server's answer to a batch that is in its stream. */
+/** The server's answer to an append that succeeded. */
 export interface Appended {
-  /** Of the batch's last event. */
+  /** The revision of the batch's last event. */
   readonly revision: bigint
-  /** None: the event is hidden by the stream's metadata. */
+  /** Absent: the stream's metadata hides the event. */
   readonly position: { readonly commit: bigint; readonly prepare: bigint } | undefined
 }
 
 const utf8 = new TextEncoder()
 
-/** Two halves, each as a decimal number. */
+/** A UUID as two 64-bit halves in decimal. */
 export type CorrelationId = readonly [most: string, least: string]
 
 /**
- * The request to append `events` after revision `expected` (-1: none) of the stream `name`. It bears no deadline: the
- * server's own limit for a write holds, and the clocks of both need not agree.
+ * The request to append `events` after revision `expected` (-1: none) of the stream `name`. It has no deadline: the
+ * server's own limit for writes applies, and the two clocks need not agree.
  */
 export function requestOf(
   id: CorrelationId,
@@ -66,11 +66,11 @@ function proposed(event: BinaryEvent) {
   return message
 }
 
-/** Which request is answered: the lesser half of its id. */
+/** The request that an answer belongs to: the lower half of its id. */
 export const answeredBy = (answer: BatchAppendResp): string =>
   answer.getCorrelationId()?.getStructured()?.getLeastSignificantBits() ?? ''
 
-/** Throws the client's errors, as the server refused the batch. */
+/** The result of an append. Throws the client's error if the server refused the batch. */
 export function appendedBy(answer: BatchAppendResp, name: string): Appended {
   const error = answer.getError()
   if (error) throw unpackToCommandError(error, name)

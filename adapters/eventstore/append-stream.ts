@@ -8,9 +8,10 @@ import { innerOf } from './client-internals.ts'
 import { asCommandError } from './errors.ts'
 
 /**
- * The appends of one client, over the server's streaming call. Not `appendToStream`: the client keeps what is under way in
- * a table of the module, so that the end of one client's stream rejects the appends of all, and their late answers throw
- * outside of any call; it gives the server a deadline by its own clock; and it serializes each event twice.
+ * The appends of one client, over the server's streaming call. The client's `appendToStream` is not used for three
+ * reasons. It keeps pending appends in one table of the module, so the end of one client's stream rejects the appends
+ * of all clients, and their late answers throw outside of any call. It gives the server a deadline by the client's
+ * clock. It serializes each event twice.
  */
 export class AppendStream {
   readonly #client: EventStoreDBClient
@@ -20,7 +21,7 @@ export class AppendStream {
     this.#client = client
   }
 
-  /** The streaming call for the next appends. Rejects with the client's errors; there is no time limit. */
+  /** The streaming call for the next appends. Rejects with the client's errors. Has no time limit. */
   call(): Promise<Call> {
     this.#call ??= this.#open()
     return this.#call
@@ -57,7 +58,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-/** One streaming call. Each of its appends is answered over the same call, or fails with it. */
+/** One streaming call. It answers each of its appends, or rejects all open ones when it fails. */
 export class Call {
   readonly #duplex: Duplex
   readonly #waiting = new Map<string, Waiting>()
@@ -78,8 +79,9 @@ export class Call {
   }
 
   /**
-   * Appends `events` after revision `expected` (-1: none) of the stream `name`, in call order. Rejects with the client's
-   * errors; there is no time limit. How much waits in the stream is bounded before, so it is not asked whether it is full.
+   * Appends `events` after revision `expected` (-1: none) of the stream `name`, in call order. Rejects with the
+   * client's errors. Has no time limit. The return value of `write` is ignored, because the caller bounds the number of
+   * appends in flight.
    */
   send(name: string, expected: number, events: readonly BinaryEvent[]): Promise<Appended> {
     if (this.#over) return Promise.reject(this.#over)
@@ -93,7 +95,7 @@ export class Call {
     })
   }
 
-  /** Settles the request of an answer. An answer without a waiting request belongs to a request that was sent again. */
+  /** Settles the request of an answer. An answer without a waiting request belongs to a request that was resent. */
   #answered(answer: BatchAppendResp): void {
     const id = answeredBy(answer)
     const waiting = this.#waiting.get(id)

@@ -11,18 +11,24 @@ import { patiently } from './patience.ts'
 import type { Place } from './place.ts'
 import type { StreamReader } from './read.ts'
 
-/** The server's limit, over the data of an append; metadata and types do not count there. */
+/** The server's limit for the data of an append, in bytes. Metadata and types do not count. */
 const MAX_DATA = 1024 * 1024
-/** Ours, over all of it: a message of more than 16 MiB would fail all appends of its stream. */
+/**
+ * keepup's limit for an append, in bytes with metadata. A message of more than 16 MiB would fail all appends of its
+ * stream.
+ */
 const MAX_ALL = 2 * 1024 * 1024
 
-/** Appends batches that were checked for their shape. */
+/** Appends batches whose shape was already checked. */
 export class Appender {
-  /** Called before the first append over a streaming call; an append rejects as it does. Absent: appends make the log. */
+  /**
+   * Called before the first append over a streaming call. The append rejects with its error. Absent while the log is
+   * created.
+   */
   mustHold?: (call: object) => Promise<void>
   readonly #place: Place
   readonly #reader: StreamReader
-  /** Of each stream the end of the last append that is under way: why nothing is known of it, if so. */
+  /** Per stream, the end of the last append in flight: the error if its outcome is unknown, else null. */
   readonly #pending = new Map<string, Promise<LogError | null>>()
 
   constructor(place: Place, reader: StreamReader) {
@@ -31,9 +37,10 @@ export class Appender {
   }
 
   /**
-   * Resolves with the position of the batch's last event. Takes its place in the order of appends synchronously. One at a
-   * time for each stream: where the one before loses its place to another process, this one would land on that one's. Where
-   * nothing is known of the one before, nothing is of this one. Sends again for `limitMs` at most.
+   * Appends a batch and resolves with the position of its last event. Takes its place in the append order
+   * synchronously. Sends one append per stream at a time: if another process takes the revision of the previous append,
+   * this append could land after that process's event. If the outcome of the previous append is unknown, this append
+   * rejects with the same error. Resends for at most `limitMs`.
    */
   append(
     stream: string,
@@ -56,7 +63,7 @@ export class Appender {
     return sent
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no append is in flight. */
   async drained(): Promise<void> {
     await Promise.all(this.#pending.values())
   }
@@ -67,19 +74,19 @@ export class Appender {
     return this.#deliver(stream, expected, batch, events, until)
   }
 
-  /** Reads the revisions of the batch, where they are not known yet or the batch does not fit them. */
+  /** Reads the stream at the batch's first revision and checks the batch against it. */
   async #check(stream: string, expected: number, batch: readonly SealedEvent[]): Promise<void> {
     const found = await this.#reader.some(stream, Math.max(expected, 0), 2)
     const previous = expected < 0 ? null : found[0]
     const taken = found[expected < 0 ? 0 : 1]
-    // Where the place is taken, the server compares ids: the batch is a resend or a conflict.
+    // If the revision is taken, the server would compare ids: the batch is a resend or a conflict.
     if (previous === undefined || (taken && taken.id !== batch[0]!.id))
       throw new ConflictError(stream, expected, (await this.#reader.last(stream))?.header.revision ?? -1)
     if (taken) checkChain(previous?.hash ?? GENESIS, batch)
     else checkNext(previous && tipOf(previous), batch)
   }
 
-  /** Sends the very same batch until it is known what became of it. */
+  /** Resends the same batch until its outcome is known. */
   #deliver(
     stream: string,
     expected: number,
@@ -112,8 +119,8 @@ export class Appender {
   }
 
   /**
-   * "Wrong revision" may name an event that waits for its quorum and may vanish. It is believed when the leader shows
-   * events up to the one that was named; else the same batch is to be sent again.
+   * "Wrong revision" may refer to an event that waits for its quorum and may vanish. Reports a conflict only if the
+   * leader shows events up to the reported revision. Otherwise the caller resends the same batch.
    */
   async #judge(stream: string, expected: number, error: WrongExpectedVersionError): Promise<void> {
     const head = (await this.#reader.last(stream))?.header.revision ?? -1
@@ -124,7 +131,7 @@ export class Appender {
 
 const inDoubt = (error: unknown) => (error instanceof LogError && error.code === 'LOG_UNAVAILABLE' ? error : null)
 
-// An append that was begun is answered also while the log is being closed.
+// Never aborts: `close` waits for the answers of appends that have begun.
 const NEVER = new AbortController().signal
 
 function fits(tip: Tip | null, batch: readonly SealedEvent[]): boolean {
@@ -150,7 +157,10 @@ function checkSize(stream: string, events: readonly BinaryEvent[]): void {
   if (all > MAX_ALL) throw tooLarge(stream, `${all} bytes with headers, more than ${MAX_ALL}`)
 }
 
-/** A success that left no visible event where it was to stand means that an operator deleted or truncated the stream. */
+/**
+ * The position of an append. A success without a visible event at the expected revision means that an operator deleted
+ * or truncated the stream.
+ */
 function checkResult(stream: string, revision: number, { revision: written, position }: Appended): number {
   if (written !== BigInt(revision)) throw hidden(stream, `its event ${revision} was written as ${written}`)
   if (!position) throw hidden(stream, `its event ${revision} is hidden`)

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type { EventStoreDBClient } from '@eventstore/db-client'
 
-/** Members of the client that its types do not show. */
+/** Members of the client that its types omit. */
 export interface Inner {
   readonly capabilities: Promise<{ serverVersion: string }>
   supports(method: { path: string }): Promise<boolean>
@@ -19,8 +19,8 @@ export interface Inner {
 export const innerOf = (client: EventStoreDBClient) => client as unknown as Inner
 
 /**
- * The same client without what ends a process: it does not wait for its own handling of a lost connection, which fails
- * where the search for the next node fails.
+ * Ignores failures of the client's handling of a lost connection, which fails if the discovery of the next node fails.
+ * The unhandled rejection would end the process.
  */
 export function patched(client: EventStoreDBClient): EventStoreDBClient {
   const inner = innerOf(client)

@@ -6,7 +6,7 @@ import { type Address, connectionString } from './connection-string.ts'
 import { within } from './deadline.ts'
 import { isAnswer, needsNewClient, Replaced } from './errors.ts'
 
-/** How long the end of a replaced client is waited for, in ms. */
+/** The time limit for the disposal of a replaced client, in ms. */
 const DISPOSE_WITHIN = 2_000
 const CLOSE_WITHIN = 500
 
@@ -18,12 +18,12 @@ export interface Held {
 }
 
 /**
- * A client that can be replaced by a new one: the only cure where a node hangs, or where a discovery has failed once.
- * Its appends in flight are rejected; the callers send it again, identically.
+ * A client that can be replaced. Replacement is the only remedy if a node hangs or a discovery has failed once. It
+ * rejects the appends in flight; their callers resend them unchanged.
  */
 export class ReplaceableClient {
   readonly #address: Address
-  /** After so long a time of failures a new client is tried, which may find another node, in ms. */
+  /** The time of continuous failures after which a new client is tried, which may find another node. In ms. */
   readonly #failingFor: number
   #held: Held | null = null
   #retired: Promise<void> = Promise.resolve()
@@ -34,7 +34,7 @@ export class ReplaceableClient {
     this.#failingFor = failingFor
   }
 
-  /** The client to use now. Waits while the one before is being ended. */
+  /** The current client. Waits until the previous client was disposed of. */
   async take(): Promise<Held> {
     await this.#retired
     this.#held ??= hold(newClient(this.#address))
@@ -46,7 +46,7 @@ export class ReplaceableClient {
     this.#failingSince = null
   }
 
-  /** A call with this client failed: decides whether a new one is needed. */
+  /** Records that a call with this client failed, and replaces the client if necessary. */
   failed(held: Held, error: unknown): void {
     if (held !== this.#held) return
     if (isAnswer(error)) return this.worked()
@@ -61,7 +61,7 @@ export class ReplaceableClient {
     this.#retired = retire(held.client)
   }
 
-  /** Ends the client. */
+  /** Disposes of the client. */
   async close(): Promise<void> {
     if (this.#held) this.#replace(this.#held)
     await this.#retired
@@ -76,7 +76,7 @@ const hold = (client: EventStoreDBClient): Held => ({
 
 async function retire(client: EventStoreDBClient): Promise<void> {
   await atMost(DISPOSE_WITHIN, client.dispose())
-  // Else it would wake up when a node that hangs goes on.
+  // An open channel would reconnect when a hanging node recovers.
   await atMost(
     CLOSE_WITHIN,
     innerOf(client)
@@ -85,10 +85,10 @@ async function retire(client: EventStoreDBClient): Promise<void> {
   )
 }
 
-/** Waits for the end of work, whatever it comes to, but not for longer than `ms`. */
+/** Waits for the end of work, successful or not, for at most `ms`. */
 const atMost = (ms: number, work: Promise<unknown>) => within(ms, 'the end of a client', work).catch(() => undefined)
 
-/** So many clients in a row have settings of their own. */
+/** The number of consecutive clients whose settings differ. */
 const DIFFERENT = 1_000
 let made = 0
 

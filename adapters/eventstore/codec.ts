@@ -7,29 +7,29 @@ import { eventId, sentHeader } from '../../domain/log/seal.ts'
 import type { BinaryEvent } from './append-message.ts'
 import { tombstoned } from './errors.ts'
 
-// Storage format: the body's bytes are the event's data, as binary; hash and canonical header are its metadata.
+// Storage format: the event's data are the body's bytes, in binary. Its metadata are the hash and the canonical header.
 
 const EMPTY = new Uint8Array()
 const utf8 = new TextEncoder()
 
-/** A sealed event as the client takes it. */
+/** A sealed event in the client's form. */
 export function encode(event: SealedEvent): BinaryEvent {
   return {
     id: event.id,
     type: event.header.type,
     contentType: 'application/octet-stream',
-    // Anything but a plain Uint8Array would be written as JSON of its members.
+    // The client would write anything but a plain Uint8Array as JSON of its members.
     data: event.body ? new Uint8Array(event.body.buffer, event.body.byteOffset, event.body.byteLength) : EMPTY,
     metadata: utf8.encode(`{"hash":"${event.hash}","header":${sentHeader(event)}}`),
   }
 }
 
-/** The name on the server of a stream, or the stream of such a name. */
+/** The server's name of a stream. */
 export const nameOf = (namespace: string, stream: string) => `${namespace}.${stream}`
 
 /**
- * An event of our namespace as it was sealed. Throws `LOG_FOREIGN` for what this program did not write there, `LOG_NEWER` for
- * what a newer one did, `LOG_CORRUPT` where it does not stand where it was sealed for.
+ * The sealed event of a stored event of this namespace. Throws `LOG_FOREIGN` if keepup did not write it there,
+ * `LOG_NEWER` if a newer version wrote it, and `LOG_CORRUPT` if it is altered or not at its sealed place.
  */
 export function decode(namespace: string, event: AllStreamRecordedEvent): RecordedEvent {
   const { header, hash } = metadataOf(event)
@@ -56,7 +56,7 @@ export function decode(namespace: string, event: AllStreamRecordedEvent): Record
   return { header, body: body.place === 'blob' ? null : data, hash, id: event.id, position: positionOf(event) }
 }
 
-/** An event of one of our streams that {@link decode} has refused. */
+/** The damage record of an event of keepup's streams that {@link decode} refused. */
 export function damageOf(
   event: AllStreamRecordedEvent,
   stream: string,
@@ -67,7 +67,7 @@ export function damageOf(
   const code = isTombstone ? 'TOMBSTONED' : (codes[error.code as keyof typeof codes] ?? 'ALTERED')
   return {
     stream,
-    // The server numbers a tombstone with the greatest 64-bit number.
+    // The server gives a tombstone the greatest 64-bit number as its revision.
     revision: isTombstone || event.revision > MOST ? null : Number(event.revision),
     position: Number(event.position.commit),
     id: event.id,
@@ -81,15 +81,15 @@ export function damageOf(
 const TOMBSTONE = '$streamDeleted'
 const MOST = BigInt(Number.MAX_SAFE_INTEGER)
 
-/** The hash that an event bears, without looking further; null where it is not one of ours. */
+/** The hash in an event's metadata, unchecked; null if there is none. */
 export function hashOf(event: AllStreamRecordedEvent): string | null {
   const { hash } = (event.metadata ?? {}) as { hash?: unknown }
   return typeof hash === 'string' ? hash : null
 }
 
 /**
- * Where the event stands in the whole log. Positions of this log format are byte offsets and their two halves are equal;
- * as a number they are exact below 2^53. Throws `LOG_FOREIGN` where that does not hold.
+ * The event's position in the whole log. In this log format, positions are byte offsets with equal halves, and exact as
+ * numbers below 2^53. Throws `LOG_FOREIGN` for a position of another form.
  */
 export function positionOf({ position, streamId }: Pick<AllStreamRecordedEvent, 'position' | 'streamId'>): number {
   const { commit, prepare } = position
@@ -127,11 +127,11 @@ function metadataOf(event: AllStreamRecordedEvent): { header: Header; hash: stri
 
 const placeOf = ({ revision, streamId }: AllStreamRecordedEvent) => `event ${revision} of ${shown(streamId)}`
 
-/** A foreign name, shortened to one line of a message. */
+/** A foreign name, shortened and without control characters, for messages. */
 export const shown = (name: string) => name.slice(0, 100).replace(CONTROL, '·')
 const CONTROL = /[\p{C}\p{Zl}\p{Zp}]/gu
 
-/** Tables have indexes of these; keepup's own are short. */
+/** Whether a header has a name that is too long for the indexes of the tables. keepup's own names are short. */
 export const isLong = ({ stream, type, runId = '', agentId = '', toolCallId = '' }: Header) =>
   [stream, type, runId, agentId, toolCallId].some(({ length }) => length > 256)
 

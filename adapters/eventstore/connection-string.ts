@@ -3,14 +3,14 @@ import { LogError } from '../../domain/log/errors.ts'
 
 /** The parsed parts of a connection string. */
 export interface Address {
-  /** The string for the client, with our defaults, but for the interval of keep-alive. */
+  /** The client's connection string with keepup's defaults, without the keep-alive interval. */
   readonly text: string
-  /** How long a silent connection is left alone before it is asked for a sign of life, in ms. */
+  /** The silence of a connection before the client sends a keep-alive ping, in ms. */
   readonly keepAliveMs: number
-  /** Hosts and ports, without credentials: for messages. */
+  /** Hosts and ports without credentials, for messages. */
   readonly servers: string
   readonly tls: boolean
-  /** The path of the file with the authority of the servers' certificates. Null: the system's authorities. */
+  /** The path of a file with the certificate authority of the servers. Null: the system's authorities. */
   readonly caFile: string | null
   readonly endpoints: readonly { readonly host: string; readonly port: number }[]
 }
@@ -25,12 +25,12 @@ const NUMBERS = lower([
 ])
 const TEXTS = lower(['tls', 'tlsCAFile', 'userCertFile', 'userKeyFile', 'connectionName', 'keepAliveInterval'])
 
-/** The client warns of less, in the log of the process. */
+/** The client logs a warning for a shorter interval. */
 const KEEP_ALIVE = 10_000
 
 /**
- * The string for the `n`th client of the process. Channels of equal settings to one server share a connection, also one
- * that hangs; so each client's differ, in a millisecond of the keep-alive.
+ * The connection string of the `n`th client of the process. Channels to one server with equal settings share a
+ * connection, even one that hangs. Each client's keep-alive interval therefore differs by a millisecond.
  */
 export function connectionString({ text, keepAliveMs }: Address, n: number): string {
   return `${text}${/[?&]$/.test(text) ? '' : '&'}keepaliveinterval=${keepAliveMs + n}`
@@ -39,8 +39,8 @@ export function connectionString({ text, keepAliveMs }: Address, n: number): str
 const refused = (why: string) => new LogError('LOG_REFUSED', `the event store's connection string ${why}`)
 
 /**
- * Checks a connection string by our own rules, because the client prints the whole of it, with the password, when it does
- * not like something, and takes some settings silently. Throws `LOG_REFUSED`; no message repeats a password.
+ * Parses and checks a connection string. The client would print the whole string, with the password, when it rejects
+ * something, and would accept some settings silently. Throws `LOG_REFUSED`, without the password in the message.
  */
 export function parseAddress(text: string): Address {
   const m = /^esdb(\+discover)?:\/\/(?:([^@/?]*)@)?([^@/?]+)\/?(?:\?(.*))?$/.exec(text.trim())
@@ -52,14 +52,14 @@ export function parseAddress(text: string): Address {
   if (credentials !== undefined && !tls)
     throw refused('has a user and tls=false, where the client would silently not send it; remove one of the two')
   const endpoints = hosts.split(',').map(endpoint)
-  // The client makes no TLS to where only an address names the server.
+  // The client cannot use TLS with a server whose name is an IP address.
   const digits = tls ? endpoints.find(({ host }) => isIP(host) !== 0) : undefined
   if (digits !== undefined)
     throw refused(
       `names ${digits.host}, where TLS needs a name; put its host name, or add tls=false if it speaks no TLS`,
     )
   const cluster = discover !== undefined || endpoints.length > 1
-  // A node that hangs must not use up the whole time limit of a call when the client looks for the leader.
+  // When the client looks for the leader, a node that hangs must not use up the time limit of a call.
   if (cluster && !options.has('gossiptimeout')) options.set('gossiptimeout', '2')
   const keepAliveMs = Number(options.get('keepaliveinterval') ?? KEEP_ALIVE)
   if (!Number.isSafeInteger(keepAliveMs) || keepAliveMs < KEEP_ALIVE)

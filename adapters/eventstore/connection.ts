@@ -16,7 +16,7 @@ interface Sending {
 }
 
 /**
- * The connections of this process to one event store. One client serves all appends. Another one reads, because a read may
+ * The connections of this process to one event store. One client makes all appends, another one all reads: a read may
  * move its client to another node, which would end the stream of appends.
  */
 export class Connection {
@@ -32,9 +32,9 @@ export class Connection {
   }
 
   /**
-   * Appends once after revision `expected` (-1: none). `name`: with the namespace. `mustHold`: called with the streaming
-   * call before the append goes over it. Rejects as `mustHold` does, with the client's errors, with `Overdue` after `ms`, or
-   * with `Unsent` where the turn of the append did not come for `patienceMs`.
+   * Appends once after revision `expected` (-1: none). `name` includes the namespace. `mustHold` gets the streaming
+   * call before the append uses it. Rejects with the error of `mustHold`, with the client's errors, with `Overdue`
+   * after `ms`, or with `Unsent` if the append waits longer than `patienceMs` for its turn.
    */
   async append(
     name: string,
@@ -55,7 +55,7 @@ export class Connection {
     }
   }
 
-  /** Asks the server what it can. Rejects as {@link append} does. */
+  /** Whether the server supports appends in batches. Rejects like {@link append}. */
   async appendsInBatches(ms: number): Promise<boolean> {
     const held = await this.#writer.take()
     return this.#tried(held, within(ms, 'the first call', innerOf(held.client).supports(BATCH_APPEND)))
@@ -70,7 +70,7 @@ export class Connection {
     }
   }
 
-  /** The version that the server tells of itself. Rejects as {@link append} does. */
+  /** The version that the server reports. Rejects like {@link append}. */
   async serverVersion(ms: number): Promise<string> {
     const held = await this.#writer.take()
     const { capabilities } = innerOf(held.client)
@@ -102,7 +102,7 @@ export class Connection {
 
 const shared = new Map<string, { readonly connection: Connection; users: number }>()
 
-/** The process's connection to these servers; {@link disconnect} must follow. */
+/** The process's connection to these servers. Call {@link disconnect} afterwards. */
 export function connect(address: Address, failingFor: number): Connection {
   const held = shared.get(address.text) ?? { connection: new Connection(address, failingFor), users: 0 }
   shared.set(address.text, held)

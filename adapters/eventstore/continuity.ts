@@ -5,16 +5,16 @@ import type { Known } from './seen-events.ts'
 interface Parts {
   readonly cursors: Cursors
   readonly known: Known
-  /** The owner's own check of the log. Rejects where the log takes no append. */
+  /** The owner's own check of the log. Rejects if the log must not be appended to. */
   readonly onDoubt?: (() => Promise<void>) | undefined
 }
 
-// An append that was begun is answered also while the log is being closed.
+// Never aborts: `close` waits for the answers of appends that have begun.
 const NEVER = new AbortController().signal
 
 /**
- * Keeps appends away from an older state of the log. A server takes another state only while no connection stands, so each
- * new stream of appends is checked once, before its first append.
+ * Prevents appends to an older state of the log. A server can be restored only while no connection is open, so each new
+ * stream of appends is checked once, before its first append.
  */
 export class Continuity {
   readonly #parts: Parts
@@ -25,7 +25,7 @@ export class Continuity {
     this.#parts = parts
   }
 
-  /** Resolves where appends may go over `stream`. Rejects with `LOG_SHORTENED`, or with what keeps the log from being checked. */
+  /** Resolves if appends may use `stream`. Rejects with `LOG_SHORTENED`, or with the error that prevents the check. */
   async mustHold(stream: object): Promise<void> {
     if (stream === this.#checked) return
     if (this.#checking?.stream !== stream) this.#checking = { stream, done: this.#check(stream) }

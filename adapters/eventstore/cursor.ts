@@ -26,10 +26,13 @@ export const isMismatch = (error: unknown): boolean => error instanceof LogError
 const readAll = (options: ReadAllOptions) => (client: EventStoreDBClient) =>
   client.readAll({ requiresLeader: true, ...options }) as StreamingRead<AllStreamResolvedEvent>
 
-/** Semaphore in the whole log. A cursor names one of our own events: log, position with both halves, and the hash there. */
+/**
+ * Reads the whole log by position. A cursor identifies one of keepup's events: the log, the position with both halves,
+ * and the event's hash.
+ */
 export class Cursors {
   readonly #place: Place
-  /** The log's identity. */
+  /** The log's first event, which contains its identity. */
   readonly first: RecordedEvent
   readonly logId: string
 
@@ -44,8 +47,8 @@ export class Cursors {
   }
 
   /**
-   * The last event of our namespace in the whole log, by a search backwards. Returns the log's first event where the server
-   * searches too many events of other programs to answer in time; a search forwards from there reports its progress.
+   * The last event of this namespace, found by a backward search. If the server has to search too many events of other
+   * programs for the time limit, returns the log's first event. A forward search from there reports its progress.
    */
   last(): Promise<RecordedEvent> {
     const { connection, namespace, limits, closed } = this.#place
@@ -78,8 +81,8 @@ export class Cursors {
   }
 
   /**
-   * Makes sure that the log still holds what a cursor names; null: that it is still this log. Rejects with
-   * `CURSOR_MISMATCH`, or with what one try of a read rejects with.
+   * Checks that the log still contains the event of a cursor, or, for null, that the log is still the same. Rejects
+   * with `CURSOR_MISMATCH`, or with the errors of one read attempt.
    */
   async check(cursor: Cursor | null, signal: AbortSignal): Promise<void> {
     if (cursor === null) return await this.#checkIdentity(signal)
@@ -91,8 +94,8 @@ export class Cursors {
   }
 
   /**
-   * Compares the log with the last event that this process has seen, and notes in `known` where the log lacks that event.
-   * Rejects with `LOG_REPLACED` where another log has taken the place of this one, or with what one try of a read rejects with.
+   * Checks that the log contains the last event that this process has seen. If not, notes the loss in `known`. Rejects
+   * with `LOG_REPLACED` if another log has replaced this one, or with the errors of one read attempt.
    */
   async checkKnown(signal: AbortSignal): Promise<void> {
     const { known } = this.#place
@@ -107,7 +110,7 @@ export class Cursors {
     }
   }
 
-  /** {@link checkKnown}, tried again while the server does not answer. */
+  /** {@link checkKnown} with retries while the server does not answer. */
   stillKnown(): Promise<void> {
     const { connection, namespace, limits, closed } = this.#place
     const patience = { limits, servers: connection.address.servers, signal: closed }
@@ -118,29 +121,31 @@ export class Cursors {
     if ((await this.#hashAt(this.first.position, signal)) !== this.first.hash) throw this.#replaced()
   }
 
-  /** Where to look on for what comes after one of our events, which the log is known to hold. */
+  /** The position to continue from after an event that the log contains. Skips the part that was already searched. */
   async start(spot: Spot, signal: AbortSignal): Promise<number> {
     const looked = this.#place.known.beyond(spot)
     return looked && (await this.#eventAt(looked.position, signal))?.id === looked.id ? looked.position : spot.position
   }
 
-  /** Keeps how far a feed has looked after our event `spot`, if that can be told again later. */
+  /**
+   * Remembers how far a feed has searched after the event `spot`, if an event at that position can confirm it later.
+   */
   async learn({ position: after, hash }: Spot, feed: Feed, signal: AbortSignal): Promise<void> {
     const { known } = this.#place
     const position = feed.checkpoint
     if (position === null || position <= (known.beyond({ position: after, hash })?.position ?? after)) return
     const event = await this.#eventAt(position, signal).catch(() => null)
-    // Else it may be the event of another state of the log.
+    // If the feed broke, the event may be from another state of the log.
     if (event && !feed.broken) known.look({ after, position, id: event.id })
   }
 
-  /** The hash of our event at a position; null where none of ours begins there. */
+  /** The hash of keepup's event at a position; null if none begins there. */
   async #hashAt(position: number, signal: AbortSignal): Promise<string | null> {
     const event = await this.#eventAt(position, signal)
     return event?.streamId.startsWith(`${this.#place.namespace}.`) ? hashOf(event) : null
   }
 
-  /** Whosever event begins at a position; null where none does. */
+  /** The event of any program that begins at a position; null if none does. */
   async #eventAt(position: number, signal: AbortSignal): Promise<AllStreamRecordedEvent | null> {
     const { connection, limits } = this.#place
     const at = { commit: BigInt(position), prepare: BigInt(position) }
@@ -148,7 +153,8 @@ export class Cursors {
       const [found] = await connection.read(readAll({ fromPosition: at, maxCount: 1 }), limits.callMs, signal)
       return found?.event?.position.commit === at.commit ? found.event : null
     } catch (error) {
-      // A place where no event begins is answered like a fault of the server: ask for one where an event does.
+      // The server answers a position without an event like an internal fault. A read at the first event distinguishes
+      // the two.
       if (!isUnexpectedResult(error) || position === this.first.position) throw error
       await this.#checkIdentity(signal)
       return null

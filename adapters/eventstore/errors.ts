@@ -1,7 +1,7 @@
 import { convertToCommandError, ErrorType, isCommandError } from '@eventstore/db-client'
 import { LogError } from '../../domain/log/errors.ts'
 
-/** Our own time limit has passed; the server may still do what it was asked. */
+/** keepup's own time limit has passed. The server may still perform the request. */
 export class Overdue extends Error {
   constructor(what: string, ms: number) {
     super(`no answer to ${what} within ${ms} ms`)
@@ -9,10 +9,10 @@ export class Overdue extends Error {
   }
 }
 
-/** Its turn did not come: the server was not asked. */
+/** The request waited too long for its turn and was not sent. */
 export class Unsent extends Overdue {}
 
-/** The client was replaced under a call; the call is made again with the next one. */
+/** The client was replaced during a call. The caller repeats the call with the next client. */
 export class Replaced extends Error {
   constructor() {
     super('the connection was replaced')
@@ -20,23 +20,29 @@ export class Replaced extends Error {
   }
 }
 
-/** Branch on these, never on messages: they are often empty. */
+/** Branch on the cause, never on the message, which is often empty. */
 export type Cause = ErrorType | 'other'
 
-/** The kind of an error of the client. `other`: not one of its own, such as a failed discovery or a closed channel. */
+/**
+ * The kind of a client error. `other`: an error that is not the client's, such as a failed discovery or a closed
+ * channel.
+ */
 export function causeOf(error: unknown): Cause {
   if (!(error instanceof Error)) return 'other'
   const known = asCommandError(error)
   return isCommandError(known) ? known.type : 'other'
 }
 
-/** The client's error for one of gRPC's. Its conversion stumbles over others that have a number as their code. */
+/**
+ * Converts a gRPC error to the client's error. Other errors are excluded: the client's conversion fails on an error
+ * with a number as its code.
+ */
 export const asCommandError = (error: Error): Error =>
   'details' in error ? (convertToCommandError(error) as Error) : error
 
 /**
- * Did the server answer this very call, so that the connection is known to work? Its refusals of an append are answers;
- * what bears a gRPC code ended the whole stream of appends.
+ * Whether the server answered this call, which shows that the connection works. The server's refusals of an append are
+ * answers. An error with a gRPC code ended the whole stream of appends.
  */
 export function isAnswer(error: unknown): boolean {
   return ANSWERS.has(causeOf(error))
@@ -50,19 +56,22 @@ const ANSWERS: ReadonlySet<Cause> = new Set<Cause>([
   ErrorType.ACCESS_DENIED,
 ])
 
-/** How the server answers a read of the whole log from where no record begins; also when it failed itself. */
+/**
+ * Whether a read of the whole log failed as it does at a position where no record begins. An internal fault of the
+ * server looks the same.
+ */
 export function isUnexpectedResult(error: unknown): boolean {
   return causeOf(error) === ErrorType.UNKNOWN && (error as { code?: number }).code === 2
 }
 
-/** Does the error say nothing of the server's answer, so that only a new client helps (EventStoreDB client, 6.2.1)? */
+/** Whether only a new client helps, because the error does not come from the server (EventStoreDB client 6.2.1). */
 export function needsNewClient(error: unknown): boolean {
   if (error instanceof Replaced) return false
-  // A client whose discovery or capability call failed once keeps that failure for ever.
+  // After one failed discovery or capability call, a client repeats that failure for ever.
   return !(error instanceof Error && isCommandError(error))
 }
 
-/** Errors that no further try can mend, as LogErrors; null: it is not known whether anything happened, so try again. */
+/** The LogError of an error that no retry can resolve. Null: the outcome is unknown, so retry. */
 export function permanent(error: unknown, stream: string): LogError | null {
   if (error instanceof LogError) return error
   switch (causeOf(error)) {
@@ -79,7 +88,10 @@ export function permanent(error: unknown, stream: string): LogError | null {
   }
 }
 
-/** A read brought more than the client takes at once. An append ends like that because of a neighbour. */
+/**
+ * The LogError of a read that returned more than the client can receive at once. An append can fail with the same code
+ * because of another append, so this is for reads only.
+ */
 export function tooMuch(error: unknown, stream: string): LogError | null {
   if (causeOf(error) !== ErrorType.UNKNOWN || (error as { code?: number }).code !== RESOURCE_EXHAUSTED) return null
   return new LogError(
@@ -92,7 +104,7 @@ export function tooMuch(error: unknown, stream: string): LogError | null {
 
 const RESOURCE_EXHAUSTED = 8
 
-/** The stream was ended for ever by an operator. */
+/** An operator has tombstoned the stream. */
 export function tombstoned(stream: string, cause?: unknown): LogError {
   return new LogError(
     'LOG_CORRUPT',
@@ -102,7 +114,7 @@ export function tombstoned(stream: string, cause?: unknown): LogError {
   )
 }
 
-/** Events of the stream are hidden by its metadata; `why` says what was seen. */
+/** The stream's metadata hides events. `why`: the observation. */
 export function hidden(stream: string, why: string): LogError {
   return new LogError(
     'LOG_CORRUPT',
@@ -111,7 +123,7 @@ export function hidden(stream: string, why: string): LogError {
   )
 }
 
-/** Nothing was heard for as long as the caller is patient. `writes`: what was asked for may have happened all the same. */
+/** The server did not answer within the caller's time limit. `writes`: the request may have been performed. */
 export function unavailable(what: string, servers: string, cause: unknown, writes = false): LogError {
   const doubt = writes ? 'it is not known whether it happened, so try the very same again; ' : ''
   return new LogError(
@@ -122,7 +134,7 @@ export function unavailable(what: string, servers: string, cause: unknown, write
   )
 }
 
-/** The message of a cause, without gRPC's prefix and suffix. */
+/** The message of a cause without the prefix and suffix of gRPC. */
 function told(cause: unknown): string {
   if (!(cause instanceof Error) || cause.message === '') return causeOf(cause)
   return cause.message.replace(/^.*Last error: (?:Error: )?/s, '').replace(/[.\s]*Resolution note:.*$/s, '')

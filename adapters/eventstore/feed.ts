@@ -3,15 +3,18 @@ import type { Held } from './client.ts'
 import { Overdue } from './errors.ts'
 import type { Limits } from './options.ts'
 
-/** How many events are held ready before the server is held back. */
+/** The number of events in memory at which reading pauses. */
 const HELD_READY = 256
-/** Events that the server looks through between two tellings of how far it has come. */
+/** The number of events that the server searches between two checkpoints. */
 const WINDOW = 256
 
-/** Nothing came for long, which may mean that nothing happened. */
+/** Nothing arrived for a long time. Perhaps no events were written. */
 export class Silence extends Error {}
 
-/** One subscription to the streams whose names begin with one of some prefixes, until it breaks. It never mends itself: make another one. */
+/**
+ * One subscription to the streams that begin with some prefixes, until it breaks. It never reconnects; make a new one
+ * instead.
+ */
 export class Feed {
   readonly #subscription: AllStreamSubscription
   readonly #limits: Limits
@@ -19,14 +22,14 @@ export class Feed {
   #confirmed = false
   #broken: unknown = null
   #checkpoint: number | null = null
-  /** Something else than events was heard, and not told of yet. */
+  /** A checkpoint or `caughtUp` arrived that {@link page} has not reported yet. */
   #fresh = false
   #given = 0
-  /** So many events were in the log when it was looked through to its end. */
+  /** The number of events delivered when the server first reported the end of the log. */
   #standing = Number.POSITIVE_INFINITY
   #wake: () => void = () => undefined
 
-  /** `after`: exclusive. */
+  /** `after` is exclusive. */
   constructor({ client }: Held, after: number, prefixes: string[], limits: Limits) {
     this.#limits = limits
     this.#subscription = client.subscribeToAll(
@@ -53,7 +56,7 @@ export class Feed {
         this.#fresh = true
       }),
     )
-    // The listener stays: an error that comes after the end must find one.
+    // Keep the listener: an error after the end would otherwise be uncaught.
     this.#subscription.on('error', (error: unknown) => this.#heard(() => (this.#broken ??= error)))
     const ended = () => this.#heard(() => (this.#broken ??= new Error('the server ended the subscription')))
     this.#subscription.on('end', ended)
@@ -69,7 +72,7 @@ export class Feed {
     this.#wake()
   }
 
-  /** How far the server has looked, where all that it found so far was taken; else null. */
+  /** The position that the server has searched to, if every event up to it was taken; else null. */
   get checkpoint(): number | null {
     return this.#waiting > 0 ? null : this.#checkpoint
   }
@@ -78,7 +81,7 @@ export class Feed {
     return this.#broken !== null
   }
 
-  /** Was all that was in the log at some time since the beginning taken? */
+  /** Whether every event that the log had when the server reached its end was taken. */
   get caughtUp(): boolean {
     return this.#given >= this.#standing
   }
@@ -87,11 +90,14 @@ export class Feed {
     return this.#ready.length + this.#subscription.readableLength
   }
 
-  /** The next events; none where there is a new {@link checkpoint}, or it has {@link caughtUp}. Rejects with the error that broke it, `Overdue`, `Silence` or the signal's reason. */
+  /**
+   * The next events. Empty after a new {@link checkpoint} or when the feed has {@link caughtUp}. Rejects with the error
+   * that broke the subscription, `Overdue`, `Silence` or the signal's reason.
+   */
   async page(signal: AbortSignal): Promise<AllStreamResolvedEvent[]> {
     for (;;) {
       signal.throwIfAborted()
-      // Events that came together are taken together.
+      // Waits one turn, so that events that arrive together are returned together.
       if (this.#ready.length > 0 && this.#ready.length < HELD_READY)
         await new Promise((resolve) => setImmediate(resolve))
       if (this.#ready.length > 0) return this.#take()
@@ -118,7 +124,7 @@ export class Feed {
       : new Overdue('a subscription', this.#limits.callMs)
   }
 
-  /** False: the time limit has passed without any. */
+  /** Waits for news. False: the time limit has passed. */
   #news(signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const end = (heard: boolean) => {

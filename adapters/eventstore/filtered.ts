@@ -2,12 +2,12 @@ import type { AllStreamResolvedEvent, EventStoreDBClient, ReadAllOptions, Stream
 import streamsPb, { type ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
 import { type Inner, innerOf } from './client-internals.ts'
 
-/** How many events the server looks through before it sees whether it has found enough. */
+/** The number of events that the server searches before it checks whether it has found enough. */
 const WINDOW = 2048
 
 /**
- * `readAll` of the streams whose names begin with `prefix`. The server does it, backwards too; the client has no word for
- * it, so the filter is put into its request.
+ * `readAll` for the streams whose names begin with `prefix`. The server supports this filter in both directions, but
+ * the client's API does not, so the filter is added to the request.
  */
 export function readFiltered(
   client: EventStoreDBClient,

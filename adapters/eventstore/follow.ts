@@ -12,20 +12,20 @@ import { isMetadata, metadataOf, truncationOf } from './truncation.ts'
 
 export interface Following {
   readonly after: Cursor | null
-  /** Ends it without an error. */
+  /** Ends the read without an error. */
   readonly signal?: AbortSignal
-  /** Names of streams begin with this, without the namespace. */
+  /** The prefix of stream names, without the namespace. */
   readonly prefix: string
-  /** It ends once all was given out that was in the log when it began; absent: it goes on for ever. */
+  /** Ends after the last event that was in the log at the beginning. Absent: follows for ever. */
   readonly ends?: boolean
-  /** Receives damaged events, then a page, which may be empty. */
+  /** Gets the damaged events before a page. The page may be empty. */
   readonly onDamage?: OnDamage | undefined
 }
 
 /**
- * The events after a place in the log, in order, each once, in pages. The client's subscriptions never mend themselves:
- * here each end, and each long silence, is answered by another one, from the last position that was given out or looked
- * through, after making sure that the log still holds what was given out last.
+ * The events after a cursor, in order, each once, in pages. The client's subscriptions never reconnect. After each end
+ * and each long silence this function makes a new subscription at the last position that it returned or searched.
+ * Before that it checks that the log still contains the last returned event.
  */
 export async function* follow(
   place: Place,
@@ -38,7 +38,7 @@ export async function* follow(
   let last = after
   let failingSince: number | null = null
   let isAgain = false
-  // After the event that was given out last. What was looked through there must be looked through again by the next reader.
+  // Damage was found after the last returned event. The next reader must search that part again.
   let damaged = false
   const noted: OnDamage = (found) => {
     damaged = true
@@ -47,13 +47,13 @@ export async function* follow(
   for (;;) {
     let feed: Feed | null = null
     try {
-      // A cursor that does not match is told also to who has left already.
+      // Report a mismatched cursor even if the caller has already aborted.
       await cursors.check(last, asked?.aborted ? closed : signal)
-      // Since the last subscription an operator may have put back an older state of the log.
+      // An operator may have restored an older state of the log since the last subscription.
       if (isAgain) await cursors.checkKnown(signal)
       isAgain = true
       if (last === null) {
-        // Nothing of ours comes before it, however much others wrote by then.
+        // None of keepup's events precedes the first event, however many events other programs wrote before it.
         last = cursors.of(cursors.first)
         if (cursors.first.header.stream.startsWith(prefix)) yield [cursors.first]
       }
@@ -114,7 +114,7 @@ export async function* follow(
   }
 }
 
-/** Skips events that the server delivers a second time. */
+/** Skips events that the server delivers twice. */
 const isNew = (last: Spot | null) => {
   let before = last?.position ?? -1
   return ({ position }: RecordedEvent) => {

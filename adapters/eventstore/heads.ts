@@ -3,7 +3,7 @@ import { Lru } from '../memory/lru.ts'
 
 const KEPT = 20_000
 
-/** The event that a stream's next event is chained to. */
+/** The event that the next event of a stream is chained to. */
 export interface Tip {
   readonly revision: number
   readonly hash: string
@@ -17,7 +17,7 @@ export const tipOf = ({ header, hash }: SealedEvent): Tip => ({
   timestamp: header.timestamp,
 })
 
-/** The latest event that was seen of each stream. It may not be the last one any more; that it stood there, stays true. */
+/** The latest event seen of each stream. Later events may exist, but an event never changes. */
 export class Tips {
   #known = new Lru<string, Tip>(KEPT)
 
@@ -26,7 +26,7 @@ export class Tips {
     if ((this.#known.get(stream)?.revision ?? -1) < revision) this.#known.set(stream, tipOf(event))
   }
 
-  /** The tip, where it stands at just this revision. */
+  /** The stream's tip if it has this revision. */
   at(stream: string, revision: number): Tip | undefined {
     const tip = this.#known.get(stream)
     return tip?.revision === revision ? tip : undefined

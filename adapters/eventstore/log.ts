@@ -15,8 +15,8 @@ import type { Spot } from './seen-events.ts'
 import { isOwnName } from './strays.ts'
 
 /**
- * An EventLog in the streams `<namespace>.*` of an EventStoreDB. Open it with `openEventStoreLog`.
- * Streams are independent: the floor is 0.
+ * An EventLog in the streams `<namespace>.*` of an EventStoreDB. Open it with `openEventStoreLog`. Streams are
+ * independent, so the floor is 0.
  */
 export class EventStoreLog implements EventLog {
   readonly logId: string
@@ -28,7 +28,7 @@ export class EventStoreLog implements EventLog {
   readonly #end: () => Promise<void>
   #closing: Promise<void> | null = null
 
-  /** `end`: aborts `place.closed`, then releases the connection when `drained` has resolved. */
+  /** `end`: aborts `place.closed`, waits for the pending appends, then releases the connection. */
   constructor(
     parts: { place: Place; reader: StreamReader; appender: Appender; cursors: Cursors },
     end: () => Promise<void>,
@@ -45,13 +45,16 @@ export class EventStoreLog implements EventLog {
     return 0
   }
 
-  /** The furthest event that this process has seen and the log has lost since; null: none. A lost event closes the log to appends. */
+  /**
+   * The last event that this process has seen and the log has since lost; null: none. While an event is lost, the log
+   * refuses appends.
+   */
   get lost(): Cursor | null {
     const { lost } = this.#place.known
     return lost && this.#cursors.of(lost)
   }
 
-  /** Lets appends through again: the caller has taken over the {@link lost} event. */
+  /** Allows appends again after the caller has dealt with the {@link lost} event. */
   settle(): void {
     this.#place.known.settle()
   }
@@ -88,7 +91,7 @@ export class EventStoreLog implements EventLog {
     }
   }
 
-  /** A stream's events as the whole log holds them, whatever was done to the stream. */
+  /** A stream's events by the whole log, which also contains events that the stream's metadata hides. */
   async *#asGiven(stream: string, from: number, limit: number, tell: OnDamage): AsyncGenerator<RecordedEvent[]> {
     const onDamage: OnDamage = (found) => {
       if (found.stream === stream && (found.revision ?? from) >= from) tell(found)
@@ -152,7 +155,7 @@ export class EventStoreLog implements EventLog {
     return this.#cursors.of(last)
   }
 
-  /** The server looks through the whole log for them; events of other streams stay there. */
+  /** The server searches the whole log, but returns only events of streams with this prefix. */
   async *streams(prefix: string): AsyncGenerator<readonly string[]> {
     for await (const page of this.#follow({ after: null, prefix, ends: true })) {
       const born = page.filter(({ header }) => header.revision === 0)
@@ -161,7 +164,7 @@ export class EventStoreLog implements EventLog {
     }
   }
 
-  /** Answers all appends, then closes. Subscriptions end with `LOG_CLOSED`. */
+  /** Waits for the answers of all appends, then closes. Subscriptions end with `LOG_CLOSED`. */
   close(): Promise<void> {
     this.#closing ??= this.#end()
     return this.#closing
@@ -172,7 +175,7 @@ export class EventStoreLog implements EventLog {
   }
 }
 
-// A reader would skip such a stream as a stream of another program.
+// Readers would skip this stream as one of another program.
 const notOwn = (stream: string) =>
   new LogError(
     'APPEND_INVALID',

@@ -5,8 +5,8 @@ import type { Appender } from './append.ts'
 import type { StreamReader } from './read.ts'
 
 /**
- * The log's first event, which gives it its identity. Where there is none yet, `make` seals one; of two that start at once
- * one is written, and both get that one.
+ * The log's first event, which contains its identity. If there is none, `make` seals it. If two processes start at
+ * once, one event is written, and both get it.
  */
 export async function identify(
   reader: StreamReader,
@@ -26,7 +26,7 @@ export async function identify(
   throw new LogError('LOG_UNAVAILABLE', `${LOG_META} was written and cannot be read; open the log again`)
 }
 
-/** A stream's numbers go on where it is written to after its deletion, and a log begins with number 0. */
+/** If a deleted stream is written to again, its revisions continue, but a log must begin with revision 0. */
 const removed = (namespace: string, cause: LogError) =>
   new LogError(
     'LOG_CORRUPT',

@@ -17,9 +17,9 @@ import { Known } from './seen-events.ts'
 import { Strays } from './strays.ts'
 
 /**
- * Opens the log of a namespace on an EventStoreDB (23.10 is known to work), and makes it where there is none. Rejects with
- * a LogError that says what to do: `LOG_REFUSED` (connection string, credentials, scheme, version), `LOG_UNAVAILABLE`,
- * `LOG_FOREIGN`, `LOG_NEWER`, `LOG_CORRUPT`, `LOG_MISSING` (it was only to look).
+ * Opens the log of a namespace on an EventStoreDB (tested with 23.10), and creates the log if necessary. Rejects with a
+ * LogError that names the remedy: `LOG_REFUSED` (connection string, credentials, scheme, version), `LOG_UNAVAILABLE`,
+ * `LOG_FOREIGN`, `LOG_NEWER`, `LOG_CORRUPT`, or `LOG_MISSING` (`looks` is set and there is no log).
  */
 export async function openEventStoreLog(options: EventStoreLogOptions): Promise<EventStoreLog> {
   const { namespace } = options
@@ -32,7 +32,7 @@ export async function openEventStoreLog(options: EventStoreLogOptions): Promise<
   const { onDoubt } = options
   const known = new Known(() => {
     reader.tips.forget()
-    // The owner of the log reports its own findings.
+    // The owner reports its findings itself.
     onDoubt?.().catch(() => undefined)
   })
   const place: Place = { connection, namespace, limits, closed: closed.signal, known, strays }

@@ -1,14 +1,14 @@
 import type { Clock, Random } from '../../domain/ports/index.ts'
 
-// Apart from what uses the client, whose types a program that only names these need not read.
+// This module does not import the client, so programs that need only the options do not load its types.
 
 /** Time limits, in ms. */
 export interface Limits {
-  /** The longest silence of one try of one call; then the client is replaced. */
+  /** The longest silence of one attempt of a call. After that the client is replaced. */
   readonly callMs: number
-  /** How long a call is tried again before its caller is told that nothing is known. */
+  /** The time for retries of a call before it rejects with an unknown outcome. */
   readonly patienceMs: number
-  /** After so long a silence a subscription is made anew. */
+  /** The silence after which a subscription is replaced. */
   readonly silenceMs: number
 }
 
@@ -18,15 +18,15 @@ export interface EventStoreLogOptions {
   /** Streams are named `<namespace>.<stream>`: two deployments on one server do not see each other. `[a-z][a-z0-9]*` */
   readonly namespace: string
   readonly limits?: Partial<Limits>
-  /** Makes no log: where there is none it is `LOG_MISSING`. */
+  /** Creates no log: rejects with `LOG_MISSING` if there is none. */
   readonly looks?: boolean
   readonly clock?: Pick<Clock, 'now'>
   readonly random?: Random
   /**
-   * Called where the log may be in an older state: before appends over a new streaming call, and when the log lacks what
-   * this process has seen. Appends wait for it, and reject as it does.
+   * Called when the log may be in an older state: before appends over a new streaming call, and when the log lacks an
+   * event that this process has seen. Appends wait for it and reject with its error.
    */
   readonly onDoubt?: () => Promise<void>
-  /** Receives warnings: silent servers, and events of other programs in the namespace. */
+  /** Receives warnings about silent servers and about events of other programs in the namespace. */
   readonly warn?: (text: string) => void
 }

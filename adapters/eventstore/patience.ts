@@ -7,7 +7,7 @@ export const LIMITS: Limits = { callMs: 5_000, patienceMs: 20_000, silenceMs: 10
 const FIRST_DELAY = 25
 const LONGEST_DELAY = 1_000
 
-/** Waits before a further try: 25 ms, doubling up to 1 s. Rejects with the signal's reason. */
+/** Waits before a retry: 25 ms, doubled up to 1 s. Rejects with the signal's reason. */
 export class Backoff {
   #next = FIRST_DELAY
 
@@ -27,20 +27,20 @@ const TOLD_AFTER = 1_500
 
 export interface Patience {
   readonly limits: Limits
-  /** When the caller's time ends, of `performance.now()`. Absent: after `limits.patienceMs`. */
+  /** When to give up, in ms of `performance.now()`. Absent: after `limits.patienceMs`. */
   readonly until?: number
   readonly servers: string
   readonly signal: AbortSignal
-  /** The request changes something, so its outcome is unknown without an answer. */
+  /** The request changes data. Without an answer its outcome is unknown. */
   readonly writes?: boolean
-  /** Told once, where the answer is not there soon. */
+  /** Called once if the answer takes longer than 1.5 s. */
   readonly onWait?: ((text: string) => void) | undefined
 }
 
 /**
- * Does `work` until it succeeds or fails for good, for as long as the caller is patient. What is tried again must be the
- * very same each time; it is told how many ms are left. `what` is for messages. Rejects with a LogError,
- * `LOG_UNAVAILABLE` at the end of the patience.
+ * Repeats `work` until it succeeds, fails permanently, or the time limit ends. `work` must make the same request each
+ * time; its argument is the remaining time in ms. `what` is for messages. Rejects with a LogError, `LOG_UNAVAILABLE`
+ * after the time limit.
  */
 export async function patiently<T>(
   patience: Patience,
@@ -71,7 +71,7 @@ async function trying<T>(
   for (;;) {
     signal.throwIfAborted()
     try {
-      // A timer may end a part of a millisecond early.
+      // A timer may fire a fraction of a millisecond early.
       return await work(Math.max(Math.ceil(end - performance.now()), 0) + 1)
     } catch (error) {
       signal.throwIfAborted()

@@ -9,13 +9,13 @@ import { causeOf } from './errors.ts'
 import type { Limits } from './options.ts'
 import { patiently } from './patience.ts'
 
-/** How long a server may take to show which protocol it speaks, in ms. */
+/** The time limit for the detection of a server's protocol, in ms. */
 const SHOWN_WITHIN = 2_000
 
 /**
- * Makes sure that there is a server that can do what is needed. Rejects with `LOG_REFUSED` where it is too old, speaks TLS
- * where none is wanted or none where it is, is not trusted, or hides `$all` from this user; with `LOG_UNAVAILABLE` where none answers. `onWait` is told
- * where that takes a while.
+ * Checks that a suitable server answers. Rejects with `LOG_REFUSED` if the server is too old, its TLS setting differs
+ * from the connection string, its certificate is not trusted, or it denies this user `$all`. Rejects with
+ * `LOG_UNAVAILABLE` if no server answers. `onWait`: called if that takes long.
  */
 export async function greet(connection: Connection, limits: Limits, onWait?: (text: string) => void): Promise<void> {
   const { address } = connection
@@ -35,7 +35,10 @@ export async function greet(connection: Connection, limits: Limits, onWait?: (te
   })
 }
 
-/** keepup follows `$all`, which EventStoreDB shows to administrators alone unless its ACL says more. */
+/**
+ * Checks that the user may read `$all`, which keepup follows. EventStoreDB allows it only to administrators unless its
+ * ACL says otherwise.
+ */
 async function mayReadAll(connection: Connection, { callMs }: Limits, signal: AbortSignal): Promise<void> {
   const newest = { direction: BACKWARDS, fromPosition: END, maxCount: 1 } as const
   try {
@@ -60,7 +63,10 @@ function isOlder(version: string): boolean {
   return major >= 20 && (major < 23 || (major === 23 && minor < 10))
 }
 
-/** The client says only "unavailable" where client and server disagree on TLS or on the authority of the certificate. */
+/**
+ * Finds out whether client and server disagree on TLS or on the certificate authority. The client reports only
+ * "unavailable" in these cases.
+ */
 async function checkScheme(address: Address): Promise<void> {
   const refused = (why: string) => new LogError('LOG_REFUSED', `the event store at ${address.servers} ${why}`)
   const ca = address.caFile === null ? undefined : await readFile(address.caFile)
@@ -79,10 +85,13 @@ async function checkScheme(address: Address): Promise<void> {
   }
 }
 
-/** How a server answers the start of TLS. `untrusted`: why its certificate is not trusted; null: it is. */
+/** A server's reaction to a TLS handshake. `untrusted`: why its certificate is not trusted. Null: it is trusted. */
 type Shown = { readonly tls: false } | { readonly tls: true; readonly untrusted: string | null }
 
-/** Null: no answer. `ca`: the authorities to trust; absent: those of the system. */
+/**
+ * Detects the protocol of a server. Null: no answer. `ca`: the trusted authorities. Absent: the authorities of the
+ * system.
+ */
 function protocolOf(
   { host, port }: { readonly host: string; readonly port: number },
   ca: Buffer | undefined,
@@ -110,7 +119,7 @@ function protocolOf(
     socket.once('timeout', () => end(null))
     socket.on('error', ({ code = '' }: NodeJS.ErrnoException) => {
       if (!reached) return end(null)
-      // An alert is TLS too; anything else that answers is not.
+      // A TLS alert is also TLS. Any other error after the connection is not.
       end(code.includes('ALERT') ? { tls: true, untrusted: null } : { tls: false })
     })
   })

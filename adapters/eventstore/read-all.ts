@@ -2,8 +2,8 @@ import type { AllStreamResolvedEvent, StreamingRead } from '@eventstore/db-clien
 import { Overdue } from './errors.ts'
 
 /**
- * All events of a read. Rejects with the client's error, with `Overdue`
- * after `ms` of silence, or with the signal's reason; the call is cancelled in any case.
+ * All events of a read. Rejects with the client's error, with `Overdue` after `ms` of silence, or with the signal's
+ * reason. Cancels the call in every case.
  */
 export function gather(
   read: StreamingRead<AllStreamResolvedEvent>,
@@ -19,14 +19,14 @@ export function gather(
       clearTimeout(silence)
       signal.removeEventListener('abort', aborted)
       read.pause()
-      // Also after its end: a stream whose call never began holds on to nothing, and says so by a rejection.
+      // Cancel also after the end. If the call never began, `cancel` rejects, and nothing is left to release.
       read.cancel().catch(() => undefined)
       settle()
     }
     const fail = (error: unknown) => end(() => reject(error))
     const aborted = () => fail(signal.reason)
     const silence = setTimeout(() => fail(new Overdue('a read', ms)), ms)
-    // The listener stays: an error that comes later must find one.
+    // Keep the listener: a later error would otherwise be uncaught.
     read.on('error', fail)
     read.on('end', () => end(() => resolve(events)))
     read.on('data', (event: AllStreamResolvedEvent) => {

@@ -10,7 +10,7 @@ import { patiently } from './patience.ts'
 import type { Place } from './place.ts'
 import { readMetadata } from './truncation.ts'
 
-/** How many events one call reads at most. */
+/** The most events per call. */
 export const PAGE = 256
 
 interface Decoded {
@@ -18,7 +18,7 @@ interface Decoded {
   readonly damage: LogError | null
 }
 
-/** The events up to the first damaged one. */
+/** Decodes the events up to the first damaged one. */
 function decoded(namespace: string, read: readonly AllStreamResolvedEvent[]): Decoded {
   const events: RecordedEvent[] = []
   for (const { event } of read)
@@ -32,8 +32,8 @@ function decoded(namespace: string, read: readonly AllStreamResolvedEvent[]): De
 }
 
 /**
- * Reads streams, always at the leader, so that a read returns every acknowledged event. Events that an operator has hidden or
- * deleted are an error, never a shorter stream.
+ * Reads streams, always at the leader, so that a read returns every acknowledged event. Events that an operator has
+ * hidden or deleted cause an error, never a shorter result.
  */
 export class StreamReader {
   readonly tips = new Tips()
@@ -43,7 +43,7 @@ export class StreamReader {
     this.#place = place
   }
 
-  /** The last event of a stream; null where there is no such stream. */
+  /** The last event of a stream; null if the stream does not exist. */
   async last(stream: string): Promise<RecordedEvent | null> {
     const found = await this.#call(stream, { direction: BACKWARDS, fromRevision: END, maxCount: 1 })
     if (found === null) return null
@@ -60,7 +60,7 @@ export class StreamReader {
     return { revision: last.header.revision, hash: last.hash, timestamp: Date.parse(last.header.timestamp) }
   }
 
-  /** A few events from a revision on; none where the stream does not reach so far. */
+  /** At most `count` events from a revision on. Empty if the stream is shorter. */
   async some(stream: string, revision: number, count: number): Promise<readonly RecordedEvent[]> {
     for await (const page of this.pages(stream, revision, count)) return page
     return []
@@ -80,7 +80,8 @@ export class StreamReader {
       const first = page[0]
       if (!first) {
         if (damage !== null) throw damage
-        // The server answers with nothing both past the end and where all is hidden; the latter is found out here.
+        // The server returns nothing both past the end and when all events are hidden. `last` rejects in the second
+        // case.
         await this.last(stream)
         return
       }
@@ -95,7 +96,7 @@ export class StreamReader {
     }
   }
 
-  /** One call; null where there is no such stream. `damage`: the event after `events` is damaged. */
+  /** Makes one call. Null: the stream does not exist. `damage`: the error of the damaged event after `events`. */
   async #call(stream: string, options: object): Promise<Decoded | null> {
     const { connection, namespace, limits, closed } = this.#place
     const name = nameOf(namespace, stream)
@@ -117,7 +118,10 @@ export class StreamReader {
     })
   }
 
-  /** A stream that an operator deleted reads like one that never was; only its metadata tells. */
+  /**
+   * Rejects if an operator deleted the stream. Only its metadata distinguishes a deleted stream from one that never
+   * existed.
+   */
   async #checkDeleted(name: string): Promise<void> {
     const metadata = await readMetadata(this.#place, name, this.#place.closed)
     if (metadata?.$tb !== undefined) throw hidden(name, 'its metadata says that it begins later')

@@ -1,10 +1,13 @@
-/** One of our events in the whole log. */
+/** The place of one of keepup's events in the whole log. */
 export interface Spot {
   readonly position: number
   readonly hash: string
 }
 
-/** A searched part of the log without our events: from `after` to `position`, where an event of any program has this `id`. */
+/**
+ * A searched part of the log without events of keepup: from `after` to `position`. `id`: the id of the event at
+ * `position`, of any program.
+ */
 export interface Looked {
   readonly after: number
   readonly position: number
@@ -12,9 +15,9 @@ export interface Looked {
 }
 
 /**
- * The known part of the whole log: one of our events, and the end of the searched part. The next search starts there, so
- * that events of other programs are searched once and not at each call. Both claims may be wrong after the log was restored
- * to an older state, so each search checks them first.
+ * The known part of the whole log: one of keepup's events, and the end of the searched part. The next search starts
+ * there, so that events of other programs are searched once and not at each call. Both may be wrong after a restore of
+ * the log to an older state, so each search checks them first.
  */
 export class Known {
   #last: Spot | null = null
@@ -22,7 +25,7 @@ export class Known {
   #lost: Spot | null = null
   readonly #onLost: () => void
 
-  /** `onLost`: called each time the log lacks a known event. */
+  /** `onLost`: called each time that the log lacks a known event. */
   constructor(onLost: () => void = () => undefined) {
     this.#onLost = onLost
   }
@@ -31,7 +34,7 @@ export class Known {
     return this.#last
   }
 
-  /** The furthest event that this process has seen and the log has lost since; null: none. */
+  /** The last event that this process has seen and the log has since lost; null: none. */
   get lost(): Spot | null {
     return this.#lost
   }
@@ -44,7 +47,7 @@ export class Known {
     this.#looked = looked
   }
 
-  /** How far it was looked through after one of our events, if further than that. */
+  /** The searched part that extends beyond a spot; null if there is none. */
   beyond({ position }: Spot): Looked | null {
     const looked = this.#looked
     return looked && looked.after <= position && position < looked.position ? looked : null

@@ -1,15 +1,18 @@
 import { Unsent } from './errors.ts'
 
-/** Appends at a time. Each is held in memory until it is answered; more than one flush of a server takes gain nothing. */
+/**
+ * The most appends at a time. Each append stays in memory until its answer. More appends than one flush of a server
+ * takes would not be faster.
+ */
 export const AT_ONCE = 128
 
-/** Lets appends pass in call order, a bounded number at a time. */
+/** Admits appends in call order, a bounded number at a time. */
 export class Slots {
-  /** Each says whether it still waits. */
+  /** Each function admits its caller. False: the caller has given up. */
   readonly #waiting: (() => boolean)[] = []
   #taken = 0
 
-  /** Ends when it is this caller's turn; {@link give} must follow. Rejects with `Unsent` after `ms`. */
+  /** Resolves when this caller is admitted. Call {@link give} afterwards. Rejects with `Unsent` after `ms`. */
   async take(ms: number): Promise<void> {
     if (this.#taken >= AT_ONCE) return this.#turn(ms)
     this.#taken++

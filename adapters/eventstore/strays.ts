@@ -5,16 +5,16 @@ import { LOG_META } from '../../domain/log/ids.ts'
 import { KINDS, kindOf } from '../../domain/log/owner.ts'
 import { damageOf, decode, nameOf, shown } from './codec.ts'
 
-/** So many streams are told of by name. */
+/** The most streams to name in warnings. */
 const TOLD = 100
 
-/** Is that the name of a stream of keepup's? */
+/** Whether this is the name of one of keepup's streams. */
 export const isOwnName = (stream: string): boolean => stream === LOG_META || KINDS.includes(kindOf(stream))
 
 /**
- * Content in streams of the namespace that is no event of ours: written by another program, altered, or the end that an
- * operator set to a stream. Readers of the whole log pass it over, so that one such event does not end a deployment, and it
- * is told once per stream; a reader of that very stream is refused by name.
+ * Events in the namespace's streams that keepup cannot use: written by another program, altered, or a tombstone.
+ * Readers of the whole log skip them, with one warning per stream, so that one such event does not stop a deployment. A
+ * read of the stream itself rejects.
  */
 export class Strays {
   readonly #namespace: string
@@ -26,7 +26,7 @@ export class Strays {
     this.#tell = tell
   }
 
-  /** The event, where it is one of ours; null: it was passed over. `onDamage` hears of it where the stream is one of ours. */
+  /** The decoded event; null if it was skipped. `onDamage` gets the damage if the stream is one of keepup's. */
   own(event: AllStreamRecordedEvent, onDamage?: OnDamage): RecordedEvent | null {
     const stream = event.streamId.slice(nameOf(this.#namespace, '').length)
     if (!isOwnName(stream)) {

@@ -12,7 +12,7 @@ import { causeOf, hidden } from './errors.ts'
 import type { Place } from './place.ts'
 import { isOwnName } from './strays.ts'
 
-// An operator hides events of a stream through its metadata, which is a stream of its own: `$$` and the name.
+// Stream metadata by which an operator can hide events. It is a separate stream with the name `$$<name>`.
 
 interface Metadata {
   readonly $tb?: unknown
@@ -20,7 +20,7 @@ interface Metadata {
   readonly $maxAge?: unknown
 }
 
-/** The prefix of the metadata streams of streams whose names begin so. */
+/** The name of a stream's metadata stream. Also maps prefixes of names. */
 export const metadataOf = (name: string): string => `$$${name}`
 
 export const isMetadata = ({ streamId }: AllStreamRecordedEvent): boolean => streamId.startsWith('$$')
@@ -28,7 +28,7 @@ export const isMetadata = ({ streamId }: AllStreamRecordedEvent): boolean => str
 const hides = ({ $tb, $maxCount, $maxAge }: Metadata): boolean =>
   (typeof $tb === 'number' && $tb > 0) || $maxCount !== undefined || $maxAge !== undefined
 
-/** The metadata of a stream as it is now; null: it has none. Rejects as the client does. */
+/** The current metadata of a stream; null if it has none. Rejects with the client's errors. */
 export async function readMetadata(
   { connection, limits }: Place,
   name: string,
@@ -48,7 +48,7 @@ export async function readMetadata(
   return (found[0]?.event?.data as Metadata | undefined) ?? null
 }
 
-/** The damage that an event of metadata has done to one of our streams; null: none, or it was taken back since. */
+/** The damage that a metadata event has done to one of keepup's streams. Null: none, or it was undone since. */
 export async function truncationOf(
   place: Place,
   event: AllStreamRecordedEvent,
@@ -58,7 +58,7 @@ export async function truncationOf(
   const stream = name.slice(nameOf(place.namespace, '').length)
   if (!isOwnName(stream) || !hides((event.data ?? {}) as Metadata)) return null
   const now = await readMetadata(place, name, signal).catch((error: unknown) => {
-    // A tombstone has come after it.
+    // The metadata stream was tombstoned afterwards.
     if (causeOf(error) === ErrorType.STREAM_DELETED) return event.data as Metadata
     throw error
   })

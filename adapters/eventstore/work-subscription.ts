@@ -18,7 +18,10 @@ import { within } from './deadline.ts'
 import { causeOf } from './errors.ts'
 import { Backoff, LIMITS } from './patience.ts'
 
-/** An event of an agent. `byDriver`: its driver recorded it. `done` acknowledges it: no other listener gets it. */
+/**
+ * An event of an agent. `byDriver`: the agent's driver recorded it. `done` acknowledges it, so that no other listener
+ * gets it.
+ */
 export interface WorkNotification {
   readonly agentId: string
   readonly byDriver: boolean
@@ -31,8 +34,8 @@ const AT_ONCE = 32
 const ANSWER_WITHIN = 30_000
 
 /**
- * A persistent subscription to the agents' streams of a namespace. Each event after the first `listen` goes to one listener,
- * at least once and in no order. A worker finds lost ones by its regular look at the `due` table.
+ * A persistent subscription to the agents' streams of a namespace. Each event after the first `listen` goes to one
+ * listener, at least once and in any order. Workers find lost events by their regular queries of the `due` table.
  */
 export class EventStoreWorkSubscription {
   readonly #connection: Connection
@@ -42,12 +45,15 @@ export class EventStoreWorkSubscription {
     this.#namespace = namespace
   }
 
-  /** Shares the process's connection; {@link close} must follow. */
+  /** Shares the process's connection. Call {@link close} afterwards. */
   static async open({ connectionString, namespace }: { connectionString: string; namespace: string }) {
     return new EventStoreWorkSubscription(connect(parseAddress(connectionString), LIMITS.callMs), namespace)
   }
 
-  /** Goes on until the signal aborts: what breaks is made anew. `onTrouble` hears of it, and null when it is heard again. */
+  /**
+   * Yields notifications until the signal aborts, and reconnects after errors. `onTrouble` gets each error, and null
+   * when the subscription works again.
+   */
   async *notifications(signal: AbortSignal, onTrouble: (error: unknown) => void): AsyncGenerator<WorkNotification> {
     const backoff = new Backoff()
     while (!signal.aborted) {
@@ -71,8 +77,8 @@ export class EventStoreWorkSubscription {
   }
 
   /**
-   * Checks the subscription without making it. `made`: it exists. `refused`: the reason why this user may not listen; null
-   * where none shows.
+   * Checks the subscription without creating it. `made`: the subscription exists. `refused`: why this user may not
+   * listen; null if no reason is known.
    */
   async look(): Promise<{ readonly version: string; readonly made: boolean; readonly refused: string | null }> {
     const version = await this.#connection.serverVersion(LIMITS.callMs)
@@ -111,7 +117,7 @@ export class EventStoreWorkSubscription {
     let broken: unknown = null
     const news = new EventTarget()
     const heard = () => news.dispatchEvent(new Event('news'))
-    // The listener stays: an error that comes after the end must find one.
+    // Keep the listener: an error after the end would otherwise be uncaught.
     subscription.on('error', (error: unknown) => {
       broken ??= error
       heard()
@@ -151,7 +157,7 @@ function notificationOf(
   }
 }
 
-/** The header, unchecked: it only says whom to look at. Null: no event of ours. */
+/** The header, unchecked, because it only selects the agent to look at. Null: the event is not one of keepup's. */
 function headerOf({ event }: Pick<AllStreamResolvedEvent, 'event'>): Header | null {
   const { header } = (event?.metadata ?? {}) as { header?: Header }
   return typeof header?.agentId === 'string' ? header : null

@@ -1,6 +1,9 @@
 import { open, writeFile } from 'node:fs/promises'
 
-/** Writes a new file for this user alone. Its bytes are durable when the promise resolves, but not its name. */
+/**
+ * Writes a new file that only this user can read. When the promise resolves, the bytes are durable, but the name is
+ * not.
+ */
 export const writeDurably = (path: string, bytes: Uint8Array | string): Promise<void> =>
   writeFile(path, bytes, { flag: 'wx', mode: 0o600, flush: true })
 

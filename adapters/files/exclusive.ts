@@ -4,15 +4,18 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { makeFolder } from './folders.ts'
 import { ensurePrivate } from './private.ts'
 
-/** A held file. It is free again after `release`, or when the process ends in any way. */
+/** A locked file. The lock ends with `release`, or with the process. */
 export interface Held {
   release(): void
 }
 
-/** Keeps held databases referenced: a collected database is closed, which would free its file. */
+/**
+ * Keeps the databases of locked files referenced. The garbage collector would close a database, which would release its
+ * lock.
+ */
 const open = new Set<DatabaseSync>()
 
-/** Takes a file by an open `BEGIN EXCLUSIVE` on it; null where this process or another one holds it. */
+/** Locks a file by an open `BEGIN EXCLUSIVE`. Null: this process or another one has the lock. */
 export function tryHold(file: string): Held | null {
   makeFolder(dirname(file))
   ensurePrivate(file)
@@ -35,7 +38,7 @@ export function tryHold(file: string): Held | null {
 const LOOK_MS = 10
 const PATIENCE_MS = 30_000
 
-/** Runs `act` while no other holder of the file does. Rejects where another one holds the file for half a minute. */
+/** Runs `act` with the lock of a file. Rejects if another holder keeps the lock for half a minute. */
 export async function exclusively<T>(file: string, act: () => Promise<T>): Promise<T> {
   const until = performance.now() + PATIENCE_MS
   let held = tryHold(file)

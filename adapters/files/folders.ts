@@ -2,8 +2,8 @@ import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 /**
- * Makes a folder and its missing parents durably, by default for this user alone. It makes them one by one, because Node's
- * `recursive` never returns where a file system refuses a new name with ENOENT, as /proc does. Throws as mkdir does.
+ * Makes a folder and its missing parents durably, by default for this user only. Makes them one by one: Node's
+ * `recursive` never returns if a file system refuses a new name with ENOENT, as /proc does. Throws the errors of mkdir.
  */
 export function makeFolder(path: string, mode = 0o700): void {
   const folder = resolve(path)
@@ -13,13 +13,13 @@ export function makeFolder(path: string, mode = 0o700): void {
   try {
     mkdirSync(folder, { mode })
   } catch (error) {
-    // Another process may have made the folder since.
+    // Another process may have made the folder in between.
     if (!isFolder(folder)) throw error
   }
   syncFolder(above)
 }
 
-/** Makes the names in a folder durable, without a promise. */
+/** Synchronously makes the names in a folder durable. */
 export function syncFolder(path: string): void {
   const handle = openSync(path, 'r')
   try {

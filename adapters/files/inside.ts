@@ -1,6 +1,6 @@
 import { isAbsolute, relative, sep } from 'node:path'
 
-/** Whether `path` is `folder` or lies in it. Both are absolute, and real where links matter. */
+/** Whether `path` is `folder` or below it. Both must be absolute, and real paths if links matter. */
 export function liesIn(folder: string, path: string): boolean {
   const inner = relative(folder, path)
   return inner !== '..' && !inner.startsWith(`..${sep}`) && !isAbsolute(inner)

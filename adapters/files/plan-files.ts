@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { writeDurably } from './durable.ts'
 import { makeFolder } from './folders.ts'
 
-/** Ids of the log; nothing else may name a file. */
+/** The form of ids in the log. No other text may name a file. */
 const NAME = /^[a-z0-9][a-z0-9._-]{0,120}$/
 
 /**
- * The plans of runs as files that people can read: `<folder>/<runId>/<name>`. They are copies of what the log holds, so a file
- * that is missing or was changed is written anew.
+ * The plans of runs as files for people: `<folder>/<runId>/<name>`. The log has the originals, so missing or changed
+ * files are simply rewritten.
  */
 export class PlanFiles {
   readonly #folder: string
@@ -18,15 +18,15 @@ export class PlanFiles {
     this.#folder = folder
   }
 
-  /** Where the file lies. Throws a RangeError for a name that could lead elsewhere. */
+  /** The path of a plan. Throws a RangeError for a name that could lead out of the folder. */
   path(runId: string, name: string): string {
     for (const one of [runId, name]) if (!NAME.test(one)) throw new RangeError(`"${one}" cannot name a plan`)
     return join(this.#folder, runId, name)
   }
 
   /**
-   * Makes the file hold this text, at once and as a whole; an empty text empties it. A link in its place is replaced. Rejects
-   * where the run's folder is a link, which could lead out, or where it cannot be written.
+   * Replaces the file's content atomically. An empty text empties the file. A link at its path is replaced. Rejects if
+   * the run's folder is a link, which could lead out of the folder, or if the file cannot be written.
    */
   async write(runId: string, name: string, text: string): Promise<void> {
     const path = this.path(runId, name)
@@ -34,7 +34,7 @@ export class PlanFiles {
     makeFolder(folder)
     if (!(await lstat(folder)).isDirectory())
       throw new Error(`${folder} is not a folder, and plans are not written through links; remove it`)
-    // Reading what is no plain file could lead out, or wait for ever.
+    // Reading anything but a plain file could lead out of the folder or block for ever.
     const isFile = await lstat(path).then(
       (found) => found.isFile(),
       () => false,

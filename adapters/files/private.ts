@@ -1,8 +1,9 @@
 import { closeSync, openSync } from 'node:fs'
 
 /**
- * Makes an empty file for this user alone, where it is missing. SQLite would make it with the mode of the umask, and gives its
- * WAL the mode of the file. An existing file is not opened, because closing it would release SQLite's locks.
+ * Makes an empty file that only this user can read, if it is missing. SQLite would create it with the mode of the
+ * umask, and gives its WAL the file's mode. Does not open an existing file, because closing it would release SQLite's
+ * locks.
  */
 export function ensurePrivate(path: string): void {
   try {

@@ -6,10 +6,12 @@ import type { BlockIndex } from './block-index.ts'
 import { toDelta } from './styles.ts'
 import { textChange } from './text-change.ts'
 
-/** New blocks and other edits between two pauses. */
+/** The number of blocks or edits between two pauses. */
 const AT_ONCE = 100
 
-/** Makes edits on a replica, in order, without a commit, and pauses between parts. Throws where one is not possible. */
+/**
+ * Applies edits to a replica in order, without a commit, and pauses between parts. Throws if an edit is not possible.
+ */
 export function* applyEdits(edits: readonly Edit[], index: BlockIndex): Generator<undefined, void> {
   for (const [n, edit] of edits.entries()) {
     if (n % AT_ONCE === AT_ONCE - 1) yield
@@ -43,14 +45,17 @@ function applyPlain(text: LoroText, change: readonly Delta<string>[]): void {
   }
 }
 
-/** UTF-16 units. */
+/** The length of an inserted piece, in UTF-16 units. */
 const PIECE = 4096
 
-/** Loro opens a text in the square of its longest insertion. From the last to the first, pieces of it do not become one. */
+/**
+ * Inserts a text in pieces. Loro opens a text in quadratic time of its longest insertion. Inserting the last piece
+ * first keeps Loro from joining the pieces.
+ */
 function insertText(text: LoroText, at: number, inserted: string): void {
   for (let end = inserted.length; end > 0; ) {
     const start = Math.max(0, end - PIECE)
-    // A surrogate pair stays whole.
+    // Keep a surrogate pair together.
     const from = start > 0 && /^[\udc00-\udfff]/.test(inserted[start]!) ? start - 1 : start
     text.insert(at, inserted.slice(from, end))
     end = from

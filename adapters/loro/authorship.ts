@@ -1,7 +1,7 @@
 import type { LoroText } from 'loro-crdt'
 import type { AuthoredPart } from '../../domain/ports/index.ts'
 
-/** Which operation wrote each part of a text. Characters of one change stand together. */
+/** The operations that wrote each part of a text. Adjacent characters of one change form one part. */
 export function authoredParts(text: LoroText): readonly AuthoredPart[] {
   const parts: { text: string; peer: string; counter: number; chars: number }[] = []
   let at = 0

@@ -6,15 +6,15 @@ import { asMap, blocksOf } from './layout.ts'
 import { blockSpan, cellText, readBlock, textOf, typeOf } from './read-block.ts'
 
 /**
- * Finds the blocks of a replica by id without reading all of them each time. New blocks and ids are noted as they come;
- * deleted ones are noticed when they are asked for.
+ * Finds the blocks of a replica by id without reading all blocks each time. Notes new blocks and ids when they arrive.
+ * Detects deleted blocks at look-up.
  */
 export class BlockIndex {
   readonly list: LoroMovableList
   readonly #doc: LoroDoc
-  /** Null: not read yet. Several containers of one id are copies, or blocks that are gone. */
+  /** Null: not read yet. An id with several containers has copies or deleted blocks. */
   #containers: Map<string, Set<ContainerID>> | null = null
-  /** Blocks as they were read last and are still; reading one anew crosses into WebAssembly many times. */
+  /** The blocks as last read, without the changed ones. Reading a block again crosses into WebAssembly many times. */
   #blocks = new Map<ContainerID, ReadBlock>()
 
   constructor(doc: LoroDoc) {
@@ -44,7 +44,7 @@ export class BlockIndex {
     return cell === null || block === undefined ? null : cellText(block, cell)
   }
 
-  /** Where a block stands in the list. Throws where there is none, or more than one. */
+  /** The position of a block in the list. Throws if no block or several blocks have the id. */
   position(blockId: string): number {
     const blocks = this.#live(blockId)
     const path = blocks.length === 1 ? this.#doc.getPathToContainer(blocks[0]!.id) : undefined
@@ -52,7 +52,7 @@ export class BlockIndex {
     return path[1]
   }
 
-  /** Every element of the list. A block that has not changed is the same object as before. */
+  /** Every element of the list. An unchanged block is the same object as in the previous call. */
   blocks(): ReadBlock[] {
     const before = this.#blocks
     this.#blocks = new Map()
@@ -66,26 +66,29 @@ export class BlockIndex {
     })
   }
 
-  /** A part of a document that is not freed holds all of its memory, of which the collector of garbage knows nothing. */
+  /**
+   * Releases the list. An unreleased part keeps the memory of the whole document, which the garbage collector cannot
+   * see.
+   */
   free(): void {
     this.list.free()
   }
 
-  /** Notes that the text of a block or table cell is being changed here. */
+  /** Notes that the caller changes the text of a block or table cell. */
   changing(spanId: string): void {
     const blocks = this.#live(spanId)
     for (const block of blocks.length > 0 ? blocks : this.#live(parseCellId(spanId)?.blockId ?? ''))
       this.#blocks.delete(block.id)
   }
 
-  /** Notes a block that was put into the list. */
+  /** Notes a block that was inserted into the list. */
   inserted(block: LoroMap): void {
     if (this.#containers !== null) note(this.#containers, block)
   }
 
   /**
-   * Imports something into the replica, notes its blocks, and shows the changes to `see`. Loro describes changes only while it
-   * is asked to: that costs.
+   * Runs an import, notes the imported blocks, and passes the changes to `see`. Subscribes only during the import,
+   * because Loro's descriptions of changes are expensive.
    */
   importing<T>(work: () => T, see?: (batch: LoroEventBatch) => void): T {
     if (this.#containers === null && this.#blocks.size === 0 && see === undefined) return work()
@@ -120,7 +123,7 @@ export class BlockIndex {
     return containers
   }
 
-  /** Forgets the block that a changed container is, or is a part of. */
+  /** Forgets the block that contains a changed container. */
   #forget(target: ContainerID): void {
     let part: Container | undefined = this.#doc.getContainerById(target)
     while (part !== undefined && !this.#blocks.delete(part.id)) part = part.parent()

@@ -2,18 +2,18 @@ import type { ContainerID, Delta, Diff, JsonChange, LoroDoc, LoroText } from 'lo
 import { MAX_DEPTH } from './depth.ts'
 import { asText } from './layout.ts'
 
-/** The part of a text that is read before and after each changed place, in UTF-16 units. No secret is longer. */
+/** The length of the text to read on each side of a change, in UTF-16 units. No secret is longer. */
 const AROUND = 32_768
 
-/** A value within more than {@link MAX_DEPTH} others. */
+/** The nesting of a value is deeper than {@link MAX_DEPTH}. */
 export class TooDeep extends Error {}
 
 /**
- * Every text in some changes of a document, also in those that later ones undo, and the texts that they change around each
- * place: what was typed letter by letter stands in one piece there. The work grows with the changes, not with the document.
+ * Every text in the changes of a document, including undone ones, and the document's text around each change. The text
+ * around a change joins words that were typed letter by letter. The work grows with the changes, not with the document.
  * Throws {@link TooDeep}.
  *
- * @param changed the texts that the changes have changed, among other containers
+ * @param changed the containers that the changes have changed, of which only texts are used
  */
 export function wordsOf(
   doc: LoroDoc,
@@ -31,7 +31,7 @@ function around(doc: LoroDoc, id: ContainerID, change: readonly Delta<string>[])
   return text === null ? [] : windows(change, text.length).map(([from, to]) => whole(text, from, to))
 }
 
-/** The parts of a text that lie around its changed places, each once. */
+/** The ranges of a text around its changes, merged where they overlap. */
 function windows(change: readonly Delta<string>[], length: number): [from: number, to: number][] {
   const found: [number, number][] = []
   let at = 0
@@ -47,7 +47,7 @@ function windows(change: readonly Delta<string>[], length: number): [from: numbe
   return found
 }
 
-/** A part of a text, wider by a unit where an end would halve a surrogate pair. */
+/** A part of a text, extended by a unit at an end that would split a surrogate pair. */
 function whole(text: LoroText, from: number, to: number): string {
   const start = from > 0 && isLow(text.charAt(from)) ? from - 1 : from
   const end = to < text.length && isLow(text.charAt(to)) ? to + 1 : to

@@ -1,9 +1,12 @@
 import type { ContainerID, JsonChange, LoroDoc } from 'loro-crdt'
 
-/** Containers within one another; the text of a table cell has six around it. */
+/** The deepest nesting of containers. The text of a table cell has six containers around it. */
 export const MAX_DEPTH = 64
 
-/** Does a change put containers deeper than {@link MAX_DEPTH}? Loro takes the square of the depth to describe a change there. */
+/**
+ * Whether a change nests containers deeper than {@link MAX_DEPTH}. Loro needs quadratic time of the depth to describe
+ * such a change.
+ */
 export function isTooDeep(doc: LoroDoc, changes: readonly JsonChange[]): boolean {
   const parents = new Map<string, string>()
   for (const { ops } of changes)
@@ -22,7 +25,7 @@ function depthOf(doc: LoroDoc, parents: ReadonlyMap<string, string>, container: 
   return depth + (doc.getPathToContainer(at as ContainerID)?.length ?? 1)
 }
 
-/** New containers stand as such texts in a list or as the value of a map. */
+/** Loro's JSON names a new container by a text with this prefix, in a list or as a map's value. */
 export const containersIn = (value: unknown): readonly string[] =>
   (Array.isArray(value) ? value : [value]).flatMap((one) =>
     typeof one === 'string' && one.startsWith(NEW) ? [one.slice(NEW.length)] : [],

@@ -5,7 +5,7 @@ const frontierOf = (ids: readonly OpId[]): Frontier => ids.map(({ peer, counter 
 
 export const documentFrontier = (doc: LoroDoc): Frontier => frontierOf(doc.oplogFrontiers())
 
-/** A client's frontier beside that of the document. */
+/** The relation of a client's frontier to the document's frontier. */
 export function relationTo(doc: LoroDoc, client: Frontier, frontier: Frontier): FrontierRelation {
   let version: ReturnType<LoroDoc['oplogVersion']> | null = null
   const known = (peer: bigint): number => {

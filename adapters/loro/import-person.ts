@@ -13,12 +13,12 @@ import {
 import type { Replica } from './replica.ts'
 import { trapping } from './stack-trap.ts'
 
-/** Bytes of an update beyond which Loro is not asked to describe its changes while it imports them. */
+/** The size of an update, in bytes, above which Loro does not describe the changes during the import. */
 const LARGE = 16 * 1024
 
 /**
- * Imports an update, and refuses faults that its description does not show. `words`: see `ImportedChange`. Where it is
- * refused the replica must be rebuilt.
+ * Imports an update and checks for faults that its description does not show. `words`: see `ImportedChange`. After a
+ * refusal the replica must be rebuilt.
  */
 export function importPerson(
   replica: Replica,
@@ -55,8 +55,9 @@ export function importPerson(
 }
 
 /**
- * Can the document be stored with the update? Loro imports some forged ones of which it can later export nothing. An update
- * that it exports as it came in is whole; every other one is put to the proof, which takes as long as a snapshot.
+ * Whether the document with the update can be stored. Loro imports some forged updates that it cannot export again. If
+ * Loro exports the update unchanged, the update is intact. Otherwise this check loads a snapshot, which takes as long
+ * as making one.
  */
 function isKept(doc: LoroDoc, before: VersionVector, update: Uint8Array): boolean {
   if (Buffer.compare(doc.export({ mode: 'update', from: before }), update) === 0) return true

@@ -13,7 +13,7 @@ import { describedFault } from './person-update.ts'
 import type { Replica } from './replica.ts'
 import { reason } from './stored-updates.ts'
 
-/** An open document on one lasting replica. */
+/** An open document on one permanent replica. */
 export class LoroDocument implements OpenDocument {
   readonly #gatewayPeer: PeerID
   #replica: Replica | null
@@ -42,7 +42,7 @@ export class LoroDocument implements OpenDocument {
     const seen = new Map<string, number>()
     const read = index.blocks()
     for (const { id } of read) if (id !== null) seen.set(id, (seen.get(id) ?? 0) + 1)
-    // An id that two blocks bear names neither.
+    // Mark both blocks with the same id as unreadable: the id is ambiguous.
     return read.map((block) => ((seen.get(block.id ?? '') ?? 0) > 1 ? { type: 'unreadable', id: block.id } : block))
   }
 
@@ -75,7 +75,7 @@ export class LoroDocument implements OpenDocument {
     const replica = this.#free()
     const fault = describedFault(replica.doc, update, this.#gatewayPeer)
     if (fault !== null) return fault
-    // With the end of the history alone Loro finds fewer faults.
+    // Loro detects fewer faults on a shallow document, which has only the end of its history.
     if (replica.doc.isShallow()) replica.deepen()
     replica.changes()
     const found = importPerson(replica, update, this.#gatewayPeer)
@@ -97,7 +97,7 @@ export class LoroDocument implements OpenDocument {
     this.#replica = null
   }
 
-  /** A replica that cannot be rebuilt still bears what is not stored. */
+  /** Closes the document if the rebuild fails: the replica still contains changes that are not stored. */
   #rebuild(replica: Replica): void {
     try {
       replica.rebuild()

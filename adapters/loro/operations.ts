@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import type { OperationRange } from '../../domain/ports/index.ts'
 
-// Loro brings WebAssembly, and this answers at once: it is loaded with the first update that is looked at.
+// Loads Loro with `require` at the first update, because `operationsOf` is synchronous and Loro brings WebAssembly.
 const load = createRequire(import.meta.url)
 
 /** The operations that an update contains. */

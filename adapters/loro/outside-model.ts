@@ -6,8 +6,8 @@ import { asMap } from './layout.ts'
 import { isReadable } from './read-block.ts'
 
 /**
- * The fault of the first block that imported changes leave outside the document model, in words; null: there is none. Reads only
- * blocks that the changes touch.
+ * The fault of the first block that imported changes leave outside the document model; null if there is none. Reads
+ * only blocks that the changes touch.
  */
 export function outsideModel(doc: LoroDoc, index: BlockIndex, changes: readonly JsonChange[]): string | null {
   const list = index.list.id
@@ -15,7 +15,7 @@ export function outsideModel(doc: LoroDoc, index: BlockIndex, changes: readonly 
   for (const { ops } of changes)
     for (const { container, content } of ops) {
       if (container !== list) {
-        // A change of a text leaves its block what it is.
+        // A change of a text does not change the form of its block.
         if (!container.endsWith(':Text')) touched.add(container)
       } else if ('value' in content) {
         const values: readonly unknown[] = Array.isArray(content.value) ? content.value : [content.value]
@@ -35,7 +35,7 @@ export function outsideModel(doc: LoroDoc, index: BlockIndex, changes: readonly 
   return null
 }
 
-/** The member of the list of blocks that a container is, or lies in; null: it is in none. */
+/** The member of the block list that is or contains a container; null if none does. */
 function blockOf(container: Container | undefined, list: ContainerID): Container | null {
   let at = container
   for (let parent = at?.parent(); parent !== undefined && parent.id !== list; parent = at?.parent()) at = parent

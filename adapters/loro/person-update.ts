@@ -30,14 +30,17 @@ export const TOO_DEEP = refused(
   'malformed',
   `the update nests containers or values more than ${MAX_DEPTH} deep; a document has no such ones`,
 )
-/** The time that Loro takes for a long text of another peer grows with its square. */
+/**
+ * The limit of new operations in an update. Loro's time for a long text of another peer grows with the square of its
+ * length.
+ */
 const MAX_OPERATIONS = 250_000
 const TOO_MANY = refused(
   'too_many_operations',
   `the update has more than ${MAX_OPERATIONS} operations, of which each character is one; send it in parts`,
 )
 
-/** Checks an update by its own description, before its import; null where the description shows no fault. */
+/** Checks an update by its own description, before its import. Null: the description shows no fault. */
 export function describedFault(doc: LoroDoc, update: Uint8Array, gatewayPeer: PeerID): ImportedUpdate | null {
   const meta = described(update)
   if (meta?.mode !== 'update') return MALFORMED

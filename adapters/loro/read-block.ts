@@ -6,7 +6,7 @@ import type { ReadBlock } from '../../domain/ports/index.ts'
 import { asList, asMap, asText } from './layout.ts'
 import { runsOf } from './styles.ts'
 
-/** The type of a block within the document model, or null. Other replicas can write anything. */
+/** The type of a block in the document model, or null. Other replicas can write any value. */
 export function typeOf(block: LoroMap): BlockType | null {
   const type = block.get('type')
   return isBlockType(type) && BLOCK_ATTRS[type].safeParse(block.get('attrs')).success ? type : null
@@ -14,7 +14,7 @@ export function typeOf(block: LoroMap): BlockType | null {
 
 export const textOf = (block: LoroMap): LoroText | null => asText(block.get('text'))
 
-/** The text of a table cell; null where there is none at that place. */
+/** The text of a table cell; null if the cell does not exist. */
 export function cellText(block: LoroMap, { row, column }: CellRef): LoroText | null {
   const cell = asMap(asList(asList(block.get('rows'))?.[row])?.[column])
   return cell === null ? null : asText(cell.get('text'))
@@ -27,7 +27,7 @@ export function isReadable(block: LoroMap): boolean {
   return type === 'table' ? cellsOf(block) !== null : textOf(block) !== null
 }
 
-/** A block's span: its text is that of `blockText`. */
+/** The span of a block, with the text that `blockText` gives. */
 export function blockSpan(block: LoroMap, blockId: string): SpanView {
   const type = typeOf(block)
   const text = type === null ? null : type === 'divider' ? '' : type === 'table' ? tableText(block) : textOf(block)
@@ -64,7 +64,7 @@ function tableText(block: LoroMap): string | null {
         .join('\n')
 }
 
-/** The cells of a table, or null where one lies outside the document model. */
+/** The cells of a table; null if a cell is outside the document model. */
 function cellsOf(block: LoroMap): Cell[][] | null {
   const rows: Cell[][] = []
   for (const row of asList(block.get('rows')) ?? []) {

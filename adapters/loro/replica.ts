@@ -4,13 +4,13 @@ import { BlockIndex } from './block-index.ts'
 import { documentFrontier } from './frontiers.ts'
 import { corrupt, imported, StoredUpdates } from './stored-updates.ts'
 
-/** A Loro document that can be built again as it was before a discarded change. */
+/** A Loro document that can be rebuilt without a discarded change. */
 export class Replica {
   readonly #peer: PeerID
   readonly #stored: StoredUpdates
   doc: LoroDoc
   index: BlockIndex
-  /** Null: not asked for since the last change. Loro takes as long to tell it as for a small edit. */
+  /** Null: not read since the last change. Reading it from Loro takes as long as a small edit. */
   #frontier: Frontier | null = null
 
   constructor(peer: PeerID, snapshot: Uint8Array | null, updates: readonly Uint8Array[]) {
@@ -25,7 +25,7 @@ export class Replica {
     return this.#frontier
   }
 
-  /** To be called with every change of the document. */
+  /** Call with every change of the document. */
   changes(): void {
     this.#frontier = null
   }
@@ -49,22 +49,22 @@ export class Replica {
     }
   }
 
-  /** Throws away every operation that is not stored. The document then has the end of its history only: `isShallow()`. */
+  /** Discards every operation that is not stored. The document then has only the end of its history: `isShallow()`. */
   rebuild(): void {
     this.#become(() => this.#stored.recent())
   }
 
-  /** Takes the whole history again, and throws away every operation that is not stored. */
+  /** Reads the whole history again and discards every operation that is not stored. */
   deepen(): void {
     this.#become(() => this.#stored.whole())
   }
 
-  /** The document with its history; later openings begin with it. */
+  /** A snapshot of the document with its history. Later openings begin with it. */
   snapshot(): Uint8Array {
     return this.#stored.snapshot(this.doc)
   }
 
-  /** Imports an update without a description of its changes; the index is read anew. */
+  /** Imports an update without a description of its changes, and rebuilds the index. */
   importUnseen(update: Uint8Array): ImportStatus {
     const status = this.doc.import(update)
     this.index.free()
@@ -82,7 +82,7 @@ export class Replica {
       this.index.free()
       this.doc.free()
     } catch {
-      // A trap within Loro leaves the document borrowed for ever: its memory is lost.
+      // After a trap in Loro the document remains borrowed for ever, and its memory is lost.
     }
   }
 

@@ -1,15 +1,15 @@
 import * as loro from 'loro-crdt'
 
-/** Moves Loro's own stack in the memory of its WebAssembly by some bytes, and tells where it is then. */
+/** Moves the stack pointer in the memory of Loro's WebAssembly by some bytes, and returns its new value. */
 const { __wbindgen_add_to_stack_pointer: moved } = (
   loro as unknown as { readonly __wasm: { __wbindgen_add_to_stack_pointer(bytes: number): number } }
 ).__wasm
 
 /**
- * Runs work in which bytes of another peer can end Loro half-way: it panics, or calls itself until no stack is left. That
- * is thrown on. Nothing takes down what Loro had on its stack then; some hundred such ends would leave no room, and no
- * document of the process could be read. So the stack is put back to its place. Never call it from a callback of Loro. The
- * document that Loro worked on is of no use afterwards.
+ * Runs work in which bytes of another peer can make Loro panic or overflow its stack, and rethrows the error. Loro does
+ * not unwind its stack after a panic. After some hundred panics the stack would be full, and the process could read no
+ * document. This function therefore restores the stack pointer. Never call it from a callback of Loro. Discard the
+ * document that Loro worked on.
  */
 export function trapping<T>(work: () => T): T {
   const place = moved(0)

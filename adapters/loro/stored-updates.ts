@@ -2,29 +2,29 @@ import { decodeImportBlobMeta, type ImportStatus, LoroDoc, type PeerID } from 'l
 import { DocumentError } from '../../domain/document/errors.ts'
 import { configureStyles } from './styles.ts'
 
-/** The base goes on by so many updates at once. A person's update mostly builds on operations that are not older. */
+/** The number of updates by which the base advances. Most updates of a person build on more recent operations. */
 const STRIDE = 64
 
-/** The document at an earlier time without the history before it, and the updates from then to the base. */
+/** A shallow snapshot of the document at an earlier time, and the updates from then to the base. */
 interface Root {
   readonly bytes: Uint8Array
   readonly since: readonly Uint8Array[]
 }
 
 /**
- * The stored updates of a document, to build replicas from. A replica with the whole history takes a time that grows with
- * the history: Loro unpacks all of it for the first update that it imports. A shallow one, which begins with the document as
- * it stood some updates ago, takes a time that does not.
+ * The stored updates of a document, from which replicas are built. The time to build a replica with the whole history
+ * grows with the history, because Loro unpacks all of it for the first imported update. The time to build a shallow
+ * replica, which begins some updates ago, does not grow.
  */
 export class StoredUpdates {
   #snapshot: Uint8Array | null
-  /** The updates after the snapshot, or after the base where there is one. */
+  /** The updates after the base, or after the snapshot if there is no base. */
   #tail: Uint8Array[]
-  /** A replica that never bears an operation that is not stored. Null: none was needed yet. */
+  /** A replica that contains only stored operations. Null: not needed yet. */
   #base: LoroDoc | null = null
-  /** The document as the base is. */
+  /** The shallow snapshot of the base. */
   #newer: Uint8Array | null = null
-  /** The document as the base was before. Null: a replica cannot begin there. */
+  /** The shallow snapshot of the previous base. Null: a replica cannot begin there. */
   #older: Root | null = null
 
   readonly #gatewayPeer: PeerID
@@ -44,13 +44,13 @@ export class StoredUpdates {
     return this.#base === null ? this.#fromSnapshot(this.#tail) : withUpdates(this.#base.fork(), this.#tail)
   }
 
-  /** A replica with the end of the history only, or with all of it where Loro cannot cut it. */
+  /** A replica with only the end of the history, or with all of it if Loro cannot cut it. */
   recent(): LoroDoc {
     if (this.#base === null || this.#tail.length >= STRIDE) this.#advance()
     return this.#shallow() ?? this.whole()
   }
 
-  /** The document with its history. `doc` has the stored updates and no other operation. */
+  /** A snapshot of the document with its history. `doc` contains the stored updates and no other operation. */
   snapshot(doc: LoroDoc): Uint8Array {
     if (this.#base !== null) {
       this.#advance()
@@ -87,8 +87,8 @@ export class StoredUpdates {
   }
 
   /**
-   * Takes updates out of the tail, from its beginning to the last of these that is the gateway's and so builds on all before
-   * it. Loro cuts a history fast where it has one end, else in a time that grows with the history.
+   * Removes updates from the front of the tail, up to the last one of the gateway, which builds on all updates before
+   * it. Loro cuts a history fast if it has one end; otherwise the time grows with the history.
    */
   #taken(updates: readonly Uint8Array[]): Uint8Array[] {
     const last = updates.findLastIndex((update) =>
@@ -114,8 +114,8 @@ export class StoredUpdates {
 }
 
 /**
- * Null: the history has several ends, or Loro cannot cut it, as where a person's update made a container of a kind that Loro
- * keeps unread.
+ * A shallow snapshot. Null: the history has several ends, or Loro cannot cut it. For example, a person's update made a
+ * container of a kind that Loro does not decode.
  */
 function rootOf(doc: LoroDoc): Uint8Array | null {
   const frontiers = doc.oplogFrontiers()
@@ -138,7 +138,7 @@ function withUpdates(doc: LoroDoc, updates: readonly Uint8Array[]): LoroDoc {
   }
 }
 
-/** Throws where operations are missing. */
+/** Throws if operations are missing. */
 export function imported({ pending }: ImportStatus): void {
   if (pending !== null && pending.size > 0) throw new Error('updates before these are missing')
 }

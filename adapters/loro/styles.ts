@@ -1,9 +1,12 @@
 import type { Delta, LoroDoc, LoroText } from 'loro-crdt'
 import { MARKS, Marks, mergedRuns, type Run } from '../../domain/document/model/runs.ts'
 
-// Marks are Loro text styles of the same names: `true`, or the attributes of a link.
+// Marks are Loro text styles of the same names. The value is `true`, or the attributes of a link.
 
-/** Text typed at the end of bold text is bold, at the end of code or of a link it is plain. Call before the first edit. */
+/**
+ * Text typed at the end of bold text is bold; text typed at the end of code or a link is plain. Call before the first
+ * edit.
+ */
 export function configureStyles(doc: LoroDoc): void {
   doc.configTextStyle({
     bold: { expand: 'after' },
@@ -13,14 +16,14 @@ export function configureStyles(doc: LoroDoc): void {
     code: { expand: 'none' },
     link: { expand: 'none' },
   })
-  // A mark outside the document model stays where it is.
+  // Marks outside the document model do not expand.
   doc.configDefaultTextStyle({ expand: 'none' })
 }
 
 export const toDelta = (runs: readonly Run[]): Delta<string>[] =>
   runs.map(({ text, marks }) => ({ insert: text, attributes: marks as never }))
 
-/** The runs of a text. Marks outside the document model are not among them. */
+/** The runs of a text, without marks outside the document model. */
 export function runsOf(text: LoroText): Run[] {
   return mergedRuns(
     text.toDelta().map(({ insert = '', attributes = {} }) => ({ text: insert, marks: known(attributes) })),

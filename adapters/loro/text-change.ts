@@ -9,12 +9,13 @@ interface Piece {
   readonly attributes: Attributes
 }
 
-/** A longer difference is not searched for: the words that differ are replaced as one. */
+/** The longest difference to search for. Beyond it, the differing words are replaced as a whole. */
 const MAX_EDIT_LENGTH = 500
 
 /**
- * The smallest change that makes one rich text of another, so that concurrent edits of the same text merge: words that stay
- * are retained, and only differing marks of theirs are set. `keys` are the marks that the new text decides; others stay.
+ * The smallest change from one rich text to another, so that concurrent edits of the same text merge. The change
+ * retains equal words and sets only their differing marks. `keys`: the marks that the new text sets; other marks
+ * remain.
  */
 export function textChange(before: TextDelta, after: TextDelta, keys: readonly string[]): Delta<string>[] {
   const [old, wanted] = [new Cursor(before), new Cursor(after)]
@@ -52,7 +53,7 @@ interface Difference {
   readonly text: string
 }
 
-/** Word by word; within a replaced word only what differs between its common beginning and end. */
+/** The differences word by word. Within a replaced word, only the part between its common beginning and end differs. */
 function differences(before: string, after: string): Difference[] {
   const words = diffWordsWithSpace(before, after, { maxEditLength: MAX_EDIT_LENGTH })
   if (words === undefined) return replacement(before, after)
@@ -85,11 +86,11 @@ function replacement(before: string, after: string): Difference[] {
   return parts.filter(({ text }) => text !== '')
 }
 
-/** Would a cut before this UTF-16 unit halve a surrogate pair? */
+/** Whether a cut before this UTF-16 unit would split a surrogate pair. */
 const splitsPair = (text: string, at: number): boolean =>
   at > 0 && at < text.length && text.charCodeAt(at) >= 0xdc00 && text.charCodeAt(at) <= 0xdfff
 
-/** Walks along a rich text by numbers of UTF-16 units. */
+/** Reads a rich text piece by piece. Lengths are in UTF-16 units. */
 class Cursor {
   readonly text: string
   readonly #pieces: Piece[]
@@ -106,7 +107,7 @@ class Cursor {
     this.take(length)
   }
 
-  /** The next units, split where the attributes change. `at`: where each part begins. */
+  /** The next units, split at changes of the attributes. `at`: the start of each part. */
   take(length: number): (Piece & { readonly at: number })[] {
     const taken = []
     for (let left = length; left > 0; ) {

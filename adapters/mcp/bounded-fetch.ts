@@ -3,13 +3,13 @@ import { yielder } from '../../domain/stream/runtime/yield-to-event-loop.ts'
 import { EventReader, type WireEvent } from '../web/event-reader.ts'
 import { MAX_MESSAGE_BYTES, requireParsable } from './message-bounds.ts'
 
-/** All events of one answer. In bytes. */
+/** The limit for all events of one answer, in bytes. */
 const MAX_STREAM_BYTES = 64 * 2 ** 20
 
 /**
- * A `fetch` for streamable HTTP. Follows no redirect, because headers with secrets must not reach another host. Rejects, or
- * breaks off, an answer that holds a message beyond the bounds; `refused` receives the error of a stream, which the protocol's
- * client does not report to the call that waits for it.
+ * A `fetch` for streamable HTTP. Follows no redirect, because headers with secrets must not reach another host. Rejects
+ * or aborts an answer with a message beyond the bounds. `refused` gets the error of a stream, because the protocol's
+ * client does not pass it to the waiting call.
  */
 export const boundedFetch =
   (refused: (error: Error) => void): typeof fetch =>
@@ -26,7 +26,7 @@ export const boundedFetch =
     return new Response(body, { status, statusText, headers })
   }
 
-/** An answer in one document. Rejects where it is beyond the bounds. */
+/** The text of an answer that is one document. Rejects beyond the bounds. */
 async function documentOf(body: ReadableStream<Uint8Array>): Promise<string> {
   const pieces: Uint8Array[] = []
   let size = 0
@@ -41,7 +41,7 @@ async function documentOf(body: ReadableStream<Uint8Array>): Promise<string> {
   return text
 }
 
-/** The events of a stream, one a chunk, with others served between them. */
+/** The events of a stream, one per chunk. Yields to the event loop between events. */
 function eventsOf(body: ReadableStream<Uint8Array>, refused: (error: Error) => void): ReadableStream<Uint8Array> {
   const reader = new EventReader()
   const decoder = new TextDecoder()
@@ -68,6 +68,6 @@ function eventsOf(body: ReadableStream<Uint8Array>, refused: (error: Error) => v
   )
 }
 
-/** Ids and waits of reconnections are left out: keepup decides when to connect again. */
+/** Omits ids and reconnection delays: keepup decides when to reconnect. */
 const written = ({ name, data }: WireEvent): string =>
   `event: ${name || 'message'}\ndata: ${data.replaceAll('\n', '\ndata: ')}\n\n`

@@ -7,14 +7,17 @@ import { type Offer, type OfferedTool, offerOf } from './offered-tools.ts'
 import { resultOf } from './results.ts'
 import type { McpServer } from './settings.ts'
 
-/** After a first failed connection, doubled with each further one, up to the longest. In ms. */
+/** The wait after the first failed connection, doubled with each further one, and its maximum. In ms. */
 const [FIRST_BACKOFF_MS, LONGEST_BACKOFF_MS] = [500, 30_000]
-/** A server that does not answer the question for its protocol era within this is one of the older era. In ms. */
+/** The time to answer the probe for the protocol era. A server that takes longer belongs to the older era. In ms. */
 const PROBE_MS = 5_000
 const MAX_PAGES = 64
-/** Between a notification that the tools have changed and the new list. In ms. */
+/** The wait between a notification of changed tools and the request for the new list. In ms. */
 const CHANGES_MS = 100
-/** Over HTTP a notification may be lost, and so may the session: a list that is older is asked for again before it is used. In ms. */
+/**
+ * The age from which a list of tools is refreshed before its use over HTTP, where notifications and sessions can be
+ * lost. In ms.
+ */
 const LIST_MS = 30_000
 
 export interface ConnectionOptions {
@@ -22,9 +25,9 @@ export interface ConnectionOptions {
   readonly settings: McpServer
   readonly version: string
   readonly clock: Pick<Clock, 'now' | 'sleep'>
-  /** A new transport for a new connection; for a process: a new process. Rejects with ToolError. */
+  /** A new transport for a new connection. For a program, starts a new process. Rejects with ToolError. */
   open(): Promise<Transport>
-  /** Called with each list of tools, also with the first one. */
+  /** Called with each list of tools, including the first. */
   offered(offer: Offer): void
 }
 
@@ -35,7 +38,9 @@ export interface CallContext {
 
 type Live = { readonly client: Client; readonly transport: Transport }
 
-/** The connection to one server. A call after its end opens a new one, after a wait that grows with each failure. */
+/**
+ * The connection to one server. A call after its end opens a new connection, after a wait that grows with each failure.
+ */
 export class McpConnection {
   readonly #options: ConnectionOptions
   #live: Live | null = null
@@ -106,7 +111,7 @@ export class McpConnection {
     await live?.transport.close()
   }
 
-  /** The call equals the one that was approved, or planned. */
+  /** Throws if the server has changed or removed the tool since the call was planned or approved. */
   #mustBeUnchanged(tool: OfferedTool): void {
     const now = this.#offer.tools.find(({ spec }) => spec.name === tool.spec.name)
     if (now === undefined)
@@ -156,7 +161,7 @@ export class McpConnection {
     this.#notBefore = this.#options.clock.now() + wait
   }
 
-  /** Both protocol eras. Some older servers end at a question that they do not know, so they are started once more. */
+  /** Supports both protocol eras. Some older servers exit at an unknown request, so they are started a second time. */
   async #handshake(signal: AbortSignal): Promise<Live> {
     try {
       return await this.#open('auto', signal)
@@ -173,11 +178,12 @@ export class McpConnection {
     const client = new Client(
       { name: 'keepup', version },
       {
-        // No sampling, no questions to the user, no folders: a server offers tools here, and nothing else.
+        // keepup uses only the tools of a server: no sampling, no questions to the user, no folders.
         capabilities: {},
         versionNegotiation: { mode, probe: { timeoutMs: Math.min(PROBE_MS, settings.connectMs / 2) } },
         listMaxPages: MAX_PAGES,
-        // Compiling a server's schema runs its patterns and takes what time they like; results are text to us.
+        // Skips output validation: a compiled schema runs the server's patterns, whose time is unbounded, and keepup
+        // treats results as text.
         jsonSchemaValidator: {
           getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
         },
@@ -218,7 +224,7 @@ export class McpConnection {
       const { tools } = await live.client.listTools(undefined, { timeout: settings.connectMs, cacheMode: 'refresh' })
       this.#take(offerOf(server, tools, settings))
     } catch (error) {
-      // Else the old list stands; calls fail where the server has changed them.
+      // Otherwise the old list remains in use. Calls fail if the server has changed their tools.
       if (sessionLost(error, live.transport)) this.#lost(live)
     }
   }

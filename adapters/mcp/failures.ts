@@ -9,19 +9,22 @@ const LOST: ReadonlySet<string> = new Set([
   SdkErrorCode.SendFailed,
 ])
 const MESSAGE_BYTES = 4_096
-/** Codes of the system for a connection that was never made. */
+/** System error codes for a connection that was never established. */
 const NEVER_CONNECTED: ReadonlySet<unknown> = new Set([
   ...['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'],
 ])
 const BROKEN: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
-/** A server over HTTP that does not accept a request, because it does not know its session: 404; older ones say 400. */
+/** The answers of an HTTP server that does not know the session: 404, or 400 from older servers. */
 const NOT_ACCEPTED: ReadonlySet<unknown> = new Set([400, 404])
 
-/** Whether a server over HTTP has forgotten our session, as after its restart: only a new connection helps. */
+/** Whether an HTTP server has forgotten the session, for example after a restart. Only a new connection helps. */
 export const sessionLost = (error: unknown, { sessionId }: Pick<Transport, 'sessionId'>): boolean =>
   sessionId !== undefined && error instanceof SdkHttpError && NOT_ACCEPTED.has(error.data.status)
 
-/** A call that a server did not answer as a tool's failure (CONTRACTS 8). `ending`: how its process ended, if it has. */
+/**
+ * The error of a call that the server did not answer as a tool's failure (CONTRACTS 8). `ending`: how the server's
+ * process ended, if it has.
+ */
 export function callFailure(server: string, error: unknown, ending: string | null): ToolError {
   if (error instanceof ToolError) return error
   const say = (text: string) => headOf(`MCP server "${server}" ${text}`, MESSAGE_BYTES)

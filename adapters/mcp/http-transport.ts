@@ -1,9 +1,9 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { boundedFetch } from './bounded-fetch.ts'
 
-/** MCP over streamable HTTP. A message beyond the bounds ends the connection, and with it the calls that wait for an answer. */
+/** MCP over streamable HTTP. A message beyond the bounds ends the connection and its pending calls. */
 export class HttpTransport extends StreamableHTTPClientTransport {
-  /** Why keepup ended the connection; null: keepup did not. */
+  /** Why keepup ended the connection; null if it did not. */
   ending: string | null = null
 
   constructor(url: string, headers: Readonly<Record<string, string>>) {
@@ -13,7 +13,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
         void this.close()
       }),
       requestInit: { headers },
-      // Reconnections are ours, with their own waits.
+      // keepup reconnects with its own delays.
       reconnectionOptions: {
         maxRetries: 0,
         initialReconnectionDelay: 1_000,

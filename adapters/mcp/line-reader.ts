@@ -1,4 +1,4 @@
-/** Splits a byte stream into lines of at most `maxBytes`. Holds back an unfinished line until its end comes. */
+/** Splits a byte stream into lines of at most `maxBytes`. Buffers an unfinished line until its end arrives. */
 export class LineReader {
   readonly #maxBytes: number
   #pieces: Buffer[] = []
@@ -7,7 +7,7 @@ export class LineReader {
     this.#maxBytes = maxBytes
   }
 
-  /** The lines that end in this piece, without their ends. Throws LineTooLong. */
+  /** Yields the lines that end in this piece, without their line ends. Throws LineTooLong. */
   *push(piece: Buffer): Generator<string> {
     let from = 0
     for (let end = piece.indexOf(0x0a); end >= 0; end = piece.indexOf(0x0a, from)) {

@@ -14,41 +14,41 @@ import type { McpServer, McpServers as Settings, StdioServer } from './settings.
 
 export interface McpOptions {
   readonly settings: Settings
-  /** The absolute path of a program; throws where it is not found outside of every workspace. */
+  /** The absolute path of a program. Throws if no program is found outside every workspace. */
   program(name: string): string
-  /** The value of a secret by its name; rejects with ToolError SECRET_UNAVAILABLE. */
+  /** The value of a secret by its name. Rejects with ToolError SECRET_UNAVAILABLE. */
   secret(name: string): Promise<string>
-  /** Our environment; servers get the variables of it that the settings name. */
+  /** keepup's environment. Servers get the variables that their settings name. */
   readonly env: NodeJS.ProcessEnv
-  /** Where servers start whose settings name no folder; null: in a temporary folder. */
+  /** The folder of servers whose settings name none. Null: a temporary folder. */
   readonly cwd: string | null
-  /** What servers in the sandbox must not see that may change this folder. */
+  /** The paths to hide from sandboxed servers that may change this folder. */
   hidden(folder: string | null): Promise<readonly string[]>
-  /** Absolute paths that each server in the sandbox can read. Default: those of its settings alone. */
+  /** Absolute paths that each sandboxed server can read, in addition to those of its settings. */
   readonly readable?: readonly string[]
   readonly dataFolder: string
   readonly clock: Pick<Clock, 'now' | 'sleep'>
-  /** Our version, which servers are told. */
+  /** keepup's version, sent to servers. */
   readonly version: string
-  /** Where running processes are written down, so that those of a dead driver can be ended. */
+  /** Records running processes, so that those of a dead driver can be ended. */
   readonly registry?: ProcessRegistry
-  /** Told when a server's list of tools has changed. */
+  /** Called when a server's list of tools has changed. */
   changed?(server: string): void
-  /** Told why a server or one of its tools cannot be had. */
+  /** Called with the reason why a server or one of its tools is unavailable. */
   warn?(text: string): void
 }
 
 /** The MCP servers of a run, connected. */
 export interface McpServers {
-  /** The tools of all servers as they offer them now, in the order of the settings. */
+  /** The current tools of all servers, in the order of the settings. */
   tools(): readonly Tool[]
-  /** Connects again to the servers that have been lost; `warn` is told of a server that cannot be reached. */
+  /** Reconnects to lost servers. Calls `warn` for each unreachable server. */
   connect(): Promise<void>
   /** Ends all connections and processes. */
   close(): Promise<void>
 }
 
-/** Connects to all servers at once. A server that cannot be reached has no tools, and `warn` is told why. */
+/** Connects to all servers concurrently. An unreachable server has no tools, and `warn` gets the reason. */
 export async function openMcpServers(options: McpOptions): Promise<McpServers> {
   const { settings, clock, version, warn, changed } = options
   const connections = Object.entries(settings).map(([server, one]) => {
@@ -127,7 +127,7 @@ async function valuesOf(
   )
 }
 
-/** Passed on where they are set, beside those that the settings name. */
+/** Variables that every server gets if they are set, in addition to those of its settings. */
 const ALWAYS = ['PATH', 'HOME', 'LANG', 'TZ']
 
 function environment(names: readonly string[], ours: NodeJS.ProcessEnv): Record<string, string> {

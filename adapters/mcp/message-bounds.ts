@@ -6,7 +6,7 @@ export const MAX_MESSAGE_BYTES = MAX_EVENT
 const MAX_DEPTH = 128
 const MAX_VALUES = 100_000
 
-/** Throws where parsing the JSON of a message would take long. Call before `JSON.parse`. */
+/** Throws if parsing a message's JSON would take long. Call before `JSON.parse`. */
 export function requireParsable(json: string): void {
   const { depth, values } = jsonSize(json)
   if (depth > MAX_DEPTH) throw new Error(`the server sent JSON that is nested deeper than ${MAX_DEPTH} levels`)

@@ -7,26 +7,26 @@ import { wellFormed } from '../../domain/log/well-formed.ts'
 import { usableSchema } from './schema.ts'
 import type { McpServer } from './settings.ts'
 
-/** A tool as a server offers it at one time. */
+/** A tool as a server offered it at one time. */
 export interface OfferedTool {
   readonly spec: ToolSpec
-  /** The server's own name of it. */
+  /** The server's own name of the tool. */
   readonly name: string
-  /** Of everything that the server says of the tool: another digest is another tool. */
+  /** The digest of the server's whole description of the tool. A changed digest means a changed tool. */
   readonly digest: string
 }
 
-/** The tools of one server, and a sentence for each that cannot be offered. */
+/** The tools of one server, and a message for each tool that cannot be offered. */
 export interface Offer {
   readonly tools: readonly OfferedTool[]
   readonly faults: readonly string[]
 }
 
 const MAX_TOOLS = 256
-/** The description of a tool for a model, in characters. */
+/** The longest description of a tool, in characters. */
 const MAX_DESCRIPTION = 4_000
 
-/** The tools that a server lists, as ours: named `server:tool`, with checked schemas and effect classes. */
+/** Maps the tools of a server to keepup's tools, with names `server:tool`, checked schemas and effect classes. */
 export function offerOf(server: string, listed: readonly McpTool[], settings: McpServer): Offer {
   const tools = new Map<string, OfferedTool>()
   const faults: string[] = []
@@ -57,7 +57,7 @@ function offeredTool(server: string, tool: McpTool, settings: McpServer): Offere
     paths: {},
     barrier: false,
     control: false,
-    // A call may have to connect first.
+    // Includes the time for a new connection.
     timeLimitMs: settings.connectMs + settings.timeoutMs,
     definitionHash: sha256(canonicalBytes(wellFormed(rest))),
   })
@@ -69,8 +69,8 @@ const descriptionOf = ({ title, description }: McpTool): string =>
   (description ?? title ?? '').toWellFormed().replaceAll('\0', '').slice(0, MAX_DESCRIPTION)
 
 /**
- * CONTRACTS 3: what a person has set, else the server's annotations, else irreversible. One that contradicts itself
- * counts as none.
+ * The effect class (CONTRACTS 3): a person's setting, else the server's annotations, else irreversible. Contradictory
+ * annotations count as none.
  */
 function effectOf({ name, annotations = {} }: McpTool, { effects }: McpServer): Effect {
   if (Object.hasOwn(effects, name)) return effects[name]!

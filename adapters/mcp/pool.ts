@@ -3,8 +3,8 @@ import type { McpOptions, McpServers as Opened } from './mcp-tools.ts'
 import type { McpServers as Settings } from './settings.ts'
 
 /**
- * How long a server without users keeps running while the run has not ended: it is driven soon after it has been started, or a
- * person has decided. In ms.
+ * The time that a server without users keeps running if its run has not ended. A driver may resume the run soon after
+ * its start or after a person's decision. In ms.
  */
 const IDLE_MS = 30_000
 
@@ -13,19 +13,22 @@ export interface PoolOptions extends Omit<McpOptions, 'settings' | 'cwd' | 'chan
   readonly warn?: (text: string) => void
 }
 
-/** A server's list of tools has come: the first one of a connection, or one that has changed. */
+/** A new list of tools: the first list of a connection, or a changed list. */
 export interface OfferedTools {
   readonly server: string
-  /** The folder whose runs have these tools; null: all runs. */
+  /** The folder of the runs that have these tools. Null: all runs. */
   readonly folder: string | null
   readonly tools: readonly Tool[]
 }
 
-/** The use of one server. Its connection stays open at least until the release. */
+/** The use of one server. Its connection remains open at least until `release`. */
 export interface McpLease extends Pick<Opened, 'tools'> {
-  /** Why the server, or a tool of it, cannot be had; empty where all of it can. */
+  /** Why the server or some of its tools are unavailable. Empty: all are available. */
   readonly faults: readonly string[]
-  /** `ends`: the run of this use has ended; else the server is kept for a while, for the run to go on with. */
+  /**
+   * `ends`: the run has ended, so the server can end at once. Otherwise the server keeps running for a while, in case
+   * the run continues.
+   */
   release(ends?: boolean): void
 }
 
@@ -37,8 +40,8 @@ interface Entry {
 }
 
 /**
- * The MCP servers of this process: one connection to each, shared by all runs. A program whose settings name no folder
- * starts in the run's workspace, and has one process for each workspace.
+ * The MCP servers of this process: one connection to each server, shared by all runs. A program without a folder in its
+ * settings starts in the run's workspace, and has one process per workspace.
  */
 export class McpPool {
   readonly #options: PoolOptions
@@ -54,18 +57,21 @@ export class McpPool {
     return Object.keys(this.#options.settings)
   }
 
-  /** The configured server that a tool of this name belongs to; null: none. */
+  /** The configured server of a tool with this name; null if there is none. */
   serverOf(toolName: string): string | null {
     const [server = '', tool] = toolName.split(':')
     return tool !== undefined && Object.hasOwn(this.#options.settings, server) ? server : null
   }
 
-  /** Calls the listener with each list of tools that a server gives. */
+  /** Calls the listener with each new list of tools of a server. */
   onOffered(listener: (offered: OfferedTools) => void): void {
     this.#listeners.add(listener)
   }
 
-  /** Connects to a server where that has not been done. `cwd`: the folder of a program whose settings name none; null: no folder. */
+  /**
+   * Connects to a server if it is not connected. `cwd`: the folder of a program whose settings name none. Null: no
+   * folder.
+   */
   async lease(server: string, cwd: string | null): Promise<McpLease> {
     if (this.#closed) throw new Error('the MCP servers of this process have been closed')
     const settings = this.#options.settings[server]
@@ -111,7 +117,7 @@ export class McpPool {
       entry.faults.push(text)
       warn?.(text)
     }
-    // The protocol's client is loaded where there is a server.
+    // Loads the protocol's client only when a server is used.
     const opened = import('./mcp-tools.ts').then(({ openMcpServers }) =>
       openMcpServers({
         ...options,

@@ -23,31 +23,31 @@ export interface ServerProgram {
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly cwd: string
-  /** Marks it and all that it starts. */
+  /** The marker of the process and all of its descendants. */
   readonly id: string
-  /** In the sandbox: `ended` is called when it has ended. Absent: outside of it. */
+  /** Set for a sandboxed program. `ended` is called after the process has ended. */
   readonly confined?: Pick<ConfinedProgram, 'cgroup' | 'filter' | 'ended'>
 }
 
-/** Lines that are no messages: some servers write their log there. One that writes only such lines is ended. */
+/** The most lines that are not messages; some servers write logs to stdout. A server that exceeds this is ended. */
 const MAX_STRAY_LINES = 1_000
-/** The kept end of the error stream, in bytes. */
+/** The kept end of stderr, in bytes. */
 const STDERR_BYTES = 2_048
-/** For the end after its input has ended, and again after SIGTERM, before SIGKILL. In ms. */
+/** The time to exit after the end of its input, and the time from SIGTERM to SIGKILL. In ms. */
 const GRACE_MS = 1_000
 
-/** Server processes that run now: one that ends leaves none of them behind. */
+/** The server processes that run now. When this process exits, it kills all of them. */
 const running = new Set<ChildProcess>()
 const endAll = () => {
   for (const child of running) signalGroup(child, 'SIGKILL')
 }
 
-/** MCP over the standard streams of a process in a group of its own. Nothing of it is left after `close`. */
+/** MCP over the standard streams of a process in a separate process group. `close` leaves no process behind. */
 export class ProcessTransport implements Transport {
   onclose?: (() => void) | undefined
   onerror?: ((error: Error) => void) | undefined
   onmessage?: Transport['onmessage']
-  /** The SDK knows a transport of a process by this and by `pid`. */
+  /** The SDK recognizes a process transport by this member and `pid`. */
   readonly stderr = null
   readonly #program: ServerProgram
   readonly #registry: ProcessRegistry | undefined
@@ -56,7 +56,7 @@ export class ProcessTransport implements Transport {
   #ended: Promise<void> = Promise.resolve()
   #stderr = ''
   #why: string | null = null
-  /** It was ended for what it sent. */
+  /** keepup ended the server because of its output. */
   #refused = false
 
   constructor(program: ServerProgram, registry?: ProcessRegistry) {
@@ -68,13 +68,14 @@ export class ProcessTransport implements Transport {
     return this.#child?.pid ?? null
   }
 
-  /** How the server ended, in words with the end of its error stream; null: it runs. */
+  /** How the server ended, with the end of its stderr; null while it runs. */
   get ending(): string | null {
     const { exitCode = null, signalCode = null } = this.#child ?? {}
     const byUs = this.#why === null ? null : `was ended: ${this.#why}`
     const bySignal = signalCode === null ? null : `was ended by ${signalCode}`
     const exited = exitCode === null ? null : `exited with ${exitCode}`
-    // A server whose output is not read any more exits by itself, and one that exits does not read its input any more.
+    // The server's own exit code is the better reason, unless keepup stopped reading its output. An exiting server may
+    // also close its input first.
     const ended = this.#refused ? byUs : (exited ?? byUs ?? bySignal)
     const last = this.#stderr.trim()
     return ended === null ? null : `${ended}${last === '' ? '' : `; its last words: ${last}`}`
@@ -110,7 +111,7 @@ export class ProcessTransport implements Transport {
         resolve()
       }
       child.once('exit', () => {
-        // Processes that it has left running hold its streams open.
+        // Processes that the server left running would keep its streams open.
         signalGroup(child, 'SIGKILL')
         endMarked(id, child.pid)
       })
@@ -126,7 +127,7 @@ export class ProcessTransport implements Transport {
     })
   }
 
-  /** Gives way to others after each message, so that a server that sends without end holds up nothing else. */
+  /** Yields to the event loop after each message, so that a flood of messages blocks nothing else. */
   async #read(stdout: Readable): Promise<void> {
     const reader = new LineReader(MAX_MESSAGE_BYTES)
     let stray = 0
@@ -158,7 +159,7 @@ export class ProcessTransport implements Transport {
     const written = Promise.withResolvers<void>()
     stdin.write(serializeMessage(message), (error) => (error ? written.reject(error) : written.resolve()))
     await written.promise.catch(async (error) => {
-      // How it ended says more than that it cannot be written to.
+      // Wait for the exit: how the server ended says more than a failed write.
       await this.#ended
       throw error
     })
@@ -177,7 +178,7 @@ export class ProcessTransport implements Transport {
     await this.#ended
   }
 
-  /** bubblewrap itself would die of SIGTERM, and end the server with it at once. */
+  /** SIGTERM would end bubblewrap, which would kill the server at once. Signals the server's group instead. */
   #signal(child: ChildProcess, signal: NodeJS.Signals): void {
     const { child: inside } = this.#status
     if (signal === 'SIGTERM' && inside !== null && child.exitCode === null) signalTo(-inside, signal)
@@ -185,7 +186,7 @@ export class ProcessTransport implements Transport {
   }
 }
 
-/** A line as a message; null: it is none. Throws where parsing it would take long. */
+/** The message in a line; null if the line is not a message. Throws if parsing would take long. */
 function messageOf(line: string): JSONRPCMessage | null {
   requireParsable(line)
   try {

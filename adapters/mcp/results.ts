@@ -5,15 +5,16 @@ import type { Json, JsonObject } from '../../domain/log/json.ts'
 import { wellFormed } from '../../domain/log/well-formed.ts'
 import type { ToolResult } from '../../domain/ports/index.ts'
 
-/** Content that is no text is given whole up to this. In bytes. */
+/** The largest binary content to return whole, in bytes. */
 const BINARY_BYTES = 16_384
 const MAX_PARTS = 64
-/** Of the message of a failure. In bytes. */
+/** The longest message of a failure, in bytes. */
 const MESSAGE_BYTES = 4_096
 
 /**
- * The answer of a server to a call. Text alone stays text, structured content stays JSON, and other content becomes a list
- * of parts, in order. Throws ToolError EXECUTION_FAILED for `isError`, with the text as message (CONTRACTS 8).
+ * The result of a server's answer. Text alone remains text, structured content remains JSON, and other content becomes
+ * a list of parts in order. Throws ToolError EXECUTION_FAILED for `isError`, with the text as its message (CONTRACTS
+ * 8).
  */
 export function resultOf(answer: CallToolResult): ToolResult {
   const blocks = answer.content ?? []
@@ -27,7 +28,7 @@ export function resultOf(answer: CallToolResult): ToolResult {
   const onlyText = texts.length === blocks.length
   if (answer.structuredContent !== undefined && onlyText)
     return { content: wellFormed(answer.structuredContent as Json), detail }
-  // The runtime redacts a whole text, then shows its ends: a cut here could split a secret.
+  // The runtime redacts the whole text and then truncates it. A truncation here could split a secret.
   if (onlyText)
     return { ...(byteLength(text) > RESULT_BYTES ? { content: '', whole: text } : { content: text }), detail }
   const parts = blocks.slice(0, MAX_PARTS).map(part)

@@ -1,34 +1,36 @@
 import { z } from 'zod'
 import type { Json, JsonObject } from '../../domain/log/json.ts'
 
-// The schema of a tool's arguments, made safe to check calls with. The server checks its arguments itself, so ours may be
-// looser: what costs without bound, or is not understood, is left out.
+// Simplifies the schema of a tool's arguments so that calls can be checked safely. The server checks its arguments
+// itself, so the simplified schema may be looser: keywords of unbounded cost and unknown keywords are dropped.
 
 const MAX_DEPTH = 24
-/** After references have been replaced by what they refer to. */
+/** The most parts after the expansion of references. */
 const MAX_NODES = 2_000
 const MAX_BYTES = 64 * 1024
-/** Of a description inside. In characters. */
+/** The longest description of an argument, in characters. */
 const MAX_DESCRIPTION = 1_000
 
 /** Keywords whose value is a schema, a list of schemas, or schemas by name. */
 const SCHEMA = new Set(['items', 'additionalProperties', 'additionalItems'])
 const SCHEMAS = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
 const NAMED = new Set(['properties'])
-/** Keywords that are kept as they are. A `pattern` may take exponential time, so that it is only told. */
+/**
+ * Keywords that remain unchanged. A `pattern` may take exponential time, so it only becomes part of the description.
+ */
 const KEPT = new Set([
   ...['type', 'enum', 'const', 'required', 'minItems', 'maxItems', 'minLength', 'maxLength', 'minimum', 'maximum'],
   ...['exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'minProperties', 'maxProperties', 'default', 'title'],
 ])
 
-/** A schema that cannot be used. `message` says why, as the end of a sentence about it. */
+/** An unusable schema. `message` gives the reason as the end of a sentence about it. */
 export class SchemaRefused extends Error {
   override readonly name = 'SchemaRefused'
 }
 
 /**
- * The schema without references, patterns and keywords of other dialects, in which every reference into itself takes
- * anything. Throws SchemaRefused where it is no schema of an object, or too large.
+ * The schema without references, patterns and keywords of other dialects. A recursive reference accepts any value.
+ * Throws SchemaRefused if the schema is not for an object or is too large.
  */
 export function usableSchema(given: unknown): JsonObject {
   const root = given as JsonObject
@@ -72,7 +74,7 @@ const isObject = (value: Json): value is JsonObject =>
 const mapped = (object: JsonObject, change: (value: Json) => Json): JsonObject =>
   Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]))
 
-/** The target of a local reference; anything else takes everything. */
+/** The target of a local reference. Any other reference accepts any value. */
 function target(root: JsonObject, reference: string): Json {
   if (!reference.startsWith('#/')) return reference === '#' ? root : {}
   const path = reference

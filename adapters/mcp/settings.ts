@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Milliseconds } from '../../domain/log/time-span.ts'
 
-/** Names a server in policies, events and approvals: `server:tool`. */
+/** The name of a server in policies, events and approvals: `server:tool`. */
 export const ServerName = z.string().regex(/^[a-z][a-z0-9_]{0,31}$/, {
   error: 'expected a small letter, then small letters, digits and "_", at most 32',
 })
@@ -11,11 +11,11 @@ const header = z.string().regex(/^[A-Za-z0-9-]+$/, { error: 'expected the name o
 const secretName = z.string().min(1)
 
 const common = {
-  /** Of one call. In ms. */
+  /** The time limit of one call, in ms. */
   timeoutMs: Milliseconds.default(60_000),
-  /** From the start of a connection to the list of tools. In ms. */
+  /** The time limit from the start of a connection to the list of tools, in ms. */
   connectMs: Milliseconds.default(20_000),
-  /** Effect classes by the server's own names of its tools; they count in place of its annotations. */
+  /** Effect classes by the server's own tool names. They replace the server's annotations. */
   effects: z.record(z.string().min(1), z.enum(['pure', 'idempotent', 'irreversible'])).default({}),
 }
 
@@ -23,31 +23,34 @@ const common = {
 const ServerOfType = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('stdio'),
-    /** Program and arguments. The program is found outside of every workspace. */
+    /** The program and its arguments. Programs in workspaces are not used. */
     command: z.array(z.string().min(1)).min(1),
-    /** Absolute folder to start in; the run's workspace where absent. */
+    /** The absolute path of the folder to start in. Absent: the run's workspace. */
     cwd: z.string().startsWith('/').optional(),
-    /** Variables of our environment that the server gets. It gets PATH, HOME and LANG besides, and no others. */
+    /** Variables of keepup's environment that the server gets in addition to PATH, HOME, LANG and TZ. */
     env: z.array(variable).default([]),
-    /** Variables whose values are secrets: variable → name of the secret. */
+    /** Variables with secret values: variable → name of the secret. */
     secretEnv: z.record(variable, secretName).default({}),
-    /** False: outside the sandbox, with the rights of the user. */
+    /** False: the program runs outside the sandbox, with the user's rights. */
     sandboxed: z.boolean().default(true),
-    /** In the sandbox: the network of the machine. */
+    /** True: the sandboxed program can use the machine's network. */
     network: z.boolean().default(false),
-    /** In the sandbox: absolute paths that the program can read in places that are empty there, such as homes. */
+    /**
+     * Absolute paths that the sandboxed program can read. Use this for paths in places that are empty in the sandbox,
+     * such as home folders.
+     */
     readable: z.array(z.string().startsWith('/')).default([]),
     ...common,
   }),
   z.strictObject({
     type: z.literal('http'),
     url: z.url({ protocol: /^https?$/, error: 'expected http://… or https://…' }),
-    /** Header → name of the secret that holds its whole value, such as "Bearer …". */
+    /** Header → name of the secret with the whole value, such as "Bearer …". */
     headers: z.record(header, secretName).default({}),
     ...common,
   }),
 ])
-/** `type` may be left out: a server with a `command` is a program, one with a `url` is an address. */
+/** `type` is optional: a server with a `command` is a program, and a server with a `url` is an address. */
 export const McpServer = z.preprocess(typed, ServerOfType)
 export type McpServer = z.infer<typeof ServerOfType>
 export type StdioServer = Extract<McpServer, { type: 'stdio' }>
@@ -62,6 +65,6 @@ function typed(given: unknown): unknown {
 export const McpServers = z.record(ServerName, McpServer)
 export type McpServers = z.infer<typeof McpServers>
 
-/** The names of all secrets that the settings of these servers name. */
+/** The names of all secrets in the settings of these servers. */
 export const secretsOfServers = (servers: McpServers): string[] =>
   Object.values(servers).flatMap((server) => Object.values(server.type === 'http' ? server.headers : server.secretEnv))

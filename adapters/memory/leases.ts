@@ -1,7 +1,7 @@
 import type { Clock, Leases } from '../../domain/ports/index.ts'
 import { checkTtl } from './lease-ttl.ts'
 
-/** Leases within one process: the reference for the contract, and for tests. */
+/** Leases within one process, for tests. The reference implementation of the contract. */
 export class MemoryLeases implements Leases {
   readonly #clock: Pick<Clock, 'now'>
   readonly #held = new Map<string, { readonly driverId: string; readonly until: number }>()

@@ -17,9 +17,9 @@ export interface MemoryLogOptions {
 }
 
 /**
- * The reference EventLog: all in memory, with EventStoreDB's idempotence, which compares nothing but ids (an append at
- * an old revision succeeds iff its ids equal, in order, those that stand there). So tests meet the trap that salted
- * sealing closes. Streams are independent: the floor is 0.
+ * The reference EventLog, in memory. It has the idempotence of EventStoreDB, which compares only ids: an append at an
+ * old revision succeeds if and only if its ids equal the stored ids there. Tests thus cover the case that the salt of
+ * sealing prevents. Streams are independent, so the floor is 0.
  */
 export class MemoryLog implements EventLog {
   readonly logId: string

@@ -1,15 +1,18 @@
-/** The limit that a model's calls share with others: those of one provider and key. */
+/** The rate limit that the calls of a model share with all calls of the same provider and key. */
 export interface SharedLimit {
-  /** Names provider and key; does not tell the key. */
+  /** Identifies provider and key without revealing the key. */
   readonly key: string
-  /** Requests a minute; null: only what the provider says counts. */
+  /** Requests per minute. Null: only the provider's refusals limit the calls. */
   readonly perMinute: number | null
 }
 
-/** The part of a minute's requests that may be made at once. */
+/** The fraction of a minute's requests that may be made at once. */
 const BURST = 0.1
 
-/** Between two requests, and how far ahead of that pace they may be, ms. No pace: both are 0. */
+/**
+ * `everyMs`: the time between two requests. `aheadMs`: how far requests may run ahead of that pace. In ms; both are 0
+ * without a limit.
+ */
 export function paceOf({ perMinute }: SharedLimit): { readonly everyMs: number; readonly aheadMs: number } {
   if (perMinute === null) return { everyMs: 0, aheadMs: 0 }
   const everyMs = 60_000 / perMinute

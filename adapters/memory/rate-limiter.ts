@@ -1,11 +1,14 @@
 import type { Clock, RateLimiter } from '../../domain/ports/index.ts'
 import { paceOf, type SharedLimit } from './rate-limit.ts'
 
-/** Limits within one process: the embedded default, and the reference for the contract. Times in ms since the epoch. */
+/**
+ * Rate limits within one process: the embedded default, and the reference implementation of the contract. Times are in
+ * ms since the epoch.
+ */
 export class MemoryLimiter implements RateLimiter {
   readonly #clock: Pick<Clock, 'now'>
   readonly #limitOf: (model: string) => SharedLimit
-  /** No call before `blocked`; the next one at the configured pace is due at `next`. */
+  /** `blocked`: no call before this time. `next`: when the next call is due at the configured pace. */
   readonly #gates = new Map<string, { blocked: number; next: number }>()
 
   constructor(clock: Pick<Clock, 'now'>, limitOf: (model: string) => SharedLimit) {

@@ -1,2 +1,2 @@
-/** How long an answer stands for the same request, ms. */
+/** How long a cached answer is valid, in ms. */
 export const REQUEST_CACHE_TTL_MS = 5 * 60_000

@@ -8,7 +8,9 @@ export type ProviderId = 'anthropic' | 'openai' | 'scripted'
 
 const TIMEOUT_MS = 600_000
 
-/** Context windows and longest outputs in tokens. Above 272,000 (200,000, 100,000) the named models cost more. */
+/**
+ * Context windows and longest outputs, in tokens. The contexts end where the price rises (272,000, 200,000 or 100,000).
+ */
 const LIMITS: Readonly<Record<string, readonly [context: number, output: number]>> = {
   'claude-opus-4-5': [200_000, 64_000],
   'claude-sonnet-4-5': [200_000, 64_000],
@@ -17,7 +19,10 @@ const LIMITS: Readonly<Record<string, readonly [context: number, output: number]
   'gpt-5.6-luna': [200_000, 128_000],
 }
 
-/** Limits of an unknown model, small enough for most. `forcesCalls` is false, because a refused request ends a run. */
+/**
+ * Limits of an unknown model, small enough for most models. `forcesCalls` is false, because a refused request would end
+ * a run.
+ */
 const UNKNOWN = {
   contextTokens: 128_000,
   maxOutputTokens: 8_192,
@@ -39,8 +44,8 @@ const EntryPrice = z.strictObject({
 })
 
 /**
- * A model in the configuration. Missing members come from the catalogue. `price` is in dollars per million tokens; missing
- * cache prices equal `input`.
+ * A model in the configuration. The catalogue supplies missing members. `price` is in dollars per million tokens;
+ * missing cache prices equal `input`.
  */
 export const ModelEntry = z.strictObject({
   id: z.string().min(1),
@@ -56,7 +61,7 @@ export const ModelEntry = z.strictObject({
 })
 export type ModelEntry = z.infer<typeof ModelEntry>
 
-/** Requests a minute by provider. */
+/** Requests per minute by provider. */
 export const RateLimits = z.partialRecord(
   z.enum(['anthropic', 'openai', 'scripted']),
   z.strictObject({ requestsPerMinute: z.int().positive().max(1_000_000) }),
@@ -69,8 +74,8 @@ export function catalogue(): ModelInfo[] {
 }
 
 /**
- * The limits and the price of a model: from the catalogue by its name without a date at the end, else defaults without a price.
- * `overrides` win. The id keeps a provider prefix (`openai:gpt-5.5`).
+ * The limits and the price of a model. Looks up the name without a date suffix in the catalogue; an unknown model gets
+ * defaults without a price. `overrides` win. The id keeps a provider prefix (`openai:gpt-5.5`).
  */
 export function modelInfo(id: string, overrides: Partial<Omit<ModelEntry, 'id'>> = {}): ModelInfo {
   const { provider: named, name } = splitModelId(id)
@@ -86,7 +91,7 @@ function priceOf({ asOf, input, output, cacheRead = input, cacheWrite = input }:
   return { asOf, input: nano(input), output: nano(output), cacheRead: nano(cacheRead), cacheWrite: nano(cacheWrite) }
 }
 
-/** Limits of a script, which costs nothing. */
+/** Limits of a script. A script costs nothing. */
 const SCRIPTED: Partial<ModelInfo> = {
   contextTokens: 200_000,
   maxOutputTokens: 32_000,
@@ -115,7 +120,7 @@ export function splitModelId(id: string): { provider: ProviderId | null; name: s
   return match ? { provider: match[1] as ProviderId, name: match[2]! } : { provider: null, name: id }
 }
 
-/** The provider of a plain name by its family; null where it is unknown. */
+/** The provider of a plain name by the model's family; null if unknown. */
 export function providerOf(name: string): ProviderId | null {
   if (/^claude-/.test(name)) return 'anthropic'
   return /^(gpt-|o\d|chatgpt-)/.test(name) ? 'openai' : null

@@ -1,6 +1,7 @@
 /**
- * True for Claude models that tie thinking blocks to what stood before them and refuse a forced tool choice (Fable and
- * Mythos from 5.1, the others from 5.5; Anthropic's pages on preserved thinking and on each model's changes).
+ * Whether a Claude model binds thinking blocks to the preceding content and refuses a forced tool choice. True for
+ * Fable and Mythos from 5.1, and for the others from 5.5 (Anthropic's pages on preserved thinking and on each model's
+ * changes).
  */
 export function bindsThinking(model: string): boolean {
   const match = /^claude-([a-z]+)-(\d{1,2})(?:-(\d{1,2}))?(?:-|$)/.exec(model)

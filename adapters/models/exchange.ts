@@ -11,8 +11,8 @@ export interface Access {
 export const NO_TIMEOUT_MS = 2_147_483_647
 
 /**
- * Runs one exchange with a provider under its own controller, which follows the caller's signal. Rejects with the signal's
- * reason after an abort (streams of an SDK just end then), else with a ModelError.
+ * Runs one exchange with a provider under a separate controller, which follows the caller's signal. After an abort,
+ * rejects with the signal's reason, because an SDK's stream then just ends. Other errors become a ModelError.
  */
 export async function exchange<T>(
   provider: string,

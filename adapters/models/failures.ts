@@ -19,12 +19,12 @@ interface Reported {
 }
 
 /**
- * Translates any error of a provider's SDK into a ModelError, by status, type and code, so that one table serves every
- * provider. Does not attach the original, which may contain headers and bodies. Removes `secrets` from the message.
+ * Translates an error of any provider's SDK into a ModelError by its status, type and code. Does not attach the
+ * original error, which may contain headers and bodies. Removes `secrets` from the message.
  */
 export function toModelError(provider: string, error: unknown, secrets: readonly string[]): ModelError {
   if (error instanceof ModelError) return error
-  // The SDK wraps errors of our own fetch.
+  // The SDK wraps the errors of {@link boundedFetch}.
   if (error instanceof Error && error.cause instanceof ModelError) return error.cause
   const reported = (typeof error === 'object' && error !== null ? error : {}) as Reported
   const detail = detailOf(reported)
@@ -37,7 +37,7 @@ export function toModelError(provider: string, error: unknown, secrets: readonly
 
 interface Detail {
   readonly message: string
-  /** The provider's own words for the class: type and code. */
+  /** The provider's type and code of the error. */
   readonly kind: string
   readonly status: number | undefined
 }
@@ -76,7 +76,7 @@ function classify(status: number | undefined, { kind, message }: Detail, reporte
   return unanswered(reported)
 }
 
-/** Classifies an error without status and kind: no answer, half an answer, or an unreadable one. */
+/** Classifies an error without status and kind: no answer, a partial answer, or an unreadable answer. */
 function unanswered(reported: Reported): Class {
   const code = networkCode(reported)
   if (code === 'ERR_INVALID_URL') return lasting('INVALID_REQUEST')
@@ -114,7 +114,8 @@ function seconds(value: string): number {
 }
 
 /**
- * Replaces every secret in a text, in plain and URL-escaped form. Call it before any cut, which could split a secret.
+ * Replaces every secret in a text, in plain and URL-escaped form. Call before any truncation, which could split a
+ * secret.
  */
 export function blot(text: string, secrets: readonly string[]): string {
   let clean = text.toWellFormed()

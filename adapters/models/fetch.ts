@@ -1,14 +1,14 @@
 import { ModelError } from '../../domain/calls/errors.ts'
 import { jsonSize } from '../../domain/log/json-size.ts'
 
-/** The most bytes that are read of an error answer. */
+/** The most bytes to read of an error answer. */
 const MAX_ERROR_BYTES = 64 << 10
-/** Errors of providers are nested three levels deep. */
+/** The deepest nesting of an error answer. Errors of providers have three levels. */
 const MAX_ERROR_DEPTH = 32
 
 /**
- * A `fetch` for a provider's SDK. It follows no redirect, because `fetch` would send the key's header to the other host, and it
- * cuts error answers, which the SDK reads whole. Proxy variables work as in Node (`NODE_USE_ENV_PROXY=1`).
+ * A `fetch` for a provider's SDK. Follows no redirect, because `fetch` would send the header with the key to the other
+ * host. Truncates error answers, which the SDK reads whole. Proxy variables work as in Node (`NODE_USE_ENV_PROXY=1`).
  */
 export function boundedFetch(provider: string): typeof fetch {
   return async (input, init) => {
@@ -35,7 +35,7 @@ async function errorText(response: Response): Promise<string> {
   return jsonSize(kept).depth > MAX_ERROR_DEPTH ? 'an error that is nested too deeply to be read' : kept
 }
 
-/** The error for a redirect. It names only the host, because the rest of the address may contain a secret. */
+/** The error for a redirect. Names only the host, because the rest of the address may contain a secret. */
 function redirected(provider: string, response: Response): ModelError {
   const location = response.headers.get('location') ?? ''
   const to = URL.canParse(location, response.url) ? new URL(location, response.url).host : 'an address that is none'

@@ -1,5 +1,5 @@
 /** Untrusted members of a server's JSON. */
 export type Fields = Record<string, unknown>
 
-/** The members of a value; none for a value that is not an object. */
+/** The members of a value. Empty if the value is not an object. */
 export const fields = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {})

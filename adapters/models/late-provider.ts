@@ -1,6 +1,6 @@
 import type { ModelProvider } from '../../domain/ports/index.ts'
 
-/** A provider that is made at its first call: its SDK is loaded only where a model of it is called. */
+/** A provider that is created at its first call, so that its SDK is loaded only if needed. */
 export function lateProvider(id: string, make: () => Promise<ModelProvider>): ModelProvider {
   let made: Promise<ModelProvider> | null = null
   return {

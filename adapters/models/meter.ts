@@ -7,7 +7,7 @@ import {
   MAX_CALLS,
 } from '../../domain/agent/events/answer-bounds.ts'
 
-/** Thrown where an answer reaches a bound. The part before the bound is the answer; the rest is not read. */
+/** Thrown when an answer reaches a bound. The part before the bound is the answer; the rest is not read. */
 export class BoundReached extends Error {
   readonly cut: Cut
 
@@ -17,7 +17,7 @@ export class BoundReached extends Error {
   }
 }
 
-/** Counts an answer while it streams in; each method throws {@link BoundReached} at its bound. */
+/** Measures an answer while it streams in. Each method throws {@link BoundReached} at its bound. */
 export class Meter {
   /** UTF-8 bytes of content so far. */
   bytes = 0
@@ -25,7 +25,10 @@ export class Meter {
   private calls = 0
   private blocks = 0
 
-  /** Lifts the bound of bytes for an answer in one document: it is in memory already, and the runtime cuts its content. */
+  /**
+   * Removes the bound of bytes for an answer in one document: it is already in memory, and the runtime truncates its
+   * content.
+   */
   wholeDocument(): void {
     this.most = Number.POSITIVE_INFINITY
   }
@@ -45,7 +48,7 @@ export class Meter {
   }
 }
 
-/** The arguments of one call as they stream in. Text over the bound is dropped. */
+/** The arguments of one call as they stream in. Drops text beyond the bound. */
 export class ArgumentText {
   private text = ''
   private bytes = 0

@@ -1,8 +1,9 @@
 import type { Price } from '../../domain/agent/definition/spec.ts'
 import { parseDollars } from '../../domain/agent/routing/money.ts'
 
-// Dollars per million tokens as published, standard tier: input, output, cache read, cache write (Anthropic: 5 minutes).
-// Where a provider asks more above some prompt length, the catalogue ends the context there.
+// Published prices of the standard tier, in dollars per million tokens: input, output, cache read, cache write
+// (Anthropic: 5 minutes). If a provider's price rises above some prompt length, the catalogue limits the context to
+// that length.
 
 const price =
   (asOf: string) =>
@@ -35,7 +36,10 @@ export const ANTHROPIC_PRICES: Readonly<Record<string, Price>> = {
   'claude-haiku-4-5': claude('1', '5', '0.10', '1.25'),
 }
 
-/** OpenAI's published prices, as of 2026-10-27, in nano-dollars per million tokens. No price of cache writes: as input. */
+/**
+ * OpenAI's published prices, as of 2026-10-27, in nano-dollars per million tokens. Cache writes without a price cost as
+ * much as input.
+ */
 export const OPENAI_PRICES: Readonly<Record<string, Price>> = {
   'gpt-6.1-sol': gpt('2', '10', '0.10', '2.50'),
   'gpt-6.1-terra': gpt('1', '5', '0.05', '1.25'),

@@ -7,15 +7,15 @@ import { EventReader, EventTooLong } from '../web/event-reader.ts'
 import { fields } from './fields.ts'
 import { BoundReached } from './meter.ts'
 
-/** The most decompressed bytes of a response, its frame included. */
+/** The most decompressed bytes of a response, including the event framing. */
 export const MAX_WIRE_BYTES = 64 << 20
-/** The most events of a stream: many more than the tokens of a model. */
+/** The most events of a stream. A model's answer has far fewer tokens. */
 const MAX_EVENTS = 300_000
-/** The largest answer in one document. */
+/** The largest answer in one document, in bytes. */
 const MAX_DOCUMENT_BYTES = 16 << 20
-/** The most JSON values of one event or document. Strings are content and have their own bounds. */
+/** The most JSON values in an event or document. Strings are content and have separate bounds. */
 const MAX_VALUES = 100_000
-/** The limits for reading on after the last event, so that the connection can be reused: bytes, ms. */
+/** The limits for reading the rest of a response, so that the connection can be reused. In bytes and ms. */
 const TAIL = { bytes: 64 << 10, ms: 1_000 }
 
 /** Assembles an answer from its events or from one document. Any method may throw {@link BoundReached}. */
@@ -28,8 +28,8 @@ export interface Assembled {
 }
 
 /**
- * Reads a response into an answer, in linear time and bounded memory, and drops the connection at the first bound. Returns that
- * bound, or null for a whole answer. Rejects where the response is unreadable or contains an error of the provider.
+ * Reads a response into an answer, in linear time and bounded memory. Cancels the response at the first bound. Returns
+ * that bound, or null for a whole answer. Rejects if the response is unreadable or contains an error of the provider.
  */
 export async function readAnswer(provider: string, response: Response, answer: Assembled): Promise<Cut | null> {
   const type = mediaType(response)
@@ -51,7 +51,10 @@ export async function readAnswer(provider: string, response: Response, answer: A
   }
 }
 
-/** The kind of a response. A server may send JSON although a stream was asked for, and may stream under a plain type or none. */
+/**
+ * The kind of a response. A server may send JSON despite a request for a stream, and may stream under a plain type or
+ * none.
+ */
 function mediaType({ headers }: Response): string {
   const type = (headers.get('content-type') ?? '').split(';', 1)[0]!.trim().toLowerCase()
   if (/^application\/(\w+\+)?json$/.test(type)) return 'json'
@@ -77,7 +80,7 @@ async function readEvents(response: Response, answer: Assembled): Promise<void> 
   const stream = response.body.getReader()
   const decoder = new TextDecoder()
   const reader = new EventReader()
-  // Chunks that have arrived together are read without a turn of the event loop between them.
+  // Chunks that arrived together are read without a turn of the event loop between them.
   const yieldToEventLoop = yielder()
   let [bytes, events, done] = [0, 0, false]
   try {
@@ -105,14 +108,14 @@ async function readEvents(response: Response, answer: Assembled): Promise<void> 
   }
 }
 
-/** Parses JSON after a check of depth and number of values, because these cost far more memory than their bytes. */
+/** Parses JSON after a check of its depth and number of values, which cost far more memory than their bytes. */
 function parsed(text: string): unknown {
   const { depth, values } = jsonSize(text)
   if (depth > MAX_DEPTH || values > MAX_VALUES) throw new BoundReached('depth')
   return JSON.parse(text)
 }
 
-/** Throws an error that a stream reports, by an event `error` or by a member `error`. */
+/** Throws the error that a stream reports by an event `error` or a member `error`. */
 function refuseError(name: string, event: unknown, headers: Headers): void {
   const { error } = fields(event)
   if (name !== 'error' && !error) return

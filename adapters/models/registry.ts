@@ -25,49 +25,52 @@ import { type WireRequest, wireRequest } from './wire.ts'
 export interface ModelsOptions {
   /** Read for ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN, ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Scripts by name, for `scripted:<name>`; any other name is the path of a script file. */
+  /** Scripts by name, for `scripted:<name>`. Any other name is the path of a script file. */
   readonly scripts?: Readonly<Record<string, ScriptInput>>
   /** Scripts in this folder are refused. */
   readonly dataFolder?: string
-  /** The user's own models, or their corrections of the catalogue. */
+  /** The user's own models, or corrections of the catalogue. */
   readonly models?: readonly unknown[]
-  /** Requests a minute by provider. */
+  /** Requests per minute by provider. */
   readonly rateLimits?: RateLimits
 }
 
 export interface Models {
   /**
-   * The provider of a model id, which may stay in `ModelRequest.model`. Rule: `anthropic:<name>`, `openai:<name>`,
-   * `scripted:<name or file>`; a plain name is looked up among the user's models, then in the catalogue, then by its
-   * family (`claude-…`, `gpt-…`). Throws ModelError NOT_FOUND, AUTHENTICATION (a key is missing), SCRIPT_INVALID, or
-   * INVALID_REQUEST (a base URL or key that cannot be used).
+   * The provider of a model id. `ModelRequest.model` may contain the same id. The id is `anthropic:<name>`,
+   * `openai:<name>`, `scripted:<name or file>`, or a plain name. A plain name is looked up among the user's models,
+   * then in the catalogue, then by its family (`claude-…`, `gpt-…`). Throws ModelError NOT_FOUND, AUTHENTICATION (a key
+   * is missing), SCRIPT_INVALID, or INVALID_REQUEST (an unusable base URL or key).
    */
   provider(id: string): ModelProvider
   /** Limits and price of a model. Throws ModelError NOT_FOUND for a plain name without a known provider. */
   info(id: string): ModelInfo
-  /** A request in the form that its provider gets. Needs no key. */
+  /** A request in the form of its provider. Needs no key. */
   wire(request: ModelRequest): WireRequest
   /** The user's models and the catalogue. */
   known(): readonly ModelInfo[]
-  /** The limit that calls of the model share with all that go to its provider under the same key. */
+  /** The rate limit that the model's calls share with all calls to its provider with the same key. */
   limit(id: string): SharedLimit
-  /** Values of the providers' keys, for redaction. */
+  /** The values of the providers' keys, for redaction. */
   knownSecrets(): readonly string[]
-  /** Names of the providers' keys whose values cannot be told from ordinary text. */
+  /** The names of keys that cannot be redacted, because their values look like ordinary text. */
   unhidableKeys(): readonly string[]
 }
 
-/** Variables with keys of the providers. */
+/** The variables with the providers' keys. */
 export const PROVIDER_KEYS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'OPENAI_API_KEY', 'OPENAI_ADMIN_KEY']
 
-/** Variables that say whose limits the calls of a provider count against. */
+/** The variables that determine whose rate limit the calls of a provider count against. */
 const SOURCES: Readonly<Record<ProviderId, readonly string[]>> = {
   anthropic: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL'],
   openai: ['OPENAI_API_KEY', 'OPENAI_BASE_URL'],
   scripted: [],
 }
 
-/** All models of this process behind one interface. Throws ModelError INVALID_REQUEST where an entry of `models` is not valid. */
+/**
+ * All models of this process behind one interface. Throws ModelError INVALID_REQUEST if an entry of `models` is
+ * invalid.
+ */
 export function createModels(options: ModelsOptions): Models {
   const entries = new Map(parseEntries(options.models ?? []).map((entry) => [entry.id, entry]))
   const read = (name: string) => options.env[name]?.trim() || null
@@ -108,7 +111,7 @@ export function createModels(options: ModelsOptions): Models {
     return script === undefined ? loadScript(name, options.dataFolder) : parseScript(script, name)
   }
 
-  /** Tells two keys or servers of a provider apart. 32 bits of a hash do not tell what they are of. */
+  /** Distinguishes keys and servers of a provider. 32 bits of a hash do not reveal the key. */
   const marks = (provider: ProviderId): string => {
     const names = SOURCES[provider].map((name) => `${name}=${read(name) ?? ''}`)
     return createHash('sha256').update(names.join('\n')).digest('hex').slice(0, 8)
@@ -119,7 +122,7 @@ export function createModels(options: ModelsOptions): Models {
     provider(id) {
       const provider = info(id).provider as ProviderId
       const { name } = splitModelId(id)
-      // A script is a provider of its own; network providers are shared, with their connections.
+      // Each script is a separate provider. Network providers are shared with their connections.
       const key = provider === 'scripted' ? `scripted:${name}` : provider
       const shared = made.get(key) ?? make(provider, name)
       made.set(key, shared)
@@ -166,7 +169,7 @@ const unknown = (id: string): ModelError =>
 const missing = (variable: string, otherwise: string): ModelError =>
   new ModelError('AUTHENTICATION', `no key: set ${variable}, ${otherwise}`)
 
-/** Checks a key. The message shows no part of it. Throws ModelError INVALID_REQUEST. */
+/** Checks a key. The message contains no part of it. Throws ModelError INVALID_REQUEST. */
 function checkedKey(value: string | null, variable: string): string | null {
   if (value === null || /^[\x21-\x7e]+$/.test(value)) return value
   throw new ModelError('INVALID_REQUEST', `${variable} holds white space or characters that no key has; set it again`)

@@ -1,11 +1,11 @@
 import { wellFormedText } from './wellformed.ts'
 
-/** The size from which collected pieces are passed on. In characters. */
+/** The size from which collected pieces are passed on, in characters. */
 const PIECE = 4_096
 
 /**
- * Passes streamed text on in well-formed pieces. It joins a surrogate pair that two chunks split, and joins the small pieces of
- * one chunk.
+ * Passes on streamed text in well-formed pieces. Joins a surrogate pair that two chunks split, and joins the small
+ * pieces of one chunk.
  */
 export class TextFeed {
   private readonly sink: ((text: string) => void) | undefined

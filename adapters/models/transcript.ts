@@ -1,7 +1,7 @@
 import { type Block, callArguments, type Message } from '../../domain/agent/events/content.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 
-/** The result of a call for a provider. `callId`: the call's id in this request. */
+/** The result of a call, for a provider. `callId`: the call's id in this request. */
 export interface Result {
   readonly callId: string
   readonly content: string
@@ -14,9 +14,9 @@ export type Section =
   | { readonly role: 'user'; readonly results: readonly Result[]; readonly texts: readonly string[] }
 
 /**
- * Messages as alternating sections. Consecutive user-side messages (input, system, results) become one section; system
- * messages in mid-conversation become `<system>` text. Call ids are made unique over the request, calls and results
- * alike, because some providers repeat theirs and others refuse repeats.
+ * Groups messages into alternating sections. Consecutive user-side messages (input, system, results) become one
+ * section. System messages within the conversation become `<system>` text. Makes call ids unique in the request, in
+ * calls and results: some providers repeat ids, and others refuse repeats.
  */
 export function sections(messages: readonly Message[]): Section[] {
   const out: Section[] = []
@@ -54,7 +54,7 @@ function withWireId(block: Block, name: (id: string) => string, ids: Map<string,
   return wire === block.id ? block : ({ ...block, id: wire } as Block)
 }
 
-/** Makes ids unique. Counts per id keep this linear for a thousand repeats. */
+/** Makes ids unique. The counter per id keeps this linear for a thousand repeats. */
 function namer(): (id: string) => string {
   const next = new Map<string, number>()
   const used = new Set<string>()
@@ -74,11 +74,11 @@ function namer(): (id: string) => string {
 
 const safeId = (id: string): string => id.replace(/[^a-zA-Z0-9_-]/g, '_') || 'call'
 
-/** A tool name that every provider accepts in a history, also for a name that a model invented. */
+/** A tool name that every provider accepts in a history, even for a name that a model invented. */
 export const safeName = (name: unknown): string =>
   (typeof name === 'string' ? name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) : '') || 'unknown'
 
-/** A call's arguments as an object. Arguments that are not an object are under `raw_arguments`. */
+/** A call's arguments as an object. Arguments that are not an object become the member `raw_arguments`. */
 export function wireArguments(block: Block): JsonObject {
   const args = callArguments(block)
   if (args) return args

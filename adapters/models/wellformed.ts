@@ -4,18 +4,19 @@ import { ModelError } from '../../domain/calls/errors.ts'
 import type { Json, JsonObject } from '../../domain/log/json.ts'
 import { jsonSize } from '../../domain/log/json-size.ts'
 
-// Answers of providers enter the log, whose bytes are RFC 8785: finite numbers, well-formed strings, bounded depth.
+// The deepest nesting of an answer. Answers enter the log as RFC 8785: finite numbers, well-formed strings, bounded
+// depth.
 
 const DEEPEST = 128
 
-/** Text without lone surrogates and NUL: each becomes U+FFFD. */
+/** Replaces lone surrogates and NUL by U+FFFD. */
 export function wellFormedText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '�')
 }
 
 /**
- * A provider's JSON with every string and key made well formed. Throws ModelError INVALID_RESPONSE where it is nested
- * deeper than 128 levels or holds a number that JSON cannot write.
+ * A provider's JSON with well-formed strings and keys. Throws ModelError INVALID_RESPONSE if the nesting is deeper than
+ * 128 levels or a number is not finite.
  */
 export function wellFormed(value: unknown, depth = 0): Json {
   if (depth > DEEPEST) throw new ModelError('INVALID_RESPONSE', 'the answer is nested too deeply', { transient: true })
@@ -36,8 +37,8 @@ export function wellFormed(value: unknown, depth = 0): Json {
 }
 
 /**
- * The arguments of a call from streamed text: an object as `input`. Other text (not JSON, not an object, or without canonical
- * bytes) stays verbatim as `input_text`, and the check of arguments refuses it.
+ * The arguments of a call from streamed text. An object becomes `input`. Other text (not JSON, not an object, or
+ * without a canonical form) remains unchanged as `input_text`, and the check of arguments refuses it.
  */
 export function argumentsOf(text: string): { readonly input: JsonObject } | { readonly input_text: string } {
   if (text.trim() === '') return { input: {} }
@@ -49,7 +50,7 @@ export function argumentsOf(text: string): { readonly input: JsonObject } | { re
       return { input: value as JsonObject }
     }
   } catch {
-    // Not JSON: kept as text below.
+    // The text is not JSON and remains text.
   }
   return { input_text: text.toWellFormed() }
 }

@@ -4,7 +4,7 @@ import { toParams as anthropicParams } from './anthropic/request.ts'
 import type { ProviderId } from './catalog.ts'
 import { toParams as openaiParams } from './openai/request.ts'
 
-/** A request in its provider's form: the JSON body and the headers of its options. */
+/** A request in its provider's form: the JSON body, and the headers that its options set. */
 export interface WireRequest {
   readonly provider: string
   readonly headers: Readonly<Record<string, string>>
@@ -12,8 +12,8 @@ export interface WireRequest {
 }
 
 /**
- * The provider's form of a request, made by the code that sends requests; sends nothing. `official`: for OpenAI's own servers.
- * The body for a script is the request itself.
+ * The provider's form of a request, from the same code that sends requests. Sends nothing. `official`: for OpenAI's own
+ * servers. The body for a script is the request itself.
  */
 export function wireRequest(provider: ProviderId, request: ModelRequest, official: boolean): WireRequest {
   const plain = (body: unknown) => JSON.parse(JSON.stringify(body)) as Json

@@ -20,12 +20,12 @@ const SAID: readonly Said[] = [
 /** Any other error: the outcome is unknown. */
 const UNKNOWN: Said = [/^/, 'LOG_UNAVAILABLE', 'see that PostgreSQL runs']
 
-/** Waits between tries, in ms: long enough for a restart of the server. */
+/** The waits between attempts, in ms. Together they are long enough for a restart of the server. */
 const WAITS = [0, 50, 200, 500, 1000, 2000, 4000]
 
 /**
- * Runs one idempotent statement, and repeats it where the connection was lost. Rejects with LogError LOG_UNAVAILABLE, LOG_FULL
- * or LOG_REFUSED. `what` names the action in the message: "read the blob …".
+ * Runs one idempotent statement, and repeats it after a lost connection. Rejects with LogError LOG_UNAVAILABLE,
+ * LOG_FULL or LOG_REFUSED. `what` names the action in the message: "read the blob …".
  */
 export async function ask<R extends QueryResultRow>(
   pool: Pool,
@@ -39,7 +39,10 @@ export async function ask<R extends QueryResultRow>(
 const LONGEST_WAIT = WAITS.at(-1)!
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Runs any idempotent work as {@link ask} does. `withinMs`: the time for new tries, in ms. Default: that of the waits. */
+/**
+ * Runs any idempotent work like {@link ask}. `withinMs`: the time for further attempts, in ms. Default: the sum of the
+ * waits.
+ */
 export async function patiently<T>(what: string, work: () => Promise<T>, withinMs?: number): Promise<T> {
   const end = performance.now() + (withinMs ?? Number.POSITIVE_INFINITY)
   const last = withinMs === undefined ? undefined : LONGEST_WAIT
@@ -54,9 +57,7 @@ export async function patiently<T>(what: string, work: () => Promise<T>, withinM
   }
 }
 
-/**
- * Waits until the server accepts a connection of this user, for about `withinMs`. Rejects as {@link ask} does.
- */
+/** Waits up to about `withinMs` until the server accepts a connection of this user. Rejects like {@link ask}. */
 export function greet(pool: Pick<Pool, 'connect'>, withinMs = 10_000): Promise<void> {
   return patiently('connect to PostgreSQL', async () => (await pool.connect()).release(), withinMs)
 }

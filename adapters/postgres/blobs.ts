@@ -6,15 +6,16 @@ import { ask, patiently } from './ask.ts'
 import { prepareSchema } from './prepare.ts'
 
 export interface PostgresBlobsOptions {
-  /** Opened and ended by the caller. */
+  /** The caller opens and ends the pool. */
   readonly pool: Pool
-  /** A schema of their own (default `keepup_blobs`), made where it is missing. */
+  /** A separate schema (default `keepup_blobs`), created if missing. */
   readonly schema?: string
 }
 
 /**
- * Blobs as rows of one table. Every rejection is a LogError. The caller checks the bytes, because only it knows the salt. A
- * deleted blob is unreadable at once. Its bytes leave PostgreSQL's files with the next vacuum, and backups when they expire.
+ * Blobs as rows of one table. Every rejection is a LogError. The caller checks the bytes, because only the caller knows
+ * the salt. A deleted blob is unreadable at once. Its bytes leave PostgreSQL's files with the next vacuum, and backups
+ * when they expire.
  */
 export class PostgresBlobs implements BlobStore {
   readonly #pool: Pool
@@ -46,7 +47,7 @@ export class PostgresBlobs implements BlobStore {
   }
 
   async put(runId: string, hash: string, bytes: Uint8Array): Promise<void> {
-    // The answer must mean that the blob is durable, whatever the defaults of the server and the user are.
+    // The answer must mean that the blob is durable, regardless of the defaults of the server and the user.
     const text = `with durably as materialized (select set_config('synchronous_commit', 'on', true))
       insert into ${this.#table} select $1, $2, $3 from durably on conflict do nothing`
     await this.#do('write', runId, hash, text, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
@@ -90,7 +91,10 @@ export class PostgresBlobs implements BlobStore {
   }
 }
 
-/** Turns compression off for new rows: reading a part of a compressed value costs as much as reading all before it. */
+/**
+ * Turns compression off for new rows. Reading a part of a compressed value costs as much as reading everything before
+ * it.
+ */
 async function uncompressed(pool: Pool, schema: string): Promise<void> {
   const text = `select 1 from pg_attribute where attrelid = to_regclass($1) and attname = 'bytes' and attstorage <> 'e'`
   const { rowCount } = await pool.query(text, [`${schema}.blobs`])

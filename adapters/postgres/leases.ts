@@ -7,11 +7,11 @@ import { ask, patiently } from './ask.ts'
 import { prepareSchema } from './prepare.ts'
 
 export interface PostgresLeasesOptions {
-  /** Opened and ended by the caller. */
+  /** The caller opens and ends the pool. */
   readonly pool: Pool
-  /** A schema of their own (default `keepup_leases`), made where it is missing. */
+  /** A separate schema (default `keepup_leases`), created if missing. */
   readonly schema?: string
-  /** Receives a warning when the table was missing and was made again. */
+  /** Receives a warning when a missing table was created again. */
   warn?(text: string): void
 }
 
@@ -36,7 +36,10 @@ export class PostgresLeases implements Leases {
     return leases
   }
 
-  /** Makes the table again where it was dropped. The log still names the driver of each run. */
+  /**
+   * Takes or extends a lease. Creates the table again if it was dropped, because the log still names the driver of each
+   * run.
+   */
   async acquire(agentId: string, driverId: string, ttlMs: number): Promise<boolean> {
     checkTtl(ttlMs)
     try {
@@ -61,7 +64,7 @@ export class PostgresLeases implements Leases {
   }
 
   async #take(agentId: string, driverId: string, ttlMs: number): Promise<boolean> {
-    // A heartbeat need not be durable: the log decides, so its loss in a crash does no harm.
+    // A heartbeat need not be durable: the log is authoritative, so the loss of a heartbeat in a crash does no harm.
     const text = `with soon as materialized (select set_config('synchronous_commit', 'off', true))
       insert into ${this.#table} as held
         select $1, $2, clock_timestamp() + $3::double precision * interval '1 millisecond' from soon

@@ -1,14 +1,15 @@
 import type { Pool } from 'pg'
 
 /**
- * Makes a schema with its tables once. Processes that start together do this one after the other. `table`: a table that
- * exists afterwards. Throws RangeError for a bad schema name (lower-case letters, digits and `_`).
+ * Creates a schema and its tables once. Processes that start together do this one after the other. `table`: the table
+ * whose existence shows that the work is done. Throws RangeError for a bad schema name (lower-case letters, digits and
+ * `_`).
  */
 export async function prepareSchema(pool: Pool, schema: string, table: string, create: string): Promise<void> {
   if (!/^[a-z][a-z0-9_]{0,50}$/.test(schema) || schema.startsWith('pg_')) {
     throw new RangeError(`"${schema}" cannot be a schema here; use up to 51 of a-z, 0-9 and _, a letter first`)
   }
-  // One message is one transaction, so a process that hangs between statements cannot hold the lock.
+  // A message is one transaction, so a process that hangs between statements cannot keep the lock.
   await pool.query(`select pg_advisory_xact_lock(hashtextextended('keepup ${schema}', 0));
     do $keepup$ begin
       if to_regclass('${schema}.${table}') is null then

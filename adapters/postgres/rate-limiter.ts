@@ -5,16 +5,19 @@ import { ask, patiently } from './ask.ts'
 import { prepareSchema } from './prepare.ts'
 
 export interface PostgresLimiterOptions {
-  /** Opened and ended by the caller. */
+  /** The caller opens and ends the pool. */
   readonly pool: Pool
-  /** A schema of its own, made where it is missing. */
+  /** A separate schema, created if missing. */
   readonly schema: string
   limitOf(model: string): SharedLimit
 }
 
 const NOW = 'extract(epoch from clock_timestamp())::double precision * 1000'
 
-/** Limits of a deployment, by the clock of PostgreSQL, so that the clocks of its processes may differ. Rejects with LogError. */
+/**
+ * Rate limits of a deployment by the clock of PostgreSQL, so that the clocks of its processes may differ. Rejects with
+ * LogError.
+ */
 export class PostgresLimiter implements RateLimiter {
   readonly #options: PostgresLimiterOptions
   readonly #table: string
@@ -26,7 +29,7 @@ export class PostgresLimiter implements RateLimiter {
 
   static async open(options: PostgresLimiterOptions): Promise<PostgresLimiter> {
     const limiter = new PostgresLimiter(options)
-    // State that a crash loses is learnt again from the next refusal.
+    // Unlogged: a crash may lose the state, but the next refusal restores it.
     const create = `create unlogged table ${limiter.#table} (
       key text collate "C" primary key, blocked double precision not null, next double precision not null,
       wait double precision not null)`
@@ -37,7 +40,7 @@ export class PostgresLimiter implements RateLimiter {
   async admit(model: string): Promise<number> {
     const limit = this.#options.limitOf(model)
     const { everyMs, aheadMs } = paceOf(limit)
-    // `wait` of the row is that of the last call that asked: the statement computes it once and returns it.
+    // The row's `wait` is the result for the latest call: the statement computes it once and returns it.
     const waits = `greatest(0, held.blocked - excluded.next, held.next - $3::double precision - excluded.next)`
     const text = `insert into ${this.#table} as held (key, blocked, next, wait) values ($1, 0, ${NOW}, -1)
       on conflict (key) do update set wait = ${waits}, next = case when ${waits} = 0 and $2::double precision > 0
@@ -46,7 +49,7 @@ export class PostgresLimiter implements RateLimiter {
     const values = [limit.key, everyMs, aheadMs]
     const asked = () => ask<{ wait: number }>(this.#options.pool, 'look at the rate limit', text, values)
     let wait = (await asked()).rows[0]!.wait
-    // The row was made just now: the same statement counts the call.
+    // The row was new. The second statement counts the call.
     if (wait < 0) wait = (await asked()).rows[0]!.wait
     return Math.ceil(wait)
   }

@@ -6,7 +6,7 @@ import { prepareSchema } from './prepare.ts'
 
 const FRESH = `at > clock_timestamp() - interval '${REQUEST_CACHE_TTL_MS} milliseconds'`
 
-/** Answers of all processes of a deployment, by the clock of PostgreSQL. Rejects with LogError. */
+/** The request cache of all processes of a deployment, by the clock of PostgreSQL. Rejects with LogError. */
 export class PostgresRequestCache implements RequestCache {
   readonly #pool: Pool
   readonly #table: string
@@ -16,10 +16,10 @@ export class PostgresRequestCache implements RequestCache {
     this.#table = `${schema}.answers`
   }
 
-  /** `schema`: of its own, made where it is missing. */
+  /** `schema`: a separate schema, created if missing. */
   static async open({ pool, schema }: { readonly pool: Pool; readonly schema: string }): Promise<PostgresRequestCache> {
     const cache = new PostgresRequestCache(pool, schema)
-    // A crash empties it, and what is lost is asked for again.
+    // Unlogged: after a crash the cache is empty, and the requests are repeated.
     const create = `create unlogged table ${cache.#table} (
       key text collate "C" primary key, at timestamptz not null, answer text not null)`
     await patiently(`prepare ${cache.#table}`, () => prepareSchema(pool, schema, 'answers', create))
@@ -32,7 +32,7 @@ export class PostgresRequestCache implements RequestCache {
     return rows[0]?.answer ?? null
   }
 
-  /** Also removes what is too old, so that the table stays small. */
+  /** Also removes expired answers, so that the table remains small. */
   async put(key: string, answer: string): Promise<void> {
     await ask(this.#pool, 'clean the request cache', `delete from ${this.#table} where not (${FRESH})`)
     const text = `insert into ${this.#table} (key, at, answer) values ($1, clock_timestamp(), $2)

@@ -2,19 +2,22 @@ import { accessSync, constants, lstatSync, statSync } from 'node:fs'
 import { basename, delimiter, isAbsolute, join } from 'node:path'
 import { stepsTo } from './steps.ts'
 
-/** Folders that are searched before the PATH. Only an administrator fills them, while the PATH may name folders of agents. */
+/**
+ * The folders to search before the PATH. Only an administrator can change them, while the PATH may contain folders that
+ * agents can write.
+ */
 const SYSTEM_FOLDERS = ['/usr/bin', '/bin', '/usr/local/bin', '/run/current-system/sw/bin', '/opt/homebrew/bin']
 
 export interface ProgramSearch {
-  /** Whether agents may write to this real path: true for every path in a workspace. */
+  /** Whether agents may write to this real path. True for every path in a workspace. */
   readonly writable?: (path: string) => boolean
   /** Default: the environment of the process. */
   readonly env?: NodeJS.ProcessEnv
-  /** Folders that are searched before the PATH. Default: the system's. */
+  /** The folders to search before the PATH. Default: the system's. */
   readonly system?: readonly string[]
 }
 
-/** A program was not found. `message` names the rejected candidates and says what to do. */
+/** No usable program was found. `message` names the rejected candidates and the remedy. */
 export class ProgramMissing extends Error {
   override readonly name = 'ProgramMissing'
   readonly code = 'PROGRAM_MISSING'
@@ -28,9 +31,10 @@ export class ProgramMissing extends Error {
 }
 
 /**
- * The absolute path of a program that keepup starts. Neither the file, nor a link to it, nor a folder above lies where an agent
- * or another user can write: in a workspace, in `node_modules`, or in a place of another user or with write rights for a
- * group or for all. Ignores relative and empty entries of the PATH. All folders of the result are real. Throws ProgramMissing.
+ * The absolute path of a program for keepup to start. Rejects candidates that an agent or another user can change: the
+ * file, each link to it and each folder above must be outside workspaces and `node_modules`, belong to a trusted user,
+ * and be writable only by trusted users and groups. Ignores relative and empty entries of the PATH. All folders of the
+ * result are real. Throws ProgramMissing.
  */
 export function findProgram(name: string, search: ProgramSearch = {}): string {
   const { writable = () => false, env = process.env, system = SYSTEM_FOLDERS } = search
@@ -41,7 +45,7 @@ export function findProgram(name: string, search: ProgramSearch = {}): string {
     if (!isExecutable(path)) continue
     const steps = [...stepsTo(path)].map(({ at }) => at)
     const fault = steps.map((step) => faultOf(step, writable)).find((found) => found !== null)
-    // The last step with this name is used, because a program such as busybox acts by its name.
+    // Use the last step with this name, because a program such as busybox acts by its name.
     if (fault === undefined) return steps.findLast((step) => basename(step) === name) as string
     passedOver.push(`${path} (${fault})`)
   }
@@ -64,7 +68,7 @@ function faultOf(path: string, writable: (path: string) => boolean): string | nu
   if (process.getuid === undefined) return null
   const root = statSync('/')
   if (![0, root.uid, process.getuid()].includes(uid)) return `another user owns ${path}`
-  // In a sticky folder (/tmp) only the owner of an entry may replace it; the mode of a link says nothing.
+  // In a sticky folder (/tmp) only the owner of an entry may replace it. The mode of a link has no effect.
   if ((mode & 0o1000) !== 0 || lstatSync(path).isSymbolicLink()) return null
   if ((mode & 0o002) !== 0) return `every user can change ${path}`
   const administrators = process.platform === 'darwin' ? [0, 80] : [0]

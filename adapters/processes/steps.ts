@@ -10,8 +10,8 @@ export interface Step {
 }
 
 /**
- * Every folder, link and file on the way to an absolute path, in the order of the system. Throws the error of the file system
- * at a part that is missing or cannot be looked at, and an error after 40 links.
+ * Every folder, link and file on the way to an absolute path, in the order of the system's resolution. Throws the file
+ * system's error at a part that is missing or inaccessible, and an error after 40 links.
  */
 export function* stepsTo(path: string): Generator<Step> {
   const left = partsOf(path)

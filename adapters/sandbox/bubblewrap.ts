@@ -21,24 +21,24 @@ import { systemCallFilter } from './system-calls.ts'
 import { workingFolder } from './working-folder.ts'
 
 export interface SandboxOptions {
-  /** Real path of the workspace: the only place where commands can leave anything. */
+  /** The real path of the workspace, the only place where commands can leave files. */
   readonly workspace: string
   /** Paths that commands must not see: the data folder, the vault, tokens. Missing paths are skipped. */
   readonly hide: readonly string[]
-  /** Our environment. Commands get a few variables of it. Default: the environment of the process. */
+  /** keepup's environment. Commands get a few variables of it. Default: the environment of the process. */
   readonly env?: NodeJS.ProcessEnv
-  /** Further absolute paths of files and folders that commands can read. Missing paths are skipped. Default: none. */
+  /** Absolute paths of more files and folders that commands can read. Missing paths are skipped. Default: none. */
   readonly readable?: readonly string[]
   readonly graceMs?: number
-  /** Absolute path of bubblewrap. Default: the first one that no agent can write. */
+  /** The absolute path of bubblewrap. Default: the first bubblewrap that no agent can write. */
   readonly bwrap?: string
-  /** Records running commands in this data folder, for `reap`. Programs in its workspaces are not trusted. */
+  /** The data folder that records running commands, for `reap`. Programs in its workspaces are not trusted. */
   readonly dataFolder?: string
   /** The agent and driver that run the commands. Default: none. */
   readonly driverId?: string
   /** The most processes of a command. */
   readonly processes?: number
-  /** The filter of system calls; null: none. Default: the one of this architecture. */
+  /** The filter of system calls. Null: none. Default: the filter for this architecture. */
   readonly filter?: Buffer | null
   /** Receives warnings about the confinement. */
   readonly warn?: (text: string) => void
@@ -54,7 +54,7 @@ interface Confinement extends SandboxOptions, Protected, Bubblewrap {
   readonly filter: Buffer | null
 }
 
-/** The descriptor for the command's variables: bubblewrap itself must not start with them. */
+/** The descriptor for the command's variables. bubblewrap itself must not start with them. */
 const VARIABLES = 5
 
 export const UNLIMITED =
@@ -62,9 +62,11 @@ export const UNLIMITED =
   'controller, which cannot be made; run keepup as an ordinary user, or where it may make such groups'
 
 /**
- * A sandbox of bubblewrap. Commands see the system's programs, the tools of the PATH and declared paths read-only, write only to
- * the workspace, see nothing else of the machine, have no network unless it is granted, and end with keepup. Every `.git` in the workspace and its targets are read-only,
- * except those that a command makes itself; its result names them. No command can leave a set-user-ID file. Rejects with SandboxUnavailable where bubblewrap does not work.
+ * A sandbox of bubblewrap. Commands see the system's programs, the tools of the PATH and declared paths read-only. They
+ * write only to the workspace, see nothing else of the machine, have no network unless it is granted, and end with
+ * keepup. Every `.git` in the workspace and its targets are read-only, except those that a command makes itself; its
+ * result names them. No command can leave a set-user-ID file. Rejects with SandboxUnavailable if bubblewrap does not
+ * work.
  */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const workspace = await realpath(options.workspace)
@@ -158,7 +160,7 @@ async function confine(
       entry?.started(child.pid as number)
       giveFilter(child, options.filter)
       giveTo(child, VARIABLES, variableArguments(variables))
-      // The status may arrive after bubblewrap was ended. Then the child must be ended too.
+      // The status may arrive after bubblewrap was ended. The child must then be ended too.
       readStatus(child, status, () => ended && endInner(status, id))
     },
     stop: (child, hard) => {
@@ -179,8 +181,8 @@ async function confine(
 }
 
 /**
- * Sends SIGTERM to the group inside, because bubblewrap itself would die of it and end the command at once. Sends SIGKILL to
- * bubblewrap, whose death ends every process of the namespace.
+ * Sends SIGTERM to the group inside the sandbox, because SIGTERM would end bubblewrap and with it the command at once.
+ * Sends SIGKILL to bubblewrap, whose death ends every process of the namespace.
  */
 function stop(child: ChildProcess, hard: boolean, { child: inner }: Status): void {
   if (child.pid === undefined) return
@@ -189,14 +191,15 @@ function stop(child: ChildProcess, hard: boolean, { child: inner }: Status): voi
 }
 
 /**
- * Ends the first process of the namespace, and so all of them. The death of bubblewrap does this only after that process has
- * asked for it; an earlier one would wait for bubblewrap for ever. The marker makes sure that the id is still its own.
+ * Kills the first process of the namespace, which ends all others. The death of bubblewrap has this effect only after
+ * that process has requested it. If bubblewrap dies earlier, the process waits for it for ever. The marker check
+ * excludes a later process with the same pid.
  */
 function endInner({ child }: Status, id: string): void {
   if (child !== null && hasInEnvironment(child, `${MARKER}=${id}`)) signalTo(child, 'SIGKILL')
 }
 
-/** The variables as arguments of bubblewrap. */
+/** The variables as bubblewrap's arguments. */
 function variableArguments(variables: Readonly<Record<string, string>>): string {
   const set = Object.entries(variables).flatMap(([name, value]) => ['--setenv', name, value])
   return ['--unsetenv', MARKER, ...set].map((arg) => `${arg}\0`).join('')

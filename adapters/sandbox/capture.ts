@@ -2,26 +2,26 @@ import { KeptText } from '../../domain/calls/kept-text.ts'
 import { wellFormed } from '../../domain/log/well-formed.ts'
 import type { TextFilter } from '../../domain/ports/index.ts'
 
-/** The part of a stream that a tool gets: beginning and end together. In bytes. */
+/** The longest text of a stream for a tool: beginning and end together, in bytes. */
 const SHOWN_BYTES = 512 * 1024
 
 export interface Capture {
-  /** All received bytes, kept or not. */
+  /** All received bytes, including dropped ones. */
   readonly size: number
   add(chunk: Buffer): void
-  /** Ends the capture. `text`: the whole, or head and tail with a note about the missing part; well formed. */
+  /** Ends the capture. `text`: the whole text, or head and tail with a note about the missing part. Well formed. */
   end(): Captured
 }
 
-/** `pieces`: all kept bytes as well-formed UTF-8, where `text` is only a part. */
+/** `pieces`: all kept bytes as well-formed UTF-8, if `text` is only a part. */
 export interface Captured {
   readonly text: string
   readonly pieces?: readonly Uint8Array[]
 }
 
 /**
- * Keeps a stream up to 64 MiB, beyond that its head and tail. `onText` gets all text as it comes. The filter runs before any
- * cut, so that no part of a secret is shown.
+ * Keeps a stream up to 64 MiB, and the head and tail of a longer stream. `onText` gets all text as it arrives. The
+ * filter runs before any truncation, so that no part of a secret is shown.
  */
 export function capture(onText?: (text: string) => void, filter?: TextFilter): Capture {
   const kept = new KeptText()

@@ -6,8 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export const nameOf = (id: string) => `keepup-${id}`
 
 /**
- * Makes a control group for one command beneath our own, and returns its folder. Null without a writable cgroup v2, or on a
- * kernel before 5.14. All processes in the group end together, also those that changed parent, session or environment.
+ * Makes a control group for one command in keepup's own group. Returns its folder, or null without a writable cgroup v2
+ * or on a kernel before 5.14. All processes in the group end together, even those that changed parent, session or
+ * environment.
  */
 export function makeCgroup(id: string): string | null {
   try {
@@ -18,12 +19,12 @@ export function makeCgroup(id: string): string | null {
     if (existsSync(join(folder, 'cgroup.kill'))) return folder
     rmdirSync(folder)
   } catch {
-    // Usually a user without a delegated group has no right to write here. Off Linux the files are missing.
+    // Usually this user has no delegated group and no right to write here. Outside Linux the files do not exist.
   }
   return null
 }
 
-/** The folder of our own control group (cgroup v2), or null. `proc`: the kernel's folder for this process. */
+/** The folder of keepup's own control group (cgroup v2), or null. `proc`: the kernel's folder for this process. */
 export function ownCgroup(proc = '/proc/self'): CgroupPlace | null {
   const [, path] = /^0::(.*)$/m.exec(readFileSync(join(proc, 'cgroup'), 'utf8')) ?? []
   const [, root, mount] =
@@ -35,11 +36,13 @@ export function ownCgroup(proc = '/proc/self'): CgroupPlace | null {
 
 export interface CgroupPlace {
   readonly folder: string
-  /** The mount point of the file system of control groups. */
+  /** The mount point of the control group file system. */
   readonly mount: string
 }
 
-/** The folder of a group under a mount that shows the groups below `root`; null where the mount does not show it. */
+/**
+ * The folder of a group under a mount that shows the groups below `root`. Null if the mount does not show the group.
+ */
 export function cgroupFolder(path: string, root: string, mount: string): string | null {
   const inner = relative(root, path)
   return inner.startsWith('..') ? null : join(mount, inner)
@@ -48,7 +51,7 @@ export function cgroupFolder(path: string, root: string, mount: string): string 
 /** The file of a group to which a process writes its id in order to join. */
 export const doorOf = (cgroup: string): string => join(cgroup, 'cgroup.procs')
 
-/** Kills all processes of a command's group, and returns their number; 0 where the group is gone. */
+/** Kills all processes of a command's group and returns their number; 0 if the group no longer exists. */
 export function killCgroup(cgroup: string, id: string): number {
   if (basename(cgroup) !== nameOf(id)) return 0
   try {

@@ -8,23 +8,26 @@ const ISOLATION = (
   '--die-with-parent --new-session --cap-drop ALL'
 ).split(' ')
 
-/** What a confined program may see and change. */
+/** The files and the network that a confined program can use. */
 export interface Confined extends Protected, Pick<Bubblewrap, 'bounds' | 'hide'> {
-  /** Real path of the only folder that it can change; null: none. */
+  /** The real path of the only folder that the program can change. Null: none. */
   readonly workspace: string | null
-  /** Further absolute paths that it can read. Default: none. */
+  /** More absolute paths that the program can read. Default: none. */
   readonly readable?: readonly string[] | undefined
   readonly network: boolean
   readonly machine: Machine
 }
 
-/** Joins the control group of the first argument. */
+/** Joins the control group in the first argument. */
 export const ENTER = 'echo $$ > "$1" || exit 125; shift; exec "$@"'
 
-/** Limits the processes of all users except root. dash has `-p` for bash's `-u`. A stricter limit of the user stays. */
+/**
+ * Limits the processes of all users except root. dash has `-p` instead of bash's `-u`. A stricter limit of the user
+ * remains.
+ */
 export const limited = (most: number) => `ulimit -u ${most} 2>/dev/null || ulimit -p ${most} 2>/dev/null; exec "$@"`
 
-/** The arguments of bubblewrap that isolate a program, and those that mount what it sees. */
+/** bubblewrap's arguments that isolate a program, and the arguments that mount its files. */
 export function confinedArguments(confined: Confined): { isolation: readonly string[]; mounts: readonly string[] } {
   const { machine, workspace, readOnly, hide, bounds, network, readable = [] } = confined
   const mounts = mountArguments({ machine, workspace, readable, readOnly, hide, bounds, network })

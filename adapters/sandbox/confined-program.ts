@@ -14,7 +14,7 @@ import { withoutSetId } from './set-id.ts'
 import { STATUS } from './status.ts'
 import { systemCallFilter } from './system-calls.ts'
 
-/** A program that keeps running while it is talked to. */
+/** A program that keeps running during a conversation with it. */
 export interface Program {
   /** Absolute path. */
   readonly file: string
@@ -23,29 +23,29 @@ export interface Program {
 }
 
 export interface ProgramConfinement {
-  /** The folder that it starts in, and the only one that it can change; null: none. */
+  /** The folder to start in, and the only folder that the program can change. Null: none. */
   readonly folder: string | null
-  /** Absolute paths that it can read beside the system's. */
+  /** Absolute paths that the program can read in addition to the system's. */
   readonly readable: readonly string[]
-  /** Paths that it must not see. */
+  /** Paths that the program must not see. */
   readonly hide: readonly string[]
   readonly network: boolean
   readonly dataFolder: string
-  /** Names its control group, if it has one. */
+  /** The name of its control group, if it has one. */
   readonly id: string
   warn(text: string): void
 }
 
 /**
- * How a confined program is started: with a pipe at descriptor {@link STATUS} for the reports of bubblewrap, and one at
- * descriptor {@link FILTER} where it has a filter.
+ * How to start a confined program. bubblewrap needs a pipe at descriptor {@link STATUS} for its reports, and one at
+ * descriptor {@link FILTER} if there is a filter.
  */
 export interface ConfinedProgram extends Program {
   /** The filter of system calls, for {@link giveFilter}; null: none. */
   readonly filter: Buffer | null
   readonly cwd: string
   readonly cgroup: string | null
-  /** To be called when it has ended, or was not started. */
+  /** Call when the program has ended or could not start. */
   ended(): void
 }
 
@@ -53,10 +53,10 @@ const SHARED = '/tmp'
 const UNSEEN = 3
 
 /**
- * A program in the same sandbox as commands: it changes one folder alone, sees neither homes nor hidden paths, and has no network
- * unless it is granted. Repositories that are in the folder at its start are read-only to it. Rejects with SandboxUnavailable
- * where bubblewrap does not work, and with ToolError RESOURCE_NOT_FOUND where the program cannot be seen inside, or
- * SANDBOX_VIOLATION where its folder is the root.
+ * Prepares a program for the same sandbox as commands. It can change only one folder, sees neither homes nor hidden
+ * paths, and has no network unless it is granted. Repositories in the folder at its start are read-only. Rejects with
+ * SandboxUnavailable if bubblewrap does not work, with ToolError RESOURCE_NOT_FOUND if the program is invisible in the
+ * sandbox, and with SANDBOX_VIOLATION if its folder is the root.
  */
 export async function confineProgram(program: Program, options: ProgramConfinement): Promise<ConfinedProgram> {
   const { dataFolder, id, network, readable } = options
@@ -104,7 +104,10 @@ export async function confineProgram(program: Program, options: ProgramConfineme
   }
 }
 
-/** What a program must not change while it runs. */
+/**
+ * The paths that a program must not change. After `over`, reports the repositories that the program made and removes
+ * its set-user-ID bits.
+ */
 async function protectedUntil(
   workspace: string | null,
   over: Promise<void>,

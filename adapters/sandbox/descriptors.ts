@@ -2,16 +2,16 @@ import type { StdioOptions } from 'node:child_process'
 import { closeSync, constants, openSync, readdirSync, readFileSync } from 'node:fs'
 import { ToolError } from '../../domain/calls/errors.ts'
 
-/** Linux's O_CLOEXEC, which Node does not export: a child does not inherit the descriptor. */
+/** Linux's O_CLOEXEC, which Node does not export. Children do not inherit such descriptors. */
 const CLOSES = 0o2000000
-/** The highest descriptor that is replaced. Each one costs time at every start. */
+/** The highest descriptor to replace. Each descriptor costs time at every start. */
 const MOST = 16_383
 
 /**
- * Runs `start` with streams that give its child no other descriptor. The process that started keepup may have left files
- * open (`keepup … 200<folder`), and a child would inherit them, in the sandbox too. /dev/null replaces each of them.
- * Off Linux the platform closes them itself. Throws ToolError EXECUTION_FAILED, before any effect, for a descriptor that is
- * too high.
+ * Runs `start` with streams that give its child no other descriptor. The process that started keepup may have left
+ * files open (`keepup … 200<folder`), which a child would inherit, even in the sandbox. /dev/null replaces each of
+ * them. Outside Linux the platform closes them itself. Throws ToolError EXECUTION_FAILED, before any effect, if a
+ * descriptor is too high.
  */
 export function withoutForeign<T>(stdio: readonly ('ignore' | 'pipe')[], start: (stdio: StdioOptions) => T): T {
   const foreign = inheritable().filter((descriptor) => descriptor >= stdio.length)
@@ -21,7 +21,7 @@ export function withoutForeign<T>(stdio: readonly ('ignore' | 'pipe')[], start: 
   const nothing = openSync('/dev/null', constants.O_RDWR)
   try {
     const covered: ('ignore' | 'pipe' | number)[] = [...stdio]
-    // Descriptors in between stay closed.
+    // Descriptors in between remain closed.
     while (covered.length <= highest) covered.push('ignore')
     for (const descriptor of foreign) covered[descriptor] = nothing
     return start(covered)
@@ -30,7 +30,7 @@ export function withoutForeign<T>(stdio: readonly ('ignore' | 'pipe')[], start: 
   }
 }
 
-/** Our descriptors that a child would inherit. */
+/** The descriptors of this process that a child would inherit. */
 function inheritable(): number[] {
   let all: string[]
   try {
@@ -43,7 +43,7 @@ function inheritable(): number[] {
       const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8'))?.[1]
       return flags !== undefined && (Number.parseInt(flags, 8) & CLOSES) === 0
     } catch {
-      // This descriptor read the folder and is closed now.
+      // This descriptor read the folder and is now closed.
       return false
     }
   })

@@ -1,20 +1,20 @@
 import { dirname, isAbsolute } from 'node:path'
 
-/** The only variables of our environment that commands get: no provider's key and no secret. */
+/** The only variables of keepup's environment that commands get. None of them contains a provider's key or a secret. */
 const PASSED = ['LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS']
 
-/** Those of {@link PASSED} that name files of certificates, or a folder of them. */
+/** The variables of {@link PASSED} with paths of certificates. */
 const CERTIFICATES = ['SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS']
 
 const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-/** Folders of the PATH. The folder of our own node comes first, so that commands get the same node. */
+/** The folders of the PATH. The folder of keepup's own node is first, so that commands get the same node. */
 export function searchPath(ours: NodeJS.ProcessEnv): string[] {
   const folders = (ours.PATH || DEFAULT_PATH).split(':').filter((folder) => isAbsolute(folder))
   return [...new Set([dirname(process.execPath), ...folders])]
 }
 
-/** The absolute paths of certificates in our environment, which commands get. */
+/** The absolute paths of certificates in keepup's environment. Commands can read them. */
 export const certificatePaths = (ours: NodeJS.ProcessEnv): string[] =>
   CERTIFICATES.flatMap((name) => ours[name] ?? []).filter((path) => isAbsolute(path) && path !== '/')
 

@@ -1,4 +1,4 @@
-/** Commands cannot be confined here. `message` says why and what to do. */
+/** Commands cannot be confined on this machine. `message` contains the cause and the remedy. */
 export class SandboxUnavailable extends Error {
   override readonly name = 'SandboxUnavailable'
   readonly code = 'SANDBOX_UNAVAILABLE'

@@ -8,12 +8,12 @@ import { inWorkspaces } from '../processes/workspaces.ts'
 import { SandboxUnavailable } from './error.ts'
 
 export interface BubblewrapOptions {
-  /** Real path of the only folder that can be changed; null: none. */
+  /** The real path of the only writable folder. Null: none. */
   readonly workspace: string | null
-  /** Paths that must not be seen: the data folder, the vault, tokens. Missing paths are skipped. */
+  /** Paths to hide: the data folder, the vault, tokens. Missing paths are skipped. */
   readonly hide: readonly string[]
   readonly env?: NodeJS.ProcessEnv | undefined
-  /** Absolute path of bubblewrap. Default: the first one that no agent can write. */
+  /** The absolute path of bubblewrap. Default: the first bubblewrap that no agent can write. */
   readonly bwrap?: string | undefined
   readonly dataFolder?: string | undefined
 }
@@ -21,15 +21,18 @@ export interface BubblewrapOptions {
 export interface Bubblewrap {
   /** Absolute path. */
   readonly bwrap: string
-  /** It can limit its folders in memory. */
+  /** Whether this bubblewrap can limit the size of folders in memory. */
   readonly bounds: boolean
-  /** Real paths, none within another. */
+  /** Real paths, none below another. */
   readonly hide: readonly string[]
 }
 
 export const TRIAL_MS = 10_000
 
-/** bubblewrap as it is here. Rejects with SandboxUnavailable where there is none, or the workspace lies in a hidden path. */
+/**
+ * Finds bubblewrap and its features. Rejects with SandboxUnavailable if there is none, or if the workspace is in a
+ * hidden path.
+ */
 export async function foundBubblewrap(options: BubblewrapOptions): Promise<Bubblewrap> {
   if (process.platform !== 'linux') throw new SandboxUnavailable(`bubblewrap needs Linux, this is ${process.platform}`)
   const { workspace } = options
@@ -48,7 +51,7 @@ export async function foundBubblewrap(options: BubblewrapOptions): Promise<Bubbl
 }
 
 function find({ workspace, env, dataFolder }: BubblewrapOptions): string {
-  // Without a workspace of its own, the folders that it may not come from are those of the data folder.
+  // Without a workspace, exclude programs in the workspaces of the data folder.
   const writable = workspace ?? dataFolder
   try {
     return findProgram('bwrap', {

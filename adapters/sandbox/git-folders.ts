@@ -4,14 +4,14 @@ import { ToolError } from '../../domain/calls/errors.ts'
 import { liesIn } from '../files/inside.ts'
 import { stepsTo } from '../processes/steps.ts'
 
-/** The largest file that names a folder. In bytes. */
+/** The largest file with the name of a folder, in bytes. */
 const MAX_NAME = 8_192
 
 /**
- * The real paths in the workspace that a git folder consists of: itself, the folder that a file `.git` names with `gitdir:`, and
- * the folder of its `commondir`. Git reads settings and hooks from all of them. Leaves out paths outside the workspace.
- * Rejects with ToolError EXECUTION_FAILED, before any effect, where a command could replace one of them: by a link on the way,
- * by making a missing one, or because the workspace itself is one.
+ * The real paths in the workspace that form a git folder: the folder itself, the folder that a file `.git` names with
+ * `gitdir:`, and the folder of its `commondir`. Git reads settings and hooks from all of them. Leaves out paths outside
+ * the workspace. Rejects with ToolError EXECUTION_FAILED, before any effect, if a command could replace a path: through
+ * a link on the way, by making a missing path, or because the workspace itself is a git folder.
  */
 export async function gitFolders(workspace: string, git: string): Promise<string[]> {
   const found = new Set<string>()
@@ -26,7 +26,7 @@ export async function gitFolders(workspace: string, git: string): Promise<string
   return [...found].filter((path) => liesIn(workspace, path))
 }
 
-/** The real path; null where it is missing or not readable outside the workspace. */
+/** The real path. Null if it is missing or unreadable outside the workspace. */
 function settled(workspace: string, git: string, path: string): string | null {
   let last = '/'
   try {
@@ -52,7 +52,7 @@ function settled(workspace: string, git: string, path: string): string | null {
   }
 }
 
-/** The folder that a git folder's `commondir` or a file `.git` names; null: none, or one that git does not accept. */
+/** The folder that a git folder's `commondir` or a file `.git` names. Null: none, or one that git does not accept. */
 async function namedBy(path: string): Promise<string | null> {
   try {
     const isFolder = (await stat(path)).isDirectory()
@@ -67,7 +67,7 @@ async function namedBy(path: string): Promise<string | null> {
   }
 }
 
-/** A path of the workspace as messages show it. */
+/** A path of the workspace for messages. */
 export const shownIn = (workspace: string, path: string): string => JSON.stringify(relative(workspace, path) || '.')
 
 export const unprotected = (workspace: string, git: string, why: string): ToolError =>

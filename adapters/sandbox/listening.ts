@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 
-/** The last of eight fields is the path, which may contain spaces. */
+/** The path is the last of eight fields and may contain spaces. */
 const PATH = /^\S+:\s+(?:\S+\s+){5}\S+ (\/.*)$/
 
 /**
- * The paths of Unix sockets that are bound in this network namespace, as their programs named them. A program can connect to
- * a socket in a folder that it may only read.
+ * The paths of Unix sockets that programs have bound in this network namespace. A program can connect to a socket even
+ * in a folder that it can only read.
  */
 export function boundSockets(table = '/proc/net/unix'): string[] {
   try {

@@ -4,19 +4,19 @@ import { certificatePaths, searchPath } from './environment.ts'
 import { type PrivateEntry, privateEntries } from './private-entries.ts'
 import { toolPaths } from './toolchains.ts'
 
-/** The parts of this machine that confined programs see, and those within that they do not. */
+/** The parts of this machine that confined programs see, and the hidden parts within them. */
 export interface Machine {
   /** The home folder, from the environment. */
   readonly home: string
-  /** Further homes: the one that the system knows for the user. */
+  /** Other homes: the user's home according to the system. */
   readonly otherHomes: readonly string[]
-  /** Files and folders of tools and certificates outside of the system's folders. */
+  /** Files and folders of tools and certificates outside the system's folders. */
   readonly tools: readonly string[]
-  /** Entries of `/etc` that not every user may read. */
+  /** Entries of `/etc` that some users may not read. */
   readonly masked: readonly PrivateEntry[]
 }
 
-/** What programs with these variables see of the machine. `workspace`: a real path. */
+/** The machine as programs with these variables see it. `workspace`: a real path. */
 export async function machineOf(env: NodeJS.ProcessEnv, workspace: string | null): Promise<Machine> {
   const home = homeOf(env)
   const otherHomes = systemHomes()
@@ -27,7 +27,7 @@ export async function machineOf(env: NodeJS.ProcessEnv, workspace: string | null
 
 export const homeOf = (ours: NodeJS.ProcessEnv): string => ours.HOME || homedir()
 
-/** The home in the system's list of users. A user without an entry, as in containers, has none. */
+/** The user's home in the system's list of users. A user without an entry, as in containers, has none. */
 function systemHomes(): string[] {
   try {
     return [userInfo().homedir]

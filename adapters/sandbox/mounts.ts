@@ -7,29 +7,29 @@ import { SYSTEM } from './toolchains.ts'
 
 export interface MountPlan {
   readonly machine: Machine
-  /** Real path of the workspace; null: there is none, and nothing can be changed but folders in memory. */
+  /** The real path of the workspace. Null: none; only folders in memory are writable. */
   readonly workspace: string | null
-  /** Further absolute paths that can be read. Missing paths are skipped. */
+  /** More absolute paths that can be read. Missing paths are skipped. */
   readonly readable: readonly string[]
-  /** Real paths in the workspace that commands may read only, and not move with a folder around them. */
+  /** Real paths in the workspace that commands can only read. Commands cannot move them, or a folder around them. */
   readonly readOnly: readonly string[]
-  /** Real paths that must not be seen: the data folder, the vault, tokens. */
+  /** Real paths to hide: the data folder, the vault, tokens. */
   readonly hide: readonly string[]
   /** Whether this bubblewrap knows `--size`. */
   readonly bounds: boolean
   readonly network: boolean
 }
 
-/** Empty, and writable in memory. */
+/** Folders that are empty and writable, in memory. */
 const EMPTIED = ['/run', '/tmp', '/var/tmp']
-/** Places within {@link SYSTEM} where services keep their data and sockets, and the settings of the SSH server. */
+/** Places within {@link SYSTEM} with data and sockets of services, and the settings of the SSH server. */
 const SERVICES = ['/usr/local/var', '/usr/var', '/etc/ssh']
-/** The limit of each folder in memory. In bytes. */
+/** The limit of each folder in memory, in bytes. */
 const MEMORY_BYTES = 2 * 1024 ** 3
 
 /**
- * The mounts of bubblewrap in order, later ones on top of an empty root: the system, homes and temporary folders in memory,
- * tools and declared paths, the workspace writable except protected paths, and last the hidden paths.
+ * bubblewrap's mounts in order, starting with an empty root: the system, homes and temporary folders in memory, tools
+ * and declared paths, the workspace, its protected paths read-only, and last the covers of hidden paths.
  */
 export function mountArguments(plan: MountPlan): string[] {
   const { machine, network, workspace } = plan
@@ -37,7 +37,7 @@ export function mountArguments(plan: MountPlan): string[] {
   const system = SYSTEM.filter(existsSync)
   const args = system.flatMap(systemFolder)
   args.push('--dev', '/dev', ...inMemory('/dev/shm'), '--remount-ro', '/dev')
-  // As root, writing to /proc/sys would reach the machine itself. /proc/keys lists the keys of the session.
+  // As root, a program could change the machine through /proc/sys. /proc/keys lists the keys of the session.
   args.push('--proc', '/proc', ...['/proc/keys', '/proc/key-users'].filter(existsSync).flatMap(emptyFile))
   args.push('--remount-ro', '/proc')
   const homes = [machine.home, ...machine.otherHomes.filter(isRealFolder)]
@@ -49,7 +49,7 @@ export function mountArguments(plan: MountPlan): string[] {
   if (resolver !== null && !liesIn('/etc', resolver)) readable.push(resolver)
   for (const path of readable) args.push('--ro-bind', path, path)
   if (workspace !== null) args.push('--bind', workspace, workspace)
-  // A folder that is mounted cannot be renamed, and so not replaced together with what is in it.
+  // A mounted folder cannot be renamed, so it cannot be replaced together with its contents.
   for (const path of foldersAround(plan)) args.push('--bind', path, path)
   for (const path of plan.readOnly) args.push('--ro-bind', path, path)
   const shown = [...system, ...readable, ...(workspace === null ? [] : [workspace])]
@@ -57,14 +57,14 @@ export function mountArguments(plan: MountPlan): string[] {
   return [...args, '--remount-ro', '/']
 }
 
-/** A folder of the system is a link where `/usr` has its contents. */
+/** A folder of the system is a link if `/usr` has its contents. */
 const systemFolder = (path: string): string[] =>
   lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path]
 
 const emptyFile = (path: string): string[] => ['--ro-bind', '/dev/null', path]
 const emptyFolder = (path: string): string[] => ['--tmpfs', path, '--remount-ro', path]
 
-/** Covers the private entries of the shown folders. A path that is not shown needs no cover. */
+/** Covers the private entries of the shown folders. Entries outside them need no cover. */
 function hidden({ machine, hide }: MountPlan, isShown: (path: string) => boolean): string[] {
   const named = [...SERVICES.filter(isRealFolder), ...hide.filter(existsSync)].map((path) => ({
     path,
@@ -79,7 +79,7 @@ function hidden({ machine, hide }: MountPlan, isShown: (path: string) => boolean
   return outermost.flatMap(({ path, isFolder }) => (isFolder ? emptyFolder(path) : emptyFile(path)))
 }
 
-/** The folders between the workspace and the protected paths, the outer ones first. */
+/** The folders between the workspace and the protected paths, outer ones first. */
 function foldersAround({ workspace, readOnly }: MountPlan): string[] {
   const found = new Set<string>()
   if (workspace === null) return []

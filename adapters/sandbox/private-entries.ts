@@ -12,8 +12,9 @@ const READ = 0o004
 const ENTER = 0o005
 
 /**
- * The entries of a folder that not every user of the machine may read, and its sockets, pipes and devices. Of a folder that
- * not every user may enter itself alone. keepup's own user may be root, or in a group with further rights.
+ * The entries of a folder that some users of the machine may not read, and its sockets, pipes and devices. If some
+ * users may not enter a folder, returns only the folder. keepup's own user may be root or in a group with further
+ * rights.
  */
 export async function privateEntries(folder: string): Promise<PrivateEntry[]> {
   const found = await Promise.all((await entriesOf(folder)).map(({ name }) => within(join(folder, name))))
@@ -31,5 +32,5 @@ async function within(path: string): Promise<PrivateEntry[]> {
 const isOpen = (stats: Stats): boolean =>
   stats.isDirectory() ? (stats.mode & ENTER) === ENTER : stats.isFile() && (stats.mode & READ) !== 0
 
-/** An entry that appears or leaves meanwhile is none of ours. */
+/** Ignore entries that appear or disappear during the search. */
 const entriesOf = (folder: string): Promise<Dirent[]> => readdir(folder, { withFileTypes: true }).catch(() => [])

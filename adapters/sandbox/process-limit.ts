@@ -6,8 +6,8 @@ import { cgroupFolder, nameOf, ownCgroup } from './cgroup.ts'
 export const MAX_PROCESSES = 8_192
 
 /**
- * Whether Linux exempts this process from a user's process limit (RLIMIT_NPROC). It exempts the root of the machine, but not
- * the root of a user namespace that is another user outside.
+ * Whether Linux exempts this process from a user's process limit (RLIMIT_NPROC). It exempts the root of the machine,
+ * but not the root of a user namespace that belongs to another user outside.
  */
 export function isExempt(): boolean {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return false
@@ -19,8 +19,8 @@ export function isExempt(): boolean {
 }
 
 /**
- * Makes a control group with a limit of processes for one command. The kernel enforces it for every user. Returns its folder,
- * or null without a `pids` controller or without the right to write.
+ * Makes a control group with a process limit for one command. The kernel enforces it for every user. Returns its
+ * folder, or null without a `pids` controller or without the right to write.
  */
 export function makeLimit(id: string, most: number): string | null {
   const parent = groupWithLimits()
@@ -36,7 +36,7 @@ export function makeLimit(id: string, most: number): string | null {
   }
 }
 
-/** Whether {@link makeLimit} works here. */
+/** Whether {@link makeLimit} works on this machine. */
 export function canLimit(): boolean {
   const folder = makeLimit(`trial-${process.pid}`, MAX_PROCESSES)
   if (folder !== null) rmdirSync(folder)
@@ -44,8 +44,8 @@ export function canLimit(): boolean {
 }
 
 /**
- * The folder of the nearest group, our own or one above it, whose children can have a limit of processes; null where there is
- * none. `proc`: the kernel's folder for this process.
+ * The folder of the nearest group, from keepup's own group upwards, whose children can have a process limit; null if
+ * there is none. `proc`: the kernel's folder for this process.
  */
 export function groupWithLimits(proc = '/proc/self'): string | null {
   try {

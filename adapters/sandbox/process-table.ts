@@ -13,7 +13,7 @@ const read = (path: string): string => {
 /** The id of this boot of the machine. Process ids and start times are valid only within one boot. */
 export const bootId = (): string => read('/proc/sys/kernel/random/boot_id').trim()
 
-/** The start time of a process in the system's own unit; null where there is none, or only a zombie. */
+/** The start time of a process in the system's unit. Null: the process does not exist or is a zombie. */
 export function startOf(pid: number): string | null {
   if (process.platform !== 'linux') {
     try {
@@ -28,16 +28,17 @@ export function startOf(pid: number): string | null {
     }
   }
   const stat = read(`/proc/${pid}/stat`)
-  // The name may contain any character, so fields count from its closing bracket: state is field 3, start time field 22.
+  // The name may contain any character, so the fields count from its closing bracket: state is field 3, start time
+  // field 22.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return stat === '' || fields[0] === 'Z' || fields[0] === 'X' ? null : (fields[19] ?? null)
 }
 
-/** Whether a process started with this entry in its environment; false where the process is gone or not readable. */
+/** Whether a process started with this entry in its environment. False if the process has ended or is not readable. */
 export const hasInEnvironment = (pid: number, entry: string): boolean =>
   `\0${read(`/proc/${pid}/environ`)}\0`.includes(`\0${entry}\0`)
 
-/** All other processes, on Linux only. `environment` is empty where it is not readable. */
+/** All other processes, on Linux only. `environment` is empty if it is not readable. */
 export function processes(): { pid: number; environment: () => string }[] {
   if (process.platform !== 'linux') return []
   return readdirSync('/proc')

@@ -5,16 +5,16 @@ import type { CommandResult, TextFilter } from '../../domain/ports/index.ts'
 import { type Captured, capture } from './capture.ts'
 import { withoutForeign } from './descriptors.ts'
 
-/** The time from SIGTERM to SIGKILL. In ms. */
+/** The time from SIGTERM to SIGKILL, in ms. */
 export const GRACE_MS = 5_000
-/** The wait for the streams of an ended command, which an escaped process may hold open. In ms. */
+/** The wait for the streams of an ended command, in ms. An escaped process may keep them open. */
 const STREAM_GRACE_MS = 1_000
 
 export interface Launch {
   readonly file: string
   readonly args: readonly string[]
   readonly options: Omit<SpawnOptions, 'stdio'>
-  /** Descriptors from 0 on. The child has no others. */
+  /** The descriptors from 0 on. The child has no others. */
   readonly stdio: readonly ('ignore' | 'pipe')[]
   readonly timeoutMs: number
   readonly graceMs: number
@@ -84,7 +84,7 @@ export async function runProcess(launch: Launch): Promise<CommandResult> {
       settle(() => reject(notStarted(cause)))
     })
     child.on('exit', () => {
-      // Processes that the command left running belong to it, and would hold its streams open.
+      // Processes that the command left running belong to it, and would keep its streams open.
       launch.stop(child, true)
       timers.push(setTimeout(() => closeStreams(child), STREAM_GRACE_MS))
     })
@@ -129,7 +129,7 @@ function closeStreams(child: ChildProcess): void {
   for (const stream of child.stdio) (stream as Readable | null)?.destroy()
 }
 
-/** Signals a process, or a process group by a negative id. Does nothing where it is gone. */
+/** Signals a process, or a process group by a negative id. Does nothing if it no longer exists. */
 export function signalTo(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)

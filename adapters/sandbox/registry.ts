@@ -5,32 +5,35 @@ import { signalTo } from './process.ts'
 import { bootId, processes, startOf } from './process-table.ts'
 import { removeScratch } from './scratch.ts'
 
-/** The variable with a command's id. Every process of the command inherits it, so processes that left the group can be found. */
+/**
+ * The variable with a command's id. Every process of the command inherits it, so processes that left the group can be
+ * found.
+ */
 export const MARKER = 'KEEPUP_COMMAND'
 
 interface Entry {
   readonly id: string
   readonly boot: string
   readonly driver: { readonly id: string; readonly pid: number; readonly start: string | null }
-  /** Null: the process has not started yet, or its driver died at that moment. The marker still finds it. */
+  /** Null: the process has not started, or its driver died during the start. The marker still finds it. */
   readonly leader: { readonly pid: number; readonly start: string | null } | null
-  /** The folder of its control group; null: it has none. */
+  /** The folder of the command's control group. Null: none. */
   readonly cgroup: string | null
-  /** The temporary folder that it was given for itself; absent: none. */
+  /** The command's own temporary folder. Absent: none. */
   readonly scratch?: string
 }
 
 export interface ProcessRegistry {
   /**
-   * Records a command before it starts. `started` adds its process, `ended` removes the record. `scratch`: a temporary folder of
-   * its own, which is removed where its driver cannot do so any more.
+   * Records a command before it starts. `started` adds its process, `ended` removes the record. `scratch`: a temporary
+   * folder to remove if the driver dies.
    */
   begin(id: string, cgroup: string | null, scratch?: string): { started(pid: number): void; ended(): void }
 }
 
 const folderOf = (dataFolder: string) => join(dataFolder, 'processes')
 
-/** Records running commands, one file each, so that the next driver can end those of a dead one. */
+/** Records running commands in one file each, so that the next driver can end the commands of a dead one. */
 export function processRegistry(dataFolder: string, driverId: string): ProcessRegistry {
   const folder = folderOf(dataFolder)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -53,8 +56,8 @@ export function processRegistry(dataFolder: string, driverId: string): ProcessRe
 }
 
 /**
- * Ends the commands of dead drivers on this host, and returns the number of processes. A process is known by its control
- * group, its marker, or its id together with its start time, so a later process with the same id is never signalled.
+ * Ends the commands of dead drivers on this host and returns the number of processes. Identifies a process by its
+ * control group, its marker, or its pid and start time, so it never signals a later process with the same pid.
  */
 export function reap(dataFolder: string): number {
   let ended = 0
@@ -86,7 +89,7 @@ function entriesOf(folder: string): Entry[] {
   })
 }
 
-/** A process that forks while it is ended is found in the next round. */
+/** A further round finds processes that forked during the previous one. */
 const MAX_ROUNDS = 20
 
 function endAll(entry: Entry): number {
@@ -100,7 +103,7 @@ function endAll(entry: Entry): number {
   return ended + endMarked(entry.id, leader?.pid)
 }
 
-/** Ends every process with a command's marker, and returns their number without `counted`. */
+/** Kills every process with a command's marker. Returns their number without `counted`. */
 export function endMarked(id: string, counted?: number): number {
   const seen = new Set<number>()
   for (let round = 0; round < MAX_ROUNDS; round++) {

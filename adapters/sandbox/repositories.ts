@@ -6,18 +6,18 @@ import { bytesOf, walk } from './walk.ts'
 
 /** Paths that commands must not change. Real paths in the workspace. */
 export interface Protected {
-  /** Can be read only, and not moved with a folder around them. */
+  /** Commands can only read these paths, and cannot move them or a folder around them. */
   readonly readOnly: readonly string[]
 }
 
 interface Found {
-  /** The git folders by their paths, as {@link walk} gives them, each with its identity. */
+  /** The identity of each git folder by its path, in the form of {@link walk}. */
   readonly repositories: ReadonlyMap<string, string>
-  /** Folders that this user may not read. Their owner could change that. */
+  /** Folders that this user may not read. Their owner could make them readable. */
   readonly unreadable: readonly string[]
 }
 
-/** Every `.git` beneath a folder, and every folder that git takes for a repository by its contents. */
+/** Finds every `.git` below a folder, and every folder that git recognizes as a repository by its contents. */
 async function repositoriesIn(workspace: string, limitMs?: number): Promise<Found> {
   const repositories = new Map<string, string>()
   const unreadable: string[] = []
@@ -39,13 +39,13 @@ async function repositoriesIn(workspace: string, limitMs?: number): Promise<Foun
 const isDotGit = (entry: Dirent): boolean =>
   entry.name.toLowerCase() === '.git' && (entry.isDirectory() || entry.isFile() || entry.isSymbolicLink())
 
-/** The signs that git itself uses (`is_git_directory`). */
+/** The same criteria as git's `is_git_directory`. */
 function isGitFolder(entries: readonly Dirent[]): boolean {
   const names = new Set(entries.map(({ name }) => name.toLowerCase()))
   return names.has('head') && (names.has('commondir') || (names.has('objects') && names.has('refs')))
 }
 
-/** Another file at the same path has another identity. */
+/** Distinguishes a file from a later file at the same path. */
 const identityOf = (path: string): Promise<string> =>
   lstat(bytesOf(path), { bigint: true }).then(
     ({ ino, birthtimeNs }) => `${ino} ${birthtimeNs}`,
@@ -53,16 +53,16 @@ const identityOf = (path: string): Promise<string> =>
   )
 
 /**
- * Protects the user's repositories in a workspace: all except those that commands have made. The user's next `git status`
- * runs the programs that a repository's settings, hooks and `commondir` name, outside of any sandbox. A command that may
- * rename a part of a repository can replace it.
+ * Protects the user's repositories in a workspace: all except those that commands have made. The user's next
+ * `git status` runs the programs that a repository's settings, hooks and `commondir` name, outside any sandbox. A
+ * command that can rename a part of a repository can replace it.
  */
 export function userRepositories(workspace: string, limitMs?: number) {
   const made = new Map<string, string>()
   return {
     /**
-     * Runs a command with the paths that it must not change, and tells which repositories it made. Rejects with ToolError
-     * EXECUTION_FAILED, before any effect, where a repository cannot be protected.
+     * Runs a command with the paths that it must not change, and reports the repositories that it made. Rejects with
+     * ToolError EXECUTION_FAILED, before any effect, if a repository cannot be protected.
      */
     async around<T>(command: (theirs: Protected) => Promise<T>, tell: (text: string) => void): Promise<T> {
       const { repositories, unreadable } = await repositoriesIn(workspace, limitMs)

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 const REMOVE = { recursive: true, force: true, maxRetries: 3 } as const
 
 /**
- * Removes a temporary folder with all that a program left in it, also folders that it made read-only, as package caches are.
- * What cannot be removed stays: a program that has done its work does not fail for it.
+ * Removes a temporary folder with all of its contents, even folders that a program made read-only, as package caches
+ * are. Ignores failures: a program that has done its work must not fail because of them.
  */
 export function removeScratch(folder: string): void {
   try {
@@ -15,14 +15,14 @@ export function removeScratch(folder: string): void {
       makeWritable(folder)
       rmSync(folder, REMOVE)
     } catch {
-      // It is another user's, or something still writes there.
+      // The folder belongs to another user, or a process still writes to it.
     }
   }
 }
 
 function makeWritable(folder: string): void {
   chmodSync(folder, 0o700)
-  // A link is no folder here: what it leads to keeps its rights.
+  // Skips links, so that the rights of their targets remain unchanged.
   for (const entry of readdirSync(folder, { withFileTypes: true }))
     if (entry.isDirectory()) makeWritable(join(folder, entry.name))
 }

@@ -4,14 +4,14 @@ import { shownIn } from './git-folders.ts'
 import { bytesOf, walk } from './walk.ts'
 
 const SET_ID = 0o6000
-/** Linux's O_PATH, which Node does not export: the file itself is not opened, so that it need not be readable. */
+/** Linux's O_PATH, which Node does not export. It does not open the file itself, so the file need not be readable. */
 const O_PATH = 0o10000000
 
 type Unsafe = 'set-id' | 'device'
 
 /**
- * Runs a command, and then takes away what it added: the set-user-ID and set-group-ID bits of files, and devices. With a filter
- * of system calls a command can add none, and nothing is searched. Files that had such bits before keep them.
+ * Runs a command and then removes the set-user-ID and set-group-ID bits and the devices that it added. Files with such
+ * bits before the command keep them. With a filter of system calls a command can add none, so no search is needed.
  */
 export async function withoutSetId<T>(
   { workspace, filter }: { readonly workspace: string; readonly filter: Buffer | null },
@@ -59,7 +59,7 @@ async function mend(workspace: string, key: string, kind: Unsafe, tell: (text: s
       await unlink(bytes)
       return tell(`the command made the device ${shown}; it was removed`)
     }
-    // A link that was put at the path since is not followed.
+    // Does not follow a link that has since replaced the file.
     const handle = await open(bytes, O_PATH | constants.O_NOFOLLOW)
     try {
       const { mode } = await handle.stat()

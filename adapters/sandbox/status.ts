@@ -6,13 +6,13 @@ export const STATUS = 3
 
 /** The reports of bubblewrap so far. */
 export interface Status {
-  /** The id, outside the namespace, of its first process. */
+  /** The pid of the namespace's first process, outside the namespace. */
   child: number | null
-  /** The command started and has ended. */
+  /** The command has started and ended. */
   exited: boolean
 }
 
-/** Keeps a status up to date, and calls `onChild` when the child is known. */
+/** Updates a status, and calls `onChild` when the child's pid is known. */
 export function readStatus(child: ChildProcess, status: Status, onChild: () => void): void {
   let text = ''
   const pipe = child.stdio[STATUS] as Readable

@@ -1,19 +1,19 @@
 import { constants } from 'node:os'
 
-// A program of the kernel's classic BPF that decides about each system call of a confined program.
-// Sources: linux/filter.h, linux/seccomp.h, linux/audit.h, and the kernel's tables of system calls.
+// Builds a program in the kernel's classic BPF that decides about each system call of a confined program. Sources:
+// linux/filter.h, linux/seccomp.h, linux/audit.h, and the kernel's tables of system calls.
 
 /** The numbers of the system calls of an architecture. `at` is the position of the argument with the mode. */
 interface Architecture {
-  /** AUDIT_ARCH of the kernel. */
+  /** The kernel's AUDIT_ARCH value. */
   readonly audit: number
   /** System calls that set the mode of an existing file. */
   readonly changing: readonly Call[]
   /** System calls that make a file, a pipe or a device with a mode. */
   readonly making: readonly Call[]
-  /** System calls that make a file only with the flags O_CREAT or O_TMPFILE. */
+  /** System calls that make a file only with the flag O_CREAT or O_TMPFILE. */
   readonly opening: readonly (Call & { readonly flagsAt: number })[]
-  /** System calls that a program does not have. */
+  /** System calls that the filter disables. */
   readonly missing: readonly number[]
 }
 
@@ -22,9 +22,12 @@ interface Call {
   readonly at: number
 }
 
-/** fchmodat2, whose number is the same everywhere. */
+/** fchmodat2, with the same number on every architecture. */
 const FCHMODAT2 = { number: 452, at: 2 }
-/** io_uring_setup, io_uring_enter and io_uring_register open files unseen; openat2 has its mode in memory. */
+/**
+ * io_uring_setup, io_uring_enter and io_uring_register open files invisibly to the filter. openat2 passes its mode in
+ * memory.
+ */
 const UNSEEN = [425, 426, 427, 437]
 
 const ARCHITECTURES: Readonly<Partial<Record<NodeJS.Architecture, Architecture>>> = {
@@ -61,11 +64,11 @@ const ARCHITECTURES: Readonly<Partial<Record<NodeJS.Architecture, Architecture>>
 
 /** S_ISUID and S_ISGID. */
 const SET_ID = 0o6000
-/** The bit that S_IFCHR and S_IFBLK have, and no other type. */
+/** The bit of S_IFCHR and S_IFBLK. No other type has it. */
 const DEVICE = 0o020000
-/** O_CREAT, and the bit that is O_TMPFILE's own. */
+/** O_CREAT, and the bit that only O_TMPFILE has. */
 const CREATES = 0o100 | 0o20000000
-/** The bit of the numbers of x32, a second interface of x64. */
+/** The bit in the call numbers of x32, a second interface of x64. */
 const X32 = 0x40000000
 
 const ALLOW = 0x7fff0000
@@ -86,9 +89,10 @@ const AUDIT = load(4)
 const argument = (at: number): Instruction => load(16 + 8 * at)
 
 /**
- * The filter of system calls for bubblewrap's `--seccomp`; null for an architecture without one. A program cannot give a file a
- * set-user-ID or set-group-ID bit (EPERM) or make a device (EPERM), and has neither keyrings nor system calls that hide a mode
- * from the filter (ENOSYS). A system call of another architecture ends it. mkdir needs no rule: Linux drops these bits of its mode.
+ * The filter of system calls for bubblewrap's `--seccomp`. Null for other architectures. A program cannot set a
+ * set-user-ID or set-group-ID bit (EPERM) or make a device (EPERM). Keyrings and system calls that hide a mode from the
+ * filter do not exist for it (ENOSYS). A system call of another architecture kills it. mkdir needs no rule, because
+ * Linux drops these bits of its mode.
  */
 export function systemCallFilter(architecture: NodeJS.Architecture = process.arch): Buffer | null {
   const found = ARCHITECTURES[architecture]
@@ -113,14 +117,14 @@ export function systemCallFilter(architecture: NodeJS.Architecture = process.arc
   return encoded(program)
 }
 
-/** The body decides about one system call. The number is loaded again, because the body loads arguments. */
+/** A rule for one system call. It loads the number again, because the previous rules load arguments. */
 const ruleFor = (number: number, body: readonly Instruction[]): Instruction[] => [
   NUMBER,
   ifEqual(number, body.length),
   ...body,
 ]
 
-/** Eight bytes for each instruction, in the order of bytes of x64 and arm64. */
+/** Eight bytes per instruction, in the byte order of x64 and arm64. */
 function encoded(program: readonly Instruction[]): Buffer {
   const bytes = Buffer.alloc(program.length * 8)
   for (const [index, [code, onTrue, onFalse, value]] of program.entries()) {

@@ -2,7 +2,7 @@ import { type Dirent, existsSync, readdirSync, readlinkSync, realpathSync } from
 import { basename, dirname, join, resolve } from 'node:path'
 import { liesIn } from '../files/inside.ts'
 
-/** Folders of the system's programs, libraries and settings. Only an administrator fills them. */
+/** Folders of the system's programs, libraries and settings. Only an administrator can change them. */
 export const SYSTEM = [
   '/usr',
   '/bin',
@@ -16,10 +16,10 @@ export const SYSTEM = [
   '/gnu/store',
 ]
 
-/** Folders of other people, and of temporary files. A PATH that leads there shows nothing of them. */
+/** Folders of other users and of temporary files. Their entries on the PATH are not shown. */
 const PRIVATE = ['/home', '/root', '/run', '/tmp', '/var/tmp', '/dev', '/proc', '/sys']
 
-/** Folders in a home that contain tools of the PATH. None of them is known to hold credentials. */
+/** Folders in a home that contain tools of the PATH. None of them is known to contain credentials. */
 const TOOL_HOMES = (
   '.pyenv .nvm .fnm .volta .nodenv .asdf .rbenv .rustup .sdkman .bun/bin .deno/bin .cargo/bin go/bin .local/bin ' +
   '.local/share/fnm .local/share/mise .local/share/pnpm .local/pipx/venvs .local/share/uv miniconda3 anaconda3'
@@ -28,20 +28,20 @@ const TOOL_HOMES = (
 export interface ToolSearch {
   /** The home folder, from the environment. */
   readonly home: string
-  /** Further homes: the one that the system knows for the user. */
+  /** Other homes: the user's home according to the system. */
   readonly otherHomes: readonly string[]
-  /** The node that runs us. */
+  /** The path of the node that runs keepup. */
   readonly node: string
   /** Folders of the PATH. */
   readonly path: readonly string[]
-  /** Real path of the workspace; null: there is none. */
+  /** The real path of the workspace. Null: none. */
   readonly workspace: string | null
 }
 
 /**
- * The files and folders outside of {@link SYSTEM} that the programs of the PATH need: a folder `bin` with what lies beside it,
- * another folder alone, and the targets of links in them. Of the home only the folders of known tools and of the PATH, of
- * other homes and temporary folders nothing but the node that runs us.
+ * The files and folders outside {@link SYSTEM} that the programs of the PATH need: the parent of a folder `bin`, any
+ * other folder alone, and the targets of links in them. In the home, only the folders of known tools and of the PATH.
+ * In other homes and temporary folders, only the node that runs keepup.
  */
 export function toolPaths(search: ToolSearch): string[] {
   const { home, node, path } = search
@@ -66,7 +66,7 @@ export function toolPaths(search: ToolSearch): string[] {
   return all.filter((shown) => !all.some((other) => other !== shown && liesIn(other, shown)))
 }
 
-/** The existing folders, of the system's ones (`/bin` and `/usr/bin`) each once. */
+/** The existing folders. Folders of the system that are the same (`/bin` and `/usr/bin`) appear once. */
 function distinct(path: readonly string[]): string[] {
   const seen = new Set<string>()
   return path.filter((folder) => {
@@ -89,12 +89,14 @@ const isPrivate = (path: string, { home, otherHomes }: ToolSearch): boolean => {
   return [...PRIVATE, ...homes].some((folder) => liesIn(folder, path))
 }
 
-/** Neither a folder at the top of the machine (`/opt`), nor one around the workspace or a home. */
+/** False for a folder at the top of the machine (`/opt`), and for a folder around the workspace or a home. */
 const isNarrow = (path: string, { home, otherHomes, workspace }: ToolSearch): boolean =>
   dirname(path) !== '/' &&
   ![home, ...otherHomes, ...(workspace ? [workspace] : [])].some((other) => liesIn(path, other))
 
-/** The targets of the links in a folder that lead out of the system's folders: the next one, and the last one. */
+/**
+ * The targets outside the system's folders of the links in a folder: the next target and the final one of each link.
+ */
 function linksOutOf(folder: string): string[] {
   const real = realpathSync.native(folder)
   const targets = entriesOf(folder).flatMap(({ name }) => {
@@ -102,7 +104,7 @@ function linksOutOf(folder: string): string[] {
     try {
       return [resolve(real, readlinkSync(link)), realpathSync.native(link)]
     } catch {
-      // It leads nowhere.
+      // The link has no target.
       return []
     }
   })
@@ -113,7 +115,7 @@ function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isSymbolicLink())
   } catch {
-    // This user may not read it.
+    // This user may not read the folder.
     return []
   }
 }

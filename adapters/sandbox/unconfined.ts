@@ -10,22 +10,22 @@ import { workingFolder } from './working-folder.ts'
 export interface UnconfinedOptions {
   /** Real path of the workspace. */
   readonly workspace: string
-  /** Records running commands in this data folder, for `reap`. */
+  /** The data folder that records running commands, for `reap`. */
   readonly dataFolder: string
   readonly driverId: string
-  /** Our environment. Commands get a few variables of it. Default: the environment of the process. */
+  /** keepup's environment. Commands get a few variables of it. Default: the environment of the process. */
   readonly env?: NodeJS.ProcessEnv
   readonly graceMs?: number
 }
 
-/** Joins the control group of the first argument, where that is allowed. */
+/** Joins the control group in the first argument, if that is allowed. */
 const ENTER = 'echo $$ 2>/dev/null > "$1"; shift'
 
 /**
- * Commands without a sandbox (`sandboxed: false`): in their own process group, with a cleared environment, and with the
- * machine's network. On Linux a marker in the environment finds processes that leave the group. A control group finds those
- * that also clear their environment (`env -i setsid`), where keepup may make one (as root, or in a delegated cgroup v2).
- * Elsewhere such a process keeps running, because it cannot be told from a foreign one.
+ * Commands without a sandbox (`sandboxed: false`). They have a separate process group, a cleared environment, and the
+ * machine's network. On Linux a marker in the environment finds processes that leave the group. A control group finds
+ * those that also clear their environment (`env -i setsid`), if keepup may make one (as root, or in a delegated cgroup
+ * v2). On other systems such processes keep running, because keepup cannot identify them.
  */
 export function createUnconfined(options: UnconfinedOptions): Sandbox {
   const registry = processRegistry(options.dataFolder, options.driverId)

@@ -3,21 +3,21 @@ import { readdir } from 'node:fs/promises'
 import { ToolError } from '../../domain/calls/errors.ts'
 
 const AT_ONCE = 64
-/** The time for one walk. In ms. */
+/** The time limit of a walk, in ms. */
 const LIMIT_MS = 30_000
 
 export interface WalkOptions {
-  /** Called with each folder and its entries. Returns the entries to go into. */
+  /** Called with each folder and its entries. Returns the entries to enter. */
   readonly visit: (folder: string, entries: readonly Dirent[]) => readonly Dirent[] | Promise<readonly Dirent[]>
-  /** Called with each folder that this user may not read. Default: it is passed over. */
+  /** Called with each folder that this user may not read. Default: the folder is skipped. */
   readonly unreadable?: (folder: string) => void
-  /** Default: 30 s. In ms. */
+  /** In ms. Default: 30 s. */
   readonly limitMs?: number | undefined
 }
 
 /**
- * Visits a folder and every folder beneath it, and follows no link. All paths are texts of one character for each byte, because
- * a name need not be UTF-8. Rejects with ToolError EXECUTION_FAILED, before any effect, after the time limit.
+ * Visits a folder and every folder below it, without following links. A path is a text with one character per byte,
+ * because a name need not be UTF-8. Rejects with ToolError EXECUTION_FAILED, before any effect, after the time limit.
  */
 export async function walk(root: string, { visit, unreadable, limitMs = LIMIT_MS }: WalkOptions): Promise<void> {
   const end = performance.now() + limitMs
@@ -34,11 +34,13 @@ export async function walk(root: string, { visit, unreadable, limitMs = LIMIT_MS
   }
 }
 
-/** A path as one character for each byte. */
+/** A path as a text with one character per byte. */
 export const byteText = (path: string): string => Buffer.from(path, 'utf8').toString('latin1')
 export const bytesOf = (path: string): Buffer => Buffer.from(path, 'latin1')
 
-/** No entries where the folder was removed since it was listed, or where its path is too long for Linux. */
+/**
+ * The entries of a folder. Empty if the folder was removed since it was listed, or if its path is too long for Linux.
+ */
 async function entriesOf(folder: string, unreadable?: (folder: string) => void): Promise<Dirent[]> {
   try {
     return await readdir(bytesOf(folder), { withFileTypes: true, encoding: 'latin1' })

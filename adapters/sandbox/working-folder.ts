@@ -3,8 +3,8 @@ import { isAbsolute, join, normalize } from 'node:path'
 import { ToolError } from '../../domain/calls/errors.ts'
 
 /**
- * The start folder of a command, resolved by text; the sandbox decides about links. Throws ToolError SANDBOX_VIOLATION or
- * RESOURCE_NOT_FOUND.
+ * The start folder of a command, resolved without the file system; the sandbox decides about links. Throws ToolError
+ * SANDBOX_VIOLATION or RESOURCE_NOT_FOUND.
  */
 export function workingFolder(workspace: string, cwd: string): string {
   const inside = normalize(cwd === '' ? '.' : cwd)

@@ -6,13 +6,13 @@ import { ensurePrivate } from '../files/private.ts'
 import { REQUEST_CACHE_TTL_MS } from '../memory/request-cache-ttl.ts'
 
 const CREATE = `CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, at REAL NOT NULL, answer BLOB NOT NULL) WITHOUT ROWID`
-/** Deleted answers are overwritten; what is lost with the machine is asked for again. */
+/** Deleted answers are overwritten. Requests whose answers are lost in a crash of the machine are repeated. */
 const SETTINGS =
   'PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA secure_delete = ON; PRAGMA busy_timeout = 1000'
 
 /**
- * Answers in a SQLite file of one data folder, which its owner alone uses. The file is made when the first answer is kept; one
- * that is no database is replaced. A closed store keeps nothing.
+ * The request cache in a SQLite file of one data folder, for the folder's owner only. The first stored answer creates
+ * the file. A file that is not a database is replaced. A closed cache stores nothing.
  */
 export class SqliteRequestCache implements RequestCache {
   readonly #path: string
@@ -32,7 +32,7 @@ export class SqliteRequestCache implements RequestCache {
     return row === undefined ? null : zstdDecompressSync(row.answer as Uint8Array).toString('utf8')
   }
 
-  /** Also removes what is too old, so that the file stays small. */
+  /** Also removes expired answers, so that the file remains small. */
   async put(key: string, answer: string): Promise<void> {
     if (this.#closed) return
     const db = this.#open()

@@ -6,8 +6,9 @@ import type { Snapshot, SnapshotStore } from '../../domain/ports/index.ts'
 import { ensurePrivate } from '../files/private.ts'
 
 /**
- * SQLiteCheckpointer (seed 003): folded states in a SQLite file. The file is a cache: it is not synced, and it is replaced where it cannot be read. Every
- * reader checks a snapshot against the log's digests. A closed store returns no snapshots.
+ * SQLiteCheckpointer (seed 003): folded states in a SQLite file. The file is a cache: it is not synced, and it is
+ * replaced if it is unreadable. Every reader checks a snapshot against the log's digests. A closed store returns no
+ * snapshots.
  */
 export class SqliteSnapshots implements SnapshotStore {
   private readonly db: DatabaseSync
@@ -16,19 +17,19 @@ export class SqliteSnapshots implements SnapshotStore {
     this.db = db
   }
 
-  /** Opens or makes the file. `remove` deletes a file that is not a database, which is then replaced. */
+  /** Opens or creates the file. `remove` deletes a file that is not a database, which is then replaced. */
   static open(path: string, remove: (path: string) => void): SqliteSnapshots {
     try {
       return new SqliteSnapshots(opened(path))
     } catch (error) {
-      // Another process uses the file, so it is not replaced.
+      // Another process uses the file, so do not replace it.
       if (isBusy(error)) throw error
       remove(path)
     }
     try {
       return new SqliteSnapshots(opened(path))
     } catch (error) {
-      // A reader on a full disk goes on with a store in memory.
+      // On a full disk, a reader continues with a store in memory.
       if (noRoomIn(error) === null) throw error
       return new SqliteSnapshots(opened(':memory:'))
     }
@@ -68,7 +69,7 @@ export class SqliteSnapshots implements SnapshotStore {
   }
 }
 
-/** Removes deleted bytes from the WAL too. Where a reader prevents it, the next opening repeats it. */
+/** Also removes deleted bytes from the WAL. If a reader prevents it, the next opening repeats it. */
 const OVERWRITE = 'PRAGMA wal_checkpoint(TRUNCATE)'
 
 const BUSY_MS = 2000
@@ -76,7 +77,7 @@ const SQLITE_BUSY = 5
 
 const isBusy = (error: unknown): boolean => ((error as { errcode?: number }).errcode ?? 0) % 256 === SQLITE_BUSY
 
-/** Sets WAL mode. Of several processes one changes it; the others get SQLITE_BUSY at once and try again. */
+/** Sets WAL mode. If several processes do this at once, one succeeds; the others get SQLITE_BUSY at once and retry. */
 function inWal(db: DatabaseSync): void {
   const until = performance.now() + BUSY_MS
   for (;;) {
@@ -94,9 +95,9 @@ function opened(path: string): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: BUSY_MS })
   db.exec('PRAGMA synchronous = OFF; PRAGMA secure_delete = ON')
   inWal(db)
-  // A cache is not worth a long wait: another process may be suspended while it holds the lock.
+  // Do not wait long for a cache: another process may be suspended while it has the lock.
   db.exec('PRAGMA busy_timeout = 50')
-  // As earlier programs kept them.
+  // The table of earlier versions.
   db.exec('DROP TABLE IF EXISTS snapshots')
   db.exec(
     `CREATE TABLE IF NOT EXISTS states (

@@ -1,12 +1,15 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads'
 
-/** The address of a file beside a module, by its name without an ending: the compiled package has .js, the source tree .ts. */
+/**
+ * The URL of a file in the folder of a module, by its name without extension. The compiled package has .js files, the
+ * source tree .ts files.
+ */
 export const beside = (module: string, name: string): URL =>
   new URL(`./${name}${module.endsWith('.ts') ? '.ts' : '.js'}`, module)
 
 /**
- * The first message of a thread that runs a file with this data. The thread gets no variables of ours, and is ended in any
- * case. Rejects with the reason of the signal, and with what has ended the thread.
+ * The first message of a new thread that runs a file with this data. The thread gets no environment variables and is
+ * always terminated. Rejects with the signal's reason, or with the error that ended the thread.
  */
 export async function firstMessage<T>(
   file: URL,
@@ -22,13 +25,13 @@ export async function firstMessage<T>(
       leave = () => reject(signal.reason)
       signal.addEventListener('abort', leave)
       worker.once('message', resolve)
-      // Until the thread is gone: an error that nothing hears would end the process.
+      // Keep the listener until the thread has ended: an unhandled error would end the process.
       worker.on('error', reject)
       worker.once('exit', (code) => reject(new Error(`the thread of ${file} ended with ${code} and gave no answer`)))
     })
   } finally {
     signal.removeEventListener('abort', leave)
-    // Not awaited: one that waits within a call of the system, as for a file of a lost disk, ends only after that.
+    // Do not await: a thread in a blocking system call, such as a read from a lost disk, ends only after that call.
     void worker.terminate()
   }
 }

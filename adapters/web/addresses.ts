@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 import { z } from 'zod'
 
-// Which addresses `read_url` may connect to. Special-purpose ranges: IANA registries of RFC 6890, as of 2026.
+// The addresses that `read_url` may connect to. Special-purpose ranges: the IANA registries of RFC 6890, as of 2026.
 
 const SPECIAL_IPV4 = [
   '0.0.0.0/8', // this network
@@ -22,9 +22,12 @@ const SPECIAL_IPV4 = [
   '240.0.0.0/4', // reserved, broadcast
 ]
 
-/** The only range of IPv6 that is routed worldwide. Mapped, translated, unique-local and link-local addresses lie outside. */
+/**
+ * The only range of IPv6 that is routed worldwide. Mapped, translated, unique-local and link-local addresses are
+ * outside it.
+ */
 const GLOBAL_IPV6 = ['2000::/3']
-/** Within it: tunnels that lead to any IPv4 address (Teredo, 6to4), and documentation. */
+/** Exceptions within it: tunnels that lead to any IPv4 address (Teredo, 6to4), and documentation. */
 const SPECIAL_IPV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 
 /** An address, or a range of addresses in CIDR notation. */
@@ -60,12 +63,15 @@ function listOf(texts: readonly string[]): BlockList {
 const special = listOf([...SPECIAL_IPV4, ...SPECIAL_IPV6])
 const global = listOf(GLOBAL_IPV6)
 
-/** Whether an address may be connected to: a public one, or one that the settings allow. What is no address may not. */
+/**
+ * Whether a connection to an address is allowed: the address is public, or the settings allow it. False for any other
+ * text.
+ */
 export type AddressRule = (address: string) => boolean
 
-/** `allow`: addresses and ranges that may be connected to although they are not public. */
+/** `allow`: addresses and ranges that are allowed although they are not public. */
 export function addressRule(allow: readonly string[]): AddressRule {
-  // Two lists, because a list of both families takes a mapped address (`::ffff:10.0.0.1`) for the one that it maps.
+  // Use two lists: a list of both families treats a mapped address (`::ffff:10.0.0.1`) as the IPv4 address.
   const allowed4 = listOf(allow.filter((text) => !text.includes(':')))
   const allowed6 = listOf(allow.filter((text) => text.includes(':')))
   return (address) => {

@@ -4,15 +4,16 @@ import { firstIssue } from '../../domain/log/issues.ts'
 import { jsonSize } from '../../domain/log/json-size.ts'
 import { requestFailure, statusFailure } from './failures.ts'
 
-/** Of one request to a search engine. In ms. */
+/** The time limit of a request to a search engine, in ms. */
 export const SEARCH_MS = 20_000
-/** The longest answer that is read. In bytes. */
+/** The longest answer, in bytes. */
 const MAX_BYTES = 4 * 2 ** 20
 const MAX_DEPTH = 32
 
 /**
- * Asks a search engine and checks its answer. The address comes from the settings, so it may be private. A redirect is a
- * failure, because the token must not go to another host. Rejects with ToolError, or with the signal's reason.
+ * Sends a request to a search engine and checks its answer. The address comes from the settings, so it may be private.
+ * A redirect is an error, because the token must not reach another host. Rejects with ToolError, or with the signal's
+ * reason.
  */
 export async function askEngine<T>(
   url: URL,

@@ -14,8 +14,8 @@ const DECODERS: Readonly<Record<string, () => NodeJS.ReadWriteStream & Readable>
 export const ENCODINGS = 'gzip, deflate, br, zstd'
 
 /**
- * The decoded body of a response, of at most `maxBytes`, before and after decompression. Rejects with ToolError
- * EXECUTION_FAILED for a larger one as soon as the limit is passed, and with the stream's error for one that breaks off.
+ * The decoded body of a response, at most `maxBytes` before and after decompression. Rejects with ToolError
+ * EXECUTION_FAILED as soon as a body exceeds the limit, and with the stream's error if the response breaks off.
  */
 export async function readBody(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const tooLarge = () =>
@@ -24,7 +24,8 @@ export async function readBody(response: IncomingMessage, maxBytes: number): Pro
   let received = 0
   response.on('data', (chunk: Buffer) => {
     received += chunk.length
-    // Content that grows in its compressed form only, such as endless empty blocks, is too large as well.
+    // The limit also applies to the compressed form, which can grow without content, for example by endless empty
+    // blocks.
     if (received > maxBytes) response.destroy(tooLarge())
   })
   const pieces: Buffer[] = []
@@ -43,7 +44,7 @@ function decoded(response: IncomingMessage): Readable {
   const decoder = DECODERS[encoding]?.()
   if (decoder === undefined)
     throw new ToolError('EXECUTION_FAILED', 'the server sent the page in an encoding that cannot be read')
-  // Its error comes out of the decoder.
+  // The decoder reports the error.
   pipeline(response, decoder, () => {})
   return decoder
 }

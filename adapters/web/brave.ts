@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { WebSearch } from '../../domain/ports/index.ts'
 import { askEngine } from './ask-engine.ts'
 
-/** The most hits of one request. */
+/** The most hits per request. */
 const MAX_COUNT = 20
 
 const Answer = z.object({
@@ -20,7 +20,9 @@ const Answer = z.object({
     .nullish(),
 })
 
-/** The Brave Search API (https://api-dashboard.search.brave.com/app/documentation). `token` is asked for each request. */
+/**
+ * The Brave Search API (https://api-dashboard.search.brave.com/app/documentation). `token` is called for each request.
+ */
 export function brave(url: string, token: () => Promise<string>): WebSearch {
   return {
     name: 'brave',

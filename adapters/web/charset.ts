@@ -1,11 +1,11 @@
 const META = /<meta[^>]{1,500}?charset\s*=\s*["']?\s*([\w:.-]{1,40})/i
 const XML = /^<\?xml[^>]{1,200}?encoding\s*=\s*["']([\w:.-]{1,40})/i
-/** Where HTML has to name its encoding. In bytes. */
+/** The part of an HTML document that may declare its encoding, in bytes. */
 const PROLOGUE = 1024
 
 /**
- * Bytes as text, in the encoding that a byte-order mark, the `Content-Type` or the document names, in this order (WHATWG).
- * Text that names none, or one that does not exist, is UTF-8, or windows-1252 where it is no UTF-8.
+ * Decodes bytes in the encoding of a byte-order mark, the `Content-Type` or the document, in this order (WHATWG).
+ * Without a known encoding, decodes as UTF-8, or as windows-1252 if the bytes are not valid UTF-8.
  */
 export function decodePage(bytes: Uint8Array, named: string | null): string {
   const label = markOf(bytes) ?? known(named) ?? known(inDocument(bytes))
@@ -26,7 +26,7 @@ function markOf([a, b, c]: Uint8Array): string | null {
 function inDocument(bytes: Uint8Array): string | null {
   const start = Buffer.from(bytes.subarray(0, PROLOGUE)).toString('latin1')
   const label = (XML.exec(start) ?? META.exec(start))?.[1] ?? null
-  // A document that is read byte by byte up to here cannot be UTF-16.
+  // This declaration was readable byte by byte, so the document cannot be UTF-16.
   return label !== null && /^utf-16/i.test(label) ? 'utf-8' : label
 }
 

@@ -5,12 +5,12 @@ import { promisify } from 'node:util'
 import { ToolError } from '../../domain/calls/errors.ts'
 import type { AddressRule } from './addresses.ts'
 
-/** All addresses of a host name, as the system resolves it. */
+/** All addresses of a host name, in the system's resolution. */
 export type Resolve = (host: string) => Promise<readonly LookupAddress[]>
 
 export const systemResolve: Resolve = (host) => promisify(lookup)(host, { all: true })
 
-/** The host of an address without the brackets of IPv6. */
+/** The host of a URL, without the brackets of IPv6. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, '$1')
 
 export const refusedAddress = (host: string, address: string): ToolError =>
@@ -22,9 +22,9 @@ export const refusedAddress = (host: string, address: string): ToolError =>
   )
 
 /**
- * Opens a connection for one request. The addresses are checked where they are used: the very list that the name resolves to
- * is what the socket connects to, so that no second answer of a name server comes in between. A name that has one refused
- * address is refused as a whole. The address of the opened socket is checked again before anything is sent.
+ * Opens a connection for one request. The socket connects to the same resolved addresses that were checked, so a name
+ * server cannot give another answer in between. A name with one refused address is refused completely. The address of
+ * the connected socket is checked again before any data is sent.
  */
 export function openConnection(url: URL, mayConnect: AddressRule, resolve: Resolve): Socket {
   const host = hostOf(url)

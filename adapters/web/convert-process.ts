@@ -1,18 +1,18 @@
 import { buffer } from 'node:stream/consumers'
 import type { Task } from './conversion.ts'
 
-// A process of its own: a hostile document may crash it, exhaust its memory or never end, and nothing else notices. A thread
-// would not do: V8 ends the whole process where an allocation is far beyond a thread's memory limit. Its caller watches it. It may
-// read no file but this one and the libraries', so it imports only types.
+// Converts documents in a separate process, because a hostile document may crash it, exhaust its memory or never end. A
+// thread is not enough: V8 ends the whole process when an allocation far exceeds a thread's memory limit. The caller
+// watches the process. The process may read only this file and the libraries, so this file imports only types.
 
 async function markdownOf(html: string, { base, modules }: Task): Promise<string> {
   const { htmlToMarkdown } = (await import(modules.html)) as typeof import('@mdream/js')
   const markdown = htmlToMarkdown(html, { origin: base })
-  // A picture inside an address says nothing as text, and may be megabytes long.
+  // An image in a `data:` address is useless as text and may have megabytes.
   return markdown.replaceAll(/\(data:[^)\s]{64,}/g, '(data:…')
 }
 
-/** The pages in order, each under a heading of its own; a page without text has only the heading. */
+/** The pages in order, each under a heading. A page without text has only the heading. */
 async function textOf(pdf: Uint8Array, { modules }: Task): Promise<string> {
   const { extractText, getDocumentProxy } = (await import(modules.pdf)) as typeof import('unpdf')
   const document = await getDocumentProxy(pdf, { verbosity: 0 })

@@ -6,11 +6,13 @@ import { ToolError } from '../../domain/calls/errors.ts'
 import type { Conversion, Task } from './conversion.ts'
 
 export interface ConvertLimits {
-  /** For one document, from the start of the process. In ms. */
+  /** The time limit for one document, from the start of the process. In ms. */
   readonly timeMs: number
-  /** Resident memory of the process, where the system tells it (Linux); elsewhere only its JavaScript objects. In bytes. */
+  /**
+   * The limit of the process's resident memory, in bytes. Outside Linux the limit applies only to its JavaScript heap.
+   */
   readonly memoryBytes: number
-  /** The part of the text that is kept, in UTF-8 bytes. */
+  /** The longest text to keep, in UTF-8 bytes. */
   readonly maxTextBytes: number
 }
 
@@ -20,17 +22,17 @@ export const CONVERT_LIMITS: ConvertLimits = {
   maxTextBytes: 8 * 2 ** 20,
 }
 
-/** The exit code for a document that cannot be read; Node's own end with others. */
+/** The exit code for an unreadable document. Node itself exits with other codes. */
 const INVALID = 2
-/** Between two looks at the memory of the process. In ms. */
+/** The interval of checks of the process's memory, in ms. */
 const WATCH_MS = 25
 
 const MODULES = { html: import.meta.resolve('@mdream/js'), pdf: import.meta.resolve('unpdf') }
 
 /**
- * HTML (as UTF-8) as Markdown, or a PDF as text, made by a process of its own that may read its program and nothing else.
- * Rejects with ToolError EXECUTION_FAILED for a document that cannot be read within the limits, and with the signal's
- * reason when aborted.
+ * Converts HTML (as UTF-8) to Markdown, or a PDF to text, in a separate process that may read only its program. Rejects
+ * with ToolError EXECUTION_FAILED if the document cannot be read within the limits, and with the signal's reason when
+ * aborted.
  */
 export async function convert(
   document: Pick<Conversion, 'kind' | 'bytes' | 'base'>,
@@ -44,7 +46,7 @@ export async function convert(
   const child = start({ kind, base, modules, maxTextBytes, invalidExit: INVALID }, limits)
   const pieces: Buffer[] = []
   child.stdout.on('data', (piece: Buffer) => pieces.push(piece))
-  // The process may end before it has read all; how it ends is what counts.
+  // The process may end before it has read the whole input. Only its exit code matters.
   child.stdin.on('error', () => {})
   child.stdin.end(bytes)
   return new Promise<string>((resolve, reject) => {
@@ -74,7 +76,7 @@ export async function convert(
   })
 }
 
-/** No core dump, and an end by the kernel after so many seconds of work, also where we are gone by then. */
+/** Disables core dumps. The kernel ends the process after its CPU time limit, even if keepup has died. */
 const BOUNDED = 'ulimit -c 0; ulimit -t "$1"; shift; exec "$@"'
 
 function start(task: Task, { timeMs, memoryBytes }: ConvertLimits): ChildProcessByStdio<Writable, Readable, null> {
@@ -84,7 +86,7 @@ function start(task: Task, { timeMs, memoryBytes }: ConvertLimits): ChildProcess
   const heap = `--max-old-space-size=${Math.ceil(memoryBytes / 2 ** 20)}`
   const node = [process.execPath, '--permission', ...allowed, heap, fileURLToPath(new URL(file, import.meta.url))]
   const seconds = String(Math.ceil(timeMs / 1_000) + 1)
-  // No variable of ours: none of it is needed, and all of it could be told.
+  // Pass no variables: the process needs none, and a hostile document could disclose them.
   return spawn('/bin/sh', ['-c', BOUNDED, 'sh', seconds, ...node, JSON.stringify(task)], {
     env: {},
     cwd: '/',
@@ -96,7 +98,7 @@ function start(task: Task, { timeMs, memoryBytes }: ConvertLimits): ChildProcess
 const packageFolder = (module: string): string =>
   /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+\//.exec(module)?.[0] ?? new URL('.', module).href
 
-/** 0: the process has ended, or the system does not tell. */
+/** The resident memory of a process. 0: the process has ended, or the system does not report it. */
 function residentBytes(pid: number | undefined): number {
   try {
     const kilobytes = /^VmRSS:\s*(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]

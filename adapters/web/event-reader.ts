@@ -9,7 +9,7 @@ export const MAX_EVENT = 8 << 20
 /** The most lines of one stream: several for each event. */
 const MAX_LINES = 2_000_000
 
-/** An event, or a stream, is longer than {@link EventReader} reads. */
+/** An event or stream is longer than {@link EventReader} accepts. */
 export class EventTooLong extends Error {
   override readonly name = 'EventTooLong'
 }
@@ -24,7 +24,7 @@ export class EventReader {
   private skipFeed = false
   private lines = 0
 
-  /** The events that end in this piece. Throws {@link EventTooLong}. */
+  /** Returns the events that end in this piece. Throws {@link EventTooLong}. */
   push(text: string): WireEvent[] {
     const events: WireEvent[] = []
     let from = this.skipFeed && text.startsWith('\n') ? 1 : 0

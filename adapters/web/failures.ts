@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { ToolError } from '../../domain/calls/errors.ts'
 
-/** Codes of the system for a connection that was never made. */
+/** System error codes for a connection that was never established. */
 const NEVER_CONNECTED = new Set([
   'ECONNREFUSED',
   'EHOSTUNREACH',
@@ -12,7 +12,7 @@ const NEVER_CONNECTED = new Set([
 ])
 const BROKEN = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ERR_STREAM_PREMATURE_CLOSE', 'UND_ERR_SOCKET'])
 
-/** A failed request as a tool's failure: a connection that fails or breaks is transient, all else is not. */
+/** The ToolError of a failed request. Failed and broken connections are transient; other errors are not. */
 export function requestFailure(error: unknown, host: string): ToolError {
   if (error instanceof ToolError) return error
   const { code = '', message } = causeOf(error)
@@ -28,7 +28,7 @@ export function requestFailure(error: unknown, host: string): ToolError {
   })
 }
 
-/** The first error of several attempts at once (one for each address), or the cause of a general one. */
+/** The first error of several concurrent attempts (one per address), or the cause of a general error. */
 function causeOf(error: unknown): { code?: string; message: string } {
   if (error instanceof AggregateError && error.errors.length > 0) return causeOf(error.errors[0])
   const { code, message, cause } = error as NodeJS.ErrnoException
@@ -39,7 +39,7 @@ function causeOf(error: unknown): { code?: string; message: string } {
 const MISSING = new Set([404, 410])
 const OVERLOADED = new Set([408, 500, 502, 503, 504, 529])
 
-/** The failure that an HTTP status stands for; null: the answer is usable. */
+/** The error of an HTTP status. Null: the answer is usable. */
 export function statusFailure(host: string, status: number, headers: IncomingMessage['headers']): ToolError | null {
   if (status >= 200 && status < 300) return null
   if (MISSING.has(status)) return new ToolError('RESOURCE_NOT_FOUND', `${host} has no such page (HTTP ${status})`)

@@ -7,20 +7,20 @@ import { hostOf, openConnection, type Resolve } from './connection.ts'
 import { requestFailure, statusFailure } from './failures.ts'
 
 export interface FetchLimits {
-  /** From the first connection to the end of the body, redirects included. In ms. */
+  /** The time limit from the first connection to the end of the body, including redirects. In ms. */
   readonly timeMs: number
-  /** Of the body, before and after decompression. In bytes. */
+  /** The size limit of the body, before and after decompression. In bytes. */
   readonly maxBytes: number
   readonly maxRedirects: number
 }
 
 export interface Page {
-  /** The address that the page was read from, after redirects. */
+  /** The final address of the page, after redirects. */
   readonly url: URL
   readonly status: number
-  /** As the server names it, in lower case, without parameters; empty: it names none. */
+  /** The server's media type in lower case, without parameters. Empty: the server sent none. */
   readonly mediaType: string
-  /** As the server names it; null: it names none. */
+  /** The server's charset. Null: the server sent none. */
   readonly charset: string | null
   readonly bytes: Uint8Array
 }
@@ -32,13 +32,13 @@ export interface Fetching {
   readonly userAgent: string
 }
 
-/** The longest address that is read, in characters. */
+/** The longest accepted address, in characters. */
 export const MAX_URL = 4_096
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
 /**
- * Reads a page by GET, without cookies, credentials or a proxy. Every address is checked when it is connected to, and every
- * redirect is a new request with the same checks. Rejects with ToolError, and with the signal's reason when aborted.
+ * Reads a page by GET, without cookies, credentials or a proxy. Checks every address at the connection. Every redirect
+ * is a new request with the same checks. Rejects with ToolError, and with the signal's reason when aborted.
  */
 export async function fetchPage(start: URL, fetching: Fetching, signal: AbortSignal): Promise<Page> {
   const { limits } = fetching
@@ -69,14 +69,14 @@ export async function fetchPage(start: URL, fetching: Fetching, signal: AbortSig
   }
 }
 
-/** Throws ToolError INVALID_ARGUMENTS for an address that is no web page's. */
+/** Throws ToolError INVALID_ARGUMENTS if the URL cannot be that of a web page. */
 export function checkUrl(url: URL): void {
   const invalid = (why: string): never => {
     throw new ToolError('INVALID_ARGUMENTS', `url: ${why}`, { beforeEffect: true })
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') invalid('expected http:// or https://')
   if (url.username !== '' || url.password !== '') invalid('expected an address without user and password')
-  // Other services below 1024 (mail, files, printers) might take the request for their own commands.
+  // Other services below port 1024 (mail, files, printers) might execute parts of the request as commands.
   if (url.port !== '' && Number(url.port) < 1024 && url.port !== '80' && url.port !== '443')
     invalid(`port ${url.port} is not one of web servers; expected 80, 443, or 1024 and above`)
 }
@@ -86,7 +86,7 @@ function get(url: URL, fetching: Fetching, signal: AbortSignal): Promise<Incomin
     const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)({
       host: hostOf(url),
       path: `${url.pathname}${url.search}`,
-      // In place of an agent: no connection is kept or shared, and proxy variables do not count.
+      // Without an agent, connections are neither kept nor shared, and proxy variables have no effect.
       createConnection: () => openConnection(url, fetching.mayConnect, fetching.resolve),
       headers: {
         host: url.host,
@@ -98,7 +98,7 @@ function get(url: URL, fetching: Fetching, signal: AbortSignal): Promise<Incomin
     })
     request.on('response', resolve)
     request.on('error', reject)
-    // Neither is asked for: a server that sends one wants something else than to send a page.
+    // keepup never requests an upgrade, so this server does not send a page.
     request.on('upgrade', (_, socket) => {
       socket.destroy()
       reject(new ToolError('EXECUTION_FAILED', `${url.host} does not send a page`))

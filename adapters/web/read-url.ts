@@ -12,7 +12,7 @@ import { CONVERT_LIMITS, type ConvertLimits, convert } from './convert.ts'
 import { checkUrl, type Fetching, fetchPage, MAX_URL, type Page } from './fetch-page.ts'
 import { type ReadUrlSettings, ReadUrlSettings as Settings } from './settings.ts'
 
-/** For address, title and notes beside the text. In bytes. */
+/** The longest text, in bytes. The rest of the result is for address, title and notes. */
 const TEXT_BYTES = RESULT_BYTES - MAX_URL - 1_024
 const GRACE_MS = 5_000
 
@@ -20,11 +20,11 @@ export interface ReadUrlOptions {
   readonly settings?: ReadUrlSettings
   readonly resolve?: Resolve
   readonly convertLimits?: ConvertLimits
-  /** How the requests name their sender. */
+  /** The `User-Agent` header of the requests. */
   readonly userAgent?: string
 }
 
-/** `read_url`: one public page as text. Requests are GET, so that reading it twice does what reading it once does. */
+/** The tool `read_url`: reads one public page as text. Requests are GET, so a repeated read has no further effect. */
 export function readUrlTool(options: ReadUrlOptions = {}): Tool {
   const { settings = Settings.parse({}), resolve = systemResolve, convertLimits = CONVERT_LIMITS } = options
   const fetching: Fetching = {
@@ -52,7 +52,7 @@ export function readUrlTool(options: ReadUrlOptions = {}): Tool {
       checkUrl(url)
       const page = await fetchPage(url, fetching, context.signal)
       const text = await textOf(page, convertLimits, context.signal)
-      // Redacted before it is cut, lest the cut go through a secret.
+      // Redact before truncating: a cut could split a secret.
       const redacted = context.redact ? context.redact(text) : text
       const hint = (head: string) => context.readOn?.(byteLength(head)) ?? 'the rest is not shown'
       const shown = headAndTail(redacted, TEXT_BYTES, hint)
@@ -87,7 +87,10 @@ async function textOf(page: Page, limits: ConvertLimits, signal: AbortSignal): P
   return text.toWellFormed().replaceAll('\0', '\ufffd')
 }
 
-/** By the media type, or by the first bytes where the type says nothing. Null: it cannot be read as text. */
+/**
+ * The kind by the media type, or by the first bytes if the type is unspecific. Null: the content is not readable as
+ * text.
+ */
 function kindOf(bytes: Uint8Array, mediaType: string): 'html' | 'pdf' | 'text' | null {
   if (HTML.has(mediaType)) return 'html'
   if (mediaType === 'application/pdf') return 'pdf'

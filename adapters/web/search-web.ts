@@ -7,13 +7,13 @@ import { SEARCH_MS } from './ask-engine.ts'
 
 const DEFAULT_COUNT = 8
 const MAX_COUNT = 20
-/** In characters. */
+/** The longest address of a hit, in characters. */
 const MAX_HIT_URL = 512
 const GRACE_MS = 5_000
-/** Twenty hits of these fit into what a model is shown. In bytes. */
+/** The longest texts of a hit, in bytes. Twenty hits of this size fit into a result. */
 const [TITLE_BYTES, SNIPPET_BYTES, DATE_BYTES] = [150, 600, 40]
 
-/** `search_web`: hits of the configured engine. */
+/** The tool `search_web`: hits of the configured search engine. */
 export const searchWebTool = (engine: WebSearch): Tool =>
   defineTool({
     name: 'search_web',
@@ -39,7 +39,7 @@ export const searchWebTool = (engine: WebSearch): Tool =>
     },
   })
 
-/** A page that `read_url` could read. */
+/** Whether `read_url` could read the page. */
 const isUsable = ({ url }: WebHit): boolean =>
   url.length <= MAX_HIT_URL && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
 

@@ -13,7 +13,7 @@ const Answer = z.object({
   ),
 })
 
-/** A SearXNG instance (https://docs.searxng.org/dev/search_api.html). `url`: where it is served. */
+/** A SearXNG instance (https://docs.searxng.org/dev/search_api.html). `url`: the base URL of the instance. */
 export function searxng(url: string): WebSearch {
   return {
     name: 'searxng',

@@ -5,13 +5,13 @@ import { searchWebTool } from './search-web.ts'
 import { searxng } from './searxng.ts'
 import type { SearchSettings, WebSettings } from './settings.ts'
 
-/** Values of secrets by name; rejects with ToolError SECRET_UNAVAILABLE for one that cannot be had. */
+/** The value of a secret by its name. Rejects with ToolError SECRET_UNAVAILABLE. */
 export type SecretValue = (name: string) => Promise<string>
 
 export const searchEngine = (settings: SearchSettings, secret: SecretValue): WebSearch =>
   settings.provider === 'searxng' ? searxng(settings.url) : brave(settings.url, () => secret(settings.key))
 
-/** The web tools of a deployment: `read_url`, and `search_web` where a provider is configured. */
+/** The web tools of a deployment: `read_url`, and `search_web` if a provider is configured. */
 export function webTools(
   settings: WebSettings,
   secret: SecretValue,

@@ -4,12 +4,12 @@ import { ToolError } from '../../domain/calls/errors.ts'
 import { type OpenFolder, withFolder } from './open-folder.ts'
 import { nameOf, parentOf, type RawPath, rawBytes, rawSegments, shownPath, type VersionedFile } from './worktree.ts'
 
-/** Writes and removes files of versions in a folder. `root`: its real path. Follows no symbolic link. */
+/** Writes and removes files of versions in a folder. `root`: the folder's real path. Never follows symbolic links. */
 export function checkout(root: string) {
   const parentFolder = <T>(raw: RawPath, create: boolean, work: (folder: OpenFolder, name: Buffer) => Promise<T>) =>
     withFolder(root, rawSegments(parentOf(raw)), { create }, (folder) => work(folder, rawBytes(nameOf(raw))))
   return {
-    /** Rejects with CONFLICT where a write would destroy a file that no version holds. */
+    /** Rejects with CONFLICT if a write would destroy a file that is in no version. */
     free: async (raw: RawPath, versioned: (raw: RawPath) => boolean): Promise<void> => {
       for (let slash = 0; slash >= 0; ) {
         slash = raw.indexOf('/', slash + 1)
@@ -34,7 +34,7 @@ export function checkout(root: string) {
             const handle = await open(temporary, 'wx', file.mode === '100755' ? 0o777 : 0o666)
             await handle.writeFile(file.bytes).finally(() => handle.close())
           }
-          // A folder at this path is empty by now, or holds files that are in no version.
+          // A folder at this path is now empty, or contains files that are in no version.
           await rename(temporary, target).catch(async (error: NodeJS.ErrnoException) => {
             if (error.code !== 'EISDIR') throw error
             await rmdir(target).catch(() => {
@@ -49,7 +49,7 @@ export function checkout(root: string) {
       }).catch((error: unknown) => {
         throw isReplaced(error) ? inTheWay(raw) : error
       }),
-    /** Removes a file and the folders that become empty. */
+    /** Removes a file, and the folders that become empty. */
     remove: async (raw: RawPath): Promise<void> => {
       await parentFolder(raw, false, (folder, name) => unlink(folder.at(name))).catch(
         (error: NodeJS.ErrnoException) => {
@@ -67,7 +67,7 @@ export function checkout(root: string) {
   }
 }
 
-/** A link or a file is in the place of a folder. */
+/** Whether a link or a file has replaced a folder. */
 const isReplaced = (error: unknown): boolean =>
   ['ENOTDIR', 'ELOOP'].includes(String((error as NodeJS.ErrnoException | null)?.code))
 

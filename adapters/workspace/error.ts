@@ -1,4 +1,4 @@
-/** A folder cannot be used as a workspace, or not now. `message` says what is wrong and what to do. */
+/** A folder cannot be used as a workspace, permanently or at present. `message` contains the cause and the remedy. */
 export class WorkspaceError extends Error {
   override readonly name = 'WorkspaceError'
   readonly code: WorkspaceErrorCode
@@ -12,7 +12,7 @@ export type WorkspaceErrorCode =
   | 'WORKSPACE_MISSING'
   | 'WORKSPACE_UNREADABLE'
   | 'WORKSPACE_NOT_A_FOLDER'
-  | 'WORKSPACE_HOLDS_DATA' // the data folder lies inside, or the workspace inside the data folder
-  | 'WORKSPACE_MOVED' // its path leads to another folder than the one that was recorded
+  | 'WORKSPACE_HOLDS_DATA' // the workspace contains the data folder, or the data folder contains the workspace
+  | 'WORKSPACE_MOVED' // the path now leads to another folder than the recorded one
   | 'WORKSPACE_BUSY'
-  | 'VERSIONS_DAMAGED' // the repository of the shadow versions is not as it was written
+  | 'VERSIONS_DAMAGED' // the repository of the shadow versions was altered or damaged

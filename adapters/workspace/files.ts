@@ -9,12 +9,12 @@ import { fileFailure, leadsOut, refuseGitInternals, segmentsBeneath } from './pa
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = fsConstants
 
-/** The largest file that is read. In bytes. */
+/** The largest readable file, in bytes. */
 export const MAX_READ_BYTES = 64 * 1024 * 1024
-/** Names of files that are being written. Only a crash leaves them behind, and they are never versioned. */
+/** The names of unfinished files. Only a crash leaves them behind, and they are never versioned. */
 export const TEMPORARY_FILES = '.keepup-*.tmp'
 
-/** File operations beneath a real root folder, as the Workspace port defines them. */
+/** File operations below a real root folder, as the Workspace port defines them. */
 export function workspaceFiles(root: string) {
   const real = async (path: string) => realSegments(root, path, await segmentsBeneath(root, path))
   const guarded = async <T>(path: string, work: () => Promise<T>): Promise<T> => {

@@ -2,8 +2,9 @@ import type { OpenFolder } from './open-folder.ts'
 import { leadsOut } from './paths.ts'
 
 /**
- * Throws SANDBOX_VIOLATION where an entry of this name would lie in a folder that git takes for a repository, or would make
- * the folder one. The signs are those that git itself uses. A `.git` may be a link or a file that names such a folder.
+ * Throws SANDBOX_VIOLATION if the entry would be in a folder that git recognizes as a repository, or would make the
+ * folder a repository. The criteria are git's own. A `.git` may be a link or file that names such a folder, so the name
+ * of the folder is not enough.
  */
 export function refuseGitFolder(path: string, folder: OpenFolder, name: string): void {
   const has = (sign: string) => folder.has(sign) || name.toLowerCase() === sign.toLowerCase()

@@ -6,22 +6,23 @@ import { pipeline } from 'node:stream/promises'
 import { ToolError } from '../../domain/calls/errors.ts'
 import { releasePipes } from './pipes.ts'
 
-/** The git program, our repository and index, and the folder whose files git sees. */
+/** The git program, keepup's repository and index, and the folder whose files git sees. */
 export interface GitPlace {
-  /** Absolute path of the program, outside of every workspace. */
+  /** The absolute path of the program, outside every workspace. */
   readonly program: string
   readonly repository: string
   readonly index: string
   readonly workTree: string
-  /** Git works on the repository without a work tree. */
+  /** Git uses the repository without a work tree. */
   readonly bare?: true
 }
 
-/** The time limit of one git. In ms. */
+/** The time limit of one git process, in ms. */
 const TIME_LIMIT_MS = 120_000
 
-// These settings replace those of the user, the machine and the workspace: no hooks, filters, line-end changes, file
-// monitors or attributes. Files must come out byte for byte, and no file of the workspace may start a program.
+// These settings replace those of the user, the machine and the workspace. They disable hooks, filters, conversion of
+// line ends, file monitors and attributes. Files must be restored byte for byte, and no file of the workspace may start
+// a program.
 const SETTINGS = [
   'core.hooksPath=/dev/null',
   'core.attributesFile=/dev/null',
@@ -43,7 +44,7 @@ const SETTINGS = [
 
 type GitProcess = ChildProcessByStdio<Writable, Readable, Readable>
 
-/** Starts git; `settings` are further `-c` values. */
+/** Starts git. `settings`: more `-c` values. */
 export function startGit(place: GitPlace, args: readonly string[], settings: readonly string[] = []): GitProcess {
   const flags = [...SETTINGS, ...settings].flatMap((setting) => ['-c', setting])
   return spawn(place.program, [...flags, ...args], {
@@ -74,13 +75,13 @@ export function startGit(place: GitPlace, args: readonly string[], settings: rea
 export interface GitRun {
   readonly input?: Iterable<Uint8Array> | AsyncIterable<Uint8Array>
   readonly settings?: readonly string[]
-  /** Git is ended after this much output, in bytes. */
+  /** The limit of the output, in bytes. Git is killed beyond it. */
   readonly maxBytes?: number
   /** Exit codes that count as success. Default: 0. */
   readonly allowed?: readonly number[]
 }
 
-/** Runs git to its end and returns its output. Rejects with {@link GitFailure}. */
+/** Runs git and returns its output. Rejects with {@link GitFailure}. */
 export async function git(place: GitPlace, args: readonly string[], run: GitRun = {}): Promise<Buffer> {
   const stopReleasing = releasePipes(place.workTree)
   try {
@@ -108,14 +109,14 @@ async function runGit(place: GitPlace, args: readonly string[], run: GitRun): Pr
   }
   const { code, said } = await ended
   const { failed, broken } = await fed
-  // A failed input also makes git fail, and a failed git breaks the pipe, so the causes are reported in this order.
+  // A failed input makes git fail too, and a failed git breaks the pipe. Report the causes in this order.
   if (failed) throw failed
   if (!cut && !(run.allowed ?? [0]).includes(code ?? -1)) throw new GitFailure(args, code, said)
   if (broken && !cut) throw broken
   return Buffer.concat(out)
 }
 
-/** Writes the input to git. `failed`: the input itself broke off. `broken`: git stopped reading it. */
+/** Writes the input to git. `failed`: the error of the input itself. `broken`: git stopped reading. */
 async function feed(to: Writable, input: GitRun['input'] = []): Promise<{ failed?: unknown; broken?: unknown }> {
   let failed: unknown
   const source = async function* () {
@@ -132,7 +133,7 @@ async function feed(to: Writable, input: GitRun['input'] = []): Promise<{ failed
   )
 }
 
-/** The exit code of git and its stderr. Rejects where git could not start. */
+/** The exit code of git and its stderr. Rejects if git could not start. */
 export function exitOf(
   child: GitProcess,
   place: GitPlace,
@@ -157,10 +158,13 @@ function notStarted(place: GitPlace, args: readonly string[], error: NodeJS.Errn
   return new ToolError('EXECUTION_FAILED', `${place.program} is gone; workspaces need git 2.36 or newer: install it`)
 }
 
-/** The messages of git for ENOSPC and EDQUOT. */
+/** Git's messages for ENOSPC and EDQUOT. */
 const NO_ROOM = /No space left on device|Disk quota exceeded|Out of diskspace|Check that disk is not full/i
 
-/** A failed git with its own message. `exit` null: git was ended. The cause has code ENOSPC where the disk was full. */
+/**
+ * A failed git process with its message. `exit` null: git was killed. If the disk was full, the cause has the code
+ * ENOSPC.
+ */
 export class GitFailure extends ToolError {
   readonly exit: number | null
   readonly said: string

@@ -7,9 +7,9 @@ import { WorkspaceError } from './error.ts'
 export type WorkspaceLock = Held
 
 /**
- * Locks a workspace by its real path for one run. The lock is an open `BEGIN EXCLUSIVE` on its own database in
- * the data folder, so it ends with the process in any case. `runId`: the run that holds it, named in the error of others.
- * Throws WorkspaceError WORKSPACE_BUSY where another run or process holds it.
+ * Locks a workspace by its real path for one run. The lock is an open `BEGIN EXCLUSIVE` on a separate database in the
+ * data folder, so it always ends with the process. `runId`: the run that owns the lock, named in the errors of others.
+ * Throws WorkspaceError WORKSPACE_BUSY if another run or process has the lock.
  */
 export function lockWorkspace(path: string, dataFolder: string, runId: string | null): WorkspaceLock {
   const real = realPath(path)
@@ -28,14 +28,17 @@ function busy(real: string, holder: string | null, runId: string | null): Worksp
   return new WorkspaceError('WORKSPACE_BUSY', said)
 }
 
-/** The file that names the holder. It lies beside the lock, because no other process can read a held lock. */
+/**
+ * The file with the id of the lock's run. It is separate from the lock, because no other process can read a locked
+ * database.
+ */
 const holderFile = (file: string): string => `${file}.run`
 
 function tellHolder(file: string, runId: string): void {
   try {
     writeFileSync(holderFile(file), runId, { mode: 0o600 })
   } catch {
-    // The lock holds without a name. No name is better than the name of a former holder.
+    // The lock works without a name. A missing name is better than a wrong one.
     rmSync(holderFile(file), { force: true })
   }
 }
@@ -47,7 +50,7 @@ function holderOf(file: string): string | null {
 const lockFile = (real: string, dataFolder: string): string =>
   join(dataFolder, 'locks', `${createHash('sha256').update(real).digest('hex').slice(0, 32)}.db`)
 
-/** The nearest folder at or above a real path in which runs of this data folder have worked; null where there is none. */
+/** The nearest folder at or above a real path in which runs of this data folder have worked; null if there is none. */
 export function workspaceAround(path: string, dataFolder: string): string | null {
   if (existsSync(lockFile(path, dataFolder))) return path
   return dirname(path) === path ? null : workspaceAround(dirname(path), dataFolder)

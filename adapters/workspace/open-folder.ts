@@ -17,30 +17,33 @@ import { leadsOut } from './paths.ts'
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = fsConstants
 const syncHandle = promisify(fsync)
 
-/** A path that starts at an open directory stays valid when the directory is moved. This is Node's `openat`, on Linux only. */
+/**
+ * A path that begins at an open directory remains valid when the directory moves. This replaces `openat`, which Node
+ * lacks. Linux only.
+ */
 const OPEN_FILES = '/proc/self/fd'
 export const hasOpenFiles = existsSync(OPEN_FILES)
 
-/** The name of an entry: text, or the bytes of the file system. */
+/** The name of an entry, as text or as the bytes of the file system. */
 export type EntryName = string | Buffer
 
 /** An open directory of the workspace. */
 export interface OpenFolder {
-  /** The handle of the directory, for a path such as `/proc/<pid>/fd/<handle>`. */
+  /** The descriptor of the directory, for a path such as `/proc/<pid>/fd/<handle>`. */
   readonly handle: number
   /** The path of an entry, through the open directory. */
   at(name: EntryName): Buffer
-  /** Whether the directory has an entry of this name, whatever its type. */
+  /** Whether the directory has an entry of this name, of any type. */
   has(name: EntryName): boolean
-  /** Makes additions, renames and removals durable, also those of folders that were made on the way. */
+  /** Makes additions, renames and removals durable, including the folders created on the way. */
   sync(): Promise<void>
-  /** Throws SANDBOX_VIOLATION where a link has replaced the directory. Call it after the last use of a path. */
+  /** Throws SANDBOX_VIOLATION if a link has replaced the directory. Call it after the last use of a path. */
   check(): void
 }
 
 /**
- * The open directories of a workspace. Each one is opened from its parent and never through a symbolic link. The directories
- * of the last path stay open, so that paths in their order open each directory once. Close it after use.
+ * The open directories of a workspace. Each one is opened from its parent and never through a symbolic link. The
+ * directories of the last path remain open, so that sorted paths open each directory once. Call `close` after use.
  */
 export class OpenFolders {
   readonly #root: string
@@ -53,8 +56,9 @@ export class OpenFolders {
   }
 
   /**
-   * The folder at these segments. `create`: make missing folders. `passing` is called with each folder of the way and the name
-   * of the next one, before that one is made or opened. Throws ELOOP or ENOTDIR where a part is a link or a file.
+   * Opens the folder at these segments. `create`: makes missing folders. `passing` is called with each folder on the
+   * way and the next name, before the next folder is made or opened. Throws ELOOP or ENOTDIR if a part is a link or a
+   * file.
    */
   enter(
     segments: readonly EntryName[],
@@ -125,12 +129,12 @@ export class OpenFolders {
 
 const SLASH = Buffer.from('/')
 
-/** Whether a path is that of an open directory, which the system shows as a link. */
+/** Whether a path is that of an open directory. The system shows such paths as links. */
 const isHandle = (path: string): boolean => /^\/proc\/[^/]+\/fd\/\d+$/.test(path)
 
 /**
- * The real segments of a path beneath `root` (a real path). Follows symbolic links inside the workspace; a missing path is
- * resolved by its nearest existing parent. Throws ToolError SANDBOX_VIOLATION for a path that leads out.
+ * The real segments of a path below `root` (a real path). Follows symbolic links inside the workspace, and resolves a
+ * missing path by its nearest existing parent. Throws ToolError SANDBOX_VIOLATION for a path that leads out.
  */
 export async function realSegments(root: string, path: string, segments: readonly string[]): Promise<string[]> {
   for (let known = segments.length; ; known--) {
@@ -156,7 +160,7 @@ export async function realSegments(root: string, path: string, segments: readonl
   }
 }
 
-/** Runs `work` with the folder at real segments, as {@link OpenFolders.enter} opens it. */
+/** Runs `work` with the folder at real segments. See {@link OpenFolders.enter}. */
 export async function withFolder<T>(
   root: string,
   segments: readonly EntryName[],
@@ -174,7 +178,7 @@ export async function withFolder<T>(
   }
 }
 
-/** Opens a regular file for reading: no link, no device, no pipe that would hang. */
+/** Opens a regular file for reading. Refuses links, devices, and pipes, which would block. */
 export async function openRegular(folder: OpenFolder, name: string, path: string): Promise<FileHandle> {
   const refuse = (stat: { isFile(): boolean; isDirectory(): boolean }) => {
     if (stat.isDirectory()) throw new ToolError('CONFLICT', `${JSON.stringify(path)} is a directory`)

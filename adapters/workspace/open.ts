@@ -12,19 +12,19 @@ import { shadowVersions } from './shadow.ts'
 import { NO_SECRETS, openShadowRepository, type VersionSecrets } from './shadow-repository.ts'
 
 export interface WorkspaceOptions {
-  /** Made where it is missing. Neither folder may lie in the other. */
+  /** The data folder, created if missing. Neither folder may contain the other. */
   readonly dataFolder: string
-  /** Keeps secrets out of the shadow versions. Default: files are stored as they are. */
+  /** Removes secrets from the shadow versions. Default: files are stored unchanged. */
   readonly secrets?: VersionSecrets
-  /** Absolute path of git. Default: the first one that no agent can write. */
+  /** The absolute path of git. Default: the first git that no agent can write. */
   readonly git?: string
-  /** The path was recorded as a real one. A path that leads elsewhere now is refused. */
+  /** True: the path was recorded as a real path. It is refused if it now leads to another folder. */
   readonly recorded?: boolean
-  /** Receives warnings, such as files that the versions cannot hold. */
+  /** Receives warnings, such as files that cannot be versioned. */
   readonly warn?: (text: string) => void
 }
 
-/** Opens a folder as a workspace. Rejects with WorkspaceError where the folder cannot be used. */
+/** Opens a folder as a workspace. Rejects with WorkspaceError if the folder cannot be used. */
 export async function openWorkspace(path: string, options: WorkspaceOptions): Promise<Workspace> {
   const root = await usableFolder(path)
   if (options.recorded && root !== path) {
@@ -49,8 +49,8 @@ export async function openWorkspace(path: string, options: WorkspaceOptions): Pr
 }
 
 /**
- * Rejects with WorkspaceError WORKSPACE_HOLDS_DATA where a workspace and a data folder lie in one another. `what` names the
- * folder in the message. Neither folder needs to exist.
+ * Rejects with WorkspaceError WORKSPACE_HOLDS_DATA if one of workspace and data folder contains the other. `what` names
+ * the data folder in the message. The folders need not exist.
  */
 export async function refuseNested(workspace: string, dataFolder: string, what = 'the data folder'): Promise<void> {
   const root = await nearestReal(resolve(workspace))

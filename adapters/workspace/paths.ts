@@ -5,8 +5,8 @@ import { ToolError } from '../../domain/calls/errors.ts'
 const MAX_PATH_BYTES = 4_096
 
 /**
- * The segments of a workspace path, relative or absolute. An absolute path may name the workspace by its real path (`root`)
- * or through a symbolic link. Throws as {@link segmentsOf} does.
+ * The segments of a workspace path, relative or absolute. An absolute path may name the workspace by its real path
+ * (`root`) or through a symbolic link. Throws like {@link segmentsOf}.
  */
 export async function segmentsBeneath(root: string, path: string): Promise<string[]> {
   if (!isAbsolute(path)) return segmentsOf(path)
@@ -23,7 +23,7 @@ export async function segmentsBeneath(root: string, path: string): Promise<strin
   }
 }
 
-/** The segments of an absolute path beneath a folder; null for a path elsewhere. */
+/** The segments of an absolute path below a folder. Null: the path is elsewhere. */
 function within(root: string, path: string): string[] | null {
   const inside = relative(root, path)
   if (inside === '..' || inside.startsWith(`..${sep}`) || (inside !== '' && join(root, inside) !== path)) return null
@@ -40,8 +40,8 @@ function checkText(path: string): void {
 }
 
 /**
- * The segments of a relative, `/`-separated workspace path, with `.` and `..` resolved by text. Throws ToolError
- * SANDBOX_VIOLATION for a path that leads out, and INVALID_ARGUMENTS for text that is not a path.
+ * The segments of a relative, `/`-separated workspace path. Resolves `.` and `..` without the file system. Throws
+ * ToolError SANDBOX_VIOLATION for a path that leads out, and INVALID_ARGUMENTS for text that is not a path.
  */
 export function segmentsOf(path: string): string[] {
   checkText(path)
@@ -60,7 +60,7 @@ export function segmentsOf(path: string): string[] {
 export const leadsOut = (path: string, why: string): ToolError =>
   new ToolError('SANDBOX_VIOLATION', `${JSON.stringify(path)} ${why}`, { beforeEffect: true })
 
-/** Throws SANDBOX_VIOLATION for a path in `.git`: hooks and settings there later run outside of any sandbox. */
+/** Throws SANDBOX_VIOLATION for a path in `.git`, because hooks and settings there later run outside any sandbox. */
 export function refuseGitInternals(path: string, segments: readonly string[]): void {
   if (segments.some((segment) => segment.toLowerCase() === '.git')) {
     throw leadsOut(path, 'lies in .git, which tools may read but not write')

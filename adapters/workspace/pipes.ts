@@ -3,19 +3,19 @@ import { readdir } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { OpenFolders, withFolder } from './open-folder.ts'
 
-/** The run time after which git may be blocked by a pipe. In ms. */
+/** The run time after which a pipe may be blocking git, in ms. */
 const PATIENCE_MS = 500
-/** The time for git to move from one pipe to the next. In ms. */
+/** The time for git to move from one pipe to the next, in ms. */
 const STEP_MS = 5
 const IDLE_STEPS = 4
 
-/** Files that git opens by name, of whatever type. */
+/** Files that git opens by name, regardless of their type. */
 const OPENED = new Set(['.gitignore', '.gitattributes'])
 
 /**
- * Releases a git that is blocked by a named pipe in place of a file that git reads (`mkfifo .gitignore`): opens the pipe for
- * writing and closes it, so that git finds it empty. Leaves other pipes alone, and searches only when git takes long.
- * Returns a function that stops this.
+ * Unblocks git if it reads a named pipe instead of a file (`mkfifo .gitignore`). Opens the pipe for writing and closes
+ * it, so that git reads it as empty. Leaves other pipes alone, and searches only when git takes long. Returns a
+ * function that stops this.
  */
 export function releasePipes(workTree: string): () => void {
   const done = new AbortController()
@@ -44,7 +44,7 @@ interface Pipe {
   readonly name: Buffer
 }
 
-/** Opens a pipe for writing and closes it. True where a reader waited. */
+/** Opens a pipe for writing and closes it. True: a reader was waiting. */
 function release(workTree: string, { above, name }: Pipe): boolean {
   const folders = new OpenFolders(workTree)
   try {

@@ -2,8 +2,8 @@ import { realpathSync } from 'node:fs'
 import { lockWorkspace, type WorkspaceLock } from './lock.ts'
 
 /**
- * The workspaces that runs of this process hold. The agents of a run share one: it is free when the last of them has
- * released it.
+ * The workspace locks of the runs in this process. The agents of a run share one lock, which is free after the last of
+ * them has released it.
  */
 export class RunLocks {
   readonly #dataFolder: string
@@ -13,7 +13,7 @@ export class RunLocks {
     this.#dataFolder = dataFolder
   }
 
-  /** Throws as {@link lockWorkspace} does. */
+  /** Throws like {@link lockWorkspace}. */
   take(path: string, runId: string): WorkspaceLock {
     const name = (real: string) => `${runId}\n${real}`
     const shared = this.#held.get(name(realPath(path)))
@@ -34,7 +34,7 @@ export class RunLocks {
   }
 }
 
-/** A folder that does not exist is refused by the lock itself. */
+/** Returns the path unchanged if the folder does not exist; the lock itself then refuses it. */
 function realPath(path: string): string {
   try {
     return realpathSync.native(path)

@@ -5,12 +5,13 @@ import type { SearchMatch } from '../../domain/ports/index.ts'
 import { OpenFolders } from './open-folder.ts'
 import { nameOf, parentOf, rawBytes, rawSegments } from './worktree.ts'
 
-// Runs in its own thread, so that a catastrophic pattern or glob, or very many files, block only this thread, which can be ended.
+// Runs in a separate thread. A catastrophic pattern or glob, or very many files, then block only this thread, which can
+// be terminated.
 
-/** Paths are raw: one character a byte. */
+/** A search. Paths are raw: one character per byte. */
 export interface SearchWork {
   readonly folder: string
-  /** Those at or beneath this one are searched; empty: all. */
+  /** Only paths at or below this one are searched. Empty: all. */
   readonly under: string
   readonly paths: readonly string[]
   readonly glob?: string
@@ -19,10 +20,10 @@ export interface SearchWork {
   readonly limit: number
 }
 
-/** Larger files are skipped, and the answer is marked as truncated. In bytes. */
+/** The largest searched file, in bytes. The answer is marked as truncated if a larger file is skipped. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024
 const BINARY_PROBE_BYTES = 8_192
-/** A longer line is shown as a window around its match. In characters. */
+/** The longest line to return whole, in characters. A longer line is cut around its match. */
 const MAX_LINE = 2_000
 
 function search(work: SearchWork) {
@@ -45,7 +46,7 @@ function search(work: SearchWork) {
   return { matches, truncated }
 }
 
-/** One at a time, numbered from 1: all lines of a large file together take many times its memory. */
+/** Yields lines one at a time, numbered from 1. All lines of a large file at once would take many times its memory. */
 function* linesOf(text: string): Generator<[line: number, text: string]> {
   for (let [line, from] = [1, 0]; from <= text.length; line++) {
     const found = text.indexOf('\n', from)

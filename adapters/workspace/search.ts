@@ -6,9 +6,9 @@ import type { GitPlace } from './git.ts'
 import type { SearchWork } from './search-worker.ts'
 import { allPaths, rawOf, shownPath } from './worktree.ts'
 
-/** The time limit of a search: a longer one has a catastrophic pattern. In ms. */
+/** The time limit of a search, in ms. Only catastrophic patterns take longer. */
 export const SEARCH_LIMIT_MS = 10_000
-/** Each takes a thread and the memory of a file; the others wait for their turn. */
+/** Each search takes a thread and the memory of a file. Other searches wait. */
 const AT_ONCE = new Semaphore(4)
 
 interface Found {
@@ -17,7 +17,7 @@ interface Found {
 }
 
 /**
- * Searches the files of a workspace beneath a real path, in path order, without ignored files and binaries. Rejects with
+ * Searches the files of a workspace below a real path, in path order, without ignored files and binaries. Rejects with
  * ToolError INVALID_ARGUMENTS for a bad pattern, TIMEOUT after `limitMs`, and with the signal's reason.
  */
 export async function searchFiles(

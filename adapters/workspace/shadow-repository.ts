@@ -14,11 +14,11 @@ import { WorkspaceError } from './error.ts'
 import { TEMPORARY_FILES } from './files.ts'
 import { exitOf, GitFailure, type GitPlace, git, startGit } from './git.ts'
 
-/** Replaces secrets in stored files by references, and references by secrets in restored ones. */
+/** Replaces secrets in stored files by references, and references in restored files by secrets. */
 export interface VersionSecrets {
-  /** `value` is the same object where there is no secret in it. */
+  /** `value` is the same object if it contains no secret. */
   redactBytes(bytes: Uint8Array): Redacted<Uint8Array>
-  /** Durable when it resolves. */
+  /** The references are durable when the promise resolves. */
   remember(references: References): Promise<void>
   resolve(reference: string): string | null
 }
@@ -29,9 +29,9 @@ export const NO_SECRETS: VersionSecrets = {
   resolve: () => null,
 }
 
-// These attributes win over those of the workspace, so that git neither converts nor filters any byte.
+// These attributes override those of the workspace, so that git neither converts nor filters any byte.
 const ATTRIBUTES = '* -text !eol !crlf !filter !ident !working-tree-encoding !diff !merge\n'
-// The whole configuration. It has no other entries, because entries can name programs.
+// The complete configuration. Other entries could name programs.
 const CONFIG = `[core]
 	repositoryformatversion = 1
 	filemode = true
@@ -42,8 +42,8 @@ const CONFIG = `[core]
 const EXCLUDED = `node_modules/\n${TEMPORARY_FILES}\n`
 
 /**
- * Opens the bare repository of all shadow versions of a data folder, with the index of one workspace. Makes it where it is
- * missing. Rejects with WorkspaceError VERSIONS_DAMAGED where it is damaged.
+ * Opens the bare repository with all shadow versions of a data folder, and the index of one workspace. Creates the
+ * repository if it is missing. Rejects with WorkspaceError VERSIONS_DAMAGED if it is damaged.
  */
 export async function openShadowRepository(dataFolder: string, workspace: string, git?: string): Promise<GitPlace> {
   const repository = join(dataFolder, 'versions.git')
@@ -82,7 +82,7 @@ async function ensureSettings(repository: string): Promise<void> {
 async function ensureText(path: string, text: string): Promise<void> {
   if ((await readFile(path, 'utf8').catch(() => null)) === text) return
   await mkdir(dirname(path), { recursive: true })
-  // The rename makes the change atomic: the git of another process may read the file now.
+  // The rename makes the change atomic: the git of another process may be reading the file.
   const draft = `${path}.${randomBytes(6).toString('hex')}`
   await writeFile(draft, text)
   await rename(draft, path)
@@ -115,7 +115,7 @@ async function refuseDamaged(repository: string): Promise<void> {
   }
 }
 
-/** The error for a repository that cannot be used. */
+/** The error for an unusable repository. */
 export const versionsDamaged = (repository: string, cause: Error): WorkspaceError =>
   new WorkspaceError(
     'VERSIONS_DAMAGED',
@@ -124,12 +124,12 @@ export const versionsDamaged = (repository: string, cause: Error): WorkspaceErro
     { cause },
   )
 
-/** The id of a file's bytes in git. */
+/** Git's id for the bytes of a file. */
 export function blobId(bytes: Uint8Array): string {
   return createHash('sha256').update(`blob ${bytes.length}\0`).update(bytes).digest('hex')
 }
 
-/** Stores one blob durably, without git. For a few blobs this is several times faster. */
+/** Stores one blob durably without git, which is several times faster for a few blobs. */
 export async function storeBlob(place: GitPlace, bytes: Uint8Array): Promise<void> {
   const id = blobId(bytes)
   const folder = join(place.repository, 'objects', id.slice(0, 2))
@@ -145,7 +145,7 @@ export async function storeBlob(place: GitPlace, bytes: Uint8Array): Promise<voi
 
 const compress = promisify<Buffer, { level: number }, Buffer>(deflate)
 
-/** Stores many blobs durably with one git. */
+/** Stores many blobs durably with one git process. */
 export async function storeBlobs(place: GitPlace, blobs: AsyncIterable<Uint8Array>): Promise<void> {
   const commands = async function* () {
     for await (const bytes of blobs) {
@@ -162,7 +162,7 @@ export async function storeBlobs(place: GitPlace, blobs: AsyncIterable<Uint8Arra
   }
 }
 
-/** Removes the reports of a failed fast-import: they contain its input. */
+/** Removes the crash reports of a failed fast-import, because they contain its input. */
 async function removeCrashReports({ repository }: GitPlace): Promise<void> {
   const names = await readdir(repository).catch(() => [])
   for (const name of names) if (name.startsWith('fast_import_crash_')) await rm(join(repository, name), { force: true })
@@ -173,7 +173,7 @@ async function* withEnd(commands: AsyncIterable<Uint8Array>): AsyncIterable<Uint
   yield Buffer.from('done\n')
 }
 
-/** Reads blobs one after the other. Memory holds one at a time. */
+/** Reads blobs one after the other. Keeps one at a time in memory. */
 export async function* readBlobs(place: GitPlace, ids: Iterable<string>): AsyncIterable<Buffer> {
   const args = ['cat-file', '--batch']
   const child = startGit(place, args)
@@ -220,7 +220,7 @@ export async function* readBlobs(place: GitPlace, ids: Iterable<string>): AsyncI
   }
 }
 
-/** The ids of stored blobs that hold references in place of secrets, one a line. The file only grows. */
+/** The ids of stored blobs with references instead of secrets, one per line. The file only grows. */
 export function redactedBlobs(place: GitPlace) {
   const file = join(place.repository, 'redacted')
   let known: Promise<Set<string>> | null = null

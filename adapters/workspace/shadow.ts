@@ -46,14 +46,19 @@ interface Difference {
 const INDEX_LATER = ['core.fsync=none']
 /** The most files without times in the index. Git reads such files again at each snapshot. */
 const MAX_UNSTAMPED = 32
-/** Up to this number of changed files are stored without git. */
+/** The most changed files to store without git. */
 const FEW = 16
 const NO_OBJECT = '0'.repeat(64)
 
-/** The last version that this process took of each folder: while nothing changes it is the next one too, whoever opens the folder. */
+/**
+ * The last version that this process took of each folder. While nothing changes, the next version is the same, even
+ * after the folder is opened again.
+ */
 const lasts = new Lru<string, { readonly tree: string; readonly index: string }>(256)
 
-/** The Versions port over the bare git repository of shadow-repository.ts. Calls that change files run one at a time. */
+/**
+ * The Versions port over the bare git repository of shadow-repository.ts. Calls that change files run one at a time.
+ */
 export function shadowVersions(place: GitPlace, secrets: VersionSecrets, warn: (text: string) => void): Versions {
   const redacted = redactedBlobs(place)
   const aside = leftAside(warn)
@@ -76,11 +81,11 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets, warn: (
     }
   }
 
-  /** Whether the index is as it was left, and the repository still has the version. */
+  /** Whether the index is unchanged and the repository still has the version. */
   const isThere = async ({ tree, index }: { tree: string; index: string }, from: string): Promise<boolean> =>
     index === (await stampOf(from)) && existsSync(join(place.repository, 'objects', tree.slice(0, 2), tree.slice(2)))
 
-  /** `from`: the index to start with. A missing one counts as empty. */
+  /** `from`: the index to start with. A missing index counts as empty. */
   const snapshotFrom = async (from: string): Promise<string> => {
     const paths = await changedPaths({ ...place, index: from })
     aside.lookAnew()
@@ -97,7 +102,8 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets, warn: (
       if (paths.length > 0) {
         await git(draft, ['update-index', '-z', '--index-info'], { input: [await record(paths)], settings })
       }
-      // A refresh fills in times and sizes, so that git reads these files no more. Exit code 1: a redacted file differs.
+      // A refresh records times and sizes, so that git need not read these files again. Exit code 1: a redacted file
+      // differs.
       unstamped += paths.length
       if (unstamped > MAX_UNSTAMPED) {
         await git(draft, ['update-index', '-q', '--refresh'], { allowed: [0, 1], settings })
@@ -112,7 +118,7 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets, warn: (
     }
   }
 
-  /** Stores the files at the paths, and returns the lines that put them into an index. */
+  /** Stores the files at the paths. Returns the index lines for them. */
   const record = async (paths: readonly RawPath[]): Promise<Buffer> => {
     const reader = worktreeReader(place.workTree)
     const gone: string[] = []
@@ -126,7 +132,7 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets, warn: (
         const file = shown === name ? await reader.read(path) : null
         if (shown !== name) aside.secretName(path, shown)
         if (file === 'unreadable') {
-          // Its entry stays as it was.
+          // The file's index entry remains unchanged.
           aside.unreadable(path)
           continue
         }
@@ -150,7 +156,7 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets, warn: (
     }
     await secrets.remember(references)
     await redacted.add(hidden)
-    // Removals first: a folder may have taken a file's place.
+    // Removals come first: a folder may have replaced a file.
     return Buffer.from([...gone, ...present].join(''), 'latin1')
   }
 
@@ -181,7 +187,7 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets, warn: (
       )
   }
 
-  /** Rejects with SECRET_UNAVAILABLE before the first file is written, so that a restore is whole or does nothing. */
+  /** Rejects with SECRET_UNAVAILABLE before the first write, so that a restore is complete or has no effect. */
   const refuseUnresolvable = async (targets: readonly TreeEntry[]): Promise<void> => {
     const ids = new Set<string>()
     for (const { id } of targets) if (await redacted.has(id)) ids.add(id)
@@ -267,17 +273,17 @@ export function shadowVersions(place: GitPlace, secrets: VersionSecrets, warn: (
   }
 }
 
-/** The system's words for limits and missing rights of this process. */
+/** The system's messages for limits and missing rights of this process. */
 const DENIED = /Too many open files|Cannot allocate memory|out of memory|Read-only file system|Permission denied/i
 
-/** Whether an error shows damage. A time limit, a full disk or a missing right shows none. */
+/** Whether an error indicates damage. Time limits, full disks and missing rights do not. */
 function isDamage(error: unknown): error is Error {
   if (error instanceof GitFailure) return error.exit !== null && noRoomIn(error) === null && !DENIED.test(error.said)
-  // Our own write met a file in place of a folder, or a folder in place of a file.
+  // keepup's own write found a file instead of a folder, or a folder instead of a file.
   return error instanceof Error && 'code' in error && ['ENOTDIR', 'EEXIST', 'EISDIR'].includes(String(error.code))
 }
 
-/** Changes when another process writes the index. */
+/** A value that changes when another process writes the index. */
 const stampOf = (index: string): Promise<string> =>
   stat(index, { bigint: true }).then(
     ({ ino, mtimeNs, size }) => `${ino}:${mtimeNs}:${size}`,

@@ -1,6 +1,6 @@
 import { type RawPath, shownPath } from './worktree.ts'
 
-/** Files of the workspace that no version can hold. Each is reported once. */
+/** Files of the workspace that cannot be versioned. Each is reported once. */
 export function leftAside(warn: (text: string) => void) {
   const told = new Set<RawPath>()
   const now = new Set<RawPath>()
@@ -11,7 +11,7 @@ export function leftAside(warn: (text: string) => void) {
     warn(text)
   }
   return {
-    /** Forgets the files, but not which of them were reported. */
+    /** Starts a new list of files. Files that were already reported are not reported again. */
     lookAnew: (): void => now.clear(),
     has: (raw: RawPath): boolean => now.has(raw),
     unreadable: (raw: RawPath): void =>
@@ -19,7 +19,7 @@ export function leftAside(warn: (text: string) => void) {
         raw,
         `${shownPath(raw)} cannot be read, so the versions keep its last readable content, if any; give this user the right to read it`,
       ),
-    /** `shown`: the name with references in place of secrets. */
+    /** `shown`: the name with references instead of secrets. */
     secretName: (raw: RawPath, shown: Uint8Array): void =>
       leave(raw, `${shownOf(shown)} has a secret in its name, so it is in no version of the workspace; rename it`),
   }

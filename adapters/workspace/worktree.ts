@@ -4,16 +4,17 @@ import { join } from 'node:path'
 import { type GitPlace, git } from './git.ts'
 import { hasOpenFiles, type OpenFolder, OpenFolders } from './open-folder.ts'
 
-// File names are bytes. A path of git is kept as latin1 text, one character a byte, and goes to the file system as bytes.
+// File names are bytes. A path from git is stored as latin1 text with one character per byte, and passed to the file
+// system as bytes.
 
-/** A path as git gives it, one character a byte. */
+/** A path from git, with one character per byte. */
 export type RawPath = string
 
 export const rawBytes = (raw: RawPath): Buffer => Buffer.from(raw, 'latin1')
 export const shownPath = (raw: RawPath): string => rawBytes(raw).toString('utf8').toWellFormed()
 export const rawOf = (path: string): RawPath => Buffer.from(path, 'utf8').toString('latin1')
 
-/** Larger files are not versioned. In bytes. */
+/** The largest versioned file, in bytes. */
 export const MAX_VERSIONED_BYTES = 256 * 1024 * 1024
 
 /** A file or link of a version. */
@@ -22,7 +23,7 @@ export interface VersionedFile {
   readonly bytes: Uint8Array
 }
 
-/** Paths that differ from the index: new, changed and missing ones, without ignored ones. */
+/** Paths that differ from the index: new, changed and missing files, without ignored ones. */
 export async function changedPaths(place: GitPlace): Promise<RawPath[]> {
   const tagged = await listFiles(place, ['-t', '-m', '-d', '-o'])
   return expand(place, [...new Set(tagged.map((entry) => entry.slice(2)))])
@@ -34,7 +35,7 @@ export async function allPaths(place: GitPlace): Promise<RawPath[]> {
 }
 
 async function listFiles(place: GitPlace, what: readonly string[]): Promise<RawPath[]> {
-  // The user's exclude file is plain text and starts no program, so it counts. A pipe in its place would block git.
+  // The user's exclude file is plain text and starts no program, so it is used. A pipe at its path would block git.
   const exclude = join(place.workTree, '.git', 'info', 'exclude')
   const settings = (await isFile(exclude)) ? [`core.excludesFile=${exclude}`] : ['core.excludesFile=/dev/null']
   const out = await git(place, ['ls-files', '-z', ...what, '--exclude-standard'], { settings })
@@ -60,7 +61,10 @@ async function expand(place: GitPlace, paths: readonly RawPath[]): Promise<RawPa
   return out
 }
 
-/** The files of an inner repository. Git starts in the open folder, because the name may be bytes that no text can hold. */
+/**
+ * The files of an inner repository. Git starts in the open folder, because the folder's name may be bytes that are not
+ * valid text.
+ */
 async function pathsOfInner(place: GitPlace, raw: RawPath): Promise<RawPath[]> {
   const index = `${place.index}.none`
   const folders = new OpenFolders(place.workTree)
@@ -76,11 +80,11 @@ async function pathsOfInner(place: GitPlace, raw: RawPath): Promise<RawPath[]> {
   }
 }
 
-/** Reads the files and links of a folder. Close it after use. */
+/** Reads the files and links of a folder. Call `close` after use. */
 export interface WorktreeReader {
   /**
-   * Reads a file or link at a raw path, never through a symbolic link. Null: there is none, or it is not versioned.
-   * `unreadable`: the user lacks the right, or the disk fails.
+   * Reads a file or link at a raw path, never through a symbolic link. Null: the file does not exist or is not
+   * versioned. `unreadable`: the user lacks the right, or the disk fails.
    */
   read(raw: RawPath): Promise<VersionedFile | 'unreadable' | null>
   close(): void
@@ -119,9 +123,11 @@ async function readEntry(folder: OpenFolder, name: Buffer): Promise<VersionedFil
   }
 }
 
-/** The file was removed or replaced after git listed it. */
+/** Whether the file was removed or replaced after git listed it. */
 const isGone = (error: unknown): boolean => isOneOf(error, ['ENOENT', 'ENOTDIR', 'ELOOP'])
-/** An unreadable file, by its mode or by a fault of the disk, must not stop the versions of the other files. */
+/**
+ * Whether a file is unreadable, by its mode or by a fault of the disk. It must not prevent versions of the other files.
+ */
 const isUnreadable = (error: unknown): boolean => isOneOf(error, ['EACCES', 'EPERM', 'EIO'])
 
 const isOneOf = (error: unknown, codes: readonly string[]): boolean =>

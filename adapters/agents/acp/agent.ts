@@ -4,16 +4,16 @@ import type { AskPermission } from './permission.ts'
 
 /** An agent that speaks the Agent Client Protocol, version 1, on its standard streams. */
 export interface AcpAgent {
-  /** Default: `acp`. Each of several agents has a kind of its own. */
+  /** The backend kind. Default: `acp`. With several agents, each needs a different kind. */
   readonly kind?: string
   readonly program: string
   readonly args: readonly string[]
-  /** Names of variables of ours that it is given. */
+  /** Names of the environment variables that keepup passes to the agent. */
   readonly passes?: readonly string[]
-  /** Its own state and login, which it can change where it is confined. */
+  /** Paths of the agent's own state and login. The agent can change them when it is confined. */
   readonly keeps?: OwnPlaces
-  /** Servers whose tools it is offered. */
+  /** MCP servers whose tools the agent may call. */
   readonly mcpServers?: readonly McpServer[]
-  /** Decides what it asks leave for. Absent: a person does, as with every approval. */
+  /** Answers the agent's permission requests. Absent: a person answers, as for every approval. */
   readonly ask?: AskPermission
 }

@@ -5,7 +5,7 @@ import { confinementOf, type HarnessOptions } from '../process/harness.ts'
 import type { AcpAgent } from './agent.ts'
 
 /**
- * The members of the protocol. An agent that lacks one of the last two ends a run that asks for it as
+ * The capabilities of the protocol. An agent may lack one of the last two; a run that asks for it then ends as
  * `UnsupportedCapability`.
  */
 const CAPABILITIES = [
@@ -35,13 +35,13 @@ export function createAcpBackend(agent: AcpAgent, options: HarnessOptions): Agen
       return notAllowed(options.allowed ?? {}, env, [workingDir ?? options.workspace, ...dirs])
     },
     confinement: (request) => confinementOf(options, agent, request),
-    // The protocol's library is loaded where an agent is started.
+    // Loads the protocol's library only when an agent starts.
     start: async (request, run) => (await import('./turn.ts')).runTurn(agent, options, request, run),
     inspect: async () => inspect(agent, options),
   }
 }
 
-/** The protocol's greeting tells a version, but an agent is not started to be looked at. */
+/** The protocol reports its version only in `initialize`, and `inspect` does not start the agent. */
 function inspect({ program }: AcpAgent, options: HarnessOptions): BackendState {
   try {
     programOf(program, options)

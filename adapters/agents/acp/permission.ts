@@ -3,18 +3,18 @@ import type { AgentRunRequest } from '../../../domain/external/request.ts'
 import type { BackendRun } from '../../../domain/ports/external.ts'
 import { inputOf } from './updates.ts'
 
-/** Answers what an agent asks leave for; null: no decision was made, and the tool is not run. */
+/** Answers an agent's permission request. Null: nobody decided, and the tool does not run. */
 export type AskPermission = NonNullable<BackendRun['ask']>
 
 export interface Decided {
   readonly response: RequestPermissionResponse
-  /** Null: it was cancelled. */
+  /** Null: the request was cancelled. */
   readonly allowed: boolean | null
 }
 
 /**
- * Decides what an agent asks. In the caller's sandbox each tool is allowed; a run that asks no questions rejects it; else a
- * person is asked. What is allowed is allowed once, where the agent has an option for that.
+ * Decides a permission request. In the caller's sandbox every tool is allowed. A non-interactive run rejects the
+ * request. Otherwise a person decides. The answer counts once if the agent offers an option for that.
  */
 export async function decidePermission(
   { toolCall, options }: RequestPermissionRequest,
@@ -34,7 +34,7 @@ export async function decidePermission(
   return answer === 'approved' ? decided(any('allow_once', 'allow_always')) : rejected()
 }
 
-/** Which answers count for later questions too, because the agent offers no option for this one alone. Null: none does. */
+/** Which answers also count for later requests, because the agent has no option for this request alone. Null: none. */
 function forAlways(options: readonly PermissionOption[]): string | null {
   const only = (once: PermissionOption['kind'], always: PermissionOption['kind']) =>
     !options.some(({ kind }) => kind === once) && options.some(({ kind }) => kind === always)

@@ -13,7 +13,7 @@ type Agent = ClientConnection['agent']
 const METHOD_NOT_FOUND = -32601
 const AUTHENTICATION_REQUIRED = -32000
 
-/** Greets the agent and opens the session of a request: a new one, or the one that it resumes. Returns its id. */
+/** Initializes the connection and opens the session of a request, new or resumed. Returns the session's id. */
 export async function openSession(
   agent: Agent,
   { workingDir, extensions = {} }: AgentRunRequest,
@@ -50,7 +50,7 @@ export async function openSession(
 
 const unsupported = (message: string) => new AgentError('UnsupportedCapability', message)
 
-/** The meaning of an agent's refusal. Its message may hold anything, and is not told. */
+/** Maps an agent's error to an AgentError. The agent's own message may contain secrets, so it is omitted. */
 export const refused =
   (method: string) =>
   (fault: unknown): never => {

@@ -6,15 +6,15 @@ import type { AgentProcess } from '../process/process.ts'
 
 export interface AcpStream {
   readonly stream: Stream
-  /** The agent has closed its output, or reads no more: what is asked of it has no answer any more. */
+  /** The agent has closed its output or no longer reads its input. Requests to it get no answer. */
   readonly over: () => boolean
-  /** Reads what is left of the output, so that the process can end. */
+  /** Reads the rest of the output, so that the process can exit. */
   drain(): Promise<void>
 }
 
 /**
- * The messages of a process, one a line, under the bounds of the harness. While the sink is not ready nothing is read, and
- * the agent waits.
+ * The messages of a process, one per line, within the bounds of the harness. While the sink is not ready, nothing is
+ * read, and the agent waits.
  */
 export function acpStream(
   process_: AgentProcess,
@@ -68,7 +68,10 @@ export function acpStream(
 
 const NO_MESSAGE: Mapped = { events: [{ kind: 'Unknown', message: 'a line that is no message of the protocol' }] }
 
-/** The protocol's library would write parts of any other line to stderr: an answer must be to a question that is `open`. */
+/**
+ * Accepts a response only if its request is `open`. The protocol's library would write parts of any other line to
+ * stderr.
+ */
 const isMessage = ({ method, id }: JsonObject, open: Set<unknown>): boolean =>
   method === undefined ? open.delete(id) : typeof method === 'string'
 

@@ -9,10 +9,10 @@ import { openSession, refused } from './session.ts'
 import { acpStream } from './stream.ts'
 import { UpdateMapping } from './updates.ts'
 
-/** How long an agent that has answered may take to leave by itself. In ms. */
+/** The time that an agent has to exit by itself after its answer. In ms. */
 const LEAVE_MS = 5_000
 
-/** Starts the agent, sends it the prompt of the request, and waits for its end. */
+/** Starts the agent, sends it the prompt of the request, and waits until the agent has ended. */
 export async function runTurn(
   agent: AcpAgent,
   options: HarnessOptions,
@@ -24,7 +24,7 @@ export async function runTurn(
   const exit = await runAgent(options, { program, args, passes, keeps, stdin: true }, request, run, (process_) =>
     turn.hold(process_),
   )
-  // keepup ends an agent that stays after its answer. That exit status says nothing of the agent's work.
+  // keepup ended an agent that did not exit after its answer. The exit status says nothing about the agent's work.
   const status = turn.dismissed ? { code: 0, signal: null } : exit
   const done = turn.stopReason === 'end_turn'
   if (!done && status.code === 0) {
@@ -34,7 +34,7 @@ export async function runTurn(
   return { status, success: done && status.code === 0, finalText: done ? turn.updates.finalText : null }
 }
 
-/** One prompt and its answer. */
+/** A prompt and its answer. */
 class Turn {
   readonly updates = new UpdateMapping()
   stopReason: StopReason | null = null
@@ -44,7 +44,10 @@ class Turn {
   readonly #request: AgentRunRequest
   readonly #run: BackendRun
   #ready: Promise<void> = Promise.resolve()
-  /** Null: not open yet. The history of a session that is loaded is no event of this run, nor is another session. */
+  /**
+   * The id of the open session, null before. Updates before it (the history of a loaded session) and updates of other
+   * sessions are not events of this run.
+   */
   #session: string | null = null
 
   constructor(agent: AcpAgent, options: HarnessOptions, request: AgentRunRequest, run: BackendRun) {
@@ -73,7 +76,7 @@ class Turn {
       const usage = this.updates.usage(answer._meta)
       this.#emit({ events: [{ kind: 'Status', message: 'done' }], ...(usage !== null && { usage }) })
     } catch (fault) {
-      // An agent that has gone tells by its exit status what there is to tell.
+      // The exit status of an agent that has exited is the error to report.
       if (!over()) throw fault
     } finally {
       connection.close()
@@ -103,11 +106,11 @@ class Turn {
     const ready = this.#run.emit(mapped)
     if (ready === undefined) return
     this.#ready = ready
-    // A sink that fails is told where it is waited for.
+    // Callers that await `#ready` see the error.
     ready.catch(() => undefined)
   }
 
-  /** Ends the agent's input, which asks it to leave; one that stays is ended. */
+  /** Closes the agent's input, which asks the agent to exit. Ends the process if it does not exit in time. */
   async #leave(process_: AgentProcess, drain: () => Promise<void>): Promise<void> {
     process_.stdin?.end()
     const answered = this.stopReason !== null
@@ -116,7 +119,7 @@ class Turn {
         this.dismissed = answered
         process_.end()
       },
-      // An agent that died without an answer ends by itself; its exit status is the only report.
+      // An agent that died without an answer exits by itself. Its exit status is the only report.
       answered ? (this.#options.graceMs ?? LEAVE_MS) : LEAVE_MS,
     )
     try {

@@ -5,10 +5,10 @@ import type { Json } from '../../../domain/log/json.ts'
 import { object, toolCall, toolResult } from '../cli/fields.ts'
 import { SaidText, SeenIds } from '../cli/memory.ts'
 
-/** So many calls may be pending at once; more are told as they come. */
+/** The most pending calls at a time. A further call is reported at once, even if its input is incomplete. */
 const MAX_PENDING = 1_000
 
-/** Maps the updates of one session. A tool is told once when it begins, and once when it ends. */
+/** Maps the updates of one session. A tool call gives one event when it begins and one when it ends. */
 export class UpdateMapping {
   readonly #begun = new SeenIds()
   readonly #ended = new SeenIds()
@@ -16,7 +16,7 @@ export class UpdateMapping {
   #nanos: number | null = null
   readonly #pending = new Map<string, ToolCallUpdate>()
 
-  /** The text after the last tool. */
+  /** The text after the last tool call. */
   get finalText(): string | null {
     return this.#said.text
   }
@@ -48,7 +48,7 @@ export class UpdateMapping {
     }
   }
 
-  /** A tool that has begun, has ended, or asks for permission: it may be heard of there first. */
+  /** The events of a tool call. A permission request or an end may be the first update about a call. */
   tool(update: ToolCallUpdate): AgentEventBody[] {
     const { toolCallId: id, status } = update
     const told: AgentEventBody[] = []
@@ -62,7 +62,7 @@ export class UpdateMapping {
     return [...told, toolResult(id, status === 'completed', outputOf(update))]
   }
 
-  /** A call that is pending is told when it begins: its input may be incomplete by now. */
+  /** A pending call is reported only when it begins: before that its input may be incomplete. */
   #waits(update: ToolCallUpdate & { readonly sessionUpdate: string }): boolean {
     const { toolCallId: id, status, sessionUpdate } = update
     const before = this.#pending.get(id)
@@ -72,7 +72,10 @@ export class UpdateMapping {
     return true
   }
 
-  /** Of the answer to the prompt: some agents count tokens there. The cost is of the session. */
+  /**
+   * The usage in the answer to the prompt; null if the agent reports none. Some agents put token counts there. The cost
+   * is that of the session.
+   */
   usage(meta: unknown): Usage | null {
     const count = object(object(object(meta).quota).token_count)
     const told = count.input_tokens !== undefined && count.output_tokens !== undefined
@@ -89,7 +92,7 @@ export class UpdateMapping {
   }
 }
 
-/** The members that an update gives: null and absent both leave what is known. */
+/** The members that an update sets. Null and absent members do not change the known values. */
 const given = (update: ToolCallUpdate): ToolCallUpdate =>
   Object.fromEntries(
     Object.entries(update).filter(([, value]) => value !== null && value !== undefined),
@@ -99,15 +102,18 @@ const content = (type: string): AgentEventBody => ({ kind: 'Unknown', message: `
 
 const json = (value: unknown): Json => (value === undefined ? null : (value as Json))
 
-/** The work of a tool: its raw input, or what the agent shows of it, such as the change of a file. */
+/**
+ * The raw input of a tool call, or the kind, locations and content that the agent shows instead, such as a file's
+ * change.
+ */
 export function inputOf({ rawInput, kind, locations, content: parts }: ToolCallUpdate): Json {
   if (rawInput !== undefined && rawInput !== null) return rawInput as Json
   const shown = { kind, locations, content: parts }
-  // Members that are not there are left out.
+  // The round trip removes absent and null members.
   return JSON.parse(JSON.stringify(shown, (_, value) => value ?? undefined)) as Json
 }
 
-/** The result of a tool: its raw output, or the text of its content. */
+/** The raw output of a tool call, or the text of its content. */
 function outputOf({ rawOutput, content: parts }: ToolCallUpdate): Json {
   if (rawOutput !== undefined && rawOutput !== null) return rawOutput as Json
   return (parts ?? []).flatMap(textOf).join('\n')

@@ -16,14 +16,14 @@ import { servedFunctions } from './function-config.ts'
 import { HeardRun } from './recorded-run.ts'
 
 export interface ClaudeCodeProviderOptions {
-  /** Where runs are performed and recorded: `openKeepUp` gives it. */
+  /** Performs and records the runs. `openKeepUp` returns such an object. */
   readonly keepup: { readonly externalRuns: ExternalRuns }
-  /** The folder that agents work in. Absent: that of this process. */
+  /** The agents' working folder. Absent: the current folder of this process. */
   readonly workingDir?: string
   readonly env?: Readonly<Record<string, string>>
-  /** Of each attempt. Default: 30 minutes. */
+  /** The time limit of an attempt. Default: 30 minutes. */
   readonly timeoutMs?: number
-  /** Dollars of each attempt. */
+  /** The budget of an attempt, in dollars. */
   readonly maxBudgetUsd?: number
   readonly permissionMode?: string
 }
@@ -34,7 +34,7 @@ const VERSION = '1'
 const GO_ON = 'You were interrupted. Go on with your task and return the result.'
 
 type Asked = Omit<ExecutionParams, 'prompt'>
-/** Where a spawned agent is in the log. */
+/** The position of a spawned agent in its run's tree. */
 interface Place {
   readonly agentId: string
   readonly runId: string
@@ -43,13 +43,13 @@ interface Place {
 }
 
 /**
- * Runs `claude -p` once for each call and waits for it (seed 004). Each run is recorded as any run of another agent is: redacted, and
- * shown in lineage, usage and replay.
+ * Runs `claude -p` once per call and waits for it (seed 004). Each run is recorded like a run of any other agent:
+ * redacted, and visible in lineage, usage and replay.
  */
 export class ClaudeCodeProvider implements LLMProvider {
   readonly #options: ClaudeCodeProviderOptions
   readonly #places = new Map<string, Place>()
-  /** Runs at work: the first one holds the working folder, and those that begin beside it share it. */
+  /** The number of active runs. The first run takes the lock of the working folder; concurrent runs share it. */
   #atWork = 0
 
   constructor(options: ClaudeCodeProviderOptions) {
@@ -57,8 +57,8 @@ export class ClaudeCodeProvider implements LLMProvider {
   }
 
   /**
-   * Rejects with a ProviderError: exited with code N, failed to parse, failed to spawn, timed out; with a SpawnError
-   * `DUPLICATE_AGENT` where a crash has left a run of that name.
+   * Rejects with a ProviderError: exited with code N, failed to parse, failed to spawn, timed out. Rejects with a
+   * SpawnError `DUPLICATE_AGENT` if a run with this name exists from before a crash.
    */
   execute(params: ExecutionParams): Promise<ExecutionResult> {
     const { name, attempt = 1 } = params
@@ -90,7 +90,7 @@ export class ClaudeCodeProvider implements LLMProvider {
     return this.#options.keepup.externalRuns
   }
 
-  /** The last attempt of a name, and the number of the one after it. */
+  /** The last recorded attempt of a name, and the number of the next attempt. */
   async #last({ store, agentId }: RunName): Promise<{ readonly run: RecordedRun | null; readonly next: number }> {
     let run: RecordedRun | null = null
     for (let attempt = 1; ; attempt++) {
@@ -130,7 +130,7 @@ export class ClaudeCodeProvider implements LLMProvider {
       ...(mode !== undefined && mode !== 'bypassPermissions' && { [MODE]: mode }),
       ...more,
     }
-    // Where the runtime makes attempts again the program is not to: its own tries would look like one that hangs.
+    // If the runtime repeats attempts, the program must not retry: its own retries would look like a hang.
     const all = { ...(params.retried === true && { CLAUDE_CODE_MAX_RETRIES: '0' }), ...env }
     return {
       prompt,

@@ -10,10 +10,10 @@ import { askedOf, CALL_MS, COMMON, httpServer, neverAsks } from './requests.ts'
 export const MODE = 'backend.claude_code.permission_mode'
 const TURNS = 'backend.claude_code.max_turns'
 const BUDGET = 'backend.claude_code.max_budget_usd'
-/** A file that says how to reach MCP servers, and which of their tools may be called without being asked for. */
+/** An MCP configuration file, and the names of the MCP tools that the agent may call without permission. */
 export const MCP = 'backend.claude_code.mcp'
 const REFUSED = 'backend.claude_code.disallowed_tools'
-/** It has no tool that runs commands, and nothing that lies in its folder configures it. */
+/** The agent has no tool that runs commands, and no file of its working folder configures it. */
 const RESTRICTED = 'backend.claude_code.restricted'
 
 /** Claude Code 2.1, `claude -p --output-format stream-json`. */
@@ -92,7 +92,7 @@ export const claudeCode: CliAgent = {
         ...(restricted === true || mcp !== undefined ? ['--strict-mcp-config'] : []),
         ...(mcp === undefined ? [] : ['--mcp-config', mcp.config]),
         ...(mcp === undefined || mcp.tools.length === 0 ? [] : ['--allowedTools', ...mcp.tools]),
-        // These take all that follows up to the next option.
+        // These options take all arguments up to the next option.
         ...(refused === undefined ? [] : ['--disallowedTools', ...(refused as string[])]),
         ...(dirs.length === 0 ? [] : ['--add-dir', ...dirs]),
       ],
@@ -103,10 +103,10 @@ export const claudeCode: CliAgent = {
         DISABLE_TELEMETRY: '1',
         DISABLE_ERROR_REPORTING: '1',
         DISABLE_AUTOUPDATER: '1',
-        // Else the model has to search for the tools of servers first.
+        // Otherwise the model has to search for the tools of MCP servers first.
         ...(mcp !== undefined && { ENABLE_TOOL_SEARCH: 'false' }),
         ...(reach !== undefined && { MCP_TOOL_TIMEOUT: String(CALL_MS) }),
-        // Root may bypass permissions only where it says that it is confined.
+        // Claude Code lets root bypass permissions only if this variable says that it is sandboxed.
         ...(sandboxed && { IS_SANDBOX: '1' }),
       },
     }
@@ -183,7 +183,7 @@ class ClaudeMapping implements LineMapping {
   #assistant(line: JsonObject): Mapped {
     const { content, model } = object(line.message)
     const blocks = list(content).map(object)
-    // A message that the program itself makes of an error of the model's service.
+    // Claude Code makes this message itself when the model's service fails.
     if (line.error !== undefined && line.error !== null && model === '<synthetic>')
       return this.#fail(blocks.map((block) => text(block.text)).join('\n'))
     return events(
@@ -197,7 +197,7 @@ class ClaudeMapping implements LineMapping {
     )
   }
 
-  /** The last line repeats an error of the service. */
+  /** The result line repeats an error that was already reported. */
   #fail(message: string, data?: JsonObject): Mapped {
     if (message !== '' && message === this.#error) return status('failed', data)
     this.#error = message
@@ -219,7 +219,7 @@ class ClaudeMapping implements LineMapping {
   }
 }
 
-/** Of what a line says of a server, its name and state. */
+/** The name and the state of a server, without its other members. */
 const server = (value: unknown) => ({ name: text(object(value).name), status: text(object(value).status) })
 
 function results(line: JsonObject): Mapped {
@@ -231,7 +231,7 @@ function results(line: JsonObject): Mapped {
   )
 }
 
-/** Tokens are of this run. The cost is of the session, and goes on after a resume. */
+/** Tokens are those of this run. The cost is that of the session and accumulates over resumes. */
 function usageOf(line: JsonObject, model: string | undefined): Usage {
   const usage = object(line.usage)
   const input = reported(usage.input_tokens)

@@ -7,11 +7,11 @@ import type { AgentCompletion } from '../../../domain/ports/external.ts'
 import type { ExecutionResult, RunName } from '../../../domain/ports/spawn.ts'
 import type { HeardRun } from './recorded-run.ts'
 
-// The result of a run of Claude Code, as a provider reports it (seed 004).
+// Results and errors of a run of Claude Code in the provider's terms (seed 004).
 
 export const budgetOf = (usd: number): Budget => ({ tokens: null, nanoDollars: Math.round(usd * 1e9) })
 
-/** The result of a run that ended by itself. Throws a ProviderError where it gave none. */
+/** The result of a run that ended by itself. Throws a ProviderError if the run has no result. */
 export function executed(
   { status, success, finalText }: AgentCompletion,
   state: ExternalState | null,
@@ -59,7 +59,7 @@ export function failure(
   return new ProviderError('SPAWN_FAILED', `claude failed to spawn: ${message}`, told)
 }
 
-/** The error of a run that was not begun. */
+/** The error of a run that did not start. */
 export function refused(error: unknown, name: string | undefined): Error {
   if (!(error instanceof AgentError)) return error as Error
   if (error.cause instanceof CommandRejected && error.cause.code === 'RUN_EXISTS')
@@ -83,7 +83,10 @@ const failed = (state: ExternalState | null, { status, network }: HeardRun): Pro
 
 const runOf = (state: ExternalState | null) => (state === null ? {} : { runId: state.runId })
 
-/** Tokens and dollars. Those of a session that went on count what it used before, which is what the agent has used. */
+/**
+ * Tokens and dollars. In a resumed session the dollars include the earlier use of the session, which is the use of the
+ * agent.
+ */
 function usageOf(state: ExternalState | null): Pick<ExecutionResult, 'tokenUsage' | 'costUsd'> {
   if (state?.usage == null) return {}
   const { inputTokens, outputTokens, cost } = state.usage

@@ -22,7 +22,7 @@ export const codex: CliAgent = {
     SANDBOX,
   ],
   extensions: { [SANDBOX]: z.enum(['read-only', 'workspace-write', 'danger-full-access']) },
-  // Its sandbox runs commands in each mode, and reads everywhere.
+  // Codex can run commands and read all files in each sandbox mode.
   levels: [
     { grants: { ...ALL_RIGHTS, write: false }, extensions: { [SANDBOX]: 'read-only' } },
     { grants: ALL_RIGHTS, extensions: { [SANDBOX]: 'workspace-write' } },
@@ -51,14 +51,14 @@ export const codex: CliAgent = {
       args: [
         ...['exec', '--json', '--skip-git-repo-check', '--disable', 'plugins'],
         ...['-c', 'check_for_update_on_startup=false', '-c', 'analytics.enabled=false'],
-        // The commands of the model do not get the key.
+        // Commands of the model must not inherit the API key.
         ...['-c', 'shell_environment_policy.inherit=core'],
         ...(reach === undefined ? [] : ['-c', `mcp_servers.${reach.server}=${reaching(reach)}`]),
         ...(model === undefined ? [] : ['-m', model]),
         ...(sandboxed ? ['--dangerously-bypass-approvals-and-sandbox'] : []),
         ...(sandbox === undefined ? [] : ['-s', String(sandbox)]),
         ...dirs.flatMap((dir) => ['--add-dir', dir]),
-        // These options are refused behind the next word.
+        // Codex refuses the options above after this word.
         ...(resume === undefined ? [] : ['resume', resume.selector === 'id' ? resume.id : '--last']),
         ...(fork?.selector === 'id' ? ['fork', fork.id] : []),
         '-',
@@ -70,10 +70,10 @@ export const codex: CliAgent = {
   mapping: () => new CodexMapping(),
 }
 
-/** Commands of the model do not inherit it. */
+/** The variable with the token of keepup's tools. Commands of the model do not inherit it. */
 const TOKEN = 'KEEPUP_TOOLS_TOKEN'
 
-/** TOML. keepup judges each call, so that the program asks for none. */
+/** A server entry in TOML. keepup judges each call, so the program must not ask for approval. */
 const reaching = ({ url }: ReachedTools): string =>
   `{url="${url}",bearer_token_env_var="${TOKEN}",default_tools_approval_mode="approve",tool_timeout_sec=${CALL_MS / 1000}}`
 
@@ -157,7 +157,7 @@ function resultOf(item: JsonObject): AgentEventBody {
   return toolResult(item.id, success && exitCode === 0, { exitCode, output: item.aggregated_output ?? null })
 }
 
-/** Codex counts the whole thread, and names no price. */
+/** Codex counts tokens of the whole thread and reports no cost. */
 const usageOf = (usage: JsonObject) =>
   ({
     scope: 'session',

@@ -2,7 +2,7 @@ import type { AgentEventBody } from '../../../domain/external/agent-event.ts'
 import type { Json, JsonObject } from '../../../domain/log/json.ts'
 import type { Mapped } from '../../../domain/ports/external.ts'
 
-// Parts of lines that other programs wrote: anything may stand in any place.
+// Readers of JSON that other programs wrote: any member may have any type.
 
 export const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 
@@ -25,7 +25,7 @@ export const failure = (message: string, data?: JsonObject): Mapped =>
     ...(data !== undefined && { data }),
   })
 
-/** A line that the mapping does not know: its content is not told. */
+/** The event for a line of an unknown type. It does not repeat the line. */
 export const unknown = (): Mapped => events({ kind: 'Unknown', message: 'a line of an unknown type' })
 
 export const toolCall = (id: Json | undefined, name: Json | undefined, input: Json | undefined): AgentEventBody => ({

@@ -4,20 +4,23 @@ import { join } from 'node:path'
 import { SERVER } from '../../../domain/external/spawn/prompt.ts'
 import type { OfferedFunctions } from '../../../domain/ports/spawn.ts'
 
-/** Functions while a run may call them. */
+/** Functions that a run may call until `close`. */
 export interface ServedFunctions {
   /** The value of Claude Code's extension for MCP servers. */
   readonly mcp: { readonly config: string; readonly tools: readonly string[] }
   close(): Promise<void>
 }
 
-/** Serves functions to one run. The token stands in a file that only this user can read: arguments are seen by all. */
+/**
+ * Serves functions to one run. The token is in a file that only this user can read, because every user can see command
+ * line arguments.
+ */
 export async function servedFunctions(
   agentId: string,
   functions: OfferedFunctions,
   version: string,
 ): Promise<ServedFunctions> {
-  // The library that serves them is large, and most programs register no function.
+  // The MCP library is large, and most programs register no functions.
   const { serveFunctions } = await import('../../mcp/served/server.ts')
   const server = await serveFunctions({ agentId, functions, version })
   const folder = mkdtempSync(join(tmpdir(), 'keepup-functions-'))

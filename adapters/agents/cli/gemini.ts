@@ -11,14 +11,14 @@ import { askedOf, COMMON, neverAsks } from './requests.ts'
 const MODE = 'backend.gemini.approval_mode'
 
 /**
- * Gemini CLI 0.61, `gemini -o stream-json`. It cannot fork a session, and its tool results are incomplete (a file that was
- * read comes as empty text), so that neither is advertised.
+ * Gemini CLI 0.61, `gemini -o stream-json`. It cannot fork a session, and its tool results are incomplete (a read file
+ * arrives as empty text). Neither capability is advertised.
  */
 export const gemini: CliAgent = {
   kind: 'gemini',
   capabilities: [...COMMON, 'agent_api.exec.add_dirs.v1', MODE],
   extensions: { [MODE]: z.enum(['default', 'auto_edit', 'plan']) },
-  // In each mode it starts what the settings in its folder name, so that none is without commands.
+  // In every mode Gemini starts the commands that the settings in its folder name. No mode excludes commands.
   rights: { extension: MODE, edits: 'auto_edit' },
   levels: [{ grants: ALL_RIGHTS, extensions: { 'agent_api.exec.external_sandbox.v1': true } }],
   program: 'gemini',
@@ -57,7 +57,7 @@ export const gemini: CliAgent = {
         ...dirs.flatMap((dir) => ['--include-directories', dir]),
       ],
       stdin: request.prompt,
-      // Its launcher ignores a signal and doubles the memory.
+      // The launcher would ignore signals and double the memory use.
       env: { GEMINI_CLI_NO_RELAUNCH: 'true', GEMINI_CLI_TRUST_WORKSPACE: 'true' },
     }
   },
@@ -67,7 +67,7 @@ export const gemini: CliAgent = {
 class GeminiMapping implements LineMapping {
   #model: string | undefined
   #done = false
-  /** The text after the last tool. */
+  /** The text after the last tool call. */
   readonly #said = new SaidText()
 
   line(line: JsonObject): Mapped {

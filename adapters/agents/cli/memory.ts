@@ -1,9 +1,9 @@
 import { byteLength } from '../../../domain/calls/bounded.ts'
 import { BOUNDS } from '../../../domain/external/bounds.ts'
 
-// The memory of a mapping stays small, however much the program writes.
+// Bounds the memory of a mapping, regardless of the program's output.
 
-/** Text in pieces that may become the final text: no more of it is kept than that may hold. */
+/** Pieces of text that may become the final text. Stops collecting once the text exceeds the bound of a final text. */
 export class SaidText {
   readonly #between: string
   #pieces: string[] = []
@@ -13,7 +13,7 @@ export class SaidText {
     this.#between = between
   }
 
-  /** Null: nothing was said. */
+  /** Null: there is no text. */
   get text(): string | null {
     return this.#pieces.length === 0 ? null : this.#pieces.join(this.#between)
   }
@@ -32,11 +32,11 @@ export class SaidText {
 const MAX_IDS = 10_000
 const ID_CHARACTERS = 128
 
-/** Ids that were seen; of very many the oldest are forgotten. */
+/** Ids that were seen. Beyond 10,000 ids the oldest are forgotten. */
 export class SeenIds {
   readonly #ids = new Set<string>()
 
-  /** True: it is new. */
+  /** True: the id is new. */
   add(id: string): boolean {
     const key = id.slice(0, ID_CHARACTERS)
     if (this.#ids.has(key)) return false

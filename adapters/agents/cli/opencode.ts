@@ -9,11 +9,14 @@ import { events, failure, object, status, text, toolCall, toolResult, unknown } 
 import { SaidText } from './memory.ts'
 import { askedOf, CALL_MS, COMMON, httpServer, neverAsks } from './requests.ts'
 
-/** opencode 1.18, `opencode run --format json`. A tool is told when it has ended. It has no option for further folders. */
+/**
+ * opencode 1.18, `opencode run --format json`. It reports a tool call only when the call has ended. It has no option
+ * for further folders.
+ */
 export const opencode: CliAgent = {
   kind: 'opencode',
   capabilities: [...COMMON, 'agent_api.tools.results.v1', 'agent_api.session.fork.v1'],
-  // Without options it writes and runs commands.
+  // Without options opencode writes files and runs commands.
   levels: [{ grants: ALL_RIGHTS, extensions: {} }],
   reportsCost: true,
   program: 'opencode',
@@ -61,7 +64,7 @@ export const opencode: CliAgent = {
   mapping: () => new OpencodeMapping(),
 }
 
-/** The settings that stand in a variable, with our server beside its own. */
+/** The settings in `OPENCODE_CONFIG_CONTENT`, with keepup's server added to them. */
 function reaching({ server, ours: { OPENCODE_CONFIG_CONTENT: given }, ...at }: ReachedTools): string {
   const config = given === undefined ? {} : settingsIn(given)
   const entry = { type: 'remote', enabled: true, ...httpServer(at), oauth: false, timeout: CALL_MS }
@@ -150,7 +153,7 @@ function usageOf({ input, cached, output, nanos }: Used): Usage {
   return { scope: 'run', inputTokens: input, cachedInputTokens: cached, outputTokens: output, cost }
 }
 
-/** A command that failed is completed too, with its exit code. */
+/** The state of a failed command is also "completed"; the exit code shows the failure. */
 function tool(part: JsonObject): Mapped {
   const state = object(part.state)
   const exit = object(state.metadata).exit
@@ -159,7 +162,9 @@ function tool(part: JsonObject): Mapped {
   return events(toolCall(part.callID, part.tool, state.input), toolResult(part.callID, success, output))
 }
 
-/** Its data holds headers and bodies of the exchange with the model's service: of these the message alone is told. */
+/**
+ * The error's data contains headers and bodies of the exchange with the model's service. Only its message is reported.
+ */
 function failed(error: JsonObject): Mapped {
   const { message, statusCode } = object(error.data)
   return failure(text(message) || text(error.name), { name: text(error.name), status: tokens(statusCode) })

@@ -4,15 +4,15 @@ import { BOUNDS } from '../../../domain/external/bounds.ts'
 import { tokens } from '../../../domain/external/usage.ts'
 import { object } from './fields.ts'
 
-/** No longer answer is put together again. In bytes. */
+/** The longest answer that {@link HeardRun} reassembles, in bytes. */
 const MAX_ANSWER = 8 * 1024 * 1024
-/** So models' clients tell that the network failed. */
+/** The messages by which model clients report a network failure. */
 const NETWORK = /\b(?:ECONN\w+|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE)\b|connection error|fetch failed|socket hang up/i
 
-/** The reports in the events of a run of Claude Code, beside its end. */
+/** Collects the turns, errors and text from the events of a run of Claude Code. */
 export class HeardRun {
   numTurns: number | null = null
-  /** The status of the model's service in the last failure. */
+  /** The HTTP status of the model's service in the last failure. */
   status: number | null = null
   error = ''
   #pieces: string[] = []
@@ -34,7 +34,7 @@ export class HeardRun {
     return this.status === null && NETWORK.test(this.error)
   }
 
-  /** The whole answer: a final text that was cut goes on in what the agent said last. */
+  /** The whole answer. A final text at its size bound was cut; the text events contain the rest. */
   whole(finalText: string): string {
     if (byteLength(finalText) <= BOUNDS.finalText - 4) return finalText
     const said = this.#pieces.join('')

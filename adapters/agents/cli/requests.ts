@@ -2,7 +2,7 @@ import type { SessionSelector } from '../../../domain/external/extensions.ts'
 import type { AgentRunRequest } from '../../../domain/external/request.ts'
 import type { ReachedTools } from '../process/cli-agent.ts'
 
-/** The options of a request that all command lines know in one way or another. */
+/** The options of a request that every command line supports in some form. */
 export interface Asked {
   readonly model?: string
   readonly resume?: SessionSelector
@@ -25,22 +25,24 @@ export function askedOf({ extensions = {} }: AgentRunRequest): Asked {
   }
 }
 
-/** A command line that is run without a terminal asks no questions. */
+/** Refuses interactive requests: a command line without a terminal cannot ask questions. */
 export const neverAsks = ({ extensions }: AgentRunRequest): string | null =>
   extensions?.['agent_api.exec.non_interactive'] === false
     ? 'agent_api.exec.non_interactive: this backend asks no questions; leave it out, or use acp'
     : null
 
-/** For so long a program waits for a call of keepup's own tools: as long as an approval waits for a person by default. In ms. */
+/**
+ * The time that a program waits for a call of keepup's own tools. Equals the default time limit of an approval. In ms.
+ */
 export const CALL_MS = 24 * 60 * 60 * 1000
 
-/** An entry of an MCP server as most programs write it. */
+/** An MCP server entry in the form that most programs read. */
 export const httpServer = ({ url, token }: Pick<ReachedTools, 'url' | 'token'>) => ({
   url,
   headers: { Authorization: `Bearer ${token}` },
 })
 
-/** The flags of every command line here: each was measured. */
+/** The capabilities of every command line in this folder. Each was tested with the real program. */
 export const COMMON = [
   'agent_api.run',
   'agent_api.events',

@@ -5,68 +5,77 @@ import type { Mapped } from '../../../domain/ports/external.ts'
 import type { OwnPlaces } from './confine.ts'
 
 /**
- * An agent's command line that prints one JSON object a line. A new backend is one such object; the kit (kit.ts) checks it.
- * It advertises only the capabilities that the program really has.
+ * An agent's command line that prints one JSON object per line. A new backend is one object of this type; the kit
+ * (kit.ts) checks it. It must advertise only capabilities that the program really has.
  */
 export interface CliAgent extends Advertised {
   /** The program's name on the PATH. */
   readonly program: string
-  /** Arguments that print its version. */
+  /** Arguments that print the program's version. */
   readonly versionArgs: readonly string[]
-  /** Names of variables of ours that it is given: its key and base URL. */
+  /** Names of the environment variables that keepup passes to the program: its key and base URL. */
   readonly passes: readonly string[]
-  /** Where it finds its login: variables, and files below the home folder. */
+  /** The places of the program's login: variables, and files below the home folder. */
   readonly login?: { readonly variables: readonly string[]; readonly files: readonly string[] }
-  /** Its own state and login, which it can change where it is confined. */
+  /** Paths of the program's own state and login. The program can change them when it is confined. */
   readonly keeps?: OwnPlaces
   readonly levels?: readonly RightsLevel[]
-  /** The extension that says what it may do, and its value for edits. Without one it asks, and nobody answers. */
+  /**
+   * The extension that sets the program's rights, and its value that allows edits. Without this extension the program
+   * asks for permission, and nobody can answer.
+   */
   readonly rights?: { readonly extension: string; readonly edits: string }
   readonly reportsCost?: boolean
   readonly budgetExtension?: `backend.${string}`
-  /** It can be led to an MCP server over HTTP, as `plan` does. */
+  /** The program can call an MCP server over HTTP, which `plan` configures. */
   readonly takesTools?: boolean
-  /** How it is started for a request that was checked. `reach`: keepup's own tools, which it may call. */
+  /** The command line of a checked request. `reach`: keepup's own tools, which the program may call. */
   plan(request: AgentRunRequest, reach?: ReachedTools): CliPlan
-  /** A fresh mapping for one run. */
+  /** A new mapping for one run. */
   mapping(): LineMapping
-  /** The meaning of its own exit codes. */
+  /** The meanings of the program's own exit codes. */
   readonly exitCodes?: Readonly<Record<number, string>>
 }
 
-/** An MCP server with keepup's own tools, for as long as a run lasts. */
+/** An MCP server with keepup's own tools. The server ends with the run. */
 export interface ReachedTools {
-  /** Its name, and the names of its tools. */
+  /** The name of the server, and the names of its tools. */
   readonly server: string
   readonly tools: readonly string[]
   readonly url: string
-  /** Every request needs it, as `Authorization: Bearer <token>`. */
+  /** Required in every request, as `Authorization: Bearer <token>`. */
   readonly token: string
-  /** Our environment, of which the program is given a part. */
+  /** keepup's environment. The program gets only a part of it. */
   readonly ours: NodeJS.ProcessEnv
-  /** Where its files are, outside of every workspace. */
+  /** The folder of the files that `file` makes, outside every workspace. */
   readonly folder: string
-  /** Makes a file there that only this user can read: arguments are seen by all. Gives its path. */
+  /** Makes a file that only this user can read, because every user can see command line arguments. Returns its path. */
   file(name: string, content: string): string
 }
 
 export interface CliPlan {
   readonly args: readonly string[]
-  /** Written to stdin, which is then ended. Null: `/dev/null`. A prompt goes here: arguments are seen by all users. */
+  /**
+   * The text to write to stdin, which is then closed. Null: `/dev/null`. Pass the prompt here, because every user can
+   * see command line arguments.
+   */
   readonly stdin: string | null
   readonly env?: Readonly<Record<string, string>>
-  /** Files that it must see where it is confined. */
+  /** Files that the program must see when it is confined. */
   readonly readable?: readonly string[]
 }
 
-/** Maps the lines of one run. It may throw for a line that is not as it expects: that line becomes an Unknown event. */
+/** Maps the lines of one run. May throw for an unexpected line; the line then becomes an Unknown event. */
 export interface LineMapping {
   line(line: JsonObject): Mapped
   /** Called once, after the last line. */
   end(): CliEnd
 }
 
-/** The outcome of a run's lines. `done`: the terminal line came and says success; exit code 0 alone is none. */
+/**
+ * The outcome of a run's lines. `done`: the terminal line arrived and reports success. Exit code 0 alone is not
+ * success.
+ */
 export interface CliEnd {
   readonly done: boolean
   readonly finalText: string | null

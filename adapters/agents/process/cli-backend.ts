@@ -45,7 +45,7 @@ async function start(
   run: BackendRun,
 ): Promise<AgentCompletion> {
   if (run.tools === undefined || agent.takesTools !== true) return startReaching(agent, options, request, run)
-  // The library that serves tools is large, and most runs are given none.
+  // The MCP library is large, and most runs get no tools.
   const { reachTools } = await import('./reach-tools.ts')
   const reached = await reachTools(run.tools, options.env ?? process.env)
   try {
@@ -85,7 +85,7 @@ async function startReaching(
     request,
     run,
     async (process_) => {
-      // An agent that never reads it is not waited for.
+      // Does not wait for an agent that never reads its prompt.
       process_.stdin?.end(stdin)
       for await (const line of process_.lines) {
         const ready = run.emit(mapLine(line, mapping))
@@ -122,7 +122,10 @@ function isThere(agent: CliAgent, options: HarnessOptions): boolean {
 
 const VERSION_MS = 30_000
 
-/** The installed version; null: the program tells none. Throws AgentError `Backend` where it is not installed. */
+/**
+ * The installed version. Null: the program prints no version. Throws AgentError `Backend` if the program is not
+ * installed.
+ */
 export async function installedVersion(agent: CliAgent, options: HarnessOptions): Promise<string | null> {
   const ours = options.env ?? process.env
   const program = programOf(agent.program, options)

@@ -10,22 +10,22 @@ import { SandboxUnavailable } from '../../sandbox/error.ts'
 import { foundBubblewrap, TRIAL_MS } from '../../sandbox/found-bubblewrap.ts'
 import { machineOf } from '../../sandbox/machine.ts'
 
-/** The parts of the machine that the settings give to confined agents, and those that they must not see. */
+/** The paths that the settings give to confined agents, and the paths that those agents must not see. */
 export interface ConfinementRules {
-  /** Absolute paths of folders that an agent may change beside its working folder and its own. */
+  /** Absolute paths of folders that an agent may change, in addition to its working folder and its own state. */
   readonly writable: readonly string[]
-  /** Further absolute paths that an agent can read. */
+  /** Absolute paths that an agent can also read. */
   readonly readable: readonly string[]
   /** Absolute paths that an agent must not see: data folders, the vault's key, tokens. */
   readonly hide: readonly string[]
 }
 
-/** The places of an agent's own state and login. */
+/** The places of an agent's state and login. */
 export interface OwnPlaces {
-  /** Folders and files below the home folder. Missing folders are made, missing files left out. */
+  /** Paths below the home folder. Missing folders are created; missing files are left out. */
   readonly folders: readonly string[]
   readonly files?: readonly string[]
-  /** Variables that name a further absolute path. */
+  /** Environment variables whose value is another absolute path. */
   readonly variables?: readonly string[]
 }
 
@@ -36,28 +36,29 @@ export interface Confining {
   readonly cwd: string
   /** The agent's own state. Absent: none. */
   readonly keeps: OwnPlaces | undefined
-  /** Further absolute paths of this run: its temporary folder, folders of the request. */
+  /** More absolute paths for this run: its temporary folder and the folders of the request. */
   readonly writable: readonly string[]
   readonly readable: readonly string[]
-  /** Our environment, and the agent's home folder. */
+  /** keepup's environment, and the agent's home folder. */
   readonly env: NodeJS.ProcessEnv
   readonly home: string | undefined
   readonly dataFolder: string | undefined
-  /** Absolute path of bubblewrap. Absent: the first one that no agent can write. */
+  /** The absolute path of bubblewrap. Absent: the first bubblewrap that no agent can write. */
   readonly bwrap: string | undefined
 }
 
 export interface Confined {
   readonly bwrap: string
-  /** Arguments that isolate the agent. */
+  /** bubblewrap's arguments that isolate the agent. */
   readonly args: readonly string[]
-  /** The working folder's real path. */
+  /** The real path of the working folder. */
   readonly cwd: string
 }
 
 /**
- * The sandbox of an agent: that of commands, with the network of the machine and the agent's own folders. Rejects with
- * SandboxUnavailable where bubblewrap cannot be used, and with AgentError `Backend` where the program could not be seen inside.
+ * Builds the sandbox of an agent: the sandbox of commands, with the machine's network and the agent's own folders.
+ * Rejects with SandboxUnavailable if bubblewrap cannot be used. Rejects with AgentError `Backend` if the program is
+ * invisible inside the sandbox.
  */
 export async function confine(confining: Confining): Promise<Confined> {
   const { rules, program, env, dataFolder, bwrap } = confining
@@ -72,7 +73,7 @@ export async function confine(confining: Confining): Promise<Confined> {
     machine: await machineOf(env, cwd),
   })
   const readable = [...programPaths(program, env), ...rules.readable, ...confining.readable]
-  // The working folder may be named by a link.
+  // The working folder's path may be a link.
   const writable = [...ownPaths(confining), ...rules.writable, ...confining.writable, confining.cwd]
   const shown = [
     ...readable.flatMap((path) => shownAt(path, '--ro-bind', found.hide)),
@@ -103,13 +104,13 @@ async function trial(bwrap: string, args: readonly string[], program: string): P
   }
 }
 
-/** A path with what must stay hidden in it. A missing path, and one that is hidden as a whole, is left out. */
+/** The mounts of a path, with its hidden parts covered. A missing path and a completely hidden path give no mounts. */
 function shownAt(path: string, how: '--bind' | '--ro-bind', hide: readonly string[]): string[] {
   if (!existsSync(path)) return []
   const real = realpathSync(path)
   if (hide.some((hidden) => liesIn(hidden, real))) return []
   const inside = hide.filter((hidden) => liesIn(real, hidden))
-  // The path may be a link, so the hidden parts are hidden below both of its names.
+  // The path may be a link, so the hidden parts are covered below both of its names.
   const covered = inside.flatMap((hidden) => [hidden, join(path, relative(real, hidden))])
   return [how, real, path, ...[...new Set(covered)].flatMap(unseen)]
 }
@@ -123,7 +124,7 @@ function ownPaths({
   env,
 }: Confining): string[] {
   const inHome = (path: string) => join(home || env.HOME || homedir(), path)
-  // Sessions and logins that the agent stores in a missing folder would be lost with the sandbox.
+  // A missing folder would exist only in the sandbox, and the agent's sessions and logins would be lost with it.
   for (const folder of folders) mkdirSync(inHome(folder), { recursive: true, mode: 0o700 })
   const named = variables.map((name) => env[name]).filter((path) => path !== undefined && isAbsolute(path))
   return [...[...folders, ...files].map(inHome), ...(named as string[])]
@@ -131,7 +132,10 @@ function ownPaths({
 
 const PACKAGES = `${sep}node_modules${sep}`
 
-/** A program's file, the folder of its target, and the packages that the target belongs to. Never a whole home folder. */
+/**
+ * The program's file, the folder of its target, and the `node_modules` that contains the target. Never a whole home
+ * folder.
+ */
 function programPaths(program: string, { HOME = homedir() }: NodeJS.ProcessEnv): string[] {
   const real = realpathSync(program)
   const packages = real.indexOf(PACKAGES)

@@ -3,18 +3,21 @@ import { signalTo } from '../../sandbox/process.ts'
 import { hasInEnvironment, processes } from '../../sandbox/process-table.ts'
 import { endMarked, MARKER } from '../../sandbox/registry.ts'
 
-/** The processes of one agent, as they are found when they are to be ended. */
+/** The processes of one agent. */
 export interface Family {
-  /** The id that all of them bear in their environment. */
+  /** The marker that all of these processes have in their environment. */
   readonly id: string
-  /** The leader of the group that we started. */
+  /** The leader of the process group that keepup started. */
   readonly leader: number
   readonly cgroup: string | null
-  /** In a process namespace: its first process, by its id outside; null while it is not known. Absent: no namespace. */
+  /**
+   * The pid, outside the process namespace, of the namespace's first process; null until it is known. Absent: no
+   * namespace.
+   */
   readonly namespace?: () => number | null
 }
 
-/** Asks all processes to end. bubblewrap itself would die of it and end the rest by force, so that it is left out. */
+/** Sends SIGTERM to all processes except bubblewrap, which would die of it and kill the others. */
 export function askToEnd({ id, leader, namespace }: Family): void {
   const spared = new Set(namespace === undefined ? [] : [leader, namespace()])
   if (namespace === undefined) signalTo(-leader, 'SIGTERM')
@@ -22,11 +25,12 @@ export function askToEnd({ id, leader, namespace }: Family): void {
     if (!spared.has(pid) && environment().includes(`${MARKER}=${id}\0`)) signalTo(pid, 'SIGTERM')
 }
 
-/** Ends all processes by force. */
+/** Kills all processes with SIGKILL. */
 export function endByForce({ id, leader, cgroup, namespace }: Family): void {
   signalTo(-leader, 'SIGKILL')
   const first = namespace?.() ?? null
-  // The first process of a namespace takes all others with it. By its marker, since its id may be another's by now.
+  // The death of a namespace's first process ends all others. Check the marker first: another process may have this pid
+  // now.
   if (first !== null && hasInEnvironment(first, `${MARKER}=${id}`)) signalTo(first, 'SIGKILL')
   if (cgroup !== null) killCgroup(cgroup, id)
   endMarked(id)

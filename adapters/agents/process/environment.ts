@@ -4,17 +4,18 @@ import { liesIn } from '../../files/inside.ts'
 import { commandEnvironment, searchPath } from '../../sandbox/environment.ts'
 import { MARKER } from '../../sandbox/registry.ts'
 
-/** The parts of this machine that agents may be given. */
+/** The variables and folders that requests may give to agents. */
 export interface Allowed {
   /** Names of variables that a request may set. Absent: any. */
   readonly env?: readonly string[]
-  /** Real paths of folders in which agents may work, and below. Absent: any. */
+  /** Real paths of folders. Agents may work in these folders and below. Absent: in any folder. */
   readonly folders?: readonly string[]
 }
 
 /**
- * The environment of an agent: a few variables of ours that hold no secret, those that its backend names (its key and base
- * URL), those that the backend sets, and last those of the request. Nothing else of ours is passed on.
+ * The environment of an agent. Later entries win: a few of keepup's variables without secrets, the variables that its
+ * backend names (key and base URL), the variables that the backend sets, and the variables of the request. No other
+ * variable of keepup is passed on.
  */
 export function agentEnvironment(
   ours: NodeJS.ProcessEnv,
@@ -27,7 +28,7 @@ export function agentEnvironment(
   return Object.assign({ ...base, TMPDIR: scratch }, Object.fromEntries(passed), ...more)
 }
 
-/** The part of a request that is not allowed here, as a sentence that repeats no value; null: none. */
+/** Why a request is not allowed, as a sentence without values; null if it is allowed. */
 export function notAllowed(
   allowed: Allowed,
   env: Readonly<Record<string, string>> = {},

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process'
 import { closeSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Step } from './fake-steps.ts'
 
-// A fake agent: it plays the steps of a file, of which the kit (kit.ts) makes recorded and hostile runs. It is started as a
-// program of its own: fake-agent.ts <steps.json> <arguments as of the real one>.
+// A fake agent that plays the steps of a file. The kit (kit.ts) makes recorded and hostile runs with it. Usage:
+// fake-agent.ts <steps.json> <arguments of the real agent>.
 
-/** Writes as a program does that waits for a full pipe. */
+/** Waits when the pipe is full, as real programs do. */
 const write = (bytes: Uint8Array): Promise<void> =>
   new Promise((resolve) => process.stdout.write(bytes, () => resolve()))
 
@@ -31,7 +31,7 @@ async function play(step: Step): Promise<void> {
       for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
       return
     case 'grandchild': {
-      // It leaves the group and the session, ignores SIGTERM, and holds stdout open.
+      // The process leaves the group and the session, ignores SIGTERM, and keeps stdout open.
       const script = `trap '' TERM INT HUP; echo $$ > '${step.pidFile}'; while :; do sleep 1000; done`
       spawn('/bin/sh', ['-c', script], { detached: true, stdio: ['ignore', 'inherit', 'ignore'] }).unref()
       while (!text(step.pidFile).endsWith('\n')) await new Promise((resolve) => setTimeout(resolve, 1))

@@ -2,16 +2,19 @@ import { chmodSync, copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The steps of a fake agent, one after another; after the last one it exits with 0. */
+/** The steps of a fake agent in their order. After the last step the agent exits with 0. */
 export type Step =
   | { readonly do: 'print'; readonly text: string; readonly times?: number }
-  /** Bytes in pieces, each in a turn of its own. */
+  /** Writes the bytes in pieces, each in a separate turn of the event loop. */
   | { readonly do: 'bytes'; readonly base64: string; readonly piece: number }
   | { readonly do: 'long-line'; readonly bytes: number; readonly ended: boolean }
   | { readonly do: 'ignore-signals' }
-  /** Starts a process that leaves group and session, ignores signals and holds stdout; its id goes into the file. */
+  /**
+   * Starts a process that leaves the group and the session, ignores signals and keeps stdout open. Writes the pid to
+   * the file.
+   */
   | { readonly do: 'grandchild'; readonly pidFile: string }
-  /** Reads stdin to its end; writes arguments, environment, folder and stdin into a file as JSON. */
+  /** Reads stdin to the end. Writes arguments, environment, folder and stdin to the file as JSON. */
   | { readonly do: 'record'; readonly file: string }
   | { readonly do: 'close-output' }
   | { readonly do: 'wait'; readonly ms: number }
@@ -21,7 +24,7 @@ export type Step =
   | { readonly do: 'exit'; readonly code: number }
   | { readonly do: 'die'; readonly signal: NodeJS.Signals }
 
-/** Makes a program in a folder that plays these steps. Returns its absolute path. */
+/** Makes a program in a folder that plays these steps. Returns the program's absolute path. */
 export function fakeProgram(folder: string, steps: readonly Step[]): string {
   const file = import.meta.url.endsWith('.ts') ? 'fake-agent.ts' : 'fake-agent.js'
   const [agent, play, program] = [file, 'steps.json', 'agent'].map((name) => join(folder, name)) as [
@@ -29,7 +32,7 @@ export function fakeProgram(folder: string, steps: readonly Step[]): string {
     string,
     string,
   ]
-  // A confined program sees its own folder, and not the one of this file.
+  // A confined program sees its own folder, but not the folder of this file.
   copyFileSync(fileURLToPath(new URL(file, import.meta.url)), agent)
   writeFileSync(play, JSON.stringify(steps))
   writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${agent}' '${play}' "$@"\n`)

@@ -3,7 +3,7 @@ import { basename, delimiter, dirname, isAbsolute, join } from 'node:path'
 import { AgentError } from '../../../domain/external/errors.ts'
 import { inWorkspaces } from '../../processes/workspaces.ts'
 
-/** Where programs are looked for; the members are those of the harness. */
+/** Where to look for programs. The members have the meaning that they have in the harness options. */
 interface Places {
   readonly workspace: string
   readonly env?: NodeJS.ProcessEnv
@@ -11,13 +11,13 @@ interface Places {
   readonly program?: string
 }
 
-/** The program of an agent that works in a folder, or would in that of the options. Throws as {@link findAgent} does. */
+/** The absolute path of an agent's program. `folder`: the agent's working folder. Throws like {@link findAgent}. */
 export function programOf(
   program: string,
   { program: given, env = process.env, dataFolder, workspace }: Places,
   folder = workspace,
 ): string {
-  // A program that is given is the caller's choice.
+  // A configured program is the caller's choice and may be in a workspace.
   return given === undefined ? findAgent(program, env, inWorkspaces(realOf(folder), dataFolder)) : findAgent(given, env)
 }
 
@@ -30,8 +30,8 @@ const realOf = (folder: string): string => {
 }
 
 /**
- * The absolute path of an agent's program: the first on the PATH that no agent can have written. Package managers put them
- * into `node_modules`, so that only workspaces are left out. Throws AgentError `Backend`.
+ * The absolute path of an agent's program: the first on the PATH that no agent can have written. Only workspaces are
+ * excluded, because package managers install programs in `node_modules`. Throws AgentError `Backend`.
  */
 export function findAgent(
   program: string,
@@ -50,7 +50,7 @@ export function findAgent(
   throw new AgentError('Backend', `the agent's program was not found on the PATH, outside of workspaces; install it`)
 }
 
-/** A link in a workspace to a program outside of it was chosen there too. */
+/** A link in a workspace is also excluded, even if it points to a program outside. */
 const namesOf = (path: string) => [realpathSync(path), join(realpathSync(dirname(path)), basename(path))]
 
 const onPath = (program: string, { PATH = '' }: NodeJS.ProcessEnv): string[] =>

@@ -16,23 +16,28 @@ import { namespaces } from './namespace.ts'
 import { type AgentProcess, startProcess } from './process.ts'
 
 export interface HarnessOptions {
-  /** Where agents work whose request names no folder. */
+  /** The working folder of requests that name none. */
   readonly workspace: string
-  /** Our environment; agents get a few variables of it. Default: the process's. */
+  /** keepup's environment. Agents get a few of its variables. Default: the environment of this process. */
   readonly env?: NodeJS.ProcessEnv
   readonly allowed?: Allowed
-  /** Running agents are written down there, for `reap` of adapters/sandbox/registry.ts after a crash. */
+  /**
+   * The folder of the process registry. After a crash, `reap` of adapters/sandbox/registry.ts ends the agents in it.
+   */
   readonly dataFolder?: string
   readonly driverId?: string
-  /** How agents that work in a folder are confined. Absent: they may do what the user may. */
+  /** The rules that confine an agent in a working folder. Absent: agents have the user's rights. */
   readonly confinement?: (cwd: string) => Promise<ConfinementRules>
-  /** Absolute path of bubblewrap. Default: the first one that no agent can write. */
+  /** The absolute path of bubblewrap. Default: the first bubblewrap that no agent can write. */
   readonly bwrap?: string
-  /** False: a process group in the place of a process namespace, also where that is available. */
+  /** False: use a process group even if a process namespace is available. */
   readonly namespace?: boolean
-  /** Absolute path of the program, in the place of the first on the PATH. */
+  /** The absolute path of the program. Default: the first program on the PATH. */
   readonly program?: string
-  /** From SIGTERM to SIGKILL, and from there until the process is said to have failed to terminate. In ms. Default: 5,000. */
+  /**
+   * `graceMs`: the time from SIGTERM to SIGKILL. `giveUpMs`: the time from SIGKILL until the run fails as "failed to
+   * terminate". In ms. Default: 5,000 each.
+   */
   readonly graceMs?: number
   readonly giveUpMs?: number
 }
@@ -44,16 +49,17 @@ export interface Start {
   readonly stdin: boolean
   readonly passes: readonly string[]
   readonly env?: Readonly<Record<string, string>> | undefined
-  /** Its own state, which it keeps where it is confined. */
+  /** Paths of the agent's own state, which the sandbox keeps. */
   readonly keeps?: OwnPlaces | undefined
-  /** Paths of this run that it must see where it is confined. */
+  /** Paths of this run that the agent must see when it is confined. */
   readonly readable?: readonly string[]
 }
 
 /**
- * Runs an agent's process from start to end, and gives its exit status when it has ended with all that it started.
- * `converse` reads its lines; the harness ends the process where that fails, on abort, and at the time limit. Rejects with
- * AgentError `Backend`: not started, "cancelled", "timed out", "failed to terminate"; or with what `converse` threw.
+ * Runs an agent's process and resolves with its exit status after the process and all of its descendants have ended.
+ * `converse` reads its lines. The harness ends the process on abort, at the time limit, or when `converse` fails.
+ * Rejects with AgentError `Backend` (not started, "cancelled", "timed out", "failed to terminate"), or with the error
+ * of `converse`.
  */
 export async function runAgent(
   options: HarnessOptions,
@@ -101,7 +107,7 @@ async function started(
   })
 }
 
-/** Null: the options confine no agent. */
+/** Null: the options do not confine agents. */
 async function confiningOf(
   options: HarnessOptions,
   { env: set, keeps, readable = [] }: Pick<Start, 'env' | 'keeps' | 'readable'>,
@@ -117,13 +123,13 @@ async function confiningOf(
   return { rules, program, cwd, keeps, writable, readable, env, home, dataFolder, bwrap }
 }
 
-/** The log says by now that the run is confined, so that it does not go on unconfined. */
+/** The log already says that the run is confined, so the run must not continue unconfined. */
 function notConfined(cause: Error): never {
   if (cause instanceof AgentError) throw cause
   throw new AgentError('Backend', `the agent cannot be confined: ${cause.message}`, { cause })
 }
 
-/** Whether a process of a request would be confined here. */
+/** Whether the process of a request would be confined. */
 export async function confinementOf(
   options: HarnessOptions,
   start: Pick<Start, 'program' | 'keeps'>,
@@ -138,7 +144,7 @@ export async function confinementOf(
     return { confined: true }
   } catch (error) {
     if (error instanceof SandboxUnavailable) return { confined: false, reason: error.why }
-    // Nothing is started where the program or the folder is missing: the run's handle tells why.
+    // If the program or the folder is missing, nothing starts. The run's handle reports the error.
     if (error instanceof AgentError) return { confined: true }
     throw error
   }
@@ -165,13 +171,13 @@ async function attended(
     exit = status
     return status
   })
-  // It is awaited only when the conversation has ended.
+  // The promise is awaited only after the conversation has ended. A rejection before that must not be unhandled.
   exited.catch(() => undefined)
   try {
     await converse(process_).catch(async (fault) => {
       process_.end()
       await exited
-      // A half line of an ended process is no fault.
+      // An ended process may leave a partial line. That is not an error.
       if (ended === null) throw fault
     })
     const status = await exited
@@ -186,7 +192,9 @@ async function attended(
   }
 }
 
-/** A process that was not started, or did not end, is told before what followed from it. */
+/**
+ * A process that did not start or did not end is the cause, so its error goes before the errors that follow from it.
+ */
 async function settledAs(exited: Promise<ExitStatus>): Promise<unknown> {
   return exited.then(
     () => null,
@@ -198,7 +206,7 @@ function workingFolder(path: string): string {
   try {
     if (statSync(path).isDirectory()) return path
   } catch {
-    // It is missing, or lies where we may not look.
+    // The folder is missing or not accessible.
   }
   throw new AgentError('Backend', 'the working folder does not exist; make it, or name another one')
 }

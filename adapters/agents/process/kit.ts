@@ -12,7 +12,7 @@ import type { CliAgent } from './cli-agent.ts'
 import { fakeProgram, type Step } from './fake-steps.ts'
 import type { HarnessOptions } from './harness.ts'
 
-/** A run of the real program as it was recorded, and what it is to be mapped to. */
+/** A recorded run of the real program, and the expected events. */
 export interface AgentSample {
   readonly lines: readonly string[]
   readonly kinds: readonly AgentEventBody['kind'][]
@@ -20,7 +20,7 @@ export interface AgentSample {
   readonly sessionId: string
 }
 
-/** One check of a backend: rejects with an AssertionError where the backend fails it. */
+/** One check of a backend. `check` rejects with an AssertionError if the backend fails. */
 export interface KitCase {
   readonly name: string
   check(): Promise<void>
@@ -29,7 +29,7 @@ export interface KitCase {
 const PROMPT = 'Say what the note holds.'
 const RAW = 'raw-line-of-the-process'
 
-/** The checks that every backend passes, with a fake program that plays the sample and hostile variations of it. */
+/** The checks that every backend must pass. A fake program plays the sample and hostile variations of it. */
 export function backendCases(agent: CliAgent, sample: AgentSample, options: Partial<HarnessOptions> = {}): KitCase[] {
   const plays = sample.lines.map((text): Step => ({ do: 'print', text }))
   const bytes = Buffer.from(`${sample.lines.join('\n')}\n`)
@@ -187,9 +187,9 @@ interface Played {
   steps(folder: string): readonly Step[]
   prompt: string
   timeoutMs?: number
-  /** The sink takes each event in a turn of its own. */
+  /** The sink takes each event in a separate turn of the event loop. */
   slow?: boolean
-  /** Cancels the run when the program has told so much. */
+  /** Cancels the run after this many emitted items. */
   cancelAfter?: number
   program?: string
 }
@@ -201,7 +201,7 @@ interface Result {
   readonly error: unknown
   /** The record of a fake agent's start. */
   readonly seen: { args: string[]; env: Record<string, string>; stdin: string } | null
-  /** Processes of the run that are there when it has ended. */
+  /** Processes of the run that still exist after its end. */
   readonly left: readonly number[]
 }
 
@@ -209,7 +209,7 @@ async function played(agent: CliAgent, options: Partial<HarnessOptions>, play: P
   const mark = randomUUID()
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'keepup-kit-')))
   try {
-    // Loaded when a check runs: the module of the kit must be readable on a Node that is too old, to say so.
+    // Loaded when a check runs. The kit's module must load on a Node that is too old, so that it can report this.
     const { createCliBackend } = await import('./cli-backend.ts')
     const backend = createCliBackend(agent, {
       workspace: folder,

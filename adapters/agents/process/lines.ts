@@ -1,19 +1,22 @@
-/** A longer line of a process is dropped (CONTRACTS 13). Bytes, without the line's end. */
+/** The longest line of a process; longer lines are dropped (CONTRACTS 13). In bytes, without the line end. */
 export const MAX_LINE_BYTES = 1024 * 1024
 
-/** One line of UTF-8 text without its end; null: it was too long and was dropped. */
+/** One line of UTF-8 text without its end. Null: the line was too long and was dropped. */
 export type Line = string | null
 
 const LF = 0x0a
 const CR = 0x0d
 
-/** Parts bytes into lines. It holds at most one line, and of a line that is too long nothing. Blank lines are left out. */
+/**
+ * Splits bytes into lines. Keeps at most one line in memory, and nothing of a line that is too long. Leaves out blank
+ * lines.
+ */
 export class LineSplitter {
   #pieces: Buffer[] = []
   #bytes = 0
   #dropping = false
 
-  /** The lines that end in this chunk. */
+  /** Returns the lines that end in this chunk. */
   push(chunk: Buffer): Line[] {
     const lines: Line[] = []
     let start = 0
@@ -26,7 +29,7 @@ export class LineSplitter {
     return lines
   }
 
-  /** The last line, where the process did not end it. */
+  /** Returns the last line if the process did not end it. */
   end(): Line[] {
     const lines: Line[] = []
     this.#take(lines)
@@ -35,7 +38,7 @@ export class LineSplitter {
 
   #add(bytes: Buffer): void {
     this.#bytes += bytes.length
-    // One more for a carriage return, which is no part of the line.
+    // One byte more, for a carriage return that is not part of the line.
     if (this.#bytes > MAX_LINE_BYTES + 1) {
       this.#dropping = true
       this.#pieces = []
@@ -53,7 +56,7 @@ export class LineSplitter {
   #text(): Line {
     const whole = this.#pieces.length === 1 ? this.#pieces[0]! : Buffer.concat(this.#pieces)
     const bytes = whole.at(-1) === CR ? whole.subarray(0, -1) : whole
-    // A decoder without `fatal` puts U+FFFD in the place of what is no UTF-8.
+    // Decoding without `fatal` replaces invalid UTF-8 with U+FFFD.
     return bytes.length > MAX_LINE_BYTES ? null : bytes.toString('utf8')
   }
 }

@@ -3,7 +3,9 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { CliAgent } from './cli-agent.ts'
 
-/** The first place in which a program's login is found: a variable's name, or a path. Null: none. Nothing of it is read. */
+/**
+ * The first place with a login of the program: a variable's name or a path. Null: none. Does not read the login itself.
+ */
 export function foundLogin(
   { variables, files }: NonNullable<CliAgent['login']>,
   env: Readonly<Record<string, string | undefined>>,

@@ -5,13 +5,13 @@ import type { Mapped } from '../../../domain/ports/external.ts'
 import type { LineMapping } from './cli-agent.ts'
 import type { Line } from './lines.ts'
 
-/** Deeper or larger JSON costs more than it can tell. */
+/** Deeper or larger JSON costs too much to parse. */
 const MAX_DEPTH = 100
 const MAX_VALUES = 100_000
 
 const one = (kind: AgentEventBody['kind'], message: string): Mapped => ({ events: [{ kind, message }] })
 
-/** A line as its backend maps it. What cannot be mapped becomes an event that repeats nothing of the line. */
+/** Maps a line with its backend's mapping. A line that cannot be mapped becomes an event without the line's content. */
 export function mapLine(line: Line, mapping: Pick<LineMapping, 'line'>): Mapped {
   const parsed = parseLine(line)
   if ('instead' in parsed) return parsed.instead
@@ -22,7 +22,7 @@ export function mapLine(line: Line, mapping: Pick<LineMapping, 'line'>): Mapped 
   }
 }
 
-/** The JSON object of a line, or the event in its place. */
+/** The JSON object of a line, or the event that replaces the line. */
 export function parseLine(line: Line): { readonly object: JsonObject } | { readonly instead: Mapped } {
   if (line === null) return { instead: one('Error', 'a line of over 1 MiB was dropped') }
   const { depth, values } = jsonSize(line)
@@ -32,7 +32,7 @@ export function parseLine(line: Line): { readonly object: JsonObject } | { reado
     const value: unknown = JSON.parse(line)
     if (value !== null && typeof value === 'object' && !Array.isArray(value)) return { object: value as JsonObject }
   } catch {
-    // No JSON at all.
+    // The line is not JSON.
   }
   return { instead: one('Unknown', 'a line that is no JSON object') }
 }

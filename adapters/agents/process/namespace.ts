@@ -4,11 +4,15 @@ import { findProgram } from '../../processes/programs.ts'
 import { STATUS } from '../../sandbox/status.ts'
 
 const TRIAL_MS = 10_000
-// A process namespace alone: whatever leaves its group or session, it ends with the first process of the namespace.
+// Isolates only the process ids. When the first process of the namespace ends, all others end, even outside its group
+// or session.
 const PIDS = ['--unshare-pid', '--die-with-parent', '--new-session']
 const UNCONFINED = [...PIDS, '--dev-bind', '/', '/', '--proc', '/proc']
 
-/** bubblewrap's arguments, up to the program. `confining`: those that isolate it; absent: it sees the user's machine. */
+/**
+ * bubblewrap's arguments, up to the program. `confining`: the arguments that isolate the agent. Absent: the agent sees
+ * the user's machine.
+ */
 export const namespaceArguments = (cwd: string, confining: readonly string[] = UNCONFINED): string[] => [
   ...confining,
   ...['--json-status-fd', String(STATUS), '--chdir', cwd, '--'],
@@ -16,7 +20,7 @@ export const namespaceArguments = (cwd: string, confining: readonly string[] = U
 
 let found: Promise<string | null> | undefined
 
-/** bubblewrap's path where it can make a process namespace here; else null. Tried once. */
+/** bubblewrap's path if it can make a process namespace on this machine, else null. Tried once per process. */
 export function namespaces(): Promise<string | null> {
   found ??= tried()
   return found

@@ -17,49 +17,58 @@ export interface Launch {
   /** Absolute paths. */
   readonly program: string
   readonly cwd: string
-  /** A temporary folder of its own. */
+  /** The agent's own temporary folder. */
   readonly scratch: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
-  /** False: `/dev/null`. An agent that may read from an open, silent pipe waits for ever. */
+  /** False: stdin is `/dev/null`. An agent that reads from an open, silent pipe would wait for ever. */
   readonly stdin: boolean
-  /** bubblewrap's path: the agent has a process namespace of its own. Null: a process group, and a control group if any. */
+  /** bubblewrap's path, for a process namespace. Null: use a process group, and a control group if available. */
   readonly bwrap: string | null
   /** bubblewrap's arguments that confine the agent. Absent: the agent has the user's rights. */
   readonly confining?: readonly string[] | undefined
-  /** Running agents are written down there, so that they can be ended after a crash. */
+  /** Records running agents, so that they can be ended after a crash. */
   readonly registry: ProcessRegistry | null
-  /** From SIGTERM to SIGKILL, and from there to the end of patience. In ms. Default: 5,000 each. */
+  /**
+   * `graceMs`: the time from SIGTERM to SIGKILL. `giveUpMs`: the time from SIGKILL until `exited` rejects. In ms.
+   * Default: 5,000 each.
+   */
   readonly graceMs?: number | undefined
   readonly giveUpMs?: number | undefined
 }
 
 export interface AgentProcess {
   readonly stdin: Writable | null
-  /** Lines of stdout as they come, up to the end. While the consumer is not ready nothing is read, and the process waits. */
+  /** The lines of stdout up to its end. While the consumer is not ready, nothing is read, and the process waits. */
   readonly lines: AsyncIterable<Line>
-  /** Resolves when the process has ended, and with it all that it started. Rejects as `Backend`: not started, or not ended. */
+  /**
+   * Resolves when the process and all of its descendants have ended. Rejects with AgentError `Backend` if the process
+   * did not start or did not end.
+   */
   readonly exited: Promise<ExitStatus>
-  /** Ends it: SIGTERM, then SIGKILL, for all that it started. */
+  /** Sends SIGTERM and later SIGKILL to the process and all of its descendants. */
   end(): void
-  /** Closes its streams: what is left of the output is lost. */
+  /** Closes the streams. The unread output is lost. */
   close(): void
 }
 
-/** How often the output of an ended process is looked at, which something that escaped may hold or write to. In ms. */
+/**
+ * The interval of checks on the output of an ended process. An escaped process may still hold or write to the pipe. In
+ * ms.
+ */
 const LOOK_MS = 1_000
-/** What an ended process may have left to be read: more than any pipe holds. In bytes. */
+/** The most output to read after the process has ended, in bytes. More than a pipe can contain. */
 const MOST_LEFT = 8 * 1024 * 1024
-/** Goes into the control group that is named first, where that is allowed. */
+/** Enters the control group in the first argument, if that is allowed, then executes the rest. */
 const ENTER = 'if [ -n "$1" ]; then echo $$ 2>/dev/null > "$1"; fi; shift; exec "$@"'
 
-/** Agents that run now. A program that ends leaves none of them. */
+/** The agents that run now. When this process exits, it ends all of them. */
 const alive = new Map<ChildProcess, Family>()
 const endWithUs = () => {
   for (const family of alive.values()) endByForce(family)
 }
 
-/** Starts an agent in a process group of its own. A failure to start arrives through `exited`. */
+/** Starts an agent in a new process group. A failure to start rejects `exited`. */
 export function startProcess(launch: Launch): AgentProcess {
   const id = randomUUID()
   const cgroup = launch.bwrap === null ? makeCgroup(id) : null
@@ -88,7 +97,7 @@ export function startProcess(launch: Launch): AgentProcess {
   alive.set(child, family)
   entry?.started(child.pid)
   const process_ = new Running(child, family, launch.bwrap === null ? null : status, launch)
-  // One that fails to terminate stays on record.
+  // A process that fails to terminate remains in the registry.
   child.once('exit', () => {
     alive.delete(child)
     if (alive.size === 0) process.off('exit', endWithUs)
@@ -100,7 +109,7 @@ export function startProcess(launch: Launch): AgentProcess {
 function spawned({ program, args, cwd, env, stdin, bwrap, confining }: Launch, id: string, cgroup: string | null) {
   const first = stdin ? 'pipe' : 'ignore'
   const all = { ...env, [MARKER]: id }
-  // The agent's stderr may hold any text, secrets included: it is read by no part of keepup and never shown.
+  // stderr may contain secrets, so keepup neither reads nor shows it.
   if (bwrap !== null)
     return withoutForeign([first, 'pipe', 'ignore', 'pipe'], (stdio) =>
       spawn(bwrap, [...namespaceArguments(cwd, confining), program, ...args], {
@@ -139,10 +148,10 @@ class Running implements AgentProcess {
     this.exited = this.#over.promise
     this.exited.catch(() => undefined)
     this.stdin = child.stdin
-    // The process may end, or never read, while something is written to it.
+    // Writing fails if the process ends first or never reads.
     child.stdin?.on('error', () => undefined)
     child.on('error', () => undefined)
-    // Its id may be known only after it was ended.
+    // The pid inside the namespace may arrive only after the agent was ended.
     if (status !== null) readStatus(child, status, () => this.#ending && this.#exit !== null && endByForce(family))
     child.once('exit', (code, signal) => this.#left({ code, signal }))
     const closed =
@@ -170,7 +179,7 @@ class Running implements AgentProcess {
     })
   }
 
-  /** A process that the agent left running belongs to it, and would hold its output open. */
+  /** Processes that the agent left running belong to it, and would keep its output open. */
   #left(exit: ExitStatus): void {
     this.#exit = exit
     for (const timer of this.#timers) clearTimeout(timer)
@@ -187,10 +196,10 @@ class Running implements AgentProcess {
     })
   }
 
-  /** Is all read that was written by now? Whatever comes later is not of the process. */
+  /** Whether all output written so far has been read. Later output is not from the agent. */
   async #isRead(): Promise<boolean> {
     const seen = this.#chunks
-    // What waits in the pipe comes meanwhile.
+    // Data in the pipe arrives during these turns.
     for (let turns = 0; turns < 2; turns++) await new Promise(setImmediate)
     return this.#reading && this.#chunks === seen
   }
@@ -209,7 +218,7 @@ class Running implements AgentProcess {
     try {
       for (let over = false; !over; ) {
         this.#reading = true
-        // A stream that was closed with its process has ended.
+        // A stream that was closed with its process counts as ended.
         const { value, done } = await chunks.next().catch(() => ({ value: undefined, done: true as const }))
         this.#reading = false
         this.#chunks++
@@ -226,7 +235,7 @@ class Running implements AgentProcess {
 
 const SIGNALS = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name as NodeJS.Signals]))
 
-/** bubblewrap ends with 128 + n where the signal n ended the program in the namespace. */
+/** bubblewrap exits with 128 + n if signal n ended the program in the namespace. */
 function insideStatus(exit: ExitStatus): ExitStatus {
   const signal = exit.code === null ? undefined : SIGNALS.get(exit.code - 128)
   return signal === undefined ? exit : { code: null, signal }
@@ -240,7 +249,7 @@ function unstarted(cause: unknown): AgentProcess {
   return { stdin: null, lines: nothing(), exited, end: () => undefined, close: () => undefined }
 }
 
-/** The message names the system's code alone: a system error repeats the command line. */
+/** The message contains only the system's error code, because the system's message repeats the command line. */
 function notStarted(cause: unknown): AgentError {
   const { code } = cause as NodeJS.ErrnoException
   return new AgentError('Backend', `the agent could not be started${typeof code === 'string' ? ` (${code})` : ''}`, {

@@ -5,7 +5,7 @@ import type { OfferedTools } from '../../../domain/ports/external.ts'
 import { OWN_TOOLS, serveTools } from '../../mcp/served/own-tools.ts'
 import type { ReachedTools } from './cli-agent.ts'
 
-/** Serves keepup's own tools to one run, until it is closed. The token dies with the server. */
+/** Serves keepup's own tools to one run until `close`. The token is valid only for this server. */
 export async function reachTools(
   tools: OfferedTools,
   ours: NodeJS.ProcessEnv,

@@ -5,11 +5,11 @@ import type { BlobIntent, BlobIntents } from '../../../domain/ports/index.ts'
 import { checkAddress } from '../blob-address.ts'
 import { makeFolder, syncFolder } from '../folders.ts'
 
-/** Intents as empty files beside the blobs: `<folder>/<runId>.<hash>.<stream>`. Every rejection is a LogError. */
+/** Intents as empty files: `<folder>/<runId>.<hash>.<stream>`. Every rejection is a LogError. */
 export class FileIntents implements BlobIntents {
   readonly #folder: string
 
-  /** `folder`: made at the first intent. */
+  /** `folder`: created at the first intent. */
   constructor(folder: string) {
     this.#folder = folder
   }
@@ -17,7 +17,7 @@ export class FileIntents implements BlobIntents {
   async begin(intents: readonly BlobIntent[]): Promise<void> {
     try {
       makeFolder(this.#folder)
-      // Intents are written one by one: an erasure may have a thousand, more than the open files of a process.
+      // Write intents one by one: an erasure may have a thousand, more than a process may have open files.
       for (const intent of intents) await writeFile(this.#path(intent), '', { mode: 0o600 })
       syncFolder(this.#folder)
     } catch (error) {
@@ -33,7 +33,7 @@ export class FileIntents implements BlobIntents {
   }
 
   async end(intents: readonly BlobIntent[]): Promise<void> {
-    // The next start checks an intent that stays, and removes it.
+    // The next start checks and removes an intent that remains.
     await Promise.all(intents.map((intent) => rm(this.#path(intent), { force: true }).catch(() => undefined)))
   }
 

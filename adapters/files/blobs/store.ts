@@ -8,18 +8,18 @@ import { checkAddress } from '../blob-address.ts'
 import { syncNames, writeDurably } from '../durable.ts'
 import { makeFolder } from '../folders.ts'
 
-/** An older half-written file belongs to a process that died. In ms. */
+/** The age from which a half-written file belongs to a dead process. In ms. */
 const ABANDONED = 60 * 60 * 1000
 
 /**
- * Blobs as files: `<folder>/<first two of runId>/<runId>/<hash>`. A file gets its name only when its bytes are durable.
- * Every rejection is a LogError. The caller checks the bytes, because only it knows the salt.
+ * Blobs as files: `<folder>/<first two characters of runId>/<runId>/<hash>`. A file gets its name only when its bytes
+ * are durable. Every rejection is a LogError. The caller checks the bytes, because only the caller knows the salt.
  */
 export class FileBlobs implements BlobStore {
   readonly #folder: string
   #tidied: Promise<void> | null = null
 
-  /** `folder`: made at the first `put`. */
+  /** `folder`: created at the first `put`. */
   constructor(folder: string) {
     this.#folder = folder
   }
@@ -33,7 +33,7 @@ export class FileBlobs implements BlobStore {
       this.#tidied ??= tidy(dirname(half)).catch(() => undefined)
       await this.#tidied
       makeFolder(dirname(path))
-      // An existing file is replaced too: the process that wrote it may have died before its name was durable.
+      // Replace an existing file too: the process that wrote it may have died before the name was durable.
       await writeDurably(half, bytes)
       await rename(half, path)
       await syncNames(dirname(path))
@@ -70,7 +70,7 @@ export class FileBlobs implements BlobStore {
     }
   }
 
-  /** {@link get} without a promise, for SQL functions. */
+  /** Synchronous {@link get}, for SQL functions. */
   read(runId: string, hash: string): Uint8Array {
     const path = this.#path(runId, hash)
     try {
@@ -121,7 +121,7 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
 
-/** Codes of the file system where there is no such file, or something else in its place. */
+/** File system codes for a missing file, or for something else at its path. */
 const GONE = new Set(['ENOENT', 'EISDIR', 'ENOTDIR'])
 
 function failed(what: string, path: string, error: unknown): LogError {

@@ -2,15 +2,15 @@ import files from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * The size of each run's blobs in bytes. Reads a run's folder again only after a change of its names, so repeated calls are
- * cheap.
+ * The size of each run's blobs in bytes. Reads a run's folder again only after its names have changed, so repeated
+ * calls are cheap.
  */
 export class BlobUsage {
   readonly #folder: string
   readonly #files: Pick<typeof files, 'stat' | 'readdir'>
   readonly #known = new Map<string, { readonly changed: bigint; readonly bytes: number }>()
 
-  /** `looks`: the functions of the file system. */
+  /** `looks`: the functions of the file system, replaceable for tests. */
   constructor(folder: string, looks: Pick<typeof files, 'stat' | 'readdir'> = files) {
     this.#folder = folder
     this.#files = looks
@@ -34,7 +34,7 @@ export class BlobUsage {
     return bytes
   }
 
-  /** Names in a folder; empty where it is missing. */
+  /** The names in a folder; empty if the folder is missing. */
   #names(folder: string): Promise<string[]> {
     return this.#files.readdir(folder).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return []

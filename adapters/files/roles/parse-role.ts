@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../domain/log/json.ts'
 import { jsonFault } from '../../../domain/log/json-fault.ts'
 import { jsonSize } from '../../../domain/log/json-size.ts'
 
-/** A role file that cannot be used. The message names the file and each key. */
+/** A role file that cannot be used. The message names the file and each wrong key. */
 export class RoleFileError extends Error {
   override readonly name = 'RoleFileError'
   readonly code = 'ROLE_FILE'
@@ -18,7 +18,7 @@ export class RoleFileError extends Error {
 export const MAX_ROLE_FILE = 256 * 1024
 const MAX_DEPTH = 16
 
-/** The role that a file describes, as JSON. Throws RoleFileError, which names `file` and the keys. */
+/** The role in a file's JSON. Throws RoleFileError with `file` and the wrong keys. */
 export function parseRole(text: string, file: string, known: KnownNames): RoleFile {
   const refuse = (why: string): never => {
     throw new RoleFileError(file, why)
@@ -34,7 +34,7 @@ export function parseRole(text: string, file: string, known: KnownNames): RoleFi
   return parsed.data
 }
 
-/** Of a gate that fits neither kind, the faults as the kind that it is meant to be: a gate with `argv` is a command. */
+/** For a gate that fits neither kind, keeps only the issues of the intended kind: a gate with `argv` is a command. */
 function told(error: z.ZodError): z.ZodError {
   const issues = error.issues.flatMap((issue) => {
     if (issue.code !== 'invalid_union') return [issue]

@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import type { KnownNames, RoleFile } from '../../../domain/agent/definition/roles-file.ts'
 import { MAX_ROLE_FILE, parseRole, RoleFileError } from './parse-role.ts'
 
-/** The roles of a folder by their names, and a sentence for each file that cannot be used. */
+/** The roles of a folder by name, and a message for each unusable file. */
 export interface RolesRead {
   readonly roles: ReadonlyMap<string, { readonly file: string; readonly role: RoleFile }>
   readonly faults: readonly string[]
 }
 
-/** Reads every `*.json` of a folder, in the order of their names. A folder that does not exist has no roles. */
+/** Reads every `*.json` of a folder in the order of the names. A missing folder has no roles. */
 export async function readRoles(folder: string, known: KnownNames): Promise<RolesRead> {
   const roles = new Map<string, { file: string; role: RoleFile }>()
   const faults: string[] = []
@@ -38,7 +38,7 @@ async function filesOf(folder: string): Promise<string[]> {
 
 async function textOf(file: string): Promise<string> {
   const found = await stat(file)
-  // A pipe would hold up every start of a run.
+  // Reading a pipe would block every start of a run.
   if (!found.isFile()) throw new RoleFileError(file, 'it is no file with a content of its own; remove it')
   const { size } = found
   if (size > MAX_ROLE_FILE * 4) throw new RoleFileError(file, `it is longer than ${MAX_ROLE_FILE} characters`)

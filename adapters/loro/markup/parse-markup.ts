@@ -8,12 +8,12 @@ import type { MarkupFound, MarkupWork } from './to-tree.ts'
 
 const LIMIT_MS = 5_000
 const MEMORY_MB = 256
-/** Each takes a thread and its memory; the others wait for their turn. */
+/** Each parser takes a thread and its memory. Other calls wait. */
 const AT_ONCE = new Semaphore(2)
 
 /**
- * Parses HTML or Markdown of at most 1 MiB in a thread of its own, which hostile text cannot keep busy for more than
- * `limitMs`. Rejects with `CONTENT_REFUSED` beyond the limits.
+ * Parses HTML or Markdown of at most 1 MiB in a separate thread, so that hostile text cannot use the CPU for more than
+ * `limitMs`. Rejects with `CONTENT_REFUSED` above the limits.
  */
 export async function parseMarkup(
   format: MarkupWork['format'],

@@ -2,7 +2,7 @@ import { Marked } from 'marked'
 import { type DefaultTreeAdapterMap, parseFragment } from 'parse5'
 import type { Element, Node } from '../../../domain/document/markup/tree.ts'
 
-// Runs in a thread of its own; see parse-markup.ts.
+// Runs in a separate thread; see parse-markup.ts.
 
 export interface MarkupWork {
   readonly format: 'html' | 'markdown'
@@ -16,7 +16,10 @@ export type MarkupFound =
 
 class BeyondLimit extends Error {}
 
-/** GitHub's Markdown. Deleted text is struck out, and an image leaves its description: documents hold no images. */
+/**
+ * GitHub's Markdown. Deleted text becomes struck-out text. An image becomes its description, because documents have no
+ * images.
+ */
 const markdown = new Marked({
   gfm: true,
   renderer: {
@@ -26,7 +29,7 @@ const markdown = new Marked({
     image({ text }) {
       return escaped(text)
     },
-    // Without the line feed that Markdown's own HTML has at the end of the code.
+    // Omits the line feed that Markdown adds at the end of code.
     code({ text, lang = '' }) {
       const language = /^[\w+#.-]{1,64}/.exec(lang)?.[0]
       const body = text.startsWith('\n') ? `\n${text}` : text
@@ -40,7 +43,7 @@ const markdown = new Marked({
 
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 
-/** Parses as a browser does: nothing is malformed, and what is out of place is moved or dropped. */
+/** Parses like a browser: no HTML is malformed; misplaced elements are moved or dropped. */
 export function toTree({ format, text, limits }: MarkupWork): MarkupFound {
   const html = format === 'html' ? text : markdown.parse(text, { async: false })
   let nodes = 0
@@ -65,7 +68,7 @@ export function toTree({ format, text, limits }: MarkupWork): MarkupFound {
   try {
     return { kind: 'tree', children: parseFragment(html).childNodes.flatMap((child) => node(child, 1)) }
   } catch (error) {
-    // A parser that recurses too deep was given a text that is too deep.
+    // The parser recursed until the stack overflowed, so the text is nested too deep.
     if (error instanceof RangeError) return { kind: 'limits', message: `is deeper than ${limits.depth} elements` }
     if (error instanceof BeyondLimit) return { kind: 'limits', message: error.message }
     throw error

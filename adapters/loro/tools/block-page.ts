@@ -8,15 +8,15 @@ import { cellId } from '../../../domain/document/model/span-id.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
 import type { ReadBlock } from '../../../domain/ports/index.ts'
 
-/** The limit of a page's blocks, which leaves room for what stands beside them. In bytes. */
+/** The limit of a page's blocks, in bytes. The rest is for the other members of the result. */
 const PAGE_BYTES = RESULT_BYTES - 2048
 
 type Redact = (text: string) => string
 
 /**
- * As many blocks after one (the first ones where none is named) as fit into a result; `next` names the last of them where
- * more follow. Null: there is no such block. A block that is too long alone is cut. `redact` comes before the cut, which
- * could split a secret.
+ * As many blocks after `after` (absent: from the first block on) as fit into a result. `next`: the id of the last one,
+ * if more blocks follow. Null: the block `after` does not exist. A single block that is too long is truncated. `redact`
+ * runs before the truncation, which could split a secret.
  */
 export function blocksAfter(
   blocks: readonly ReadBlock[],
@@ -65,7 +65,7 @@ const inline = (runs: readonly Run[]): string => htmlText(renderRuns(runs))
 function shortened({ content, rows, ...head }: JsonObject, bytes: number): JsonObject {
   if (typeof content !== 'string')
     return { ...head, note: `this table of ${(rows as unknown[]).length} rows is too long to be shown` }
-  // JSON writes some characters with two.
+  // JSON escapes some characters, so they take two.
   const half = Math.floor((bytes - byteLength(JSON.stringify(head))) / 2)
   return { ...head, content: headAndTail(content, half, () => 'the hash is that of the whole text') }
 }

@@ -6,7 +6,7 @@ import { createForAgent } from '../../../domain/document/runtime/agent-create.ts
 import type { DocumentGateway } from '../../../domain/document/runtime/gateway.ts'
 import { defineTool, wellFormedText } from '../../workspace/tools/kit.ts'
 
-/** Blocks of HTML or Markdown, and what was left out of it. Rejects with `CONTENT_REFUSED`. */
+/** Parses HTML or Markdown into blocks, with diagnostics of the dropped content. Rejects with `CONTENT_REFUSED`. */
 export type ParseContent = (
   format: 'html' | 'markdown',
   text: string,

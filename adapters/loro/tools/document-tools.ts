@@ -5,7 +5,7 @@ import { editDocumentTool } from './edit-document.ts'
 import { type ListDocuments, listDocumentsTool } from './list-documents.ts'
 import { readDocumentTool } from './read-document.ts'
 
-/** The services of a host that the tools for documents need. */
+/** The services that the document tools need. */
 export interface DocumentToolPorts {
   readonly gateway: DocumentGateway
   readonly clock: Clock
@@ -13,7 +13,9 @@ export interface DocumentToolPorts {
   readonly parse: ParseContent
 }
 
-/** The tools by which agents work on documents beside people. All changes go through the gateway (seed 000, 5.8). */
+/**
+ * The tools by which agents edit documents together with people. All changes go through the gateway (seed 000, 5.8).
+ */
 export const documentTools = (ports: DocumentToolPorts): readonly Tool[] => [
   listDocumentsTool(ports.list),
   readDocumentTool(ports.gateway),

@@ -10,7 +10,7 @@ const Precondition = z.strictObject({
   if_match_context_hash: z.string().describe('The hash that read_document shows for the span'),
 })
 
-// Only the shape is checked here. The gateway judges the rest, so that it records what it refuses.
+// Checks only the shape. The gateway checks the rest, because it records its refusals.
 const parameters = z.strictObject({
   doc_id: docId,
   doc_frontier: z.string().describe('The frontier that read_document has shown'),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineTool } from '../../workspace/tools/kit.ts'
 
-/** A document as a list shows it. Times are ISO 8601. */
+/** A document in a list. Times are ISO 8601. */
 export interface ListedDocument {
   readonly documentId: string
   readonly title: string
@@ -10,7 +10,7 @@ export interface ListedDocument {
   readonly updatedBy: string
 }
 
-/** A page of documents, in the order of their creation; `next` null: it is the last one. */
+/** A page of documents in the order of their creation. `next` null: this is the last page. */
 export type ListDocuments = (page: { readonly after?: string; readonly limit: number }) => Promise<{
   readonly documents: readonly ListedDocument[]
   readonly next: string | null

@@ -3,7 +3,7 @@ import { echo } from '../../../domain/log/issues.ts'
 import type { MarkupParser } from '../../../domain/ports/index.ts'
 import { BeyondLimit, TreeBuilder } from './tree-builder.ts'
 
-/** Parses XML with saxes, which knows no other entities than XML's five and reads no DTD. */
+/** Parses XML with saxes, which knows only the five entities of XML and reads no DTD. */
 export const parseXml: MarkupParser = (xml, limits) => {
   const tree = new TreeBuilder(limits)
   const parser = new SaxesParser({ xmlns: false })

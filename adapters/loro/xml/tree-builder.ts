@@ -1,6 +1,6 @@
 import type { Attribute, Element, Node } from '../../../domain/document/markup/tree.ts'
 
-/** A text that goes beyond a limit. */
+/** A text beyond a limit. */
 export class BeyondLimit extends Error {}
 
 interface OpenElement {
@@ -9,7 +9,7 @@ interface OpenElement {
   readonly children: Node[]
 }
 
-/** Builds a tree from a parser's events and counts its depth and nodes while it grows. */
+/** Builds a tree from a parser's events and limits its depth and number of nodes. */
 export class TreeBuilder {
   readonly #limits: { readonly depth: number; readonly nodes: number }
   readonly #open: OpenElement[] = [{ name: '', attributes: [], children: [] }]
@@ -40,7 +40,7 @@ export class TreeBuilder {
     this.#open.pop()
   }
 
-  /** The root, once the parser has found the text well formed. */
+  /** The root element. Call only after the parser has accepted the text. */
   root(): Element {
     return this.#open[0]!.children.find((node): node is Element => typeof node !== 'string')!
   }

@@ -11,11 +11,11 @@ import {
 
 /** An MCP server for one run. */
 export interface RunServer {
-  /** On the loopback interface. */
+  /** An address on the loopback interface. */
   readonly url: string
-  /** Every request needs it, as `Authorization: Bearer <token>`. */
+  /** Required in every request, as `Authorization: Bearer <token>`. */
   readonly token: string
-  /** Ends it, and the calls under way. */
+  /** Ends the server and its pending calls. */
   close(): Promise<void>
 }
 
@@ -23,9 +23,9 @@ export interface RunServer {
 export const MAX_BODY = 1024 * 1024
 
 /**
- * Serves the one run that knows the token, over MCP on a port of its own. `offering` makes the server of a request; `ended` aborts
- * with the run. `responseMode` "sse": answers are streams that are kept alive, for calls that may wait for a person longer than
- * clients wait in silence.
+ * Serves MCP on a separate port to the one run that knows the token. `offering` makes the server for a request; `ended`
+ * aborts with the run. With `responseMode` "sse", answers are streams with keep-alive, for calls that wait for a person
+ * longer than clients tolerate silence.
  */
 export async function serveOnLoopback(
   offering: (ended: AbortSignal) => McpServer | Server,
@@ -57,7 +57,7 @@ export async function serveOnLoopback(
   }
 }
 
-/** Compared in a time that tells nothing of the token. */
+/** Compares in constant time, so that the time reveals nothing about the token. */
 function isBearer(header: string | null, token: string): boolean {
   const [given, wanted] = [Buffer.from(header ?? ''), Buffer.from(`Bearer ${token}`)]
   return given.length === wanted.length && timingSafeEqual(given, wanted)

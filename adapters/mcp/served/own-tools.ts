@@ -3,14 +3,17 @@ import type { JsonObject } from '../../../domain/log/json.ts'
 import type { OfferedTools } from '../../../domain/ports/external.ts'
 import { type RunServer, serveOnLoopback } from './loopback.ts'
 
-/** The name under which another agent knows keepup's tools. A person may have configured a server called keepup. */
+/**
+ * The name of keepup's tools for other agents. Not `keepup`, because a person may have configured a server with that
+ * name.
+ */
 export const OWN_TOOLS = 'keepup_tools'
 
 const VERSION = '1'
 
 /**
- * Offers keepup's own tools to one run. Every call is passed on as it came, also of tools that do not exist: what is refused is
- * recorded too.
+ * Offers keepup's own tools to one run. Passes every call on unchanged, even calls of unknown tools, because refusals
+ * are recorded too.
  */
 export const serveTools = (tools: OfferedTools): Promise<RunServer> =>
   serveOnLoopback((ended) => offering(tools, ended), { responseMode: 'sse' })

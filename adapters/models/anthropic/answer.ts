@@ -25,8 +25,8 @@ const STOPS: Readonly<Record<string, StopReason>> = {
 }
 
 /**
- * Assembles a streamed answer and keeps each block's members as sent. The SDK's own accumulation is not used, because it loses
- * argument text that is not JSON.
+ * Assembles a streamed answer and keeps each block's members as sent. Does not use the SDK's own accumulation, which
+ * loses argument text that is not JSON.
  */
 export class Answer implements Assembled {
   private readonly open: Open[] = []
@@ -40,7 +40,7 @@ export class Answer implements Assembled {
     this.feed = new TextFeed(onText)
   }
 
-  /** Takes one stream event. Unknown kinds of events and deltas are skipped, as the API asks of its clients. */
+  /** Takes one stream event. Skips unknown kinds of events and deltas, as the API requires of its clients. */
   take(event: unknown, size: number): void {
     const e = fields(event)
     if (!STRINGS.has(fields(e.delta).type)) this.meter.take(size)
@@ -54,7 +54,7 @@ export class Answer implements Assembled {
     }
   }
 
-  /** Takes an answer that came in one piece. */
+  /** Takes an answer that is one document. */
   takeWhole(message: unknown, size: number): void {
     const m = fields(message)
     if (!Array.isArray(m.content)) throw unreadable('it has no content')
@@ -73,8 +73,8 @@ export class Answer implements Assembled {
   }
 
   /**
-   * The outcome. Throws ModelError where the answer is incomplete (transient) or has unreadable blocks. `cut`: the bound that
-   * ended it; the usage is then at least the size of the part that was read.
+   * The outcome. Throws ModelError if the answer is incomplete (transient) or has unreadable blocks. `cut`: the bound
+   * that ended the answer. The usage is then at least the estimate for the part that was read.
    */
   outcome(fallbackModel: string, requestId: string | null, cut: Cut | null = null): ModelOutcome {
     if (this.stop === null && cut === null) {
@@ -141,13 +141,14 @@ export class Answer implements Assembled {
   }
 }
 
-/** Deltas with one string. */
+/** Deltas whose size is the length of one string. */
 const STRINGS: ReadonlySet<unknown> = new Set(['text_delta', 'thinking_delta', 'input_json_delta'])
 
 function close({ block, json }: Open): Block {
   const { input, ...rest } = block
   if (input === undefined) return wellFormed(rest) as Block
-  // Arguments are not repaired: text without canonical bytes stays as it is, and the check of arguments refuses it.
+  // Arguments are not repaired. Text that cannot be canonical JSON remains as sent, and the check of arguments refuses
+  // it.
   const text = json === null ? keptArguments(JSON.stringify(input)) : json.whole
   return { ...(wellFormed(rest) as Block), ...argumentsOf(text) } as Block
 }

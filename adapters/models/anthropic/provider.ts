@@ -6,14 +6,14 @@ import { readAnswer } from '../read-answer.ts'
 import { Answer } from './answer.ts'
 import { toParams } from './request.ts'
 
-/** Access to Anthropic's API. `authToken`: a bearer token in place of a key (`ANTHROPIC_AUTH_TOKEN`). */
+/** Access to Anthropic's API. `authToken`: a bearer token instead of a key (`ANTHROPIC_AUTH_TOKEN`). */
 export interface AnthropicAccess extends Access {
   readonly authToken?: string
 }
 
 /**
- * Claude behind the ModelProvider port, through Anthropic's own SDK with its retries off: retries are facts in the log.
- * Always streams. The SDK's logger is off, because it prints what it cannot parse.
+ * Claude behind the ModelProvider port, with Anthropic's SDK. The SDK's retries are off, because retries are facts in
+ * the log. Its logger is off, because it prints unparsable input. Always streams.
  */
 export function anthropicProvider(access: AnthropicAccess): ModelProvider {
   const client = new Anthropic({

@@ -11,8 +11,9 @@ type WireMessage = { role: 'user' | 'assistant'; content: Content[] }
 const CACHE = { cache_control: { type: 'ephemeral' } } as const
 
 /**
- * A model request as Anthropic's Messages API wants it. Cache marks (four are allowed): the last tool, the system prompt,
- * and the last two user messages, so that a growing conversation is read up to the previous call and written onwards.
+ * A model request in the form of Anthropic's Messages API. Sets the four allowed cache marks: on the last tool, on the
+ * system prompt, and on the last two user messages. A growing conversation is thus read from the cache up to the
+ * previous call, and the rest is written to it.
  */
 export function toParams(request: ModelRequest): Params {
   const messages = toMessages(sections(request.messages))
@@ -25,7 +26,8 @@ export function toParams(request: ModelRequest): Params {
     ...(request.system.trim() === '' ? {} : { system: [{ type: 'text', text: request.system, ...CACHE }] }),
     messages,
     ...(request.tools.length === 0 ? {} : { tools: toTools(request), tool_choice: toChoice(request) }),
-    // Phases change the tools, and compression changes the history. Without this option such a model then answers 400.
+    // Phases change the tools, and compression changes the history. Without this option the model would answer 400 to
+    // both.
     ...(free && bindsThinking(request.model) ? KEEP_GOING : {}),
   }
 }
@@ -69,7 +71,7 @@ function toMessages(parts: readonly Section[]): WireMessage[] {
     .filter((message) => message.content.length > 0)
 }
 
-/** A block as it came, without blocks that the API would refuse: those of other providers, and blank text. */
+/** A block as received. Drops blocks that the API would refuse: those of other providers, and blank text. */
 function toContent(block: Block): Content[] {
   switch (block.type) {
     case 'script':

@@ -48,8 +48,9 @@ export class Answer implements Assembled {
   }
 
   /**
-   * The outcome. Throws ModelError where the answer is incomplete (transient). `cut`: the bound that ended it. `requestText` is
-   * used to estimate the usage (four bytes a token) where the server reports none, so that budgets still hold.
+   * The outcome. Throws ModelError if the answer is incomplete (transient). `cut`: the bound that ended the answer. If
+   * the server reports no usage, `requestText` is used to estimate it (four bytes per token), so that budgets still
+   * apply.
    */
   outcome(
     fallbackModel: string,
@@ -123,7 +124,7 @@ export class Answer implements Assembled {
   }
 }
 
-/** The usage with disjoint counts: OpenAI counts cached tokens within the prompt. */
+/** The usage with disjoint counts. OpenAI's count of prompt tokens includes the cached ones. */
 function toUsage(usage: Fields): Usage {
   const details = fields(usage.prompt_tokens_details)
   const prompt = tokens(usage.prompt_tokens)
@@ -132,7 +133,7 @@ function toUsage(usage: Fields): Usage {
   return { input: prompt - cacheRead - cacheWrite, output: tokens(usage.completion_tokens), cacheRead, cacheWrite }
 }
 
-/** Text of a delta; some servers send a list of parts. */
+/** The text of a delta. Some servers send a list of parts. */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''

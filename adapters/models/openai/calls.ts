@@ -2,7 +2,7 @@ import { keptName } from '../../../domain/agent/events/answer-bounds.ts'
 import { type Fields, fields } from '../fields.ts'
 import { ArgumentText, type Meter } from '../meter.ts'
 
-/** A call as it streams in. */
+/** A call whose parts are still arriving. */
 export interface OpenCall {
   id: string
   name: string
@@ -10,8 +10,8 @@ export interface OpenCall {
 }
 
 /**
- * Assembles streamed tool calls. The protocol identifies a call by its index. Some servers leave the index out or give every
- * call the index 0; then a new id or a new name starts a new call.
+ * Assembles streamed tool calls. The protocol identifies a call by its index. Some servers omit the index, or give
+ * every call the index 0. In these cases a new id or a new name starts a new call.
  */
 export class Calls {
   readonly list: OpenCall[] = []

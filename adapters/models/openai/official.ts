@@ -1,3 +1,3 @@
-/** Whether a base URL leads to OpenAI's own servers. */
+/** Whether a base URL belongs to OpenAI's own servers. */
 export const isOfficial = (baseUrl: string): boolean =>
   URL.canParse(baseUrl) && /(^|\.)openai\.(com|azure\.com)$/.test(new URL(baseUrl).hostname)

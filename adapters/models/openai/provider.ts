@@ -9,12 +9,12 @@ import { isOfficial } from './official.ts'
 import { toParams } from './request.ts'
 
 /**
- * OpenAI, and any server that speaks its chat completions (local ones too), behind the ModelProvider port, through
- * OpenAI's own SDK with its retries off. Without a key no Authorization header is sent. The SDK's logger is off.
+ * OpenAI, or any other server with its chat completions API, behind the ModelProvider port. Uses OpenAI's SDK with
+ * retries and logger off. Sends no Authorization header without a key.
  */
 export function openaiProvider(access: Access): ModelProvider {
   const client = new OpenAI({
-    // The SDK requires a key. The header with this one is removed below.
+    // The SDK requires a key. The next line removes the header with this placeholder.
     apiKey: access.apiKey ?? 'none',
     ...(access.apiKey === null ? { defaultHeaders: { Authorization: null } } : {}),
     adminAPIKey: null,
@@ -44,7 +44,7 @@ export function openaiProvider(access: Access): ModelProvider {
   }
 }
 
-/** Adds a hint to an error: a server answers 404 to every request where the base URL lacks its path. */
+/** Adds a hint to NOT_FOUND: a server answers 404 to every request if the base URL lacks its path. */
 const withHint = (error: unknown): unknown =>
   error instanceof ModelError && error.code === 'NOT_FOUND'
     ? new ModelError('NOT_FOUND', `${error.message}; OPENAI_BASE_URL usually ends in /v1`)

@@ -8,8 +8,8 @@ type WireMessage = OpenAI.Chat.Completions.ChatCompletionMessageParam
 type WireCall = OpenAI.Chat.Completions.ChatCompletionMessageFunctionToolCall
 
 /**
- * A model request as chat completions. `official`: for OpenAI's own servers, which know `max_completion_tokens` and refuse
- * unknown members. Other servers get the older common form.
+ * A model request as chat completions. `official`: for OpenAI's own servers, which know `max_completion_tokens` and
+ * refuse unknown members. Other servers get the older, common form.
  */
 export function toParams(request: ModelRequest, official: boolean): Params {
   const system: WireMessage[] = request.system.trim() === '' ? [] : [{ role: 'system', content: request.system }]
@@ -67,7 +67,9 @@ function toAssistant(blocks: readonly Block[], official: boolean): WireMessage[]
   ]
 }
 
-/** A call with its argument text as it came, if that is an object: some servers parse the history and fail on other text. */
+/**
+ * A call with its original argument text if that is an object. Some servers parse the history and fail on other text.
+ */
 function toCall(block: Block): WireCall {
   const args = wireArguments(block)
   const raw = block.input_text
@@ -79,7 +81,7 @@ function toCall(block: Block): WireCall {
   }
 }
 
-/** Reasoning under the member that it came in. Some servers need it in the next request of the same turn. */
+/** The reasoning under its original member name. Some servers need it in the next request of the same turn. */
 function reasoning(blocks: readonly Block[]): Record<string, string> {
   const out: Record<string, string> = {}
   for (const block of blocks) {

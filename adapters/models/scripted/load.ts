@@ -4,12 +4,12 @@ import { jsonFault } from '../../../domain/log/json-fault.ts'
 import { liesIn } from '../../files/inside.ts'
 import { parseScript, type Script } from './script.ts'
 
-/** The largest script file. In bytes. */
+/** The largest script file, in bytes. */
 export const MAX_SCRIPT_BYTES = 16 * 1024 * 1024
 
 /**
- * Reads a script file. Throws ModelError SCRIPT_INVALID where it cannot be read, lies in the folder `hidden`, or is not a
- * script. A user may name any path, so the message quotes nothing of a file that is not JSON.
+ * Reads a script file. Throws ModelError SCRIPT_INVALID if the file cannot be read, is in the folder `hidden`, or is
+ * not a script. A user may name any path, so the message never quotes a file that is not JSON.
  */
 export function loadScript(path: string, hidden?: string): Script {
   const text = readText(path, hidden)
@@ -22,7 +22,7 @@ function readText(path: string, hidden: string | undefined): string {
   try {
     if (hidden !== undefined && liesIn(realpathSync(hidden), realpathSync(path)))
       throw invalid(path, 'lies in the data folder, which no model may read; keep scripts elsewhere')
-    // Without O_NONBLOCK a pipe would wait for its writer.
+    // Without O_NONBLOCK, opening a pipe would block until it has a writer.
     const file = openSync(path, fsConstants.O_RDONLY | fsConstants.O_NONBLOCK)
     try {
       if (!fstatSync(file).isFile()) throw invalid(path, 'is not a regular file; give the path of a JSON file')

@@ -3,7 +3,7 @@ import type { Message } from '../../../domain/agent/events/content.ts'
 import type { ModelRequest } from '../../../domain/ports/index.ts'
 import type { Script, Turn, When } from './script.ts'
 
-/** The values for conditions and placeholders, from a request. */
+/** The values of a request for conditions and placeholders. */
 export interface Scene {
   readonly system: string
   readonly lastResult: string
@@ -40,8 +40,8 @@ export function sceneOf(request: ModelRequest): Scene {
 }
 
 /**
- * The conversation's place in the script. The newest marked answer names the last played turn, so a resume, a fork or a
- * compressed history keeps the place. Answers of other models after it count one turn each.
+ * The conversation's place in the script. The newest marked answer names the last played turn, so the place survives a
+ * resume, a fork or a compressed history. Later answers of other models count one turn each.
  */
 export function placeOf(script: Script, request: ModelRequest, scene: Scene): Place {
   const last = lastPlayed(request.messages)

@@ -1,7 +1,7 @@
 import { ModelError } from '../../../domain/calls/errors.ts'
 import { IN_RESULT } from './script.ts'
 
-/** The value that `lastResult/a/0/b` names in the JSON of a result, or of a line of it, as text. */
+/** The value of a pointer such as `lastResult/a/0/b` in the JSON of a result, or of a line of the result, as text. */
 export function pointed(result: string, name: string): string {
   const steps = name.slice(IN_RESULT.length).split('/')
   for (const text of [result, ...result.split('\n')]) {

@@ -12,8 +12,8 @@ import { IN_RESULT, PLACEHOLDER, type Script, type Turn } from './script.ts'
 const LASTING = new Set(['AUTHENTICATION', 'INVALID_REQUEST'])
 
 /**
- * Plays a script behind the ModelProvider port: the answer is a function of the request (format and rules: script.ts).
- * Rejects with ModelError SCRIPT_EXHAUSTED where no turn is left.
+ * Plays a script behind the ModelProvider port. The answer is a function of the request (format and rules: script.ts).
+ * Rejects with ModelError SCRIPT_EXHAUSTED if no turn remains.
  */
 export function scriptedProvider(script: Script): ModelProvider {
   const failed = new Map<string, number>()
@@ -64,7 +64,7 @@ function summaryOf(script: Script, request: ModelRequest): ModelOutcome {
   }
 }
 
-/** Four characters a token; blocks of earlier answers count by their texts and arguments only roughly. */
+/** Estimates four characters per token. An earlier answer counts 100 characters per block. */
 function estimate(request: ModelRequest, said: string): Usage {
   let size = request.system.length
   for (const message of request.messages) {

@@ -4,36 +4,37 @@ import { issueText } from '../../../domain/log/issues.ts'
 
 // The format of a scripted model. A script is a JSON file:
 //
-//   { "script": 1, "model": "demo", "summary": "…", "turns": [ … ], "parts": [ { "name", "when", "turns": [ … ] } ] }
+// { "script": 1, "model": "demo", "summary": "…", "turns": [ … ], "parts": [ { "name", "when", "turns": [ … ] } ] }
 //
-// Each turn is one answer: `text`, `calls`, or both. Which turn comes next is read off the conversation, so a resumed or
-// forked run plays on where it was. From the turn after the last one played, the first whose `when` holds is played.
-// `goto` names the turn (by `label`) to look on from instead, which makes loops. `parts` are scripts for other
-// conversations, such as those of children: the first part whose `when` holds at the beginning is the one that is played;
-// none: `turns`. A request that offers no tools is answered with `summary`.
+// Each turn is one answer: `text`, `calls`, or both. The conversation determines the next turn, so a resumed or forked
+// run continues at its place. The next turn is the first after the last played turn whose `when` is true. `goto` names
+// the turn (by `label`) from which to search instead, which allows loops. `parts` are scripts for other conversations,
+// such as those of children. The first part whose `when` is true at the beginning is played; without one, `turns` is
+// played. A request without tools gets `summary` as its answer.
 //
-// `text` and strings in `arguments` may hold ${lastResult}, ${lastInput}, ${firstInput} and ${turn}; `$${` is a plain `${`.
-// ${lastResult/blocks/0/hash} is a value of the JSON in the last result (a JSON pointer), or of the line of it that is JSON.
+// `text` and the strings in `arguments` may contain ${lastResult}, ${lastInput}, ${firstInput} and ${turn}; `$${` is a
+// plain `${`. ${lastResult/blocks/0/hash} is a value in the JSON of the last result (a JSON pointer), or in a line of
+// the result that is JSON.
 //
-// `calls` name tools as they are written to the model; which there are, and what they take: api/docs/tools.md.
+// `calls` use the names that models see. The tools and their arguments: api/docs/tools.md.
 //
-// `fail` makes the turn fail `times` times first. This count is the one thing not read off the conversation (failed
-// attempts leave no trace there): it is kept in memory, so a new process counts anew.
+// `fail` makes the turn fail `times` times first. Only this count is not in the conversation, which has no trace of
+// failed attempts. The count is in memory, so a new process starts at zero.
 
 const text = z.string()
 
-/** Every condition given must hold. Texts are compared as they are. */
+/** Every given condition must be true. Texts are compared exactly. */
 const When = z
   .strictObject({
-    /** In the results since the last answer, joined by newlines. */
+    /** Text in the results since the last answer, joined by newlines. */
     lastResultContains: text.optional(),
     lastResultIsError: z.boolean().optional(),
-    /** In the newest input of a person. */
+    /** Text in the newest input of a person. */
     lastInputContains: text.optional(),
-    /** In the first input: the task. */
+    /** Text in the first input, which is the task. */
     firstInputContains: text.optional(),
     systemContains: text.optional(),
-    /** A tool that is, or is not, offered. */
+    /** A tool that must be, or must not be, offered. */
     offered: text.optional(),
     notOffered: text.optional(),
   })
@@ -48,7 +49,7 @@ const Turn = z
     label: text.min(1).optional(),
     when: When.optional(),
     text: text.optional(),
-    /** `argumentsText` stands for what a model sends that is no JSON object. */
+    /** `argumentsText`: for arguments that are not a JSON object. */
     calls: z
       .array(
         z
@@ -65,7 +66,7 @@ const Turn = z
       .optional(),
     /** Default: `tool_use` with calls, else `end_turn`. */
     stop: z.enum(['tool_use', 'end_turn', 'max_tokens', 'pause_turn', 'refusal']).optional(),
-    /** Tokens; what is left out is estimated from the lengths of the texts. */
+    /** Tokens. Missing members are estimated from the lengths of the texts. */
     usage: z
       .strictObject({
         input: count.optional(),
@@ -110,7 +111,7 @@ const Turns = z
     })
   })
 
-/** A script, checked. */
+/** A checked script. */
 export const Script = z.strictObject({
   script: z.literal(1),
   model: text.min(1).default('scripted'),
@@ -119,7 +120,7 @@ export const Script = z.strictObject({
   parts: z.array(z.strictObject({ name: text.min(1), when: When, turns: Turns })).default([]),
 })
 export type Script = z.infer<typeof Script>
-/** A script as it is written. */
+/** A script as its author writes it. */
 export type ScriptInput = z.input<typeof Script>
 
 export const PLACEHOLDERS = ['lastResult', 'lastInput', 'firstInput', 'turn'] as const
@@ -130,7 +131,7 @@ export const PLACEHOLDER = /(\$?)\$\{([^}]*)\}/g
 const placeholders = (value: string): string[] =>
   [...value.matchAll(PLACEHOLDER)].flatMap(([, escaped, name]) => (escaped ? [] : [name ?? '']))
 
-/** A value as a script. Throws ModelError SCRIPT_INVALID, naming each place and what is expected there. */
+/** Checks that a value is a script. Throws ModelError SCRIPT_INVALID with each place and the expected value. */
 export function parseScript(value: unknown, source: string): Script {
   const result = Script.safeParse(value)
   if (result.success) return result.data

@@ -15,12 +15,12 @@ import { StreamResidues } from './residues.ts'
 
 const utf8 = new TextDecoder()
 
-/** In the place of a body that is not the one that was sealed. */
+/** The text to show for a body that differs from the sealed one. */
 const ALTERED = '{"altered":true}'
 
 /**
- * Opens the log in a folder for auditors, beside an owner or without one: the LogSource of projections/engine/store/audit.ts. An
- * altered body is told as such. `blob`: the bytes of a body that lies apart.
+ * Opens the log in a folder for auditors, with or without an owner: the LogSource of projections/engine/store/audit.ts.
+ * An altered body is shown as {@link ALTERED}. `blob`: the bytes of a body in the blob store.
  */
 export function openAuditSource(folder: string, blob: (owner: string, hash: string) => Uint8Array) {
   const db = openToRead(folder)
@@ -72,7 +72,7 @@ export function openAuditSource(folder: string, blob: (owner: string, hash: stri
   }
 }
 
-/** Tells an agent's messages at one revision after the other, reading each event once. */
+/** Returns an agent's messages at increasing revisions, and reads each event once. */
 class Teller {
   revision = -1
   readonly #reader: Reader
@@ -93,7 +93,7 @@ class Teller {
     return JSON.stringify(this.#lost ? null : this.#transcript.messages)
   }
 
-  /** A fork's messages begin with those of its source. */
+  /** A fork's messages begin with the messages of its source. */
   #read(stream: string, from: number, to: number): void {
     const id = this.#reader.streamId(stream)
     if (id === null) throw new LogError('LOG_CORRUPT', `the log has no stream ${stream}; restore a backup`)
@@ -116,7 +116,7 @@ class Teller {
   }
 }
 
-// The view writes out shortened parts of the rows: see row.ts and domain/log/seal.ts (the id is part of the hash).
+// The view restores the shortened parts of the rows: see row.ts and domain/log/seal.ts (the id is part of the hash).
 const eventsSql = (schema: string) => `select position,
     substr(h, 1, 8) || '-' || substr(h, 9, 4) || '-8' || substr(h, 14, 3) || '-' ||
       substr('89ab89ab89ab89ab', instr('0123456789abcdef', substr(h, 17, 1)), 1) || substr(h, 18, 3) || '-' ||

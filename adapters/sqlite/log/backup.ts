@@ -11,12 +11,12 @@ import { ensureFolder, fileOf, openToRead } from './file.ts'
 import { MarkWriter } from './mark.ts'
 import { Reader } from './reader.ts'
 
-// All pages in one step: a later step would begin anew whenever the writer has committed in between.
+// Copies all pages in one step. Between several steps a commit of the writer would restart the copy.
 const ALL_PAGES = 0x7fffffff
 
 /**
- * Copies the log of one folder into another. The copy takes its name only when it is whole and durable, so that half a
- * copy is never taken for a log; its mark is that of its own end. Returns the cursor of its last event.
+ * Copies the log of one folder into another. The copy gets its name only when it is complete and durable, so a partial
+ * copy is never mistaken for a log. The copy's mark is that of the copy's last event. Returns the cursor of that event.
  */
 export async function backupLog(folder: string, toFolder: string, logId: string): Promise<Cursor> {
   ensureFolder(toFolder)

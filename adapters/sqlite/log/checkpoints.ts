@@ -4,21 +4,24 @@ import { fileOf } from './file.ts'
 
 const MIB = 1024 * 1024
 
-/** From this size of the WAL on, a checkpoint runs when no append waits. In bytes. */
+/** The WAL size from which a checkpoint runs when no append waits, in bytes. */
 const SOFT = 4 * MIB
-/** From this size on a checkpoint runs though appends wait, and the WAL restarts when readers allow it. In bytes. */
+/**
+ * The WAL size from which a checkpoint runs even if appends wait, in bytes. The WAL then restarts if readers allow it.
+ */
 const HARD = 64 * MIB
 
 /**
- * Decides when the WAL moves into the main file: never within an append, and before the WAL grows too large. SQLite reports
- * the size of the WAL only at a checkpoint, and the file never shrinks, so the growth is counted from the appended bytes.
+ * Decides when the WAL moves into the main file: never during an append, and before the WAL grows too large. SQLite
+ * reports the size of the WAL only at a checkpoint, and the file never shrinks, so the growth is estimated from the
+ * appended bytes.
  */
 export class Checkpoints {
   readonly #passive: StatementSync
   readonly #restart: StatementSync
   readonly #truncate: StatementSync
   #since: number
-  /** An erased body is still in the WAL. */
+  /** True while the WAL may still contain an erased body. */
   #overwrite = false
 
   constructor(db: DatabaseSync, folder: string) {
@@ -28,11 +31,15 @@ export class Checkpoints {
     this.#since = walBytes(folder)
   }
 
-  /** Call after each commit. `bytes`: of bodies. `erased`: the erased bytes must leave the WAL too. `idle`: no append waits. */
+  /**
+   * Call after each commit. `bytes`: the size of the bodies. `erased`: erased bytes must also leave the WAL. `idle`: no
+   * append waits.
+   */
   committed(bytes: number, events: number, erased: boolean, idle: boolean): void {
-    // Each commit writes whole pages: those of its rows, and a few inner ones.
+    // Each commit writes whole pages: the pages of its rows, and a few inner ones.
     this.#since += bytes + events * 256 + 16 * 1024
-    // A foreign reader can hold a checkpoint back: what is to be overwritten is tried at once, then now and then.
+    // Another process that reads can block the overwriting of erased bytes. It is tried at once and then repeated from
+    // time to time.
     const overwrite = erased || (this.#overwrite && idle && this.#since >= MIB)
     this.#overwrite ||= erased
     try {
@@ -40,22 +47,23 @@ export class Checkpoints {
       else if (this.#since >= HARD) this.#done(this.#restart)
       else if (this.#since >= SOFT && idle) this.#done(this.#passive)
     } catch {
-      // The events are durable in the WAL. A full or failing disk shows at the next append, which is told to its caller.
+      // The events are already durable in the WAL. If the disk is full or failing, the next append fails and its caller
+      // gets the error.
     }
   }
 
-  /** Before the log is closed. */
+  /** Call before the log is closed. */
   finish(): void {
     try {
       this.#done(this.#truncate)
     } catch {
-      // As above: the next start finds the events in the WAL.
+      // The events are durable in the WAL, where the next start finds them.
     }
   }
 
   #done(checkpoint: StatementSync): boolean {
     const row = checkpoint.get()
-    // Where a reader held it back, the next try comes after as much again, not at each commit.
+    // If a reader blocked the checkpoint, the next attempt follows after the same growth, not at each commit.
     this.#since = 0
     return row?.busy === 0
   }

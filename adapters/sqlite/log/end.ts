@@ -3,9 +3,10 @@ import { LOG_META } from '../../../domain/log/ids.ts'
 import { type FoundMark, type MarkRecord, markOf, readMark } from './mark.ts'
 
 /**
- * The mark's statement on the log beside it. `whole`: the log holds the marked event. `short`: it does not, so that it
- * has lost its end. `foreign`: it is the mark of another log. `missing` and `unreadable`: nothing can be said; `fresh`
- * where the log holds nothing but its own identity yet; `foreign` where something else lies in the place of the mark.
+ * The result of comparing the log with its mark. `whole`: the log contains the marked event. `short`: the log lacks
+ * that event, so it has lost its end. `foreign`: the mark belongs to another log. `missing` and `unreadable`: nothing
+ * is known. `fresh`: the log contains at most its identity. The member `foreign`: the file at the mark's path is not a
+ * mark.
  */
 export type LogEnd =
   | { readonly state: 'whole'; readonly torn: boolean }
@@ -14,7 +15,10 @@ export type LogEnd =
   | { readonly state: 'missing'; readonly fresh: boolean }
   | { readonly state: 'unreadable'; readonly why: string; readonly foreign: boolean; readonly fresh: boolean }
 
-/** Holds the log against its mark. `db`: any connection to the log. A mark is read before the log, which only grows. */
+/**
+ * Compares the log with its mark. `db`: any connection to the log. Reads the mark before the log, because the log only
+ * grows.
+ */
 export function endOfLog(folder: string, db: DatabaseSync): LogEnd {
   return compared(readMark(folder), db)
 }
@@ -30,7 +34,7 @@ function compared(mark: FoundMark, db: DatabaseSync): LogEnd {
   return { state: 'short', mark: { logId, position, hash }, last }
 }
 
-/** The id that the log's first event gives it; null where it has none yet. For the mark only, which is no proof. */
+/** The id in the log's first event; null if there is none yet. Unverified: for the mark only. */
 export function idOf(db: DatabaseSync): string | null {
   const row = db
     .prepare(
@@ -47,7 +51,7 @@ export function idOf(db: DatabaseSync): string | null {
   }
 }
 
-/** Ranges of positions at which the log holds no event although later ones are there; at most `limit`. */
+/** Ranges of positions without an event, before later events; at most `limit`. */
 export function gapsIn(db: DatabaseSync, limit: number): { readonly from: number; readonly to: number }[] {
   const { n, last } = db.prepare('SELECT count(*) AS n, ifnull(max(position), 0) AS last FROM events').get() as {
     n: number
@@ -61,7 +65,7 @@ export function gapsIn(db: DatabaseSync, limit: number): { readonly from: number
   return rows.all(limit).map((row) => ({ from: Number(row.from), to: Number(row.to) }))
 }
 
-/** The error for the mark of another log. */
+/** The error message for the mark of another log. */
 export const foreignMark = (folder: string, end: Extract<LogEnd, { state: 'foreign' }>): string =>
   `${markOf(folder)} is of another log (${end.mark.logId}; this is log ${end.logId}); put back the mark of this log, or ` +
   'delete it: without one only the tables tell whether the log has lost its end'

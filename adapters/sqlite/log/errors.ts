@@ -7,12 +7,15 @@ const CANTOPEN = 14
 const NOTADB = 26
 const IOERR_SHMSIZE = 4874
 
-/** SQLite's result code of an error: the extended one, or 0 where the error is not SQLite's. */
+/** SQLite's extended result code of an error; 0 if the error is not SQLite's. */
 export function sqliteCode(error: unknown): number {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : 0
 }
 
-/** An error of SQLite or the file system as a LogError with a remedy. `what` names the action: "append", "read" … */
+/**
+ * Converts an error of SQLite or the file system to a LogError with a remedy. `what` names the action: "append", "read"
+ * …
+ */
 export function toLogError(error: unknown, what: string, folder: string): LogError {
   if (error instanceof LogError) return error
   const code = sqliteCode(error)

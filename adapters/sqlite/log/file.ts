@@ -8,10 +8,10 @@ import { ensurePrivate } from '../../files/private.ts'
 import { toLogError } from './errors.ts'
 import { APPLICATION_ID, CREATE, SCHEMA } from './schema.ts'
 
-/** The log's file in its folder. */
+/** The path of the log's file. */
 export const fileOf = (folder: string) => join(folder, 'log.db')
 
-/** Opens the file for reading only. Rejects what is no log of ours, or of a newer program. */
+/** Opens the file read-only. Throws a LogError if the file is not a keepup log or belongs to another version. */
 export function openToRead(folder: string): DatabaseSync {
   const file = fileOf(folder)
   const open = (path: string | URL) =>
@@ -26,7 +26,8 @@ export function openToRead(folder: string): DatabaseSync {
   try {
     return open(file)
   } catch (error) {
-    // A reader too needs disk space for the shared index of the WAL. Without that file no process has the log open.
+    // A reader also needs disk space, for the shared index of the WAL. If the WAL is empty, no process has the log
+    // open, and the file can be opened as immutable.
     const whole = (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) === 0
     if (!(error instanceof LogError && error.code === 'LOG_FULL' && whole)) throw error
     const still = pathToFileURL(file)
@@ -36,8 +37,8 @@ export function openToRead(folder: string): DatabaseSync {
 }
 
 /**
- * Opens the file for the one writer: WAL, an fsync before each commit is acknowledged, what is overwritten is zeroed,
- * checkpoints only when the writer says so.
+ * Opens the file for the only writer. The settings: WAL, an fsync before each commit is acknowledged, zeros over
+ * deleted content, and checkpoints only on the writer's request.
  */
 export function openToWrite(folder: string): DatabaseSync {
   return opened(folder, 'open', () => {
@@ -51,7 +52,7 @@ export function openToWrite(folder: string): DatabaseSync {
   })
 }
 
-/** Makes the folder, durably and for this user alone, where there is none. */
+/** Makes the folder durably, readable only by this user, if it is missing. */
 export function ensureFolder(folder: string): void {
   try {
     makeFolder(folder)
@@ -61,15 +62,15 @@ export function ensureFolder(folder: string): void {
 }
 
 /**
- * Throws `LOG_MISSING` where the log is gone or empty and yet one of `traces` is there, which only a log leads to. Looked
- * at before SQLite opens the file: beside an empty one it would throw the WAL away.
+ * Throws `LOG_MISSING` if the log is missing or empty although one of `traces` exists; traces exist only with a log.
+ * Checks before SQLite opens the file, because SQLite would delete the WAL of an empty file.
  */
 export function refuseLost(folder: string, traces: readonly string[]): void {
   const file = fileOf(folder)
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) refuseTraces(folder, [...traces, `${file}-wal`])
 }
 
-/** Throws `LOG_MISSING` where one of `traces` is there. */
+/** Throws `LOG_MISSING` if one of `traces` exists. */
 export function refuseTraces(folder: string, traces: readonly string[]): void {
   const trace = traces.find((path) => {
     const found = statSync(path, { throwIfNoEntry: false })
@@ -84,8 +85,7 @@ export function refuseTraces(folder: string, traces: readonly string[]): void {
 }
 
 /**
- * Makes an empty log in the folder, where there is none, nor `traces` of one. Nothing is changed in a file that is not
- * ours.
+ * Makes an empty log in the folder if there is none, and no `traces` of one. Does not change a file of another program.
  */
 export function ensureFile(folder: string, traces: readonly string[] = []): void {
   opened(folder, 'create', () => {
@@ -104,7 +104,8 @@ export function ensureFile(folder: string, traces: readonly string[] = []): void
   }).close()
 }
 
-// A crash between making the file and filling it leaves a file without tables: that is a new log, not a foreign one.
+// A crash between the creation of the file and of its tables leaves a file without tables. That is a new log, not a
+// foreign one.
 function isEmpty(db: DatabaseSync): boolean {
   return pragma(db, 'application_id') === 0 && db.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.n === 0
 }

@@ -3,8 +3,8 @@ import { openToRead } from './file.ts'
 import { CREATE } from './schema.ts'
 
 /**
- * Names of the log's triggers that are changed, missing or foreign: a program that can write the file can change them.
- * Throws LogError as every opening does.
+ * Names of the log's triggers that are changed, missing or foreign. A program that can write the file can change them.
+ * Throws LogError if the log cannot be opened.
  */
 export function alteredGuards(folder: string): string[] {
   const model = new DatabaseSync(':memory:')

@@ -4,7 +4,7 @@ import { Lru } from '../../memory/lru.ts'
 
 const KEPT = 20_000
 
-/** A stream as the writer knows it. `id` is null until its first event is written; revision -1 then. */
+/** The writer's state of a stream. Before the first event, `id` is null and `revision` -1. */
 export interface StreamHead {
   id: number | null
   revision: number
@@ -15,8 +15,8 @@ export interface StreamHead {
 }
 
 /**
- * Interned constants and stream heads, for the one writer. What it holds is true as long as its transaction is not
- * rolled back; after that, {@link forget}.
+ * The interned constants and stream heads, for the only writer. They are valid while no transaction is rolled back;
+ * call {@link forget} after a rollback.
  */
 export class Interned {
   readonly #kinds = new Map<string, number>()
@@ -74,7 +74,7 @@ export class Interned {
     }
   }
 
-  /** The stream's number; it is born here where it has none. */
+  /** The id of a stream. Adds the stream if it has none. */
   stream(name: string, head: StreamHead): number {
     head.id ??= Number(this.#sql.addStream.run(name).lastInsertRowid)
     return head.id

@@ -4,8 +4,8 @@ import { tryHold } from '../../files/exclusive.ts'
 import { toLogError } from './errors.ts'
 
 /**
- * Takes the folder for this process: an open `BEGIN EXCLUSIVE` on a database of its own, which the operating system
- * releases however the process ends. Returns what releases it. Throws `LOG_LOCKED`.
+ * Locks the folder for this process with an open `BEGIN EXCLUSIVE` on a separate database. The operating system
+ * releases the lock at any end of the process. Returns the function that releases the lock. Throws `LOG_LOCKED`.
  */
 export function lockFolder(folder: string): () => void {
   try {

@@ -18,18 +18,21 @@ import { type RunSize, sizesOf } from './usage.ts'
 import type { WriterThread } from './writer-thread.ts'
 
 /**
- * While appends are under way a follower waits for their answers, until so many events have come together: what it makes of
- * them costs less by the page than by the event. Where nothing is under way it waits for nothing, nor where it lags so far
- * behind that it reads from the file: such a page ends where it is large enough, and no answer makes it longer.
+ * The number of events at which a subscription returns a page although appends are pending. Subscribers process a page
+ * more cheaply than single events, so a subscription gathers the events of pending appends. It does not wait if no
+ * append is pending, or if it is so far behind that it reads from the file.
  */
 const GATHERED = 64
-/** Nor for more answers than these: where each takes long, those who follow would lag far behind. */
+/**
+ * The number of answers at which a gathering subscription returns its page. Subscribers would otherwise lag far behind
+ * slow appends.
+ */
 const GATHERED_ANSWERS = 8
 
-/** How often a reader in another process looks for new events, in ms. */
+/** How often a reader in another process checks for new events, in ms. */
 const LOOK_EVERY = 50
 
-/** Options of a log's owner. `identity`: makes the first event of a log with this id. */
+/** The parts of a log that only its owner has. `identity`: makes the first event of a log with this id. */
 interface Owner {
   readonly writer: WriterThread
   readonly unlock: () => void
@@ -41,14 +44,14 @@ export class SqliteLog implements EventLog {
   readonly logId: string
   readonly erases = true
   readonly folder: string
-  /** How the log ends, beside its mark. */
+  /** The result of comparing the log with its mark. */
   end: LogEnd
   readonly #db: DatabaseSync
   readonly #reader: Reader
   readonly #owner: Owner | null
-  /** It has lost its first event, and takes no other one until that is accepted. */
+  /** True: the log has lost its first event, and refuses appends until a person accepts the loss. */
   #headless = false
-  /** Null: another process may write at any time. */
+  /** Null: this log is a reader, and another process may write at any time. */
   readonly #tail: Tail | null
   readonly #news = new EventEmitter().setMaxListeners(0)
   #floor: number
@@ -57,7 +60,7 @@ export class SqliteLog implements EventLog {
   constructor(parts: {
     folder: string
     db: DatabaseSync
-    /** The id of a log that has lost its first event; null: it has not. */
+    /** The id of a log that has lost its first event. Null: it has not. */
     lostId?: string | null
     owner?: Owner & { time: number; end: LogEnd }
   }) {
@@ -79,7 +82,7 @@ export class SqliteLog implements EventLog {
     }
   }
 
-  /** The largest time (ms) handed to the writer so far: times never decrease over the whole log. */
+  /** The latest time passed to the writer, in ms. Times never decrease over the whole log. */
   floor(): number {
     return this.#floor
   }
@@ -134,7 +137,7 @@ export class SqliteLog implements EventLog {
   }
 
   readAll(after: Cursor | null, options: { limit?: number; bodies?: boolean } = {}) {
-    // The head at the time of the call, not of the first page. A closed log says so when it is iterated.
+    // The head at the time of the call, not of the first page. A closed log rejects at the iteration.
     const to = this.#closing ? 0 : this.#last().position
     return this.#pages(after, to, options.limit ?? Number.MAX_SAFE_INTEGER, options.bodies ?? true)
   }
@@ -172,12 +175,12 @@ export class SqliteLog implements EventLog {
     }
   }
 
-  /** Resolves when there may be more to read. The owner hears its own commits; a reader looks at the file now and then. */
+  /** Resolves when there may be new events. An owner is notified of its own commits; a reader polls the file. */
   async #change(seen: number, signal: AbortSignal): Promise<void> {
     const aborted = () => undefined
     if (this.#owner) {
       await once(this.#news, 'news', { signal }).catch(aborted)
-      // The writer's answer has two readers. First the one who waits to go on; this one may lag behind.
+      // Let the caller of the append continue first. A subscription may lag behind.
       await yieldToEventLoop()
       return
     }
@@ -203,19 +206,19 @@ export class SqliteLog implements EventLog {
     }
   }
 
-  /** Bytes of these runs (absent: of each), in order of run id, without reading events but the last few hundred. */
+  /** The bytes of these runs (absent: of all runs), in the order of run ids. Reads at most a few hundred events. */
   async sizes(runIds?: readonly string[]): Promise<readonly RunSize[]> {
     return this.#ask(() => sizesOf(this.#db, runIds))
   }
 
-  /** Ranges of positions at which no event is, although later ones are: they are dense as written. At most `limit`. */
+  /** Ranges of positions without an event, before later events. Written positions have no gaps. At most `limit`. */
   async gaps(limit = 20): Promise<readonly { readonly from: number; readonly to: number }[]> {
     return this.#ask(() => gapsIn(this.#db, limit))
   }
 
   /**
-   * Takes what records that a person accepts the loss of the log's end. Its mark stays until `record` has resolved, so that a
-   * process that ends in the middle leaves the loss as it was found.
+   * Runs `record`, which records that a person accepts the loss of the log's end. The old mark remains until `record`
+   * has resolved, so that a crash before leaves the loss detectable.
    */
   async acceptingLoss<T>(record: () => Promise<T>): Promise<T> {
     this.#open()
@@ -232,15 +235,15 @@ export class SqliteLog implements EventLog {
   }
 
   /**
-   * Copies the log as it is at one moment into `toFolder`, which must not hold one, while it goes on. Blobs are not part
-   * of it. Returns the cursor of the copy's last event.
+   * Copies the log at one moment into `toFolder`, which must not contain a log. The log remains usable meanwhile. Does
+   * not copy blobs. Returns the cursor of the copy's last event.
    */
   async backup(toFolder: string): Promise<Cursor> {
     this.#open()
     return backupLog(this.folder, toFolder, this.logId)
   }
 
-  /** Answers all appends, then closes. Subscriptions end with `LOG_CLOSED`. */
+  /** Waits for the answers of all appends, then closes. Subscriptions end with `LOG_CLOSED`. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -253,28 +256,28 @@ export class SqliteLog implements EventLog {
     this.#owner?.unlock()
   }
 
-  /** Takes note of an acknowledged append, before its caller hears of it. */
+  /** Adds an acknowledged append to the tail. Call before the append's caller gets the answer. */
   written(append: Acknowledged): void {
     if (!this.#closing) this.#tail?.add(append)
   }
 
-  /** Forgets the tail, which may be incomplete or outdated. */
+  /** Clears the tail, which may be incomplete or outdated. */
   unknown(): void {
     this.#tail?.forget()
     this.wake()
   }
 
-  /** Tells subscribers to look. */
+  /** Notifies subscribers of possible new events. */
   wake(): void {
     this.#news.emit('news')
   }
 
-  /** The log's last event; to its owner the last one that was acknowledged, as to {@link head} and {@link read}. */
+  /** The log's last event. For an owner, the last acknowledged event, as in {@link head} and {@link read}. */
   #last(): Last {
     return this.#ask((reader) => this.#tail?.last ?? reader.last())
   }
 
-  /** All that is read ends at this position: the last one that was acknowledged, to its owner. */
+  /** The last position to read. For an owner, the position of the last acknowledged event. */
   get #upTo(): number {
     return this.#tail?.last?.position ?? Number.MAX_SAFE_INTEGER
   }

@@ -3,19 +3,20 @@ import { closeSync, constants, fstatSync, fsync, fsyncSync, openSync, readSync, 
 import { join } from 'node:path'
 import { syncFolder } from '../../files/folders.ts'
 
-// The mark is a storage format: two records of 128 bytes, written in turn, so that a torn write leaves the older one whole.
-// A record is magic (8 bytes), sequence number (8), position (8), log id (16), hash of the event there (32), zeros, and the
-// first 16 bytes of the SHA-256 of all before. Numbers are little-endian. A slot of zeros was never written.
+// The mark is a storage format: two records of 128 bytes, written in turn, so that a torn write leaves the older record
+// intact. A record contains magic (8 bytes), sequence number (8), position (8), log id (16), the hash of the event at
+// that position (32), zeros, and the first 16 bytes of the SHA-256 of everything before. Numbers are little-endian. A
+// slot of zeros was never written.
 
 const MAGIC = Buffer.from('kuMark1\n', 'latin1')
 const SLOT = 128
 const SUM_AT = SLOT - 16
 const FILE_BYTES = 2 * SLOT
 
-/** How long a mark may stay without an fsync, ms. */
+/** The longest time that a mark may remain without an fsync, in ms. */
 const SYNC_WITHIN_MS = 1000
 
-/** The content of a mark: the log's last event when an append was acknowledged. */
+/** The content of a mark: the last event at an acknowledged append. */
 export interface MarkRecord {
   readonly logId: string
   readonly position: number
@@ -28,18 +29,18 @@ interface Slot extends MarkRecord {
 }
 
 /**
- * `torn`: one of the two records cannot be read, so the mark may be one append older than it was. `foreign`: what is there is
- * no mark of ours, and is not overwritten.
+ * `torn`: one of the two records is unreadable, so the mark may be one append too old. `foreign`: the file is not a
+ * mark and is never overwritten.
  */
 export type FoundMark =
   | { readonly state: 'missing' }
   | { readonly state: 'unreadable'; readonly why: string; readonly foreign: boolean }
   | ({ readonly state: 'read'; readonly torn: boolean } & Slot)
 
-/** The mark's file beside the log. */
+/** The path of the log's mark. */
 export const markOf = (folder: string): string => join(folder, 'log.mark')
 
-/** Reads the mark of the log in a folder. Never throws: what is wrong with it is a finding. */
+/** Reads the mark of the log in a folder. Never throws: a fault of the mark is part of the result. */
 export function readMark(folder: string): FoundMark {
   const bytes = Buffer.alloc(FILE_BYTES)
   try {
@@ -63,12 +64,12 @@ export function readMark(folder: string): FoundMark {
   return { state: 'read', torn: slots.includes('damaged'), ...latest }
 }
 
-/** Another kind of file is in place of the mark. */
+/** The file at the mark's path is of another kind. */
 class NoMark extends Error {}
 
 const sizeOf = (bytes: number) => `it has ${bytes} bytes where ${FILE_BYTES} are expected`
 
-/** Opens the mark. A FIFO would be waited for and a link would be followed: neither is a mark. Throws NoMark, or as openSync. */
+/** Opens the mark. Refuses links, and refuses FIFOs, which would block. Throws NoMark, or the errors of openSync. */
 function openMark(folder: string, flags: number): number {
   let file: number
   try {
@@ -86,7 +87,7 @@ function openMark(folder: string, flags: number): number {
   throw new NoMark(why)
 }
 
-/** Null: never written. */
+/** The record in a slot. Null: never written. */
 function slotIn(bytes: Buffer): Slot | 'damaged' | null {
   if (bytes.every((byte) => byte === 0)) return null
   const sum = Buffer.from(hash('sha256', bytes.subarray(0, SUM_AT)), 'hex').subarray(0, 16)
@@ -110,13 +111,13 @@ function slotOf({ sequence, position, logId, hash: at }: Slot): Buffer {
   return bytes
 }
 
-/** Writes the mark: one small write an update, an fsync within a second. Only the log's writer has one. */
+/** Writes the mark: one small write per update, and an fsync within a second. Only the log's writer has one. */
 export class MarkWriter {
   readonly #file: number
   readonly #logId: string
   readonly #fsync: typeof fsync
   #last: Slot
-  /** When the first update was made that no fsync covers yet; null: all are covered. */
+  /** The time of the first update without an fsync. Null: every update is synced. */
   #dirtySince: number | null = null
   #timer: NodeJS.Timeout | null = null
   #syncing = false
@@ -129,7 +130,10 @@ export class MarkWriter {
     this.#fsync = sync
   }
 
-  /** Opens the mark to be written, made where it is missing. A mark that is not whole is begun anew; throws where something else is there. */
+  /**
+   * Opens the mark for writing and creates it if necessary. Starts a damaged mark again. Throws if another kind of file
+   * is at its path.
+   */
   static open(folder: string, logId: string, sync = fsync): MarkWriter {
     const found = readMark(folder)
     const file = openMark(folder, constants.O_RDWR | constants.O_CREAT)
@@ -147,7 +151,7 @@ export class MarkWriter {
     }
   }
 
-  /** Before appends up to this event are acknowledged. */
+  /** Call before appends up to this event are acknowledged. */
   update(position: number, at: string): void {
     this.#write({ sequence: this.#last.sequence + 1, position, logId: this.#logId, hash: at })
     this.#dirtySince ??= Date.now()
@@ -158,7 +162,7 @@ export class MarkWriter {
     this.#closed = true
     this.#stopTimer()
     if (this.#dirtySince !== null || this.#syncing) fsyncSync(this.#file)
-    // A number that is closed under a running fsync may name another file by then.
+    // During an fsync the descriptor must remain open: its number could be reused for another file.
     if (!this.#syncing) closeSync(this.#file)
   }
 
@@ -170,12 +174,12 @@ export class MarkWriter {
   #schedule(): void {
     if (this.#dirtySince === null || this.#syncing) return
     const left = this.#dirtySince + SYNC_WITHIN_MS - Date.now()
-    // Where appends never cease no timer comes to its turn.
+    // A timer never fires if appends never pause, so sync here.
     if (left <= 0) this.#sync()
     else this.#timer ??= setTimeout(() => this.#sync(), left).unref()
   }
 
-  /** In the background: the writer waits for no disk but its own commit's. */
+  /** Syncs in the background, because the writer must wait only for its own commits. */
   #sync(): void {
     this.#stopTimer()
     this.#syncing = true
@@ -188,13 +192,15 @@ export class MarkWriter {
     })
   }
 
-  /** After a failure the system may take the pages for written: only bytes that are written again reach the disk. */
+  /**
+   * After a failed fsync the system may consider the pages written. Only bytes that are written again reach the disk.
+   */
   #failed(): void {
     this.#dirtySince = Date.now()
     try {
       this.#write(this.#last)
     } catch {
-      // The next update fails as well, and says so.
+      // The next update also fails and reports the error.
     }
   }
 

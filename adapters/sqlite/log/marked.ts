@@ -6,8 +6,8 @@ import { type Job, type Outcome, toFailure } from './protocol.ts'
 import type { Writer } from './writer.ts'
 
 /**
- * The writer with the log's mark: what is committed is marked before it is acknowledged. A log that ends before its mark takes
- * no append until a person accepts the loss, and keeps its mark until that is recorded.
+ * The writer with the log's mark. It marks each commit before acknowledging it. A log that ends before its mark refuses
+ * appends until a person accepts the loss. The old mark remains until the acceptance is recorded.
  */
 export class Marked {
   readonly end: LogEnd
@@ -41,7 +41,7 @@ export class Marked {
     return outcomes
   }
 
-  /** True: that the loss was accepted is recorded, and the mark is that of the log again. */
+  /** Returns true when the acceptance is recorded and the mark is up to date again. */
   accept(step: 'accept' | 'accepted'): boolean {
     if (step === 'accept') {
       if (this.#state === 'held') this.#state = 'accepting'
@@ -80,7 +80,10 @@ export class Marked {
     return this.#mark
   }
 
-  /** The events are durable without it. What is missed is the witness of a later loss, which a person should know. */
+  /**
+   * The events are durable without the mark. But without it a later loss may remain undetected, so a person must be
+   * warned.
+   */
   #fails(error: unknown): void {
     if (this.#warned) return
     this.#warned = true

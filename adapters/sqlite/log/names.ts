@@ -6,7 +6,7 @@ import type { Kind, Origin } from './row.ts'
 
 const KEPT = 20_000
 
-/** Resolves interned numbers to what they stand for, for readers. */
+/** Resolves interned ids to their values, for readers. */
 export class Names {
   readonly #kinds = new Map<number, Kind>()
   readonly #origins = new Lru<number, Origin>(KEPT)

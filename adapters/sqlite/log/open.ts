@@ -10,25 +10,25 @@ import { Reader } from './reader.ts'
 import { type Spawn, spawnWriter, WriterThread } from './writer-thread.ts'
 
 export interface SqliteLogOptions {
-  /** The log's folder; made where it does not exist. */
+  /** The log's folder, created if missing. */
   readonly folder: string
-  /** `owner` writes and reads, one at a time; `reader` reads, any number, also while an owner writes. */
+  /** `owner` writes and reads; only one at a time. `reader` only reads; any number, with or without an owner. */
   readonly mode: 'owner' | 'reader'
-  /** Paths that exist only with a log. Where one of them exists, a missing or empty log is not made again. */
+  /** Paths that exist only with a log. If one of them exists, a missing or empty log is not created again. */
   readonly traces?: readonly string[]
-  /** The id of the log that other witnesses than its mark have seen here; null: none has. */
+  /** The id of the log according to witnesses other than its mark. Null: they have none. */
   readonly seenLogId?: () => Promise<string | null>
   readonly clock?: Pick<Clock, 'now'>
   readonly random?: Random
-  /** Hears that the mark beside the log cannot be written. */
+  /** Receives the warning that the mark cannot be written. */
   readonly warn?: (text: string) => void
-  /** How the writer's thread is started. */
+  /** Starts the writer's thread. */
   readonly spawn?: Spawn
 }
 
 /**
- * Opens the log in a folder. Rejects with a LogError that says what to do: `LOG_LOCKED` (another owner), `LOG_FOREIGN`,
- * `LOG_MISSING`, `LOG_NEWER`, `LOG_CORRUPT`, `LOG_FULL`, `LOG_UNAVAILABLE` (no rights).
+ * Opens the log in a folder. Rejects with a LogError that names the remedy: `LOG_LOCKED` (another owner),
+ * `LOG_FOREIGN`, `LOG_MISSING`, `LOG_NEWER`, `LOG_CORRUPT`, `LOG_FULL`, `LOG_UNAVAILABLE` (no rights).
  */
 export async function openSqliteLog(options: SqliteLogOptions): Promise<SqliteLog> {
   const { folder, traces = [] } = options
@@ -69,8 +69,8 @@ export async function openSqliteLog(options: SqliteLogOptions): Promise<SqliteLo
 }
 
 /**
- * The id of a log without a first event, by what has seen it; null: it is a new one. Throws `LOG_MISSING` where there are
- * traces of a log and none tells its id.
+ * The id of a log that has lost its first event, according to its mark or other witnesses. Null: the log is new. Throws
+ * `LOG_MISSING` if traces of a log exist, but none has its id.
  */
 async function lostIdOf({ folder, traces = [], seenLogId }: SqliteLogOptions): Promise<string | null> {
   const mark = readMark(folder)
@@ -79,7 +79,7 @@ async function lostIdOf({ folder, traces = [], seenLogId }: SqliteLogOptions): P
   return logId
 }
 
-// A crash right after the file was made leaves a log without its first event.
+// A crash right after the creation of the file leaves a log without its first event.
 function hasIdentity(folder: string): boolean {
   const db = openToRead(folder)
   try {

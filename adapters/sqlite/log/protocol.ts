@@ -5,36 +5,36 @@ import { batchSealedAfter, sentHeader } from '../../../domain/log/seal.ts'
 import type { LogEnd } from './end.ts'
 
 /**
- * An append on its way to the writer's thread. Few and flat values copy several times faster than objects: headers cross
- * as the canonical texts that the chain needs anyway, bodies as one transferred buffer.
+ * An append in its form for the writer's thread. A few flat values are copied several times faster than objects.
+ * Headers are sent as the canonical texts that the chain needs anyway, and bodies as one transferred buffer.
  */
 export interface AppendMessage {
   readonly id: number
   readonly stream: string
   readonly expected: number
-  /** One canonical header a line: line feeds are refused in headers. */
+  /** One canonical header per line. Headers cannot contain line feeds. */
   readonly headers: string
-  /** Hashes (64 characters each) and ids (36 each), one after the other. */
+  /** Hashes (64 characters each) and ids (36 each), concatenated. */
   readonly hashes: string
   readonly ids: string
-  /** The bodies one after the other, and the size of each; -1 where it lies in the blob store. */
+  /** The concatenated bodies, and the size of each body. -1: the body is in the blob store. */
   readonly bodies: Uint8Array<ArrayBuffer>
   readonly sizes: readonly number[]
-  /** The hash that the batch was chained to, where this process sealed it whole: its hashes are proved then. */
+  /** The hash before the batch, if this process sealed the whole batch. Its hashes then need no check. */
   readonly after: string | undefined
 }
 
-/** An append as the writer sees it. */
+/** An append as the writer receives it. */
 export interface Job {
   readonly id: number
   readonly stream: string
   readonly expected: number
   readonly batch: readonly Chained[]
-  /** The hash that the batch is proved to be chained to, bodies included; undefined: it must be proved. */
+  /** The hash that the batch continues, with its bodies already proved. Undefined: the writer must check the batch. */
   readonly after?: string | undefined
 }
 
-/** A LogError as it crosses the threads. */
+/** A LogError in its form for messages between threads. */
 export interface Failure {
   readonly code: LogErrorCode
   readonly message: string
@@ -45,12 +45,15 @@ export type Outcome =
   | { readonly id: number; readonly position: number }
   | { readonly id: number; readonly failure: Failure }
 
-/** The appends of one tick in their order: a message costs the same whatever it holds. `accept`: a person accepts that the log has lost its end, so appends are taken; `accepted`: that is recorded. */
+/**
+ * The appends of one tick in their order, because a message has the same cost for any size. `accept`: a person accepts
+ * that the log has lost its end, so appends are allowed. `accepted`: the acceptance is recorded.
+ */
 export type ToWriter = readonly AppendMessage[] | 'accept' | 'accepted' | 'close'
 
 /**
- * `ready`: the time of the log's last event, ms, and how it ends. `failed`: the writer could not open the log and ends.
- * `warning`: the mark cannot be written.
+ * `ready`: the time of the log's last event, in ms; `end`: the comparison with the mark. `failed`: the writer could not
+ * open the log and ends. `warning`: the mark cannot be written.
  */
 export type FromWriter =
   | { readonly ready: number; readonly end: LogEnd }

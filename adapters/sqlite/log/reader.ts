@@ -7,7 +7,7 @@ import { Names } from './names.ts'
 import { EVENT_COLUMNS, fromRow, type Row } from './row.ts'
 import type { Last } from './tail.ts'
 
-/** A page ends after so many events, or with the event that brings it over so many bytes of bodies. */
+/** A page ends after this many events, or with the event that exceeds this many bytes of bodies. */
 const PAGE_EVENTS = 512
 const PAGE_BYTES = 1024 * 1024
 
@@ -22,7 +22,7 @@ const OF_TYPES =
   '(SELECT id FROM kinds WHERE type IN (SELECT value FROM json_each(?))) ORDER BY e.revision LIMIT ?'
 const OF_LOG = 'WHERE e.position BETWEEN ? AND ? ORDER BY e.position LIMIT ?'
 
-/** Reads pages from the log's file. Every method is one synchronous step: no statement outlives it. */
+/** Reads pages from the log's file. Every method is one synchronous step, and no statement remains open after it. */
 export class Reader {
   readonly #names: Names
   readonly #sql
@@ -58,34 +58,34 @@ export class Reader {
     }
   }
 
-  /** The stream's number, or null where there is none. */
+  /** The id of a stream; null if the stream does not exist. */
   streamId(stream: string): number | null {
     return (this.#sql.id.get(stream)?.id as number | undefined) ?? null
   }
 
-  /** The stream's last event among those up to a position of the log. */
+  /** The stream's last event up to a position of the log. */
   head(stream: number, upTo: number): Head | null {
     const row = this.#sql.head.get(stream, upTo)
     return row ? { revision: Number(row.revision), hash: String(row.hash), timestamp: Number(row.at) } : null
   }
 
-  /** Position and hash of the log's last event; position 0 where there is none. */
+  /** Position and hash of the log's last event. Position 0: the log is empty. */
   last(): Last {
     const row = this.#sql.last.get()
     return { position: Number(row?.position ?? 0), hash: String(row?.hash ?? '') }
   }
 
-  /** Changes whenever another connection has committed. */
+  /** A value that changes after each commit of another connection. */
   dataVersion(): number {
     return Number(this.#sql.dataVersion.get()?.data_version)
   }
 
-  /** Events `from` to `to` of a stream, inclusive, as many as a page holds, at most `limit`. */
+  /** Events `from` to `to` of a stream, inclusive. As many as fit into a page, at most `limit`. */
   streamPage(stream: number, from: number, to: number, limit: number, bodies: boolean): RecordedEvent[] {
     return this.#page(bodies ? this.#sql.stream : this.#sql.streamHeaders, [stream, from, to], limit)
   }
 
-  /** {@link streamPage} of the events of some types. */
+  /** {@link streamPage} for events of some types. */
   streamTypesPage(
     stream: number,
     from: number,
@@ -97,7 +97,7 @@ export class Reader {
     return this.#page(statement, [stream, from, to, JSON.stringify(types)], PAGE_EVENTS)
   }
 
-  /** Events at positions `from` to `to`, inclusive, as many as a page holds, at most `limit`. */
+  /** Events at positions `from` to `to`, inclusive. As many as fit into a page, at most `limit`. */
   logPage(from: number, to: number, limit: number, bodies: boolean): RecordedEvent[] {
     return this.#page(bodies ? this.#sql.log : this.#sql.logHeaders, [from, to], limit)
   }
@@ -115,13 +115,13 @@ export class Reader {
     return events
   }
 
-  /** Streams born after stream number `after`, up to a position of the log, whose names begin with `prefix`. */
+  /** Streams whose names begin with `prefix`, with ids after `after`, born up to a position of the log. */
   streamsPage(after: number, prefix: string, upTo: number): { id: number; name: string }[] {
     const rows = this.#sql.streams.all(after, prefix, prefix, upTo, PAGE_EVENTS)
     return rows.map((row) => ({ id: Number(row.id), name: String(row.name) }))
   }
 
-  /** Throws `CURSOR_MISMATCH` unless the event at the cursor is the one that it names. */
+  /** Throws `CURSOR_MISMATCH` unless the event at the cursor's position has the cursor's hash. */
   check(cursor: Cursor, logId: string): void {
     if (cursor.logId === logId && this.#sql.at.get(cursor.position)?.hash === cursor.hash) return
     const why = cursor.logId === logId ? 'of a later or other state of this log' : `of log ${cursor.logId}`

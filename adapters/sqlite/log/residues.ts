@@ -6,8 +6,8 @@ import type { Reader } from './reader.ts'
 type Kept = BodyOf<'residue'>['bodies'][number]
 
 /**
- * The residues of a stream's bodies, read at once (the runtime's own are in
- * domain/runtime/erasure/residues.ts). Read when it is first asked for. `bytesOf`: null where a body is gone.
+ * The residues of a stream's erased bodies, for synchronous readers. The runtime's version is in
+ * domain/runtime/erasure/residues.ts. Reads them at the first call. `bytesOf`: null if a body is missing.
  */
 export class StreamResidues {
   readonly #reader: Reader
@@ -21,7 +21,7 @@ export class StreamResidues {
     this.#bytesOf = bytesOf
   }
 
-  /** The event of an erased body as the fold can go on with it; null where nothing was kept of it. */
+  /** The event of an erased body in a form that the fold accepts; null if the body has no residue. */
   of(header: Header): AgentEvent | null {
     this.#found ??= this.#read(header.revision + 1)
     const kept = this.#found.get(header.revision)

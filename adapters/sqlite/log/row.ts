@@ -2,18 +2,18 @@ import type { BodyHeader, Header, RecordedEvent, SealedEvent } from '../../../do
 import { eventId } from '../../../domain/log/seal.ts'
 import { unpackBody } from './body.ts'
 
-/** The repeating part of a header. It is interned: a few dozen per log. */
+/** The repeating part of a header. It is interned: a log has a few dozen. */
 export interface Kind {
   readonly type: string
   readonly version: number
   readonly format: number
   readonly mediaType: string
   readonly place: string
-  /** On the first event of a stream. */
+  /** Set only on the first event of a stream. */
   readonly minReader: number | null
 }
 
-/** The owner of a header's event: interned, a few per stream. */
+/** The identity members of a header. It is interned: a stream has a few. */
 export interface Origin {
   readonly stream: string
   readonly runId: string | null
@@ -22,7 +22,7 @@ export interface Origin {
   readonly driver: Header['driver']
   readonly correlationId: string | null
   readonly cipher: { readonly alg: string; readonly keyId: string } | null
-  /** The stream's key, on its first event. */
+  /** The stream's key. Set only on its first event. */
   readonly keyId: string | null
 }
 
@@ -45,9 +45,9 @@ export const EVENT_COLUMNS = [
   'proof',
 ] as const
 
-// Control characters are refused in headers, so this one is free to stand for the agent's id.
+// Stands for the agent's id. Headers cannot contain control characters, so no value begins with it.
 const AGENT = '\x01'
-// The same for `<the event's own stream>@`.
+// Stands for `<the event's own stream>@`.
 const STREAM = '\x02'
 
 function shorten(text: string | undefined, agentId: string | undefined): string | null {
@@ -59,7 +59,7 @@ function lengthen(text: string, agentId: string | null): string {
   return agentId !== null && text.startsWith(AGENT) ? agentId + text.slice(1) : text
 }
 
-// A time is not negative, so this number is free to stand for null; NULL is no wakeAt at all.
+// The stored value of a null `wakeAt`. Times are not negative. NULL means that the header has no `wakeAt`.
 const NEVER = -1
 
 /** The values of an event's row, in the order of {@link EVENT_COLUMNS}. */
@@ -88,9 +88,7 @@ export function toRow(event: SealedEvent, position: number, stream: number, kind
   ]
 }
 
-/**
- * A row as it is read: {@link EVENT_COLUMNS}, then the erasure's fact, and, where bodies are read, `packed` and `bytes`.
- */
+/** A row as read: {@link EVENT_COLUMNS}, then the erasure's fact, and, with bodies, `packed` and `bytes`. */
 export type Row = readonly [
   position: number,
   stream: number,
@@ -113,12 +111,12 @@ export type Row = readonly [
   bytes?: Uint8Array | null,
 ]
 
-/** Rebuilds the event exactly: canonical bytes of the header are those that were sealed. */
+/** Rebuilds the event exactly: the header has the same canonical bytes as the sealed one. */
 export function fromRow(row: Row, kind: Kind, origin: Origin): RecordedEvent {
   const { agentId, stream } = origin
   const [position, , revision, , , turn, at, size, fold, command, causation, call, trace, nonce, wake, bytes, fact] =
     row
-  // One text, of which the parts are slices: each would cost as much to make.
+  // Convert to hex once and slice the parts. Each further conversion would cost as much.
   const proof = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
   const hash = proof.slice(0, 64)
   const body: BodyHeader = {
@@ -157,7 +155,7 @@ export function fromRow(row: Row, kind: Kind, origin: Origin): RecordedEvent {
   return fact === null ? event : { ...event, erased: true }
 }
 
-// The events of an append have one time.
+// The last converted time. All events of an append have the same time.
 let told = { at: Number.NaN, text: '' }
 
 function textOf(at: number): string {
@@ -171,7 +169,7 @@ function bodyOf(row: Row): Uint8Array | null {
   try {
     return unpackBody(bytes, row[17] ?? 0, row[7])
   } catch {
-    // It is not what was sealed, which its hash tells each reader; the events beside it are read all the same.
+    // The row was altered; readers detect this by its hash. Return the bytes, so that the other events remain readable.
     return bytes
   }
 }

@@ -1,21 +1,20 @@
-// The storage format of the SQLite log. A change of it is a new SCHEMA number and a migration.
+// The storage format of the SQLite log. A change needs a new SCHEMA number and a migration.
 
-/** `PRAGMA application_id`: says that a SQLite file is ours ("kuLg"). */
+/** `PRAGMA application_id`: marks a SQLite file as a keepup log ("kuLg"). */
 export const APPLICATION_ID = 0x6b754c67
 
 /** `PRAGMA user_version`: the schema's number. */
 export const SCHEMA = 2
 
 /**
- * Headers are columns; what repeats is interned: `kinds` (what sort of event), `origins` (whose). `proof` holds the raw
- * hash (32 bytes), salt (16), body hash (32) and, where there is one, digest (32). `command` and `call` begin with \x01
- * in the place of the agent's id, `causation` with \x02 in the place of the stream and `@`. `wake` is
- * -1 where the header says null. `bytes` is zstd where
- * `packed` is 1; NULL once erased.
+ * Headers are columns. Repeating parts are interned: `kinds` (the kind of event) and `origins` (the owner). `proof`
+ * contains the raw hash (32 bytes), salt (16), body hash (32) and, if present, digest (32). In `command` and `call`,
+ * \x01 at the beginning stands for the agent's id; in `causation`, \x02 stands for the stream and `@`. `wake` is -1 for
+ * null in the header. `bytes` is zstd if `packed` is 1, and NULL after an erasure.
  *
- * The triggers refuse every change of what is written, also by REPLACE, which fires no delete trigger. The one permitted
- * change follows from a row in `erasures`: it empties the body itself, and can only be inserted before its fact, whose
- * foreign key is checked at commit. So the fact is always of the same transaction.
+ * The triggers refuse every change of written rows, also by REPLACE, which fires no delete trigger. The only permitted
+ * change follows from a row in `erasures`, which empties the body. That row can only be inserted before its fact, whose
+ * foreign key is checked at commit. The fact is therefore always in the same transaction.
  */
 export const CREATE = `
 CREATE TABLE streams(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;

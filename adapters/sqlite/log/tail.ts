@@ -2,12 +2,13 @@ import type { RecordedEvent, SealedEvent } from '../../../domain/log/envelope.ts
 import type { Head } from '../../../domain/ports/index.ts'
 import { Lru } from '../../memory/lru.ts'
 
-// Followers are a few pages behind at most. What lies here has survived several collections, and takes long to leave the heap.
+// The limits of the tail. Subscribers are at most a few pages behind. Cached events survive several garbage collections
+// and leave the heap late.
 const KEPT_EVENTS = 512
 const KEPT_BYTES = 2 * 1024 * 1024
 const KEPT_HEADS = 20_000
 
-/** An append that the writer has acknowledged. `position`: that of its last event. */
+/** An append that the writer has acknowledged. `position`: the position of its last event. */
 export interface Acknowledged {
   readonly stream: string
   readonly batch: readonly SealedEvent[]
@@ -21,8 +22,8 @@ export interface Last {
 }
 
 /**
- * Cache of the owner's last events, so that those who follow it need not read it back from the file, and the heads
- * of the streams that it writes. It knows only what was acknowledged; {@link forget} it whenever that may not be all.
+ * A cache of the owner's last events and stream heads, so that subscribers need not read them from the file. It
+ * contains only acknowledged appends. Call {@link forget} whenever it may be incomplete.
  */
 export class Tail {
   readonly #lastInFile: () => number
@@ -40,7 +41,7 @@ export class Tail {
   add({ stream, batch, position }: Acknowledged): void {
     if (this.#resting > 0) return
     const first = position - batch.length + 1
-    // An append that was sent again may lie before others whose answer was lost: then the file is asked on.
+    // A resent append may precede appends whose answers were lost. In that case continue to read from the file.
     if (this.#last === null ? position !== this.#lastInFile() : position <= this.#last.position) return
     if (this.#last?.position !== first - 1) this.forget()
     batch.forEach((event, index) => {
@@ -54,8 +55,9 @@ export class Tail {
   }
 
   /**
-   * Knows nothing until an append that empties bodies is answered. The file shows them empty before: a reader that finds one empty
-   * must find the fact that names it too, which the file alone tells. Nor may a body be returned that was erased.
+   * Keeps the tail empty until the answer of an append that empties bodies. The file shows the empty bodies before the
+   * answer. A reader of an empty body must also find its `erased` fact, which only the file has at that time. An erased
+   * body must not be returned from the tail either.
    */
   async rest<T>(erasure: Promise<T>): Promise<T> {
     this.#resting++
@@ -67,7 +69,7 @@ export class Tail {
     }
   }
 
-  /** From here on the file is asked, until it is certain again what its last event is. */
+  /** Clears the tail. Reads use the file until its last event is certain again. */
   forget(): void {
     this.#empty()
     this.#heads.clear()
@@ -75,14 +77,14 @@ export class Tail {
   }
 
   /**
-   * The last event that was acknowledged; null: the file knows. The file may hold more already. A reader that took some of
-   * that from the file and some from here would skip or repeat events: the heads of streams end here.
+   * The last acknowledged event. Null: read the file. The file may already contain later events. Readers and stream
+   * heads must stop at this event: mixing later events of the file with the tail would skip or repeat events.
    */
   get last(): Last | null {
     return this.#last
   }
 
-  /** The events from a position on; null: ask the file. */
+  /** The events from a position on. Null: read the file. */
   from(position: number): readonly RecordedEvent[] | null {
     if (this.#last === null) return null
     if (position > this.#last.position) return []
@@ -90,7 +92,7 @@ export class Tail {
     return position < first ? null : this.#events.slice(position - first)
   }
 
-  /** The head of a stream that was written lately; null: ask the file. */
+  /** The head of a recently written stream. Null: read the file. */
   head(stream: string): Head | null {
     return this.#heads.get(stream) ?? null
   }
@@ -98,7 +100,8 @@ export class Tail {
   #shorten(): void {
     const all = this.#events
     this.#empty()
-    // Half of the limit, so that the next event does not cause it again. A single event may be larger: then nothing is kept.
+    // Keep half of the limit, so that the next event does not shorten the tail again. If a single event is larger, keep
+    // nothing.
     let from = all.length
     for (; from > 0 && all.length - from < KEPT_EVENTS; from--) {
       const bytes = this.#bytes + (all[from - 1]!.body?.length ?? 0)

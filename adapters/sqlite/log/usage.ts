@@ -1,7 +1,10 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { KINDS_OF_RUNS } from '../../../domain/log/owner.ts'
 
-/** Bytes of a run, or of a stream that belongs to none: events, stored bytes of headers and bodies in the log, bytes in the blob store. */
+/**
+ * The size of a run, or of a stream without a run: events, stored bytes of headers and bodies in the log, and bytes in
+ * the blob store.
+ */
 export interface RunSize {
   readonly runId: string
   readonly events: number
@@ -9,11 +12,11 @@ export interface RunSize {
   readonly blobBytes: number
 }
 
-// `ownerOf` of domain/log/owner.ts, in SQL.
+// `ownerOf` of domain/log/owner.ts in SQL.
 const OWNER = `CASE WHEN substr(s.name, 1, instr(s.name, '-') - 1) IN (${KINDS_OF_RUNS.map((kind) => `'${kind}'`).join(', ')})
   THEN ifnull(o.run_id, s.name) ELSE s.name END`
 
-// A row's record header, small integers and index entry come to about this many bytes beside its texts and proof.
+// The approximate size of a row's record header, small integers and index entry, without its texts and proof. In bytes.
 const ROW = 48
 
 const SINCE = `
@@ -26,8 +29,8 @@ const SINCE = `
   WHERE e.position > ? AND e.position <= ? GROUP BY 1`
 
 /**
- * The counters behind "disk use per run": rolled up every few hundred events in a transaction that writes anyway, so
- * that a commit does not touch one more page, and asked together with the events since.
+ * The counters for "disk use per run". They are rolled up every few hundred events, in a transaction that writes
+ * anyway, so that not every commit writes one more page. Queries add the events since.
  */
 export class Usage {
   static readonly EVERY = 256
@@ -35,7 +38,7 @@ export class Usage {
   readonly #move: StatementSync
   readonly #empty: StatementSync
   readonly #stored: StatementSync
-  /** Null: the file knows. */
+  /** Null: unknown; read it from the file. */
   #upto: number | null = null
 
   constructor(db: DatabaseSync) {
@@ -53,12 +56,12 @@ export class Usage {
     this.#stored = db.prepare('SELECT position FROM usage_upto')
   }
 
-  /** After a transaction that was rolled back: what it rolled up counts as not rolled. */
+  /** Call after a rollback: the transaction's roll-up is undone. */
   forget(): void {
     this.#upto = null
   }
 
-  /** Inside a transaction that has written up to `position`. */
+  /** Call inside a transaction that has written up to `position`. */
   roll(position: number): void {
     this.#upto ??= Number(this.#stored.get()?.position)
     if (position - this.#upto < Usage.EVERY) return
@@ -67,14 +70,14 @@ export class Usage {
     this.#upto = position
   }
 
-  /** A body that is about to be emptied no longer counts. */
+  /** Subtracts a body that is about to be emptied. */
   emptied(position: number): void {
     this.#empty.run(position)
   }
 }
 
 /**
- * Asks for the size of these runs (absent: of every run), in order of run id. Reads counters and at most a few hundred
+ * The sizes of these runs (absent: of every run), in the order of run ids. Reads counters and at most a few hundred
  * headers.
  */
 export function sizesOf(db: DatabaseSync, runIds?: readonly string[]): RunSize[] {

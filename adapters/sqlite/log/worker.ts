@@ -8,7 +8,7 @@ import { Marked } from './marked.ts'
 import { type FromWriter, type Job, type ToWriter, toFailure, toJob } from './protocol.ts'
 import { Writer } from './writer.ts'
 
-// The writer's thread: takes all appends that wait, commits them together, answers, and only then tidies up.
+// The writer's thread. It takes all waiting appends, commits them together, answers, and only then runs checkpoints.
 
 const port = parentPort
 if (!port) throw new Error('worker.ts is the entry of a worker thread; use openSqliteLog')

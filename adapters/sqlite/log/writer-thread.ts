@@ -13,14 +13,14 @@ export const spawnWriter: Spawn = (folder) => {
   return new Worker(new URL(entry, import.meta.url), { workerData: { folder }, execArgv: [], name: 'log-writer' })
 }
 
-/** The writer's message to its log, sent before waiting appends get their answers. */
+/** Events of the writer's thread for the log. They arrive before waiting appends get their answers. */
 export interface WriterNews {
   written(append: Acknowledged): void
-  /** More may be in the file than was told. */
+  /** The file may contain more events than were reported. */
   unknown(): void
-  /** There may be something to read. */
+  /** There may be new events. */
   look(): void
-  /** The mark beside the log cannot be written. */
+  /** The mark cannot be written. */
   warn(text: string): void
 }
 
@@ -32,15 +32,15 @@ interface Pending {
 }
 
 /**
- * This side of the writer's thread. It lives as long as it can: a thread that died is replaced at the next append, and
- * what it held is answered `LOG_UNAVAILABLE`. A process is kept alive only by appends that wait.
+ * The main thread's side of the writer's thread. A dead thread is replaced at the next append, and its pending appends
+ * reject with `LOG_UNAVAILABLE`. Only pending appends keep the process alive.
  */
 export class WriterThread {
   readonly #folder: string
   readonly #spawn: Spawn
   readonly #news: WriterNews
   readonly #pending = new Map<number, Pending>()
-  /** Appends of this tick, not sent yet. */
+  /** The unsent appends of this tick. */
   #unsent: AppendMessage[] = []
   #worker: Worker | null = null
   #nextId = 1
@@ -51,12 +51,12 @@ export class WriterThread {
     this.#news = news
   }
 
-  /** Appends are under way. */
+  /** True while appends are pending. */
   get busy(): boolean {
     return this.#pending.size > 0
   }
 
-  /** Starts the thread. Resolves with the time of the log's last event, ms, and how the log ends. */
+  /** Starts the thread. Resolves with the time of the log's last event, in ms, and the comparison with the mark. */
   start(): Promise<{ readonly time: number; readonly end: LogEnd }> {
     const worker = this.#begin()
     return new Promise((resolve, reject) => {
@@ -70,7 +70,7 @@ export class WriterThread {
     })
   }
 
-  /** Hands over at the end of this tick: two calls are written in their order. */
+  /** Sends the append at the end of this tick. Appends are written in call order. */
   append(stream: string, expected: number, batch: readonly SealedEvent[]) {
     return new Promise<{ position: number }>((resolve, reject) => {
       const id = this.#nextId++
@@ -81,14 +81,14 @@ export class WriterThread {
     })
   }
 
-  /** Lets appends through although the log has lost its end; its mark stays. */
+  /** Allows appends although the log has lost its end. The mark remains. */
   accept(): void {
     const worker = this.#worker ?? this.#begin()
     this.#send()
     worker.postMessage('accept' satisfies ToWriter)
   }
 
-  /** Resolves when the mark is that of the log again. */
+  /** Resolves when the mark is up to date again. */
   accepted(): Promise<void> {
     const worker = this.#worker ?? this.#begin()
     return new Promise((resolve, reject) => {
@@ -102,7 +102,7 @@ export class WriterThread {
     })
   }
 
-  /** Resolves when all appends are answered and the file is tidy. */
+  /** Resolves when all appends are answered and the file is closed. */
   async close(): Promise<void> {
     const worker = this.#worker
     if (!worker) return
@@ -116,7 +116,7 @@ export class WriterThread {
   #send(): void {
     const appends = this.#unsent
     this.#unsent = []
-    // Those of a thread that died in this tick have been answered.
+    // The appends of a thread that died in this tick are already answered.
     if (appends.length > 0) {
       const buffers = appends.map(({ bodies }) => bodies.buffer)
       this.#worker?.postMessage(appends satisfies ToWriter, buffers)

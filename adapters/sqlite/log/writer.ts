@@ -12,12 +12,12 @@ import { Usage } from './usage.ts'
 
 const IOERR = 10
 
-/** Raised where it is not known what is on the disk: the writer must end, and the next one recovers the file. */
+/** Thrown when the state of the disk is unknown. The writer must end, and the next one recovers the file. */
 export class WriterLost extends Error {}
 
 /**
- * The one writer of a SQLite log: group commit of all batches that wait, in one transaction. Every batch is checked
- * before any of its rows is written, so that a conflict in one touches no other. Synchronous; lives in a thread.
+ * The only writer of a SQLite log. It commits all waiting batches in one transaction. Checks every batch before it
+ * writes a row of it, so that a conflict affects no other batch. Synchronous; runs in a thread.
  */
 export class Writer {
   readonly #db: DatabaseSync
@@ -52,19 +52,19 @@ export class Writer {
     this.#last = this.#readLast()
   }
 
-  /** The time of the log's last event, ms. */
+  /** The time of the log's last event, in ms. */
   get time(): number {
     return this.#last.at
   }
 
-  /** The log's last event; position 0 where there is none. */
+  /** The log's last event. Position 0: the log is empty. */
   get last(): { readonly position: number; readonly hash: string } {
     return this.#last
   }
 
   /**
-   * Writes the batches in their order, in one transaction where the store lets it be; durable when it returns. Where it
-   * does not (a full disk), each batch is tried alone, so that each has its own outcome. Throws {@link WriterLost}.
+   * Writes the batches in their order in one transaction, durable on return. If that fails, for example on a full disk,
+   * tries each batch alone, so that each has a separate outcome. Throws {@link WriterLost}.
    */
   commit(jobs: readonly Job[]): Outcome[] {
     try {
@@ -119,7 +119,7 @@ export class Writer {
         `the log has moved on past the time of a batch for ${stream}; nothing was written, seal it again with a later time`,
       )
     const erasures = this.#erasures(job, head)
-    // No error of ours from here on: what follows is written whole or rolled back with its transaction.
+    // No LogError is thrown from here on, so the following writes are complete or rolled back with the transaction.
     for (const [position, fact] of erasures) {
       this.#usage.emptied(position)
       this.#sql.erase.run(position, fact)
@@ -129,9 +129,9 @@ export class Writer {
   }
 
   /**
-   * An append below the head succeeds iff it is what stands there. Hashes are compared, from which the ids are made; and
-   * as a hash commits to the header and, through it, to the body, equal hashes are equal data, once the batch is shown
-   * to have the hashes that it claims.
+   * An append below the head succeeds if and only if its events are already stored there. Comparing hashes is enough: a
+   * hash commits to the header and, through the header, to the body. `checkChain` proves that the batch has the hashes
+   * that it claims.
    */
   #resent({ stream, expected, batch }: Job, head: StreamHead): number {
     const stored = this.#sql.stored.all(head.id, expected, expected + batch.length)
@@ -142,7 +142,7 @@ export class Writer {
     return Number(stored[batch.length - 1]!.position)
   }
 
-  /** Positions to empty, each with the position that its fact is about to take. */
+  /** Positions to empty, each with the future position of its fact. */
   #erasures({ stream, batch }: Job, head: StreamHead): [position: number, fact: number][] {
     return erasuresOf(batch).flatMap(({ revision, bodyHash, fact }) => {
       const stored = head.id === null ? undefined : this.#sql.stored.get(head.id, revision, revision)

@@ -5,7 +5,7 @@ import { issuesOf, issuesText } from '../../../domain/log/issues.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
 import type { Probe, Tool, ToolContext, ToolResult, Workspace } from '../../../domain/ports/index.ts'
 
-/** A tool as its author writes it: the schema of its arguments, its effect class, and its work. */
+/** A tool's definition: the schema of its arguments, its effect class, and its functions. */
 export interface ToolDefinition<T> {
   readonly name: string
   readonly description: string
@@ -18,7 +18,7 @@ export interface ToolDefinition<T> {
   probe?(args: T, context: ToolContext): Promise<Probe>
 }
 
-/** Makes a Tool of a definition. Its arguments are checked before the work: ToolError INVALID_ARGUMENTS. */
+/** Makes a Tool from a definition. Checks the arguments before the call: ToolError INVALID_ARGUMENTS. */
 export function defineTool<T>(definition: ToolDefinition<T>): Tool {
   const { $schema: _, ...parameters } = z.toJSONSchema(definition.parameters, { io: 'input' })
   const spec = ToolSpec.parse({
@@ -44,10 +44,10 @@ export function defineTool<T>(definition: ToolDefinition<T>): Tool {
   }
 }
 
-/** Names the argument and the expectation, never the value, which may be a secret. */
+/** Names the argument and the expectation, but never the value, which may be a secret. */
 const explain = (error: z.ZodError): string => issuesText(issuesOf(error), 'arguments')
 
-/** Text without NUL and lone surrogates, which not every store can hold. */
+/** Text without NUL and lone surrogates, which not every store can represent. */
 export const wellFormedText = z
   .string()
   .refine((text) => text.isWellFormed() && !text.includes('\0'), 'expected well-formed text without NUL')

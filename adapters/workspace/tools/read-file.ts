@@ -8,11 +8,14 @@ import { defineTool, wellFormedText, workspaceOf } from './kit.ts'
 import { mediaType } from './media-type.ts'
 import { LineWindow, TextEnds } from './text-window.ts'
 
-/** The limit of shown text, which leaves room for notes. In bytes. */
+/** The longest shown text, in bytes. The rest of the result is for notes. */
 const TEXT_BYTES = RESULT_BYTES - 512
-/** The largest binary file that is returned, in base64. In bytes. */
+/** The largest binary file to return as base64, in bytes. */
 const BINARY_BYTES = 16_384
-/** A larger file is decoded and redacted in parts, with others served between them. In bytes. */
+/**
+ * The largest file to decode and redact at once, in bytes. A larger file is processed in parts, with turns of the event
+ * loop between them.
+ */
 const WHOLE_BYTES = 512 * 1024
 const PART_BYTES = 32 * 1024
 
@@ -46,7 +49,7 @@ export const readFileTool = defineTool({
   },
 })
 
-/** The text of a file without secrets, in parts. Redaction comes before every cut, because a cut could split a secret. */
+/** The redacted text of a file, in parts. Redact before any truncation, which could split a secret. */
 function* redactedParts(bytes: Uint8Array, { redact, redactStream }: ToolContext): Generator<string> {
   if (bytes.length <= WHOLE_BYTES || redactStream === undefined) {
     const text = decodeText(bytes)

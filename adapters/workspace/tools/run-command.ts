@@ -7,16 +7,19 @@ import { defineTool, wellFormedText, workspaceOf } from './kit.ts'
 
 const DEFAULT_MS = 120_000
 const MAX_MS = 600_000
-/** The time to end a command beyond its own time limit. In ms. */
+/** The time to end a command after its own time limit, in ms. */
 const ENDING_MS = 30_000
 const OUTPUT_BYTES = RESULT_BYTES - 1_024
-/** The least that is shown of a stream, however long the other one is. In bytes. */
+/** The guaranteed share of each stream in a result, in bytes. */
 const LEAST_BYTES = 6_000
 const TIMEOUT_BYTES = 4_000
-/** The most warnings of the sandbox that a result shows. */
+/** The most sandbox warnings in a result. */
 const MAX_WARNINGS = 10
 
-/** `run_command` takes one string for a shell, because models write that best. Gates compare its parsed argv. */
+/**
+ * The tool `run_command`. It takes one string for a shell, because models write that best. Gates compare its parsed
+ * argv.
+ */
 export const runCommandTool = defineTool({
   name: 'run_command',
   description:
@@ -62,13 +65,13 @@ const outputOf = ({ output, stdout, stderr }: CommandResult) =>
   output ?? { stdout: [Buffer.from(stdout)], stderr: [Buffer.from(stderr)] }
 const sizeOf = (pieces: readonly Uint8Array[]) => pieces.reduce((sum, { length }) => sum + length, 0)
 
-/** Both outputs in full, one after the other. The model reads the parts that were cut there. */
+/** Both outputs in full, one after the other. The model can read the omitted parts there. */
 function whole(result: CommandResult): Uint8Array[] {
   const { stdout, stderr } = outputOf(result)
   return sizeOf(stderr) === 0 ? [...stdout] : [...stdout, BETWEEN, ...stderr]
 }
 
-/** Cuts both outputs so that together they fit into a result. */
+/** Truncates both outputs so that together they fit into a result. */
 function shown(result: CommandResult, readOn: ToolContext['readOn']) {
   const { stdout, stderr } = result
   const hintFrom = (before: number) => (head: string) =>

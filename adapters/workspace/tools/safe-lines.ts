@@ -2,7 +2,7 @@ import { decodeText } from '../../../domain/calls/bounded.ts'
 import { wellFormed } from '../../../domain/log/well-formed.ts'
 import type { SearchMatch, Workspace } from '../../../domain/ports/index.ts'
 
-/** The longest line that is shown whole; of a longer one the part around the match is shown. In characters. */
+/** The longest line to show whole, in characters. A longer line is cut around its match. */
 const WINDOW = 2_000
 /** The most bytes of files that one search checks for secrets. */
 const MOST_BYTES = 16 * 1024 * 1024
@@ -10,8 +10,8 @@ const MOST_BYTES = 16 * 1024 * 1024
 const HIDDEN = '[not shown: it may be a part of a secret; use read_file]'
 
 /**
- * The text of a match without secrets. A secret may span many lines, and no single line shows that. So a line is shown only if
- * the redacted text of its whole file contains it. Redaction comes before the cut.
+ * Returns the text of matches without secrets. A secret may span many lines, and no single line shows that. A line is
+ * therefore shown only if the redacted text of its whole file contains it. Redaction comes before truncation.
  */
 export function safeLines(workspace: Workspace, redact: (text: string) => string) {
   let file = { path: '', lines: [] as readonly string[], safe: new Set<string>() }
@@ -25,7 +25,7 @@ export function safeLines(workspace: Workspace, redact: (text: string) => string
     return { path, lines: linesOf(text), safe: new Set(linesOf(redact(text))) }
   }
   return async ({ path, line, column }: SearchMatch): Promise<string> => {
-    // Matches of one file come together.
+    // Matches of one file are adjacent.
     if (file.path !== path) file = await open(path)
     const text = file.lines[line - 1]
     if (text === undefined) return HIDDEN

@@ -1,26 +1,29 @@
 import { byteLength, endsOf } from '../../../domain/calls/bounded.ts'
 
-/** The ends of a text that comes in parts, and its size; the rest of it is not kept. */
+/** Keeps the beginning and the end of a text that arrives in parts, and counts its size. */
 export class TextEnds {
-  /** In UTF-8 bytes. */
+  /** The size of the text so far, in UTF-8 bytes. */
   size = 0
   readonly #most: number
   #first = ''
   #last = ''
 
-  /** `most`: of a text that is shown whole. In UTF-8 bytes. */
+  /** `most`: the longest text to show whole, in UTF-8 bytes. */
   constructor(most: number) {
     this.#most = most
   }
 
   push(part: string): void {
     this.size += byteLength(part)
-    // A character of a string has at least one byte.
+    // A character has at least one byte.
     if (this.#first.length <= this.#most) this.#first += part.slice(0, this.#most + 1 - this.#first.length)
     this.#last = (this.#last + part.slice(-this.#most)).slice(-this.#most)
   }
 
-  /** The text, or its head and tail. `hint` says how to see the rest, given the head and the first line after it. */
+  /**
+   * The whole text, or its head and tail. `hint` describes how to see the rest, given the number of the first line
+   * after the head.
+   */
   shown(hint: (next: number) => string): string {
     if (this.size <= this.#most) return this.#first
     const next = (head: string) => head.split('\n').length + (this.#first.startsWith(`${head}\n`) ? 1 : 0)
@@ -28,9 +31,9 @@ export class TextEnds {
   }
 }
 
-/** Some lines of a text that comes in parts: counts all lines, and keeps the beginning of those that are asked for. */
+/** Keeps the beginning of a range of lines of a text that arrives in parts. Counts all lines. */
 export class LineWindow {
-  /** The first line that is asked for. */
+  /** The first line of the range. */
   readonly first: TextEnds
   readonly #from: number
   readonly #to: number
@@ -39,7 +42,7 @@ export class LineWindow {
   #open = false
   #kept = ''
 
-  /** Lines count from 1. `to` is the last line that is asked for. `most`: of the kept text, in UTF-8 bytes. */
+  /** Lines count from 1. `to`: the last line of the range. `most`: the longest kept text, in UTF-8 bytes. */
   constructor(from: number, to: number, most: number) {
     this.#from = from
     this.#to = to
@@ -60,12 +63,12 @@ export class LineWindow {
     }
   }
 
-  /** The number of lines of the text. An empty text has one. */
+  /** The number of lines of the text. An empty text has one line. */
   get total(): number {
     return this.#open || this.#line === 1 ? this.#line : this.#line - 1
   }
 
-  /** The lines that are asked for and fit. */
+  /** The lines of the range that fit. */
   get lines(): string[] {
     const wanted = this.#kept.split('\n').slice(0, Math.min(this.total, this.#to) - this.#from + 1)
     let size = 0
