@@ -36,7 +36,7 @@ export class ExternalMailbox
     return this.state === null ? null : deliveryOf(this.state, event, to)
   }
 
-  /** No messages are delivered to an external agent. */
+  /** An external agent is not informed of bounces. */
   tells(): boolean {
     return false
   }
