@@ -25,7 +25,8 @@ export interface AgentRunHandle extends AsyncDisposable {
   /** All events in order, from the log. Can be iterated repeatedly, also after the end. */
   readonly events: AsyncIterable<AgentEvent>
   /**
-   * Settles once, after the process has exited and all started iterators of `events` have ended. Rejects with an AgentError.
+   * Settles once, after the process has exited and all started iterators of `events` have ended. Rejects with an
+   * AgentError.
    */
   readonly completion: Promise<AgentCompletion>
   /** Requests the end of the process. Idempotent; has no effect after `completion` has settled. */
