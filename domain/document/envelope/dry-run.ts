@@ -12,8 +12,8 @@ import { START } from './operations.ts'
 export class SchemaFault extends Error {}
 
 /**
- * Tries operations against the document without changing it. Returns the edits that apply them, in order. Throws {@link
- * SchemaFault}.
+ * Tries operations against the document without changing it. Returns the edits that apply them, in order. Throws
+ * {@link SchemaFault}.
  *
  * @param seed the source of new block ids: equal for repetitions of one request, different for different requests
  */

@@ -27,7 +27,7 @@ export interface NewDocument {
   readonly blocks: readonly BlockContent[]
 }
 
-/** The identity of a repeatable creation. `commandId` contains the hashes of the key and of the content. */
+/** The identity of a repeatable creation. Another key or another content gives another `commandId`. */
 export interface CreationKey {
   readonly documentId: string
   readonly commandId: string
