@@ -154,8 +154,8 @@ class Fold {
   }
 
   /**
-   * Folds a stream again from its first event. False: the log no longer has the first event, or ends before `upTo`, so the
-   * rows of the lost events cannot be rebuilt.
+   * Folds a stream again from its first event. False: the log no longer has the first event, or ends before `upTo`, so
+   * the rows of the lost events cannot be rebuilt.
    */
   async refold(stream: string, upTo: number, refused?: Refused): Promise<boolean> {
     const { log } = this.#sources
