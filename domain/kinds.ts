@@ -5,7 +5,7 @@ import { memory } from './memory/aggregate.ts'
 import { context } from './store/aggregate.ts'
 import type { AnyAggregate } from './stream/aggregate.ts'
 
-/** Every kind of stream that this program knows. */
+/** Every kind of stream in this program. */
 export const AGGREGATES: ReadonlyMap<string, AnyAggregate> = new Map<string, AnyAggregate>([
   [agent.kind, agent as unknown as AnyAggregate],
   [document.kind, document as unknown as AnyAggregate],

@@ -6,7 +6,7 @@ import type { Json } from '../log/json.ts'
 export const EVENT_KINDS = ['TextOutput', 'ToolCall', 'ToolResult', 'Status', 'Error', 'Unknown'] as const
 export type AgentEventKind = (typeof EVENT_KINDS)[number]
 
-/** An action or text of a run's agent, as it is stored: the kind of agent is the same for the whole stream. */
+/** An event of a run's agent as stored. The agent kind is not included: it is the same for the whole stream. */
 export interface AgentEventBody {
   readonly kind: AgentEventKind
   readonly channel?: string
@@ -15,7 +15,7 @@ export interface AgentEventBody {
   readonly data?: Json
 }
 
-/** {@link AgentEventBody} as consumers see it. */
+/** {@link AgentEventBody} with the agent kind, for consumers. */
 export interface AgentEvent extends AgentEventBody {
   readonly agentKind: string
 }

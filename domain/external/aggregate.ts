@@ -12,7 +12,7 @@ import { evolve, REMEMBERED } from './evolve.ts'
 import { wakeAt } from './owed.ts'
 import type { ExternalState } from './state.ts'
 
-/** Runs of other agents: the streams `external-<agentId>`. */
+/** Runs of external agents: the streams `external-<agentId>`. */
 export const external: Aggregate<ExternalState, ExternalEvent, ExternalCommand, ExternalContext> = {
   kind: 'external',
   fold: FOLD,
@@ -30,7 +30,7 @@ export const external: Aggregate<ExternalState, ExternalEvent, ExternalCommand, 
   attached,
 }
 
-/** The whole results of calls that the drafts name. */
+/** The whole results of calls that the drafts refer to. */
 function attached(drafts: readonly ExternalDraft[], command: ExternalCommand) {
   const commands = command.kind === 'series' ? command.commands : [command]
   return commands.flatMap((one) => {

@@ -1,21 +1,24 @@
 import { byteLength } from '../calls/bounded.ts'
 import type { AgentEventBody } from './agent-event.ts'
 
-/** A batch of agent events is one stored event; it is full at the first of these. */
+/** One stored event contains one batch of agent events. A batch is full when it reaches the first of these limits. */
 export const BATCH = { events: 256, bytes: 64 * 1024, ms: 50 } as const
 
-/** Gathers agent events into batches. Times are ms of any one clock. An event that is larger than a batch stands alone. */
+/**
+ * Collects agent events into batches. Times are in ms on any single clock. An event larger than a batch gets its own
+ * batch.
+ */
 export class Batcher {
   #events: AgentEventBody[] = []
   #bytes = 0
   #openedAt = 0
 
-  /** When the open batch must be taken at the latest; null: there is none. */
+  /** The deadline for taking the open batch; null: no batch is open. */
   get dueAt(): number | null {
     return this.#events.length === 0 ? null : this.#openedAt + BATCH.ms
   }
 
-  /** Adds an event. Returns the batches that are full by now, in order. */
+  /** Adds an event. Returns the batches that became full, in order. */
   add(event: AgentEventBody, now: number): AgentEventBody[][] {
     const bytes = byteLength(JSON.stringify(event))
     const full: AgentEventBody[][] = []
@@ -29,7 +32,7 @@ export class Batcher {
     return full
   }
 
-  /** Takes the open batch, which may be empty. */
+  /** Closes and returns the open batch, which may be empty. */
   take(): AgentEventBody[] {
     const taken = this.#events
     this.#events = []

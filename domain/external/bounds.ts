@@ -10,8 +10,8 @@ const TRUNCATED = '…(truncated)'
 const DROPPED = { dropped: { reason: 'oversize' } } as const
 
 /**
- * An event within its bounds, as one event or several: a channel that is too long is dropped, text is split in order and
- * never inside a character, a message is cut, data is replaced. All text is well formed.
+ * Splits or cuts an event to its bounds. Drops a channel that is too long, splits text in order and between characters,
+ * cuts a message, and replaces data. All text becomes well-formed.
  */
 export function boundEvent(event: AgentEventBody): AgentEventBody[] {
   const { kind, channel, text, message, data } = wellFormed(event)
@@ -22,17 +22,17 @@ export function boundEvent(event: AgentEventBody): AgentEventBody[] {
   }
   if (text === undefined) return [{ ...common, ...rest }]
   const [first, ...more] = splitText(text)
-  // Members that belong to the event as a whole stand in its first part.
+  // The first part has the members that belong to the whole event.
   return [{ ...common, text: first!, ...rest }, ...more.map((part) => ({ ...common, text: part }))]
 }
 
-/** Data within its bound, or what says that it was dropped. */
+/** Data within its bound, or a marker that data was dropped. */
 export const boundData = (data: Json): Json => (fits(JSON.stringify(data), BOUNDS.data) ? data : DROPPED)
 
-/** The text of an answer within its bound. */
+/** Cuts the text of an answer to its bound. */
 export const boundFinalText = (text: string): string => headOf(wellFormed(text), BOUNDS.finalText)
 
-/** A message within its bound; one that was cut says so. */
+/** Cuts a message to its bound and marks the cut. */
 export function boundMessage(message: string): string {
   if (fits(message, BOUNDS.message)) return message
   return headOf(message, BOUNDS.message - byteLength(TRUNCATED)) + TRUNCATED
@@ -49,5 +49,5 @@ function splitText(text: string): string[] {
   return [...parts, rest]
 }
 
-/** A UTF-16 unit takes at most 3 bytes, so that short texts need no count. */
+/** A UTF-16 unit takes at most 3 bytes, so short texts need no count. */
 const fits = (text: string, bytes: number): boolean => text.length * 3 <= bytes || byteLength(text) <= bytes

@@ -1,9 +1,9 @@
 import { AgentError } from './errors.ts'
 
-/** The kind of an agent. */
+/** The pattern of an agent kind. */
 export const AGENT_KIND = /^[a-z][a-z0-9_]*$/
 
-/** The capabilities that mean the same for every backend. Capability and extension ids are one namespace. */
+/** The capabilities with the same meaning for every backend. Capability ids and extension ids share one namespace. */
 export const CORE_CAPABILITIES = [
   'agent_api.run',
   'agent_api.events',
@@ -23,7 +23,7 @@ export const CORE_CAPABILITIES = [
 
 const CORE: ReadonlySet<string> = new Set(CORE_CAPABILITIES)
 
-/** Throws `InvalidAgentKind` for a kind that is malformed. */
+/** Throws `InvalidAgentKind` for a malformed kind. */
 export function checkAgentKind(kind: string): void {
   if (AGENT_KIND.test(kind)) return
   throw new AgentError(
@@ -32,7 +32,7 @@ export function checkAgentKind(kind: string): void {
   )
 }
 
-/** Throws `UnsupportedCapability` where a backend advertises an id that is neither a core id nor under its own name. */
+/** Throws `UnsupportedCapability` if a backend advertises an id that is neither a core id nor in its own namespace. */
 export function checkCapabilities(kind: string, ids: Iterable<string>): void {
   const foreign = [...ids].filter((id) => !CORE.has(id) && !isOwn(kind, id)).sort()[0]
   if (foreign === undefined) return

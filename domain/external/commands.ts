@@ -11,19 +11,19 @@ import type { BodyOf, RecordedRequest } from './events.ts'
 import type { Outcome } from './outcome.ts'
 import type { Usage } from './usage.ts'
 
-/** The requests to an external run, and the outcomes that its driver brings in. All text is redacted by now. */
+/** Requests to an external run, and outcomes from its driver. All text is already redacted. */
 export type ExternalCommand =
   | {
       readonly kind: 'start'
       readonly backend: string
       readonly request: RecordedRequest
       readonly capabilities: readonly string[]
-      /** The call of keepup's own agent that delegates the run, and the run of that agent. */
+      /** The call of a keepup agent that delegates the run, and the run of that agent. */
       readonly parent?: BodyOf<'external_started'>['parent'] & { readonly runId: string }
     }
-  /** `by`: the person who asks, where a driver brings it in. */
+  /** `by`: the person who cancels, if a driver passes the cancel on. */
   | { readonly kind: 'cancel'; readonly reason?: string; readonly by?: Actor }
-  /** `questionHash` and `files`: as of an agent of keepup's. */
+  /** `questionHash` and `files`: see the approval of a keepup agent's call. */
   | {
       readonly kind: 'decide_permission'
       readonly toolCallId: string
@@ -33,23 +33,28 @@ export type ExternalCommand =
       readonly reason?: string
     }
   | ExternalFact
-  /** The courier brings what the parent owes, or says that the parent was brought what it is owed. */
+  /** The courier delivers an obligation of the parent, or confirms a delivery to the parent. */
   | Delivery
   | SettleDelivery
-  /** Decided one after another, and recorded in one append. */
+  /** Decides the commands in order and records them in one append. */
   | { readonly kind: 'series'; readonly commands: readonly ExternalCommand[] }
 
-/** Facts are never refused: one that was recorded before, or comes too late, decides nothing. */
+/** Facts are never refused. A repeated or late fact records nothing. */
 export type ExternalFact =
   | { readonly kind: 'claim'; readonly driverId: string; readonly build: string }
-  /** Nothing new from outside: record the intent of the process where the driver may start it. */
+  /** No new fact: records the intent to start the process if the driver may start it. */
   | { readonly kind: 'proceed'; readonly confinement?: Confinement }
-  /** `first`: the index of the first of these events in the run. What is recorded of them already is left out. */
+  /** `first`: the index of the first of these events in the run. Events that are already recorded are skipped. */
   | { readonly kind: 'batch'; readonly first: number; readonly events: readonly AgentEventBody[] }
   | ({ readonly kind: 'versioned' } & BodyOf<'files_versioned'>)
-  /** The agent asks leave. `toolCallId`: the id that the state gives next; one that was recorded is left out. */
+  /**
+   * The agent requests a permission. `toolCallId`: the next id of the state; a request with another id records nothing.
+   */
   | ({ readonly kind: 'permission' } & BodyOf<'permission_requested'>)
-  /** The agent calls one of keepup's own tools. `index`: how many came before. Arguments null: no JSON object; `beyond`: why not. */
+  /**
+   * The agent calls a keepup tool. `index`: the number of earlier calls. `arguments` null: not a JSON object; `beyond`:
+   * why not.
+   */
   | {
       readonly kind: 'call'
       readonly index: number
@@ -58,11 +63,14 @@ export type ExternalFact =
       readonly beyond?: string
       readonly paths: ResolvedPaths
     }
-  /** Begin what may begin, and end what has expired or was rejected. `paused`: its parent is, so that nothing is begun. */
+  /**
+   * Starts calls that may start, and ends expired and rejected calls. `paused`: the parent is paused, so no call
+   * starts.
+   */
   | { readonly kind: 'calls_go_on'; readonly paused?: boolean }
-  /** The agent waits for this call no longer. */
+  /** The agent no longer waits for this call. */
   | { readonly kind: 'call_left'; readonly toolCallId: string }
-  /** The outcome of an attempt, as for agents of keepup's. */
+  /** The outcome of an attempt, as for keepup agents. */
   | Extract<
       OutcomeCommand,
       { readonly kind: 'tool_succeeded' | 'tool_failed' | 'tool_in_doubt' | 'tool_changed' | 'files_changed' }
@@ -70,10 +78,10 @@ export type ExternalFact =
   | { readonly kind: 'session'; readonly sessionId: string }
   | { readonly kind: 'usage'; readonly usage: Usage }
   | { readonly kind: 'end'; readonly outcome: Outcome }
-  /** The processes that an earlier driver left on this host were ended, as far as it was there. */
+  /** The processes of an earlier driver are ended, as far as they were found on this host. */
   | { readonly kind: 'reaped'; readonly ended: number }
 
-/** The knowledge of the world of a decision. `driver`: set where a driver decides, its own id and the epoch that it holds. */
+/** The facts outside the state. `driver`: the id and epoch of the deciding driver; absent if no driver decides. */
 export interface ExternalContext extends StreamContext {
   readonly driver?: { readonly id: string; readonly epoch: number }
 }

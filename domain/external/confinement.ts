@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Whether the process of a run is confined to its workspace and its own folders. `reason`: why it is not. */
+/** Whether the run's process is confined to its workspace and its own folders. `reason`: why it is not confined. */
 export const Confinement = z.discriminatedUnion('confined', [
   z.strictObject({ confined: z.literal(true) }),
   z.strictObject({ confined: z.literal(false), reason: z.string().min(1) }),

@@ -9,7 +9,7 @@ import type { Outcome } from './outcome.ts'
 import type { ExternalState } from './state.ts'
 import { overBudget } from './usage.ts'
 
-// The obligations of a run that another agent has delegated (DESIGN, Flow: Between streams): its end, and nothing else.
+// The only obligation of a delegated external run: to report its end to the parent (DESIGN, Flow: Between streams).
 
 /** The obligations after an event; null: the event cannot follow. */
 export function courierAfter(state: ExternalState, event: ExternalEvent): Courier | null {
@@ -30,7 +30,10 @@ function accepting(state: ExternalState, origin: Origin): Courier | null {
   return { ...state.courier, accepted: { ...state.courier.accepted, [origin.stream]: rank } }
 }
 
-/** The command by which an event of a run is delivered; null: it is no obligation to this target. `hash`: in its chain. */
+/**
+ * The command that delivers an event of a run; null: the event is no obligation to this target. `hash`: the chain hash
+ * of the event.
+ */
 export function deliveryOf(
   state: ExternalState,
   event: ExternalEvent,
@@ -43,7 +46,7 @@ export function deliveryOf(
 
 type End = AgentBodyOf<'end_reported'>
 
-/** The end of a run as its parent records it. */
+/** The end of a run, in the form that its parent records. */
 function endOf(state: ExternalState, outcome: Outcome): End {
   return { ...resultOf(state, outcome), artifacts: [], unmetGates: [...state.gates], report: reportOf(state, outcome) }
 }
@@ -73,8 +76,8 @@ function resultOf(
 }
 
 /**
- * What the run has used, once. Where its backend has not told all of it, the rest of what it was granted may have been used
- * too; a run that was never started has used nothing.
+ * The usage that the run reports to its parent, once. If the backend reported only part of the usage, the rest of the
+ * granted budget counts as uncertain. A run that never started has used nothing.
  */
 function reportOf({ usage, request: { budget }, driver }: ExternalState, outcome: Outcome): End['report'] {
   const own = usage?.scope === 'run' ? usage : null
@@ -83,7 +86,7 @@ function reportOf({ usage, request: { budget }, driver }: ExternalState, outcome
   const output = own?.outputTokens ?? 0
   const nanoDollars = own?.cost?.scope === 'run' ? own.cost.nanos : 0
   const spent = { ...NO_REPORT.spent, input, output, cacheRead, nanoDollars, agents: 1 }
-  // What has no exit was never started, unless it would not end.
+  // A failed outcome without an exit status means that the process never started, unless the process did not terminate.
   const unstarted = outcome.outcome === 'failed' && outcome.exit === null && outcome.error.message !== NOT_TERMINATED
   const started = driver !== null && !unstarted
   const seen = outcome.outcome === 'exited' || !started

@@ -11,7 +11,8 @@ import type { ExternalEventType } from './events.ts'
 import { type ExternalState, nextAskId } from './state.ts'
 import { actingAgent } from './tools.ts'
 
-// Decisions on calls of keepup's own tools by another agent: those of an agent of keepup's, recorded in the stream of the run.
+// Decisions on calls of keepup's tools by an external agent. The rules are those of keepup agents; the events are
+// recorded in the stream of the external run.
 
 type Fact<K extends ExternalFact['kind']> = Extract<ExternalFact, { kind: K }>
 export type CallFact = Fact<
@@ -25,7 +26,7 @@ export type CallFact = Fact<
   | 'files_changed'
 >
 
-/** Nothing is decided of a run that is not at work: its calls have ended with it. */
+/** Decides nothing unless the run is running: the calls end with the run. */
 export function decideCalls(d: DecisionBuilder, state: ExternalState, fact: CallFact, context: ExternalContext): void {
   if (state.stage.at !== 'running' || state.tools === undefined) return
   switch (fact.kind) {
@@ -40,7 +41,7 @@ export function decideCalls(d: DecisionBuilder, state: ExternalState, fact: Call
   }
 }
 
-/** Does the work of an agent's decisions on the calls of the run, and records what they come to. */
+/** Runs an agent's decisions on the calls of the run, and records the resulting events. */
 function asAgent(
   d: DecisionBuilder,
   { paused = false, ...context }: ExternalContext & { readonly paused?: boolean },
@@ -62,7 +63,7 @@ function asAgent(
   }
 }
 
-/** The call with this number, judged as a call of a turn. */
+/** Records the call with this number, planned like a call of a turn. */
 function ask(
   d: DecisionBuilder,
   state: ExternalState,
@@ -77,7 +78,7 @@ function ask(
   d.emit('tool_call_requested', { content: [block], calls: [call] }, { toolCallId: id })
 }
 
-/** The steps that follow by themselves. A run that is to end begins nothing more. */
+/** The steps that need no request. A cancelled run starts no more calls. */
 function goOn(
   d: DecisionBuilder,
   { cancelledAt }: ExternalState,
@@ -90,7 +91,9 @@ function goOn(
   })
 }
 
-/** The agent waits for this call no longer. What is at work is broken off, and ends with what is known of it. */
+/**
+ * Ends a call that the agent no longer waits for. A running call is aborted by its driver and ends with its outcome.
+ */
 function leave(d: DecisionBuilder, toolCallId: string, context: ExternalContext): void {
   asAgent(d, context, (agent) => {
     const call = callsOf(agent.state).find(({ id }) => id === toolCallId)
@@ -101,26 +104,26 @@ function leave(d: DecisionBuilder, toolCallId: string, context: ExternalContext)
 
 type ToolFact = Exclude<CallFact, Fact<'call' | 'calls_go_on' | 'call_left'>>
 
-/** An outcome of a call that has ended since tells nothing: its agent was told before. */
+/** Ignores outcomes of calls that have ended: the agent already has the result. */
 function end(d: DecisionBuilder, fact: ToolFact, context: ExternalContext): void {
   asAgent(d, context, (agent) => {
     const call = callsOf(agent.state).find(({ id }) => id === fact.toolCallId)
     if (call?.attempt !== fact.attempt || call.stage.at !== 'running') return
     const { durationMs = 0 } = fact as { readonly durationMs?: number }
-    // An approval was of the tool and the files as they were; an agent of another kind asks anew.
+    // The approval applied to the earlier tool and files. An external agent must call again to ask for a new approval.
     if (fact.kind === 'tool_changed' || fact.kind === 'files_changed') {
       const message = `nothing was done: ${fact.reason}`
       return failCall(agent, call, { code: 'CONFLICT', message }, { durationMs })
     }
     decideToolFact(agent, fact)
-    // Its agent goes on meanwhile, so that no person's decision could still be told to it.
+    // The external agent does not wait for a person's decision on an unknown outcome, so the call fails now.
     const doubt = callsOf(agent.state).find(({ id, stage }) => id === call.id && stage.at === 'doubt')
     if (doubt !== undefined && fact.kind === 'tool_in_doubt')
       failCall(agent, doubt, { code: 'UNKNOWN_OUTCOME', message: `${fact.reason}; look before it is done again` })
   })
 }
 
-/** A person's decision on a call that waits for it. Throws as a decision on a call of an agent of keepup's does. */
+/** Records a person's decision on a waiting call. Throws the errors of a decision on a keepup agent's call. */
 export function decideOutsideApproval(
   d: DecisionBuilder,
   { toolCallId, decision, questionHash, files, reason }: Extract<ExternalCommand, { kind: 'decide_permission' }>,
@@ -135,8 +138,8 @@ export function decideOutsideApproval(
 }
 
 /**
- * Ends the calls that are open where the run ends: one that may have happened, and whose end was not seen, is unknown. No one waits
- * for it any more, so that it is never begun again.
+ * Ends the open calls when the run ends. A call that may have run gets an unknown outcome. No call starts again,
+ * because no agent waits for it.
  */
 export function settleCalls(d: DecisionBuilder, why: string, context: ExternalContext): void {
   if ((d.state?.tools?.open.length ?? 0) === 0) return

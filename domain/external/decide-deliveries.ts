@@ -8,8 +8,8 @@ import type { RecordedRequest } from './events.ts'
 import { outsideSpec } from './outside-tools.ts'
 import { type ExternalState, isFinished } from './state.ts'
 
-// Deliveries of the courier to a run that keepup's own agent delegates: its birth and its cancel. What was accepted before
-// decides nothing, and what can never be accepted bounces, as with keepup's own agents.
+// Courier deliveries to a run that a keepup agent delegates: its birth and its cancel. A repeated delivery records
+// nothing. A delivery that can never be accepted bounces. Both rules are those of keepup agents.
 
 type Of<K extends Delivery['kind']> = Extract<Delivery, { kind: K }>
 
@@ -56,7 +56,7 @@ function beBorn(d: DecisionBuilder, { origin, spec, birth, task, backend }: Of<'
   )
 }
 
-/** Another agent has a conversation of its own making: its role is the beginning of its task. */
+/** An external agent has its own conversation, so the role's text is put before the task. */
 function promptOf(
   role: { name: string; profile: string; goal: string; prompt?: string | undefined } | null,
   task: string,
@@ -66,7 +66,7 @@ function promptOf(
   return [`You are ${role.name}, ${role.profile}. Your goal: ${role.goal}.`, ...own, task].join('\n\n')
 }
 
-/** Records the delivery of what is owed. What was settled before decides nothing. */
+/** Records that an obligation was delivered. A repeated confirmation records nothing. */
 export function decideDelivered(d: DecisionBuilder, state: ExternalState, { kind: _, ...body }: SettleDelivery): void {
   if (!settles(state, body)) return
   d.emit('delivered', { ...body, bounced: body.bounced.map(({ revision, reason }) => ({ revision, reason })) })

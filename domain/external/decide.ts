@@ -13,8 +13,9 @@ import { type ExternalState, inDoubt, isFinished, nextAskId } from './state.ts'
 import { overBudget, type Usage } from './usage.ts'
 
 /**
- * Decides a command. A start is refused with `RUN_EXISTS`, what is asked of no run with `RUN_UNKNOWN`, a decision that nothing
- * waits for with `APPROVAL_NOT_PENDING` or `QUESTION_CHANGED`. A cancel of a finished run changes nothing.
+ * Decides a command. Throws `RUN_EXISTS` for a second start and `RUN_UNKNOWN` for a request to an unknown run. A
+ * decision that is not waited for throws `APPROVAL_NOT_PENDING` or `QUESTION_CHANGED`. A cancel of a finished run
+ * records nothing.
  */
 export function decide(
   state: ExternalState | null,
@@ -148,12 +149,12 @@ function bring(d: DecisionBuilder, state: ExternalState, fact: ExternalFact, con
   }
 }
 
-/** Extensions with which a run goes on in an earlier session. */
+/** Extensions that continue an earlier session. */
 const GOES_ON = ['agent_api.session.resume.v1', 'agent_api.session.fork.v1']
 
 /**
- * A session that the run began itself holds the run alone. A backend that names no model runs the one that the request names.
- * What no backend prices is priced by the request.
+ * A session that the run started contains only the run's usage, so its scope becomes `run`. A report without a model
+ * gets the model of the request. A report without a cost is priced by the request's price.
  */
 function ownUsage({ request: { extensions = {}, price } }: ExternalState, told: Usage): Usage {
   const asked = extensions['agent_api.config.model.v1']
@@ -163,7 +164,7 @@ function ownUsage({ request: { extensions = {}, price } }: ExternalState, told: 
   return own.cost === null && price !== undefined ? { ...own, cost: priced(own, price) } : own
 }
 
-/** Null: the tokens are not known, or more than can be counted. */
+/** Null: the number of tokens is unknown, or the cost is not a safe integer. */
 function priced({ scope, inputTokens, cachedInputTokens, outputTokens }: Usage, price: Price): Usage['cost'] {
   if (inputTokens === null || outputTokens === null) return null
   const cacheRead = Math.min(cachedInputTokens ?? 0, inputTokens)
@@ -176,7 +177,7 @@ function priced({ scope, inputTokens, cachedInputTokens, outputTokens }: Usage, 
   }
 }
 
-/** A run that has used more than it may is ended as a person would end it. */
+/** A run over its budget is cancelled as if by a person. */
 function used(d: DecisionBuilder, { request: { budget }, cancelledAt }: ExternalState, usage: Usage): void {
   d.emit('usage_reported', usage)
   const over = budget === undefined ? null : overBudget(usage, budget)

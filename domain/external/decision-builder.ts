@@ -17,7 +17,7 @@ const utf8 = new TextEncoder()
 export type ExternalDraft = Draft<ExternalState, ExternalEvent>
 export type ExternalDecision = Decision<ExternalState, ExternalEvent>
 
-/** Events that the backend reports by itself: their actor is the backend, also where a driver records them. */
+/** Events that the backend reports. Their actor is the backend, even when a driver records them. */
 const TOLD: ReadonlySet<ExternalEventType> = new Set<ExternalEventType>([
   'agent_events',
   'session_known',
@@ -25,7 +25,7 @@ const TOLD: ReadonlySet<ExternalEventType> = new Set<ExternalEventType>([
   'permission_requested',
   'tool_call_requested',
 ])
-/** Events that others ask for: no driver stands behind them. */
+/** Events that record a request. Their header names no driver. */
 const ASKED: ReadonlySet<ExternalEventType> = new Set<ExternalEventType>([
   'external_started',
   'cancel_requested',
@@ -34,19 +34,21 @@ const ASKED: ReadonlySet<ExternalEventType> = new Set<ExternalEventType>([
   'delivered',
 ])
 
-/** The actor that ends a run over its limits. */
+/** The actor that cancels a run over its limits. */
 export const RUNTIME: Actor = { kind: 'system', id: 'runtime' }
 
-/** The end of a run that was asked for before its process was started. */
+/** The end of a run that was cancelled before its process started. */
 export const CANCELLED_UNSTARTED = { outcome: 'cancelled', exit: null } as const
 
-/** One decision under way: an event is emitted and folded at once, so that the next one is decided on its state. */
+/**
+ * One decision in progress. Each emitted event is folded immediately, so the next event is decided on the new state.
+ */
 export class DecisionBuilder {
   readonly #drafts: ExternalDraft[] = []
   readonly #place: Place
   readonly #context: ExternalContext
   #state: ExternalState | null
-  /** The claim of the deciding driver: as the context says, or since its claim in this decision. */
+  /** The claim of the deciding driver: from the context, or from a claim in this decision. */
   #driver: ExternalContext['driver']
 
   constructor(state: ExternalState | null, place: Place, context: ExternalContext) {
@@ -60,7 +62,7 @@ export class DecisionBuilder {
     return this.#state
   }
 
-  /** The revision of the last event, those of this decision included. */
+  /** The revision of the last event, including the events of this decision. */
   get revision(): number {
     return this.#place.revision + this.#drafts.length
   }
@@ -70,7 +72,7 @@ export class DecisionBuilder {
     return this.#driver
   }
 
-  /** What hashes of arguments begin with, hex. */
+  /** A salt for hashes of arguments, in hex. */
   argumentsSalt(): string {
     return hex(this.#context.salt())
   }
@@ -79,7 +81,7 @@ export class DecisionBuilder {
     return { drafts: this.#drafts, state: this.#state }
   }
 
-  /** Does the deciding driver hold the run? Only then may it start anything. */
+  /** Whether the deciding driver owns the run. Only the owner may start a process or a call. */
   get drives(): boolean {
     const [held, own] = [this.#state?.driver, this.#driver]
     return own !== undefined && held?.id === own.id && held.epoch === own.epoch
@@ -126,7 +128,7 @@ export class DecisionBuilder {
   }
 }
 
-/** A body as it is stored, and as it is read again: well formed, nothing that JSON drops. */
+/** The body as it is stored and read back: well-formed, without members that JSON drops. */
 function stored(given: object, salt: Uint8Array): { body: unknown; salted: SaltedBody } {
   const text = canonicalText(wellFormed(given))
   const body = JSON.parse(text)

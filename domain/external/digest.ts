@@ -5,12 +5,15 @@ import { sha256 } from '../log/ids.ts'
 import { EMPTY_ROOT } from '../log/root.ts'
 import { type ExternalState, NO_PERMISSIONS } from './state.ts'
 
-// The digest is part of the storage format: a change of the view below raises FOLD.
+// The digest is part of the storage format. A change of the view below requires a higher FOLD.
 
-/** Version of the fold and of the view that digests are taken over. */
+/** Version of the fold and of the view that digests cover. */
 export const FOLD = 1
 
-/** Members that the digest leaves out while they have this value, so that a later member leaves older digests valid. */
+/**
+ * Members that the digest omits while they have these values. A new member with an initial value therefore keeps older
+ * digests valid.
+ */
 const INITIAL: Partial<ExternalState> = {
   driver: null,
   cancelledAt: null,
@@ -23,7 +26,7 @@ const INITIAL: Partial<ExternalState> = {
   courier: NO_OBLIGATIONS,
 }
 
-/** Hex SHA-256 over the state; request and tools are represented by the hash of the body that they came in. */
+/** Hex SHA-256 over the state. The hash of the recorded body represents the request and the tools. */
 export function digest({ request: _, tools, ...rest }: ExternalState): string {
   const calls = tools && { asked: tools.asked, step: tools.step, open: tools.open.map(callWithoutText) }
   const view = { ...rest, ...(calls !== undefined && { tools: calls }) }

@@ -4,7 +4,7 @@ import type { Erasing } from '../stream/aggregate.ts'
 import type { BodyOf } from './events.ts'
 import type { Outcome } from './outcome.ts'
 
-/** Events that are those of calls of keepup's own agents. */
+/** The event types of keepup agents' calls. */
 type OfCall = 'tool_call_retry' | 'tool_call_unknown' | 'tool_call_end' | 'approval_requested' | 'approval_decided'
 
 type Said =
@@ -18,7 +18,7 @@ type Said =
   | 'external_ended'
   | 'outcome_learned'
 
-/** The residue that the fold needs of bodies that may hold words of people, agents or tools. */
+/** The part of each body that the fold needs after an erasure, without words of people, agents or tools. */
 const RESIDUES: { readonly [T in Said]: (body: BodyOf<T>) => BodyOf<T> } = {
   external_started: ({ request: { timeoutMs, budget, price }, tools, ...body }) => ({
     ...body,
@@ -51,11 +51,11 @@ function wordless(outcome: Outcome): Outcome {
 
 const says = (type: string): type is Said => Object.hasOwn(RESIDUES, type)
 
-/** The bodies that erasures of external runs may empty, and their residues. */
+/** Which bodies of external runs an erasure may empty, and their residues. */
 export const erasing: Erasing = {
   says,
   residue: (type, body) => (says(type) ? (RESIDUES[type] as (body: unknown) => unknown)(body) : body),
-  /** Reads the headers of a stream in order, and says whether the run has ended, so that bodies may be erased. */
+  /** Reads the headers of a stream in order and detects the end of the run. Bodies may be erased after the end. */
   ending() {
     let ended = false
     return {

@@ -3,16 +3,16 @@ import type { ExitStatus } from './exit-status.ts'
 /** The errors of the Universal Agent API. */
 export type AgentErrorCode =
   | 'UnknownBackend' // no backend of this kind is registered
-  | 'UnsupportedCapability' // the backend does not advertise what the request asks for, or lost it while it ran
-  | 'InvalidAgentKind' // a kind that is malformed, or registered already
+  | 'UnsupportedCapability' // the backend does not advertise a requested capability, or lost it during the run
+  | 'InvalidAgentKind' // a malformed kind, or a kind that is already registered
   | 'InvalidRequest'
-  | 'Backend' // the process could not be started, was cancelled, ran out of time, or failed to terminate
+  | 'Backend' // the process could not be started, was cancelled, timed out, or did not terminate
 
-/** A run of an agent that was refused, or that ended without an exit status. `message` never repeats a value or a line. */
+/** The run was refused or ended without an exit status. `message` never repeats a value or a line. */
 export class AgentError extends Error {
   override readonly name = 'AgentError'
   readonly code: AgentErrorCode
-  /** How the process ended that was ended by force; null: there was none, or it did not end. */
+  /** The exit status of a process that was killed; null: no process was started, or it did not terminate. */
   readonly exit: ExitStatus | null
   constructor(code: AgentErrorCode, message: string, options: { cause?: unknown; exit?: ExitStatus } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -21,7 +21,7 @@ export class AgentError extends Error {
   }
 }
 
-/** The message of a run that ended because its end was asked for. */
+/** The message of a cancelled run. */
 export const CANCELLED = 'cancelled'
-/** The message of a run whose process was alive 5 s after SIGKILL. */
+/** The message of a run whose process was still alive 5 s after SIGKILL. */
 export const NOT_TERMINATED = 'failed to terminate'

@@ -12,30 +12,34 @@ import { Confinement } from './confinement.ts'
 import { Outcome } from './outcome.ts'
 import { Usage } from './usage.ts'
 
-// These names and shapes are the storage format. A change of a shape is a new version and an upcaster, never an edit.
+// These names and shapes are the storage format. To change a shape, add a new version and an upcaster; never edit a
+// version.
 
 const text = z.string().min(1)
 const count = z.int().nonnegative()
 
-/** A request as it is stored: redacted, and of the environment the names alone. */
+/** A request as stored: redacted, and with only the names of environment variables. */
 export const RecordedRequest = z.strictObject({
   prompt: z.string(),
   workingDir: z.string().optional(),
   timeoutMs: z.int().positive().optional(),
   envNames: z.array(text).optional(),
   extensions: z.record(z.string(), z.json()).optional(),
-  /** The name under which it was spawned. */
+  /** The name of the run in a spawn. */
   name: z.string().min(1).optional(),
-  /** Limits of what the run may use; the process is ended when a report of its use is above one. */
+  /** Limits of the run's usage. The run is cancelled when a usage report exceeds one of them. */
   budget: Budget.optional(),
-  /** Of the model that the request names: what the run costs where its backend reports tokens alone. */
+  /** The price of the requested model, for backends that report only tokens. */
   price: Price.optional(),
 })
 export type RecordedRequest = z.infer<typeof RecordedRequest>
 
 export const bodies = {
-  /** First event of the stream. `parent`: the call of keepup's own agent that delegated the run; `depth`: this run's. With an
-   * origin the parent delegated it by that event, and is owed its end. */
+  /**
+   * The first event of the stream. `parent`: the call of a keepup agent that delegated the run; `depth`: the depth of
+   * this run. `origin`: the parent's event that delegated the run; with an origin, the run owes its parent a report of
+   * its end.
+   */
   external_started: z.strictObject({
     backend: text,
     request: RecordedRequest,
@@ -43,12 +47,12 @@ export const bodies = {
     parent: z
       .strictObject({
         ...{ agentId: text, toolCallId: text, depth: z.int().positive(), role: text.optional() },
-        /** Quality gates of the role, which another agent passes none of. */
+        /** Quality gates of the role. An external agent does not run them. */
         gates: z.array(text).min(1).optional(),
       })
       .optional(),
     origin: Origin.optional(),
-    /** keepup's own tools that the agent may call while it runs, with the rules of these calls; absent: none. */
+    /** The keepup tools that the agent may call while it runs, and the rules for these calls. Absent: no tools. */
     tools: z.strictObject({ spec: AgentSpec, argumentsSalt }).optional(),
   }),
   driver_claimed: z.strictObject({
@@ -57,28 +61,31 @@ export const bodies = {
     minReader: z.int().positive(),
     build: text,
   }),
-  /** The intent: under this epoch the process may be started, once. `confinement` is absent for a backend without a process. */
+  /**
+   * The intent: the driver of this epoch may start the process once. `confinement` is absent for a backend without a
+   * process.
+   */
   process_start: z.strictObject({ epoch: z.int().positive(), confinement: Confinement.optional() }),
   /** `first`: the index of the batch's first agent event in the run, from 0. */
   agent_events: z.strictObject({ first: count, events: z.array(StoredAgentEvent).min(1).max(BATCH.events) }),
-  /** The backend's own id of the session, to resume or fork it. */
+  /** The backend's id of the session, for a resume or a fork. */
   session_known: z.strictObject({ sessionId: text }),
   usage_reported: Usage,
-  /** The files of the working folder, kept as a version: before the process is started, and after it has ended. */
+  /** A version of the working folder's files, taken before the process starts and after it ends. */
   files_versioned: z.union([
     z.strictObject({ when: z.enum(['before', 'after']), tree: text }),
     z.strictObject({ when: z.enum(['before', 'after']), tree: z.null(), unversioned: text }),
   ]),
-  /** The agent asks leave for what it is to do, and waits. `toolCallId`: ours, by which it is decided. */
+  /** The agent requests a permission and waits. `toolCallId`: keepup's id for the decision. */
   permission_requested: z.strictObject({ toolCallId: text, toolName: text, input: z.json(), reason: z.string() }),
-  /** The actor is the approver. `argumentsHash`: the hash of the body that was decided on. */
+  /** The actor is the approver. `argumentsHash`: the hash of the body that the decision is about. */
   permission_decided: z.strictObject({
     toolCallId: text,
     argumentsHash: text,
     decision: z.enum(['approved', 'rejected']),
     reason: text.optional(),
   }),
-  /** A call of one of keepup's own tools, as it was judged: in the shape of an answer of a model that asks for this call alone. */
+  /** A planned call of a keepup tool, in the shape of a model's answer that contains only this call. */
   tool_call_requested: z.strictObject({ content: z.tuple([Block]), calls: z.tuple([PlannedCall]) }),
   tool_call_start: calls.tool_call_start,
   tool_call_intent: calls.tool_call_intent,
@@ -90,9 +97,9 @@ export const bodies = {
   approval_expired: calls.approval_expired,
   cancel_requested: z.strictObject({ reason: text.optional(), origin: Origin.optional() }),
   external_ended: Outcome,
-  /** The outcome of a run whose end was recorded as unknown. */
+  /** The outcome of a run whose recorded outcome was unknown. */
   outcome_learned: Outcome,
-  /** What is owed to the parent was brought to it. */
+  /** The end of the run was reported to the parent. */
   delivered: treeEvents.delivered,
   ...erasureEvents,
 } as const
@@ -128,7 +135,7 @@ export const versions: Readonly<Record<ExternalEventType, number>> = {
   erased: ERASURE_VERSION,
 }
 
-/** A decoded event of an external run. `runId`: its own id, or the run of the agent that delegated it. */
+/** A decoded event of an external run. `runId`: the run's own id, or the run of the delegating agent. */
 export type ExternalEvent = {
   readonly [T in ExternalEventType]: StreamEvent & {
     readonly type: T

@@ -6,7 +6,7 @@ import type { Outcome } from './outcome.ts'
 import { type Ended, type ExternalState, isFinished, NO_PERMISSIONS, nextAskId, type Permission } from './state.ts'
 import { isOfCall, NO_CALLS, withCallEvent, withRequest } from './tools.ts'
 
-/** An event that cannot follow: the log is not of this program, or the fold has a fault. */
+/** The event cannot follow the state: another program wrote the log, or the fold has a defect. */
 export class ImpossibleEvent extends Error {
   override readonly name = 'ImpossibleEvent'
   constructor(event: ExternalEvent, why: string) {
@@ -14,12 +14,12 @@ export class ImpossibleEvent extends Error {
   }
 }
 
-/** The state after an event. Throws ImpossibleEvent where the event cannot follow. */
+/** The state after an event. Throws ImpossibleEvent if the event cannot follow. */
 export function evolve(state: ExternalState | null, event: ExternalEvent): ExternalState {
   if (event.type === 'external_started') return started(state, event)
   if (state === null) throw new ImpossibleEvent(event, 'the run was not started')
   if (event.at < state.at) throw new ImpossibleEvent(event, 'it is older than the event before it')
-  // An erasure changes nothing of the state, so that its events need no digest.
+  // An erasure leaves the state unchanged, so its events need no digest.
   if (event.type === 'residue' || event.type === 'erased') return state
   const courier = courierAfter(state, event)
   if (courier === null) throw new ImpossibleEvent(event, 'no such obligation is open, or it was accepted before')
@@ -132,7 +132,7 @@ function started(
   }
 }
 
-/** Decisions that the driver has heard long ago are forgotten. */
+/** The number of decided permissions in the state. The driver has read older decisions long ago. */
 const KEPT_DECISIONS = 100
 function shortened(last: readonly Permission[]): readonly Permission[] {
   const decided = last.filter(({ decision }) => decision !== null)
@@ -140,7 +140,7 @@ function shortened(last: readonly Permission[]): readonly Permission[] {
   return old.size === 0 ? last : last.filter((one) => !old.has(one))
 }
 
-/** The state remembers the start and the last requests; older ones are found in the stream. */
+/** The state keeps the commandId of the start and of the last requests, 8 in all. The stream has older ones. */
 export const REMEMBERED = 8
 const remembering = ({ commands: [start, ...others] }: ExternalState, commandId: string): string[] => [
   start!,

@@ -3,6 +3,6 @@ import type { Budget, Price } from '../agent/definition/spec.ts'
 /** The limits of a run, and its prices. */
 export interface Terms {
   readonly budget?: Budget
-  /** Of the request's model. */
+  /** The price of the requested model. */
   readonly price?: Price
 }

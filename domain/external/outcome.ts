@@ -6,8 +6,9 @@ const CODES = ['UnsupportedCapability', 'Backend'] as const satisfies readonly A
 const RunError = z.strictObject({ code: z.enum(CODES), message: z.string() })
 
 /**
- * The outcome of a run. `exited`: the process ended by itself; `success` says whether the agent did its work, which the exit
- * code alone does not tell. `failed`: it did not end by itself, or was never started. `unknown`: the end was not seen.
+ * The outcome of a run. `exited`: the process ended by itself; `success`: whether the agent did its work, which the
+ * exit code alone does not show. `failed`: the process was killed or never started. `unknown`: the end was not
+ * observed.
  */
 export const Outcome = z.discriminatedUnion('outcome', [
   z.strictObject({

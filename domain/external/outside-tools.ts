@@ -5,29 +5,33 @@ import type { AgentSpec, RoleDefinition } from '../agent/definition/spec.ts'
 import { canonicalTool, covers, matches } from '../agent/definition/tool-patterns.ts'
 import type { ToolSpec } from '../agent/definition/tools.ts'
 
-// The tools of keepup's that another agent reaches while it works (CONTRACTS 13): those that a child of keepup's own would have,
-// without what makes no sense from outside.
+// The keepup tools that an external agent can call while it works (CONTRACTS 13): the tools of a keepup child, without
+// those that make no sense outside keepup.
 
-/** An agent of another kind has its own, which its options govern; doubled, they would be bound by two rules at once. */
+/**
+ * An external agent has its own versions of these tools, governed by its options. Offering both would apply two sets of
+ * rules.
+ */
 const ITS_OWN: ReadonlySet<string> = new Set(['read_file', 'write_file', 'list_dir', 'search_code', 'run_command'])
 
 /**
- * Other control tools steer an agent of keepup's: its turns, phases, plan, context and children. A message would be answered in
- * a turn, of which another agent has none.
+ * The only control tools for an external agent. The others control turns, phases, plan, context and children of a
+ * keepup agent. A message would need a turn to answer it, and an external agent has no turns.
  */
 const MEMORY: ReadonlySet<string> = new Set([remember, recall, forget].map(({ spec }) => spec.name))
 
 interface Asked {
-  /** The role of the child; null: it is not known here, which narrows nothing. */
+  /** The role of the child; null: the role is not known here, so it narrows nothing. */
   readonly role: RoleDefinition | null
-  /** Patterns of the phase that the parent is in; null: nothing narrows it. */
+  /** Tool patterns of the parent's current phase; null: no phase narrows the tools. */
   readonly here: readonly string[] | null
 }
 
 /**
- * The names of the tools that a child of another kind may call. `within`: those that its parent may use and the call's constraints
- * leave. A built-in tool counts where any phase of the role has it, because the child comes to each of them by itself. The tools of
- * servers and users have names that the built-in roles cannot know: the policy alone decides on them.
+ * The names of the tools that an external child may call. `within`: the parent's permitted tools, narrowed by the
+ * constraints of the call. A built-in tool is included if any phase of the role allows it, because the child passes
+ * through all phases. Built-in roles cannot know the names of tools from servers and users, so only the policy decides
+ * on those.
  */
 export function toolsForOther(
   { policy, tools }: Pick<AgentSpec, 'policy' | 'tools'>,
@@ -43,7 +47,7 @@ export function toolsForOther(
   return [...memory, ...own].map(({ name }) => name)
 }
 
-/** The spec by which calls of these tools are judged: that of the child, without what steers an agent of keepup's. */
+/** The spec that governs calls of these tools: the child's spec without the parts that control a keepup agent. */
 export function outsideSpec(spec: AgentSpec, names: readonly string[]): AgentSpec {
   const tools = spec.tools.filter(({ name }) => names.includes(name))
   const concerns = (pattern: string) => tools.some(({ name }) => matches(pattern, name))

@@ -2,14 +2,14 @@ import { undelivered } from '../agent/state/courier.ts'
 import { effectId } from '../log/ids.ts'
 import { type ExternalState, inDoubt, isFinished, runsItself } from './state.ts'
 
-/** The effects that a run owes the world. */
+/** The effects that a run owes. */
 export type ExternalOwed =
-  /** The process is to be started, once. At work and no longer owed: it is to be ended. */
+  /** Start the process, once. A running process that is no longer owed must be ended. */
   | { readonly kind: 'process'; readonly id: string; readonly epoch: number }
-  /** The processes that an earlier driver may have left are to be ended on its host; then `reaped` is brought in. */
+  /** End the processes that an earlier driver may have left on its host, then record `reaped`. */
   | { readonly kind: 'reap'; readonly id: string; readonly epoch: number }
 
-/** How long the end of a process takes at most: SIGTERM, SIGKILL 5 s later, given up 5 s after that. In ms. */
+/** The longest time in which a process ends, in ms: SIGTERM, SIGKILL 5 s later, given up 5 s after that. */
 export const GRACE_MS = 5_000
 export const GIVE_UP_MS = 5_000
 
@@ -21,9 +21,12 @@ export function owed(state: ExternalState): readonly ExternalOwed[] {
   return state.cancelledAt === null ? [{ kind: 'process', id: effectId(`${agentId}.process`, epoch), epoch }] : []
 }
 
-/** When the run must be driven next: at once where it waits for a driver, else when its process must have ended. */
+/**
+ * When a driver must next look at the run: immediately if the run waits for a driver, else when its process must have
+ * ended.
+ */
 export function wakeAt(state: ExternalState): number | null {
-  // A courier is to deliver the end.
+  // A courier must deliver the end.
   if (isFinished(state)) return undelivered(state).length > 0 ? state.at : null
   if (!runsItself(state)) return state.at
   const since = state.stage.at === 'running' ? state.stage.since : state.at

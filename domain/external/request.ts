@@ -4,7 +4,7 @@ import { checkCapabilities } from './capabilities.ts'
 import { AgentError } from './errors.ts'
 import { CORE_EXTENSIONS, type Extensions } from './extensions.ts'
 
-/** The longest time limit: what a timer can hold. In ms. */
+/** The longest time limit in ms: the maximum of a timer. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
 const noNul = (value: string) => !value.includes('\0')
@@ -18,7 +18,7 @@ const Request = z.strictObject({
   extensions: z.record(z.string(), z.json()).optional(),
 })
 
-/** A run that is asked for (seed 002). `timeoutMs`: ms; absent: no limit of its own. */
+/** A request for a run (seed 002). `timeoutMs`: ms; absent: the request sets no limit. */
 export interface AgentRunRequest {
   readonly prompt: string
   readonly workingDir?: string
@@ -27,20 +27,20 @@ export interface AgentRunRequest {
   readonly extensions?: Extensions
 }
 
-/** The facts of a backend that the validation of a request needs. */
+/** The facts about a backend that validation needs. */
 export interface Advertised {
   readonly kind: string
   readonly capabilities: readonly string[]
-  /** The backend's own extensions (`backend.<kind>.*`) with the type of their values. */
+  /** The backend's own extensions (`backend.<kind>.*`), with the types of their values. */
   readonly extensions?: Readonly<Record<string, z.ZodType>>
-  /** The contradiction in a request, as a sentence; null: none. */
+  /** Describes a contradiction in a request; null: no contradiction. */
   contradiction?(request: AgentRunRequest): string | null
 }
 
 /**
- * The request in its checked form. The order of checks is a contract: prompt not blank, unknown keys (the error names the
- * lexicographically smallest), value types, contradictions. Throws AgentError `InvalidRequest`, or `UnsupportedCapability`
- * for an extension that the backend does not advertise. No error repeats a value.
+ * Validates a request. The order of checks is a contract: prompt not blank, unknown keys (the error names the
+ * lexicographically smallest), value types, contradictions. Throws AgentError `InvalidRequest`, or
+ * `UnsupportedCapability` for an extension that the backend does not advertise. No error repeats a value.
  */
 export function checkRequest(asked: unknown, backend: Advertised): AgentRunRequest {
   if (!isObject(asked)) throw invalid('the request is not an object')
@@ -50,7 +50,7 @@ export function checkRequest(asked: unknown, backend: Advertised): AgentRunReque
   const parsed = Request.safeParse(asked)
   if (!parsed.success) throw invalid(firstIssue(parsed.error, 'request'))
   const extensions = checkValues(parsed.data.extensions, backend)
-  // Members that are undefined are absent in what follows.
+  // Drops undefined members.
   const request = JSON.parse(JSON.stringify({ ...parsed.data, extensions })) as AgentRunRequest
   const wrong = contradictionOf(request) ?? backend.contradiction?.(request) ?? null
   if (wrong !== null) throw invalid(wrong)
@@ -89,7 +89,7 @@ function extensionTypes({ capabilities, extensions = {} }: Advertised): Map<stri
   return new Map(capabilities.flatMap((id) => (Object.hasOwn(all, id) ? [[id, all[id]!] as const] : [])))
 }
 
-/** Throws where a backend advertises what it may not. Its own extensions must be advertised too. */
+/** Throws if a backend advertises a foreign id, or has an extension that it does not advertise. */
 export function checkAdvertised({ kind, capabilities, extensions = {} }: Advertised): void {
   checkCapabilities(kind, [...capabilities, ...Object.keys(extensions)])
   const hidden = smallest(Object.keys(extensions).filter((id) => !capabilities.includes(id)))

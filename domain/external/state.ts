@@ -7,20 +7,20 @@ import type { RecordedRequest } from './events.ts'
 import type { ExitStatus } from './exit-status.ts'
 import type { Usage } from './usage.ts'
 
-/** The stage of a run. `running` under an epoch that is no longer the driver's: it is not known whether the process lives. */
+/** The stage of a run. `running` under an earlier epoch than the driver's: whether the process is alive is unknown. */
 export type Stage =
   | { readonly at: 'requested' }
   | { readonly at: 'running'; readonly epoch: number; readonly since: number }
   | { readonly at: 'ended'; readonly outcome: Ended }
 
-/** The part of an outcome that the state keeps: no text. */
+/** The part of an outcome in the state, without text. */
 export type Ended =
   | { readonly kind: 'exited'; readonly exit: ExitStatus; readonly success: boolean }
   | { readonly kind: 'failed' | 'cancelled'; readonly exit: ExitStatus | null }
-  /** `learned`: the true outcome came later. */
+  /** `learned`: the true outcome was recorded later. */
   | { readonly kind: 'unknown'; readonly learned: boolean }
 
-/** A permission that an agent asks for. `argumentsHash`: of the body that asks. `decision` null: it waits for one. */
+/** A permission request of an agent. `argumentsHash`: the hash of the request's body. `decision` null: undecided. */
 export interface Permission {
   readonly toolCallId: string
   readonly argumentsHash: string
@@ -29,61 +29,60 @@ export interface Permission {
 
 export const NO_PERMISSIONS: ExternalState['permissions'] = { asked: 0, last: [] }
 
-/** keepup's own tools that an agent reaches, and its calls of them. */
+/** The keepup tools of an external agent, and the agent's calls. */
 export interface OwnTools {
-  /** Their definitions, and the policy that each call is judged by. */
+  /** The tools' definitions, and the policy for each call. */
   readonly spec: AgentSpec
-  /** Hex; what hashes of arguments begin with. Empty: it was erased. */
+  /** The salt of argument hashes, in hex. Empty: it was erased. */
   readonly argumentsSalt: string
   readonly asked: number
-  /** How many have ended. */
+  /** The number of calls that have ended. */
   readonly step: number
-  /** Those that have not. */
+  /** The calls that have not ended. */
   readonly open: readonly Call[]
 }
 
-/** The state of an external run. It holds no agent event, so that it stays small. Times are ms since the epoch. */
+/** The state of an external run. It contains no agent events, so it stays small. Times are ms since the epoch. */
 export interface ExternalState {
   readonly agentId: string
   readonly runId: string
   readonly at: number
   readonly backend: string
   readonly request: RecordedRequest
-  /** The hash of the body that the request came in. */
+  /** The hash of the body that contains the request. */
   readonly requestHash: string
-  /** The commands of the requests so far: the start, and a cancel. */
+  /** The commandIds of the start and of later requests: cancels and decisions. */
   readonly commands: readonly string[]
   readonly driver: { readonly id: string; readonly epoch: number } | null
   readonly stage: Stage
-  /** When a person, or the agent that delegated the run, asked for its end. */
+  /** When a person, or the delegating agent, cancelled the run. */
   readonly cancelledAt: number | null
-  /** How many agent events are recorded, and a root over the batches' bodies. */
+  /** The number of recorded agent events, and a root hash over the bodies of the batches. */
   readonly events: Root
   readonly sessionId: string | null
   readonly usage: Usage | null
-  /** How many times the agent has asked leave, and the last of these: those that are open, and some that were decided. */
+  /** `asked`: the number of permission requests; `last`: all open ones and some decided ones. */
   readonly permissions: { readonly asked: number; readonly last: readonly Permission[] }
-  /** Absent: it reaches none. */
+  /** Absent: the agent can call no keepup tools. */
   readonly tools?: OwnTools
-  /** The stream of the agent that delegated the run, which is owed its end; null: none is. */
+  /** The stream of the delegating agent, which gets a report of the end; null: no agent delegated the run. */
   readonly reportsTo: string | null
-  /** Quality gates of its role, which nothing checks. */
+  /** Quality gates of the role. No one checks them. */
   readonly gates: readonly string[]
   readonly courier: Courier
 }
 
 /**
- * The id of the next thing that the agent asks for: leave for what it is to do, or a tool of keepup's. An agent of another kind has
- * no turns.
+ * The id of the agent's next permission request or tool call. The turn is 0, because an external agent has no turns.
  */
 export const nextAskId = ({ agentId, permissions, tools }: ExternalState): string =>
   toolCallId(agentId, 0, permissions.asked + (tools?.asked ?? 0))
 
 export const isFinished = (state: ExternalState): boolean => state.stage.at === 'ended'
 
-/** Does the driver that holds the run run the process too? */
+/** Whether the driver that owns the run also runs its process. */
 export const runsItself = ({ stage, driver }: ExternalState): boolean =>
   stage.at === 'running' && stage.epoch === driver?.epoch
 
-/** Is a process recorded whose driver has lost the run? Its outcome is in doubt. */
+/** Whether the outcome is in doubt: a process was started, and its driver no longer owns the run. */
 export const inDoubt = (state: ExternalState): boolean => state.stage.at === 'running' && !runsItself(state)

@@ -5,10 +5,10 @@ import { idOf } from '../log/owner.ts'
 import type { ExternalEvent } from './events.ts'
 import { type ExternalState, nextAskId, type OwnTools } from './state.ts'
 
-// keepup's own tools, which another agent calls over MCP while it runs. These calls are judged, approved, begun and ended by the
-// rules of an agent of keepup's: the state of the run, seen as one that waits for its calls.
+// Calls of keepup's tools by an external agent, over MCP. The rules of keepup agents plan, approve, start and end these
+// calls: they see the run as an agent that waits for its calls.
 
-/** The types of the events that move calls, as they are in agents' streams. */
+/** The event types that change calls, as in agent streams. */
 const OF_CALLS: ReadonlySet<string> = new Set<CallEvent['type']>([
   'tool_call_start',
   'tool_call_intent',
@@ -28,7 +28,7 @@ export type OutsideCallEvent = Extract<
 
 export const isOfCall = (event: ExternalEvent): event is OutsideCallEvent => OF_CALLS.has(event.type)
 
-/** The run as an agent of keepup's that waits for these calls; null: it reaches no tools. */
+/** The run as a keepup agent that waits for these calls; null: the agent can call no tools. */
 export function actingAgent(state: ExternalState): AgentState | null {
   const { tools, agentId, runId, at, driver, reportsTo } = state
   if (tools === undefined) return null
@@ -36,7 +36,7 @@ export function actingAgent(state: ExternalState): AgentState | null {
   return {
     ...BLANK,
     ...{ spec, argumentsSalt, step, agentId, runId, at, driver },
-    // Its policy is a part of its parent's, as every child's is.
+    // The run's policy derives from its parent's, as for every child.
     parent: { agentId: reportsTo === null ? '' : idOf(reportsTo), toolCallId: '' },
     specHash: state.requestHash,
     correlation: state.commands[0] ?? '',
@@ -46,7 +46,7 @@ export function actingAgent(state: ExternalState): AgentState | null {
 
 export const NO_CALLS: Omit<OwnTools, 'spec' | 'argumentsSalt'> = { asked: 0, step: 0, open: [] }
 
-/** The tools after a call of one was asked for; null: it cannot follow. */
+/** The tools after a call was requested; null: the request cannot follow. */
 export function withRequest(
   state: ExternalState,
   { toolCallId, revision, at, body }: Extract<ExternalEvent, { type: 'tool_call_requested' }>,
@@ -61,7 +61,7 @@ export function withRequest(
   }
 }
 
-/** The tools after an event of a call. Throws where it cannot follow. */
+/** The tools after an event of a call. Throws if the event cannot follow. */
 export function withCallEvent(state: ExternalState, tools: OwnTools, event: OutsideCallEvent): OwnTools {
   const after = evolveCall(actingAgent(state)!, event as CallEvent)
   const open = callsOf(after).filter(({ stage }) => stage.at !== 'ended')

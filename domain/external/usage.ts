@@ -6,8 +6,8 @@ const count = z.int().nonnegative()
 const scope = z.enum(['run', 'session'])
 
 /**
- * The usage of a run as its backend reports it. `scope`: of this run alone, or of the whole session up to its end, which
- * counts again what the session used before a resume. A count that the backend does not tell is null.
+ * The usage of a run as its backend reports it. `scope`: this run alone, or the whole session up to the run's end,
+ * which also counts usage before a resume. Null: the backend does not report the count.
  */
 export const Usage = z.strictObject({
   scope,
@@ -15,16 +15,16 @@ export const Usage = z.strictObject({
   /** The part of the input tokens that a cache served. */
   cachedInputTokens: count.nullable(),
   outputTokens: count.nullable(),
-  /** Nano-dollars; null: not known. `priced`: counted from the tokens and the price of the request, not reported. */
+  /** Nano-dollars; null: unknown. `priced`: computed from the tokens and the request's price, not reported. */
   cost: z.strictObject({ nanos: count, scope, priced: z.literal(true).optional() }).nullable(),
   model: z.string().min(1).optional(),
 })
 export type Usage = z.infer<typeof Usage>
 
-/** More than any run can use. Sums over many runs stay exact numbers, also where agents do not tell the truth. */
+/** More than any run can use. With this bound, sums over many runs stay exact even if agents report false numbers. */
 const MOST = { tokens: 1e12, nanos: 1e13 }
 
-/** A usage as a backend may report it; null: it is none. */
+/** Parses a usage report; null: the report is invalid. */
 export function reportedUsage(told: unknown): Usage | null {
   const { success, data } = Usage.safeParse(told)
   if (!success) return null
@@ -32,22 +32,22 @@ export function reportedUsage(told: unknown): Usage | null {
   return counts.every((count) => (count ?? 0) <= MOST.tokens) && (data.cost?.nanos ?? 0) <= MOST.nanos ? data : null
 }
 
-/** Dollars, as backends report them, in nano-dollars; null for what is no amount of money. */
+/** Converts dollars, the unit of backends, to nano-dollars; null: not an amount of money. */
 export function nanosOf(dollars: unknown): number | null {
   if (typeof dollars !== 'number' || !Number.isFinite(dollars) || dollars < 0) return null
   const nanos = Math.round(dollars * 1e9)
   return Number.isSafeInteger(nanos) ? nanos : null
 }
 
-/** A number of tokens as a backend reports it; null where it reports none. */
+/** A reported number of tokens; null: not reported. */
 export const reported = (value: unknown): number | null =>
   Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null
 
-/** A number of tokens as a backend reports it; anything else counts as none. */
+/** A reported number of tokens; 0: not reported. */
 export const tokens = (value: unknown): number =>
   Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : 0
 
-/** Why a run has used more than it may; null: it has not, or its own share of a session is not known. */
+/** Why a run is over its budget; null: it is not, or its own share of a session is unknown. */
 export function overBudget(usage: Usage, { tokens, nanoDollars }: Budget): string | null {
   const spent = usage.cost?.scope === 'run' ? usage.cost.nanos : 0
   if (nanoDollars !== null && spent > nanoDollars) return 'the budget of money is used up'

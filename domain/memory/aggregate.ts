@@ -7,7 +7,7 @@ import { MemoryError } from './errors.ts'
 import type { BodyOf, MemoryEvent } from './events.ts'
 import { digestOf, evolve, FOLD, type MemoryState } from './state.ts'
 
-/** A fact that agents and people keep beyond a conversation, as one kind of stream: `memory-<scope>-<id>`. */
+/** A fact that outlives conversations, saved by agents and people, as one kind of stream: `memory-<scope>-<id>`. */
 export const memory: Aggregate<MemoryState, MemoryEvent, MemoryCommand, MemoryContext> = {
   kind: 'memory',
   fold: FOLD,
@@ -22,14 +22,14 @@ export const memory: Aggregate<MemoryState, MemoryEvent, MemoryCommand, MemoryCo
 
 const SAYS: ReadonlySet<string> = new Set(['fact_remembered', 'fact_corrected', 'fact_forgotten'])
 
-/** The words go; where the fact belonged stays. */
+/** Erases the text. Scope and place remain. */
 function residue(type: string, body: unknown): unknown {
   if (type === 'fact_remembered') return { ...(body as BodyOf<'fact_remembered'>), text: null }
   if (type === 'fact_corrected') return { text: null }
   return type === 'fact_forgotten' ? { reason: null } : body
 }
 
-/** Only what is forgotten is erased: until then runs may be shown it. */
+/** Only forgotten facts may be erased. Other facts may still be shown to runs. */
 function ending() {
   let ended = false
   return {

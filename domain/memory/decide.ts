@@ -11,7 +11,7 @@ export type MemoryCommand =
   | { readonly kind: 'correct'; readonly text: string }
   | { readonly kind: 'forget'; readonly reason: string | null }
 
-/** The run and the call behind a command; absent on a person's. */
+/** The run and the call behind a command; absent for a person's command. */
 export interface MemoryContext extends StreamContext {
   readonly runId?: string
   readonly toolCallId?: string
@@ -21,7 +21,9 @@ export interface MemoryContext extends StreamContext {
 
 type Recorded = Exclude<MemoryEvent['type'], 'residue' | 'erased'>
 
-/** One event, or none where a fact that is forgotten is forgotten again. Throws MemoryError where it is refused. */
+/**
+ * Decides a command: one event, or none if the fact is already forgotten. Throws MemoryError if the command is refused.
+ */
 export function decide(
   state: MemoryState | null,
   at: At,

@@ -1,6 +1,6 @@
 import type { StreamRejection } from '../stream/aggregate.ts'
 
-/** The failure of a fact's operation. `message` says what to do. */
+/** A failed operation on a fact. `message` says what to do. */
 export class MemoryError extends Error {
   override readonly name = 'MemoryError'
   readonly code: MemoryErrorCode
@@ -13,5 +13,5 @@ export class MemoryError extends Error {
 export type MemoryErrorCode =
   | StreamRejection
   | 'MEMORY_UNKNOWN'
-  | 'MEMORY_FORGOTTEN' // it was forgotten, so it is not changed any more
-  | 'MEMORY_EXISTS' // the stream was begun before: a programming error
+  | 'MEMORY_FORGOTTEN' // a forgotten fact cannot change
+  | 'MEMORY_EXISTS' // the stream exists already: a programming error

@@ -3,14 +3,14 @@ import type { StreamEvent } from '../stream/aggregate.ts'
 import { ERASURE_VERSION, erasureEvents } from '../stream/erasure.ts'
 import { SCOPES } from './fact.ts'
 
-// Storage format: the events of `memory-<scope>-<id>`. Each stream holds one fact.
+// Storage format: the events of `memory-<scope>-<id>`. Each stream contains one fact.
 
-/** Null: erased. */
+/** Null: the text was erased. */
 const Text = z.string().min(1).nullable()
 
 export const bodies = {
   fact_remembered: z.strictObject({ scope: z.enum(SCOPES), place: z.string(), text: Text }),
-  /** The text that takes the place of the one before. */
+  /** The new text of the fact. */
   fact_corrected: z.strictObject({ text: Text }),
   fact_forgotten: z.strictObject({ reason: z.string().min(1).nullable() }),
   ...erasureEvents,

@@ -1,21 +1,21 @@
 import { wordsOf } from './words.ts'
 
-/** Words of a query that are searched for; the rest is left out. */
+/** The maximum number of words in a query. Further words are ignored. */
 export const QUERY_WORDS = 16
 
-/** A word from this length on also finds longer ones that begin with it. */
+/** A query word of at least this length also matches longer words that begin with it. */
 export const PREFIX = 3
 
-/** The words that a query searches for, each once. */
+/** The distinct words of a query. */
 export const queryWords = (query: string): string[] => [...new Set(wordsOf(query))].slice(0, QUERY_WORDS)
 
-/** Saturation of repeated words and weight of length, as BM25 has them. */
+/** The BM25 constants: saturation of repeated words, and weight of the length. */
 const [K1, B] = [1.2, 0.75]
 
 /**
- * Candidates in the order of their worth for a query: BM25, with the frequencies of the candidates themselves; what has
- * all words comes before what has some; the later one first among equals. `words`: as the index holds them. Pure, so
- * that every database gives the same order.
+ * Sorts candidates by BM25, with word frequencies among the candidates. Candidates with all words of the query come
+ * first. After a tie, the later candidate comes first. `words`: the indexed words. The function is pure, so every
+ * database gives the same order.
  */
 export function ranked<T extends { readonly words: string; readonly started: number }>(
   candidates: readonly T[],

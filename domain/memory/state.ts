@@ -3,16 +3,18 @@ import { sha256 } from '../log/ids.ts'
 import type { MemoryEvent } from './events.ts'
 import type { Place } from './fact.ts'
 
-/** The fold of a fact's stream. The text is not in it: it may be erased, and the chain proves it. */
+/**
+ * The folded state of a fact's stream. It excludes the text, because the text may be erased; the chain proves the text.
+ */
 export interface MemoryState extends Place {
   readonly corrections: number
   readonly forgotten: boolean
 }
 
-/** Raise it where the digested view changes. */
+/** Increase this when the digested view changes. */
 export const FOLD = 1
 
-/** The state after an event. Throws where the event is impossible in this state. */
+/** The state after an event. Throws if the event cannot follow. */
 export function evolve(state: MemoryState | null, event: MemoryEvent): MemoryState {
   if (event.type === 'fact_remembered') {
     if (state !== null) throw new Error('the fact was saved before')

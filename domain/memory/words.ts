@@ -1,16 +1,16 @@
 import { hash } from 'node:crypto'
 import type { Place } from './fact.ts'
 
-/** A longer word is cut: what people and models search for is shorter. */
+/** The maximum length of a word in the index. Longer words are cut, because queries are shorter. */
 const LONGEST = 40
 
-/** Scripts without spaces between words: each character is a word. */
+/** Scripts without spaces between words. Each character is one word. */
 const SINGLE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u
 const WORD = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N}]+/gu
 
 /**
- * The words of a text as the index holds them: without case and accents. SQLite and PostgreSQL are given these, not the
- * text, so that both find the same facts.
+ * The words of a text in the index, without case and accents. SQLite and PostgreSQL index these words, not the text, so
+ * both find the same facts.
  */
 export function wordsOf(text: string): string[] {
   const plain = text
@@ -22,7 +22,7 @@ export function wordsOf(text: string): string[] {
 
 const cut = (word: string): string => [...word].slice(0, LONGEST).join('')
 
-/** Letters that stand beside characters of a script without spaces are words of their own. */
+/** Splits letters from adjacent characters of a script without spaces. */
 const split = (run: string): string[] =>
   run
     .split(/([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])/u)
@@ -30,7 +30,7 @@ const split = (run: string): string[] =>
     .map(cut)
 
 /**
- * The word that every fact of a place has, and no text: {@link wordsOf} never gives the first character. With it a search
- * reads the facts of its places only.
+ * A word that every fact of a place contains. {@link wordsOf} never returns a word that starts with `@`. With this word
+ * a search reads only the facts of its places.
  */
 export const placeWord = ({ scope, place }: Place): string => `@${hash('sha256', `${scope}\n${place}`).slice(0, 16)}`

@@ -4,56 +4,58 @@ import type { Edit } from '../document/model/edits.ts'
 import type { DocumentView } from '../document/model/view.ts'
 
 /**
- * Parses one XML element with its content. It knows XML's five entities and character references, and no other entity; it
- * reads no DTD. It throws nothing for bad text. The caller has checked the size.
+ * Parses one XML element with its content. Supports XML's five entities and character references, no other entities,
+ * and no DTD. Bad text never throws. The caller must check the size before.
  */
 export type MarkupParser = (xml: string, limits: { readonly depth: number; readonly nodes: number }) => ParsedMarkup
 
 export type ParsedMarkup =
   | { readonly kind: 'tree'; readonly root: Element }
-  /** Too deep, too many nodes, a DTD, or an entity beyond XML's five. */
+  /** Too deep, too many nodes, a DTD, or another entity than XML's five. */
   | { readonly kind: 'limits'; readonly message: string }
   | { readonly kind: 'malformed'; readonly message: string }
 
-/** The stored data that a document is opened from. */
+/** The stored data of a document, for opening it. */
 export interface StoredDocument {
-  /** The peer under which the gateway edits this document: an unsigned 64-bit number in decimal digits. */
+  /** The peer of the gateway's edits to this document: an unsigned 64-bit number in decimal digits. */
   readonly gatewayPeer: string
   /** The result of `OpenDocument.snapshot` at an earlier revision. */
   readonly snapshot?: Uint8Array
-  /** The stored updates, in stream order; those after the snapshot where there is one. */
+  /** The stored updates in stream order; with a snapshot, only the updates after it. */
   readonly updates: Iterable<Uint8Array> | AsyncIterable<Uint8Array>
 }
 
-/** Makes scratch replicas of documents. */
+/** Opens scratch replicas of documents. */
 export interface Documents {
-  /** Rejects with a `DocumentError` `DOCUMENT_CORRUPT` where the stored bytes are not those of a document. */
+  /** Rejects with a `DocumentError` `DOCUMENT_CORRUPT` if the stored bytes are not a valid document. */
   open(stored: StoredDocument): Promise<OpenDocument>
-  /** The operations that a stored update contains. */
+  /** The operations in a stored update. */
   operations(update: Uint8Array): readonly OperationRange[]
 }
 
 /**
- * One lasting scratch replica of a document at one revision of its stream. A change is made on the replica first. The caller
- * appends the change's update and keeps the change, or discards it after a conflict. A replica holds one such change at a
- * time; every other method is refused until the change is kept or discarded.
+ * A lasting scratch replica of a document at one revision of its stream. The replica makes a change first. The caller
+ * then appends the change's update and keeps the change, or discards the change after a conflict. A replica can have
+ * one open change; all other methods throw until the change is kept or discarded.
  */
 export interface OpenDocument extends DocumentView {
-  /** The parts of a block's or table cell's text, each with the operation that wrote its first character. Empty: no text. */
+  /** The parts of a block or table cell, each with the operation that wrote its first character. Empty: no text. */
   authorship(spanId: string): readonly AuthoredPart[]
   /** All blocks in document order. Blocks outside the document model have the type `unreadable`. */
   blocks(): readonly ReadBlock[]
-  /** Makes edits that a dry-run at this revision has found possible: all of them, or none where it throws. */
+  /** Makes edits that a dry-run at this revision has validated. Makes all of them, or none if it throws. */
   edit(edits: readonly Edit[]): PendingChange
-  /** {@link edit} in steps: the caller gives way to others between them, and goes on to the end. */
+  /**
+   * Like {@link edit}, with yields between steps. The caller may pause between the steps and must run them to the end.
+   */
   editing(edits: readonly Edit[]): Generator<undefined, PendingChange>
   /** Imports the update of a person's replica. */
   import(update: Uint8Array): ImportedUpdate
-  /** Takes in a stored update that another writer has appended. Throws `DOCUMENT_CORRUPT` where it does not fit. */
+  /** Imports a stored update that another writer appended. Throws `DOCUMENT_CORRUPT` if the update does not fit. */
   follow(update: Uint8Array): void
   /**
-   * The document with its history, to open it from. The replica then forgets the updates that it holds for a rebuild, so
-   * that their bytes do not accumulate: call it from time to time.
+   * The document with its history, for opening it again. The replica then drops the updates that it keeps for a
+   * rebuild. Call this from time to time, so that these updates do not accumulate.
    */
   snapshot(): Uint8Array
   close(): void
@@ -66,7 +68,7 @@ export interface OperationRange {
   readonly to: number
 }
 
-/** Text whose characters were written by operations with consecutive counters. `chars`: code points. */
+/** Text written by operations with consecutive counters. `chars`: the number of code points. */
 export interface AuthoredPart {
   readonly text: string
   readonly peer: string
@@ -74,22 +76,22 @@ export interface AuthoredPart {
   readonly chars: number
 }
 
-/** A block as it is, or a place in the document whose content lies outside the document model. */
+/** A block, or a part of the document whose content is outside the document model. */
 export type ReadBlock = Block | { readonly type: 'unreadable'; readonly id: string | null }
 
 /** A change on the replica that is not yet part of the document. */
 export interface PendingChange {
   /** The bytes that the stream stores. */
   readonly update: Uint8Array
-  /** The document's frontier with the change. */
+  /** The document's frontier including the change. */
   readonly frontier: string
-  /** The update was appended. */
+  /** Call after the update was appended. */
   keep(): void
-  /** The update was not appended and never will be: the replica is rebuilt without it. */
+  /** Call if the update was not appended and never will be. Rebuilds the replica without the change. */
   discard(): void
 }
 
-/** `words`: every text in the update's operations, and what stands around each place that it changes as it reads now. */
+/** `words`: all text in the update's operations, and the resulting text around each changed place. */
 export interface ImportedChange {
   readonly kind: 'imported'
   readonly change: PendingChange
@@ -98,9 +100,12 @@ export interface ImportedChange {
 
 export type ImportedUpdate =
   | ImportedChange
-  /** The document has all of it. */
+  /** The document already has the whole update. */
   | { readonly kind: 'known' }
-  /** HTTP 422 for `missing_dependencies` and `outside_model`, 413 for `too_many_operations`, 400 for the others. `message` says what to send. */
+  /**
+   * HTTP 422 for `missing_dependencies` and `outside_model`, 413 for `too_many_operations`, 400 for the others.
+   * `message` says what to send.
+   */
   | {
       readonly kind: 'refused'
       readonly reason: 'malformed' | 'gateway_peer' | 'missing_dependencies' | 'outside_model' | 'too_many_operations'

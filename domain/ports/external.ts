@@ -14,143 +14,156 @@ import type { Json } from '../log/json.ts'
 
 export type { AgentEvent, AgentEventBody, AgentRunRequest, ExitStatus, Usage }
 
-/** A run of an agent (seed 002). Disposing of it cancels it. */
+/** A run of an external agent (seed 002). Disposing it cancels the run. */
 export interface AgentRunHandle extends AsyncDisposable {
-  /** Names the run in the log: its stream is `external-<agentId>`. */
+  /** The id of the run in the log. The stream is `external-<agentId>`. */
   readonly agentId: string
-  /** The run that the agent is a part of: its own, or that of the agent that it works for. */
+  /** The run's own id, or the run of the delegating agent. */
   readonly runId: string
-  /** The backend's own id of the session, as far as it is known by now; null: it has told none. */
+  /** The backend's id of the session; null: not known yet. */
   readonly sessionId: string | null
-  /** All events in order, from the log. It can be iterated more than once, also after the end. */
+  /** All events in order, from the log. Can be iterated repeatedly, also after the end. */
   readonly events: AsyncIterable<AgentEvent>
-  /** Settles once, after the process has exited and the events have ended for the consumer. Rejects with an AgentError. */
+  /**
+   * Settles once, after the process has exited and all started iterators of `events` have ended. Rejects with an
+   * AgentError.
+   */
   readonly completion: Promise<AgentCompletion>
-  /** Asks for the end of the process. Idempotent; nothing once `completion` has settled. */
+  /** Requests the end of the process. Idempotent; has no effect after `completion` has settled. */
   cancel(reason?: string, by?: Actor): void
-  /** Says that others recorded something about the run, such as a decision that it waits for. Absent: it hears by itself. */
+  /** Call after another process recorded an event of the run, such as a decision. Absent: the run polls the log. */
   notice?(): void
 }
 
-/** The outcome of a run that ended by itself. `success`: the agent did its work, which the exit code alone does not tell. */
+/**
+ * The outcome of a run that ended by itself. `success`: whether the agent did its work, which the exit code alone does
+ * not show.
+ */
 export interface AgentCompletion {
   readonly status: ExitStatus
   readonly success: boolean
   readonly finalText: string | null
 }
 
-/** The reports of a backend on a run while it lasts. */
+/** A backend's report during a run. */
 export interface Mapped {
   readonly events?: readonly AgentEventBody[]
-  /** The backend's own id of the session. */
+  /** The backend's id of the session. */
   readonly sessionId?: string
   readonly usage?: Usage
 }
 
-/** The answer of a tool to an agent of another kind. */
+/** The answer of a keepup tool to an external agent. */
 export interface ToolAnswer {
   readonly text: string
-  /** The text says what failed. */
+  /** The text describes an error. */
   readonly isError: boolean
 }
 
-/** keepup's own tools for one run. Each call is judged, approved and recorded as those of keepup's own agents are. */
+/** The keepup tools for one run. Each call is planned, approved and recorded like the calls of keepup agents. */
 export interface OfferedTools {
   /** `readOnly`: a call changes nothing. */
   list(): readonly (FunctionSpec & { readonly readOnly: boolean })[]
-  /** Answers also what was refused. `signal`: aborts when the agent waits no longer. Rejects where the log fails. */
+  /**
+   * Calls a tool. A refused call also gives an answer. `signal` aborts when the agent no longer waits. Rejects if the
+   * log fails.
+   */
   call(name: string, args: Json, signal: AbortSignal): Promise<ToolAnswer>
 }
 
-/** One run, as its backend sees it. */
+/** One run, from the backend's view. */
 export interface BackendRun {
   readonly agentId: string
-  /** Aborted: the process is to be ended. */
+  /** Aborts when the process must end. */
   readonly signal: AbortSignal
-  /** Records what was mapped. A promise: the sink is not ready; read on when it resolves. It rejects where the log fails. */
+  /** Records a report. If a promise is returned, read on only after it resolves. Rejects if the log fails. */
   emit(mapped: Mapped): Promise<void> | undefined
   /**
-   * Asks a person for leave, and resolves when that is decided, with null where the run ends first. It is recorded as an
-   * approval that waits; of many at once the last ones are rejected. Rejects where the log fails. Absent: no person can be asked, which means no.
+   * Requests a permission from a person. Resolves with the decision, or with null if the run ends first. The request is
+   * recorded as an open approval; requests over a limit are rejected. Rejects if the log fails. Absent: no person can
+   * be asked, so the answer is no.
    */
   ask?(asked: PermissionAsked): Promise<'approved' | 'rejected' | null>
-  /** keepup's own tools, which the agent may call while it runs. Absent: it may call none. */
+  /** The keepup tools that the agent may call while it runs. Absent: no tools. */
   readonly tools?: OfferedTools
-  /** False: the log says that the process runs unconfined. Absent: the backend's options decide. */
+  /** False: the log records that the process runs unconfined. Absent: the backend's options decide. */
   readonly confined?: boolean
 }
 
-/** A permission that an agent asks for. */
+/** A permission request of an agent. */
 export interface PermissionAsked {
-  /** The agent's own name of the tool, or of its kind. */
+  /** The agent's name for the tool or for its kind. */
   readonly tool: string
-  /** The agent's description of it. */
+  /** The agent's description of the action. */
   readonly title: string
   /** The input of the tool, as JSON. */
   readonly input: Json
 }
 
 /**
- * One kind of agent. `start` is called once per run, after validation, and resolves when the process has exited and all of
- * its output was emitted. It rejects with an AgentError `Backend` or `UnsupportedCapability`.
+ * One kind of external agent. `start` is called once per run, after validation. It resolves when the process has exited
+ * and all of its output was emitted. It rejects with an AgentError `Backend` or `UnsupportedCapability`.
  */
 export interface AgentBackend extends Advertised {
   start(request: AgentRunRequest, run: BackendRun): Promise<AgentCompletion>
   /**
-   * Whether this host can confine the process of a request. Rejects with AgentError `Backend` where the program could not be
-   * seen inside. Absent: the backend starts no process.
+   * Whether this host can confine the process of a request. Rejects with AgentError `Backend` if the program would not
+   * be visible inside the sandbox. Absent: the backend starts no process.
    */
   confinement?(request: AgentRunRequest): Promise<Confinement>
-  /** Why an agent that a person starts so could change no file, with what to add, as a sentence; null: it can. */
+  /** Why an agent started with this request could change no files, and what to add, as a sentence; null: it can. */
   withoutRights?(request: AgentRunRequest): string | null
-  /** Looks whether it can be started on this machine; nothing of the model's service is asked. Absent: it always can. */
+  /**
+   * Checks whether the agent can be started on this machine, without calls to the model's service. Absent: it always
+   * can.
+   */
   inspect?(): Promise<BackendState>
-  /** Ways to start it for a child of keepup's own agent, by the rights that each gives. Absent: it is delegated nothing. */
+  /** Ways to start the agent as a child of a keepup agent, with the rights of each. Absent: no delegation. */
   readonly levels?: readonly RightsLevel[]
-  /** It leads its agent to `tools` of a run. Absent: it leads it to none. */
+  /** Whether the backend gives its agent the `tools` of a run. Absent: it does not. */
   readonly takesTools?: boolean
-  /** It tells what a run costs. Absent: a budget of money needs a price. */
+  /** Whether the backend reports the cost of a run. Absent: a money budget needs a price. */
   readonly reportsCost?: boolean
-  /** Its own extension that ends a run at so many dollars. */
+  /** The backend's extension that limits the cost of a run, in dollars. */
   readonly budgetExtension?: `backend.${string}`
 }
 
 /** The state of a backend on this machine. */
 export interface BackendState {
   readonly installed: boolean
-  /** As the program tells it; null: it tells none. */
+  /** The version that the program reports; null: it reports none. */
   readonly version: string | null
-  /** The variable or file in which a login was found; null: none was found. Absent: it is not known where one would be. */
+  /** The variable or file with a login; null: no login was found. Absent: the place of a login is unknown. */
   readonly login?: string | null
-  /** Why it cannot be used, and what to do. */
+  /** Why the backend is unusable, and what to do. */
   readonly problem?: string
 }
 
-/** Where external runs are recorded. */
+/** The log of external runs. */
 export interface ExternalLog {
-  /** Records the request, the facts, and the intent to start the process: resolves when all are durable. */
+  /** Records the request, the facts, and the intent to start the process. Resolves when all are durable. */
   begin(
     start: Extract<ExternalCommand, { kind: 'start' }>,
     asked?: StartedBy,
     facts?: readonly ExternalFact[],
     confinement?: Confinement,
   ): Promise<ExternalRunLog>
-  /** The same for a run that another agent has delegated: its request is recorded by then. */
+  /** Like {@link begin}, for a delegated run whose request is already recorded. */
   take(agentId: string, facts?: readonly ExternalFact[], confinement?: Confinement): Promise<ExternalRunLog>
 }
 
-/** The starter of a run, with its id and command; absent: the gateway itself, under an id that is drawn. */
+/** The starter of a run, with the run's id and command. Absent: the gateway, with a random id. */
 export interface StartedBy extends Terms {
   readonly by?: Actor
   readonly agentId?: string
   readonly commandId?: string
-  /** Another run of the same caller holds the working folder, and lets this one work there too. */
+  /** Another run of the same caller has locked the working folder and shares it with this run. */
   readonly sharesFolder?: boolean
   /** False: the process runs unconfined. Absent: the settings decide. */
   readonly sandboxed?: boolean
-  /** The name under which it is spawned. */
+  /** The name of the run in a spawn. */
   readonly name?: string
-  /** The agent that it works for, the call by which it came, and the run that it is a part of. */
+  /** The delegating agent, its call, and the run that the new agent belongs to. */
   readonly parent?: {
     readonly agentId: string
     readonly toolCallId: string
@@ -159,30 +172,30 @@ export interface StartedBy extends Terms {
   }
 }
 
-/** A run as the log has it. */
+/** A run in the log. */
 export interface RecordedRun {
   readonly state: ExternalState
-  /** Null: it has not ended, or what it came to was erased. */
+  /** Null: the run has not ended, or its outcome was erased. */
   readonly outcome: Outcome | null
-  /** All that was recorded of what the agent told, in order. */
+  /** All recorded agent events, in order. */
   readonly events: AsyncIterable<AgentEventBody>
 }
 
-/** Runs of other agents, as a host performs and records them. */
+/** External runs of a host. */
 export interface ExternalRuns {
-  /** Rejects as `AgentGateway.run` does. */
+  /** Starts a run. Rejects with the errors of `AgentGateway.run`. */
   run(kind: string, request: AgentRunRequest, asked?: StartedBy): Promise<AgentRunHandle>
-  /** A run that is at work in this process. */
+  /** A run that is active in this process. */
   at(agentId: string): AgentRunHandle | undefined
-  /** Null: there is no such run. */
+  /** Null: the run does not exist. */
   recorded(agentId: string): Promise<RecordedRun | null>
-  /** Asks for the end of a run, in whatever process it is at work; nothing where it has ended. */
+  /** Cancels a run in any process. Has no effect after the end of the run. */
   stop(agentId: string, reason: string): Promise<void>
 }
 
-/** The files of a working folder while a run holds it. */
+/** The files of a working folder that a run has locked. */
 export interface HeldFiles {
-  /** Keeps the files as they are now as a version, and gives its id. */
+  /** Stores a version of the current files and returns its id. */
   snapshot(): Promise<string>
   release(): void
 }
@@ -190,32 +203,35 @@ export interface HeldFiles {
 /** The stream of one run. */
 export interface ExternalRunLog {
   readonly agentId: string
-  /** The state as it is known here. */
+  /** The state as of the last read or append. */
   readonly state: ExternalState
-  /** Another driver has taken the run. */
+  /** Another driver has claimed the run. */
   readonly lost: boolean
-  /** Other processes may record something about the run. */
+  /** Other processes may append events to the run. */
   readonly shared: boolean
-  /** Brings the state up to the log. */
+  /** Reads new events from the log. */
   look(): Promise<void>
-  /** Records facts, in one append and in order: resolves when they are durable. Facts that are recorded change nothing. */
+  /**
+   * Appends facts in order and in one append. Resolves when they are durable. Facts that are already recorded change
+   * nothing.
+   */
   append(facts: readonly (ExternalFact | Extract<ExternalCommand, { kind: 'cancel' }>)[]): Promise<void>
-  /** Agent events from an index on, some or all; none: no more are recorded by now. */
+  /** Agent events from an index on, not necessarily all. Empty: no more are recorded yet. */
   read(from: number): Promise<readonly AgentEventBody[]>
-  /** Calls back with what was recorded here or learnt from the log. Returns how to stop. */
+  /** Calls the listener with events that were appended or read. Returns a function that removes the listener. */
   listen(listener: (events: readonly SealedEvent[]) => void): () => void
 }
 
-/** Hides secrets in what is recorded. */
+/** Redacts secrets in recorded values. */
 export interface Hiding {
   value<T extends Json>(value: T): T
-  /** Filters the texts of an agent. A secret may span texts. */
+  /** A filter for the texts of an agent. A secret may span several texts. */
   texts(): TextsFilter
 }
 
-/** Changes texts that are shown one by one. A filter may hold back the end of a text until the next text. */
+/** A filter for a sequence of texts. The filter may hold back the end of a text until the next text. */
 export interface TextsFilter {
-  /** The texts that are ready by now; the last one belongs to the given text and may be empty. */
+  /** The texts that are ready now. The last one belongs to the given text and may be empty. */
   push(text: string): readonly string[]
   /** The texts that were held back. */
   end(): readonly string[]

@@ -1,4 +1,4 @@
-// The ports that domain needs from outside: types only. Adapters stand behind these; no adapter shapes them.
+// The ports of the domain: types only. Adapters implement them; the domain defines their shape.
 export type * from './documents.ts'
 export type * from './log.ts'
 export type * from './memory.ts'

@@ -1,6 +1,6 @@
 import type { Place } from '../memory/fact.ts'
 
-/** A fact as the index holds it. Times are ISO 8601. */
+/** A fact in the index. Times are ISO 8601. */
 export interface FoundFact extends Place {
   readonly id: string
   readonly text: string
@@ -8,21 +8,21 @@ export interface FoundFact extends Place {
   /** The author, as `kind:id`. */
   readonly createdBy: string
   readonly updatedAt: string
-  /** The run that saved it; null: a person did. */
+  /** The run that saved the fact; null: a person saved it. */
   readonly runId: string | null
 }
 
-/** The index of facts: it can be thrown away and made again from the log. */
+/** The index of facts. It can be rebuilt from the log. */
 export interface MemoryIndex {
   /**
-   * Facts of these places that have all words of the query, the best first, then those that have some; without a word the
-   * latest. Shows all that was recorded before the call. Rejects where the index cannot be caught up in time.
+   * Facts of these places, the best first: facts with all words of the query, then facts with some. Without words: the
+   * latest facts. Includes everything that was recorded before the call. Rejects if the index cannot catch up in time.
    */
   search(
     places: readonly Place[],
     query: string,
     limit: number,
   ): Promise<{ readonly facts: readonly FoundFact[]; readonly more: boolean }>
-  /** How many facts a place holds; it may lag behind. */
+  /** The number of facts in a place, possibly outdated. */
   count(place: Place): Promise<number>
 }

@@ -5,24 +5,24 @@ export type { Cut, ModelFailure, ModelOutcome, ModelRequest, StopReason } from '
 export interface ModelProvider {
   /** e.g. `anthropic`, `openai`, `scripted`. */
   readonly id: string
-  /** `onText` receives text as it streams; it is ephemeral and never stored. */
+  /** `onText` receives streamed text, which is never stored. */
   call(request: ModelRequest, options: { signal: AbortSignal; onText?: (text: string) => void }): Promise<ModelOutcome>
 }
 
 /**
- * The limit of a provider's key, shared by all runs of a deployment. It gates calls; the waits themselves are facts in the
+ * The rate limit of a provider's key, shared by all runs of a deployment. It delays calls; the delays are facts in the
  * log.
  */
 export interface RateLimiter {
-  /** How long a call of the model is to wait, ms. 0: it may be made now, and is counted. */
+  /** How long a call of the model must wait, in ms. 0: the call may start now and is counted. */
   admit(model: string): Promise<number>
-  /** The provider has refused a call of the model, and asks for no other within so many ms. */
+  /** Reports that the provider refused a call of the model and allows no other for `retryAfterMs`. */
   refused(model: string, retryAfterMs: number): Promise<void>
 }
 
-/** Answers by the hash of their request, for five minutes at most. A miss is never wrong. */
+/** Answers by the hash of their request, for at most five minutes. Losing an entry is safe. */
 export interface RequestCache {
-  /** The stored text; null: there is none, or it is too old. */
+  /** The stored text; null: no text is stored, or it is too old. */
   get(key: string): Promise<string | null>
   put(key: string, answer: string): Promise<void>
   clear(): Promise<void>

@@ -7,110 +7,117 @@ import type { AgentRunHandle, TextsFilter } from './external.ts'
 import type { LiveFeed, ModelProvider, RateLimiter, RequestCache, Sandbox, Tool, Workspace } from './index.ts'
 
 /**
- * The boundary that no secret crosses (5.12.5): replaces secret values by references in what is about to become a
- * command. `keep` makes durable what the references stand for, and is awaited before anything redacted is appended.
+ * The boundary that no secret crosses (5.12.5). Replaces secret values with references before text becomes a command.
+ * `keep` makes the values of the references durable; await it before each append of redacted text.
  */
 export interface SecretBoundary {
   text(text: string): string
-  /** Whether a secret value that is known stands in the text; patterns do not count. */
+  /** Whether the text contains a known secret value. Ignores patterns. */
   holdsKnown(text: string): boolean
   json<T>(value: T): T
-  /** A call's arguments; the `value` of `set_context` stands under its `key`. */
+  /** Redacts a call's arguments. In `set_context`, the `value` counts as a member named by `key`. */
   arguments(toolName: string, args: JsonObject): JsonObject
-  /** A tool's result: strings that are JSON as a whole are looked into. */
+  /** Redacts a tool's result, also inside strings that are JSON. */
   result(value: Json): Json
-  /** A redactor for text that comes in pieces. */
+  /** A redactor for text that arrives in pieces. */
   stream(): { push(text: string): string; end(): string }
-  /** A redactor for texts that are shown one by one. */
+  /** A redactor for a sequence of texts. */
   texts(): TextsFilter
   keep(): Promise<void>
-  /** Awaited around each effect: what became a secret since is hidden from here on. */
+  /** Loads new secrets. Await before and after each effect, so that they are redacted from then on. */
   refresh(): Promise<void>
   /**
-   * Puts values back when a tool is performed. Rejects with ToolError SECRET_UNAVAILABLE for a secret that the vault does not
-   * hold, or that was not granted to this tool.
+   * Replaces references with values for the execution of a tool. Rejects with ToolError SECRET_UNAVAILABLE if the vault
+   * does not have a secret, or the secret was not granted to this tool.
    */
   resolve(args: JsonObject, toolName: string): Promise<JsonObject>
 }
 
-/** The workspace of one run, opened for as long as it is driven. */
+/** The workspace of one run, open while the run is driven. */
 export interface Environment {
   readonly workspace: Workspace | null
   readonly sandbox: Sandbox | null
   readonly secrets: SecretBoundary
-  /** A tool of the run; undefined: this drive has none of that name. */
+  /** A tool of the run; undefined: this drive has no tool with that name. */
   tool(name: string): Tool | undefined
-  /** Ends what is left of processes that a dead driver started on this host. */
+  /** Ends processes on this host that a dead driver has left. */
   reap(): Promise<void>
-  /** `ends`: its agent has ended, and does not work in it again. */
+  /** `ends`: the agent has ended and will not use the environment again. */
   close(ends?: boolean): Promise<void>
 }
 
-/** A lease that is renewed until it is given back, or lost. An optimisation: the epoch in the log is the truth. */
+/**
+ * A lease that is renewed until it is released or lost. It is an optimisation; the epoch in the log is authoritative.
+ */
 export interface Lease {
-  /** Aborts when others may hold it: another process does, or it could not be renewed in time. */
+  /** Aborts when another process has the lease, or when the lease could not be renewed in time. */
   readonly lost: AbortSignal
   release(): Promise<void>
 }
 
-/** Where calls of keepup's own tools by another agent are performed. */
+/** Performs an external agent's calls of keepup's tools. */
 export interface ToolDesk {
   readonly ports: RuntimePorts
-  /** Of the run, with the tools that the agent may call. */
+  /** The environment of the run, with the tools that the agent may call. */
   readonly env: Environment
-  /** Is its parent paused? Then nothing is begun. */
+  /** Whether the parent is paused. While it is, no calls start. */
   paused(): boolean
 }
 
-/** Runs of other agents that keepup's own agents delegate, as a tree of agents sees them. */
+/** Runs of external agents that keepup agents delegate, from the view of a tree. */
 export interface DelegatedRuns {
   /**
-   * Starts the process of a run that was born in the log, in the working folder that the run of its parent holds. `about`: what
-   * is hidden in its stream. `desk`: where its calls of keepup's tools are performed. A run that cannot be started is ended in
-   * the log. Rejects where it was started before.
+   * Starts the process of a delegated run, in the working folder that the parent's run has locked. `about`: the secrets
+   * to redact in its stream. `desk`: performs its calls of keepup's tools. If the run cannot be started, its end is
+   * recorded. Rejects if the run was started before.
    */
   take(agentId: string, about: Pick<AgentSpec, 'secrets' | 'policy'>, desk?: ToolDesk): Promise<AgentRunHandle>
-  /** A run that is at work in this process. */
+  /** A run that is active in this process. */
   at(agentId: string): AgentRunHandle | undefined
 }
 
-/** Everything the runtime asks of the world. */
+/** The ports of the runtime. */
 export interface RuntimePorts extends StreamPorts {
   readonly feed: LiveFeed
-  /** The program's version, recorded in claims. */
+  /** The program's version, for claims. */
   readonly build: string
-  /** Names this process among several: the ids of its drivers begin so. */
+  /** The name of this process among several: a prefix of its driver ids. */
   readonly driver?: string
-  /** Agents of a run at work at once (5): one that waits for people or for other agents is not at work. */
+  /**
+   * The maximum number of working agents of a run (default 5). An agent that waits for people or other agents does not
+   * count.
+   */
   readonly agentsAtOnce?: number
   /**
-   * The right to drive `name`, an agent, a run or a slot of it, where several processes drive; null: another
-   * one has it. Absent: this process alone drives.
+   * Acquires the right to drive `name` (an agent, a run, or a slot of a run) among several processes. Null: another
+   * process has the right. Absent: this process drives alone.
    */
   lease?(name: string): Promise<Lease | null>
-  /** Throws ModelError where the model cannot be had. */
+  /** Throws ModelError if the model is not available. */
   provider(modelId: string): ModelProvider
-  /** The health of the models that this process calls; absent: none is watched. */
+  /** The health of the models that this process calls; absent: health is not tracked. */
   readonly health?: Pick<ModelHealth, 'begin' | 'figures'>
-  /** Absent: nothing holds calls of models back. */
+  /** Absent: model calls are not delayed. */
   readonly limiter?: RateLimiter
-  /** Of runs that want it; absent: every request is asked. */
+  /** The cache of runs that enable it; absent: every request is sent. */
   readonly cache?: RequestCache
-  /** The memory of agents beyond their conversations; absent: this host has no memory. */
+  /** The agents' memory of facts; absent: this host has no memory. */
   readonly memory?: Pick<Memories, 'perform'>
-  /** Other agents that keepup's own ones delegate to; absent: this host runs none. */
+  /** External agents to which keepup agents delegate; absent: this host runs none. */
   readonly delegated?: DelegatedRuns
-  /** Whether this host can give a drive the tool of this name. */
+  /** Whether this host can provide the tool with this name. */
   hasTool(name: string): boolean
-  /** The boundary for what people say to a run with this spec. */
+  /** The secret boundary for people's text to a run with this spec. */
   secrets(spec: Pick<AgentSpec, 'secrets' | 'policy'>): Promise<SecretBoundary>
   environment(spec: AgentSpec, about: { runId: string; agentId: string; driverId: string }): Promise<Environment>
-  /** Rejects with `LOG_SHORTENED` where the agent's stream holds less than was seen of it: it is neither driven nor written to
-   * then. */
+  /**
+   * Rejects with `LOG_SHORTENED` if the agent's stream is shorter than an earlier read has shown. Such a stream must be
+   * neither driven nor written.
+   */
   mustBeWhole?(agentId: string): Promise<void>
-  /** Told when a driver goes on with what another one had at work: that one has died, or hangs. */
+  /** Called when a driver takes over the work of another driver that died or hangs. */
   takenOver?(agentId: string, from: string): void
-  /** Named points at which a fault test may end or hold the process. */
+  /** Named points where a fault test may end or block the process. */
   crashPoint?(name: CrashPoint): void | Promise<void>
 }
 

@@ -2,7 +2,7 @@ import type { FunctionContext, FunctionSpec } from '../external/spawn/functions.
 import type { TokenUsage } from '../external/spawn/token-usage.ts'
 import type { Json, JsonObject } from '../log/json.ts'
 
-/** The reference of an agent after a crash: its id, and the store that holds its result. */
+/** Identifies an agent after a crash: its id, and the store with its result. */
 export interface RunName {
   readonly store: string
   readonly agentId: string
@@ -11,27 +11,27 @@ export interface RunName {
 /** Functions that a run may call. */
 export interface OfferedFunctions {
   list(): readonly FunctionSpec[]
-  /** Rejects where there is no such function, or it fails. */
+  /** Rejects if the function does not exist or fails. */
   call(name: string, args: JsonObject, context: FunctionContext): Promise<Json>
 }
 
-/** The request to a provider (seed 004). The members after `permissionMode` may be left unread by other providers. */
+/** A request to a provider (seed 004). Other providers may ignore the members after `permissionMode`. */
 export interface ExecutionParams {
   readonly prompt: string
   readonly model?: string
   readonly maxBudgetUsd?: number
   readonly permissionMode?: string
   readonly timeoutMs?: number
-  /** Aborted: the process is to be ended. */
+  /** Aborts when the process must end. */
   readonly signal?: AbortSignal
   readonly agentId?: string
-  /** The agent that it works for. */
+  /** The parent agent. */
   readonly parentId?: string
-  /** The run can be found by this name after a crash. Absent: the store is in memory alone. */
+  /** The run can be found by this name after a crash. Absent: the store is only in memory. */
   readonly name?: RunName
   /** From 1. */
   readonly attempt?: number
-  /** The runtime makes a failed attempt again: the provider is not to. */
+  /** The runtime retries failed attempts, so the provider must not. */
   readonly retried?: boolean
   readonly functions?: OfferedFunctions
 }
@@ -39,14 +39,14 @@ export interface ExecutionParams {
 /** The result of one call of a provider. */
 export interface ExecutionResult {
   readonly result: string
-  /** Dollars. */
+  /** US dollars. */
   readonly costUsd?: number
   readonly durationMs?: number
   readonly sessionId?: string
   /** Turns inside the process. */
   readonly numTurns?: number
   readonly tokenUsage?: TokenUsage
-  /** The run in the log that gave it. */
+  /** The id of the run in the log. */
   readonly runId?: string
 }
 
@@ -54,15 +54,16 @@ export interface ExecutionResult {
 export interface LLMProvider {
   execute(params: ExecutionParams): Promise<ExecutionResult>
   /**
-   * Goes on with the run of a name that a crash has left: its recorded result where it had ended, else the same session again.
-   * Rejects with a SpawnError `NOT_RESUMABLE` whose `notBegun` is the agent's id. Absent: nothing can be resumed.
+   * Resumes the run of a name after a crash: returns its recorded result if it had ended, else continues the same
+   * session. Rejects with a SpawnError `NOT_RESUMABLE` whose `notBegun` is the agent's id. Absent: no run can be
+   * resumed.
    */
   resume?(params: Omit<ExecutionParams, 'prompt'> & { readonly name: RunName }): Promise<ExecutionResult>
-  /** Ends what is left of the run of a name; false: nothing was. Absent: nothing outlives this process. */
+  /** Ends the remaining run of a name; false: no run was left. Absent: no run outlives this process. */
   end?(name: RunName): Promise<boolean>
 }
 
-/** The result of an agent, as it is remembered. */
+/** The result of an agent, as an entry of the memory. */
 export interface Episode {
   readonly agentId: string
   readonly status: 'completed' | 'failed'
@@ -73,7 +74,7 @@ export interface Episode {
   readonly at: number
 }
 
-/** Remembers what agents came to (the "Memory Manager" of seed 004). */
+/** Stores the results of agents (the "Memory Manager" of seed 004). */
 export interface ResultMemory {
   append(episode: Episode): Promise<void>
 }

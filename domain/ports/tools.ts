@@ -5,38 +5,35 @@ import type { Sandbox, TextFilter, Workspace } from './workspace.ts'
 
 export type { ToolFailure, ToolResult } from '../calls/tool-call.ts'
 
-/** The environment of a tool's call. */
+/** The context of a tool's call. */
 export interface ToolContext {
   readonly runId: string
   readonly agentId: string
   readonly toolCallId: string
-  /** The tool as the run knows it. */
+  /** The tool's spec in the run. */
   readonly tool?: ToolSpec
   readonly attempt: number
   /**
-   * `<stream>@<revision>` of the call's intent, and the outermost request behind it: what a tool records elsewhere
-   * names both.
+   * `causationId`: `<stream>@<revision>` of the call's intent; `correlationId`: the outermost request. A tool adds both
+   * to its own records.
    */
   readonly causationId?: string
   readonly correlationId?: string
   readonly signal: AbortSignal
   readonly workspace: Workspace | null
-  /** Runs commands as the run's policy says, with secrets hidden in their output; null where commands cannot be had. */
+  /** Runs commands under the run's policy and redacts secrets in their output; null: commands are not available. */
   readonly sandbox: Sandbox | null
-  /** Hides secrets in text that the tool is about to cut, lest the cut go through one. Absent: nothing to hide. */
+  /** Redacts secrets. Call before cutting text, because a cut could split a secret. Absent: no secrets. */
   readonly redact?: (text: string) => string
-  /** {@link redact} for a long text in pieces, in which patterns match within a line. */
+  /** Like {@link redact}, for long text in pieces. Patterns match only within a line. */
   readonly redactStream?: () => TextFilter
-  /**
-   * How to read on in the whole result, from a byte of it: words for a note beside what is shown of it. Absent: this run has
-   * no tool for it.
-   */
+  /** A note on how to read the rest of the result, from a byte on. Absent: this run has no tool for it. */
   readonly readOn?: (from: number) => string
-  /** Receives a command's output as it streams; ephemeral. Secrets are hidden on the way, also across pieces. */
+  /** Receives a command's output as it streams; the output is not stored. Secrets are redacted, also across pieces. */
   readonly onOutput?: (text: string) => void
 }
 
-/** `happened` may carry the result; `unknown` leaves the doubt to a person. */
+/** `happened`: may contain the result; `unknown`: a person must decide. */
 export type Probe =
   | { readonly found: 'happened'; readonly result?: ToolResult }
   | { readonly found: 'absent' | 'unknown' }
@@ -44,6 +41,6 @@ export type Probe =
 export interface Tool {
   readonly spec: ToolSpec
   run(args: JsonObject, context: ToolContext): Promise<ToolResult>
-  /** Reconcilable tools only: did the call happen? */
+  /** For reconcilable tools only: whether the call happened. */
   probe?(args: JsonObject, context: ToolContext): Promise<Probe>
 }

@@ -5,20 +5,23 @@ export interface DirEntry {
 }
 
 /**
- * A folder that tools cannot leave. Paths are `/`-separated, relative, or absolute where they lead inside; every method
- * rejects with a ToolError SANDBOX_VIOLATION for one that leads out (`..`, symlink), checked again after opening, and with
- * RESOURCE_NOT_FOUND, CONFLICT or EXECUTION_FAILED as it fits.
+ * A folder that tools cannot leave. Paths are `/`-separated, and relative or absolute inside the folder. Every method
+ * rejects with a ToolError: SANDBOX_VIOLATION for a path that leads out (`..`, symlink), which is checked again after
+ * opening; else RESOURCE_NOT_FOUND, CONFLICT or EXECUTION_FAILED.
  */
 export interface Workspace {
   readonly path: string
-  /** The real path inside the workspace, relative; for a path that does not exist yet, through its nearest real parent. */
+  /**
+   * The real path inside the workspace, relative. For a path that does not exist yet: through its nearest existing
+   * parent.
+   */
   resolve(path: string): Promise<string>
   read(path: string): Promise<Uint8Array>
-  /** Atomic (rename) and durable. `created`: it did not exist before. */
+  /** Atomic (rename) and durable. `created`: the file did not exist before. */
   write(path: string, bytes: Uint8Array): Promise<{ created: boolean }>
   list(path: string): Promise<readonly DirEntry[]>
   exists(path: string): Promise<boolean>
-  /** Files under `path` whose lines match, in path order; ignored files and binaries aside. */
+  /** Files under `path` with matching lines, in path order, without ignored and binary files. */
   search(query: SearchQuery, signal: AbortSignal): Promise<{ matches: readonly SearchMatch[]; truncated: boolean }>
   readonly versions: Versions
 }
@@ -28,7 +31,7 @@ export interface SearchQuery {
   readonly regex: boolean
   readonly path: string
   readonly glob?: string
-  /** Which files are looked through; all where absent. */
+  /** Selects the files to search; absent: all. */
   readonly only?: (path: string) => boolean
   readonly caseSensitive: boolean
   readonly limit: number
@@ -38,9 +41,9 @@ export interface SearchMatch {
   readonly path: string
   /** Counted from 1. */
   readonly line: number
-  /** Where the match begins in its line, in UTF-16 units from 0. */
+  /** The start of the match in its line, in UTF-16 units from 0. */
   readonly column: number
-  /** The line, or of a long one a part around the match: what is secret in it may be cut. */
+  /** The line, or the part of a long line around the match. The cut may split a secret. */
   readonly text: string
 }
 
@@ -49,15 +52,17 @@ export interface FileChange {
   readonly change: 'added' | 'modified' | 'deleted'
 }
 
-/** The workspace's shadow versions: trees of its files (ignored ones aside), kept in the data folder beside the log. */
+/**
+ * The workspace's shadow versions: trees of its files without ignored ones, stored in the data folder next to the log.
+ */
 export interface Versions {
-  /** The id of the tree as it is now, stored durably. Cheap when little has changed. */
+  /** Stores the current tree durably and returns its id. Cheap after few changes. */
   snapshot(): Promise<string>
   changes(from: string, to: string): Promise<readonly FileChange[]>
-  /** A unified diff, at most `maxBytes` of it. */
+  /** A unified diff, cut at `maxBytes`. */
   diff(from: string, to: string, maxBytes: number): Promise<string>
   read(tree: string, path: string): Promise<Uint8Array | null>
-  /** Puts the files of a tree back; what it replaces is kept as the tree it returns. */
+  /** Restores the files of a tree. `replaced`: a tree with the files that were overwritten. */
   restore(tree: string): Promise<{ replaced: string }>
   /** Writes a tree's files into a new or empty folder. */
   materialize(tree: string, folder: string): Promise<void>
@@ -76,22 +81,24 @@ export interface CommandResult {
   readonly exitCode: number | null
   readonly signal: string | null
   readonly timedOut: boolean
-  /** Well formed and bounded: head and tail where it was too long; the sizes are the originals, in bytes. */
+  /** Well-formed and bounded: head and tail of long output. `stdoutBytes` and `stderrBytes` are the original sizes. */
   readonly stdout: string
   readonly stderr: string
   /**
-   * Each of them as well-formed UTF-8 in pieces, up to 64 MiB, beyond that head and tail with a note. Absent: they are whole
-   * in `stdout` and `stderr`.
+   * Both outputs as well-formed UTF-8 in pieces, up to 64 MiB; longer output is head and tail with a note. Absent:
+   * `stdout` and `stderr` are complete.
    */
   readonly output?: { readonly stdout: readonly Uint8Array[]; readonly stderr: readonly Uint8Array[] }
   readonly stdoutBytes: number
   readonly stderrBytes: number
   readonly durationMs: number
-  /** Sentences about the workspace after the command, such as a file that lost its set-user-ID bit. Absent: there are none. */
+  /**
+   * Warnings about the workspace after the command, such as a file that lost its set-user-ID bit. Absent: no warnings.
+   */
   readonly warnings?: readonly string[]
 }
 
-/** Changes text that comes in pieces, on its way. It may hold back the end of a piece until what follows has come. */
+/** A filter for text that arrives in pieces. The filter may hold back the end of a piece until the next piece. */
 export interface TextFilter {
   push(text: string): string
   end(): string
@@ -102,9 +109,9 @@ export interface Sandbox {
   /** False: commands run unconfined (the run said `sandboxed: false`). */
   readonly confined: boolean
   /**
-   * Rejects with the signal's reason when aborted, with a ToolError where the command could not be started. Each of the two
-   * outputs goes through a filter of its own before anything of it is cut, kept or told; the sandbox of a tool's context
-   * hides secrets so.
+   * Rejects with the signal's reason after an abort, and with a ToolError if the command could not be started. `filter`
+   * creates one filter per output. Output passes the filter before it is cut, stored or passed on; the sandbox of a
+   * tool's context redacts secrets this way.
    */
   exec(
     command: Command,

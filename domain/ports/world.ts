@@ -3,46 +3,46 @@ export interface Clock {
   now(): number
   /** Resolves after `ms`, or rejects with the signal's reason. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
-  /** Calls `ring` once `ms` have passed, unless the returned function is called before; absent: {@link sleep} serves. */
+  /** Calls `ring` after `ms` unless the returned function is called before. Absent: callers use {@link sleep}. */
   alarm?(ms: number, ring: () => void): () => void
-  /** Lets everything else that waits for this thread go on; absent: for one turn of the event loop. */
+  /** Yields to other work of this thread. Absent: callers yield for one turn of the event loop. */
   giveWay?(): Promise<void>
 }
 
-/** The one source of randomness: salts, ids and jitter. */
+/** The only source of randomness: salts, ids and jitter. */
 export interface Random {
   bytes(length: number): Uint8Array
 }
 
 /** Known secret values. A reference is `secret:ku_` + 26 characters; see domain/secrets/redactor.ts. */
 export interface Vault {
-  /** The value of a named secret, or null where neither the vault nor the environment has it. */
+  /** The value of a named secret; null: neither the vault nor the environment has it. */
   get(name: string): Promise<string | null>
   set(name: string, value: string): Promise<void>
   /**
-   * False: there was none. The value stays hidden, and what references stand for is kept, so that versions of files are
-   * restored as they were; a tool is given only what a name holds now.
+   * Removes a secret; false: no secret had the name. Its value is still redacted, and its references still resolve for
+   * restoring versions of files. Tools get only current secrets.
    */
   remove(name: string): Promise<boolean>
   names(): Promise<readonly string[]>
-  /** Values that were replaced or removed: still to be hidden. Bounded. */
+  /** Replaced and removed values, which must still be redacted. The number is bounded. */
   retired(): Promise<readonly string[]>
-  /** Names of variables whose values references stand for: the values themselves are not kept. */
+  /** Names of variables with referenced values. The values themselves are not stored. */
   held(): Promise<readonly string[]>
-  /** Another text once a secret was set or removed, by any process. */
+  /** Changes after any process sets or removes a secret. */
   stamp(): Promise<string>
-  /** The per-install key (32 bytes) of the references' HMAC. */
+  /** The HMAC key (32 bytes) of the references, one per installation. */
   referenceKey(): Promise<Uint8Array>
-  /** Keeps what references stand for, durably: call it before the redacted text is appended. Known ones cost nothing. */
+  /** Stores the values of references durably. Call before appending redacted text. Known references cost nothing. */
   remember(references: ReadonlyMap<string, string>): Promise<void>
   /**
-   * The value of a reference, or null; whether a run may use it is asked elsewhere. Synchronous, because resolving is
-   * pure.
+   * The value of a reference, or null. Does not check whether a run may use the secret. Synchronous, because resolving
+   * is pure.
    */
   resolve(reference: string): string | null
 }
 
-/** Ephemeral news beside the log: streamed text, tool output. Losing it loses nothing. */
+/** Ephemeral messages outside the log: streamed text, tool output. Losing a message is safe. */
 export interface LiveFeed {
   publish(news: { runId: string; agentId: string; turn: number; kind: 'text' | 'output'; text: string }): void
 }

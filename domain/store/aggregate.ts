@@ -10,13 +10,13 @@ import { type ContextState, digest, evolve, FOLD } from './state.ts'
 import { entry } from './table.ts'
 import { MAX_VARIABLES, refOf } from './variable.ts'
 
-/** A request to a store. `value`: checked and redacted by now. */
+/** A request to a store. `value`: already checked and redacted. */
 export type ContextCommand =
   | { readonly kind: 'set'; readonly key: string; readonly value: Json }
-  /** Refused with `VARIABLE_NOT_FOUND` where it is not set. */
+  /** Throws `VARIABLE_NOT_FOUND` if the variable is not set. */
   | { readonly kind: 'delete'; readonly key: string }
 
-/** `runId`: the run that caused the change; absent where there is none. */
+/** `runId`: the run that caused the change; absent: no run did. */
 export interface ContextRequest extends StreamContext {
   readonly runId?: string
 }
@@ -64,12 +64,12 @@ function decide(
   return { drafts: [{ event, body, after, checkpoint: false }], state: after }
 }
 
-/** Of a variable its reference is left. */
+/** An erased variable keeps its key, type and size. */
 export function residueOf(type: string, body: unknown): unknown {
   return type === 'variable_set' ? { ...(body as BodyOf<'variable_set'>), value: null } : body
 }
 
-/** Every change stands alone, so that each can be erased. */
+/** Changes do not depend on each other, so each can be erased at any time. */
 function ending() {
   return { see() {}, ended: true }
 }

@@ -1,10 +1,10 @@
-/** A refusal of a store of context variables. `code` is stable. */
+/** Error codes of a store of context variables. They are stable. */
 export type ContextErrorCode =
   | 'VARIABLE_NOT_FOUND'
   | 'STORE_UNKNOWN'
-  | 'INVALID_VARIABLE' // a key or a value that cannot be kept
+  | 'INVALID_VARIABLE' // a key or a value that cannot be stored
   | 'STORE_FULL'
-  | 'NOT_DURABLE' // the store is in memory alone
+  | 'NOT_DURABLE' // the store is only in memory
   | 'REVISION_CHANGED'
   | 'IDEMPOTENCY_KEY_REUSED'
   | 'RUN_UNKNOWN'
@@ -21,7 +21,7 @@ export class ContextError extends Error {
   }
 }
 
-/** The error for a store that holds nothing yet. */
+/** The error for a store without events. */
 export const noStore = (store: string): ContextError =>
   new ContextError('STORE_UNKNOWN', `there is no store "${store}"; list the stores to find it`)
 

@@ -2,12 +2,13 @@ import { z } from 'zod'
 import type { StreamEvent } from '../stream/aggregate.ts'
 import { ERASURE_VERSION, erasureEvents } from '../stream/erasure.ts'
 
-// Storage format: the events of `context-<store>`. A change of a shape is a new version and an upcaster, never an edit.
+// Storage format: the events of `context-<store>`. To change a shape, add a new version and an upcaster; never edit a
+// version.
 
 const key = z.string().min(1)
 
 export const bodies = {
-  /** `value`: redacted. `type` and `bytes` are what its reference tells. */
+  /** `value`: redacted; null after an erasure. `type` and `bytes`: see `VariableRef`. */
   variable_set: z.strictObject({
     key,
     type: z.enum(['string', 'number', 'boolean', 'null', 'array', 'object']),
@@ -29,7 +30,7 @@ export const versions: Readonly<Record<ContextEventType, number>> = {
   erased: ERASURE_VERSION,
 }
 
-/** A decoded event of a store. `runId`: the run that caused it; absent where there is none. */
+/** A decoded event of a store. `runId`: the run that caused the event; absent: no run did. */
 export type ContextEvent = {
   readonly [T in ContextEventType]: StreamEvent & { readonly type: T; readonly body: BodyOf<T> }
 }[ContextEventType]

@@ -5,25 +5,25 @@ import type { ContextEvent } from './events.ts'
 import { EMPTY, entry, type Table, withEntry } from './table.ts'
 import type { VariableRef } from './variable.ts'
 
-/** Where a variable is: its value is in the event at `revision`. `erased`: that body was emptied. */
+/** The location of a variable: its value is in the event at `revision`. */
 export interface Held {
   readonly ref: VariableRef
   readonly revision: number
 }
 
-/** The state of a store. It holds no value, so that it stays small. */
+/** The state of a store. It contains no values, so it stays small. */
 export interface ContextState {
   readonly variables: Table<Held>
-  /** Over the bodies of all changes in order: the digest commits to them without a look at every variable. */
+  /** A root hash over the bodies of all changes in order. The digest covers it instead of every variable. */
   readonly changes: Root
 }
 
-/** Raise it where the digested view changes. */
+/** Increase this when the digested view changes. */
 export const FOLD = 1
 
 const NONE: ContextState = { variables: EMPTY, changes: EMPTY_ROOT }
 
-/** The state after an event. Throws where the event is impossible in this state. */
+/** The state after an event. Throws if the event cannot follow. */
 export function evolve(before: ContextState | null, event: ContextEvent): ContextState {
   const state = before ?? NONE
   if (event.type === 'residue' || event.type === 'erased') return state

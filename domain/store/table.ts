@@ -1,6 +1,5 @@
 /**
- * Entries by key. A change copies one bucket and the list of them, so that folding many sets takes time in proportion to their
- * number, and an older table stays as it was.
+ * An immutable map. A change copies one bucket and the list of buckets, so folding n sets takes time proportional to n.
  */
 export interface Table<V> {
   readonly size: number
@@ -15,7 +14,7 @@ export const entry = <V>(table: Table<V>, key: string): V | undefined => table.b
 
 export const entries = <V>({ buckets }: Table<V>): V[] => buckets.flatMap((bucket) => [...(bucket?.values() ?? [])])
 
-/** The table with an entry; undefined: without it. */
+/** A table with the entry; `value` undefined: a table without it. */
 export function withEntry<V>(table: Table<V>, key: string, value: V | undefined): Table<V> {
   const at = bucketOf(key)
   const bucket = new Map(table.buckets[at])

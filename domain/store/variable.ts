@@ -8,8 +8,8 @@ import { ContextError } from './errors.ts'
 export type VariableType = 'string' | 'number' | 'boolean' | 'null' | 'array' | 'object'
 
 /**
- * Names a context variable, and tells what it is like (seed 004). It never carries the value. `bytes`: of the value's text in
- * UTF-8, which is the value itself where it is a string, else its canonical JSON.
+ * A reference to a context variable (seed 004), without the value. `bytes`: the UTF-8 size of the value's text: a
+ * string itself, or the canonical JSON of another value.
  */
 export interface VariableRef {
   readonly key: string
@@ -20,16 +20,16 @@ export interface VariableRef {
 /** Names of stores. */
 export const STORE_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
 
-/** Bounds of a variable: its key in characters, its value in UTF-8 bytes. */
+/** The maximum size of a key in characters, and of a value in UTF-8 bytes. */
 export const MAX_KEY = 256
 export const MAX_VALUE_BYTES = 1024 * 1024
-/** Variables of one store. */
+/** The maximum number of variables per store. */
 export const MAX_VARIABLES = 10_000
 
-/** A key stands in quotes on a line of a prompt. */
+/** Keys appear in quotes on one line of a prompt. */
 const KEY = /^[^\p{Cc}\p{Cs}"]+$/u
 
-/** Throws `INVALID_VARIABLE`. */
+/** Throws `INVALID_VARIABLE` for an invalid key. */
 export function checkKey(key: unknown): asserts key is string {
   if (typeof key === 'string' && key.trim() !== '' && key.length <= MAX_KEY && KEY.test(key)) return
   throw new ContextError(
@@ -38,13 +38,13 @@ export function checkKey(key: unknown): asserts key is string {
   )
 }
 
-/** A value as it is kept: JSON, well formed, and its own copy. Throws `INVALID_VARIABLE`. */
+/** A well-formed JSON copy of a value. Throws `INVALID_VARIABLE`. */
 export function keptValue(key: string, value: unknown): Json {
   let text: string | undefined
   try {
     text = value === undefined ? undefined : canonicalText(wellFormed(value as object))
   } catch {
-    // It is no JSON: a function, a cycle, a number without end.
+    // Not JSON: a function, a cycle or an infinite number.
   }
   if (text === undefined)
     throw new ContextError('INVALID_VARIABLE', `the value of "${key}" is no JSON; give text, numbers, lists or objects`)
@@ -63,7 +63,7 @@ export function typeOf(value: Json): VariableType {
   return typeof value as 'string' | 'number' | 'boolean' | 'object'
 }
 
-/** A value as text: itself where it is a string, else its canonical JSON. */
+/** The text of a value: a string itself, or the canonical JSON of another value. */
 export const textOf = (value: Json): string => (typeof value === 'string' ? value : canonicalText(value))
 
 export const refOf = (key: string, value: Json): VariableRef => ({
@@ -72,13 +72,13 @@ export const refOf = (key: string, value: Json): VariableRef => ({
   bytes: byteLength(textOf(value)),
 })
 
-/** Tokens of a summary where the caller names no other number. */
+/** The default length of a summary, in tokens. */
 export const SUMMARY_TOKENS = 500
-/** About how many UTF-8 bytes a token stands for. */
+/** The assumed UTF-8 bytes per token. */
 const TOKEN_BYTES = 4
 const CUT = '…'
 
-/** The beginning of a value's text, of about `tokens` tokens at most: four UTF-8 bytes each. What was cut ends with "…". */
+/** The start of a value's text, at most `tokens` tokens of four UTF-8 bytes. A cut text ends with "…". */
 export function summaryOf(value: Json, tokens = SUMMARY_TOKENS): string {
   const text = textOf(value)
   const bytes = tokens * TOKEN_BYTES

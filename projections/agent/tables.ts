@@ -140,7 +140,7 @@ export const agentTables = {
       code: 'text',
       message: 'text',
       rule: 'text',
-      /** Of a command that ended; -1: a signal ended it. */
+      /** The exit code of an ended command; -1: a signal ended it. */
       exit_code: 'integer',
       duration_ms: 'integer',
       step: 'integer',

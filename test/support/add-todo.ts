@@ -2,7 +2,7 @@ import { defineTool, z } from '../../api/library/tool-kit.ts'
 
 const decoder = new TextDecoder()
 
-/** Appends a line to TODO.md unless it is the last one already. */
+/** Appends a line to TODO.md unless it is already the last line. */
 export const addTodo = defineTool({
   name: 'todo:add',
   description: 'Add one line to TODO.md.',

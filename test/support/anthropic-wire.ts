@@ -3,12 +3,12 @@ import { beginStream } from './loopback.ts'
 
 type Event = Record<string, unknown> & { type: string }
 
-/** Writes stream events as Anthropic's API does. */
+/** Writes stream events in the format of Anthropic's API. */
 export function writeEvents(res: ServerResponse, events: readonly Event[]): void {
   for (const event of events) res.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
 }
 
-/** Answers with a whole stream. */
+/** Answers with a complete stream. */
 export function streamEvents(res: ServerResponse, events: readonly Event[]): void {
   beginStream(res, { 'request-id': 'req_1' })
   writeEvents(res, events)

@@ -3,10 +3,12 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { PROGRAMS } from '../../.ci/programs.js'
 
-/** Whether bubblewrap works on this machine. Tests that need it bear the tag `bubblewrap`; others adapt their settings to it. */
+/**
+ * Whether bubblewrap works on this machine. Tests that need it have the tag `bubblewrap`; others adapt their settings.
+ */
 export const hasBubblewrap = PROGRAMS.find(({ name }) => name === 'bubblewrap')!.works()
 
-/** A new folder that is no temporary one, and in no home where this user can write elsewhere. */
+/** A new folder outside temporary folders and outside every home where this user can write elsewhere. */
 export function openFolder(): string {
   const homes = ['/tmp', '/var/tmp', '/home', '/run', realpathSync(homedir())]
   const isOpen = (path: string) => !homes.some((home) => `${path}/`.startsWith(`${home}/`))

@@ -10,11 +10,11 @@ export interface Child {
   readonly process: ChildProcessByStdio<Writable, Readable, Readable>
   /** Lines of stdout. */
   readonly lines: AsyncIterable<string>
-  /** Exit code or signal, and what was said on stderr. */
+  /** The exit code or signal, and the text of stderr. */
   readonly ended: Promise<{ end: number | string; stderr: string }>
 }
 
-/** Starts a program, which is killed at the end of the test if it still lives. */
+/** Starts a program and kills it at the end of the test. */
 export function start(program: string, args: readonly string[]): Child {
   const process = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] })
   let stderr = ''

@@ -9,7 +9,7 @@ import { testSpec, USER } from './harness.ts'
 
 type Driver = { readonly id: string; readonly epoch: number }
 
-/** An agent that is only decided on: commands and facts in any order, by any driver, at any time. Nothing is performed. */
+/** An agent without effects: commands and facts in any order, by any driver, at any time. */
 export class Decider {
   state: AgentState
   now = Date.UTC(2026, 0, 18)
@@ -33,7 +33,7 @@ export class Decider {
     }
   }
 
-  /** Decides a command, a person's where no driver brings it; the events that follow. */
+  /** Decides a command and returns its events. Without a driver, a person sends the command. */
   take(command: Command, driver?: Driver) {
     const { drafts, state } = decide(
       this.state,
@@ -45,13 +45,13 @@ export class Decider {
     return drafts.map(({ event }) => event)
   }
 
-  /** The agent's next driver, which has claimed it. */
+  /** The agent's next driver, after its claim. */
   claim(id: string): Driver {
     this.take({ kind: 'claim', driverId: id, build: 'test' }, { id, epoch: 0 })
     return this.state.driver!
   }
 
-  /** The model of the open turn asks for these calls. */
+  /** The model of the open turn requests these calls. */
   answers(driver: Driver, ...calls: readonly (readonly [name: string, args: object])[]) {
     const content = calls.map(
       ([name, input], i) => ({ type: 'tool_use', id: `p${i}`, name, input: input as never }) as const,
@@ -64,7 +64,7 @@ export class Decider {
     )
   }
 
-  /** The call at this place of the open turn has ended well; `input`: of a control tool. */
+  /** The call at this index of the open turn succeeds; `input`: of a control tool. */
   succeeds(
     driver: Driver,
     toolName: string,

@@ -1,4 +1,4 @@
-/** How many turns the event loop takes until a promise has settled: others are served in each of them. */
+/** The number of event loop turns until a promise settles. Other work can run in each turn. */
 export async function turnsDuring(work: Promise<unknown>): Promise<number> {
   let [turns, over] = [0, false]
   const ended = () => {

@@ -5,7 +5,7 @@ import { route, routingFacts } from '../../domain/agent/routing/routing.ts'
 import { evolve } from '../../domain/agent/state/evolve.ts'
 import type { AgentState } from '../../domain/agent/state/state.ts'
 
-/** Decides anew on the state before each decision, with the figures that the decision has recorded. */
+/** Repeats each decision on the state before it, with the figures that the decision recorded. */
 export function expectFunctionOfFacts(events: readonly AgentEvent[]): void {
   let state: AgentState | null = null
   let models = 0

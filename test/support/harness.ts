@@ -25,19 +25,19 @@ import { NO_SECRETS } from './no-secrets.ts'
 
 export const USER: Actor = { kind: 'user', id: 'tester' }
 
-/** A clock that tests move: sleeping moves it on, so that nothing waits for real. */
+/** A clock under the test's control. Sleeping advances the clock, so no test really waits. */
 export class TestClock {
   time = Date.UTC(2026, 0, 18)
   now(): number {
     return this.time
   }
-  /** Work that is done in parts takes no time. */
+  /** Yielding takes no time. */
   async giveWay(): Promise<void> {}
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted()
     await new Promise<void>((resolve) => setImmediate(resolve))
     signal?.throwIfAborted()
-    // A long wait, and one that belongs to the retry policy, is one that something else is to end; others are played.
+    // Other work must end a long wait or one of the retry policy. Skip all other waits.
     if (ms > 30_000 || ms === FIRST_WARNING_MS || ms === STOP_LIMIT_MS)
       return sleep(2 ** 30, undefined, { ref: false, ...(signal ? { signal } : {}) })
     this.time += ms
@@ -87,7 +87,7 @@ export class MemoryIntents implements BlobIntents {
   }
 }
 
-/** A test's model: the answer to a request. */
+/** A test's model: answers a request. */
 export type Answer = (
   request: ModelRequest,
   nth: number,
@@ -130,8 +130,8 @@ export const testModel = {
 }
 
 /**
- * A spec with every default; `tools` beside the control tools. The tools that read on are among these only where `readsOn` and
- * `readsHistory` say so: histories were recorded before it, and told again they are the same to the byte.
+ * A spec with every default. `tools` are added to the control tools. The tools for reading on are included only with
+ * `readsOn` and `readsHistory`, because histories recorded before these tools existed must stay equal to the byte.
  */
 export function testSpec(
   {
@@ -185,12 +185,12 @@ export interface Harness {
   types(runId: string): Promise<string[]>
 }
 
-/** An environment as tests open it: the tools of the harness are in it where it brings none. */
+/** Opens an environment in a test. The harness adds its tools if the environment has none. */
 type OpenEnvironment = (
   ...about: Parameters<RuntimePorts['environment']>
 ) => Promise<Omit<Environment, 'tool'> & Partial<Pick<Environment, 'tool'>>>
 
-/** Ports that a test brings itself. */
+/** Ports that a test overrides. */
 export type TestPorts = Partial<Omit<RuntimePorts, 'environment'>> & { readonly environment?: OpenEnvironment }
 
 export const withTools =
@@ -219,7 +219,7 @@ export function harness(
     random: seededRandom(options.seed ?? 'harness'),
     feed: { publish: () => undefined },
     build: 'test',
-    // Longer than what the clock plays: nothing that answers is given up.
+    // Longer than any wait that the clock skips, so no answering call times out.
     requestLimitMs: 60_000,
     provider: () => ({
       id: 'test',

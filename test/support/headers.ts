@@ -4,7 +4,7 @@ import type { Header } from '../../domain/log/envelope.ts'
 const hex = (bytes: number) =>
   fc.uint8Array({ minLength: bytes, maxLength: bytes }).map((b) => Buffer.from(b).toString('hex'))
 
-/** Text that a header may hold: well formed, no control characters, not empty; astral and combining characters too. */
+/** Valid text of a header: well-formed, no control characters, not empty; with astral and combining characters. */
 export const headerText = fc
   .string({ unit: 'binary', minLength: 1, maxLength: 24 })
   .map((text) => text.replace(/[\u0000-\u001f\u007f]/g, '.'))

@@ -5,7 +5,7 @@ import { evolve } from '../../domain/agent/state/evolve.ts'
 import { type AgentState, isFinished, type Machine } from '../../domain/agent/state/state.ts'
 import { TOOL_ERROR_CODES } from '../../domain/calls/error-codes.ts'
 
-/** The table of the state machine (seed 000, section 6), without what stays as it is. */
+/** The table of the state machine (seed 000, section 6), without transitions to the same state. */
 export const TRANSITIONS: Readonly<Record<Machine['status'], readonly Machine['status'][]>> = {
   IDLE: ['THINKING', 'RECOVERY', 'ERROR'],
   THINKING: ['TOOL_WAIT', 'OBSERVATION', 'ERROR'],
@@ -27,7 +27,7 @@ export const END_CODES: readonly string[] = [
   'CANCELLED',
 ]
 
-/** Holds one step of the fold against the table. */
+/** Checks one step of the fold against the table. */
 export function checkTransition(before: AgentState | null, after: AgentState, event: AgentEvent): void {
   if (before === null || before.machine.status === after.machine.status || event.type === 'forked') return
   expect(TRANSITIONS[before.machine.status], `${before.machine.status} on ${event.type}`).toContain(
@@ -35,12 +35,15 @@ export function checkTransition(before: AgentState | null, after: AgentState, ev
   )
 }
 
-/** Event types without a cause in the log, or with a cause under another name. */
+/** Event types without a cause in the log, or with a cause in another member. */
 const BEGINNINGS: ReadonlySet<AgentEvent['type']> = new Set([
   ...(['forked', 'driver_claimed', 'workspace_drifted', 'late_outcome'] as const),
 ])
 
-/** The first event of an append that follows from one before names it; within an append order says it. */
+/**
+ * If an append's first event follows from an earlier event, it names that event. Within an append, the order gives the
+ * cause.
+ */
 function checkCause({ type, actor, revision, agentId, causationId }: AgentEvent, inAppend: boolean): void {
   const person = actor.kind === 'user' || actor.kind === 'approver'
   if (causationId === undefined)
@@ -49,7 +52,7 @@ function checkCause({ type, actor, revision, agentId, causationId }: AgentEvent,
   expect([stream, Number(at) < revision]).toEqual([`agent-${agentId}`, true])
 }
 
-/** Checks the invariants of every recorded history. Returns the state at its end. */
+/** Checks the invariants of a recorded history. Returns its last state. */
 export function checkHistory(events: readonly AgentEvent[]): AgentState {
   let state: AgentState | null = null
   const open = new Set<number>()

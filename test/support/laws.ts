@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 
 /**
- * Checks a law. `FC_SEED` (and `FC_PATH`, as fast-check prints it) replays a failure; `FC_RUNS` multiplies the runs.
+ * Checks a law. `FC_SEED` (and `FC_PATH`, as printed by fast-check) replays a failure; `FC_RUNS` multiplies the runs.
  */
 export async function law<T>(
   arbitrary: fc.Arbitrary<T>,

@@ -6,8 +6,8 @@ import { LogError } from '../../domain/log/errors.ts'
 import { StreamVerifier } from '../../domain/log/verify.ts'
 import { bytesOf, collect, NEW, Sealer, type Tip, tipOf } from './sealing.ts'
 
-// A process that owns a log, for tests that look at it from outside. What it says on stdout is written synchronously, so
-// that a line is out before anything that comes after it.
+// A process that owns a log, for tests that observe the log from outside. It writes to stdout synchronously, so a line
+// appears before any later effect.
 
 const [, , task, folder = '', name = 'child', count = '0'] = process.argv
 const say = (line: string) => writeSync(1, `${line}\n`)
@@ -17,13 +17,13 @@ const gated = (at: string) =>
     workerData: { folder: at, gate: gate.buffer },
     execArgv: [],
   })
-// The gated one would wait with the log's first event too.
+// A gated writer would also delay the log's first event.
 if (task === 'together') await (await openSqliteLog({ folder, mode: 'owner' })).close()
 const log = await openSqliteLog({ folder, mode: 'owner', ...(task === 'together' && { spawn: gated }) })
 const sealer = new Sealer(name)
 sealer.ms = log.floor() - Date.parse('2026-01-01T00:00:00.000Z') + 1
 
-/** Appends to a stream of its own, one after the other, and tells each acknowledged one. */
+/** Appends to a separate stream, one event after the other, and prints each acknowledged one. */
 async function write(stream: string, times: number): Promise<void> {
   let tip = NEW
   for (let n = 0; n < times; n++) {
@@ -34,7 +34,7 @@ async function write(stream: string, times: number): Promise<void> {
   }
 }
 
-/** Sends appends to some streams, all of them before the first one is taken, and tells each acknowledged one. */
+/** Sends all appends to several streams before the first one is processed, and prints each acknowledged one. */
 async function together(streams: number, times: number): Promise<void> {
   const sent: Promise<unknown>[] = []
   for (let of = 0; of < streams; of++) {
@@ -52,8 +52,8 @@ async function together(streams: number, times: number): Promise<void> {
 }
 
 /**
- * Appends until the disk is full, then says what each of some more appends of one group met, and what can be read. Then
- * makes room on the mounted `disk` and sends again what failed.
+ * Appends until the disk is full. Then prints the results of further appends of one group, and the readable events.
+ * Then frees space on the mounted `disk` and resends the failed appends.
  */
 async function fill(disk: string): Promise<void> {
   let tip = NEW

@@ -5,12 +5,12 @@ import type { EventLog } from '../../domain/ports/index.ts'
 import { asSealed } from '../contracts/event-log-factory.ts'
 import { collect, erasedBody, NEW, Sealer, type Tip, tipOf } from './sealing.ts'
 
-// A generated plan of what is asked of a log, so that two logs can be driven by the same.
+// A generated plan of requests to a log, for driving two logs with the same requests.
 
 export const NAMES = ['agent-a', 'agent-b', 'document-c']
 const stream = fc.constantFrom(...NAMES)
 const small = fc.nat({ max: 30 })
-/** One thing that is asked of the logs. */
+/** One request to the logs. */
 export const step = fc.oneof(
   {
     weight: 6,
@@ -49,7 +49,7 @@ export interface Call {
   readonly batch: readonly SealedEvent[]
 }
 
-/** The plan's model of the log, so that both logs get the same requests. */
+/** The plan's model of the log, so both logs get the same requests. */
 export class Model {
   readonly sealer = new Sealer()
   readonly streams = new Map<string, SealedEvent[]>()
@@ -108,7 +108,7 @@ export class Model {
   }
 }
 
-/** An outcome without what is only prose. */
+/** An outcome without prose. */
 export async function told(work: Promise<unknown>): Promise<unknown> {
   try {
     return { is: await work }

@@ -4,7 +4,7 @@ import { tool } from './story.ts'
 
 export const LIMIT = 8_000
 
-/** About three bytes a token, as a provider counts them. */
+/** About three bytes per token, like a provider's count. */
 export const used = (request: ModelRequest) => ({
   input: Math.ceil(JSON.stringify(request).length / 3),
   output: 20,
@@ -24,7 +24,7 @@ interface Options {
   readonly summary?: () => ReturnType<typeof says> | Error
 }
 
-/** A run whose results of so many bytes fill its context, turn by turn. */
+/** A run whose results of `bytes` bytes fill its context, turn by turn. */
 export async function long({
   turns = 16,
   bytes = 2_000,

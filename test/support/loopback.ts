@@ -2,24 +2,24 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net'
 import { json as readJson } from 'node:stream/consumers'
 
-/** A request as the server got it. */
+/** A request that the server received. */
 export interface Got {
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly body: Record<string, unknown>
-  /** Resolves when the connection of this request has closed, with whether the answer was complete. */
+  /** Resolves when the connection of this request has closed. `complete`: whether the answer was complete. */
   readonly closed: Promise<{ complete: boolean }>
 }
 
 export interface Loopback {
   readonly url: string
   readonly got: readonly Got[]
-  /** Resolves with the next request to come. */
+  /** Resolves with the next request. */
   next(): Promise<Got>
   close(): Promise<void>
 }
 
-/** A server on the loopback interface that answers every POST with JSON body by `answer`. */
+/** A server on the loopback interface. `answer` answers every POST with a JSON body. */
 export async function loopback(answer: (res: ServerResponse, got: Got) => void): Promise<Loopback> {
   const got: Got[] = []
   const waiting: ((got: Got) => void)[] = []
@@ -57,7 +57,7 @@ export function sendJson(
   res.end(JSON.stringify(body))
 }
 
-/** Begins an event stream. */
+/** Starts an event stream. */
 export function beginStream(res: ServerResponse, headers: Record<string, string> = {}): void {
   res.writeHead(200, { 'content-type': 'text/event-stream', ...headers })
   res.flushHeaders()

@@ -3,7 +3,7 @@ import type { LostCall } from '../../domain/agent/events/loss.ts'
 import { toolCallId } from '../../domain/log/ids.ts'
 import { TOOLS } from './plans.ts'
 
-/** The calls that the tables know to have begun and not to have ended among the first `kept` events (`callsOpenAfter`). */
+/** The calls that the tables show as started and not ended after the first `kept` events (`callsOpenAfter`). */
 export function seenByTables(events: readonly AgentEvent[], kept: number): LostCall[] {
   const open = new Map<string, LostCall>()
   for (const id of begun(events)) open.set(id, callOf(events, id))
@@ -21,7 +21,7 @@ function begun(events: readonly AgentEvent[]): string[] {
 export const isIntent = (event: AgentEvent): boolean =>
   event.type === 'tool_call_intent' || (event.type === 'tool_call_start' && event.body.intent)
 
-/** A call as the model asked for it, or as an earlier loss names it. */
+/** A call from the model's request or from an earlier loss. */
 function callOf(events: readonly AgentEvent[], id: string): LostCall {
   for (const event of events.toReversed()) {
     if (event.type === 'model_call_end') {
@@ -36,8 +36,8 @@ function callOf(events: readonly AgentEvent[], id: string): LostCall {
 }
 
 /**
- * The calls that may have happened in the lost part of a walk and are not settled: each irreversible intent after the loss
- * against it, by name and arguments, without a look at the state.
+ * The unsettled calls in the lost part of a walk that may have happened. Compares each irreversible intent after the
+ * loss with them, by name and arguments, without using the state.
  */
 export class LostEffects {
   private readonly risky = new Map<string, string>()
@@ -47,7 +47,7 @@ export class LostEffects {
   private unlisted = false
   private readonly refused = new Set<string>()
 
-  /** Is this event an irreversible effect that may have happened before? */
+  /** Describes a violation if this event repeats an irreversible effect that may have happened; else null. */
   see(event: AgentEvent): string | null {
     const id = event.toolCallId ?? ''
     const key = this.asked.get(id)
@@ -68,7 +68,7 @@ export class LostEffects {
       return before === undefined ? null : `${id} repeats ${before[0]}`
     }
     if (event.type !== 'tool_call_end') return null
-    // The outcome of the very call that the loss names has arrived after all.
+    // The outcome of the lost call itself has arrived.
     if (this.began.has(id) && event.body.error?.code !== 'UNKNOWN_OUTCOME') this.risky.delete(id)
     else if (!this.began.has(id) && !this.refused.has(id)) this.settle(event, key)
     return null

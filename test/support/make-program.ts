@@ -11,10 +11,10 @@ const SOURCES = [
   '.ci/bundle.ts',
   'api/cli/*.js',
 ]
-/** Another run may still start processes of a bundle that is no longer that of the sources. In ms. */
+/** The age in ms at which an old bundle is removed. Other runs may still start processes from younger ones. */
 const OLD_MS = 3_600_000
 
-/** Tells one state of the sources from another. */
+/** Identifies a state of the sources. */
 function stamp(): string {
   const hash = createHash('sha256')
   for (const path of [...globSync(SOURCES, { cwd: root }).sort(), 'package-lock.json']) {
@@ -32,7 +32,7 @@ function removeOld(): void {
   }
 }
 
-/** Makes the bundle that processes of this run's tests start, once for each state of the sources. */
+/** Builds the bundle for the processes of this test run, once per state of the sources. */
 export default async function setup(): Promise<void> {
   if (process.env.KEEPUP_MUTATION !== undefined) return
   const target = join(kept, stamp())
@@ -46,7 +46,7 @@ export default async function setup(): Promise<void> {
     try {
       renameSync(half, target)
     } catch (error) {
-      // Another run was faster.
+      // Another run built the bundle first.
       if (!existsSync(target)) throw error
       rmSync(half, { recursive: true, force: true })
     }

@@ -1,15 +1,15 @@
 import type { RequestCache } from '../../domain/ports/index.ts'
 
-/** A cache that forgets nothing by itself. */
+/** A cache that drops no entries by itself. */
 export class MemoryRequestCache implements RequestCache {
   readonly held = new Map<string, string>()
   private fault: Error | null = null
 
-  /** Puts this in the place of every answer. */
+  /** Replaces every answer. */
   spoil(answer: string): void {
     for (const key of this.held.keys()) this.held.set(key, answer)
   }
-  /** From here on every use fails. */
+  /** Makes every later call fail. */
   breakDown(fault: Error): void {
     this.fault = fault
   }

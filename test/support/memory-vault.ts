@@ -1,6 +1,6 @@
 import type { Vault } from '../../domain/ports/index.ts'
 
-/** A vault in memory that holds these values by name. */
+/** An in-memory vault with these named values. */
 export function memoryVault(values: Readonly<Record<string, string>>): Vault {
   const references = new Map<string, string>()
   return {

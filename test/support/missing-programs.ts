@@ -6,8 +6,8 @@ import { PROGRAMS, type Program, remedyOf } from '../../.ci/programs.js'
 export const missingPrograms: readonly Program[] = PROGRAMS.filter((program) => !program.works())
 
 /**
- * A tag for each program: the tests that bear it need the program, and are skipped where it is missing. The tag of a program that
- * is there sets no `skip`, because `false` would win over another tag of the same test.
+ * A tag for each program: tests with the tag need the program and are skipped if it is missing. The tag of an installed
+ * program sets no `skip`, because `false` would override another tag of the same test.
  */
 export const programTags: TestTagDefinition[] = PROGRAMS.map((program) => ({
   name: program.name,
@@ -18,8 +18,8 @@ const listed = (text: string | undefined): readonly string[] =>
   (text ?? '').split(/[\s,]+/).filter((name) => name !== '')
 
 /**
- * Throws in CI where a program is missing that `TEST_WITHOUT` does not name, or is there although it names it: a green
- * run of CI must have run every test.
+ * Throws in CI if a program is missing that `TEST_WITHOUT` does not name, or installed although it is named: a
+ * successful CI run must have run every test.
  */
 export function mustBeComplete(env: NodeJS.ProcessEnv = process.env): void {
   if (env.CI !== 'true') return
@@ -32,7 +32,7 @@ export function mustBeComplete(env: NodeJS.ProcessEnv = process.env): void {
     )
 }
 
-/** Reports after the summary how many tests each missing program left out, and how to install the program. */
+/** Reports after the summary how many tests each missing program skipped, and how to install the program. */
 export class MissingProgramsReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const skipped = modules.flatMap((module) => [...module.children.allTests('skipped')])

@@ -3,14 +3,14 @@ import { afterEach } from 'vitest'
 import type { ModelProvider } from '../../domain/ports/index.ts'
 import { type Got, type Loopback, loopback } from './loopback.ts'
 
-/** A provider under test and the loopback server that it talks to; one at a time, closed after each test. */
+/** A provider under test and its loopback server; one at a time, closed after each test. */
 export interface Bench {
   /** The server of the newest provider. */
   readonly server: Loopback
   serve(answer: (res: ServerResponse, got: Got) => void): Promise<ModelProvider>
 }
 
-/** `connect` makes the provider from the server's URL. */
+/** `connect` creates the provider from the server's URL. */
 export function bench(connect: (url: string) => ModelProvider): Bench {
   let server: Loopback | undefined
   const close = async () => {

@@ -5,13 +5,13 @@ import { canonicalBytes } from '../../domain/log/canonical.ts'
 import type { ModelProvider } from '../../domain/ports/index.ts'
 import { ask, failure, never, request, result } from './model-request.ts'
 
-/** How the kit makes a provider do things. Each answer: the text `Reading it.` and calls of `read_file` {path: "a"}. */
+/** How the kit controls a provider. Each answer: the text `Reading it.` and calls of `read_file` {path: "a"}. */
 export interface ModelRig {
   /** Answers every request with text and two calls. */
   answering(): Promise<ModelProvider>
-  /** Fails every request for a passing reason. */
+  /** Fails every request with a transient error. */
   failing(): Promise<ModelProvider>
-  /** Streams some text and then goes on for ever. */
+  /** Streams some text and never ends. */
   hanging(): Promise<ModelProvider>
 }
 

@@ -31,7 +31,7 @@ export const result = (providerCallId: string, content: string, isError = false)
 /** A signal that never aborts. */
 export const never = (): AbortSignal => new AbortController().signal
 
-/** The answer to a request, and the text that came on the way, in whatever pieces. */
+/** The answer to a request, and the streamed text, in any pieces. */
 export async function ask(provider: ModelProvider, wanted = request()): Promise<ModelOutcome & { streamed: string }> {
   let streamed = ''
   const onText = (text: string) => {
@@ -41,7 +41,7 @@ export async function ask(provider: ModelProvider, wanted = request()): Promise<
   return { ...outcome, streamed }
 }
 
-/** The ModelError that a call ends in; any other end is a failure of the test. */
+/** The ModelError of a call. Any other result fails the test. */
 export async function failure(provider: ModelProvider, wanted = request()): Promise<ModelError> {
   try {
     await provider.call(wanted, { signal: never() })

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
-/** One rule switched off: the text that is found once in the file is replaced while the tests load it. */
+/** Disables one rule: replaces a text that occurs once in the file while the tests load the file. */
 export interface Mutation {
   readonly file: string
   readonly search: string
@@ -12,17 +12,17 @@ export interface Mutation {
 const AGENTS = 'test/agents/'
 const root = resolve(import.meta.dirname, '../..')
 
-/** The file's text with the rule switched off. Throws where the text to replace does not stand there exactly once. */
+/** The file's text with the rule disabled. Throws unless the text to replace occurs exactly once. */
 export function mutate(source: string, { file, search, replace }: Mutation): string {
   const found = source.split(search).length - 1
   if (found !== 1) throw new Error(`${file} holds ${found} times what a mutation replaces: ${search}; adapt the row`)
   return source.replace(search, () => replace)
 }
 
-/** The mutated text of the file. Throws as {@link mutate} does. */
+/** The mutated text of the file. Throws with the errors of {@link mutate}. */
 export const mutated = (mutation: Mutation): string => mutate(readFileSync(join(root, mutation.file), 'utf8'), mutation)
 
-/** A vite plugin that applies the mutation named in the environment, if there is one. */
+/** A vite plugin that applies the mutation from the environment, if one is set. */
 export function mutationPlugin() {
   const given = process.env.KEEPUP_MUTATION
   const mutation = given === undefined ? null : (JSON.parse(given) as Mutation)
@@ -36,7 +36,7 @@ export function mutationPlugin() {
   }
 }
 
-/** How some tests end with a mutation in place. `output` is what they said. */
+/** The result of tests with a mutation. `output`: their output. */
 export async function runMutated(
   mutation: Mutation | null,
   file: string | readonly string[],
@@ -47,13 +47,13 @@ export async function runMutated(
     vitest,
     'run',
     ...[file].flat(),
-    // Tests that start the programs of others have settings of their own.
+    // Tests that start external programs have separate settings.
     ...([file].flat().some((one) => one.startsWith(AGENTS)) ? ['--config', `${AGENTS}vitest.config.ts`] : []),
     '--reporter=dot',
     '--bail=1',
     ...(name === undefined ? [] : ['-t', name]),
   ]
-  // A fixed seed, so that what catches a fault today catches it tomorrow.
+  // A fixed seed, so the same tests always catch the same fault.
   const env = { ...process.env, FC_SEED: '20260118', PATH: `${dirname(process.execPath)}:${process.env.PATH}` }
   const child = spawn(process.execPath, args, {
     cwd: root,

@@ -1,6 +1,6 @@
 import type { SecretBoundary } from '../../domain/ports/runtime.ts'
 
-/** A boundary for tests that have no secrets. */
+/** A boundary for tests without secrets. */
 export const NO_SECRETS: SecretBoundary = {
   text: (text) => text,
   json: (value) => value,

@@ -7,7 +7,7 @@ export function writeChunks(res: ServerResponse, chunks: readonly Chunk[]): void
   for (const chunk of chunks) res.write(`data: ${JSON.stringify(chunk)}\n\n`)
 }
 
-/** Answers with a whole stream. */
+/** Answers with a complete stream. */
 export function streamChunks(res: ServerResponse, chunks: readonly Chunk[]): void {
   beginStream(res, { 'x-request-id': 'req_2' })
   writeChunks(res, chunks)
@@ -18,7 +18,7 @@ export const delta = (delta: Record<string, unknown>): Chunk => chunk({ delta, f
 export const finish = (reason: string): Chunk => chunk({ delta: {}, finish_reason: reason })
 export const usage = (counts: Record<string, unknown>): Chunk => ({ ...head, choices: [], usage: counts })
 
-/** A piece of a tool call; members that are left out are absent on the wire. */
+/** A part of a tool call. Omitted members are absent on the wire. */
 export const call = (piece: { index?: number; id?: string; name?: string; args?: unknown }): Chunk =>
   delta({
     tool_calls: [

@@ -1,4 +1,4 @@
-/** Runs work as a user whom file permissions stop. A process of an ordinary user keeps its user. */
+/** Runs work as a user under file permissions. A process of an ordinary user keeps its user. */
 export async function asOrdinaryUser<T>(work: () => Promise<T>): Promise<T> {
   const root = process.getuid?.() === 0
   if (root) process.seteuid?.(ORDINARY_USER)
@@ -9,5 +9,5 @@ export async function asOrdinaryUser<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Every Linux and macOS knows this number for a user without rights of its own. */
+/** The number of the user without rights on every Linux and macOS. */
 const ORDINARY_USER = 65_534

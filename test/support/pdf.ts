@@ -1,6 +1,6 @@
 import { deflateSync } from 'node:zlib'
 
-/** A PDF of these objects, the first of which is its catalogue. */
+/** A PDF with these objects. The first object is the catalogue. */
 export function pdfOf(objects: readonly (string | Buffer)[]): Buffer {
   const parts = [Buffer.from('%PDF-1.4\n')]
   const offsets: number[] = []
@@ -29,7 +29,7 @@ const stream = (bytes: Buffer, filter: string) =>
     Buffer.from('\nendstream'),
   ])
 
-/** A PDF with one page for each content, which `deflations` times of compression hide. */
+/** A PDF with one page for each content, compressed `deflations` times. */
 export function pdfPages(contents: readonly (string | Buffer)[], deflations = 1): Buffer {
   const filter = `[${'/FlateDecode '.repeat(deflations)}]`
   const pages = contents.flatMap((content, index) => {

@@ -11,7 +11,10 @@ export const ROLE = {
   phases: ['one', 'two'].map((name) => ({ name, allowedTools: ['look'] })),
 }
 
-/** A run whose agent is refused `put`, and asks for it. `put`: the tool; `decide`: decides on a call, and drives on. */
+/**
+ * A run whose agent is refused `put` and requests a permission. `put`: the tool; `decide`: decides on a call and
+ * continues the drive.
+ */
 export async function asked(says: readonly Said[], spec: Record<string, unknown> = {}) {
   const tools = [put(), tool('look')]
   const run = await given({ says, tools, spec: { policy: denied, asksPermission: true, ...spec } })

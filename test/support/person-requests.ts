@@ -2,7 +2,7 @@ import type { UserCommand } from '../../domain/agent/decide/commands.ts'
 import type { Call } from '../../domain/agent/state/state.ts'
 import type { PersonRequest } from './plans.ts'
 
-/** The command of a person who sees the open calls and the outside world; null where no command applies. */
+/** The command of a person who sees the open calls and the outside world; null: no command applies. */
 export function commandOf(
   request: PersonRequest,
   open: readonly Call[],
@@ -19,7 +19,7 @@ export function commandOf(
     approve: waiting ? { kind: 'decide_approval', toolCallId: waiting.id, decision: 'approved' } : null,
     reject: waiting ? { kind: 'decide_approval', toolCallId: waiting.id, decision: 'rejected' } : null,
     standing: { kind: 'standing_approval', tools: ['put'] },
-    // People look before they answer: "run it" is only said of what has not happened.
+    // People check before they answer: "run it" is only for calls that have not happened.
     happened: doubtful ? { kind: 'resolve_doubt', toolCallId: doubtful.id, decision: 'happened' } : null,
     run: doubtful && !happened(doubtful) ? { kind: 'resolve_doubt', toolCallId: doubtful.id, decision: 'run' } : null,
     abandon: doubtful ? { kind: 'resolve_doubt', toolCallId: doubtful.id, decision: 'abandon' } : null,

@@ -23,7 +23,7 @@ export const ROLE: RoleDefinition = {
   maxReactLoop: 6,
 }
 
-/** How one attempt of a tool ends. `late`: the effect comes first, then the failure. */
+/** The end of one attempt of a tool. `late`: the effect happens, then the failure. */
 export const TOOL_ENDS = ['ok', 'ok', 'ok', 'permanent', 'same', 'other', 'early', 'late', 'hang', 'slow'] as const
 export type ToolEnd = (typeof TOOL_ENDS)[number]
 
@@ -113,9 +113,9 @@ export const planArbitrary = fc.record({
   deniedTools: fc.constantFrom<string[]>([], [], ['put'], ['ask_user']),
   answers: fc.array(answer, { minLength: 1, maxLength: 10 }),
   ends: fc.array(fc.constantFrom(...TOOL_ENDS), { minLength: 1, maxLength: 8 }),
-  /** Acts of people while the run waits for them. */
+  /** Actions of people while the run waits for them. */
   replies: fc.array(person, { maxLength: 6 }),
-  /** Unasked acts of people at the nth append. `elsewhere`: through another process. */
+  /** Unrequested actions of people at the nth append. `elsewhere`: through another process. */
   requests: fc.array(fc.record({ at: fc.integer({ min: 1, max: 25 }), request: person, elsewhere: fc.boolean() }), {
     maxLength: 4,
   }),
@@ -124,7 +124,7 @@ export type Plan = typeof planArbitrary extends fc.Arbitrary<infer T> ? T : neve
 
 const use = (name: string, input: unknown, id: string): Block => ({ type: 'tool_use', id, name, input: input as never })
 
-/** The planned answer as the model's outcome; an error is thrown, `hang` is for the caller. */
+/** The planned answer as the model's outcome. An error is thrown; the caller handles `hang`. */
 export function outcomeOf(planned: PlannedAnswer, nth: number): Partial<ModelOutcome> {
   const id = (i: number) => `p${nth}.${i}`
   const calls = (...blocks: Block[]): Partial<ModelOutcome> => ({ content: blocks, stopReason: 'tool_use' })

@@ -1,9 +1,9 @@
 import { onTestFinished, vi } from 'vitest'
 
 /**
- * Stops the timers of this process until the test has finished, and gives what lets them pass: a time limit is over when
- * the test says so, and not before what it is to end has begun. They pass in the next turn, when all that came at once,
- * on whatever pipes, was read.
+ * Stops the timers of this process until the test has finished. Returns a function that advances them. A time limit
+ * therefore expires exactly when the test says so, after its work has started. Timers advance in the next turn, after
+ * all pending pipe input was read.
  */
 export function playedTimers(): (ms: number) => void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })

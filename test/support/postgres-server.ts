@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { postgresPrograms } from '../../.ci/programs.js'
 
-// A real PostgreSQL for tests: its own data folder, its own socket, no port, fsync on.
+// A real PostgreSQL for tests: a separate data folder and socket, no port, fsync on.
 
-/** The folder of the server's programs; undefined without a server. */
+/** The folder of the server's programs; undefined: no server is installed. */
 export const found = postgresPrograms()
 
-/** The server refuses to be root; then it is the user that its package made. */
+/** The server refuses to run as root. For root, use the user that its package created. */
 function owner(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {}
   user ??= { uid: postgresId('-u'), gid: postgresId('-g') }
@@ -24,8 +24,8 @@ const MEMORY = '/dev/shm'
 const MEMORY_NEEDED = 2 ** 30
 
 /**
- * Where tests put a server: in memory where there is enough of it. They end servers, not machines, and what a server has
- * written outlives the server in memory as well as on a disk.
+ * The folder of test servers: in memory if enough is free. Tests stop servers but not machines, and files in memory
+ * outlive a server like files on a disk.
  */
 export function memory(): string {
   if (!existsSync(MEMORY)) return tmpdir()
@@ -33,7 +33,7 @@ export function memory(): string {
   return bavail * bsize > MEMORY_NEEDED ? MEMORY : tmpdir()
 }
 
-/** Does this when this process ends, however it does. Gives the process that waits for that. */
+/** Runs a script when this process ends in any way. Returns the process that waits for this. */
 function atEnd(script: string): ChildProcess {
   const stdio: ['pipe', 'ignore', 'ignore'] = ['pipe', 'ignore', 'ignore']
   const keeper = spawn('/bin/sh', ['-c', `read -r _; ${script}`], { stdio, cwd: '/', detached: true, ...owner() })
@@ -44,13 +44,13 @@ function atEnd(script: string): ChildProcess {
 
 let template: string | null = null
 
-/** A data folder as initdb makes it, made once per process: a copy of it takes a tenth of the time. */
+/** A data folder from initdb, created once per process: copying it takes a tenth of the time. */
 function templateIn(root: string): string {
   if (template !== null) return template
   const folder = newFolder(root)
   atEnd(`rm -rf '${folder}'`)
   const data = join(folder, 'data')
-  // It sorts as people do, which the tables must not.
+  // A language-specific collation. The tables must not depend on it.
   const locale = ['-E', 'UTF8', '--locale=C.UTF-8', '--locale-provider=icu', '--icu-locale=en-US']
   run(join(found!, 'initdb'), ['-D', data, '-U', 'keepup', '-A', 'trust', ...locale, '--no-sync'])
   template = data
@@ -77,19 +77,19 @@ export class PostgresServer {
     const [data, socket] = [join(this.#folder, 'data'), join(this.#folder, 's')]
     run('mkdir', ['-m', '700', socket])
     run('cp', ['-a', templateIn(root), data])
-    // The server is a daemon, which outlives this process.
+    // The server is a daemon and would outlive this process.
     this.#keeper = atEnd(`'${join(found!, 'pg_ctl')}' -D '${data}' -m immediate stop; rm -rf '${this.#folder}'`)
     this.start()
     this.url = `postgres://keepup@/postgres?host=${encodeURIComponent(socket)}`
   }
 
   start(): void {
-    // Only the tests take locks.
+    // Only the tests may take locks, so autovacuum is off.
     const settings = `-c autovacuum=off -c listen_addresses='' -c unix_socket_directories='${join(this.#folder, 's')}' -c max_connections=60`
     this.#ctl('start', ['-o', settings, '-l', join(this.#folder, 'log')])
   }
 
-  /** `immediate`: stops as a crash does, without a message to clients. */
+  /** `immediate`: stops like a crash, without a message to clients. */
   stop(mode: 'fast' | 'immediate'): void {
     this.#ctl('stop', ['-m', mode])
   }

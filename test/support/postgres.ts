@@ -3,11 +3,11 @@ import { memory, PostgresServer } from './postgres-server.ts'
 
 export type { PostgresServer }
 
-/** The server that the test files of a process share; its keeper removes it when the process ends. */
+/** The server that the test files of a process share. Its keeper removes the server when the process ends. */
 let shared: PostgresServer | null = null
 
 /**
- * Tests on a PostgreSQL that the test files of a process share, for tests that use schemas of their own and stop no server.
+ * Tests on a PostgreSQL that the test files of a process share, for tests with separate schemas that stop no server.
  * See {@link describeWithPostgres}.
  */
 export const describeWithSharedPostgres = (name: string, body: (server: () => PostgresServer) => void): void =>
@@ -19,7 +19,7 @@ export const describeWithSharedPostgres = (name: string, body: (server: () => Po
     end: () => undefined,
   })
 
-/** Tests on a PostgreSQL server of their own. */
+/** Tests on a separate PostgreSQL server. */
 export const describeWithPostgres = (name: string, body: (server: () => PostgresServer) => void): void =>
   onServer(name, body, { begin: () => new PostgresServer(memory()), end: (server) => server.remove() })
 

@@ -3,19 +3,19 @@ import type { CrashPoint, RuntimePorts } from '../../domain/ports/runtime.ts'
 
 export const NEVER = new Promise<never>(() => undefined)
 
-/** The action at the nth crash point: the process dies, or its work is held until it is released. */
+/** The action at the nth crash point: the process dies, or its work is blocked until released. */
 export interface Fate {
   readonly at: number
   readonly dies: boolean
 }
 
-/** The surroundings of a process. */
+/** The environment of a process. */
 export interface Surroundings {
   ports(process: Process, number: number): RuntimePorts
   fateAt(name: CrashPoint): Fate | undefined
 }
 
-/** One process: a runtime whose ports answer nothing any more once it is dead. */
+/** One process: a runtime whose ports stop answering after its death. */
 export class Process {
   readonly runtime: Runtime
   dead = false
@@ -54,7 +54,7 @@ export class Process {
     return this.gate
   }
 
-  /** The value, unless the process is dead by now. */
+  /** The value; never settles if the process has died. */
   async living<T>(value: () => Promise<T>): Promise<T> {
     if (this.dead) return NEVER
     try {

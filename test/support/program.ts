@@ -1,15 +1,15 @@
 import { fileURLToPath } from 'node:url'
 
-// What processes of tests run: the bundle that this run has made of the sources, or the sources themselves where it made
-// none, as in a run with a mutation.
+// The files for processes of tests: the bundle that this run built from the sources, or the sources themselves if it
+// built none, for example with a mutation.
 
 const source = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 const made = process.env.TEST_PROGRAM
 const file = (path: string): string => (made === undefined ? source(path) : `${made}/${path.replace(/\.ts$/, '.js')}`)
 
-/** The program as people call it in a clone; how it calls itself in what it says. */
+/** The program as started in a clone; also its name in its own output. */
 export const ENTRY = source('api/cli/keepup.js')
-/** The file to start for it. */
+/** The file to start for the program. */
 export const PROGRAM = file('api/cli/keepup.js')
-/** The program that ends where its environment says. */
+/** The program that kills itself at the point in its environment. */
 export const CRASHING = file('test/support/faults/crashing.ts')

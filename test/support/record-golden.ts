@@ -5,9 +5,9 @@ import { GOLDEN, newestOf, record, recorded, recording } from './golden/files.ts
 import { HISTORIES } from './golden/histories.ts'
 import { externalShapes, shapes } from './golden/shapes.ts'
 
-// node test/support/record-golden.ts: adds what this program records to what older ones have recorded. Recorded files are
-// never changed by hand: a shape that changes gets a new version and an upcaster, a fold that changes a new FOLD, requests
-// that are put together otherwise a new ASSEMBLER, tables that mean something else a new MEANING.
+// node test/support/record-golden.ts: adds this program's recordings to the older ones. Never change recorded files by
+// hand. A changed shape needs a new version and an upcaster, a changed fold a new FOLD, changed requests a new
+// ASSEMBLER, and tables with another meaning a new MEANING.
 
 mkdirSync(GOLDEN, { recursive: true })
 for (const [name, now] of [
@@ -19,7 +19,7 @@ for (const [name, now] of [
   writeFileSync(file, `${JSON.stringify({ ...now, ...known }, null, 2)}\n`)
 }
 
-/** Histories that are named on the command line; all where none is. */
+/** The histories named on the command line; all if none is named. */
 const [, , ...only] = process.argv
 
 const all = recorded()

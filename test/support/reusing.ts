@@ -14,7 +14,7 @@ export const writes = calls(call('write', { n: 1 }))
 
 type Run = Awaited<ReturnType<typeof given>>
 
-/** A fork of a run that takes its recorded outcomes, driven to its end or to where it waits. */
+/** A fork of a run that reuses its recorded outcomes, driven until it ends or waits. */
 export async function reusing(run: Run, at: At, options: ForkOptions = {}, runtime: Runtime = run.runtime) {
   const { runId } = await runtime.fork(run.runId, at, { ...options, reuse: true }, { by: USER })
   const drive = () => runtime.drive(runId, { signal })
@@ -30,7 +30,7 @@ export async function reusing(run: Run, at: At, options: ForkOptions = {}, runti
   return { runId, end, drive, of, state, left: async () => (await of('reuse_ended')).map(({ body }) => body) }
 }
 
-/** The result of a run, without ids, hashes, times and money. */
+/** The result of a run, without ids, hashes, times and costs. */
 export function come({ state, messages }: { state: AgentState; messages: readonly unknown[] }, ids: readonly string[]) {
   const { machine, phase, turn, gatesPassed, artifactTypes, textOnly, modelFailures, violations, lastText, tree } =
     state

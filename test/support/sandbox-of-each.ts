@@ -8,7 +8,7 @@ import { freshFolders } from './folders.ts'
 
 export const never = new AbortController().signal
 
-/** A line for the shell, in the workspace. */
+/** A shell command in the workspace. */
 export const sh = (script: string, more: Partial<Command> = {}): Command => ({
   argv: ['/bin/sh', '-c', script],
   cwd: '.',
@@ -17,7 +17,7 @@ export const sh = (script: string, more: Partial<Command> = {}): Command => ({
   ...more,
 })
 
-/** A sandbox of each test's own around fresh folders: a workspace, a data folder with a token and a key beside it. */
+/** A separate sandbox per test around new folders: a workspace, and next to it a data folder with a token and a key. */
 export function sandboxOfEach() {
   const own = {
     folders: undefined as unknown as ReturnType<typeof freshFolders>,

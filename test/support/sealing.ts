@@ -4,13 +4,13 @@ import type { BodyHeader, Header, RecordedEvent, SealedEvent } from '../../domai
 import type { Json } from '../../domain/log/json.ts'
 import { GENESIS, type SaltedBody, saltBody, seal } from '../../domain/log/seal.ts'
 
-/** The time of the first event that a {@link Sealer} seals; each further one is a millisecond later. */
+/** The time of the first event of a {@link Sealer}. Each further event is a millisecond later. */
 export const EPOCH = Date.parse('2026-01-01T00:00:00.000Z')
 
-/** A clock that stands before all sealed events, for logs that are given one. */
+/** A clock before all sealed events, for logs with a clock. */
 export const BEFORE = { now: () => EPOCH - 1 }
 
-/** Bytes that follow from a seed: the same on every machine. */
+/** Bytes derived from a seed: the same on every machine. */
 export function bytesOf(seed: string, length: number): Uint8Array {
   const out = new Uint8Array(length)
   for (let at = 0, block = 0; at < length; block++)
@@ -18,18 +18,18 @@ export function bytesOf(seed: string, length: number): Uint8Array {
   return out
 }
 
-/** Members of an event that a test sets; the rest is filled in. `ms`: after {@link EPOCH}. */
+/** Members of an event that a test sets; the sealer adds the rest. `ms`: after {@link EPOCH}. */
 export interface Draft {
   readonly type?: string
   readonly body?: Json
   readonly ms?: number
   readonly blob?: boolean
   readonly cipher?: NonNullable<BodyHeader['cipher']>
-  /** A member that is undefined is left out. */
+  /** Undefined members are omitted. */
   readonly header?: { readonly [K in Exclude<keyof Header, 'body'>]?: Header[K] | undefined }
 }
 
-/** Where the next event of a stream is chained. */
+/** The end of a stream's chain, for the next event. */
 export interface Tip {
   readonly revision: number
   readonly hash: string
@@ -38,8 +38,8 @@ export interface Tip {
 export const NEW: Tip = { revision: -1, hash: GENESIS }
 
 /**
- * Seals batches with salts that follow from its name: two sealers of different names never make equal ids, two of the
- * same name always do. Time goes on by a millisecond with every event of the sealer, over all streams.
+ * Seals batches with salts derived from its name. Two sealers with different names never make equal ids; two with the
+ * same name always do. Time advances by a millisecond with every event of the sealer, over all streams.
  */
 export class Sealer {
   readonly name: string
@@ -55,7 +55,7 @@ export class Sealer {
     return saltBody(canonicalBytes(value), bytesOf(`${this.name}#${this.#sealed++}`, 16))
   }
 
-  /** Seals events that stand after `tip` of a stream such as `agent-a1`. */
+  /** Seals events after `tip` of a stream such as `agent-a1`. */
   batch(stream: string, tip: Tip, drafts: readonly Draft[]): SealedEvent[] {
     const sealed: SealedEvent[] = []
     let { hash } = tip
@@ -91,7 +91,7 @@ export class Sealer {
   }
 }
 
-/** The body of a fact that these were erased. */
+/** The body of an `erased` fact for these events. */
 export const erasedBody = (...events: readonly SealedEvent[]) => ({
   bodies: events.map(({ header }) => ({ revision: header.revision, bodyHash: header.body.hash })),
   reason: 'asked for',

@@ -1,4 +1,4 @@
-/** A system call as the kernel describes it to a filter. */
+/** A system call in the form that the kernel passes to a filter. */
 export interface Call {
   readonly audit: number
   readonly number: number
@@ -6,8 +6,8 @@ export interface Call {
 }
 
 /**
- * The decision of a filter of classic BPF about a call. Knows the instructions that the filters of this project use, and throws at
- * another one, or at a jump out of the program.
+ * The decision of a classic BPF filter on a call. Supports the instructions in this project's filters; throws for
+ * another instruction, or for a jump out of the program.
  */
 export function decisionOf(filter: Buffer, { audit, number, args = [] }: Call): number {
   const data = Buffer.alloc(64)

@@ -8,7 +8,7 @@ import { call, calls, completes, harness, MemoryBlobs, type TestPorts, testSpec,
 import { memoryVault } from './memory-vault.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
-// Every string that a person, a model or a tool can hand in, by name. One of them holds the planted text.
+// Every string that a person, a model or a tool can enter, by name. One of them contains the planted text.
 
 export const PLACES = [
   ...['task', 'instructions', 'variable', 'variable key', 'warning', 'role goal', 'gate', 'retryable', 'pattern'],
@@ -42,13 +42,13 @@ export const PLACES = [
 export type Place = (typeof PLACES)[number]
 
 export interface Told {
-  /** Everything that was written or published, as text. */
+  /** All written and published text. */
   readonly written: string
-  /** Requests that were refused, by code. */
+  /** Refused requests, by code. */
   readonly refused: readonly string[]
 }
 
-/** A run in which everybody says something everywhere, `text` at one place and `known` being a secret. */
+/** A run with text at every place: `text` at one place, and the secret `known`. */
 export async function tell(place: Place, text: string, known: string): Promise<Told> {
   const at = (name: Place, otherwise: string) => (name === place ? text : otherwise)
   const { secrets } = await openBoundary(memoryVault({ PLANTED: known }), [], {
@@ -111,7 +111,7 @@ export async function tell(place: Place, text: string, known: string): Promise<T
   await ask('r', { ...approve, reason: at('approval reason', 'x') })
   await drive('r')
   await drive('r')
-  // A run that ends with a call whose outcome is unknown.
+  // A run that ends with an unknown outcome of a call.
   await ask('r3', { kind: 'start', spec: testSpec({}, tools), task: 'x' })
   answers.unshift(calls(call('hang')))
   const driven = drive('r3')
@@ -181,7 +181,7 @@ function said(at: At): (Partial<ModelOutcome> | Error)[] {
   const raw = { type: 'tool_use', id: 'id2', name: 'ask', input_text: `{"what": ${at('raw arguments', 'x')}` } as const
   const twice = { ...raw, input_text: `{"what": ${JSON.stringify(at('raw key twice', 'x'))}, "what": "y"}` }
   const code = at('model code', 'NETWORK').toUpperCase()
-  // Cut at 600 characters, all but the last one of the text at this place would stay.
+  // A cut at 600 characters would keep all but the last character of this text.
   const cut = at('model error cut', 'x')
   const long = `${at('model error', 'x')} `.padEnd(601 - cut.length, '-') + cut
   const failed = Object.assign(new ModelError('NETWORK', long, { transient: true }), { code })

@@ -10,7 +10,7 @@ export const lostPay = (toolCallId: string, argumentsHash = HASH) =>
   ({ toolCallId, toolName: 'pay', argumentsHash, effect: 'irreversible' }) as const
 export const types = (events: readonly { type: string }[]) => events.map(({ type }) => type)
 
-/** An agent whose log ends where its model was asked, and whose lost part held one irreversible call. */
+/** An agent whose log ends at a model request. The lost part contained one irreversible call. */
 export function shortened(loss: { unlisted?: true; calls?: readonly object[] } = {}) {
   const given = new Decider({}, [pay, note])
   const driver = given.claim('d1')

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net'
 
 /**
- * A proxy that can fall silent, as a firewall does that has forgotten its connections: they stay open, what is sent on them is
- * taken, and nothing comes back.
+ * A proxy that can go silent, like a firewall that dropped its connection state: connections stay open and accept data,
+ * and nothing comes back.
  */
 export class SilentProxy {
   readonly #pairs = new Map<Socket, Socket>()
@@ -12,7 +12,7 @@ export class SilentProxy {
   #slow: (() => void) | null = null
   #until: { readonly text: string; readonly heard: () => void } | null = null
 
-  /** `path`: the socket of the server behind it. */
+  /** `path`: the socket of the server. */
   constructor(path: string) {
     this.#server = createServer((from) => {
       if (this.#deaf) return
@@ -22,7 +22,7 @@ export class SilentProxy {
       from.on('data', (bytes: Buffer) => {
         to.write(bytes)
         if (this.#until === null || !bytes.includes(this.#until.text)) return
-        // Only this one: its answer is not taken.
+        // Only this connection: its answer is not read.
         to.removeAllListeners('data').pause()
         this.#until.heard()
         this.#until = null
@@ -44,7 +44,7 @@ export class SilentProxy {
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** Open connections are silent from now on; `deaf`: new ones too. */
+  /** Makes open connections silent; `deaf`: new ones too. */
   silence({ deaf = false } = {}): void {
     this.#deaf = deaf
     for (const [from, to] of this.#pairs) {
@@ -53,14 +53,20 @@ export class SilentProxy {
     }
   }
 
-  /** Resolves when a connection has sent this; it is served, and hears nothing of it, nor of anything after. */
+  /**
+   * Resolves when a connection has sent this text. The server handles the request, but the connection receives neither
+   * this answer nor later ones.
+   */
   silenceAt(text: string): Promise<void> {
     return new Promise((heard) => {
       this.#until = { text, heard }
     })
   }
 
-  /** The connection that sends this gets its answer a piece at a time, one for each of the next connections; then the rest. */
+  /**
+   * The connection that sends this text gets its answer one piece at a time: one piece per new connection, then the
+   * rest.
+   */
   async slowAt(text: string, connections: number): Promise<void> {
     await this.silenceAt(text)
     const [from, to] = [...this.#pairs].find(([, to]) => to.isPaused())!

@@ -9,7 +9,7 @@ import { VirtualClock } from './virtual-clock.ts'
 
 export type Said = Partial<ModelOutcome> | Error | Answer
 
-/** A tool from what it does; `ran` are the arguments of its attempts. */
+/** A tool from a function. `ran`: the arguments of its attempts. */
 export function tool(
   name: string,
   more: Partial<ToolSpec> = {},
@@ -28,10 +28,10 @@ export function tool(
   }
 }
 
-/** Makes the event of a result lie in a blob as a whole: a result's text alone would be stored beside it. */
+/** Puts the whole event of a result into a blob: a result's text alone would be stored separately. */
 export const LONG_DETAIL = { long: 'x'.repeat(100_000) }
 
-/** A tool whose calls end with events that lie in blobs. */
+/** A tool whose calls end with events in blobs. */
 export const longTool = (name: string, more: Partial<ToolSpec> = {}): Tool => ({
   ...tool(name, more),
   run: async () => ({ content: 'ok', detail: LONG_DETAIL }),
@@ -46,7 +46,7 @@ export interface Given {
   readonly ports?: TestPorts
 }
 
-/** A run that has been given its task and is driven on demand, on a clock of its own. */
+/** A run with its task, driven on demand, on a separate clock. */
 export async function given({ says, tools = [], spec = {}, task = 'do it', ports = {} }: Given) {
   const clock = new VirtualClock()
   const answer: Answer = (request, n) => {
@@ -69,19 +69,19 @@ export async function given({ says, tools = [], spec = {}, task = 'do it', ports
     state: async () => (await h.runtime.at(runId, null)).state,
     of: async <T extends EventType>(type: T) =>
       (await all()).filter((event): event is EventOf<T> & AgentEvent => event.type === type),
-    /** How the calls ended, in order: the code, or ok. */
+    /** The outcomes of the calls, in order: the code, or ok. */
     async ends() {
       return (await all()).flatMap((event) =>
         event.type === 'tool_call_end' ? [`${event.body.toolName}: ${event.body.error?.code ?? 'ok'}`] : [],
       )
     },
-    /** The message with which the nth call ended. */
+    /** The message at the end of the nth call. */
     async message(n = 0) {
       return (await all()).filter((event) => event.type === 'tool_call_end')[n]?.body.error?.message
     },
     offered: (n: number) => h.requests[n]?.tools.map(({ name }) => name) ?? [],
     seen: (n: number) => h.requests[n]?.messages ?? [],
-    /** The same log in another process, which draws other random bytes than all before it. */
+    /** The same log in another process, with different random bytes. */
     elsewhere: ({ environment, ...more }: TestPorts = {}) =>
       new Runtime({
         ...h.ports,

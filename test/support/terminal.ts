@@ -5,10 +5,10 @@ import os, pty, sys
 sys.exit(os.waitstatus_to_exitcode(pty.spawn(['sh', '-c', 'stty ' + sys.argv[1] + '; exec "$@"', 'sh'] + sys.argv[2:])))
 `
 
-// Colours, cursor movements and what else is drawn rather than said.
+// Control sequences: colours and cursor movements.
 const DRAWN = /\u001b\[[0-9;?]*[A-Za-z]/g
 
-/** A command at a terminal of its own. */
+/** A command at a separate terminal. */
 export function atTerminal(
   command: readonly string[],
   options: { cwd: string; env: Record<string, string>; size?: string },
@@ -38,7 +38,7 @@ export function atTerminal(
     ended,
     kill: () => child.kill('SIGKILL'),
     type: (keys: string) => void child.stdin.write(keys),
-    /** Resolves when the terminal has shown this after what was looked for before. */
+    /** Resolves when the terminal shows this text after the previous match. */
     async sees(text: string): Promise<void> {
       for (;;) {
         const at = shown.indexOf(text, looked)

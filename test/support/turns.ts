@@ -1,6 +1,6 @@
 /**
- * The most CPU time, ms, that one turn of this thread's event loop took while `work` went on: for so long everything else
- * has waited. It is CPU time, so that a busy machine makes no difference.
+ * The longest turn of this thread's event loop during `work`, in ms of CPU time. All other work has waited for this
+ * turn. CPU time does not depend on other load of the machine.
  */
 export async function longestTurn<T>(work: () => Promise<T>): Promise<{ readonly ms: number; readonly value: T }> {
   let longest = 0

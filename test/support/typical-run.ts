@@ -7,7 +7,7 @@ const WORDS =
   'number index path source line column check build result config option request response handler server client'
 const words = WORDS.split(' ')
 
-/** Text of about so many bytes, as varied as prose and code are: words in a pseudo-random order, with numbers. */
+/** Text of about this many bytes, as varied as prose and code: words in a pseudo-random order, with numbers. */
 function text(bytes: number, seed: number): string {
   let state = seed * 2654435761 + 1
   let out = ''
@@ -18,7 +18,7 @@ function text(bytes: number, seed: number): string {
   return out.slice(0, bytes)
 }
 
-/** The seven events of a turn in the two appends of a steady turn: bodies of 60 to 3000 bytes. */
+/** The seven events of a turn in the two appends of a steady turn. Bodies have 60 to 3000 bytes. */
 function turnOf(agentId: string, turn: number): [Draft[], Draft[]] {
   const draft = (type: string, suffix: string, body: Json, checkpoint = false): Draft => ({
     type,
@@ -130,7 +130,7 @@ export function* typicalRun(agentId: string, turns: number, sealer = new Sealer(
     }
 }
 
-/** Bytes of the bodies in some batches: the information that a log holds. */
+/** The total size of the bodies in some batches, in bytes. */
 export function bodyBytes(batches: readonly (readonly SealedEvent[])[]): number {
   return batches.flat().reduce((sum, event) => sum + (event.body?.length ?? 0), 0)
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../domain/ports/index.ts'
 
-/** A clock whose time moves only when nothing else can: to the instant of the next sleeper. Nothing waits for real. */
+/** A clock that advances to the next sleeper only when no other work can run. Nothing really waits. */
 export class VirtualClock implements Clock {
   time: number
   private sleepers: { at: number; wake: () => void }[] = []
@@ -45,10 +45,10 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /** Work that is done in parts takes no time. */
+  /** Yielding takes no time. */
   async giveWay(): Promise<void> {}
 
-  /** Time stands still while something outside of it is done. */
+  /** Stops the time during outside work. */
   async standing<T>(work: () => Promise<T>): Promise<T> {
     this.stopped++
     try {
@@ -59,7 +59,7 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /** Once all that could go on has gone on, the next sleeper wakes. */
+  /** Wakes the next sleeper after all other work has run. */
   private turn(): void {
     if (this.turning) return
     this.turning = true

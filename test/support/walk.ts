@@ -13,7 +13,10 @@ import { testSpec, toolSpec } from './harness.ts'
 import { seenByTables } from './lost-calls.ts'
 import { outcomeOf, type Plan, type PlannedAnswer, ROLE, TOOLS } from './plans.ts'
 
-/** One move of a walk: which command of those at hand, with a number that settles its details, and how time goes on. */
+/**
+ * One move of a walk. `pick`: selects one of the available commands; `detail`: determines its details; `ms`: advances
+ * the time.
+ */
 export interface Move {
   readonly pick: number
   readonly detail: number
@@ -29,7 +32,9 @@ export const movesArbitrary = fc.array(
   { minLength: 5, maxLength: 80, size: 'max' },
 )
 
-/** After this move the log loses its end, all but `keep` (modulo) of its events. `unlisted`: the tables are lost too. */
+/**
+ * After this move the log loses its end, except for `keep` (modulo) of its events. `unlisted`: the tables are lost too.
+ */
 export interface Cut {
   readonly after: number
   readonly keep: number
@@ -41,7 +46,7 @@ export const cutsArbitrary: fc.Arbitrary<Cut[]> = fc.array(
   { minLength: 1, maxLength: 3 },
 )
 
-/** A walk of the pure agent: random commands, fitting and not, by drivers that hold it and drivers that do not. */
+/** A walk of the pure agent: random commands, valid and invalid, by drivers with and without ownership. */
 export function walk(
   plan: Plan,
   moves: readonly Move[],
@@ -72,7 +77,7 @@ export function walk(
       if (!(error instanceof CommandRejected)) throw error
     }
   }
-  /** The log loses its end, the person accepts it, and the next driver goes on from there. */
+  /** The log loses its end, the person accepts the loss, and the next driver continues. */
   const lose = ({ keep, unlisted }: Cut, n: number) => {
     const kept = events.slice(0, 1 + (keep % events.length))
     const calls = unlisted ? [] : seenByTables(events, kept.length)
@@ -121,7 +126,7 @@ type AtHand = { command: Command; driver?: { id: string; epoch: number } }
 
 function atHand(state: AgentState, plan: Plan, detail: number, n: number): AtHand[] {
   const epoch = state.driver?.epoch ?? 0
-  // Now and then the driver is one that has lost the agent.
+  // Sometimes use a driver that has lost the agent.
   const driver = state.driver && detail % 7 !== 0 ? state.driver : { id: 'old', epoch: Math.max(1, epoch - 1) }
   const list: AtHand[] = []
   const why = detail % 2 === 0 ? { reason: 'because' } : {}
@@ -158,7 +163,7 @@ function atHand(state: AgentState, plan: Plan, detail: number, n: number): AtHan
     const decision = (['happened', 'run', 'abandon'] as const)[detail % 3]!
     for (const toolCallId of new Set([...undecided(state).map(({ id }) => id), ...state.unresolved])) {
       const command = { kind: 'resolve_doubt', toolCallId, decision, result: 'it is done', ...why } as const
-      // Many, because few walks come to a lost call that still waits for a decision.
+      // Many, because few walks reach a lost call without a decision.
       list.push(...Array<AtHand>(20).fill({ command }))
     }
     list.push({ command: { kind: 'release_loss', ...why } })

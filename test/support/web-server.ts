@@ -6,14 +6,14 @@ import type { ToolContext } from '../../domain/ports/index.ts'
 export interface WebServer {
   readonly port: number
   readonly url: string
-  /** Paths that were asked for, in order. */
+  /** The requested paths, in order. */
   readonly asked: string[]
   readonly headers: IncomingMessage['headers'][]
-  /** Connections that were opened. */
+  /** The number of opened connections. */
   readonly connections: () => number
 }
 
-/** A web server of this test that answers every request so; it ends with the test. */
+/** A web server that answers every request with `answer`, until the end of the test. */
 export async function webServer(
   answer: (res: ServerResponse, req: IncomingMessage) => void,
   at: { host?: string; port?: number } = {},

@@ -5,7 +5,7 @@ import { given, type Said, tool } from './story.ts'
 
 export const long = Array.from({ length: 20_000 }, (_, n) => `line ${n}\n`).join('')
 
-/** A run whose first call has a long result. `ports` go beside the stores. */
+/** A run whose first call has a long result. `ports` are added to the stores. */
 export function looking(says: readonly Said[] = [], does: () => unknown = () => long, ports: object = {}) {
   const stores = { blobs: new MemoryBlobs(), intents: new MemoryIntents() }
   const story = given({

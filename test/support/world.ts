@@ -16,15 +16,15 @@ import { outcomeOf, type PersonRequest, type Plan, ROLE, TOOLS, type ToolEnd, ty
 import { type Fate, NEVER, Process } from './process.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
-/** A log, a clock, tools with effects outside the runtime, people, and processes that come and go. */
+/** A log, a clock, tools with outside effects, people, and processes that start and die. */
 export class World {
   readonly plan: Plan
   readonly log: EventLog
   readonly clock = new VirtualClock()
   readonly blobs = new MemoryBlobs()
-  /** How often a call's effect has happened in the world. */
+  /** The number of effects of each call. */
   readonly effects = new Map<string, number>()
-  /** People's requests that were acknowledged: key and kind. */
+  /** Acknowledged requests of people: key and kind. */
   readonly acknowledged = new Map<string, UserCommand['kind']>()
   readonly points: CrashPoint[] = []
   readonly requests: ModelRequest[] = []
@@ -38,7 +38,7 @@ export class World {
   private readonly unasked: Promise<unknown>[] = []
   private readonly held: (() => Promise<void>)[] = []
   process: Process
-  /** Some runs have a workspace, whose version is what has happened so far. */
+  /** Some runs have a workspace whose version is derived from the effects so far. */
   private readonly versioned: boolean
 
   constructor(plan: Plan, fates: readonly Fate[] = [], log: EventLog = new MemoryLog()) {
@@ -61,7 +61,7 @@ export class World {
     return fate
   }
 
-  /** The unasked acts of people at this append. */
+  /** Performs the unrequested actions of people at this append. */
   private people(): void {
     this.appends++
     for (const { at, request, elsewhere } of this.plan.requests) {
@@ -127,7 +127,7 @@ export class World {
     this.effects.set(toolCallId, (this.effects.get(toolCallId) ?? 0) + 1)
   }
 
-  /** The end of an attempt follows from the call and the attempt alone, so that no order changes it. */
+  /** The end of an attempt depends only on the call and the attempt, not on the order. */
   private endOf(toolCallId: string, attempt: number): ToolEnd {
     const [, turn, index] = /\.t(\d+)\.c(\d+)$/.exec(toolCallId)!
     return this.plan.ends[(Number(turn) * 5 + Number(index) * 3 + attempt) % this.plan.ends.length]!
@@ -176,7 +176,7 @@ export class World {
       random: seededRandom(`process ${number}`),
       feed: { publish: () => undefined },
       build: 'test',
-      // Processes are held for as long as a plan wants.
+      // A plan may block processes for any time.
       requestLimitMs: 2 ** 40,
       provider: () => ({
         id: 'test',
@@ -184,7 +184,7 @@ export class World {
           process.living(async () => {
             this.requests.push({ ...request, messages: [...request.messages] })
             const nth = this.asked++
-            // Every answer takes its time: else grace without a hard limit would never pass.
+            // Every answer takes some time: otherwise a grace period without a hard limit would never pass.
             await clock.sleep(200, signal)
             const planned = this.plan.answers[nth % this.plan.answers.length]!
             if (planned.kind === 'hang') await clock.sleep(2 ** 30, signal)
@@ -205,7 +205,7 @@ export class World {
     }
   }
 
-  /** A request with its key; made again by the next process where this one dies before it answers. */
+  /** A request with its key. If the process dies before it answers, the next process repeats the request. */
   private async ask(command: UserCommand, key: string, by = this.process): Promise<void> {
     for (let process = by; ; process = this.process.dead ? this.boot() : this.process) {
       const answer = process.runtime.execute(this.runId, command, { by: USER, key }).then(() => 'done' as const)
@@ -216,9 +216,9 @@ export class World {
     this.acknowledged.set(key, command.kind)
   }
 
-  /** An act of a person. A refused one changes nothing. */
+  /** An action of a person. A refused action changes nothing. */
   private async perform(request: PersonRequest, process = this.process): Promise<void> {
-    // The golden histories hold a hash of this text.
+    // The golden histories contain a hash of this text.
     const key = `deed${this.keys++}`
     const open = await this.open()
     const command = commandOf(request, open, (call) => this.effects.has(call.id))
@@ -245,7 +245,7 @@ export class World {
       const driving = process.runtime.drive(this.runId, { signal: new AbortController().signal })
       const end = await Promise.race([driving, process.died, process.held])
       if (end === 'held') {
-        // Another process takes the agent over; the held one is let go when people have had their say.
+        // Another process takes the agent over. The blocked one is released after the people's actions.
         this.held.push(async () => {
           process.letGo()
           await Promise.race([driving, process.died])
@@ -256,7 +256,7 @@ export class World {
     }
   }
 
-  /** The whole run: drives, and answers as people would, until it has ended. */
+  /** Drives the whole run and answers as people would, until it has ended. */
   async live(): Promise<DriveEnd> {
     await this.start()
     for (let round = 0; ; round++) {
@@ -274,7 +274,7 @@ export class World {
     if (planned !== undefined) await this.perform(planned)
     const needed = { input: 'input', approval: 'approve', doubt: 'happened', pause: 'resume' } as const
     const doubtful = (await this.open()).find((call) => call.stage.at === 'doubt')
-    // A call that hangs repeatedly is given up.
+    // Give up a call that hangs repeatedly.
     const again = this.replies % 3 === 0 ? 'abandon' : 'run'
     const truth = doubtful !== undefined && !this.effects.has(doubtful.id) ? again : needed[waits]
     await this.perform(waits === 'doubt' ? truth : needed[waits])

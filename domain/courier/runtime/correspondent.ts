@@ -5,7 +5,10 @@ import type { Courier } from '../../agent/state/courier.ts'
 import type { Decoding, StreamContext, StreamEvent } from '../../stream/aggregate.ts'
 import type { Asking, Submitted, Submitting } from '../../stream/runtime/mailbox.ts'
 
-/** Where an obligation is to be delivered. `after`: the rank of the last one that was accepted; `hash`: of its sealed event. */
+/**
+ * The target of a delivery. `after`: the rank of the last accepted obligation; `hash`: the chain hash of the delivered
+ * event.
+ */
 export interface Destination {
   readonly stream: string
   readonly target: string
@@ -13,7 +16,7 @@ export interface Destination {
   readonly hash: string
 }
 
-/** The mailbox of a stream between which and others the courier delivers, of whatever aggregate. */
+/** The mailbox of a stream that sends or receives deliveries, for any aggregate. */
 export interface Correspondent<Event extends StreamEvent = StreamEvent> {
   readonly agentId: string
   readonly stream: string
@@ -25,10 +28,10 @@ export interface Correspondent<Event extends StreamEvent = StreamEvent> {
     asking: Asking<StreamContext>,
     options: Pick<Submitting<never>, 'fact' | 'retry'>,
   ): Promise<Submitted>
-  /** The command by which an event of this stream is delivered; null: it is no obligation to this target. */
+  /** The command that delivers an event of this stream; null: the event is no obligation to this target. */
   letterOf(event: Event, to: Destination): Delivery | null
-  /** Is the agent told where this obligation bounces? */
+  /** Whether the agent is informed if this obligation bounces. */
   tells(event: Event): boolean
-  /** The event by which another agent has started this one, by the first event of its stream. */
+  /** The event that delegated this agent, from the first event of its stream. */
   bornOf(first: Event): Origin | undefined
 }

@@ -11,16 +11,16 @@ import type { Asking } from '../../stream/runtime/mailbox.ts'
 import type { Retry } from '../../stream/runtime/retry.ts'
 import type { Correspondent } from './correspondent.ts'
 
-// The courier between streams (DESIGN, Flow: Between streams). It has no store: what is to be delivered is in the source's
-// state, and what was accepted is in the target's. So any courier may go on at any point, and two may do the same work.
+// The courier between streams (DESIGN, Flow: Between streams). It stores nothing: the source's state lists the owed
+// deliveries, and the target's state lists the accepted ones. Any courier can therefore resume at any point, and two
+// may deliver the same obligation.
 
 const COURIER = { kind: 'courier', id: 'courier' } as const
 
 /**
- * Delivers what `source` owes to the stream of `target`, in order, and tells the source what became of it; also what the
- * target has lost since, by a loss that was accepted. Deliveries that
- * the target has recorded before are not recorded again. Rejects with what keeps a log from answering, under the policy of
- * `retry`.
+ * Delivers the obligations of `source` to `target` in order, and records the results in the source. Repeats deliveries
+ * that the target lost in an accepted loss. The target does not record a repeated delivery again. Log errors are
+ * retried under `retry`; rejects with the last error.
  */
 export async function deliver(
   ports: RuntimePorts,
@@ -33,7 +33,7 @@ export async function deliver(
   const owed = source.state!.courier.owed[target.stream]
   if (owed === undefined) return
   let { from, accepted } = owed
-  // A target that has lost its end, by a loss that was accepted, is brought again what it has lost.
+  // The target lost events in an accepted loss: deliver those obligations again.
   const lost = target.state === null ? accepted : Math.min(accepted, acceptedFrom(target.state, source.stream))
   if (lost < accepted) [from, accepted] = [firstBehind(source.state!, lost), lost]
   else if (from > owed.last) return
@@ -46,7 +46,8 @@ export async function deliver(
       const refused = broken ?? (await refusal(ports, target, command, recorded.header, retry))
       if (refused === null) [accepted, upTo] = [rankOf(command.origin), event.revision]
       else {
-        // Told before anything later is delivered: the target's number alone would make it look accepted.
+        // Record a bounce before the next delivery. Otherwise the later rank in the target would make the bounced
+        // delivery appear accepted.
         const again = wasAccepted(source.state!, owed, event.revision)
         const bounced = [bounceOf(event.revision, source.tells(event), refused)]
         await settle(source, target, { upTo: event.revision, accepted, bounced, again }, retry)
@@ -57,7 +58,7 @@ export async function deliver(
   if (upTo >= 0) await settle(source, target, { upTo, accepted, bounced: [], again: false }, retry)
 }
 
-/** Reads the target anew; gives why it never can be, where that is so. */
+/** Refreshes the target. Returns a refusal if its stream is damaged. */
 async function refreshed(target: Correspondent): Promise<Refusal | null> {
   try {
     await target.refresh()
@@ -68,7 +69,7 @@ async function refreshed(target: Correspondent): Promise<Refusal | null> {
   }
 }
 
-/** Why the target refuses the delivery for good; null: it has recorded it. */
+/** Why the target refuses the delivery permanently; null: the target has recorded it. */
 async function refusal(
   ports: RuntimePorts,
   target: Correspondent,
@@ -89,7 +90,7 @@ async function refusal(
   }
 }
 
-/** After a loss a parent may delegate under an id that it has used in the lost part. */
+/** After a loss, a parent may reuse the id of a child from the lost part of its stream. */
 async function isBornOtherwise(
   ports: RuntimePorts,
   target: Correspondent,
@@ -114,7 +115,7 @@ interface Done {
   readonly upTo: number
   readonly accepted: number
   readonly bounced: SettleDelivery['bounced']
-  /** The target had accepted what it refuses now, before it lost its end. */
+  /** The target had accepted the delivery before its loss and refuses it now. */
   readonly again: boolean
 }
 

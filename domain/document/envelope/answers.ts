@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../markup/diagnostics.ts'
 
-// Every answer of the gateway, as it stands in HTTP and in the log.
+// All answers of the gateway. These shapes are the format of HTTP and of the log.
 
 export type RefusalCode =
   | 'INVALID_REQUEST'
@@ -34,7 +34,7 @@ export interface Conflict {
     readonly phase: 'ai_gateway'
     readonly retryable: true
     readonly current_frontier: string
-    /** In request order; empty where the frontier itself is the conflict. */
+    /** In request order. Empty: the frontier is in conflict. */
     readonly failed_preconditions: readonly FailedPrecondition[]
   }
 }
@@ -76,7 +76,7 @@ export const conflict = (frontier: string, failed: readonly FailedPrecondition[]
   },
 })
 
-/** @param frontier the document's frontier with the request applied */
+/** @param frontier the document's frontier including this request */
 export const applied = (clientRequestId: string, frontier: string, diagnostics: readonly Diagnostic[]): Applied => ({
   status: 200,
   body: { status: 'applied', client_request_id: clientRequestId, applied_frontier: frontier, diagnostics },

@@ -8,14 +8,14 @@ import type { DocumentView, SpanView } from '../model/view.ts'
 import type { NormalOperation } from './normal-operations.ts'
 import { START } from './operations.ts'
 
-/** A refusal of the schema; the message says what to send. */
+/** A violation of the schema. The message says what to send instead. */
 export class SchemaFault extends Error {}
 
 /**
- * Tries operations against the document without changing it. Returns the edits that apply them, in order; throws
+ * Tries operations against the document without changing it. Returns the edits that apply them, in order. Throws
  * {@link SchemaFault}.
  *
- * @param seed equal for repetitions of one request and different for different requests; the ids of new blocks come from it
+ * @param seed the source of new block ids: equal for repetitions of one request, different for different requests
  */
 export function dryRun(operations: readonly NormalOperation[], document: DocumentView, seed: string): readonly Edit[] {
   const deleted = new Set<string>()
@@ -58,14 +58,14 @@ export function dryRun(operations: readonly NormalOperation[], document: Documen
   return operations.flatMap(editsOf)
 }
 
-/** Blocks that the document model has. */
+/** Returns the blocks; throws SchemaFault for content outside the document model. */
 function checked(content: Canonical): readonly BlockContent[] {
   const { blocks, fault } = schemaChecked(content)
   if (fault !== null) throw new SchemaFault(fault)
   return blocks
 }
 
-/** Ids of new blocks: 24 hex digits after a letter, none of which the document has. */
+/** Generates ids of new blocks: `b` and 24 hex digits. Skips ids that the document already has. */
 function blockIds(seed: string, document: DocumentView): () => string {
   let next = 0
   return () => {

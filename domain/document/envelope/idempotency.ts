@@ -1,13 +1,13 @@
 import { type Answer, type Refused, refused } from './answers.ts'
 import { type AiEnvelopeRequest, payloadHash } from './request.ts'
 
-/** The memory of an answered request, per document, caller and `client_request_id`. */
+/** An answered request, stored per document, caller and `client_request_id`. */
 export interface AnsweredRequest {
   readonly payloadHash: string
   readonly answer: Answer
 }
 
-/** Has the id been answered before, and for this very payload? */
+/** Compares a request with the earlier request of the same id. `repeated`: same payload; `reused`: another payload. */
 export function idUse(request: AiEnvelopeRequest, answered: AnsweredRequest | null): 'new' | 'repeated' | 'reused' {
   if (answered === null) return 'new'
   return answered.payloadHash === payloadHash(request) ? 'repeated' : 'reused'

@@ -11,21 +11,21 @@ import { failedPreconditions } from './preconditions.ts'
 import { type AiEnvelopeRequest, clientFrontier, payloadHash } from './request.ts'
 import { payloadFault, readEnvelope } from './structure.ts'
 
-/** The facts that the checks need beside the request. */
+/** The facts that the checks need in addition to the request. */
 export interface EnvelopeContext {
   readonly parse: MarkupParser
-  /** The answer that this caller's id has been given for this document, or null. */
+  /** The earlier answer to this caller's id for this document, or null. */
   readonly answered: (clientRequestId: string) => AnsweredRequest | null
-  /** Null: there is no such document. */
+  /** Null: the document does not exist. */
   readonly document: DocumentView | null
-  /** The document's id and the caller; together with the request they name new blocks. */
+  /** The document id and the caller. With the request, they determine the ids of new blocks. */
   readonly scope: readonly [documentId: string, caller: string]
 }
 
-/** The gateway's verdict on a request. Only `apply` changes the document, by all of its edits. */
+/** The gateway's verdict on a request. Only `apply` changes the document; it applies all edits. */
 export type Verdict =
   | { readonly kind: 'refuse'; readonly answer: Answer; readonly request: AiEnvelopeRequest | null }
-  /** The id was answered before; nothing happens again. */
+  /** The id was answered before. The request has no further effect. */
   | { readonly kind: 'repeat'; readonly answer: Answer; readonly request: AiEnvelopeRequest }
   | {
       readonly kind: 'apply'
@@ -36,54 +36,47 @@ export type Verdict =
       readonly annotations: readonly (string | null)[]
     }
 
-/** {@link judging} at once. */
+/** Runs {@link judging} without pauses. */
 export const judge = (body: unknown, context: EnvelopeContext): Verdict => atOnce(judging(body, context))
 
 /**
- * Judges the body of a request, in steps: each of them takes long for a large one. The order of the checks is the
- * contract's: the first one that fails gives the answer. Nothing is thrown for bad input.
+ * Judges the body of a request. Yields between slow steps, because a large request takes long. The order of the checks
+ * is a contract: the first failed check gives the answer. Bad input never throws.
  */
 export function* judging(
   body: unknown,
   { parse, answered, document: current, scope }: EnvelopeContext,
 ): Generator<undefined, Verdict> {
-  // Structure.
   const envelope = readEnvelope(body, parse)
   if ('fault' in envelope) return refuse(refused('INVALID_REQUEST', envelope.fault), null)
   const { request, payload } = envelope
   yield
 
-  // Idempotency.
   const earlier = answered(request.client_request_id)
   const use = idUse(request, earlier)
   if (use === 'repeated') return { kind: 'repeat', answer: earlier!.answer, request }
   if (use === 'reused') return refuse(REUSED, request)
 
-  // Too large or malicious.
+  // Limits and hostile content.
   const fault = payloadFault(payload)
   if (fault !== null) return refuse(fault, request)
   const operations = 'operations' in payload ? payload.operations : []
 
-  // Document and frontier.
   if (current === null) return refuse(refused('DOCUMENT_NOT_FOUND', 'there is no such document'), request)
   const document = readOnce(current)
   if (!ACCEPTED.has(document.relation(clientFrontier(request)))) return refuse(conflict(document.frontier, []), request)
 
-  // Preconditions.
   const failed = failedPreconditions(request.preconditions, document)
   if (failed.length > 0) return refuse(conflict(document.frontier, failed), request)
 
-  // Sanitize.
   yield
   const found = new Diagnostics()
   const clean = sanitizeOperations(operations, found)
   if (clean === null) return refuse(refused('AI_PAYLOAD_REJECTED_SANITIZE', EMPTY), request)
 
-  // Normalize.
   yield
   const normal = normalizeOperations(clean, document)
 
-  // Schema dry-run.
   yield
   try {
     const edits = dryRun(normal, document, [...scope, payloadHash(request)].join('\n'))

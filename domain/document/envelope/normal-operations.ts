@@ -6,13 +6,13 @@ import { isElement, type Node } from '../markup/tree.ts'
 import type { DocumentView } from '../model/view.ts'
 import type { DeleteBlocks, InsertBlocks, Operation, ReplaceSpans } from './operations.ts'
 
-/** An operation whose content is in canonical form. */
+/** An operation with content in canonical form. */
 export type NormalOperation =
   | (Omit<ReplaceSpans, 'spans'> & { readonly spans: readonly { spanId: string; content: CanonicalSpan }[] })
   | (Omit<InsertBlocks, 'content'> & { readonly content: Canonical })
   | DeleteBlocks
 
-/** The operations with what the rules allow, or null where an operation or the whole payload is empty afterwards. */
+/** Sanitizes the operations. Null: sanitizing left an operation or the whole payload empty. */
 export function sanitizeOperations(operations: readonly Operation[], found: Diagnostics): readonly Operation[] | null {
   let emptied = false
   const clean = (content: readonly Node[]): readonly Node[] => {
@@ -39,7 +39,7 @@ function saysNothing(operation: Operation): boolean {
   return operation.kind === 'replace_spans' && operation.spans.every(({ content }) => isBlank(content))
 }
 
-/** The operations in canonical form. A span of a code block keeps its white space. */
+/** Converts the operations to canonical form. Spans of code blocks keep their white space. */
 export const normalizeOperations = (
   operations: readonly Operation[],
   document: DocumentView,

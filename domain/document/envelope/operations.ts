@@ -1,7 +1,7 @@
 import { echo } from '../../log/issues.ts'
 import { attributeOf, type Element, isElement, type Node } from '../markup/tree.ts'
 
-/** An operation of `ops_xml`, its content as it was written. */
+/** An operation of `ops_xml` with its original content. */
 export type Operation = ReplaceSpans | InsertBlocks | DeleteBlocks
 
 export interface Replacement {
@@ -26,10 +26,10 @@ export interface DeleteBlocks {
   readonly spanIds: readonly string[]
 }
 
-/** `insert_blocks` at the start names no span. */
+/** The value of `after` for the start of the document. */
 export const START = 'start'
 
-/** The fault of an invalid `ops_xml`; the message says what to send. */
+/** An invalid `ops_xml`. The message says what to send instead. */
 export class OperationFault extends Error {}
 
 /** The operations of a parsed `ops_xml`, in order. Throws {@link OperationFault}. */
@@ -41,7 +41,7 @@ export function readOperations(root: Element): readonly Operation[] {
   return operations
 }
 
-/** The ids of the spans that operations name, each once. */
+/** The ids of the spans in the operations, each once. */
 export const namedSpans = (operations: readonly Operation[]): ReadonlySet<string> =>
   new Set(
     operations.flatMap((one) => {

@@ -3,7 +3,7 @@ import type { DocumentView } from '../model/view.ts'
 import type { FailedPrecondition, PreconditionFailure } from './answers.ts'
 import type { Precondition } from './request.ts'
 
-/** All preconditions that do not hold, in request order. */
+/** All failed preconditions, in request order. */
 export const failedPreconditions = (
   preconditions: readonly Precondition[],
   document: DocumentView,

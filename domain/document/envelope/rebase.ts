@@ -4,16 +4,16 @@ import type { PreconditionFailure } from './answers.ts'
 import type { AiEnvelopeRequest } from './request.ts'
 import { attemptOf, MAX_RETRIES, retryDelayMs, retryId } from './retry.ts'
 
-/** A span of a conflicting request as it is now. */
+/** The current state of a span in a conflicting request. */
 export type SpanNow =
   | { readonly spanId: string; readonly state: 'unchanged' | 'changed'; readonly text: string; readonly hash: string }
   | { readonly spanId: string; readonly state: Extract<PreconditionFailure, 'span_missing' | 'unverified'> }
 
 /** The next step after a conflict. */
 export type Rebase =
-  /** Every span has the text that the request was written for: the same operations are sent again. */
+  /** Every span still has the expected text. Send the same operations again. */
   | { readonly kind: 'mechanical'; readonly request: AiEnvelopeRequest; readonly delayMs: number }
-  /** The model decides: its new envelope is the retry, under `retryId`. */
+  /** The model must decide. Its new envelope is the retry, with the id `retryId`. */
   | {
       readonly kind: 'ask'
       readonly retryId: string
@@ -23,7 +23,7 @@ export type Rebase =
     }
   | { readonly kind: 'exhausted'; readonly code: 'RETRY_EXHAUSTED'; readonly attempts: number }
 
-/** Decides how a request that met a conflict is sent again. `document`: as it is after the conflict. */
+/** Decides how to retry a request after a conflict. `document`: the document after the conflict. */
 export function rebase(request: AiEnvelopeRequest, document: DocumentView): Rebase {
   const { first, retry: made } = attemptOf(request.client_request_id)
   if (made >= MAX_RETRIES) return { kind: 'exhausted', code: 'RETRY_EXHAUSTED', attempts: made + 1 }

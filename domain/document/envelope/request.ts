@@ -6,21 +6,21 @@ import { MARKUP_LIMITS } from '../markup/limits.ts'
 import { type Frontier, parseFrontier } from '../model/frontier.ts'
 import { attemptOf } from './retry.ts'
 
-/** UTF-16 units of an id. */
+/** The maximum length of an id, in UTF-16 units. */
 const NAME = 256
-/** UTF-16 units of a frontier: thousands of peers that write at once. */
+/** The maximum length of a frontier, in UTF-16 units: enough for thousands of concurrent peers. */
 const FRONTIER = 65_536
 
 const text = z
   .string()
   .refine((value) => value.isWellFormed() && !value.includes('\0'), 'holds NUL or half of a surrogate pair; remove it')
 const name = text.min(1).max(NAME)
-/** A retry's suffix does not count, so that every request can be sent again. */
+/** The suffix of a retry does not count, so every request can be retried. */
 const requestId = text.min(1).refine((id) => attemptOf(id).first.length <= NAME, `has more than ${NAME} characters`)
 
 const Precondition = z.strictObject({ span_id: name, if_match_context_hash: text.max(256) }).readonly()
 
-/** More preconditions than nodes cannot name spans of one request; they are counted before they are looked at. */
+/** A request has at most `nodes` spans, so more preconditions are invalid. The count is checked before the items. */
 const Preconditions = z
   .array(Precondition)
   .max(MARKUP_LIMITS.nodes, `has more than ${MARKUP_LIMITS.nodes} items; send one for each span`)
@@ -35,11 +35,11 @@ export const AiEnvelopeRequest = z
   .strictObject({ doc_frontier: frontier, client_request_id: requestId, ops_xml: text, preconditions: Preconditions })
   .readonly()
 
-/** A request for changes of one document. */
+/** A request to change one document. */
 export type AiEnvelopeRequest = z.infer<typeof AiEnvelopeRequest>
 export type Precondition = z.infer<typeof Precondition>
 
-/** The request that a body holds, or what is wrong with it. Members of a request are checked one by one. */
+/** Parses a body. `fault`: why the body is invalid. Preconditions must name different spans. */
 export function readRequest(body: unknown): { readonly request: AiEnvelopeRequest } | { readonly fault: string } {
   const read = AiEnvelopeRequest.safeParse(body)
   if (!read.success) return { fault: firstIssue(read.error, 'the request') }
@@ -51,13 +51,13 @@ export function readRequest(body: unknown): { readonly request: AiEnvelopeReques
   return { request: read.data }
 }
 
-/** The frontier that a read request names. */
+/** The frontier of a valid request. */
 export const clientFrontier = (request: AiEnvelopeRequest): Frontier => parseFrontier(request.doc_frontier)!
 
-// A read request is never changed in place, and several checks ask for its hash.
+// A valid request is immutable and its hash is needed several times.
 const hashes = new WeakMap<AiEnvelopeRequest, string>()
 
-/** Equal for equal requests: lower-case hex SHA-256 of the canonical JSON. */
+/** Lower-case hex SHA-256 of the canonical JSON. Equal requests have equal hashes. */
 export function payloadHash(request: AiEnvelopeRequest): string {
   let hash = hashes.get(request)
   if (hash === undefined) {

@@ -8,14 +8,17 @@ import { type Refused, refused } from './answers.ts'
 import { namedSpans, type Operation, OperationFault, readOperations } from './operations.ts'
 import { type AiEnvelopeRequest, readRequest } from './request.ts'
 
-/** The parsed `ops_xml`, or why it was not parsed to its end. */
+/** The parsed `ops_xml`. `limits`: why parsing stopped. */
 export type Payload =
   | { readonly tree: Element; readonly operations: readonly Operation[] }
   | { readonly limits: string }
 
 export type Envelope = { readonly request: AiEnvelopeRequest; readonly payload: Payload } | { readonly fault: string }
 
-/** Checks the structure of a request. A payload beyond the limits is not read; that is answered after idempotency. */
+/**
+ * Checks the structure of a request. A payload over the limits is not parsed. Its error comes after the idempotency
+ * check.
+ */
 export function readEnvelope(body: unknown, parse: MarkupParser): Envelope {
   const read = readRequest(body)
   if ('fault' in read) return read
@@ -36,14 +39,14 @@ export function readEnvelope(body: unknown, parse: MarkupParser): Envelope {
   }
 }
 
-/** The answer to a payload that is too large or malicious, or null. */
+/** The answer to a payload that is too large or hostile, or null. */
 export function payloadFault(payload: Payload): Refused | null {
   if ('limits' in payload) return refused('AI_PAYLOAD_REJECTED_LIMITS', payload.limits)
   const reason = hostileReason(payload.tree)
   return reason === null ? null : refused('AI_PAYLOAD_REJECTED_SANITIZE', `ops_xml: ${reason}`)
 }
 
-/** Every named span has one precondition; `readRequest` has refused two. */
+/** Every named span needs exactly one precondition. `readRequest` has already refused duplicates. */
 function unconditioned(request: AiEnvelopeRequest, operations: readonly Operation[]): string | null {
   const conditions = new Set(request.preconditions.map(({ span_id }) => span_id))
   const without = [...namedSpans(operations)].find((spanId) => !conditions.has(spanId))

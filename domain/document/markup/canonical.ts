@@ -1,7 +1,7 @@
 import type { BlockContent, TextContent } from '../model/block.ts'
 import type { Run } from '../model/runs.ts'
 
-/** An element or text at a place where the document model has none. The schema refuses it. */
+/** An element or text at a place that the document model does not allow. The schema check refuses it. */
 export interface Misplaced {
   readonly type: 'misplaced'
   readonly what: string
@@ -9,8 +9,8 @@ export interface Misplaced {
 }
 
 /**
- * The canonical tree: blocks in document order, nested lists as indented items. It is equal for equal meaning. Empty blocks
- * are absent.
+ * The canonical tree: blocks in document order, nested lists as indented items, no empty blocks. Equal meaning gives
+ * equal trees.
  */
 export type Canonical = readonly CanonicalNode[]
 export type CanonicalNode = BlockContent | Misplaced
@@ -18,13 +18,13 @@ export type CanonicalNode = BlockContent | Misplaced
 /** The canonical content of a span. */
 export interface CanonicalSpan {
   readonly runs: readonly Run[]
-  /** The first block element in it, which the schema refuses. */
+  /** The first block element in the span. The schema check refuses it. */
   readonly misplaced: Misplaced | null
 }
 
 export const misplaced = (what: string, within: string): Misplaced => ({ type: 'misplaced', what, within })
 
-/** A block with text, or none where the text is empty. */
+/** A block with text. Empty if the text is empty. */
 export const textBlock = (head: TextHead, text: readonly Run[]): readonly CanonicalNode[] =>
   text.length === 0 ? [] : [{ ...head, text } as TextContent]
 

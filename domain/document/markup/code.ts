@@ -3,20 +3,20 @@ import { lineFeeds } from '../model/text.ts'
 import { collapsed, piece } from './inline.ts'
 import { attributeOf, type Element, isElement, type Node } from './tree.ts'
 
-/** The text of a code block: white space as it is, no marks. */
+/** The text of a code block: white space unchanged, no marks. */
 export const codeRuns = (nodes: readonly Node[]): Run[] => collapsed([piece('verbatim', plain(nodes), {})])
 
-/** The text of a `pre` element: HTML drops a line feed right behind the tag. */
+/** The text of a `pre` element. HTML ignores a line feed directly after the tag. */
 export const preRuns = (pre: Element): Run[] => codeRuns([lineFeeds(plain(pre.children)).replace(/^\n/, '')])
 
-/** Names of languages that HTML and Markdown can hold. A person's replica may hold any other text. */
+/** Language names that HTML and Markdown can represent. A person's replica can contain any text. */
 const LANGUAGE = /^[\w+#.-]{1,64}$/
 
-/** The language as it is given out: null where its name could be more than a name. */
+/** The language for output. Null: the name could contain markup. */
 export const shownLanguage = (language: string | null): string | null =>
   language !== null && LANGUAGE.test(language) ? language : null
 
-/** The language of a code block as HTML names it; the sanitizer removes it from requests. */
+/** The language of a code block, from its HTML class. The sanitizer removes this class from requests. */
 export function codeLanguage({ children: [code] }: Element): string | null {
   const name = code !== undefined && isElement(code) ? attributeOf(code, 'class') : undefined
   return /^language-(.+)$/s.exec(name ?? '')?.[1] ?? null

@@ -1,15 +1,15 @@
 import { echo } from '../../log/issues.ts'
 
-/** A part that the gateway took out of a payload that it applied. */
+/** A part that the gateway removed from an applied payload. */
 export type Diagnostic =
   | { readonly code: 'tag_removed'; readonly element: string }
   | { readonly code: 'attribute_removed' | 'link_dropped'; readonly element: string; readonly attribute: string }
-  /** So many more of them. */
+  /** The number of diagnostics over the limit. */
   | { readonly code: 'more'; readonly count: number }
 
 const LISTED = 100
 
-/** Collects diagnostics; many of them are cut. */
+/** Collects diagnostics. Lists the first 100 and counts the rest. */
 export class Diagnostics {
   readonly #listed: Diagnostic[] = []
   #more = 0

@@ -10,11 +10,11 @@ import { sanitize } from './sanitize.ts'
 import { schemaChecked } from './schema.ts'
 import { element, type Node } from './tree.ts'
 
-/** A document as HTML that is also XML. Every text is escaped; blocks outside the document model are left out. */
+/** A document as HTML that is also valid XML. Escapes all text. Omits blocks outside the document model. */
 export const toHtml = (blocks: readonly ReadBlock[]): string =>
   htmlText(renderBlocks(blocks.filter((block): block is Block => block.type !== 'unreadable')))
 
-/** The content of parsed HTML for a new document. `fault` says why it cannot be a document. */
+/** The content of a new document from parsed HTML. `fault`: why the HTML cannot be a document. */
 export function contentOf(
   children: readonly Node[],
 ):

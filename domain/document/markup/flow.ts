@@ -3,7 +3,7 @@ import { type Piece, piece } from './inline.ts'
 import { MARK_OF, marksWithin } from './marks.ts'
 import { type Element, isElement, type Node } from './tree.ts'
 
-/** A stretch of inline content, or a block element between two of them with the marks that it stands in. */
+/** A sequence of inline content, or a block element with the marks of its inline ancestors. */
 export type Flow = InlineFlow | BlockFlow
 export interface InlineFlow {
   readonly pieces: readonly Piece[]
@@ -15,7 +15,7 @@ export interface BlockFlow {
 
 export const isBlock = (part: Flow): part is BlockFlow => 'element' in part
 
-/** Splits content at its block elements, also at those that stand in inline elements. */
+/** Splits content at its block elements, also at block elements inside inline elements. */
 export function flow(nodes: readonly Node[], marks: Marks): readonly Flow[] {
   const parts: Flow[] = []
   let pieces: Piece[] = []

@@ -2,7 +2,7 @@ import { HOSTILE_TAGS } from './rules.ts'
 import { type Element, isElement } from './tree.ts'
 import { isHostileUrl, urlsIn } from './url.ts'
 
-/** Why a tree rejects the whole payload, or null. */
+/** Why a tree causes the rejection of the whole payload, or null. */
 export function hostileReason(tree: Element): string | null {
   const name = localName(tree.name)
   if (HOSTILE_TAGS.has(name)) return `the element <${name}> is not accepted; send the request without it`
@@ -17,5 +17,5 @@ export function hostileReason(tree: Element): string | null {
   return null
 }
 
-/** The name without its namespace prefix, in lower case: a prefix hides nothing. */
+/** The name without its namespace prefix, in lower case. A prefix must not hide a hostile name. */
 export const localName = (name: string): string => name.slice(name.lastIndexOf(':') + 1).toLowerCase()

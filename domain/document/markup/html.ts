@@ -1,6 +1,6 @@
 import { isElement, type Node } from './tree.ts'
 
-/** Elements that HTML writes without an end tag. */
+/** Elements without an end tag in HTML. */
 const VOID: ReadonlySet<string> = new Set(['br', 'hr'])
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -10,7 +10,9 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** A tree as HTML that is also XML. Every text and value is escaped. `text`: how texts are, where that is not enough. */
+/**
+ * A tree as HTML that is also valid XML. Escapes all text and values. `text`: replaces the default escaping of text.
+ */
 export function htmlText(nodes: readonly Node[], text = htmlEscaped): string {
   return nodes.map((node) => (isElement(node) ? tag(node, text) : text(node))).join('')
 }
@@ -22,8 +24,11 @@ function tag({ name, attributes, children }: Exclude<Node, string>, text: typeof
 
 export const htmlEscaped = (text: string): string => text.replaceAll(/[&<>"']/g, (c) => ESCAPES[c]!)
 
-/** The characters as references, which stand for themselves in HTML and in Markdown. */
+/** The characters as numeric references, which HTML and Markdown read as plain characters. */
 export const references = (text: string): string => text.replaceAll(/./gs, (c) => `&#${c.codePointAt(0)};`)
 
-/** XML reads line feeds and tabs in a value as spaces, and a Markdown table ends cells, unless they are references. */
+/**
+ * XML reads line feeds and tabs in a value as spaces, and `|` ends a cell of a Markdown table. Numeric references
+ * prevent both.
+ */
 const attributeText = (value: string): string => htmlEscaped(value).replaceAll(/[\t\n\r|]/g, references)

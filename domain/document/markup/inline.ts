@@ -1,7 +1,7 @@
 import { type Marks, mergedRuns, type Run } from '../model/runs.ts'
 import { dropControls, lineFeeds } from '../model/text.ts'
 
-/** A stretch of inline content before white space is collapsed. `verbatim`: code; `break`: a line break. */
+/** A sequence of inline content before white space is collapsed. `verbatim`: code; `break`: a line break. */
 export interface Piece {
   readonly kind: 'text' | 'verbatim' | 'break'
   readonly text: string
@@ -14,7 +14,7 @@ export const piece = (kind: Piece['kind'], text: string, marks: Marks): Piece =>
   marks,
 })
 
-/** The one form of inline content: white space collapsed outside code, runs merged, text in NFC. */
+/** The canonical form of inline content: white space collapsed outside code, runs merged, text in NFC. */
 export function collapsed(pieces: readonly Piece[]): Run[] {
   const out: Piece[] = []
   let atEdge: boolean = true
@@ -35,7 +35,7 @@ const spaced = (text: string, atEdge: boolean): string => {
   return atEdge && even.startsWith(' ') ? even.slice(1) : even
 }
 
-/** Drops the one space that collapsing has left at the end of a line. */
+/** Drops the single space that collapsing left at the end of a line. */
 function trimEnd(out: Piece[]): void {
   const last = out.at(-1)
   if (last?.kind !== 'text' || !last.text.endsWith(' ')) return

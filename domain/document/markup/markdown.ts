@@ -7,16 +7,16 @@ import { renderBlocks, renderRuns } from './render.ts'
 import type { Node } from './tree.ts'
 import { linkUrl } from './url.ts'
 
-// Blocks as GitHub's Markdown. What Markdown cannot say exactly stands in it as HTML.
+// Blocks as GitHub-flavored Markdown. Content that Markdown cannot represent exactly is written as HTML.
 
-/** A document as Markdown; blocks outside the document model are left out. */
+/** A document as Markdown. Omits blocks outside the document model. */
 export function toMarkdown(blocks: readonly ReadBlock[]): string {
   const known = blocks.filter((block): block is Block => block.type !== 'unreadable')
   const parts: string[] = []
   let depth = -1
   known.forEach((block, i) => {
     const isItem = block.type === 'list_item'
-    // An item cannot be deeper than one level below the item before it.
+    // An item is at most one level deeper than the previous item.
     depth = isItem ? Math.min(block.attrs.indent, depth + 1) : -1
     const text = markdownOf(block, Math.max(depth, 0))
     if (i === 0) parts.push(text)
@@ -53,7 +53,7 @@ const INDENT = '    '
 const HARD_BREAK = '\\\n'
 const longestTicks = (text: string): number => Math.max(0, ...(text.match(/`+/g) ?? []).map(({ length }) => length))
 
-/** Null where the table has no plain header row, or cells that span others. */
+/** Null: the table has no plain header row, or has cells that span others. */
 function table([head, ...rows]: readonly (readonly Cell[])[]): string | null {
   const isPlain = ({ header, colspan, rowspan }: Cell, wanted: boolean) =>
     header === wanted && colspan === 1 && rowspan === 1
@@ -76,7 +76,7 @@ function inline(runs: readonly Run[], lineBreak: string): string {
 
 const isMarked = (run: Run | undefined): boolean => run !== undefined && Object.keys(run.marks).length > 0
 
-/** Delimiters close only beside letters and digits; a run that ends otherwise is written as HTML. */
+/** Markdown delimiters close only next to letters and digits. Other runs are written as HTML. */
 function runText(run: Run): string {
   const { text, marks } = run
   if (!isMarked(run)) return escaped(text)
@@ -88,12 +88,12 @@ function runText(run: Run): string {
   const href = marks.link === undefined ? null : linkUrl(marks.link.href)
   if (href === null) return inner
   const { title } = marks.link!
-  // Markdown itself says only the simple ones.
+  // Markdown supports only simple addresses and titles.
   if (/[\s<>\\|]|&[#\w]+;/.test(href) || /[\n\r<>|&]/.test(title ?? '')) return asHtml(renderRuns([run]))
   return `[${inner}](<${href}>${title === undefined ? '' : ` "${title.replaceAll(/["\\]/g, '\\$&')}"`})`
 }
 
-/** HTML within Markdown: a reader takes the text between two tags for Markdown, and an empty line for the end of the tags. */
+/** HTML within Markdown. Markdown parses the text between two tags, and an empty line ends the HTML. */
 const asHtml = (nodes: readonly Node[]): string =>
   htmlText(nodes, (text) => htmlEscaped(text).replaceAll(/[\\`*_[\]~|@\n\r]|(?<=www)\.|(?<=https?|ftp):/gi, references))
 

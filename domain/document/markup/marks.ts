@@ -1,7 +1,7 @@
 import type { Link, Mark, Marks } from '../model/runs.ts'
 import { attributeOf, type Element } from './tree.ts'
 
-/** Inline elements and what they mean; a span means nothing. */
+/** Inline elements and their marks; `span` has no mark. */
 export const MARK_OF: ReadonlyMap<string, Mark | null> = new Map<string, Mark | null>([
   ['b', 'bold'],
   ['strong', 'bold'],
@@ -14,7 +14,7 @@ export const MARK_OF: ReadonlyMap<string, Mark | null> = new Map<string, Mark | 
   ['span', null],
 ])
 
-/** The marks of what stands in an inline element. An inner link replaces the outer one. */
+/** The marks of an inline element's content. An inner link replaces the outer link. */
 export function marksWithin(element: Element, marks: Marks): Marks {
   const mark = MARK_OF.get(element.name)
   if (mark === undefined || mark === null) return marks

@@ -3,7 +3,7 @@ import { type BlockFlow, flow, isBlock } from './flow.ts'
 import { collapsed } from './inline.ts'
 import { leaf } from './leaf.ts'
 
-/** The items of a list and of the lists within it, with their indents. */
+/** The items of a list and of its nested lists, with their indents. */
 export const list = ({ element, marks }: BlockFlow, indent: number): Canonical =>
   flow(element.children, marks).flatMap((part): readonly CanonicalNode[] => {
     if (!isBlock(part)) return collapsed(part.pieces).length === 0 ? [] : [misplaced('text', element.name)]
@@ -12,7 +12,7 @@ export const list = ({ element, marks }: BlockFlow, indent: number): Canonical =
     return isList(name) ? list(part, indent + 1) : [misplaced(name, element.name)]
   })
 
-/** An item has one text, plain or as a paragraph, and then lists. */
+/** An item has one text, plain or as a paragraph, followed by lists. */
 function item({ element, marks }: BlockFlow, ordered: boolean, indent: number): Canonical {
   const head: TextHead = { type: 'list_item', attrs: { ordered, indent } }
   const out: CanonicalNode[] = []

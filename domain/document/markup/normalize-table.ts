@@ -5,7 +5,7 @@ import { type BlockFlow, flow, isBlock } from './flow.ts'
 import { collapsed } from './inline.ts'
 import { attributeOf } from './tree.ts'
 
-/** A table and what does not belong into it. Rows without cells are dropped; empty cells keep their place. */
+/** A table and its misplaced content. Drops rows without cells; keeps empty cells. */
 export function table(part: BlockFlow): Canonical {
   const faults: Misplaced[] = []
   const rows = children(part, ['tr', 'thead', 'tbody'], faults)
@@ -29,7 +29,7 @@ function cellOf({ element, marks }: BlockFlow, faults: Misplaced[]): Cell {
   const span = (name: string) => Number(attributeOf(element, name) ?? 1)
   const text: Run[] = []
   for (const part of flow(element.children, marks)) {
-    // A paragraph in a cell is the cell's text; a cell has one.
+    // A paragraph in a cell becomes the cell's text. A cell has one text.
     const inner = isBlock(part) && part.element.name === 'p' ? flow(part.element.children, part.marks) : [part]
     for (const one of inner) {
       const runs = isBlock(one) ? null : collapsed(one.pieces)

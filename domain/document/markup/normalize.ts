@@ -15,14 +15,16 @@ import { list } from './normalize-list.ts'
 import { table } from './normalize-table.ts'
 import type { Node } from './tree.ts'
 
-/** The canonical form of blocks. Inline content between blocks is a paragraph. Names are in lower case. */
+/**
+ * The canonical form of blocks. Inline content between blocks becomes a paragraph. Element names must be in lower case.
+ */
 export function normalizeBlocks(nodes: readonly Node[], marks: Marks = {}): Canonical {
   return flow(nodes, marks).flatMap((part) =>
     isBlock(part) ? block(part) : textBlock(PARAGRAPH, collapsed(part.pieces)),
   )
 }
 
-/** The canonical content of a span. `verbatim`: of a code block. */
+/** The canonical content of a span. `verbatim`: the span is in a code block. */
 export function normalizeSpan(nodes: readonly Node[], verbatim: boolean): CanonicalSpan {
   const parts = flow(nodes, {})
   const inner = parts.find(isBlock)
@@ -56,7 +58,7 @@ function block(part: BlockFlow): Canonical {
   }
 }
 
-/** A quote of several paragraphs is several quotes. */
+/** A quote with several paragraphs becomes several quotes. */
 function quote({ element, marks }: BlockFlow): Canonical {
   const head: TextHead = { type: 'quote', attrs: {} }
   return flow(element.children, marks).flatMap((part): readonly CanonicalNode[] => {

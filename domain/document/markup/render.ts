@@ -4,9 +4,9 @@ import { shownLanguage } from './code.ts'
 import { type Attribute, element, type Node } from './tree.ts'
 import { linkUrl } from './url.ts'
 
-// Blocks as a tree of HTML elements: the inverse of the normal form.
+// Blocks as a tree of HTML elements: the inverse of normalization.
 
-/** Blocks in document order as elements, list items within lists. */
+/** Blocks in document order as elements, with list items inside lists. */
 export function renderBlocks(blocks: readonly BlockContent[]): Node[] {
   const out: Node[] = []
   for (let at = 0; at < blocks.length; ) {
@@ -18,7 +18,7 @@ export function renderBlocks(blocks: readonly BlockContent[]): Node[] {
   return out
 }
 
-/** Runs as text within inline elements; line feeds outside code as line breaks. */
+/** Runs as text within inline elements. Line feeds outside code become line breaks. */
 export function renderRuns(runs: readonly Run[]): Node[] {
   return runs.flatMap(({ text, marks }) => within(marks, marks.code ? [text] : broken(text)))
 }
@@ -49,7 +49,7 @@ function block(content: BlockContent): Node {
 
 function code(language: string | null, runs: readonly Run[]): Node {
   const text = runs.map((run) => run.text).join('')
-  // A reader of HTML drops the first line feed.
+  // HTML ignores the first line feed.
   const body = text.startsWith('\n') ? `\n${text}` : text
   return element('pre', [element('code', [body], language === null ? [] : [['class', `language-${language}`]])])
 }
@@ -71,7 +71,7 @@ function endOfList(blocks: readonly BlockContent[], from: number): number {
   return end
 }
 
-/** Items as lists; deeper ones stand in lists of their own between the items. */
+/** Items as lists. Deeper items become separate lists between the items. */
 function lists(items: readonly Item[], indent: number): Node[] {
   const out: Node[] = []
   for (let at = 0; at < items.length; ) {
@@ -79,7 +79,7 @@ function lists(items: readonly Item[], indent: number): Node[] {
     const inner: Node[] = []
     let end = at
     if (own > indent) {
-      // The first item alone does not say the kind of the list around it.
+      // The items in the inner list may have different kinds, so the outer list is always a `ul`.
       while (end < items.length && items[end]!.attrs.indent > indent) end += 1
       out.push(element('ul', lists(items.slice(at, end), indent + 1)))
     } else {
@@ -110,7 +110,7 @@ function within(marks: Marks, children: readonly Node[]): readonly Node[] {
   }, children)
 }
 
-/** A link of a document may come from a person's replica, so its address is checked here too. */
+/** Check the address again: a link of a document may come from a person's replica. */
 function linked(link: NonNullable<Marks['link']>, inner: readonly Node[]): readonly Node[] {
   const href = linkUrl(link.href)
   if (href === null) return inner

@@ -4,13 +4,13 @@ import { type Attribute, isElement, type Node } from './tree.ts'
 import { linkUrl } from './url.ts'
 
 /**
- * Removes what the rules do not allow: allowed elements with allowed attributes are left, their names in lower case. The tree
- * has passed `hostileReason`.
+ * Removes all elements and attributes that the rules do not allow. Element and attribute names become lower case. Call
+ * `hostileReason` before.
  */
 export const sanitize = (nodes: readonly Node[], found: Diagnostics, rules = REQUEST_RULES): readonly Node[] =>
   nodes.flatMap((node) => cleaned(node, found, rules))
 
-/** No text, no line break and no table cell: such content says nothing. */
+/** Whether content is empty: no text, no line break and no table cell. */
 export const isBlank = (nodes: readonly Node[]): boolean =>
   nodes.every((node) => isBlankText(node) || (isElement(node) && !SPEAKS.has(node.name) && isBlank(node.children)))
 

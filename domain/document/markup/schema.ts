@@ -2,7 +2,7 @@ import { echo } from '../../log/issues.ts'
 import { type BlockContent, contentFault } from '../model/block.ts'
 import type { Canonical } from './canonical.ts'
 
-/** The blocks of a canonical tree, and the first part that lies outside the document model. */
+/** The blocks of a canonical tree. `fault`: the first part outside the document model. */
 export function schemaChecked(content: Canonical): {
   readonly blocks: readonly BlockContent[]
   readonly fault: string | null

@@ -1,4 +1,4 @@
-/** A parsed element. Names and values are as they were written, entities resolved. */
+/** A parsed element. Names and values are unchanged, with entities resolved. */
 export interface Element {
   readonly name: string
   readonly attributes: readonly Attribute[]
@@ -6,7 +6,7 @@ export interface Element {
 }
 export type Attribute = readonly [name: string, value: string]
 
-/** A text is a plain string; comments and processing instructions are not part of a tree. */
+/** A text is a plain string. A tree contains no comments and no processing instructions. */
 export type Node = Element | string
 
 export const isElement = (node: Node): node is Element => typeof node !== 'string'

@@ -26,12 +26,12 @@ export interface Cell extends Readonly<z.infer<typeof CELL_ATTRS>> {
 }
 
 type TextType = Exclude<BlockType, 'table' | 'divider'>
-/** A block whose text is a span. */
+/** A block with a text. The text is a span. */
 export type TextContent = {
   [T in TextType]: { readonly type: T; readonly attrs: BlockAttrs<T>; readonly text: readonly Run[] }
 }[TextType]
 
-/** The content of a block. Only tables have rows, and dividers have neither rows nor text. */
+/** The content of a block. Only tables have rows. Dividers have neither rows nor text. */
 export type BlockContent =
   | TextContent
   | { readonly type: 'table'; readonly attrs: BlockAttrs<'table'>; readonly rows: readonly (readonly Cell[])[] }
@@ -44,8 +44,8 @@ export const isBlockType = (type: unknown): type is BlockType =>
   typeof type === 'string' && Object.hasOwn(BLOCK_ATTRS, type)
 
 /**
- * The text of a block's span, over which its context hash is computed. A table has the texts of its cells, joined by TAB
- * within a row and by LF between rows, so that a stale deletion of a table is noticed. A divider has the empty text.
+ * The text of a block's span, which the context hash covers. A table has the texts of its cells, joined by TAB within a
+ * row and by LF between rows, so a change in a cell makes a deletion of the table fail. A divider has the empty text.
  */
 export function blockText(block: BlockContent): string {
   if (block.type === 'divider') return ''
@@ -53,7 +53,7 @@ export function blockText(block: BlockContent): string {
   return block.rows.map((row) => row.map(({ text }) => plainText(text)).join('\t')).join('\n')
 }
 
-/** Why the content lies outside the document model, or null. */
+/** Why the content is outside the document model, or null. */
 export function contentFault(block: BlockContent): string | null {
   const attrs = BLOCK_ATTRS[block.type].safeParse(block.attrs)
   if (!attrs.success) return `${block.type}: ${at(attrs.error)}`

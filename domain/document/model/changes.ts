@@ -1,13 +1,13 @@
 import type { Block } from './block.ts'
 
-/** The difference of one block between two revisions. */
+/** The change of one block between two revisions. */
 export type BlockChange =
   | { readonly change: 'added'; readonly after: Block }
   | { readonly change: 'removed'; readonly before: Block }
-  /** `moved`: its place among the blocks of both revisions is another one. */
+  /** `moved`: the block's position among the blocks of both revisions changed. */
   | { readonly change: 'changed'; readonly before: Block; readonly after: Block; readonly moved: boolean }
 
-/** All blocks that differ: in the order of the later revision, then those that it lacks. */
+/** All changed blocks: first in the order of the later revision, then the removed blocks. */
 export function blockChanges(before: readonly Block[], after: readonly Block[]): readonly BlockChange[] {
   const places = new Map(before.map((block, place) => [block.id, place]))
   const known = after.filter(({ id }) => places.has(id))
@@ -28,9 +28,9 @@ export function blockChanges(before: readonly Block[], after: readonly Block[]):
   return changes
 }
 
-/** A longest increasing subsequence of different numbers. */
+/** A longest increasing subsequence of distinct numbers. */
 function longestIncreasing(numbers: readonly number[]): readonly number[] {
-  /** Index of the smallest end of an increasing subsequence of each length. */
+  /** For each length, the index of the smallest last number of an increasing subsequence. */
   const ends: number[] = []
   const previous: number[] = []
   numbers.forEach((value, i) => {

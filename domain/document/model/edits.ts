@@ -1,10 +1,10 @@
 import type { Block } from './block.ts'
 import type { Run } from './runs.ts'
 
-/** One step of an applied request, in order. The dry-run has found each of them possible. */
+/** One step of an applied request, in order. The dry-run has validated each step. */
 export type Edit =
-  /** The text and marks of a block or table cell become these. */
+  /** Replaces the text and marks of a block or table cell. */
   | { readonly kind: 'replace'; readonly spanId: string; readonly runs: readonly Run[] }
-  /** Blocks behind the block `after`; at the start of the document where it is null. */
+  /** Inserts blocks after the block `after`. Null: at the start of the document. */
   | { readonly kind: 'insert'; readonly after: string | null; readonly blocks: readonly Block[] }
   | { readonly kind: 'delete'; readonly blockId: string }

@@ -1,6 +1,6 @@
 // Frontier text: `peer:counter` items, sorted by peer as unsigned 64-bit numbers, joined by `|`.
 
-/** The last operation that a version contains of one peer. */
+/** The last operation of one peer in a version. */
 export interface FrontierItem {
   /** Unsigned 64-bit. */
   readonly peer: bigint
@@ -8,14 +8,14 @@ export interface FrontierItem {
   readonly counter: number
 }
 
-/** A version of a document; the empty list is the empty document. */
+/** A version of a document. The empty list is the empty document. */
 export type Frontier = readonly FrontierItem[]
 
 const ITEM = /^(0|[1-9]\d{0,19}):(0|[1-9]\d{0,9})$/
 const MAX_PEER = 2n ** 64n - 1n
 const MAX_COUNTER = 2 ** 31 - 1
 
-/** Reads a frontier in any order; null where the text is not one, or names a peer twice. */
+/** Parses a frontier with items in any order. Null: the text is not a frontier or repeats a peer. */
 export function parseFrontier(text: string): Frontier | null {
   if (text === '') return []
   const items: FrontierItem[] = []
@@ -31,7 +31,7 @@ export function parseFrontier(text: string): Frontier | null {
   return sorted(items)
 }
 
-/** The one text of a frontier. */
+/** The canonical text of a frontier. */
 export const frontierText = (frontier: Frontier): string =>
   sorted(frontier)
     .map(({ peer, counter }) => `${peer}:${counter}`)
@@ -41,16 +41,16 @@ const sorted = (frontier: Frontier): Frontier =>
   [...frontier].sort((a, b) => (a.peer < b.peer ? -1 : a.peer > b.peer ? 1 : 0))
 
 /**
- * A client's frontier beside the document's. `behind`: the document contains all of it. `ahead`: the client has seen all of
- * the document and more. `diverged`: each has operations that the other lacks. `unknown`: it names a peer that the document
- * has never seen.
+ * The relation of a client's frontier to the document's. `behind`: the document contains all client operations.
+ * `ahead`: the client has seen the whole document and more. `diverged`: each has operations that the other lacks.
+ * `unknown`: the document has no operation of one of the client's peers.
  */
 export type FrontierRelation = 'equal' | 'behind' | 'ahead' | 'diverged' | 'unknown'
 
 /**
- * Compares frontiers without the client's operations.
+ * Compares frontiers without access to the client's operations.
  *
- * @param known how many operations of a peer the document contains
+ * @param known the number of a peer's operations in the document
  */
 export function relationOf(client: Frontier, document: Frontier, known: (peer: bigint) => number): FrontierRelation {
   if (frontierText(client) === frontierText(document)) return 'equal'

@@ -11,20 +11,20 @@ export const Link = z
 export type Link = z.infer<typeof Link>
 
 const on = z.literal(true)
-/** The marks of a run; a mark that is off is absent. */
+/** The marks of a run. Inactive marks are absent. */
 export const Marks = z
   .strictObject({ bold: on, italic: on, underline: on, strike: on, code: on, link: Link })
   .partial()
   .readonly()
 export type Marks = z.infer<typeof Marks>
 
-/** A stretch of text with the same marks. */
+/** A piece of text with the same marks. */
 export interface Run {
   readonly text: string
   readonly marks: Marks
 }
 
-/** The same marks in canonical order, attributes of links sorted: equal marks have equal JSON. */
+/** The marks in canonical order, with sorted link attributes. Equal marks have equal JSON. */
 export function orderedMarks(marks: Marks): Marks {
   const { link } = marks
   const entries = MARKS.filter((mark) => marks[mark] !== undefined).map((mark) => [mark, marks[mark]])
@@ -36,7 +36,7 @@ export function orderedMarks(marks: Marks): Marks {
 export const sameMarks = (a: Marks, b: Marks): boolean =>
   a === b || JSON.stringify(orderedMarks(a)) === JSON.stringify(orderedMarks(b))
 
-/** Runs with neighbours of equal marks merged and empty ones dropped. */
+/** Merges adjacent runs with equal marks and drops empty runs. */
 export function mergedRuns(runs: readonly Run[]): Run[] {
   const merged: { texts: string[]; marks: Marks }[] = []
   for (const { text, marks } of runs) {

@@ -1,5 +1,5 @@
-/** CRLF and CR as LF. */
+/** Converts CRLF and CR to LF. */
 export const lineFeeds = (text: string): string => text.replaceAll(/\r\n?/g, '\n')
 
-/** Drops control characters but TAB and LF. */
+/** Drops control characters except TAB and LF. */
 export const dropControls = (text: string): string => text.replaceAll(/(?![\t\n])\p{Cc}/gu, '')

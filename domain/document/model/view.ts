@@ -1,7 +1,7 @@
 import type { BlockType } from './block.ts'
 import type { Frontier, FrontierRelation } from './frontier.ts'
 
-/** A span as the gateway's checks see it. `unreadable`: it is there, but its content lies outside the document model. */
+/** A span for the gateway's checks. `unreadable`: the span exists, but its content is outside the document model. */
 export type SpanView =
   | { readonly kind: 'missing' }
   | { readonly kind: 'unreadable' }
@@ -9,18 +9,18 @@ export type SpanView =
       readonly kind: 'block' | 'cell'
       readonly blockId: string
       readonly type: BlockType
-      /** As the context hash covers it; see `blockText`. */
+      /** The text that the context hash covers; see `blockText`. */
       readonly text: string
     }
 
-/** The view of a document at one revision that the checks need: read-only and synchronous. */
+/** A read-only, synchronous view of a document at one revision, for the checks. */
 export interface DocumentView {
   readonly frontier: string
   relation(client: Frontier): FrontierRelation
   span(spanId: string): SpanView
 }
 
-/** The same document, each span of which is read once. The document must not change while it is used. */
+/** Caches the spans of a document. The document must not change while the cache is in use. */
 export function readOnce(document: DocumentView): DocumentView {
   const spans = new Map<string, SpanView>()
   return {

@@ -5,7 +5,7 @@ import type { Refused } from '../envelope/answers.ts'
 import { DocumentError } from '../errors.ts'
 import type { Caller } from './types.ts'
 
-/** The call of an agent that works on a document. */
+/** An agent's tool call that works on a document. */
 export interface AgentCall {
   readonly runId: string
   readonly agentId: string
@@ -13,11 +13,11 @@ export interface AgentCall {
   readonly causationId?: string
   readonly correlationId?: string
   readonly signal: AbortSignal
-  /** Hides the secrets of the agent's run. */
+  /** Redacts the secrets of the agent's run. */
   readonly redact?: (text: string) => string
 }
 
-/** The gateway writes for the agent. A request id belongs to one agent, and so does the right to retry it. */
+/** The gateway writes for the agent. A request id belongs to one agent, so only this agent may retry the request. */
 export function callerOf({ agentId, runId, toolCallId, redact, ...call }: AgentCall): Caller {
   const { causationId, correlationId } = call
   return {
@@ -28,11 +28,14 @@ export function callerOf({ agentId, runId, toolCallId, redact, ...call }: AgentC
   }
 }
 
-/** An answer that no retry changes, as the failure of the call. */
+/** Converts a final refusal to an error of the tool call. */
 export const refusedBy = ({ status, body: { code, message } }: Refused): ToolError =>
   new ToolError(status === 404 ? 'RESOURCE_NOT_FOUND' : 'INVALID_ARGUMENTS', `${code}: ${message}`)
 
-/** Work on documents for a tool: what they refuse is a failed call. What passes by itself may be tried again. */
+/**
+ * Converts document errors to errors of a tool call. A temporary error is marked `transient`, so the call may be
+ * retried.
+ */
 export async function forTool<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()

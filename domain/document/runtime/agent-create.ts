@@ -2,7 +2,7 @@ import { documentOfCall } from '../../log/ids.ts'
 import { type AgentCall, callerOf, forTool } from './agent-call.ts'
 import type { DocumentGateway, NewDocument } from './gateway.ts'
 
-/** A document that a call has made. */
+/** The document that a call created. */
 export interface AgentCreated {
   readonly documentId: string
   readonly revision: number
@@ -10,8 +10,8 @@ export interface AgentCreated {
 }
 
 /**
- * Makes a document for a call. Its id comes from that of the call, so that a call which is performed a second time after a
- * crash finds the document that it has made. Rejects with a ToolError.
+ * Creates a document for a call. The document id derives from the call id, so a repeated call after a crash finds its
+ * document. Rejects with a ToolError.
  */
 export const createForAgent = (gateway: DocumentGateway, asked: NewDocument, call: AgentCall): Promise<AgentCreated> =>
   forTool(async () => {
@@ -20,7 +20,7 @@ export const createForAgent = (gateway: DocumentGateway, asked: NewDocument, cal
     if (!(await isMade())) {
       const key = { documentId, commandId: `call:${call.toolCallId}` }
       await gateway.create(asked, callerOf(call), key).catch(async (error: unknown) => {
-        // A driver that takes this one's place may have been faster.
+        // Another driver may have performed this call at the same time.
         if (!(await isMade())) throw error
       })
     }

@@ -8,16 +8,16 @@ import { attemptOf, MAX_RETRIES, retryDelayMs, retryId } from '../envelope/retry
 import { type AgentCall, callerOf, forTool, refusedBy } from './agent-call.ts'
 import type { DocumentGateway } from './gateway.ts'
 
-// Seed 000, 5.8: an agent's edit is an envelope, and a conflict is rebased and sent again.
+// Seed 000, 5.8: an agent's edit is an envelope. After a conflict it is rebased and sent again.
 
-/** An edit as the model asks for it. `retryOf`: the id of the request that met the conflict which this one answers. */
+/** An edit as the model requests it. `retryOf`: the id of the request whose conflict this edit resolves. */
 export interface AgentEdit extends Omit<AiEnvelopeRequest, 'client_request_id'> {
   readonly documentId: string
   readonly retryOf?: string
 }
 
 export type AgentEdited = Applied['body'] & {
-  /** Retries of the first request so far, this call's among them. */
+  /** The number of retries of the first request, including this call. */
   readonly retries: number
 }
 
@@ -27,10 +27,10 @@ interface EditPorts {
 }
 
 /**
- * Sends the edit of a call to the gateway. Its request id is that of the call, or `<first>-retry-<n>`, and a request that
- * this call has sent before is not sent again: a call that is performed a second time after a crash changes nothing twice.
- * A conflict on unchanged text is sent again at the present frontier; after any other one the call fails with CONFLICT,
- * whose message gives the model what stands there now. Rejects with a ToolError.
+ * Sends the edit of a call to the gateway. The request id is the call id or `<first>-retry-<n>`. A request that this
+ * call sent before is not sent again, so a repeated call after a crash changes nothing twice. After a conflict on
+ * unchanged text, the same edit is sent again at the current frontier. After any other conflict the call fails with
+ * CONFLICT; its message gives the model the current text. Rejects with a ToolError.
  */
 export function editForAgent({ gateway, clock }: EditPorts, edit: AgentEdit, call: AgentCall): Promise<AgentEdited> {
   const { documentId, retryOf, ...payload } = edit
@@ -45,7 +45,7 @@ export function editForAgent({ gateway, clock }: EditPorts, edit: AgentEdit, cal
     return gateway.envelope(documentId, request, caller)
   }
 
-  /** The number of the retry that this call makes of the model's first request. */
+  /** The number of this call's retry of the model's first request. */
   const retryNumber = async (): Promise<number> => {
     let last = await given(first)
     if (last === null)
@@ -69,7 +69,8 @@ export function editForAgent({ gateway, clock }: EditPorts, edit: AgentEdit, cal
       const answer = await send(request, retry)
       if (answer.status === 200) return { ...answer.body, retries: retry }
       if (answer.status !== 409) throw refusedBy(answer)
-      // The document may have moved on since this call sent its next attempt, and not come back.
+      // This call may have sent its next attempt before a crash. The current document may since differ from the one
+      // that the attempt was for.
       if ((await given(retryId(first, retry + 1)))?.toolCallId === call.toolCallId) {
         retry += 1
         continue
@@ -95,10 +96,10 @@ const exhausted = (attempts: number) =>
     `the document had changed before each of ${attempts} attempts, and nothing was applied; read it again and begin a new edit`,
   )
 
-/** The room of a message for texts, in bytes. */
+/** The maximum size of the texts in a message, in bytes. */
 const TEXT_BYTES = RESULT_BYTES / 2
 
-/** The model decides: it gets the text, hash and frontier as they are now. */
+/** The model must decide. The error contains the current text, hash and frontier. */
 function conflict(doc_id: string, first: string, { frontier, spans }: Extract<Rebase, { kind: 'ask' }>): ToolError {
   const bytes = Math.floor(TEXT_BYTES / spans.length)
   const now = spans.map((span) =>

@@ -3,13 +3,13 @@ import { idOf } from '../../log/owner.ts'
 import type { EventLog, SnapshotStore } from '../../ports/index.ts'
 import type { StreamPorts } from '../../stream/runtime/ports.ts'
 
-/** Raise it where the kept form changes. */
+/** Increase this when the stored form changes. */
 const FORM = 1
 
-/** Revisions of answers, by what tells the key of their request. */
+/** The revision of each answer, by the key hash of its request. */
 export type AnswerIndex = Map<string, number>
 
-/** The answers among the revisions from `from` to `to`, both inclusive. */
+/** The answers in the revisions from `from` to `to`, both inclusive. */
 export interface AnswerPiece {
   readonly from: number
   readonly to: number
@@ -17,15 +17,15 @@ export interface AnswerPiece {
 }
 
 interface Kept extends AnswerPiece {
-  /** Hash of the event at `to`, which commits to all events before it. */
+  /** Hash of the event at `to`. It covers all events before it. */
   readonly hash: string
   readonly sum: string
 }
 
 /**
- * The index of a stream's answers in pieces, so that an opening does not read every header. A cache: a piece is believed only
- * where it is whole and the log holds the very event at its end, and the pieces only where they cover the stream from its
- * beginning without a gap. A missed answer would let a request be applied twice.
+ * The index of a stream's answers, cached in pieces so that opening a document does not read every header. A piece is
+ * valid only if its checksum is correct and the log has the same event at its end. The pieces are used only if they
+ * cover the stream from its start without a gap, because a missed answer would let a request apply twice.
  */
 export class AnswerPieces {
   readonly #log: EventLog
@@ -40,7 +40,7 @@ export class AnswerPieces {
     this.#stream = stream
   }
 
-  /** The answers up to before the revision `next`; `next` is 0 where no piece can be used. */
+  /** Reads the answers before the revision `next`. `next` is 0 if no piece is usable. */
   async read(last: number): Promise<{ readonly found: AnswerIndex; readonly next: number }> {
     try {
       const pieces: AnswerPiece[] = []
@@ -59,7 +59,7 @@ export class AnswerPieces {
     }
   }
 
-  /** A failure loses nothing. */
+  /** Stores a piece. Errors are ignored, because the pieces are only a cache. */
   async keep(piece: AnswerPiece): Promise<void> {
     if (this.#store === undefined) return
     const hash = await this.#hashAt(piece.to)
@@ -70,7 +70,7 @@ export class AnswerPieces {
       .catch(() => undefined)
   }
 
-  /** The last piece that ends at or before a revision; null: there is none. */
+  /** The last piece that ends at or before a revision, or null. */
   async #piece(revision: number): Promise<AnswerPiece | null> {
     const snapshot = await this.#store?.latest(nameOf(this.#stream), FORM, { revision })
     if (!snapshot) return null
@@ -86,11 +86,11 @@ export class AnswerPieces {
     return null
   }
 
-  /** Tells damage. It is no proof against malice. */
+  /** Detects damage, not manipulation. */
   #sumOf({ from, to, answers }: AnswerPiece, hash: string): string {
     return sha256(`${this.#stream}@${from}-${to}\n${hash}\n${JSON.stringify(answers)}`)
   }
 }
 
-/** Beside the folded states of the same stream. */
+/** Stored next to the state snapshots of the same stream. */
 const nameOf = (stream: string): string => `${stream}#answers`

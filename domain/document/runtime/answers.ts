@@ -8,7 +8,7 @@ import { decode } from '../stream/codec.ts'
 import type { DocumentEvent } from '../stream/events.ts'
 import { type AnswerIndex, AnswerPieces } from './answer-pieces.ts'
 
-/** The identity of a request: an id belongs to one caller and one document. */
+/** The identity of a request. An id belongs to one caller and one document. */
 export interface RequestKey {
   readonly documentId: string
   readonly caller: string
@@ -18,29 +18,29 @@ export interface RequestKey {
 const keyText = ({ documentId, caller, clientRequestId }: RequestKey): string =>
   JSON.stringify(['envelope', documentId, caller, clientRequestId])
 
-/** The request as a command: its beginning tells the key, the rest tells the payload. */
+/** The command id of a request. It starts with the hash of the key; the rest identifies the payload. */
 export const commandOf = (logId: string, key: RequestKey, payload: unknown): string =>
   keyedCommand(logId, keyText(key), payload)
 
-/** The hash of an erased request: that of no payload, so that its id is never used again. */
+/** The payload hash of an erased request. No payload has this hash, so the id is never usable again. */
 const ERASED = ''
 
-/** An answer that was given, and the agent's call that got it. */
+/** An earlier answer, and the agent's call that received it. */
 export interface GivenAnswer extends AnsweredRequest {
   readonly toolCallId: string | null
 }
 
-/** A piece of the index is kept after so many answers. */
+/** The number of answers per stored piece of the index. */
 export const PIECE = 1000
 
-/** Answers of one stream, found by the command ids in its headers, which are read once. */
+/** The answers of one stream. Finds them by the command ids in the headers, which are read once. */
 export class Answers {
   readonly #stores: Stores
   readonly #stream: string
   readonly #pieces: AnswerPieces
-  /** Null before it was needed. */
+  /** Null: not needed yet. */
   #found: AnswerIndex | null = null
-  /** Answers that no kept piece has, and the revisions that they come from. */
+  /** Answers that are in no stored piece, and their revisions. */
   #fresh: [key: string, revision: number][] = []
   #from = 0
   #to = -1
@@ -61,13 +61,13 @@ export class Answers {
   }
 
   /**
-   * The answer that was given to a caller's request id; null: none was. `last`: the stream's last revision, up to which every
-   * event was noted or is in the log. One call at a time.
+   * The earlier answer to a caller's request id, or null. `last`: the stream's last revision. All events up to `last`
+   * must be noted or in the log. Do not call concurrently.
    */
   async of(key: RequestKey, last: number): Promise<GivenAnswer | null> {
     const revision = (await this.#index(last)).get(keyFor(this.#stores.log.logId, keyText(key)))
     if (revision === undefined) return null
-    // The request stands right before its answer, in the same append.
+    // The request is directly before its answer, in the same append.
     let payloadHash = ERASED
     let given: Answer | null = null
     let toolCallId: string | null = null

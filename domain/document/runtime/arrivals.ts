@@ -2,7 +2,7 @@ import type { Memory } from '../../stream/runtime/memory.ts'
 import type { DocumentContext } from '../stream/decide.ts'
 import { type DocumentEvent, isUpdate, updateBytes } from '../stream/events.ts'
 
-/** The news of the log since they were last taken: the updates that a replica has still to import. */
+/** The updates in the log since the last `take`, for import into a replica. */
 export class Arrivals implements Memory<DocumentEvent, DocumentContext> {
   readonly bytes = 0
   readonly #listen: (event: DocumentEvent) => void
@@ -29,7 +29,7 @@ export class Arrivals implements Memory<DocumentEvent, DocumentContext> {
     return {}
   }
 
-  /** The mailbox reads from the beginning: the replica is then opened from the log too. */
+  /** Drops the updates: when the mailbox reloads, the replica is reopened from the log too. */
   fresh(): this {
     this.#updates = []
     return this

@@ -20,7 +20,7 @@ import { REPLICA_EVERY, type ReplicaCache } from './replica-cache.ts'
 import { snapshotsOf } from './states.ts'
 import type { Caller, DocumentAt, DocumentPorts, Imported } from './types.ts'
 
-/** The document at the stream's last revision; `replica` null: the stream holds no document. */
+/** The document at the stream's last revision. `replica` null: the stream contains no document. */
 interface Current {
   readonly revision: number
   readonly state: DocumentState | null
@@ -28,9 +28,9 @@ interface Current {
 }
 
 /**
- * One stream of requests with the replica of its document, where it has one. Works on one request at a time: judges it at
- * the stream's last revision, makes the edit on the replica, and appends with that revision expected. Where another process
- * was faster the edit is discarded and the request judged again.
+ * Handles the requests of one stream, one at a time, with a replica of its document. Judges a request at the stream's
+ * last revision, makes the edit on the replica, and appends with that expected revision. If another process appended
+ * first, discards the edit and judges the request again.
  */
 export class Desk {
   readonly #ports: DocumentPorts
@@ -70,7 +70,7 @@ export class Desk {
     })
   }
 
-  /** Answers a request; it is recorded with its answer in one append. Only a repetition is not recorded. */
+  /** Answers a request and records both in one append. A repeated request is not recorded again. */
   envelope(documentId: string, body: unknown, caller: Caller): Promise<Answer> {
     return this.#enqueue(async () => {
       const pause = yielder(this.#ports.clock)
@@ -85,7 +85,7 @@ export class Desk {
     })
   }
 
-  /** The answer that a caller's request has been given, or null. */
+  /** The earlier answer to a caller's request, or null. */
   answered(documentId: string, clientRequestId: string, caller: Pick<Caller, 'name'>): Promise<GivenAnswer | null> {
     return this.#enqueue(async () => {
       await this.#mailbox.refresh()
@@ -93,7 +93,7 @@ export class Desk {
     })
   }
 
-  /** Imports and records an update of a person's replica. Rejects with a `DocumentError` where it is refused. */
+  /** Imports and records an update of a person's replica. Rejects with a `DocumentError` if the update is refused. */
   import(update: Uint8Array, caller: Caller): Promise<Imported> {
     return this.#enqueue(async () => {
       for (let tries = 1; tries <= MAX_RACES; tries++) {
@@ -112,7 +112,7 @@ export class Desk {
     })
   }
 
-  /** Looks at the document as it is now. The replica must not be kept. */
+  /** Calls `use` with the current document. Do not keep the replica after the call. */
   look<T>(use: (replica: OpenDocument, at: Omit<DocumentAt, 'blocks' | 'documentId'>) => T): Promise<T> {
     return this.#enqueue(async () => {
       const { replica, state, revision } = mustBeDocument(await this.#current())
@@ -121,7 +121,7 @@ export class Desk {
     })
   }
 
-  /** Frees the replica once the work at hand is done. */
+  /** Frees the replica after the current work. */
   close(): Promise<void> {
     return this.#enqueue(async () => this.#dropReplica())
   }
@@ -143,7 +143,8 @@ export class Desk {
       scope: [documentId, caller.name],
     }
     const verdict = await inSteps(judging(body, context), pause)
-    // Of what is repeated, or answered with 400, no word is recorded.
+    // Neither repetitions nor answers with status 400 record any text of the request, so they need no check for
+    // secrets.
     if (verdict.kind === 'repeat' || (verdict.kind === 'refuse' && verdict.answer.status === 400)) return verdict
     const words = [JSON.stringify(body), ...(verdict.kind === 'apply' ? wordsOfEdits(verdict.edits) : [])]
     if (!(await holdsSecret(this.#ports, caller, words))) return verdict
@@ -155,7 +156,7 @@ export class Desk {
     return this.#answers.of({ documentId, caller, clientRequestId }, last)
   }
 
-  /** Discards the change where it holds one, or where that cannot be found out. */
+  /** Discards the change if it contains a secret, or if the check fails. */
   async #mustHoldNoSecret({ words, change }: ImportedChange, caller: Caller): Promise<void> {
     try {
       if (!(await holdsSecret(this.#ports, caller, words))) return
@@ -166,7 +167,7 @@ export class Desk {
     }
   }
 
-  /** Records the answer; null: another writer was faster. */
+  /** Records the answer. Null: another writer appended first. */
   async #answer(
     documentId: string,
     body: unknown,
@@ -198,7 +199,9 @@ export class Desk {
     return done === null ? null : applied(verdict.request.client_request_id, change.frontier, diagnostics)
   }
 
-  /** Appends after `revision` and keeps the change; null: the stream has moved on, and the change is discarded. */
+  /**
+   * Appends after `revision` and keeps the change. Null: the stream has a newer revision, and the change is discarded.
+   */
   async #record(
     command: DocumentCommand,
     asking: Asking<DocumentContext>,
@@ -216,7 +219,7 @@ export class Desk {
         await this.#using(() => change?.discard())
         return null
       }
-      // Whether the append came about is not known: the log tells at the next opening.
+      // The append may or may not have succeeded. Drop the replica; reopening reads the result from the log.
       if (change !== null) this.#dropReplica()
       throw error
     }
@@ -260,13 +263,16 @@ export class Desk {
     try {
       this.#cache.keep(this.#stream, { revision: head.revision, state, bytes: this.#replica.snapshot() }, before)
     } catch (error) {
-      // What was recorded stays recorded.
+      // The event is recorded, so a failed snapshot is no error of the request.
       this.#dropReplica()
       this.#cache.notKept(this.#stream, error)
     }
   }
 
-  /** Work on the replica. Where it fails the replica may be between two states, and is opened anew. */
+  /**
+   * Performs work on the replica. An error may leave the replica inconsistent, so the replica is dropped and reopened
+   * later.
+   */
   async #using<T>(work: () => T | Promise<T>): Promise<T> {
     try {
       return await work()

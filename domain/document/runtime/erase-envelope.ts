@@ -6,15 +6,15 @@ import { holdsSecret } from './holds-secret.ts'
 import type { Caller, DocumentPorts } from './types.ts'
 
 export interface EnvelopeErasure {
-  /** Of the request, or of its answer, as the history shows it. */
+  /** The revision of the request or of its answer, as in the history. */
   readonly revision: number
   readonly reason: string
 }
 
 /**
- * Empties the body of a request for ever. The words that it wrote stay in the document, whose updates contain
- * them. Rejects with `NOT_ERASABLE` for an event that is no request, `EVENT_UNKNOWN`, `CONTENT_REFUSED` where the reason
- * holds a secret, and `ERASE_IMPOSSIBLE` on an event store, which cannot empty an event.
+ * Erases the body of a request permanently. Text that the request wrote stays in the document's updates. Rejects with
+ * `NOT_ERASABLE` for an event that is not a request, `EVENT_UNKNOWN` for a missing event, `CONTENT_REFUSED` if the
+ * reason contains a secret, and `ERASE_IMPOSSIBLE` if the event store cannot erase events.
  */
 export async function eraseEnvelope(
   ports: DocumentPorts,
@@ -32,11 +32,11 @@ export async function eraseEnvelope(
     ...(correlationId === undefined ? {} : { correlationId }),
     ...(trace === undefined ? {} : { trace }),
   }
-  // No snapshot and no replica holds a request.
+  // Snapshots and replicas contain no requests.
   return erase(ports, document, stream, what, asker, { forget: async () => {} })
 }
 
-/** The revision of the request that an event is, or answers: the two stand in one append. */
+/** The revision of the request for an event: the event itself, or the event before it in the same append. */
 async function requestAt({ log }: DocumentPorts, stream: string, revision: number): Promise<number> {
   const types = new Map<number, string>()
   for await (const page of log.read(stream, { from: Math.max(0, revision - 1), limit: 2, bodies: false }))

@@ -15,10 +15,10 @@ import { type EnvelopePreview, previewEnvelope } from './preview.ts'
 import { ReplicaCache } from './replica-cache.ts'
 import type { Caller, DocumentAt, DocumentPorts, Imported } from './types.ts'
 
-/** Replicas in memory at once; the one that was used longest ago is closed. */
+/** The maximum number of open streams with replicas in memory. The least recently used one is closed first. */
 const MAX_OPEN = 64
 
-/** Bytes of one update of a person. */
+/** The maximum size of a person's update, in bytes. */
 export const MAX_UPDATE = 1024 * 1024
 
 export interface NewDocument {
@@ -27,15 +27,15 @@ export interface NewDocument {
   readonly blocks: readonly BlockContent[]
 }
 
-/** The identity of a creation that is sent again; `commandId` tells key and content apart. */
+/** The identity of a repeatable creation. Another key or another content gives another `commandId`. */
 export interface CreationKey {
   readonly documentId: string
   readonly commandId: string
 }
 
 /**
- * AI Gateway (seed 000): the only way to change documents. It judges each request of an agent and each update of a person,
- * records it, and then applies it.
+ * AI Gateway (seed 000): the only way to change documents. Judges each agent request and each person's update, records
+ * it, and applies it.
  */
 export class DocumentGateway {
   readonly #ports: DocumentPorts
@@ -51,7 +51,10 @@ export class DocumentGateway {
     this.#refused = new Desk(ports, gateway, REFUSED_STREAM, this.#cache)
   }
 
-  /** Makes a document. Returns its id and revision. Rejects with `CONTENT_REFUSED` where it would hold a secret. */
+  /**
+   * Creates a document and returns its id and revision. Rejects with `CONTENT_REFUSED` if the content contains a
+   * secret.
+   */
   async create(
     { title, source, blocks }: NewDocument,
     caller: Caller,
@@ -80,36 +83,39 @@ export class DocumentGateway {
     return (await this.#ports.log.head(documentStream(documentId))) !== null
   }
 
-  /** Answers an AI envelope. `body`: the parsed JSON, or a `RawBody` that is none. */
+  /** Answers an AI envelope. `body`: the parsed JSON, or a `RawBody` if it could not be parsed. */
   async envelope(documentId: string, body: unknown, caller: Caller): Promise<Answer> {
     const desk = (await this.exists(documentId)) ? this.#desk(documentId) : this.#refused
     return desk.envelope(documentId, body, caller)
   }
 
-  /** The answer that a caller's request id has been given for a document, or null. */
+  /** The earlier answer to a caller's request id for a document, or null. */
   async answered(documentId: string, clientRequestId: string, caller: Caller): Promise<GivenAnswer | null> {
     const desk = (await this.exists(documentId)) ? this.#desk(documentId) : this.#refused
     return desk.answered(documentId, clientRequestId, caller)
   }
 
-  /** The effect of a request now; see {@link EnvelopePreview}. */
+  /** The current effect of a request; see {@link EnvelopePreview}. */
   preview(documentId: string, body: unknown): Promise<EnvelopePreview> {
     return previewEnvelope(this.#ports, this.#cache, documentId, body)
   }
 
-  /** The next step after a conflict of the request, by the document as it is now. */
+  /** The next step after a conflict, based on the current document. */
   async rebase(documentId: string, request: AiEnvelopeRequest): Promise<Rebase> {
     await this.#mustExist(documentId)
     return this.#desk(documentId).look((replica) => rebase(request, replica))
   }
 
-  /** Empties a request of a document for ever; see {@link eraseEnvelope}. */
+  /** Erases a request of a document permanently; see {@link eraseEnvelope}. */
   async erase(documentId: string, what: EnvelopeErasure, caller: Caller) {
     await this.#mustExist(documentId)
     return eraseEnvelope(this.#ports, documentId, what, caller)
   }
 
-  /** Imports an update of a person's replica. */
+  /**
+   * Imports an update of a person's replica. Rejects with `UPDATE_TOO_LARGE` over {@link MAX_UPDATE} bytes, and with
+   * other `DocumentError`s if the update is refused.
+   */
   async import(documentId: string, update: Uint8Array, caller: Caller): Promise<Imported> {
     if (update.length > MAX_UPDATE) {
       const what = `the update has ${update.length} bytes; send at most ${MAX_UPDATE}`
@@ -119,13 +125,13 @@ export class DocumentGateway {
     return this.#desk(documentId).import(update, caller)
   }
 
-  /** The document now. */
+  /** The current document. */
   async read(documentId: string): Promise<DocumentAt> {
     await this.#mustExist(documentId)
     return this.#desk(documentId).look((replica, at) => ({ documentId, ...at, blocks: replica.blocks() }))
   }
 
-  /** The document now as a Loro snapshot with its history, and the revision that it shows. */
+  /** The current document as a Loro snapshot with its history, and its revision. */
   async snapshot(documentId: string): Promise<{ readonly revision: number; readonly bytes: Uint8Array }> {
     await this.#mustExist(documentId)
     return this.#desk(documentId).look((replica, { revision }) => ({ revision, bytes: replica.snapshot() }))
@@ -143,7 +149,7 @@ export class DocumentGateway {
 
   #desk(documentId: string): Desk {
     const desk = this.#desks.get(documentId) ?? new Desk(this.#ports, document, documentStream(documentId), this.#cache)
-    // The last one in the order of insertion is the one used last.
+    // Move the desk to the end: the map is ordered from least to most recently used.
     this.#desks.delete(documentId)
     this.#desks.set(documentId, desk)
     const [oldest] = this.#desks.keys()
@@ -158,7 +164,7 @@ export class DocumentGateway {
 
 const unknown = (documentId: string) => new DocumentError('DOCUMENT_UNKNOWN', `there is no document "${documentId}"`)
 
-/** 63 random bits, never 0: Loro keeps the greatest peer for itself. */
+/** 63 random bits, never 0. Loro reserves the greatest peer. */
 function peerOf(bytes: Uint8Array): string {
   const peer = BigInt(`0x${hex(bytes)}`) >> 1n
   return String(peer === 0n ? 1n : peer)

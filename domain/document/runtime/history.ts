@@ -14,10 +14,10 @@ import type { OperationOwners } from './operations.ts'
 import { ReplicaCache } from './replica-cache.ts'
 import type { DocumentAt, DocumentPorts } from './types.ts'
 
-/** Text of a span that one update wrote. */
+/** A part of a span's text, written by one update. */
 export interface BlamedPart {
   readonly text: string
-  /** Of the update; null: no update of the stream contains it. */
+  /** The revision of the update; null: no update of the stream contains the part. */
   readonly revision: number | null
 }
 
@@ -25,7 +25,7 @@ export interface Blame {
   readonly documentId: string
   readonly revision: number
   readonly spans: readonly { readonly span_id: string; readonly parts: readonly BlamedPart[] }[]
-  /** The updates that the parts name. */
+  /** The updates that the parts refer to. */
   readonly sources: readonly HistoryEntry[]
 }
 
@@ -34,7 +34,7 @@ export interface DocumentProof extends StreamProof {
   readonly root: string
 }
 
-/** Reads what a document was, and how it came to be. Changes nothing. */
+/** Reads earlier revisions of a document and its changes. Changes nothing. */
 export class DocumentHistory {
   readonly #ports: DocumentPorts
   readonly #cache: ReplicaCache
@@ -46,7 +46,7 @@ export class DocumentHistory {
     this.#owners = new KnownOwners(ports)
   }
 
-  /** The document after an event of its stream, or after its last one where that comes before. */
+  /** The document after an event of its stream, or after its last event if that is earlier. */
   async at(documentId: string, revision: number): Promise<DocumentAt> {
     const opened = await this.#open(documentId, revision)
     try {
@@ -61,7 +61,7 @@ export class DocumentHistory {
   async entries(documentId: string, after: number, limit: number): Promise<readonly HistoryEntry[]> {
     const found: HistoryEntry[] = []
     let before: DocumentEvent | null = null
-    // An answer needs the request before it.
+    // Also read the event before: an answer's entry needs its request.
     for await (const page of history(this.#ports, document, documentStream(documentId), { from: Math.max(0, after) })) {
       for (const { event } of page) {
         const entry = event.revision > after ? entryOf(event, before) : null
@@ -74,7 +74,7 @@ export class DocumentHistory {
     return found
   }
 
-  /** Which update wrote each part of each span. */
+  /** The update that wrote each part of each span. */
   async blame(documentId: string, revision: number): Promise<Blame> {
     const opened = await this.#open(documentId, revision)
     try {
@@ -96,7 +96,7 @@ export class DocumentHistory {
     }
   }
 
-  /** Proves the stream, and that its updates alone lead to the recorded frontier and root. */
+  /** Verifies the stream, and that its updates alone produce the recorded frontier and root. */
   async verify(documentId: string): Promise<DocumentProof> {
     const stream = documentStream(documentId)
     await this.#mustExist(documentId)
@@ -124,7 +124,7 @@ export class DocumentHistory {
     throw new DocumentError('DOCUMENT_UNKNOWN', 'there is no such document')
   }
 
-  /** The entries of some updates, which are in ascending order. */
+  /** The entries of some updates. `revisions`: in ascending order. */
   async #entries(documentId: string, revisions: readonly number[]): Promise<readonly HistoryEntry[]> {
     const found: HistoryEntry[] = []
     for (const revision of revisions) {
@@ -150,7 +150,7 @@ const spansOf = (blocks: readonly ReadBlock[]): readonly string[] =>
     return block.rows.flatMap((cells, row) => cells.map((_, column) => cellId({ blockId: block.id, row, column })))
   })
 
-/** A part whose operations came with several updates is several parts. */
+/** Splits a part if several updates contain its operations. */
 function blamed({ text, peer, counter }: AuthoredPart, owners: OperationOwners): BlamedPart[] {
   const parts: { text: string; revision: number | null }[] = []
   let end = counter

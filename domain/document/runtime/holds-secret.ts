@@ -4,8 +4,8 @@ import { plainText } from '../model/runs.ts'
 import type { Caller, DocumentPorts } from './types.ts'
 
 /**
- * Whether one of some texts holds a secret: one that this host knows, or one of the run behind the request. A document is
- * read by everyone who may open it and nothing in it can be taken back, so no secret may enter it.
+ * Whether a text contains a secret that this host or the requesting run knows. A document is readable by everyone with
+ * access, and its content cannot be removed, so no secret may enter it.
  */
 export async function holdsSecret(
   ports: Pick<DocumentPorts, 'holdsSecret'>,
@@ -16,11 +16,13 @@ export async function holdsSecret(
   return caller.holdsSecret?.(text) === true || (await ports.holdsSecret?.(text)) === true
 }
 
-/** All words of blocks: as a reader sees them, without the marks that part them, and with their attributes. */
+/**
+ * All text of blocks: once as a reader sees it, without the marks that could split a secret, and once with attributes.
+ */
 export const wordsOf = (blocks: readonly BlockContent[]): string[] =>
   blocks.flatMap((block) => [blockText(block), JSON.stringify(block)])
 
-/** All words that edits bring. XML can write a text in many ways; these are the words that it means. */
+/** All text that edits add. XML can encode a text in many ways; this is the decoded text. */
 export const wordsOfEdits = (edits: readonly Edit[]): string[] =>
   edits.flatMap((edit) => {
     if (edit.kind === 'insert') return wordsOf(edit.blocks)

@@ -5,18 +5,18 @@ import { isUpdate, updateBytes } from '../stream/events.ts'
 import { OperationOwners } from './operations.ts'
 import type { DocumentPorts } from './types.ts'
 
-/** Documents whose owners are kept: an update takes about 50 bytes of memory. */
+/** The maximum number of cached documents. An update takes about 50 bytes of memory. */
 const MAX_KEPT = 4
 
 interface Known {
   readonly owners: OperationOwners
-  /** The last revision whose update is among them. */
+  /** The last revision that was read. */
   to: number
 }
 
 /**
- * Which update brought each operation of a document. The stream is read once: a later question reads what has come since. What
- * is known beyond a revision changes nothing about the operations up to it.
+ * The update that contains each operation of a document. Reads the stream once; later calls read only new events.
+ * Owners beyond a revision do not affect the operations up to it.
  */
 export class KnownOwners {
   readonly #ports: DocumentPorts
@@ -27,7 +27,7 @@ export class KnownOwners {
     this.#ports = ports
   }
 
-  /** The owners of all operations up to a revision, at least. */
+  /** The owners of at least all operations up to a revision. */
   upTo(documentId: string, revision: number): Promise<OperationOwners> {
     return this.#reading.run(documentId, async () => {
       const known = this.#known.get(documentId) ?? { owners: new OperationOwners(), to: -1 }
@@ -48,7 +48,7 @@ export class KnownOwners {
     }
   }
 
-  /** The last one in the order of insertion is the one used last. */
+  /** Moves a document to the end: the map is ordered from least to most recently used. */
   #keep(documentId: string, known: Known): void {
     this.#known.delete(documentId)
     this.#known.set(documentId, known)

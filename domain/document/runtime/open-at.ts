@@ -16,9 +16,9 @@ export interface OpenedAt {
 }
 
 /**
- * A replica of a document at a revision of its stream, from the latest usable snapshot and the updates after it; null: the
- * log has no such document. A snapshot that does not fit the log is left aside. Rejects with `DOCUMENT_CORRUPT` or
- * `FOLD_DIFFERS` where the log itself does not fit.
+ * Opens a replica of a document at a revision of its stream, from the latest usable snapshot and the later updates.
+ * Ignores a snapshot that does not fit the log. Null: the document does not exist. Rejects with `DOCUMENT_CORRUPT` or
+ * `FOLD_DIFFERS` if the log is inconsistent.
  */
 export async function openAt(
   ports: DocumentPorts,
@@ -50,7 +50,7 @@ async function openFrom(
   let state = kept?.state ?? null
   let revision = -1
   const updates: Uint8Array[] = []
-  // The event of the snapshot's own revision is read again, for its digest.
+  // Read the event at the snapshot's revision again to check its digest.
   for await (const page of history(ports, document, stream, { from: kept?.revision ?? 0, to })) {
     for (const { event, recorded } of page) {
       const isKept = event.revision === kept?.revision

@@ -1,8 +1,8 @@
 import type { OperationRange } from '../../ports/index.ts'
 
-/** Finds the update that brought an operation: the first one in the stream that contains it. */
+/** Finds the update of an operation: the first one in the stream that contains it. */
 export class OperationOwners {
-  /** Per peer, in stream order: operations up to `to` (exclusive) came with this revision or an earlier one. */
+  /** Per peer, in stream order: this revision or an earlier one added the operations up to `to` (exclusive). */
   readonly #peers = new Map<string, { readonly to: number; readonly revision: number }[]>()
 
   add(ranges: readonly OperationRange[], revision: number): void {
@@ -13,7 +13,10 @@ export class OperationOwners {
     }
   }
 
-  /** The revision, and up to which counter (exclusive) the peer's operations came with it; null: none contains it. */
+  /**
+   * The revision that added an operation, and the end (exclusive) of the peer's operations in it. Null: no update
+   * contains the operation.
+   */
   of(peer: string, counter: number): { readonly to: number; readonly revision: number } | null {
     const known = this.#peers.get(peer) ?? []
     let [low, high] = [0, known.length]

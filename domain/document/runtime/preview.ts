@@ -6,12 +6,12 @@ import { openAt } from './open-at.ts'
 import type { ReplicaCache } from './replica-cache.ts'
 import type { DocumentPorts } from './types.ts'
 
-/** The effect of a request now: the document before and after it, or the answer with which it would be refused. */
+/** The current effect of a request: the document before and after it, or the refusal. */
 export type EnvelopePreview =
   | { readonly title: string; readonly before: readonly ReadBlock[]; readonly after: readonly ReadBlock[] }
   | { readonly refused: Exclude<Answer, { status: 200 }> }
 
-/** Tries a request on a replica of its own. Nothing is recorded, and the document stays as it is. */
+/** Tries a request on a separate replica. Records nothing and leaves the document unchanged. */
 export async function previewEnvelope(
   ports: DocumentPorts,
   cache: ReplicaCache,

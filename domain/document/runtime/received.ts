@@ -3,7 +3,7 @@ import { type AiEnvelopeRequest, payloadHash } from '../envelope/request.ts'
 import { attemptOf } from '../envelope/retry.ts'
 import type { Received } from '../stream/events.ts'
 
-/** A body that was not read as JSON, as its bytes. `fault` says why, and what to send. */
+/** The bytes of a body that could not be parsed as JSON. `fault`: why, and what to send. */
 export class RawBody {
   readonly bytes: Uint8Array
   readonly fault: string
@@ -13,13 +13,13 @@ export class RawBody {
   }
 }
 
-/** The id that a body gives itself, before anything of it is checked. */
+/** The `client_request_id` of an unchecked body. */
 export function idIn(body: unknown): string | null {
   const id = (body as { client_request_id?: unknown } | null)?.client_request_id
   return typeof id === 'string' ? id : null
 }
 
-/** A request as it is recorded. `whole` false: only its hash and size. */
+/** A request in its recorded form. `whole` false: records only its hash and size. */
 export function receivedOf(
   documentId: string,
   body: unknown,

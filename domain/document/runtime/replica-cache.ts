@@ -5,16 +5,16 @@ import type { SnapshotStore } from '../../ports/index.ts'
 import type { StreamPorts } from '../../stream/runtime/ports.ts'
 import type { DocumentState } from '../stream/state.ts'
 
-/** A snapshot is kept about every so many updates. */
+/** The approximate number of updates between snapshots. */
 export const REPLICA_EVERY = 1000
 
-/** Beyond the latest one, a snapshot stays when the document has grown by this part since the one before it that stays. */
+/** An older snapshot is kept permanently when the document has grown by this share since the previous permanent one. */
 const GROWTH = 1 / 8
 
-/** Raise it where the kept form changes. */
+/** Increase this when the stored form changes. */
 const FORM = 1
 
-/** A replica with the state of the fold at its revision. */
+/** A replica with the folded state at its revision. */
 export interface KeptReplica {
   readonly revision: number
   readonly state: DocumentState
@@ -22,8 +22,8 @@ export interface KeptReplica {
 }
 
 /**
- * Snapshots of replicas, so that an opening does not import every update. A cache: the reader holds the state to the digest in
- * the log, and the replica to the state's frontier.
+ * Cached snapshots of replicas, so that opening a document does not import every update. The reader compares the state
+ * with the digest in the log, and the replica with the state's frontier.
  */
 export class ReplicaCache {
   readonly #store: SnapshotStore | undefined
@@ -53,12 +53,12 @@ export class ReplicaCache {
     }
   }
 
-  /** Tells why a document is opened from all of its updates. */
+  /** Warns that a document is opened from all of its updates. */
   leftAside(stream: string, error: unknown): void {
     this.#tell(stream, 'no snapshot of the document could be used, so all of its updates are read', error)
   }
 
-  /** Tells that the document has no new snapshot. */
+  /** Warns that the document has no new snapshot. */
   notKept(stream: string, error: unknown): void {
     this.#tell(stream, 'no snapshot of the document could be made, so it opens more slowly; verify it', error)
   }
@@ -68,8 +68,9 @@ export class ReplicaCache {
   }
 
   /**
-   * Keeps a snapshot in the place of the newest one; some stay, so that all of them together grow with the document and not
-   * with its square. A failure loses nothing. `before`: the number of updates of the one kept before.
+   * Replaces the newest snapshot. Some snapshots are kept permanently; their number grows slowly enough that their
+   * total size is proportional to the document, not to its square. Errors are ignored. `before`: the number of updates
+   * at the previous snapshot.
    */
   keep(stream: string, { revision, state, bytes }: KeptReplica, before: number): void {
     const text = Buffer.from(bytes).toString('base64')
@@ -82,27 +83,27 @@ export class ReplicaCache {
 }
 
 interface Kept {
-  /** Of the newest one, whose place in the store tells none. */
+  /** Only in the newest snapshot, whose key in the store is always 0. */
   readonly revision?: number
   readonly sum: string
   readonly state: DocumentState
   readonly bytes: string
 }
 
-/** Beside the folded states of the same stream. */
+/** Stored next to the state snapshots of the same stream. */
 const nameOf = (stream: string): string => `${stream}#replica`
 const newestOf = (stream: string): string => `${stream}#replica-newest`
 
-/** Its one place in the store. */
+/** The only key of the newest snapshot. */
 const NEWEST = 0
 
-/** Does a snapshot that stays belong between these numbers of updates? */
+/** Whether a permanent snapshot is due between these numbers of updates. */
 export function stays(before: number, updates: number): boolean {
   let at = REPLICA_EVERY
   while (at <= before) at += Math.max(REPLICA_EVERY, Math.floor(at * GROWTH))
   return at <= updates
 }
 
-/** Tells damage. It is no proof against malice. */
+/** Detects damage, not manipulation. */
 const sumOf = (stream: string, revision: number, state: DocumentState, bytes: string): string =>
   sha256(`${stream}@${revision}\n${canonicalText(state)}\n${bytes}`)

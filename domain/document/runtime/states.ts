@@ -3,7 +3,7 @@ import type { DocumentAggregate } from '../stream/aggregate.ts'
 import type { DocumentEvent } from '../stream/events.ts'
 import type { DocumentState } from '../stream/state.ts'
 
-/** Snapshots of the fold of a document's stream. The replica's are kept apart. */
+/** Snapshots of a document stream's folded state. Replica snapshots are stored separately. */
 export const snapshotsOf = (aggregate: DocumentAggregate) =>
   new Snapshots<DocumentState, DocumentEvent>(aggregate, {
     members: ['title', 'gatewayPeer', 'frontier', 'root', 'updates'],

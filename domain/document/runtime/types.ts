@@ -2,27 +2,27 @@ import type { Actor } from '../../log/envelope.ts'
 import type { Documents, MarkupParser, ReadBlock } from '../../ports/index.ts'
 import type { StreamPorts } from '../../stream/runtime/ports.ts'
 
-/** All that the gateway needs of the world. */
+/** The ports of the gateway. */
 export interface DocumentPorts extends StreamPorts {
   readonly documents: Documents
   readonly parse: MarkupParser
-  /** Whether a text holds a known secret value. Absent: none is known. */
+  /** Whether a text contains a known secret value. Absent: no secrets are known. */
   holdsSecret?(text: string): Promise<boolean>
 }
 
-/** A person or an agent's call that sends a request. */
+/** The sender of a request: a person or an agent's call. */
 export interface Caller {
   readonly by: Actor
-  /** Tells callers apart: an idempotency key belongs to one document and one of these. */
+  /** Identifies the caller. An idempotency key belongs to one document and one caller. */
   readonly name: string
-  /** Of an agent's call: its run, the call, and `<stream>@<revision>` of its intent. */
+  /** Only for an agent's call: its run, the call id, and `<stream>@<revision>` of the call's intent. */
   readonly runId?: string
   readonly toolCallId?: string
   readonly causationId?: string
   readonly correlationId?: string
   /** W3C trace context. */
   readonly trace?: string
-  /** Whether a text holds a secret that the run behind the request knows. */
+  /** Whether a text contains a secret of the requesting run. */
   holdsSecret?(text: string): boolean
 }
 
@@ -37,7 +37,7 @@ export interface DocumentAt {
   readonly blocks: readonly ReadBlock[]
 }
 
-/** The end of an import. `recorded` false: the document had all of the update. */
+/** The result of an import. `recorded` false: the document already had the whole update. */
 export interface Imported {
   readonly revision: number
   readonly frontier: string

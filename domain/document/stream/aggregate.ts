@@ -35,12 +35,12 @@ export const gateway: DocumentAggregate = {
   decide: decideWith(noDocument),
 }
 
-/** Of a request the hash is left. The text that it wrote stays in the updates, without which no document can be read. */
+/** An erased request keeps its hash. Its text remains in the updates, because the document needs them. */
 function residue(type: string, body: unknown): unknown {
   return type === 'envelope_received' ? { ...(body as BodyOf<'envelope_received'>), request: null } : body
 }
 
-/** A request is answered in its own append, so that every recorded one can be erased. */
+/** A request is answered in the same append, so every recorded request can be erased. */
 function ending() {
   return { see(_: Header) {}, ended: true }
 }

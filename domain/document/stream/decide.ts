@@ -7,13 +7,13 @@ import type { Diagnostic } from '../markup/diagnostics.ts'
 import { type BodyOf, bodies, type DocumentEvent, type DocumentEventType, type Received } from './events.ts'
 import type { DocumentState } from './state.ts'
 
-/** An edit as the replica has made it. */
+/** An edit that the replica has made. */
 export interface Change {
   readonly update: Uint8Array
   readonly frontier: string
 }
 
-/** The events that the gateway records. The replica has already made and checked each change at the stream's last revision. */
+/** The decisions of the gateway. The replica has already made and checked each change at the stream's last revision. */
 export type DocumentCommand =
   | ({ readonly kind: 'create'; readonly content: Change | null } & BodyOf<'document_created'>)
   | {
@@ -26,7 +26,7 @@ export type DocumentCommand =
   | { readonly kind: 'refuse'; readonly received: Received; readonly answer: Conflict | Refused }
   | { readonly kind: 'import'; readonly change: Change }
 
-/** The run and the call behind a request; absent on a person's. */
+/** The run and the call behind a request; absent for a person's request. */
 export interface DocumentContext extends StreamContext {
   readonly runId?: string
   readonly toolCallId?: string
@@ -36,7 +36,7 @@ export interface DocumentContext extends StreamContext {
 
 type Fold = (state: DocumentState | null, event: DocumentEvent) => DocumentState
 
-/** The events of a command, all of them in one append. */
+/** Decides a command. All its events are in one append. */
 export const decideWith =
   (fold: Fold) =>
   (
@@ -82,5 +82,5 @@ export const decideWith =
 
 const stored = ({ update, frontier }: Change) => ({ update: Buffer.from(update).toString('base64'), frontier })
 
-/** As JSON holds it: without members that are undefined. */
+/** The value as JSON stores it, without undefined members. */
 const plain = <T>(value: T): never => JSON.parse(JSON.stringify(value)) as never

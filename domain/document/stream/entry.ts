@@ -4,7 +4,7 @@ import type { DocumentEvent } from './events.ts'
 
 /** One append to a document's stream: a request with its answer, or an update of a person. */
 export interface HistoryEntry {
-  /** Of the append's last event. */
+  /** The revision of the append's last event. */
   readonly revision: number
   /** ISO 8601. */
   readonly at: string
@@ -15,15 +15,15 @@ export interface HistoryEntry {
   readonly clientRequestId?: string
   readonly retryOf?: { readonly first: string; readonly retry: number }
   readonly annotations?: readonly (string | null)[]
-  /** Of a refusal, as HTTP gave it. */
+  /** The HTTP status of a refusal. */
   readonly status?: number
   readonly code?: string
 }
 
 /**
- * The entry that an event makes, or null.
+ * The history entry of an event, or null.
  *
- * @param before the event before it: the request of an answer
+ * @param before the preceding event: for an answer, its request
  */
 export function entryOf(event: DocumentEvent, before: DocumentEvent | null): HistoryEntry | null {
   const { revision, actor, runId, toolCallId } = event

@@ -3,7 +3,7 @@ import type { StreamEvent } from '../../stream/aggregate.ts'
 import { ERASURE_VERSION, erasureEvents } from '../../stream/erasure.ts'
 import { AiEnvelopeRequest } from '../envelope/request.ts'
 
-// Storage format: the events of `document-<id>` and of `gateway-refused`, which holds requests for unknown documents.
+// Storage format: the events of `document-<id>` and of `gateway-refused`, the stream of requests for unknown documents.
 
 const Hash = z.string().regex(/^[0-9a-f]{64}$/)
 const count = z.int().nonnegative()
@@ -11,7 +11,7 @@ const count = z.int().nonnegative()
 /** Loro update bytes, base64. */
 const Update = z.base64().min(1)
 
-/** Members of an answer that is not 200, as HTTP gives it. */
+/** The HTTP status of an answer other than 200. */
 const Refusal = z.strictObject({ status: z.union([z.literal(400), z.literal(404), z.literal(409), z.literal(422)]) })
 
 export const bodies = {
@@ -21,23 +21,26 @@ export const bodies = {
     gatewayPeer: z.string().regex(/^[1-9]\d{0,19}$/),
     source: z.enum(['empty', 'markdown', 'html']),
   }),
-  /** A request as it came in. `request` null: it was answered with 400, and only its hash and size are kept. */
+  /**
+   * A received request. `request` null: the answer was 400, so only hash and size are stored; or the request was
+   * erased.
+   */
   envelope_received: z.strictObject({
     documentId: z.string().min(1),
-    /** Of the request's canonical JSON, or of the bytes of a body that is none. */
+    /** The hash of the request's canonical JSON, or of the bytes of an invalid body. */
     hash: Hash,
     size: count,
     request: AiEnvelopeRequest.nullable(),
-    /** The first request whose retry this one is, and which retry. */
+    /** For a retry: the id of the first request and the number of the retry. */
     retryOf: z.strictObject({ first: z.string(), retry: z.int().positive() }).optional(),
   }),
   envelope_refused: z.strictObject({
     answer: Refusal.extend({ body: z.record(z.string(), z.unknown()) }),
   }),
-  /** An edit of the gateway. `envelope` null: the first content of the document. */
+  /** An edit by the gateway. `envelope` null: the initial content of the document. */
   document_updated: z.strictObject({
     update: Update,
-    /** The document's frontier with it. */
+    /** The document's frontier after the update. */
     frontier: z.string(),
     envelope: z
       .strictObject({

@@ -4,33 +4,33 @@ import { GENESIS, hashAfter } from '../../log/seal.ts'
 import { type DocumentEvent, type UpdateEvent, updateBytes } from './events.ts'
 
 /**
- * The fold of a document's stream. The content is not in it: a replica imports the updates, and `frontier` and `root` hold
- * the replica to the log.
+ * The folded state of a document's stream. It excludes the content: a replica imports the updates and is compared with
+ * `frontier` and `root`.
  */
 export interface DocumentState {
   readonly title: string
   readonly gatewayPeer: string
-  /** Of the document after its last update; the empty text before the first one. */
+  /** The frontier after the last update; empty before the first update. */
   readonly frontier: string
   /** Rolling hash over all updates in order; see {@link nextRoot}. */
   readonly root: string
-  /** Number of updates. */
+  /** The number of updates. */
   readonly updates: number
 }
 
-/** Raise it where the digested view changes. */
+/** Increase this when the digested view changes. */
 export const FOLD = 1
 
 const NONE: DocumentState = { title: '', gatewayPeer: '', frontier: '', root: GENESIS, updates: 0 }
 
-/** The state of `gateway-refused`, whose requests belong to no document. */
+/** The state of `gateway-refused`. Its requests belong to no document. */
 export const noDocument = (_: DocumentState | null, event: DocumentEvent): DocumentState => {
   if (!OF_REFUSALS.has(event.type)) throw new Error(`${event.type} outside of a document`)
   return NONE
 }
 const OF_REFUSALS: ReadonlySet<string> = new Set(['envelope_received', 'envelope_refused', 'residue', 'erased'])
 
-/** The state after an event. Throws where the event is impossible in this state. */
+/** The state after an event. Throws if the event cannot follow. */
 export function evolve(state: DocumentState | null, event: DocumentEvent): DocumentState {
   if (event.type === 'document_created') {
     if (state !== null) throw new Error('the document was created before')
@@ -48,7 +48,7 @@ const updated = (state: DocumentState, event: UpdateEvent): DocumentState => ({
   updates: state.updates + 1,
 })
 
-/** The root after an update: SHA-256 over the root before it and the update's own SHA-256. */
+/** The root after an update: SHA-256 over the previous root and the update's SHA-256. */
 export const nextRoot = (root: string, update: Uint8Array): string => hashAfter(root, sha256(update))
 
 export const digestOf = (state: DocumentState): string => sha256(canonicalText(state))

@@ -4,16 +4,16 @@ import type { AgentEventBody } from '../agent-event.ts'
 import { external } from '../aggregate.ts'
 import type { ExternalEvent } from '../events.ts'
 
-/** So many stored events are read at a time: each is a batch of 64 KiB at most. */
+/** The number of stored events per read. Each is a batch of at most 64 KiB. */
 const READ = 16
 
-/** Finds agent events in a stream by their index in the run. It keeps one pair of numbers for each batch, and no event. */
+/** Finds agent events in a stream by their index in the run. Keeps two numbers per batch and no events. */
 export class AgentEventIndex {
   readonly #stores: Stores
   readonly #stream: string
-  /** For each batch that was seen: the index of its first agent event, and its revision. */
+  /** For each known batch: the index of its first agent event, and its revision. */
   readonly #batches: { readonly first: number; readonly revision: number }[] = []
-  /** The stream was read up to before this revision. */
+  /** The revision after the last one read. */
   #next = 0
 
   constructor(stores: Stores, stream: string) {
@@ -21,7 +21,7 @@ export class AgentEventIndex {
     this.#stream = stream
   }
 
-  /** Agent events from an index on, some or all; none: no more are recorded by now. */
+  /** Agent events from an index on, not necessarily all. Empty: no more are recorded yet. */
   async read(from: number): Promise<readonly AgentEventBody[]> {
     for (let at = this.#revisionOf(from); ; ) {
       const found: AgentEventBody[] = []
@@ -49,7 +49,7 @@ export class AgentEventIndex {
     return first + events.length <= from ? [] : (events.slice(Math.max(0, from - first)) as AgentEventBody[])
   }
 
-  /** Where reading for an agent event begins: the last known batch that does not begin after it. */
+  /** The revision where a search for an agent event starts: the last known batch that starts at or before the event. */
   #revisionOf(from: number): number {
     let [low, high] = [0, this.#batches.length]
     while (low < high) {

@@ -1,22 +1,22 @@
 import type { AgentEvent, AgentEventBody } from '../agent-event.ts'
 
-/** Where a run's events are read from. */
+/** The source of a run's events. */
 export interface EventSource {
   readonly agentKind: string
-  /** Nothing more will be recorded. `failure`: because the log failed. */
+  /** Not null: nothing more will be recorded. `failure`: the error if the log failed. */
   readonly ended: { readonly failure: Error | null } | null
   read(from: number): Promise<readonly AgentEventBody[]>
-  /** Resolves when something more was recorded, or a reader returned. */
+  /** Resolves when more was recorded, or a reader returned. */
   changed(): Promise<void>
   wake(): void
-  /** While a reader is held, the run's completion waits for it. */
+  /** Registers a reader. The run's completion waits for all registered readers. */
   hold(reader: EventReader): void
   release(reader: EventReader): void
 }
 
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
-/** One consumer's way through the events. It holds the completion from its first request until its end or `return()`. */
+/** One consumer's position in the events. Delays the completion from its first request until its end or `return()`. */
 export class EventReader implements AsyncIterator<AgentEvent, undefined> {
   readonly #source: EventSource
   #read = 0
@@ -53,7 +53,7 @@ export class EventReader implements AsyncIterator<AgentEvent, undefined> {
     while (!this.#returned) {
       const event = this.#buffer[this.#at++]
       if (event !== undefined) return { done: false, value: { agentKind: this.#source.agentKind, ...event } }
-      // Asked for before the log is read: what is recorded meanwhile is not missed.
+      // Get the promise before reading, so events recorded during the read are not missed.
       const [changed, ended] = [this.#source.changed(), this.#source.ended]
       const buffer = await this.#source.read(this.#read)
       if (this.#returned) break

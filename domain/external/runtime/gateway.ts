@@ -12,16 +12,19 @@ import { versionBefore } from './versions.ts'
 export interface GatewayOptions {
   readonly log: ExternalLog
   readonly clock: Clock
-  /** Absent: nothing is hidden. */
+  /** Absent: no text is redacted. */
   readonly hiding?: Hiding
   readonly backends?: readonly AgentBackend[]
-  /** Why processes run unconfined unless a request says otherwise. Absent: they are confined where that works. */
+  /**
+   * Why processes run unconfined by default; a request may override this. Absent: they are confined if the host
+   * supports it.
+   */
   readonly unconfined?: string
-  /** Holds the working folder of a request for its run; rejects where another one works there. Absent: none is held. */
+  /** Locks the working folder of a request for its run; rejects if another run uses the folder. Absent: no lock. */
   hold?(folder: string): Promise<HeldFiles>
 }
 
-/** Runs any agent through one interface (seed 002). */
+/** Runs any external agent through one interface (seed 002). */
 export class AgentGateway {
   readonly #options: GatewayOptions
   readonly #backends = new Map<string, AgentBackend>()
@@ -31,7 +34,10 @@ export class AgentGateway {
     for (const backend of options.backends ?? []) this.register(backend)
   }
 
-  /** Throws `InvalidAgentKind` for a kind that is malformed or registered, `UnsupportedCapability` for a foreign id. */
+  /**
+   * Registers a backend. Throws `InvalidAgentKind` for a malformed or registered kind, `UnsupportedCapability` for a
+   * foreign id.
+   */
   register(backend: AgentBackend): void {
     checkBackends([...this.#backends.values(), backend])
     this.#backends.set(backend.kind, backend)
@@ -41,14 +47,15 @@ export class AgentGateway {
     return [...this.#backends.keys()].sort()
   }
 
-  /** Throws `UnknownBackend`. */
+  /** The capabilities of a backend, sorted. Throws `UnknownBackend`. */
   capabilities(kind: string): readonly string[] {
     return [...this.#backend(kind).capabilities].sort()
   }
 
   /**
-   * Starts a run. Rejects with `UnknownBackend` before any other check, then as `checkRequest` does, before anything is
-   * recorded or started. Whatever happens later arrives through the handle.
+   * Starts a run. Rejects with `UnknownBackend`, then with the errors of `checkRequest`; both checks precede the first
+   * append and the process. Rejects with `Backend` if the folder is in use or the run cannot be recorded. The handle
+   * reports all later errors.
    */
   async run(kind: string, asked: AgentRunRequest, by: StartedBy = {}): Promise<AgentRunHandle> {
     const backend = this.#backend(kind)
@@ -62,8 +69,9 @@ export class AgentGateway {
   }
 
   /**
-   * Starts a run that is recorded and was never started. Rejects as `run` does, and where it was started before. `files`: those
-   * of its working folder, which another run holds. `desk`: where its calls of keepup's tools are performed.
+   * Starts a run that is recorded but was never started. Rejects with the errors of `run`, and if the run was started
+   * before. `files`: the working folder's files, locked by another run. `desk`: performs the agent's calls of keepup's
+   * tools.
    */
   async take(
     kind: string,
@@ -136,7 +144,7 @@ export class AgentGateway {
   }
 }
 
-/** Throws as `register` does for one of these backends that cannot stand beside those before it. */
+/** Throws the errors of `register` if these backends cannot be registered together. */
 export function checkBackends(backends: readonly AgentBackend[]): void {
   const kinds = new Set<string>()
   for (const backend of backends) {
@@ -153,7 +161,9 @@ const terms = ({ budget, price }: StartedBy) => ({
   ...(price !== undefined && { price }),
 })
 
-/** A budget of money as the backend itself can keep it. Throws `InvalidRequest` where nothing would tell what is spent. */
+/**
+ * Passes the money budget to a backend that can enforce it. Throws `InvalidRequest` if the run's cost would be unknown.
+ */
 function limited(asked: AgentRunRequest, backend: AgentBackend, { budget, price }: StartedBy): AgentRunRequest {
   const most = budget?.nanoDollars ?? null
   if (most === null) return asked
@@ -167,7 +177,7 @@ function limited(asked: AgentRunRequest, backend: AgentBackend, { budget, price 
   return { ...asked, extensions: { ...asked.extensions, [id]: most / 1e9 } }
 }
 
-/** The stored part of a request: of the environment the names alone, since any value may be a secret. */
+/** The stored part of a request. Any environment value may be a secret, so only the names are stored. */
 function recorded({ env, ...request }: AgentRunRequest, { name }: StartedBy, hiding?: Hiding): RecordedRequest {
   const named = { ...request, ...(name !== undefined && { name }) }
   const hidden = hiding?.value(named as unknown as Json) ?? named

@@ -24,35 +24,35 @@ import type { Recorder } from './recorder.ts'
 
 export interface GivenToolsOptions {
   readonly log: ExternalRunLog
-  /** Behind what the agent has told so far. */
+  /** Records in order, after the agent's earlier reports. */
   readonly recorder: Pick<Recorder, 'record'>
   readonly desk: ToolDesk
-  /** What an agent asks for is numbered in the order in which it is recorded. */
+  /** Serialises requests, because each gets its number when it is recorded. */
   readonly asking: Mutex
-  /** An append failed: nothing more is recorded. */
+  /** An append failed. Nothing more can be recorded. */
   onFailure(error: unknown): void
 }
 
 type OwedTool = Extract<Owed, { kind: 'tool' }>
 interface Asked {
   readonly id: string
-  /** Without secrets; null: no JSON object. */
+  /** The redacted arguments; null: not a JSON object. */
   readonly args: JsonObject | null
   readonly answer: PromiseWithResolvers<ToolAnswer>
-  /** Aborts when the agent waits for it no longer. */
+  /** Aborts when the agent stops waiting for the call. */
   readonly left: AbortController
 }
 
-/** So many calls of one run are open at once; further ones wait to be asked for. */
+/** The maximum number of open calls of one run. Further calls wait. */
 const OPEN = 64
-/** How often a pause of the parent is looked at, ms. */
+/** How often a pause of the parent is checked, in ms. */
 const LOOK_MS = 500
 
 const utf8 = new TextDecoder()
 
 /**
- * keepup's own tools for one run of another agent. The run holds the whole order of its workspace, so that its calls take no place
- * in it: among themselves they are ordered as those of a turn are.
+ * keepup's tools for one run of an external agent. The run locks its workspace's whole queue, so its calls do not enter
+ * the queue. They are ordered among themselves like the calls of a turn.
  */
 export class GivenTools implements OfferedTools {
   readonly #options: GivenToolsOptions
@@ -75,7 +75,7 @@ export class GivenTools implements OfferedTools {
       name: wireName(name),
       description,
       parameters: parameters as JsonObject,
-      // Control tools are pure in the log, and change what is remembered.
+      // Control tools are pure in the log, but `remember` and `forget` change memory.
       readOnly: effect === 'pure' && (!control || name === recall.spec.name),
     }))
   }
@@ -92,28 +92,28 @@ export class GivenTools implements OfferedTools {
     })
   }
 
-  /** Something was recorded about the run. */
+  /** Call after an append to the run's stream. */
   notice(): void {
     this.#alarm.poke()
   }
 
-  /** Nothing more is begun, and what is at work is broken off. Resolves when what is known of it is in the log. */
+  /** Starts no more calls and aborts the running ones. Resolves when their outcomes are in the log. */
   async stop(): Promise<void> {
     this.#over = true
     this.#alarm.poke()
     await this.#atWork.stop(() => new ToolError('CANCELLED', 'the agent that called has ended'))
     await this.#attending
-    // What waits for a person, or for a place, ends with the run.
+    // Calls that wait for a person or for a free slot end with the run.
     for (const { answer } of this.#calls.values()) answer.resolve(ENDED)
   }
 
-  /** The run has ended in the log. */
+  /** Call after the end of the run is recorded. */
   close(): void {
     this.#stopListening()
     this.#calls.clear()
   }
 
-  /** Records a call, with what follows from it at once. Null: the run has ended. */
+  /** Records a call and the steps that follow immediately. Null: the run has ended. */
   async #ask(name: string, given: Json): Promise<Asked | null> {
     const { log, desk } = this.#options
     const { secrets } = desk.env
@@ -130,7 +130,7 @@ export class GivenTools implements OfferedTools {
     this.#calls.set(id, call)
     const more = beyond === undefined ? {} : { beyond }
     await this.#record({ kind: 'call', index, name: secrets.text(name), arguments: args, ...more, paths })
-    // The run has ended meanwhile: nothing of it was begun.
+    // The run ended during the append, so the call never started.
     if (this.#over) call.answer.resolve(ENDED)
     this.#attending ??= this.#attend()
     return call
@@ -141,7 +141,7 @@ export class GivenTools implements OfferedTools {
     this.#record({ kind: 'call_left', toolCallId: id }).catch(() => undefined)
   }
 
-  /** Records a fact with what follows from it at once. */
+  /** Records a fact and the steps that follow immediately. */
   async #record(fact: ExternalFact): Promise<void> {
     const { recorder, desk, onFailure } = this.#options
     try {
@@ -157,7 +157,7 @@ export class GivenTools implements OfferedTools {
     return { kind: 'calls_go_on', ...((this.#over || this.#options.desk.paused()) && { paused: true }) }
   }
 
-  /** Performs what is owed, for as long as the run lasts. */
+  /** Performs owed effects until the run ends. */
   async #attend(): Promise<void> {
     const { desk } = this.#options
     try {
@@ -167,11 +167,11 @@ export class GivenTools implements OfferedTools {
         else await this.#alarm.next(desk.ports.clock, this.#begin())
       }
     } catch {
-      // A log that fails ends the run.
+      // A failure of the log ends the run.
     }
   }
 
-  /** Would anything follow now? Decided and thrown away, so that nothing is recorded for a look. */
+  /** Whether a step is due now. Runs the decision without recording it. */
   #isDue(): boolean {
     const { log, desk } = this.#options
     const { state } = log
@@ -184,12 +184,12 @@ export class GivenTools implements OfferedTools {
       commandId: 'look',
       ...(state.driver !== null && { driver: state.driver }),
     }
-    // The revision matters to what is recorded alone.
+    // The revision affects only recorded events.
     const place = { stream: externalStream(log.agentId), revision: 0 }
     return external.decide(state, place, this.#goOn(), context).drafts.length > 0
   }
 
-  /** Begins what is owed and not at work. Gives the next instant to look, ms. */
+  /** Starts owed effects that are not running. Returns the time of the next check, in ms. */
   #begin(): number {
     const { log, desk } = this.#options
     const now = desk.ports.clock.now()
@@ -208,7 +208,7 @@ export class GivenTools implements OfferedTools {
     const { log, desk } = this.#options
     const { ports, env } = desk
     await ports.crashPoint?.('before_tool')
-    // Whether the run is still held here is looked up in the log right before each effect.
+    // Check ownership in the log immediately before each effect.
     await log.look()
     const state = actingAgent(log.state)
     const asked = this.#calls.get(effect.toolCallId)
@@ -244,5 +244,5 @@ export class GivenTools implements OfferedTools {
 
 const ENDED: ToolAnswer = { text: 'CANCELLED: the run of this agent has ended', isError: true }
 
-/** Another agent has a conversation of its own, of which keepup's tools read nothing. */
+/** keepup's tools read nothing of an external agent's own conversation. */
 const NOTHING_TOLD = { messages: [], turns: [] }

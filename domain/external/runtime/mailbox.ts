@@ -11,7 +11,7 @@ import { deliveryOf } from '../courier.ts'
 import type { ExternalEvent } from '../events.ts'
 import type { ExternalState } from '../state.ts'
 
-/** A state of an external run is small and its stream has few events: it is folded anew, without snapshots. */
+/** The state is small and the stream is short, so loading folds all events and needs no snapshots. */
 const NO_SNAPSHOTS = new Snapshots<ExternalState, ExternalEvent>(external, {
   members: [],
   keep: (state) => state,
@@ -36,7 +36,7 @@ export class ExternalMailbox
     return this.state === null ? null : deliveryOf(this.state, event, to)
   }
 
-  /** Another agent is told nothing. */
+  /** An external agent is not informed of bounces. */
   tells(): boolean {
     return false
   }

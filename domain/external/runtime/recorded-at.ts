@@ -10,7 +10,7 @@ import type { ExternalEvent } from '../events.ts'
 import type { Outcome } from '../outcome.ts'
 import type { ExternalState } from '../state.ts'
 
-/** The record of a run of another agent, folded up to an event. `outcome`: null before its end, and where it was erased. */
+/** The record of an external run, folded up to an event. `outcome`: null before the end, or after its erasure. */
 export interface RecordedAt {
   readonly state: ExternalState
   readonly outcome: Outcome | null
@@ -18,9 +18,9 @@ export interface RecordedAt {
 }
 
 /**
- * Replays the record of a run of another agent up to an event, and holds it against the recorded digests; nothing is performed.
- * Rejects with `RUN_UNKNOWN`, with `POINT_UNKNOWN` for an event that it does not have and for steps and turns, of which
- * such a run has none, and as {@link checkDigest} throws.
+ * Folds an external run's events up to an event and compares the recorded digests. Performs no effects. Rejects with
+ * `RUN_UNKNOWN`, and with the errors of {@link checkDigest}. Rejects with `POINT_UNKNOWN` for a missing revision, and
+ * for steps and turns, because external runs have none.
  */
 export async function recordedAt(stores: Stores, agentId: string, at: At): Promise<RecordedAt> {
   if (at !== null && !('revision' in at))

@@ -12,24 +12,24 @@ export interface RecorderOptions {
   readonly log: ExternalRunLog
   readonly clock: Clock
   readonly hiding: Hiding | null
-  /** Something more is durable. */
+  /** More facts are durable. */
   onRecorded(): void
-  /** An append failed: nothing more is recorded, and the process must not go on. */
+  /** An append failed. Nothing more can be recorded, and the process must end. */
   onFailure(error: unknown): void
 }
 
-/** Names of a backend's own that are longer are not recorded: cut, they would name something else. */
+/** Longer names from a backend are not recorded: a cut name would identify something else. */
 const NAME_CHARACTERS = 256
-/** The number of channels in which secrets are recognised across texts. */
+/** The number of channels with detection of secrets that span several texts. */
 const CHANNELS = 16
 const isName = (text: string | undefined): text is string =>
   text !== undefined && text !== '' && text.length <= NAME_CHARACTERS
-/** A report that could not be stored would keep all that follows from being stored. */
+/** Replaces an invalid usage report. An event that cannot be stored would block all later ones. */
 const NO_USAGE: AgentEventBody = { kind: 'Error', message: 'the agent reports a usage that is none; it is not counted' }
 
 /**
- * Records what one run tells: hides secrets, bounds each event, gathers batches, and appends them one after another. One
- * append is under way and one waits at most; then whatever reads from the process waits too.
+ * Records the reports of one run: redacts secrets, bounds each event, collects batches, and appends them in order. At
+ * most one append runs and one waits; further ones block reading from the process.
  */
 export class Recorder {
   readonly #options: RecorderOptions
@@ -39,14 +39,14 @@ export class Recorder {
   #flight: Promise<void> = Promise.resolve()
   #failure: { readonly error: unknown } | null = null
   #timer = false
-  /** By channel, in the order of their last use. Only the last filter holds texts back. */
+  /** By channel, least recently used first. Only the last filter holds text back. */
   readonly #filters = new Map<string | undefined, TextsFilter>()
 
   constructor(options: RecorderOptions) {
     this.#options = options
   }
 
-  /** Takes what was mapped. The promise, where there is one, resolves when more can be taken. */
+  /** Takes the mapped output of a backend. A returned promise resolves when the recorder can take more. */
   emit({ events = [], sessionId, usage }: Mapped): Promise<void> | undefined {
     let ready: Promise<void> | undefined
     for (const event of events) for (const hidden of this.#hide(event)) ready = this.#add(hidden) ?? ready
@@ -62,23 +62,23 @@ export class Recorder {
     return this.#failure === null ? ready : this.#flight
   }
 
-  /** Appends facts behind all that was taken before. The promise resolves when at most these are still under way. */
+  /** Appends facts after everything taken before. The promise resolves when only this append is in progress. */
   append(facts: readonly Fact[]): Promise<void> {
     return this.#send([...this.#taken(this.#batcher.take()), ...facts])
   }
 
-  /** Appends facts behind all that was taken before. Resolves when they are durable; rejects where they never will be. */
+  /** Appends facts after everything taken before. Resolves when they are durable; rejects if the log failed. */
   record(facts: readonly Fact[]): Promise<void> {
     void this.append(facts).catch(() => undefined)
     return this.#flight
   }
 
-  /** Text and data that came as a whole, without their secrets. */
+  /** Redacts the secrets of a complete value. */
   hide<T extends Json>(value: T): T {
     return this.#hideValue(value)
   }
 
-  /** Resolves when everything is durable; rejects where it never will be. `last`: the last facts. */
+  /** Resolves when everything is durable; rejects if the log failed. `last`: the last facts. */
   async finish(last: readonly Fact[]): Promise<void> {
     for (const event of this.#heldTexts()) this.#add(event)
     this.append(last)
@@ -86,7 +86,7 @@ export class Recorder {
     await this.#flight
   }
 
-  /** Text that came as a whole, without its secrets. */
+  /** Redacts the secrets of a complete text. */
   hideText(text: string): string {
     return this.#hideValue(text)
   }
@@ -130,10 +130,10 @@ export class Recorder {
     const { clock } = this.#options
     for (let due = this.#batcher.dueAt; due !== null; due = this.#batcher.dueAt) {
       const left = due - clock.now()
-      // A clock that was set back must not hold a batch.
+      // If the clock was set back, wait no longer than one batch period.
       if (left > 0) await clock.sleep(Math.min(left, BATCH.ms), this.#stop.signal).catch(() => undefined)
       if (this.#stop.signal.aborted) return
-      // A batch that took its place meanwhile has its own time.
+      // A newer batch has its own deadline.
       if (this.#batcher.dueAt === due) this.#send(this.#taken(this.#batcher.take()))
     }
   }
@@ -160,7 +160,7 @@ export class Recorder {
     return filter
   }
 
-  /** The texts that all filters hold back, except one filter. */
+  /** The texts that the filters hold back, without those of one filter. */
   #heldTexts(except?: TextsFilter): AgentEventBody[] {
     const others = [...this.#filters].filter(([, filter]) => filter !== except)
     return others.flatMap(([channel, filter]) => this.#textEvents(channel, filter.end()))

@@ -5,8 +5,8 @@ import { AgentError } from '../errors.ts'
 import { EventReader, type EventSource } from './event-reader.ts'
 
 /**
- * The consumers' side of a run, whatever performs it: readers of its events, and a completion that settles
- * once, after the run has ended and the last reader has left.
+ * The consumer side of a run: readers of its events, and a completion. The completion settles once, after the run has
+ * ended and the last reader has left.
  */
 export abstract class RunHandle implements AgentRunHandle, EventSource {
   abstract readonly agentId: string
@@ -23,7 +23,7 @@ export abstract class RunHandle implements AgentRunHandle, EventSource {
 
   constructor() {
     this.completion = this.#settle.promise
-    // A completion that is not awaited must not end the program.
+    // An unawaited completion must not crash the process with an unhandled rejection.
     this.completion.catch(() => undefined)
   }
 
@@ -63,7 +63,9 @@ export abstract class RunHandle implements AgentRunHandle, EventSource {
     return this.#settled
   }
 
-  /** Nothing more is recorded of the run. `failure`: consumers of its events are told, because the log could not be had. */
+  /**
+   * Call when nothing more will be recorded. `failure`: readers of the events get this error, because the log failed.
+   */
   protected end(result: AgentCompletion | AgentError, failure: Error | null): void {
     this.#end = { failure, result }
     this.wake()

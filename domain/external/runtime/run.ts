@@ -27,22 +27,22 @@ export interface RunOptions {
   readonly log: ExternalRunLog
   readonly clock: Clock
   readonly hiding: Hiding | null
-  /** Absent: no version of the files is kept. */
+  /** Absent: no version of the files is stored. */
   readonly files?: HeldFiles
-  /** Absent: the agent may call none of keepup's own tools. */
+  /** Absent: the agent cannot call keepup's tools. */
   readonly desk?: ToolDesk
-  /** As it is recorded. Absent: the backend starts no process. */
+  /** The recorded confinement. Absent: the backend starts no process. */
   readonly confinement?: Confinement
 }
 
 type Settled = { readonly outcome: Outcome; readonly value: AgentCompletion | AgentError }
 
-/** So many permissions wait for people at once; what an agent asks beyond them is rejected. */
+/** The maximum number of open permission requests. Further ones are rejected. */
 const MOST_OPEN = 32
-/** How often a run looks at what other processes have recorded about it. In ms. */
+/** How often a run checks for events from other processes, in ms. */
 const LOOK_MS = 1_000
 
-/** One run at work: it records the reports of its backend, and consumers read them from the log. */
+/** A run in progress. Records the reports of its backend; consumers read them from the log. */
 export class ExternalRun extends RunHandle {
   readonly agentId: string
   readonly agentKind: string
@@ -50,9 +50,9 @@ export class ExternalRun extends RunHandle {
   readonly #abort = new AbortController()
   readonly #recorder: Recorder
   readonly #tools: GivenTools | undefined
-  /** What the agent asks for is numbered in the order in which it is recorded. */
+  /** Serialises the agent's requests, because each gets its number when it is recorded. */
   readonly #asking = new Mutex()
-  /** The permissions that the agent waits for, by id. */
+  /** Resolvers of the open permission requests, by id. */
   readonly #questions = new Map<string, (decision: 'approved' | 'rejected' | null) => void>()
 
   constructor(options: RunOptions) {
@@ -94,7 +94,7 @@ export class ExternalRun extends RunHandle {
   }
 
   notice(): void {
-    // The next append reports the error that keeps it from reading.
+    // The next append reports the error.
     this.#options.log.look().then(
       () => this.#onNews(),
       () => undefined,
@@ -104,7 +104,7 @@ export class ExternalRun extends RunHandle {
   cancel(reason?: string, by?: Actor): void {
     if (this.settled || this.#abort.signal.aborted) return
     const said = reason === undefined || reason === '' ? {} : { reason: this.#recorder.hideText(reason) }
-    // A log that fails is told by the completion.
+    // The completion reports a failure of the log.
     if (this.ended === null)
       this.#recorder.append([{ kind: 'cancel', ...said, ...(by !== undefined && { by }) }]).catch(() => undefined)
     this.#abort.abort(new AgentError('Backend', CANCELLED))
@@ -114,11 +114,12 @@ export class ExternalRun extends RunHandle {
     return this.#options.log.read(from)
   }
 
-  /** Does what was asked of the run, by a person or by the rules. */
+  /** Acts on new events: ends the process after a cancel, and passes on decisions. */
   #onNews(): void {
     const { cancelledAt, permissions } = this.#options.log.state
     const over = cancelledAt !== null || this.#options.log.lost
-    // A run that another driver has taken is recorded as that one says: the process must not go on unseen.
+    // After another driver claimed the run, its record is the valid one. End the process, because nothing records its
+    // actions.
     if (over && this.ended === null && !this.#abort.signal.aborted)
       this.#abort.abort(new AgentError('Backend', CANCELLED))
     for (const { toolCallId, decision } of permissions.last) {
@@ -129,7 +130,7 @@ export class ExternalRun extends RunHandle {
     this.#tools?.notice()
   }
 
-  /** Where other processes record about the run too. */
+  /** Polls for events that other processes append to the run. */
   async #listen(): Promise<void> {
     const { clock, log } = this.#options
     while (this.ended === null) {
@@ -182,7 +183,10 @@ export class ExternalRun extends RunHandle {
     this.end(result, failure)
   }
 
-  /** The log may refuse what a backend reports, and take the end of the run all the same: else it would seem at work for ever. */
+  /**
+   * The log may refuse a backend's reports and still accept the end of the run. Without an end, the run would appear
+   * active forever.
+   */
   async #endUnrecorded(): Promise<void> {
     const error = { code: 'Backend', message: 'its reports could not be recorded' } as const
     await this.#options.log
@@ -207,7 +211,10 @@ export class ExternalRun extends RunHandle {
     }
   }
 
-  /** A non-zero exit is a success with that status, an Error event and no final text. */
+  /**
+   * A non-zero exit resolves the completion with that status, `success` false and no final text, and records an Error
+   * event.
+   */
   #exited({ status, success, finalText }: AgentCompletion): Settled {
     const zero = status.code === 0
     if (!zero) {
@@ -225,7 +232,7 @@ export class ExternalRun extends RunHandle {
   }
 
   #failed(error: unknown): Settled {
-    // Any other error may hold a line of the process in its message.
+    // The message of any other error may contain a line of the process.
     const told = error instanceof AgentError ? error : new AgentError('Backend', 'the backend has a fault')
     const { exit } = told
     const message = boundMessage(this.#recorder.hideText(told.message))

@@ -14,17 +14,17 @@ import { AgentEventIndex } from './event-index.ts'
 import { ExternalMailbox } from './mailbox.ts'
 
 export interface ExternalLogPorts extends StreamPorts {
-  /** Version of this program, which a claim records. */
+  /** The version of this program, for claims. */
   readonly build: string
-  /** Names this process among several that drive; absent where it is alone. */
+  /** The name of this process among several drivers; absent: it is the only one. */
   readonly driver?: string
-  /** Makes durable what recorded text refers to: awaited before each append. */
+  /** Makes referenced data durable. Awaited before each append. */
   beforeAppend?(): Promise<void>
 }
 
-/** The requests of people to a run that is under way. */
+/** Requests of people to an active run. */
 export type AskedOfRun = Extract<ExternalCommand, { kind: 'cancel' | 'decide_permission' }>
-/** The revision that the run must be at; absent: any. */
+/** The required revision of the run; absent: any. */
 export interface Expected {
   readonly expected?: number
 }
@@ -37,7 +37,7 @@ const proceed = (confinement?: Confinement): ExternalFact => ({
 const GATEWAY: Actor = { kind: 'gateway', id: 'agents' }
 const FACT = { fact: true } as const
 
-/** The log of external runs: one stream `external-<agentId>` per run, written through its mailbox. */
+/** The log of external runs: one stream `external-<agentId>` per run, written through the run's mailbox. */
 export class StreamExternalLog implements ExternalLog {
   readonly #ports: ExternalLogPorts
 
@@ -53,7 +53,7 @@ export class StreamExternalLog implements ExternalLog {
     return [this.#ports.driver, base32(this.#ports.random.bytes(10))].filter(Boolean).join('-')
   }
 
-  /** Records the request, the claim and the intent of the process in one append. Rejects as a mailbox does. */
+  /** Records the request, the claim and the process intent in one append. Rejects with the errors of a mailbox. */
   async begin(
     start: Extract<ExternalCommand, { kind: 'start' }>,
     asked: StartedBy = {},
@@ -67,21 +67,21 @@ export class StreamExternalLog implements ExternalLog {
     await this.#ports.beforeAppend?.()
     const commands: ExternalCommand[] = [start, { kind: 'claim', driverId, build }, ...facts, proceed(confinement)]
     const { recorded } = await mailbox.submit({ kind: 'series', commands }, { by, commandId }, { fact: false })
-    // The process of a request that came before is not started a second time.
+    // A repeated request must not start a second process.
     if (!recorded) throw new CommandRejected('RUN_EXISTS', `${agentId} was started before; follow its events`)
     return new StreamRunLog(this.#ports, mailbox, { id: driverId, epoch: mailbox.state!.driver!.epoch })
   }
 
   /**
-   * Claims a run that another agent has delegated, and records the intent of its process in the same append. Rejects with
-   * `RUN_EXISTS` where it was taken or has ended before.
+   * Claims a delegated run and records the process intent in one append. Rejects with `RUN_EXISTS` if the run was
+   * started or has ended.
    */
   async take(agentId: string, facts: readonly ExternalFact[] = [], confinement?: Confinement): Promise<ExternalRunLog> {
     const { mailbox, driverId } = await this.#untaken(agentId, (claim) => [claim, ...facts, proceed(confinement)])
     return new StreamRunLog(this.#ports, mailbox, { id: driverId, epoch: mailbox.state!.driver!.epoch })
   }
 
-  /** Ends a delegated run that cannot be started. Rejects as {@link take} does. */
+  /** Ends a delegated run that cannot be started. Rejects with the errors of {@link take}. */
   async refuse(agentId: string, error: Extract<Outcome, { outcome: 'failed' }>['error']): Promise<void> {
     const outcome = { outcome: 'failed', exit: null, error } as const
     await this.#untaken(agentId, (claim) => [claim, { kind: 'end', outcome }])
@@ -93,7 +93,7 @@ export class StreamExternalLog implements ExternalLog {
     await this.#ports.beforeAppend?.()
     const commands = commandsOf({ kind: 'claim', driverId, build: this.#ports.build })
     const asking = { by: { kind: 'driver', id: driverId } as const, commandId: `${agentId}.take#${driverId}` }
-    // Looked at with each decision: a second claim would leave the process of the first one in doubt.
+    // Checked at each decision: a second claim would put the first driver's process in doubt.
     const mustAllow = ({ stage }: ExternalState) => {
       if (stage.at !== 'requested')
         throw new CommandRejected('RUN_EXISTS', `${agentId} was started before; follow its events`)
@@ -103,8 +103,8 @@ export class StreamExternalLog implements ExternalLog {
   }
 
   /**
-   * Records what a person asks of a run: its end, or a decision. Rejects with `RUN_UNKNOWN`, `RUN_FINISHED`,
-   * `REVISION_CHANGED`, and with what the run's state refuses.
+   * Records a person's cancel or decision. Rejects with `RUN_UNKNOWN`, `RUN_FINISHED` or `REVISION_CHANGED`, and with
+   * the errors of the decision.
    */
   async ask(agentId: string, command: AskedOfRun, asked: Required<Pick<StartedBy, 'by' | 'commandId'>> & Expected) {
     const mailbox = this.#mailbox(agentId)
@@ -117,14 +117,14 @@ export class StreamExternalLog implements ExternalLog {
     return mailbox.submit(command, { by, commandId }, options)
   }
 
-  /** The events of a run that any process has recorded, also after its end. Null: there is no such run. */
+  /** Reads the events of a run from any process, also after its end. Null: the run does not exist. */
   async reading(agentId: string): Promise<Pick<ExternalRunLog, 'agentId' | 'read'> | null> {
     const mailbox = this.#mailbox(agentId)
     await mailbox.refresh()
     return mailbox.state === null ? null : { agentId, read: readerOf(this.#ports, agentId) }
   }
 
-  /** A run as the log has it; null: there is no such run. */
+  /** A run with its state, outcome and events; null: the run does not exist. */
   async recorded(agentId: string): Promise<RecordedRun | null> {
     const state = await this.state(agentId)
     if (state === null) return null
@@ -137,7 +137,7 @@ export class StreamExternalLog implements ExternalLog {
     return { state, outcome, events: eventsIn(readerOf(ports, agentId)) }
   }
 
-  /** The state of a run as the log has it; null: there is no such run. */
+  /** The current state of a run; null: the run does not exist. */
   async state(agentId: string): Promise<ExternalState | null> {
     const mailbox = this.#mailbox(agentId)
     await mailbox.refresh()
@@ -145,9 +145,9 @@ export class StreamExternalLog implements ExternalLog {
   }
 
   /**
-   * Ends a run in the log whose driver is gone, and whose processes were ended on this host before (`ended`: how many were
-   * found). A process may have done its work unseen, so its outcome is unknown and nothing is started again. False: the run
-   * had ended.
+   * Records the end of a run without a driver. Call after its processes on this host are ended; `ended`: how many were
+   * found. A process may have finished its work unobserved, so the outcome is unknown and nothing restarts. False: the
+   * run had ended, or waits for its parent's driver.
    */
   async settle(agentId: string, ended: number): Promise<boolean> {
     const mailbox = this.#mailbox(agentId)
@@ -165,7 +165,7 @@ export class StreamExternalLog implements ExternalLog {
   }
 }
 
-/** The stream of one run, in the hands of the driver that holds it. */
+/** The stream of one run, for the driver that owns it. */
 class StreamRunLog implements ExternalRunLog {
   readonly agentId: string
   readonly #ports: ExternalLogPorts
@@ -215,7 +215,7 @@ const NEVER_STARTED = {
   error: { code: 'Backend', message: 'the program that was to start the agent was gone before it had done so' },
 } as const
 
-/** A delegated run is started when its parent's run is driven. */
+/** A delegated run starts when a driver drives its parent's run. */
 const isUntaken = ({ stage, reportsTo }: ExternalState): boolean => stage.at === 'requested' && reportsTo !== null
 
 async function* eventsIn(read: ExternalRunLog['read']) {

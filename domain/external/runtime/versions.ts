@@ -6,7 +6,10 @@ type Versioned = Extract<ExternalFact, { kind: 'versioned' }>
 export const versionBefore = (files: HeldFiles | undefined): Promise<Versioned[]> => version('before', files)
 export const versionAfter = (files: HeldFiles | undefined): Promise<Versioned[]> => version('after', files)
 
-/** The fact that says which version holds the files, or why none does: a run is recorded all the same. */
+/**
+ * The fact with the version of the files, or with the reason why no version exists. A failed snapshot does not end the
+ * run.
+ */
 async function version(when: Versioned['when'], files: HeldFiles | undefined): Promise<Versioned[]> {
   if (files === undefined) return []
   try {

@@ -2,31 +2,31 @@ import type { VariableRef } from '../../store/variable.ts'
 import { SpawnError } from './errors.ts'
 import { NO_TOKENS, plus, type TokenUsage } from './token-usage.ts'
 
-// Spawn-and-wait by the names of seed 004.
+// Spawn-and-wait, with the names of seed 004.
 
-/** The destination of a result: the caller gets it, the parent's merge gets it, or the store alone holds it. */
+/** The destination of a result: the caller, the parent's merge, or only the store. */
 export type OnComplete = 'return' | 'merge' | 'store'
 
 export type AgentStatus = 'idle' | 'running' | 'completed' | 'failed' | 'cancelled'
 
-/** An agent to be run. `model`: as its provider knows it. The last three go to the provider as they are. */
+/** An agent to run. `model`: the provider's name of the model. The provider gets the last three members unchanged. */
 export interface AgentConfig {
   readonly id: string
   readonly prompt: string
-  /** A variable of the store, whose summary the prompt shows. */
+  /** A variable of the store. The prompt contains its summary. */
   readonly contextRef?: VariableRef
   readonly model: string
-  /** The agent that it works for. */
+  /** The parent agent. */
   readonly parentId?: string
   /** Default: `return`. */
   readonly onComplete?: OnComplete
-  /** Dollars. */
+  /** US dollars. */
   readonly maxBudgetUsd?: number
   readonly permissionMode?: string
   readonly timeoutMs?: number
 }
 
-/** An agent as its runtime knows it. `iterations`: calls of the provider, which is one unless there were retries. */
+/** An agent in its runtime. `iterations`: the number of provider calls; more than 1 only after retries. */
 export interface Agent {
   readonly id: string
   readonly config: AgentConfig
@@ -37,30 +37,30 @@ export interface Agent {
   readonly cancelled: boolean
 }
 
-/** The outcome of an agent. `result`: the text of its answer, `{error}` where it failed, empty where it was cancelled. */
+/** The outcome of an agent. `result`: the answer's text, `{error}` after a failure, empty after a cancel. */
 export interface AgentResult {
   readonly agentId: string
   readonly result: unknown
   readonly tokenUsage: TokenUsage
   readonly iterations: number
-  /** Of the runtime always empty; a RecursiveSpawner puts the results of children here. */
+  /** Always empty from AgentRuntime. RecursiveSpawner adds the results of children. */
   readonly children: readonly AgentResult[]
-  /** Dollars of all attempts; absent: the provider told none. */
+  /** US dollars of all attempts; absent: the provider reported no cost. */
   readonly costUsd?: number
   readonly sessionId?: string
-  /** Turns that the agent took inside its process. */
+  /** Turns of the agent inside its process. */
   readonly numTurns?: number
 }
 
 /** The key under which the result of an agent is stored. */
 export const resultKey = (agentId: string): string => `agent-result-${agentId}`
 
-/** An id stands in the key of a variable and in messages. */
+/** Ids are part of variable keys and messages. */
 const ID = /^[^\p{Cc}\p{Cs}"]+$/u
 const MAX_ID = 128
 const ON_COMPLETE: readonly unknown[] = [undefined, 'return', 'merge', 'store']
 
-/** Throws `INVALID_AGENT` for what cannot be run. No message repeats a prompt. */
+/** Throws `INVALID_AGENT` for an invalid config. No message repeats a prompt. */
 export function checkConfig(config: AgentConfig): void {
   const { id, prompt, model, onComplete } = config
   if (typeof id !== 'string' || id.trim() === '' || id.length > MAX_ID || !ID.test(id))
@@ -74,7 +74,7 @@ export function checkConfig(config: AgentConfig): void {
 
 const invalid = (message: string) => new SpawnError('INVALID_AGENT', message)
 
-/** The events of an agent's life. `ended`: the provider answered, or failed. */
+/** The events of an agent's life cycle. `ended`: the provider answered or failed. */
 export type AgentMove =
   | { readonly move: 'run' }
   | { readonly move: 'attempt' }
@@ -91,7 +91,9 @@ export const created = (config: AgentConfig): Agent => ({
   cancelled: false,
 })
 
-/** The agent after a move. A second run throws `RUN_TWICE`; what comes after the end, or after a cancel, changes nothing. */
+/**
+ * The agent after a move. A second run throws `RUN_TWICE`. After an end or a cancel, only `spent` changes the agent.
+ */
 export function moved(agent: Agent, move: AgentMove): Agent {
   switch (move.move) {
     case 'run':

@@ -1,6 +1,6 @@
 import type { TokenUsage } from './token-usage.ts'
 
-/** A refusal of a runtime or a spawner. `code` is stable. */
+/** Error codes of a runtime or a spawner. They are stable. */
 export type SpawnErrorCode =
   | 'INVALID_AGENT'
   | 'DUPLICATE_AGENT'
@@ -10,13 +10,13 @@ export type SpawnErrorCode =
   | 'INVALID_FUNCTION'
   | 'UNKNOWN_FUNCTION'
   | 'INVALID_ARGUMENTS'
-  | 'NOT_RESUMABLE' // what was left by a crash cannot be gone on with
+  | 'NOT_RESUMABLE' // the state left by a crash cannot be resumed
   | 'INVALID_MERGE'
 
 export class SpawnError extends Error {
   override readonly name = 'SpawnError'
   readonly code: SpawnErrorCode
-  /** The id of the agent that was not begun, so that nothing is stored for it; null: the error is about something else. */
+  /** The id of the agent that was not started and has no stored result; null: the error has another subject. */
   readonly notBegun: string | null
   constructor(code: SpawnErrorCode, message: string, options: ErrorOptions & { readonly notBegun?: string } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -27,8 +27,8 @@ export class SpawnError extends Error {
 
 /** Why a provider has no result. */
 export type ProviderErrorCode =
-  | 'EXITED' // the process ended with another exit code than 0, or by a signal
-  | 'PARSE_FAILED' // it ended without the result that it should print
+  | 'EXITED' // the process ended with a non-zero exit code or by a signal
+  | 'PARSE_FAILED' // the process ended without printing a result
   | 'SPAWN_FAILED'
   | 'TIMED_OUT'
   | 'CANCELLED'
@@ -37,17 +37,17 @@ export type ProviderErrorCode =
 export interface ProviderFailure {
   readonly cause?: unknown
   readonly exitCode?: number | null
-  /** The status of the model's service that it failed with, such as 429 or 529. */
+  /** The HTTP status of the model service's error, such as 429 or 529. */
   readonly status?: number
   /** The network failed. */
   readonly network?: boolean
   readonly tokenUsage?: TokenUsage
   readonly costUsd?: number
-  /** The run in the log that failed. */
+  /** The id of the failed run in the log. */
   readonly runId?: string
 }
 
-/** A failed attempt of a provider, with what it has used. */
+/** A failed attempt of a provider, with its usage. */
 export class ProviderError extends Error {
   override readonly name = 'ProviderError'
   readonly code: ProviderErrorCode

@@ -2,27 +2,27 @@ import { canonicalText } from '../../log/canonical.ts'
 import type { Json } from '../../log/json.ts'
 import { SpawnError } from './errors.ts'
 
-/** The result of a child, in the order in which the children were spawned. */
+/** The result of a child. Lists of children are in spawn order. */
 export interface ChildResult {
   readonly agentId: string
   readonly status: 'completed' | 'failed' | 'cancelled'
   readonly result: unknown
 }
 
-/** Merges of seed 004 that need nothing but the results. */
+/** The merges of seed 004 that need only the results. */
 export const MERGES = ['concatenate', 'structured', 'vote', 'summarize'] as const
 export type MergeName = (typeof MERGES)[number]
 
-/** The merged results of the children. The order in which the results arrived changes nothing. */
+/** The merged results of the children. The result does not depend on the order of arrival. */
 export interface Merged {
   readonly result: unknown
-  /** Children without a result of their own: they failed, or were cancelled. */
+  /** Children without a result, because they failed or were cancelled. */
   readonly missing: readonly string[]
-  /** Of a vote: how many children gave the winning answer, and how many voted. */
+  /** Of a vote: `won`: children with the winning answer; `of`: children that voted. */
   readonly votes?: { readonly won: number; readonly of: number }
 }
 
-/** A summary has at most so many characters. */
+/** The maximum length of a summary, in characters. */
 export const SUMMARY_CHARACTERS = 2_000
 const CUT = '…'
 
@@ -33,7 +33,7 @@ const answered = (children: readonly ChildResult[]) => children.filter(({ status
 const missingOf = (children: readonly ChildResult[]) =>
   children.filter(({ status }) => status !== 'completed').map(({ agentId }) => agentId)
 
-/** The results merged. Throws `INVALID_MERGE` for a name that is none. */
+/** Merges the results. Throws `INVALID_MERGE` for an unknown name. */
 export function merge(name: MergeName, children: readonly ChildResult[]): Merged {
   const missing = missingOf(children)
   switch (name) {
@@ -50,13 +50,13 @@ export function merge(name: MergeName, children: readonly ChildResult[]): Merged
   }
 }
 
-/** The answers one after another, with a blank line between them. */
+/** The answers in order, separated by a blank line. */
 export const concatenated = (children: readonly ChildResult[]): string =>
   answered(children)
     .map(({ result }) => asText(result))
     .join('\n\n')
 
-/** The answer that most children gave, white space around it aside; of several such the first one. Null: there is none. */
+/** The most frequent answer, ignoring surrounding white space; the first one after a tie. Null: no child answered. */
 function voted(children: readonly ChildResult[]): Pick<Merged, 'result' | 'votes'> {
   const counts = new Map<string, { readonly result: unknown; count: number }>()
   for (const { result } of children) {
@@ -70,7 +70,10 @@ function voted(children: readonly ChildResult[]): Pick<Merged, 'result' | 'votes
   return { result: best.result, votes: { won: best.count, of: children.length } }
 }
 
-/** The beginnings of all answers, each with an equal share of a summary; what a short one leaves goes to the others. */
+/**
+ * The start of each answer, with an equal share of the summary. Characters that a short answer leaves go to longer
+ * ones.
+ */
 function shares(children: readonly ChildResult[]): string {
   const texts = children.map(({ result }) => asText(result))
   let left = SUMMARY_CHARACTERS - 2 * Math.max(0, texts.length - 1)
@@ -84,7 +87,7 @@ function shares(children: readonly ChildResult[]): string {
   return cutTo(texts.map((text, at) => cutTo(text, lengths.get(at)!)).join('\n\n'), SUMMARY_CHARACTERS)
 }
 
-/** Text of at most so many characters; what was cut ends with "…", and no character is cut in two. */
+/** Cuts a text to a number of characters. A cut text ends with "…", and no surrogate pair is split. */
 export function cutTo(text: string, characters: number): string {
   if (text.length <= characters) return text
   if (characters < 1) return ''

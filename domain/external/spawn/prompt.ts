@@ -1,13 +1,13 @@
 import type { VariableRef } from '../../store/variable.ts'
 import type { FunctionSpec } from './functions.ts'
 
-/** The line that tells a sub-agent what it is. */
+/** The line that identifies a sub-agent to itself. */
 export const SUB_AGENT = 'You are a sub-agent. Complete your task and return the result.'
 
-/** The name under which the subprocess knows the server of our functions. */
+/** The subprocess's name for the MCP server of our functions. */
 export const SERVER = 'keepup'
 
-/** The parts of a prompt. `context`: the variable that it shows, with its summary. */
+/** The parts of a prompt. `context`: the variable in the prompt, with its summary. */
 export interface PromptParts {
   readonly prompt: string
   readonly context?: { readonly ref: VariableRef; readonly summary: string }
@@ -15,7 +15,7 @@ export interface PromptParts {
   readonly functions?: readonly Pick<FunctionSpec, 'name' | 'description'>[]
 }
 
-/** The whole prompt. Its words are a contract: providers and tests compare them byte for byte. */
+/** Builds the whole prompt. Its words are a contract: providers and tests compare it byte for byte. */
 export function buildPrompt({ prompt, context, parentId, functions = [] }: PromptParts): string {
   const parts = [prompt]
   if (context !== undefined) {

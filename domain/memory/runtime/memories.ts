@@ -21,11 +21,11 @@ import { recalled } from './recalled.ts'
 
 export interface MemoryPorts extends StreamPorts {
   readonly index: MemoryIndex
-  /** Replaces every secret value of this installation by its reference, which is durable before this resolves. */
+  /** Replaces all secret values of this installation with references. Resolves when the references are durable. */
   redact(text: string): Promise<string>
 }
 
-/** The call of an agent. `text`, `json`: hide the secrets of its run. */
+/** The call of an agent. `secrets.json`: redacts the secrets of its run. */
 export interface MemoryCall {
   readonly runId: string
   readonly agentId: string
@@ -35,10 +35,13 @@ export interface MemoryCall {
   readonly secrets: { json<T>(value: T): T }
 }
 
-/** A person who asks. */
+/** The person behind a request. */
 export type MemoryPerson = Pick<StreamContext, 'by' | 'correlationId' | 'trace'>
 
-/** Facts that agents save by `remember` and people correct and delete: each is a stream, and the index a projection. */
+/**
+ * Facts that agents save with `remember` and people correct and delete. Each fact is a stream; the index is a
+ * projection.
+ */
 export class Memories {
   readonly #ports: MemoryPorts
 
@@ -46,7 +49,7 @@ export class Memories {
     this.#ports = ports
   }
 
-  /** Performs a call. Performed again, as after a crash, it changes nothing more. Rejects with ToolError. */
+  /** Performs a call. Repeating a call, for example after a crash, changes nothing. Rejects with ToolError. */
   async perform(request: MemoryRequest, call: MemoryCall): Promise<Json> {
     if (request.kind === 'recall') return call.secrets.json(await this.#recall(request))
     if (request.kind === 'remember') return this.#remember(request, call)
@@ -60,13 +63,16 @@ export class Memories {
     return this.#record(id, { kind: 'correct', text: await this.#ports.redact(text) }, this.#personal(person))
   }
 
-  /** Forgets a fact: no search finds it any more; the log still has its words. Rejects with MemoryError. */
+  /** Forgets a fact: searches no longer find it, but the log keeps its text. Rejects with MemoryError. */
   async forget(id: string, reason: string | null, person: MemoryPerson): Promise<Submitted> {
     const said = reason === null ? null : await this.#ports.redact(reason)
     return this.#record(id, { kind: 'forget', reason: said }, this.#personal(person))
   }
 
-  /** Empties the words of a forgotten fact for ever. Rejects with RUN_ACTIVE where it is not forgotten, ERASE_IMPOSSIBLE. */
+  /**
+   * Erases the text of a forgotten fact permanently. Rejects with MEMORY_UNKNOWN, with RUN_ACTIVE if the fact is not
+   * forgotten, and with ERASE_IMPOSSIBLE.
+   */
   async erase(id: string, reason: string, person: MemoryPerson): Promise<Submitted> {
     await this.#mustExist(id)
     const what = { all: true as const, reason: await this.#ports.redact(reason) }
@@ -82,7 +88,7 @@ export class Memories {
     return events
   }
 
-  /** Proves the chain, the bodies and the digests of a fact. */
+  /** Verifies the chain, the bodies and the digests of a fact. Rejects with MEMORY_UNKNOWN. */
   async verify(id: string): Promise<StreamProof> {
     await this.#mustExist(id)
     return verifyStream(this.#ports, memory, memoryStream(id))
@@ -93,7 +99,7 @@ export class Memories {
     if (!(await this.#exists(id))) {
       await this.#mustHaveRoom({ scope, place })
       await this.#record(id, { kind: 'remember', scope, place, text }, askingOf(call)).catch((error: unknown) => {
-        // A driver that takes this one's place may have been faster.
+        // Another driver may have performed this call at the same time.
         if (!(error instanceof MemoryError && error.code === 'MEMORY_EXISTS')) throw error
       })
     }
@@ -144,7 +150,7 @@ export class Memories {
 const unknown = (id: string) =>
   new MemoryError('MEMORY_UNKNOWN', `there is no fact "${id}"; list the memories to find it`)
 
-/** The model has asked for it, under the id of its call. */
+/** The author is the model. The command id derives from the call id. */
 const askingOf = ({ agentId, toolCallId, secrets: _, ...call }: MemoryCall): Asking<MemoryContext> => ({
   ...call,
   toolCallId,

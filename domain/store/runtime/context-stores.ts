@@ -16,14 +16,14 @@ import { ContextStore } from './store.ts'
 import { StreamVariables, valueAt } from './stream-variables.ts'
 
 export interface ContextPorts extends StreamPorts {
-  /** Replaces every secret value of this installation by its reference, which is durable before this resolves. */
+  /** Replaces all secret values of this installation with references. Resolves when the references are durable. */
   hide(value: Json): Promise<Json>
 }
 
-/** A person who asks. */
+/** The person behind a request. */
 export type ContextPerson = Pick<StreamContext, 'by' | 'correlationId' | 'trace'>
 
-/** The stores of context variables in the log (seed 004): to set and get, to erase from, and to prove. */
+/** The stores of context variables in the log (seed 004): access, erasure and verification. */
 export class ContextStores {
   readonly #ports: ContextPorts
 
@@ -31,20 +31,20 @@ export class ContextStores {
     this.#ports = ports
   }
 
-  /** The store of a name, for one who sets and gets. Throws `INVALID_VARIABLE` for a name that cannot be a store's. */
+  /** Opens a store by name. Throws `INVALID_VARIABLE` for an invalid name. */
   open(store: string, by: Actor): ContextStore {
     const { hide, ...ports } = this.#ports
     return new ContextStore(new StreamVariables({ ports, store, by, hide }))
   }
 
-  /** The value that an event of a store has set. Rejects with `VARIABLE_NOT_FOUND`, also where it was erased. */
+  /** The value that an event of a store has set. Rejects with `VARIABLE_NOT_FOUND`, also if the value was erased. */
   valueAt(store: string, key: string, revision: number): Promise<Json> {
     return valueAt(this.#ports, store, key, revision)
   }
 
   /**
-   * Empties for ever every value that a variable has had, or with `key` null those of all variables. Asked again it makes sure
-   * of it. Rejects with `STORE_UNKNOWN`, `VARIABLE_NOT_FOUND`, or as {@link erase} does.
+   * Erases all values of a variable permanently; `key` null: of all variables. Repeating the call is safe. Rejects with
+   * `STORE_UNKNOWN` or `VARIABLE_NOT_FOUND`, and with the errors of the domain's `erase`.
    */
   async erase(store: string, key: string | null, reason: string, person: ContextPerson): Promise<Submitted> {
     const which = await this.#which(store, key)
@@ -53,7 +53,7 @@ export class ContextStores {
     return erase(this.#ports, context, contextStream(store), what, asker, { forget: async () => {} })
   }
 
-  /** The bodies that {@link erase} would empty now. Rejects as it does. */
+  /** The bodies that {@link erase} would erase now. Rejects with the same errors. */
   async erasable(
     store: string,
     key: string | null,
@@ -61,7 +61,7 @@ export class ContextStores {
     return erasable(this.#ports, context, contextStream(store), await this.#which(store, key))
   }
 
-  /** Proves the chain, the bodies and the digests of a store. Rejects with `STORE_UNKNOWN`. */
+  /** Verifies the chain, the bodies and the digests of a store. Rejects with `STORE_UNKNOWN`. */
   async verify(store: string): Promise<StreamProof> {
     await this.#mustExist(store)
     return verifyStream(this.#ports, context, contextStream(store))

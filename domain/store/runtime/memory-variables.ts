@@ -3,7 +3,7 @@ import { ContextError, notFound } from '../errors.ts'
 import { MAX_VARIABLES, type VariableRef } from '../variable.ts'
 import type { Variables } from './variables.ts'
 
-/** Variables of this process, which end with it. */
+/** Variables in the memory of this process. */
 export class MemoryVariables implements Variables {
   readonly store = null
   readonly #held = new Map<string, { readonly ref: VariableRef; readonly value: Json }>()

@@ -6,25 +6,31 @@ import type { Caused, Variables } from './variables.ts'
 
 /** A store of context variables (seed 004). A missing key rejects with `Variable not found: <key>`. */
 export interface IContextStore {
-  /** Names the store in the log; absent or null: it is in memory alone. */
+  /** The store's name in the log; absent or null: the store is only in memory. */
   readonly name?: string | null
   /**
-   * Sets a variable to JSON, and gives its reference. A store in the log records the run that caused it, where one did.
-   * Rejects with `INVALID_VARIABLE`, `STORE_FULL`.
+   * Sets a variable to a JSON value and returns its reference. A store in the log records the run in `caused`. Rejects
+   * with `INVALID_VARIABLE`, `STORE_FULL`.
    */
   set(key: string, value: unknown, caused?: Caused): Promise<VariableRef>
   get(key: string): Promise<Json>
   ref(key: string): Promise<VariableRef>
   delete(key: string): Promise<void>
-  /** References in the order of their keys; those whose key begins with a prefix. */
+  /** References whose key begins with `prefix`, sorted by key. */
   list(prefix?: string): Promise<readonly VariableRef[]>
-  /** The beginning of a variable's text: `maxTokens` tokens at most (500), four UTF-8 bytes each. */
+  /** The start of a variable's text: at most `maxTokens` tokens (default 500) of four UTF-8 bytes each. */
   summarize(variable: string | VariableRef, maxTokens?: number): Promise<string>
-  /** Resolves when all is durable; with `into`, when that store holds all variables. Rejects with `NOT_DURABLE`. */
+  /**
+   * Resolves when all variables are durable. With `into`: copies all variables to that store. Rejects with
+   * `NOT_DURABLE`.
+   */
   persist(into?: IContextStore): Promise<void>
 }
 
-/** A store in memory, or over the log: `keepup.contextStore(name)`. What was set is never changed by what the caller holds. */
+/**
+ * A store in memory, or over the log: `keepup.contextStore(name)`. It copies values, so later changes by the caller
+ * have no effect.
+ */
 export class ContextStore implements IContextStore {
   readonly #variables: Variables
 

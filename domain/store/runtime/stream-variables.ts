@@ -18,17 +18,17 @@ export interface StreamVariablesOptions {
   /** The store's name: lower-case letters, digits, "-" and "_". */
   readonly store: string
   readonly by: Actor
-  /** Hides what is secret, and keeps what it hid before it is recorded. */
+  /** Redacts secrets. Resolves when the references are durable. */
   hide(value: Json): Promise<Json>
 }
 
-/** Variables in the log: the stream `context-<store>`. Each change is durable when its promise resolves. */
+/** Variables in the log: the stream `context-<store>`. A change is durable when its promise resolves. */
 export class StreamVariables implements Variables {
   readonly store: string
   readonly #options: StreamVariablesOptions
   readonly #mailbox: Mailbox<ContextState, ContextEvent, ContextCommand, ContextRequest>
 
-  /** Throws `INVALID_VARIABLE` for a name that cannot be a store's. */
+  /** Throws `INVALID_VARIABLE` for an invalid name. */
   constructor(options: StreamVariablesOptions) {
     const { store, ports } = options
     if (!STORE_NAME.test(store))
@@ -43,7 +43,7 @@ export class StreamVariables implements Variables {
   }
 
   async set({ key }: VariableRef, given: Json, caused: Caused = {}): Promise<void> {
-    // Together: some keys say that their value is a secret.
+    // Redact key and value together: some keys mark their value as a secret.
     const [[shown, value] = [key, null]] = Object.entries((await this.#options.hide({ [key]: given })) as JsonObject)
     if (shown !== key)
       throw new ContextError('INVALID_VARIABLE', 'the key of a variable holds the value of a secret; use another key')
@@ -83,7 +83,8 @@ export class StreamVariables implements Variables {
 }
 
 /**
- * The value that an event has set. Rejects with `VARIABLE_NOT_FOUND` where it was erased, or the event has set no such key.
+ * The value that an event has set. Rejects with `VARIABLE_NOT_FOUND` if the value was erased, or if the event did not
+ * set this key.
  */
 export async function valueAt(stores: Stores, store: string, key: string, revision: number): Promise<Json> {
   const at = { from: revision, to: revision }
@@ -96,7 +97,7 @@ export async function valueAt(stores: Stores, store: string, key: string, revisi
   throw notFound(key)
 }
 
-/** A state is small and holds no value: it is folded anew. */
+/** The state is small and contains no values, so loading folds all events and needs no snapshots. */
 const NO_SNAPSHOTS = new Snapshots<ContextState, ContextEvent>(context, {
   members: [],
   keep: (state) => state,

@@ -6,12 +6,12 @@ export interface Caused {
   readonly runId?: string
 }
 
-/** Where a store keeps its variables. Keys and values are checked by now. */
+/** The storage of a store's variables. Keys and values are already checked. */
 export interface Variables {
-  /** Names the store in the log; null: it is in memory alone. */
+  /** The store's name in the log; null: the store is only in memory. */
   readonly store: string | null
   set(ref: VariableRef, value: Json, caused?: Caused): Promise<void>
-  /** Undefined: it is not set. */
+  /** Undefined: the variable is not set. */
   get(key: string): Promise<Json | undefined>
   ref(key: string): Promise<VariableRef | undefined>
   /** Rejects with `VARIABLE_NOT_FOUND`. */

@@ -6,23 +6,23 @@ import { type AgentState, isFinished } from '../../agent/state/state.ts'
 import type { Clock } from '../../ports/index.ts'
 import type { Environment } from '../../ports/runtime.ts'
 
-/** One agent of a tree that is driven here. */
+/** One agent of a tree, in this process. */
 export class Member {
   readonly mailbox: AgentMailbox
-  /** False: its parent has its end already. What it owes is still delivered, and nothing of it is done again. */
+  /** False: its parent already has its end. Its open obligations are still delivered, but the agent is not driven. */
   drives: boolean
-  /** What it works in, from its first drive on. */
+  /** Null before the first drive. */
   env: Environment | null = null
-  /** It has a drive, or waits for a slot. */
+  /** The agent is being driven, or waits for a slot. */
   working = false
   delivering = false
-  /** It cannot go on in this drive. */
+  /** The agent failed and cannot continue in this drive. */
   faulted = false
-  /** Something was recorded since it was looked at last. */
+  /** An event was recorded since the last look. */
   moved = true
-  /** How it stands while no drive of it is at work; null: another process drives it, as far as is known. */
+  /** The agent's state while it is not driven; null: another process may be driving it. */
   rest: AgentEnd | null = null
-  /** When it is to be looked at again though nothing is recorded, ms. */
+  /** The time of the next look without a new event, in ms. */
   wakeAt = Number.POSITIVE_INFINITY
   readonly leave: () => void
 
@@ -42,7 +42,7 @@ export class Member {
     return state
   }
 
-  /** Streams to which something is to be delivered; `all`: also where it was delivered. */
+  /** The target streams of open deliveries. `all`: also targets with only completed deliveries. */
   targets(all: boolean): readonly string[] {
     return all ? Object.keys(this.state.courier.owed) : undelivered(this.state).map(({ target }) => target)
   }
@@ -51,28 +51,28 @@ export class Member {
     return this.working || this.delivering
   }
 
-  /** Nothing of it can become due any more. */
+  /** No work of this agent can become due again. */
   get over(): boolean {
     return !this.busy && isFinished(this.state) && undelivered(this.state).length === 0
   }
 
-  /** Is it to be looked at now? The clock is read only where it waits for a time. */
+  /** Whether to look at the agent now. Reads the clock only if the agent waits for a time. */
   isDue(clock: Pick<Clock, 'now'>): boolean {
     return this.moved || (Number.isFinite(this.wakeAt) && this.wakeAt <= clock.now())
   }
 
-  /** It is looked at again then. */
+  /** Schedules the next look. */
   looksAgain(at: number): void {
     this.wakeAt = Math.min(this.wakeAt, at)
   }
 
-  /** Another process drives it. */
+  /** Marks the agent as driven by another process. */
   isElsewhere(until: number): void {
     this.rest = null
     this.wakeAt = until
   }
 
-  /** It has nothing to do now, and goes on when it moves or the time comes. */
+  /** Marks the agent as idle until a new event or its wake time. */
   rests(end: AgentEnd, clock: Pick<Clock, 'now'>): void {
     this.rest = end
     const at = end.end === 'resting' ? driverWakeAt(this.state) : null

@@ -9,20 +9,20 @@ import { outcomeRetry } from '../../stream/runtime/retry.ts'
 import { Member } from './member.ts'
 
 interface Hears {
-  /** Something was recorded in the stream of a member. */
+  /** Called after events were recorded in the stream of a member. */
   recorded(events: readonly SealedEvent[]): void
-  /** What kept a member from being entered. */
+  /** Called with the error when a member could not be loaded. */
   failed(error: unknown): void
 }
 
-/** The agents of a tree that are looked after here. An agent that is not known yet is entered when another one names it. */
+/** The agents of a tree in this process. An unknown agent is loaded after another agent refers to it. */
 export class Members {
   readonly #ports: RuntimePorts
   readonly #mailboxes: Mailboxes
   readonly #stopped: AbortSignal
   readonly #hears: Hears
   readonly #entered = new Map<string, Member>()
-  /** Agents that were looked at, and whether to drive them where they were not. */
+  /** Agents that were loaded or tried. */
   readonly #known = new Set<string>()
   readonly #unentered = new Map<string, { readonly drives: boolean; readonly parent: string | null }>()
 
@@ -37,7 +37,7 @@ export class Members {
     return [...this.#entered.values()]
   }
 
-  /** Are there agents that were named and not entered yet? */
+  /** Whether known agents are not yet loaded. */
   get pending(): boolean {
     return this.#unentered.size > 0
   }
@@ -46,7 +46,7 @@ export class Members {
     this.#entered.delete(agentId)
   }
 
-  /** Null: there is no such agent. */
+  /** Loads an agent. Null: the agent does not exist. */
   async enter(agentId: string, drives: boolean): Promise<Member | null> {
     this.#known.add(agentId)
     const { mailbox, release } = this.#mailboxes.hold(agentId)
@@ -73,26 +73,29 @@ export class Members {
     return member
   }
 
-  /** Children of a member that have ended may have died before they had told all. */
+  /**
+   * Meets the children of a member that have reported their end. A child may have crashed before it delivered
+   * everything.
+   */
   meetEnded({ state }: Member): void {
     for (const stream of Object.keys(state.courier.accepted))
       if (kindOf(stream) === 'agent' && !this.#known.has(idOf(stream))) this.meet(idOf(stream))
   }
 
-  /** Children of a member that are to be driven. */
+  /** Meets the children of a member that must be driven. */
   meetBorn({ state, agentId: parent }: Member): void {
     for (const childId of bornOf(state))
       if (!this.#known.has(childId) || this.#entered.get(childId)?.drives === false)
         this.#unentered.set(childId, { drives: true, parent })
   }
 
-  /** One that is not looked after may owe something. */
+  /** An unloaded agent may have open obligations. */
   meet(agentId: string): void {
     if (!this.#entered.has(agentId) && !this.#unentered.has(agentId))
       this.#unentered.set(agentId, { drives: false, parent: null })
   }
 
-  /** Enters all that were named. `met` is called with each new one. */
+  /** Loads all known agents. Calls `met` for each new member. */
   async enterAll(met: (member: Member) => void): Promise<void> {
     for (const [agentId, { drives, parent }] of this.#unentered) {
       this.#unentered.delete(agentId)
@@ -114,7 +117,7 @@ export class Members {
     }
   }
 
-  /** The call of a child that cannot be read fails. */
+  /** Fails the call of a child whose stream is unreadable or missing. */
   async #lost(parent: string, childId: string, reason: string): Promise<void> {
     const member = this.#entered.get(parent)
     if (member === undefined || member.state.family.children[childId]?.unreached !== false) return
@@ -126,7 +129,7 @@ export class Members {
   }
 }
 
-/** Children whose end is not known, as far as their birth was brought to their streams. */
+/** Children without a known end whose birth was delivered. */
 const bornOf = ({ family, courier }: AgentState): readonly string[] =>
   Object.entries(family.children).flatMap(([childId, { since, external }]) => {
     if (external) return []

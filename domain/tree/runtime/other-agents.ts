@@ -13,26 +13,26 @@ import type { Member } from './member.ts'
 import { LOOK_MS, type TreeLeases } from './tree-leases.ts'
 import type { WorkspaceOrder } from './workspace-order.ts'
 
-/** The agent that has delegated, as it is now. */
+/** The delegating agent, with its current state. */
 type Parent = Pick<Member, 'state'>
 
 interface Around {
   readonly mailboxes: Mailboxes
   readonly leases: TreeLeases
   readonly order: WorkspaceOrder
-  /** Aborts when nothing is begun any more. */
+  /** Aborts when no new work may start. */
   readonly stopped: AbortSignal
-  /** Aborts when what is at work must end. */
+  /** Aborts when running work must end. */
   readonly signal: AbortSignal
-  /** One of them has ended. */
+  /** Called when an external agent's work has ended. */
   moved(): void
   failed(error: unknown): void
 }
 
 /**
- * The other agents of a tree, to which its own ones have delegated (CONTRACTS 13). Each is started once, as its stream says, and
- * its end is brought to its parent. What an earlier drive had at work is never started again: it is waited for until its end is
- * in the log, as unknown where no process saw it.
+ * The external agents of a tree (CONTRACTS 13). Starts each one once and delivers its end to its parent. A run that an
+ * earlier drive started is never restarted. This drive waits until its end is in the log; the end is unknown if no
+ * process observed it.
  */
 export class OtherAgents {
   readonly #ports: RuntimePorts
@@ -49,17 +49,20 @@ export class OtherAgents {
     return this.#attended.size > 0
   }
 
-  /** Looks after those of a member that were born, and after those that have ended and may not know that their parent knows. */
+  /**
+   * Starts and awaits a member's delegated children. Also checks ended children, whose end may not be confirmed as
+   * delivered.
+   */
   meet(member: Parent): void {
     if (!this.#around.leases.holdsRun || this.#around.stopped.aborted) return
     const { state } = member
-    // In a pause nothing is started; what is at work goes on, and its end is waited for.
+    // A pause starts no children. Running ones continue, and this drive waits for their end.
     if (!state.paused) for (const childId of bornOf(state)) this.#attend(childId, member)
     for (const stream of Object.keys(state.courier.accepted))
       if (kindOf(stream) === 'external') this.#attend(idOf(stream), member)
   }
 
-  /** Something was recorded for one of them. */
+  /** Call after an event was recorded for an external agent. */
   notice(childId: string): void {
     this.#ports.delegated?.at(childId)?.notice?.()
   }
@@ -96,7 +99,7 @@ export class OtherAgents {
     )
   }
 
-  /** Starts what was not started, and waits for the end of what is at work. */
+  /** Starts the child if it was not started, and waits for its end. */
   async #work(mailbox: ExternalMailbox, parent: Parent): Promise<void> {
     const { delegated, clock } = this.#ports
     const { leases, order, stopped } = this.#around
@@ -126,14 +129,14 @@ export class OtherAgents {
     try {
       await this.#ended(await delegated.take(mailbox.agentId, parent.state.spec, desk))
     } catch (error) {
-      // The log says why it was not started, or that another process has.
+      // The log contains the reason of an AgentError. RUN_EXISTS: another process started the run.
       if (!(error instanceof AgentError) && (error as { code?: unknown }).code !== 'RUN_EXISTS') throw error
     } finally {
       await desk?.env.close(true).catch((error: Error) => this.#ports.warn?.(mailbox.agentId, error.message))
     }
   }
 
-  /** Where the calls of keepup's tools are performed that an agent may make; undefined: it may make none. */
+  /** The desk for the agent's calls of keepup's tools; undefined: the agent may call none. */
   async #deskOf({ tools, runId, agentId }: ExternalState, parent: Parent): Promise<ToolDesk | undefined> {
     if (tools === undefined) return undefined
     const ports = this.#ports
@@ -142,7 +145,7 @@ export class OtherAgents {
     return { ports, env, paused: () => parent.state.paused }
   }
 
-  /** Waits for the end of a run, which is asked for where the drive must end. What became of it is in the log. */
+  /** Waits for the end of a run and cancels the run if the drive must end. The outcome is in the log. */
   async #ended(handle: NonNullable<ReturnType<DelegatedRuns['at']>>): Promise<void> {
     const { signal } = this.#around
     const cancel = () => handle.cancel('the drive of its run was stopped')
@@ -152,7 +155,7 @@ export class OtherAgents {
     signal.removeEventListener('abort', cancel)
   }
 
-  /** The call of a child whose stream does not exist fails. */
+  /** Fails the call of a child whose stream does not exist. */
   async #lost(childId: string, parent: Parent): Promise<void> {
     if (parent.state.family.children[childId]?.unreached !== false) return
     const asking = { by: { kind: 'system', id: 'runtime' }, commandId: `lost:${childId}` } as const
@@ -166,7 +169,7 @@ export class OtherAgents {
 
 const pause = (clock: Pick<Clock, 'sleep'>, signal: AbortSignal) => clock.sleep(LOOK_MS, signal).catch(() => undefined)
 
-/** Children of other kinds whose end is not known, as far as their birth was brought to their streams. */
+/** External children without a known end whose birth was delivered. */
 const bornOf = ({ family, courier }: AgentState): readonly string[] =>
   Object.entries(family.children).flatMap(([childId, { since, external }]) => {
     const owed = courier.owed[externalStream(childId)]

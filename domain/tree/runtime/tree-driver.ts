@@ -23,15 +23,16 @@ import { OtherAgents } from './other-agents.ts'
 import { LOOK_MS, mayHelp, TreeLeases } from './tree-leases.ts'
 import { WorkspaceOrder } from './workspace-order.ts'
 
-/** A driver that was told to stop brings in what it knows, with the files as they are then. */
+/** The time that a stopped driver has to record its outcomes and a version of the files, in ms. */
 const STOP_LIMIT_MS = 3 * 60_000
 
-/** Agents of a run at work at once where the host does not say (CONTRACTS 4). */
+/** The default number of concurrently working agents of a run (CONTRACTS 4). */
 const AT_ONCE = 5
 
 /**
- * Drives the root of a run and all agents below it, and brings what they owe each other, until the run has ended or every
- * agent of it rests. It keeps nothing: what an agent has to do is in its log, so the next drive goes on from there.
+ * Drives the root of a run and all its descendants, and delivers obligations between them, until the run has ended or
+ * every agent rests. The driver stores nothing: each agent's open work is in its log, so the next drive resumes from
+ * there.
  */
 export class TreeDriver {
   private readonly ports: RuntimePorts
@@ -45,12 +46,12 @@ export class TreeDriver {
   private readonly leases: TreeLeases
   private readonly others: OtherAgents
   private driverId: string | null = null
-  /** The first that kept an agent from going on; the others go on. */
+  /** The first error of an agent. The other agents continue. */
   private fault: { readonly error: unknown } | null = null
   private overtaken: DriveEnd | null = null
-  /** Agents of which all targets were asked in this drive. */
+  /** Agents whose targets were all checked in this drive. */
   private readonly compared = new Set<string>()
-  /** All agents were read again since something was recorded here. */
+  /** All agents were refreshed since the last event recorded here. */
   private lookedAgain = false
   private left: Promise<unknown> = Promise.resolve()
   private readonly alarm = new Alarm()
@@ -74,7 +75,7 @@ export class TreeDriver {
     })
   }
 
-  /** Rejects with the first fault, once nothing is at work any more. */
+  /** Drives the tree. Rejects with the first error after all work has ended. */
   async drive(): Promise<DriveEnd> {
     const onStop = () => this.alarm.poke()
     this.stopped.addEventListener('abort', onStop)
@@ -113,7 +114,7 @@ export class TreeDriver {
     return this.members.all.some(({ busy }) => busy) || this.members.pending || this.others.busy
   }
 
-  /** What other processes drive may have got on since it was read here. Null: it is looked at again. */
+  /** Other processes may have recorded events since the last refresh. Null: look again later. */
   private endOfShared(root: Member): DriveEnd | null {
     const { holdsRun, wasLost } = this.leases
     if (this.stopped.aborted) return (holdsRun ? this.endAtRest(root) : null) ?? { end: 'interrupted' }
@@ -131,7 +132,7 @@ export class TreeDriver {
     return null
   }
 
-  /** Does this drive refuse what other processes drive, instead of waiting for it? */
+  /** Whether to refuse a run that another process drives, instead of waiting. */
   private get refuses(): boolean {
     return this.options.waits === false && !this.leases.holdsRun
   }
@@ -140,7 +141,7 @@ export class TreeDriver {
     return new CommandRejected('RUN_DRIVEN', `${this.runId} is being driven by another process`)
   }
 
-  /** The run is held from now on: what its agents owe is brought here. */
+  /** This process acquired the run, so it delivers the obligations of all agents. */
   private takeOver(): void {
     for (const member of this.members.all) {
       member.moved = true
@@ -154,7 +155,7 @@ export class TreeDriver {
     for (const event of events) this.listener.call(event)
   }
 
-  /** Null: a time is waited for. */
+  /** Null: an agent waits for a time. */
   private endAtRest(root: Member): DriveEnd | null {
     if (this.fault !== null && !isFinished(root.state)) throw this.fault.error
     if (this.fault !== null) this.ports.warn?.(this.runId, (this.fault.error as Error).message)
@@ -168,7 +169,7 @@ export class TreeDriver {
     )
   }
 
-  /** Begins what is to be done for an agent. */
+  /** Starts the work that is due for an agent. */
   private look(member: Member): void {
     const { state, agentId } = member
     this.members.meetBorn(member)
@@ -180,7 +181,7 @@ export class TreeDriver {
     if (!member.working && member.drives && member.isDue(this.ports.clock)) {
       member.moved = false
       member.wakeAt = Number.POSITIVE_INFINITY
-      // What others may drive is read anew first.
+      // Other processes may drive the agent, so refresh it first.
       const idle = this.leases.shared && !stops ? null : idleEnd(state, this.ports)
       if (idle !== null || stops) member.rests(idle ?? { end: 'interrupted' }, this.ports.clock)
       else this.begin(member, 'working', () => this.takeTurn(member))
@@ -204,7 +205,7 @@ export class TreeDriver {
       })
   }
 
-  /** Delivers what an agent owes; each of the others may owe something by it. */
+  /** Delivers an agent's obligations. A target may have new obligations afterwards. */
   private async bring(member: Member): Promise<void> {
     for (const target of member.targets(this.compares(member))) {
       const retry = outcomeRetry(this.ports, member.agentId, `what ${target} is told`, this.stopped)
@@ -214,30 +215,30 @@ export class TreeDriver {
           await deliver(this.ports, member.mailbox, mailbox, retry)
         }),
       )
-      // One that has left may owe something again.
+      // The target may have left the tree and have new obligations.
       if (kindOf(target) === 'external') this.others.notice(idOf(target))
       else this.members.meet(idOf(target))
     }
     this.compared.add(member.agentId)
   }
 
-  /** Where streams of the tree have lost their ends, what they had accepted may be lost with them: each is asked once. */
+  /** An accepted loss in the tree may have removed accepted deliveries, so check all targets of an agent once. */
   private compares({ agentId }: Member): boolean {
     return !this.compared.has(agentId) && this.members.all.some(({ state }) => state.courier.losses !== undefined)
   }
 
-  /** Drives an agent when its turn comes; what another process drives is looked at again. */
+  /** Drives an agent when it has a slot. An agent of another process is looked at again later. */
   private async takeTurn(member: Member): Promise<void> {
     const { clock } = this.ports
     const { shared, holdsRun } = this.leases
     if (shared && (await this.isIdle(member))) return
-    // A process that only helps leaves the others what it has no tools for.
+    // A process without the run's lease skips agents whose tools it lacks.
     const fits = holdsRun || missingTools(this.ports, member.state.spec).length === 0
     const driven = fits && (await this.leases.work(member.state, (lost) => this.driveOne(member, lost)))
     if (!driven) member.isElsewhere(clock.now() + LOOK_MS)
   }
 
-  /** Reads the agent anew. */
+  /** Refreshes the agent. True: nothing is due. */
   private async isIdle(member: Member): Promise<boolean> {
     await member.mailbox.refresh()
     const idle = idleEnd(member.state, this.ports)
@@ -246,8 +247,8 @@ export class TreeDriver {
   }
 
   /**
-   * Whether the run was cancelled before this agent began. The cancel of the root has not reached the agent yet, so the agent
-   * makes no first call. The driver looks again soon.
+   * Whether the run was cancelled before this agent began. The cancel of the root has not reached the agent yet, so the
+   * agent makes no first call. The driver looks again soon.
    */
   private async awaitsCancel(member: Member): Promise<boolean> {
     const { state, agentId } = member
@@ -275,7 +276,7 @@ export class TreeDriver {
     const isFirst = member.env === null
     const env = member.env ?? (await this.ports.environment(spec, { runId, agentId, driverId: this.driverId }))
     member.env = env
-    // Files that others of the tree have changed have not drifted.
+    // Skip the drift check if other agents of the tree may have changed the files.
     const alone = isFirst && agentId === this.runId && Object.keys(member.state.family.children).length === 0
     const driver = new Driver(this.ports, mailbox, env, this.driverId, { order: this.order, looksForDrift: alone })
     try {

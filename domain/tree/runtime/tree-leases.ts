@@ -5,32 +5,32 @@ import type { Lease, RuntimePorts } from '../../ports/runtime.ts'
 import { Mutex, Semaphore } from '../../stream/runtime/concurrency.ts'
 import { firstOf } from '../../stream/runtime/history.ts'
 
-/** How often is looked whether another process still holds what is wanted here, ms. */
+/** How often to retry a lease of another process, in ms. */
 export const LOOK_MS = 500
 const SLOT_LOOK_MS = 200
 
 type Ports = Pick<RuntimePorts, 'lease' | 'clock' | 'warn'>
 interface Options {
   readonly runId: string
-  /** Agents of the run at work at once, over all processes. */
+  /** The maximum number of working agents of the run, over all processes. */
   readonly atOnce: number
-  /** Aborts when nothing is begun any more. */
+  /** Aborts when no new work may start. */
   readonly stopped: AbortSignal
 }
 
 /**
- * What this process holds of a run that several drive: the run itself, with the agents that work in its folder; each other
- * agent while it is at work here; and the slots of those at work. Where one process drives alone, it holds everything.
+ * The leases of this process on a run that several processes drive: the run with the agents in its folder, each other
+ * agent while it works here, and the slots of working agents. Without other processes, no lease is needed.
  */
 export class TreeLeases {
   readonly #ports: Ports
   readonly #options: Options
   readonly #local: Semaphore
-  /** One look for a slot at a time. */
+  /** Serialises the search for a slot. */
   readonly #looking = new Mutex()
   readonly #taken = new Set<number>()
   #run: Lease | null = null
-  /** When to try again to hold the run, ms. */
+  /** When to retry the lease of the run, in ms. */
   #retryAt = 0
   #lostBefore = false
 
@@ -40,7 +40,7 @@ export class TreeLeases {
     this.#local = new Semaphore(options.atOnce)
   }
 
-  /** Do other processes drive too? */
+  /** Whether other processes may drive the run. */
   get shared(): boolean {
     return this.#ports.lease !== undefined
   }
@@ -49,23 +49,23 @@ export class TreeLeases {
     return !this.shared || (this.#run !== null && !this.#run.lost.aborted)
   }
 
-  /** The run was held here once, and others may have taken it. */
+  /** The lease of the run was lost at some time, so others may have driven the run. */
   get wasLost(): boolean {
     return this.#lostBefore || this.#run?.lost.aborted === true
   }
 
-  /** When to look again whether the run can be held, ms. */
+  /** When to retry the lease of the run, in ms. */
   get wakeAt(): number {
     return this.holdsRun ? Number.POSITIVE_INFINITY : this.#retryAt
   }
 
-  /** Tries to hold the run. True: it is held from now on. Rejects where that cannot be learnt. */
+  /** Tries to acquire the run. True: acquired. Rejects if the lease service fails. */
   async takeRun(): Promise<boolean> {
     const { lease } = this.#ports
     return lease !== undefined && this.#hold(await lease(this.#options.runId))
   }
 
-  /** Tries to hold the run where it is not, now and then. True: it is held from now on. */
+  /** Retries to acquire the run, at most once per {@link LOOK_MS}. True: acquired now. */
   async retakeRun(): Promise<boolean> {
     if (this.holdsRun || this.#ports.clock.now() < this.#retryAt) return false
     await this.release()
@@ -85,20 +85,20 @@ export class TreeLeases {
     await run?.release()
   }
 
-  /** Does the agent go with the run: its root, and what works in the run's folder? */
+  /** Whether the run's lease covers the agent: the root, and agents that work in the run's folder. */
   ofRun({ agentId, spec }: Pick<AgentState, 'agentId' | 'spec'>): boolean {
     return agentId === this.#options.runId || spec.workspace !== null
   }
 
   /**
-   * Does the work of an agent while it, or its run where it goes with it, is held here with a slot of the run. `lost` aborts
-   * when one of them is lost. False: another process has it, or nothing is begun any more.
+   * Runs `work` with the agent's lease (or the run's lease if that covers the agent) and a slot. `lost` aborts when a
+   * lease is lost. False: another process has the lease, or no new work may start.
    */
   work(state: AgentState, work: (lost: AbortSignal) => Promise<void>): Promise<boolean> {
     return this.#local.run(async () => {
       const ofRun = this.ofRun(state)
       if (ofRun && !this.holdsRun) return false
-      // One that can have no other agents beside it needs no slot.
+      // An agent that cannot delegate has no concurrent agents, so it needs no slot.
       const slot = this.shared && state.spec.delegation !== undefined ? await this.#slot() : HELD
       if (slot === null) return false
       try {
@@ -116,7 +116,7 @@ export class TreeLeases {
     const { runId, atOnce, stopped } = this.#options
     const wait = (ms: number) => this.#ports.clock.sleep(ms, stopped).catch(() => undefined)
     return this.#looking.run(async () => {
-      // Processes with fewer slots come first, so that the work is shared.
+      // Wait longer with more slots. Processes with fewer slots come first, so the work is shared.
       if (this.#taken.size > 0) await wait(Math.ceil((SLOT_LOOK_MS * this.#taken.size) / atOnce))
       while (!stopped.aborted) {
         for (let n = 0; n < atOnce; n++) {
@@ -133,7 +133,7 @@ export class TreeLeases {
     })
   }
 
-  /** What cannot be learnt now is tried again as what another process has. */
+  /** A failed request counts as a lease of another process. */
   async #tried(name: string): Promise<Lease | null> {
     return this.#ports.lease!(name).catch((error: Error) => {
       this.#ports.warn?.(this.#options.runId, error.message)
@@ -142,7 +142,7 @@ export class TreeLeases {
   }
 }
 
-/** Are there agents that a process may drive that does not hold the run? */
+/** Whether a process without the run's lease can drive some agents of the run. */
 export async function mayHelp(ports: RuntimePorts, runId: string): Promise<boolean> {
   const first = await firstOf(ports, agent, agentStream(runId))
   if (first?.type !== 'agent_started') return false
@@ -150,5 +150,5 @@ export async function mayHelp(ports: RuntimePorts, runId: string): Promise<boole
   return delegation !== undefined && workspace === null
 }
 
-/** Where no lease is needed. */
+/** The lease when none is needed. */
 const HELD: Lease = { lost: new AbortController().signal, release: async () => undefined }

@@ -9,13 +9,16 @@ interface Entry {
 }
 
 /**
- * The locks of a workspace that several agents of a run share (CONTRACTS 3): tool calls that conflict run one after the
- * other, in the order in which they came. The calls of one agent are ordered before they are begun.
+ * The locks of a workspace that several agents of a run share (CONTRACTS 3). Conflicting tool calls run one after the
+ * other, in order of arrival. The calls of one agent are ordered before they start.
  */
 export class WorkspaceOrder {
   readonly #entries = new Set<Entry>()
 
-  /** Waits for the calls before this one that it conflicts with, or for the signal; then works, unless it has aborted. */
+  /**
+   * Waits for earlier conflicting calls or for the signal, then runs `work`. Rejects with the signal's reason if it has
+   * aborted.
+   */
   run<T>(
     call: Call,
     specs: (name: string) => ToolSpec | undefined,
@@ -25,7 +28,7 @@ export class WorkspaceOrder {
     return this.#after({ touched: touching(call, specs), barrier: isBarrier(call, specs) }, signal, work)
   }
 
-  /** Works while nothing else does, as what may touch anything must. */
+  /** Runs `work` exclusively, for work that may touch any file. */
   alone<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     return this.#after({ touched: NOTHING, barrier: true }, signal, work)
   }
@@ -46,7 +49,7 @@ export class WorkspaceOrder {
   }
 }
 
-/** Of what says nothing of the files that it touches. */
+/** For work with unknown files. */
 const NOTHING: Touching = { effect: 'irreversible', reads: [], writes: [] }
 
 const conflict = (a: Entry, b: Entry): boolean => a.barrier || b.barrier || collide(a.touched, b.touched)

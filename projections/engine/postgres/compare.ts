@@ -3,8 +3,8 @@ import type { TableSpec } from '../schema/columns.ts'
 import type { Difference } from '../store/home.ts'
 import { described } from './shape.ts'
 
-// Each generation is read in its own transaction, because neither transaction may see the changes of the other. A
-// digest of each table tells whether the tables are equal; only unequal tables are read row by row.
+// Each generation is read in its own transaction, because neither transaction may see the changes of the other. The
+// tables' digests are compared first; only unequal tables are read row by row.
 
 const PAGE = 500
 /** Maximum size of a text that is compared whole, in bytes. */

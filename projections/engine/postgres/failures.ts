@@ -31,7 +31,7 @@ export function schemaOfOthers({ name, owner, holds }: SchemaLook): ProjectionEr
   return schemaTaken(`schema "${name}" already exists, belongs to the role ${owner} and holds ${held}`)
 }
 
-/** The error when another application uses the place of the tables. `said`: the server's message, or what was found. */
+/** The error when another application uses the place of the tables. `said`: the server's message, or the reason. */
 export const schemaTaken = (said: string, cause?: unknown) =>
   new ProjectionError(
     'REFUSED',

@@ -77,7 +77,7 @@ export async function foldBatch(
 /**
  * Makes a stream's rows again from its first event up to a revision, for a release. `refused`: the event whose rows the
  * database refuses.
- * Null: the log lacks the first or the last of these events, so their rows cannot be made again.
+ * Null: the log lacks the first or the last of these events, so their rows cannot be rebuilt.
  */
 export async function refolded(
   sources: StreamSources,
@@ -154,8 +154,8 @@ class Fold {
   }
 
   /**
-   * Folds a stream again from its first event. False: the log no longer has the first event, or ends before `upTo`, so that the
-   * rows of the lost events cannot be made again.
+   * Folds a stream again from its first event. False: the log no longer has the first event, or ends before `upTo`, so
+   * the rows of the lost events cannot be rebuilt.
    */
   async refold(stream: string, upTo: number, refused?: Refused): Promise<boolean> {
     const { log } = this.#sources

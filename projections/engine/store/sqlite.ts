@@ -150,7 +150,7 @@ export class SqliteStore implements Store {
   }
 }
 
-/** Whether a stream's rows are made again, because they showed a body that was erased since. */
+/** Whether a stream's rows are rebuilt because they contained a body that is now erased. */
 const cleared = ({ byTable }: Collapsed): boolean =>
   byTable.values().some((owners) => owners.values().some((rows) => rows.cleared))
 

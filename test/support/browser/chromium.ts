@@ -2,11 +2,11 @@ import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
 
-// Debian's Chromium for tests. Nothing is downloaded: the package of the distribution is the browser.
+// Debian's Chromium for tests. Nothing is downloaded: the distribution's package provides the browser.
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable']
 
-/** The browser's program: that of CHROMIUM_PATH, or the first on the PATH. Throws where there is none. */
+/** The browser's program: CHROMIUM_PATH, or the first one on the PATH. Throws if none is found. */
 export function chromiumPath(env: NodeJS.ProcessEnv = process.env): string {
   const given = env.CHROMIUM_PATH
   const folders = (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '')
@@ -27,9 +27,9 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** Starts the browser. It resolves no name, so that only what a test serves, and loopback addresses, can be loaded. */
+/** Starts the browser. It resolves no host names, so it can load only the test's server and loopback addresses. */
 export async function startBrowser(): Promise<Browser> {
-  // The browser's own sandbox refuses to run as root, as CI does.
+  // The browser's sandbox refuses to run as root, which CI uses.
   const asRoot = process.getuid?.() === 0 ? ['--no-sandbox'] : []
   const args = [...asRoot, '--disable-dev-shm-usage', '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1']
   return chromium.launch({ executablePath: chromiumPath(), args })

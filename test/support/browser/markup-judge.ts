@@ -4,12 +4,12 @@ import type { Page } from 'playwright-core'
 const SCRIPT = fileURLToPath(new URL('./markup-judge.js', import.meta.url))
 const ORIGIN = 'http://page.test'
 
-/** Reports, without hindering, everything that the page would run or load. */
+/** Reports everything that the page would run or load, without blocking it. */
 const POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; object-src 'none'; frame-src 'none'"
 
 const BATCH = 500
 
-/** The faults that a browser finds in an HTML. */
+/** The faults that a browser finds in an HTML text. */
 export interface Judged {
   readonly html: string
   readonly faults: readonly string[]
@@ -20,7 +20,7 @@ interface Told {
   readonly seen: readonly string[]
 }
 
-/** Judges HTML in a browser's page: as a document, as a part of a living page, and as the page that is loaded. */
+/** Judges HTML in a browser: as a parsed document, as a part of a running page, and as a loaded page. */
 export class MarkupJudge {
   readonly #page: Page
   #requests: string[] = []
@@ -56,7 +56,7 @@ export class MarkupJudge {
     return found
   }
 
-  /** Faults of each text in the tree that the browser's parser makes of it; nothing of it runs. */
+  /** Faults of each text in the parsed tree. Runs nothing. */
   parsed(htmls: readonly string[]): Promise<readonly (readonly string[])[]> {
     const ask = (texts: readonly string[]) => inThePage.parseAll(texts)
     return this.#page.evaluate(ask, htmls)
@@ -67,7 +67,7 @@ export class MarkupJudge {
     if (happened.length === 0)
       return htmls.flatMap((html, n) => (faults[n]?.length ? [{ html, faults: faults[n] }] : []))
     if (htmls.length === 1) return [{ html: htmls[0]!, faults: [...(faults[0] ?? []), ...happened] }]
-    // What happened in a page names no text: the halves tell which one it was.
+    // An event in a page does not identify its text, so search the halves.
     const middle = htmls.length >> 1
     const first = await this.#batch(htmls.slice(0, middle))
     return first.length > 0 ? first : this.#batch(htmls.slice(middle))
@@ -80,7 +80,7 @@ export class MarkupJudge {
     return { faults, happened: [...loaded, ...seen, ...this.#requests.splice(0)] }
   }
 
-  /** Loads a page that holds the texts from the beginning, as a browser's parser meets them. */
+  /** Loads a page that contains the texts in its source. */
   async #load(htmls: readonly string[]): Promise<readonly string[]> {
     const parts = htmls.map((html, n) => `<div data-n="${n}">${html}</div>`)
     this.#served = `<!doctype html><html><head><title>t</title></head><body>${parts.join('')}</body></html>`
@@ -91,10 +91,10 @@ export class MarkupJudge {
   }
 }
 
-/** A text that ends its own page is caught in the act. */
+/** A text that ends its own page counts as a fault. */
 const ended = (error: unknown): Told => ({ faults: [], seen: [`the page ended: ${(error as Error).message}`] })
 
-// What markup-judge.js makes: functions here that name it run in the page.
+// Functions of markup-judge.js. Functions here that refer to it run in the page.
 declare const inThePage: {
   parseAll(htmls: readonly string[]): Promise<readonly (readonly string[])[]>
   judgeAll(htmls: readonly string[]): Promise<Told>

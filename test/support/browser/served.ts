@@ -18,33 +18,33 @@ export interface Served {
   readonly giveSign: typeof giveSign
   /** A request with the token. */
   ask<T = Record<string, never>>(method: string, path: string, body?: unknown): Promise<T>
-  /** Answers an approval for the question as it is shown now. */
+  /** Answers an approval with the hash of its current question. */
   answer(toolCallId: string, body: object): Promise<unknown>
-  /** Starts a run and drives it as `serve` does. */
+  /** Starts a run and drives it like `serve`. */
   start(task: string, more?: Record<string, unknown>): Promise<string>
   /** Starts a run and waits until its drive has ended. */
   driven(task: string, more?: Record<string, unknown>): Promise<string>
-  /** Opens the page as a person does who follows a link. */
+  /** Opens the page through a link. */
   open(page: Page, path?: string): Promise<void>
-  /** Connections to the stream of events that are open now. */
+  /** The number of open connections to the event stream. */
   streams(): number
-  /** `keep`: the data folder is the caller's. */
+  /** `keep`: do not remove the data folder; the caller owns it. */
   close(options?: { keep?: boolean }): Promise<void>
 }
 
-/** The faults of a page: loads from elsewhere, exceptions, refusals by its policy. A test expects none. */
+/** The faults of a page: loads from other origins, exceptions, refusals by its policy. A test expects none. */
 export function troubles(page: Page): string[] {
   const found: string[] = []
   page.on('pageerror', (error) => found.push(`thrown: ${error.message}`))
   page.on('console', (message) => {
     const text = message.text()
-    // A refused request is told there too.
+    // The browser also logs refused requests.
     if (message.type() === 'error' && !/^Failed to load resource/.test(text)) found.push(`console: ${text}`)
   })
   return found
 }
 
-/** The real program over a data folder, as `keepup serve` runs it, with the scripted model of the API's tests. */
+/** The real program over a data folder, like `keepup serve`, with the scripted model of the API's tests. */
 export async function serve(
   options: { data?: string; port?: number; agents?: readonly AgentBackend[] } = {},
 ): Promise<Served> {

@@ -9,9 +9,9 @@ interface Violation {
   nodes: { html: string; failureSummary?: string }[]
 }
 
-/** What breaks a rule of axe on a page. */
+/** The violations of axe rules on a page. */
 export async function violations(page: Page): Promise<string[]> {
-  // Through the debugger: the page's own policy lets no text be run.
+  // Use the debugger: the page's own policy blocks evaluated text.
   await page.evaluate(readFileSync(axe, 'utf8'))
   const found = await page.evaluate(async () => {
     const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }

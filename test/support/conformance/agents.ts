@@ -5,7 +5,7 @@ const gateway = 'test/domain/external/gateway.test.ts'
 const http = 'test/api/http-agents.test.ts'
 const rule = 'seed 002'
 
-/** Each sentence of seed 002 (CONTRACTS 13) that says what must hold, and what keepup adds to it. */
+/** Every requirement of seed 002 (CONTRACTS 13), and keepup's additions. */
 export const AGENTS: readonly Rule[] = [
   {
     rule,

@@ -9,7 +9,7 @@ const rule = 'delegation to another agent'
 const calls = 'keepup’s tools for another agent'
 const outside = 'test/domain/external/own-tools.test.ts'
 
-/** Delegation from keepup's own agents to other agents (CONTRACTS 13). */
+/** Delegation from keepup agents to external agents (CONTRACTS 13). */
 export const DELEGATED: readonly Rule[] = [
   {
     rule,

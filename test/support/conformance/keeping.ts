@@ -3,7 +3,7 @@ import type { Rule } from './rules.ts'
 
 const runtime = (name: string) => `test/runtime/${name}.test.ts`
 
-/** Rules of reads of the log, of turns and their versions, of keys, of secrets and of erasures. */
+/** Rules for reads of the log, turns and their versions, keys, secrets and erasures. */
 export const KEEPING: readonly Rule[] = [
   {
     rule: 'event log',

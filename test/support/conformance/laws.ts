@@ -1,7 +1,7 @@
 import type { Mutation } from '../mutation.ts'
 import { fault, law } from './row.ts'
 
-/** A law of DESIGN with a fault that it has caught. */
+/** A law of DESIGN, with a fault that its test catches. */
 export interface Caught {
   readonly law: string
   readonly says: string

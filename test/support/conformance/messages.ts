@@ -5,7 +5,7 @@ const law = 'test/laws/tree-messages.test.ts'
 const story = 'test/domain/messages.test.ts'
 const rule = 'messages'
 
-/** What holds for messages between agents (CONTRACTS 4). */
+/** Rules for messages between agents (CONTRACTS 4). */
 export const MESSAGES: readonly Rule[] = [
   {
     rule,

@@ -11,7 +11,7 @@ const HUB = 'test/api/web-feed.test.ts'
 
 const within = (file: string, search: string, replace: string) => ({ file, search, replace })
 
-/** What the page shows of a run, and the streams of events that it hears. */
+/** Rules for the run page and its event streams. */
 export const PAGE: readonly Rule[] = [
   {
     rule: 'who wrote this',

@@ -1,6 +1,6 @@
 import { behaviour, fault, law, type Row } from './row.ts'
 
-/** Seed 000, 5.4 to 5.8: what is delegated, recorded, routed and changed. */
+/** Seed 000, 5.4 to 5.8: delegation, recording, routing and edits. */
 export const RECORDING: readonly Row[] = [
   {
     must: '5.4.1',

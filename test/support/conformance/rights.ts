@@ -4,7 +4,7 @@ const sandbox = 'test/agents/mcp-sandbox.test.ts'
 const servers = 'MCP servers'
 const served = 'keepup mcp'
 
-/** What the servers of tools, and the clients of keepup's own server may reach. */
+/** Rules for the access rights of tool servers and of the clients of keepup's server. */
 export const RIGHTS: readonly Rule[] = [
   {
     rule: servers,

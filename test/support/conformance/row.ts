@@ -1,11 +1,11 @@
 import type { Mutation } from '../mutation.ts'
 
-/** One MUST of seed 000: who holds it, and a fault that its tests must catch. */
+/** One MUST of seed 000, its tests, and a fault that they must catch. */
 export interface Row {
   readonly must: string
   readonly says: string
   readonly test: string
-  /** Part of the names of the tests meant; all of the file where absent. */
+  /** Selects tests by a part of their names; absent: all tests of the file. */
   readonly name?: string
   readonly fault: Mutation
 }

@@ -5,9 +5,9 @@ import { ROUTING } from './routing.ts'
 import { behaviour, fault } from './row.ts'
 import { WORK } from './work.ts'
 
-/** A rule that no MUST and no law names by itself, with a fault that its tests must catch. */
+/** A rule outside the MUSTs and laws, with a fault that its tests must catch. */
 export interface Rule {
-  /** Where it stands: a section of the contracts, or of the design. */
+  /** The source: a section of the contracts or of the design. */
   readonly rule: string
   readonly says: string
   readonly test: string

@@ -4,7 +4,7 @@ import type { Rule } from './rules.ts'
 const rule = 'long work and the event loop'
 const inFile = (file: string, search: string, replace: string) => ({ file, search, replace })
 
-/** Work that a long or hostile input makes long runs in steps, in a thread, or once. */
+/** Long work on large or hostile input runs in steps, in a thread, or once. */
 export const SERVING: readonly Rule[] = [
   {
     rule,

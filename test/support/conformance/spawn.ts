@@ -11,7 +11,7 @@ const rule = 'seed 004'
 const inRuntime = (search: string, replace: string) => fault('external/spawn/runtime/agent-runtime.ts', search, replace)
 const inAdapter = (file: string, search: string, replace: string) => ({ file: `adapters/${file}`, search, replace })
 
-/** Each sentence of seed 004 (CONTRACTS 14) that says what must hold. */
+/** Every requirement of seed 004 (CONTRACTS 14). */
 export const SPAWN: readonly Rule[] = [
   {
     rule,

@@ -5,7 +5,7 @@ const spawner = 'test/runtime/spawner.test.ts'
 const merges = 'test/domain/spawn/merge.test.ts'
 const rule = 'seed 004'
 
-/** The sentences of seed 004 (CONTRACTS 14) on spawned agents and their merges. */
+/** The requirements of seed 004 (CONTRACTS 14) on spawned agents and their merges. */
 export const SPAWNER: readonly Rule[] = [
   {
     rule,

@@ -5,7 +5,7 @@ const books = 'test/runtime/tree-books.test.ts'
 const hostile = 'test/domain/tree-hostile.test.ts'
 const rule = 'trees of agents'
 
-/** What holds between a parent and its children beyond the MUSTs (CONTRACTS 4). */
+/** Rules between a parent and its children beyond the MUSTs (CONTRACTS 4). */
 export const TREES: readonly Rule[] = [
   {
     rule,

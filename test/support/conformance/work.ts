@@ -1,7 +1,7 @@
 import { behaviour, fault } from './row.ts'
 import type { Rule } from './rules.ts'
 
-/** Permissions, tasks, plans, restores and what is shown of long contexts. */
+/** Rules for permissions, tasks, plans, restores and long contexts. */
 export const WORK: readonly Rule[] = [
   {
     rule: 'a permission that a person has given',

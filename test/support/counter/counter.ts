@@ -14,17 +14,17 @@ import {
   versions,
 } from './events.ts'
 
-// A kind of stream that has nothing to do with agents: a counter that rings a bell at each multiple of a number.
+// A kind of stream without agents: a counter that rings a bell at each multiple of a number.
 
 export interface CounterState {
   readonly total: number
   readonly bellAt: number
-  /** Totals whose bell has been promised and not been rung. */
+  /** Totals whose bell is requested and not yet rung. */
   readonly owed: readonly number[]
   readonly rings: number
   readonly closed: boolean
   readonly at: number
-  /** Hash of the last note's body, in the place of the note, which may be erased. */
+  /** Hash of the last note's body. The note itself may be erased. */
   readonly said: string
   readonly commands: readonly string[]
 }
@@ -94,7 +94,7 @@ function decide(
     emit('counter_opened', { bellAt: command.bellAt })
   } else if (state === null) throw new CounterRefused('UNKNOWN', 'there is no such counter')
   else if (command.kind === 'rung') {
-    // An outcome is never refused: one that is no longer owed decides nothing.
+    // An outcome is never refused. An outcome that is no longer owed records nothing.
     if (state.owed.length > 0) emit('rung', { times: command.times })
   } else if (state.closed) throw new CounterRefused('CLOSED', 'the counter is closed')
   else if (command.kind === 'close') emit('counter_closed', {})
@@ -106,7 +106,7 @@ function decide(
   return { drafts, state: after }
 }
 
-/** Ended once closed, whatever the bell still owes. */
+/** The stream ends when the counter is closed, even if it still owes a bell. */
 function ending() {
   let ended = false
   return {
@@ -134,5 +134,5 @@ export const counter: Aggregate<CounterState, CounterEvent, CounterCommand> = {
   },
 }
 
-/** The effects that the counter owes: the bell, once for all promises that are open. */
+/** The owed effects: one ring for all open requests. */
 export const owedBells = ({ owed }: CounterState): number => owed.length

@@ -13,13 +13,13 @@ const snapshots = new Snapshots<CounterState, CounterEvent>(counter, {
 
 export type CounterMailbox = Mailbox<CounterState, CounterEvent, CounterCommand>
 
-/** `kind`: another one where a log takes only the kinds that the product writes. */
+/** `kind`: replaces `counter` for a log that accepts only the product's kinds. */
 export const counterStream = (id: string, kind = 'counter'): string => `${kind}-${id}`
 
 export const mailboxOf = (ports: StreamPorts, stream: string): CounterMailbox =>
   new Mailbox(counter, snapshots, stream, ports)
 
-/** Performs what the counter owes: rings the bell, then records that it has rung. */
+/** Performs the owed effects: rings the bell, then records it. */
 export async function ringBells(mailbox: CounterMailbox, ring: (times: number) => void): Promise<void> {
   await mailbox.refresh()
   const times = mailbox.state === null ? 0 : owedBells(mailbox.state)

@@ -4,11 +4,11 @@ import { LogError } from '../../../domain/log/errors.ts'
 import type { StreamEvent } from '../../../domain/stream/aggregate.ts'
 import { erasureEvents } from '../../../domain/stream/erasure.ts'
 
-/** Bodies of a counter's events. `note`: words of a person. */
+/** Bodies of a counter's events. `note`: a person's text. */
 export const bodies = {
   counter_opened: z.strictObject({ bellAt: z.int().positive() }),
   counted: z.strictObject({ by: z.int(), note: z.string() }),
-  /** The intent of the one effect: a bell is rung. */
+  /** The intent of the only effect: ringing the bell. */
   ring_requested: z.strictObject({ total: z.int() }),
   rung: z.strictObject({ times: z.int() }),
   counter_closed: z.strictObject({}),

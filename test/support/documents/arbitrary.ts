@@ -5,7 +5,7 @@ import { element, type Node } from '../../../domain/document/markup/tree.ts'
 import type { BlockContent } from '../../../domain/document/model/block.ts'
 import type { Marks, Run } from '../../../domain/document/model/runs.ts'
 
-// Blocks of any content, and trees of the kind that a model sends.
+// Arbitrary blocks, and trees like those of a model.
 
 const words = fc.constantFrom(
   'a',
@@ -85,7 +85,7 @@ export const canonicalBlocks: fc.Arbitrary<BlockContent[]> = fc
 
 const TAGS = 'p h1 h6 blockquote ul ol li pre table thead tbody tr td th b strong i em u s code a span br'.split(' ')
 
-/** Trees of allowed elements at any place, well nested or not. */
+/** Trees of allowed elements at any place, correctly nested or not. */
 export const anyTree: fc.Arbitrary<Node> = fc.letrec<{ node: Node }>((tie) => ({
   node: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },

@@ -1,7 +1,7 @@
-// Forms of known attacks through markup, each as it stands in HTML. Most are well-formed XML too, so that they also pass the
-// parser of a request. `hit()` is what would run; `//attacker.test/` is what would be asked for.
+// Forms of known attacks through markup, in HTML. Most are also well-formed XML, so that they pass the parser of a
+// request. `hit()` is the code that would run; `//attacker.test/` is the host that would receive a request.
 
-/** Elements that run, load or change the page by themselves. */
+/** Elements that run code, load content or change the page. */
 const ELEMENTS: readonly string[] = [
   '<script>hit()</script>',
   '<script src="//attacker.test/s.js"></script>',
@@ -65,7 +65,7 @@ const ELEMENTS: readonly string[] = [
   '<fencedframe src="//attacker.test/f"></fencedframe>',
 ]
 
-/** Attributes that run, or that load. */
+/** Attributes that run code or load content. */
 const ATTRIBUTES: readonly string[] = [
   ...[
     ...['onclick', 'ondblclick', 'onmouseover', 'onmouseenter', 'onpointerenter', 'onpointerrawupdate', 'onwheel'],
@@ -105,7 +105,7 @@ const ATTRIBUTES: readonly string[] = [
   '<p data-x="1" aria-label="2" role="alert" dir="rtl" lang="x" hidden="" inert="">x</p>',
 ]
 
-/** Addresses of links that run, or that leave the web. */
+/** Addresses of links that run code or leave the web. */
 const ADDRESSES: readonly string[] = [
   'javascript:hit()',
   'JAVASCRIPT:hit()',
@@ -145,7 +145,7 @@ const ADDRESSES: readonly string[] = [
   `<p>y<b><a title="t" href="${address}" target="_self">x</a></b></p>`,
 ])
 
-/** Texts that one parser reads as a text or comment, and another as markup. */
+/** Text that one parser reads as text or a comment, and another as markup. */
 const CONFUSIONS: readonly string[] = [
   '<noscript><p title="&lt;/noscript&gt;&lt;img src=q onerror=hit()&gt;">x</p></noscript>',
   '<textarea>&lt;/textarea&gt;&lt;img src=q onerror=hit()&gt;</textarea>',
@@ -187,7 +187,7 @@ const CONFUSIONS: readonly string[] = [
   '<\u0130mg src=q onerror=hit()><img src=q onerror=hit()>',
 ]
 
-/** Alone they do nothing: within others they may. */
+/** Parts that are harmless alone and may be harmful inside others. */
 const PARTS: readonly string[] = [
   '<!--!><img src=q onerror=hit()>-->',
   '<img src=q onerror=hit() x=">',
@@ -195,7 +195,7 @@ const PARTS: readonly string[] = [
   '<svg/onload=hit()//',
 ]
 
-/** Markdown that makes markup. In other ways in it is text, and what is text must stay text. */
+/** Markdown that produces markup. Every other input treats it as text, and it must stay text. */
 const MARKDOWN: readonly string[] = [
   '[x](javascript:hit())',
   '[x](<javascript:hit()>)',
@@ -220,7 +220,7 @@ const MARKDOWN: readonly string[] = [
   '&lt;img src=q onerror=hit()&gt;',
 ]
 
-/** In a browser's page each of these is seen as an attack, where nothing takes it out. */
+/** A browser's page shows an attack for each of these if nothing is removed. */
 export const FORMS: readonly string[] = [...ELEMENTS, ...ATTRIBUTES, ...ADDRESSES, ...CONFUSIONS]
 
 export const ALL_FORMS: readonly string[] = [...FORMS, ...PARTS, ...MARKDOWN]

@@ -2,14 +2,14 @@ import fc from 'fast-check'
 import { property } from '../property.ts'
 import { ALL_FORMS } from './attack-forms.ts'
 
-// Payloads: forms of attacks, changed and combined as those who look for a gap do.
+// Payloads: forms of attacks, changed and combined at random.
 
-/** One change of a payload. `draw`: a number from 0 to below its argument, so that a payload is a function of its seed. */
+/** One change of a payload. `draw`: a number from 0 to below its argument, so a payload depends only on its seed. */
 type Change = (payload: string, draw: (below: number) => number) => string
 
 const one = <T>(items: readonly T[], draw: (below: number) => number): T => items[draw(items.length)]!
 
-/** Characters that a browser ignores, or takes for white space, at some place. */
+/** Characters that a browser ignores or treats as white space at some places. */
 const ODD = [
   '\t',
   '\n',
@@ -122,7 +122,7 @@ const payload: fc.Arbitrary<string> = fc
     }, form),
   )
 
-/** Every form as it is, and as many changed ones as make `count` different payloads together. Prints no seed: give one. */
+/** Every form unchanged, and changed forms up to `count` different payloads in total. Does not print the seed. */
 export function payloads(count: number, seed: number): readonly string[] {
   const all = new Set(ALL_FORMS)
   for (let round = 0; all.size < count; round++)

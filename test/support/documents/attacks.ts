@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 
-// Known attacks through markup, and a generator of more. Each is well-formed XML, or is meant not to be.
+// Known attacks through markup, and a generator of more. Each is well-formed XML or intentionally malformed.
 
-/** The whole payload is rejected. */
+/** The whole payload must be rejected. */
 export const HOSTILE: readonly string[] = [
   '<script>alert(1)</script>',
   '<p><ScRiPt src="//x/y.js"/></p>',
@@ -27,7 +27,7 @@ export const HOSTILE: readonly string[] = [
   '<math><mtext><style><img src="x" onerror="alert(1)"/></style></mtext></math>',
 ]
 
-/** Dangerous parts are removed; `x` is left. */
+/** Dangerous parts must be removed; `x` remains. */
 export const REMOVED: readonly string[] = [
   '<p onclick="alert(1)">x</p>',
   '<p OnMouseOver="alert(1)" style="background:url(javascript:1)">x</p>',
@@ -64,7 +64,7 @@ export const REMOVED: readonly string[] = [
   '<a href="/p" target="_blank&quot; onclick=&quot;1" rel="x&quot;y">x</a>',
 ]
 
-/** Text that only looks dangerous: it stays as it is. */
+/** Text that only looks dangerous. It must stay unchanged. */
 export const HARMLESS: readonly string[] = [
   'Use data:text/plain, then vbscript: or javascript:alert(1).',
   '&lt;script&gt;alert(1)&lt;/script&gt;',
@@ -74,7 +74,7 @@ export const HARMLESS: readonly string[] = [
   ']]&gt;--&gt;&lt;/textarea&gt;',
 ]
 
-/** Not parsed as a tree: beyond the limits, or malformed. */
+/** Over the limits or malformed, so not parsed as a tree. */
 export const NOT_PARSED: Readonly<Record<'limits' | 'malformed', readonly string[]>> = {
   limits: [
     '<!DOCTYPE ops SYSTEM "file:///etc/passwd"><ops/>',
@@ -155,7 +155,7 @@ const caseless = (text: string) =>
     .array(fc.boolean(), { minLength: text.length, maxLength: text.length })
     .map((upper) => [...text].map((c, i) => (upper[i] ? c.toUpperCase() : c)).join(''))
 
-/** An address with its scheme in mixed case, and characters that a browser ignores in it. */
+/** An address with its scheme in mixed case, with characters that a browser ignores. */
 export const attackUrl: fc.Arbitrary<string> = fc
   .tuple(
     fc.constantFrom(...SCHEMES).chain(caseless),
@@ -165,7 +165,7 @@ export const attackUrl: fc.Arbitrary<string> = fc
   )
   .map(([url, before, hidden, at]) => `${before}${url.slice(0, at)}${hidden}${url.slice(at)}x`)
 
-/** Well-formed markup of elements, attributes and addresses that attacks are made of. */
+/** Well-formed markup built from elements, attributes and addresses of attacks. */
 export const attack: fc.Arbitrary<string> = fc.letrec<{ node: string }>((tie) => ({
   node: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },

@@ -3,7 +3,7 @@ import { draws } from '../faults/seed.ts'
 import { askAny, type Host } from './hosts.ts'
 import { Person } from './person.ts'
 
-// Agents and people who edit one document over several processes, and go on where one of those dies.
+// Agents and people who edit one document over several processes. They continue when a process dies.
 
 interface Run {
   readonly text: string
@@ -18,11 +18,11 @@ export interface Scene {
   readonly hosts: readonly Host[]
   readonly documentId: string
   readonly seed: number
-  /** Told after each edit that was acknowledged or given up. */
+  /** Called after each edit that was acknowledged or given up. */
   done(): void
 }
 
-/** The answer that an agent got to one of its requests. */
+/** An agent's request and its acknowledged answer. */
 export interface Acknowledged {
   readonly id: string
   readonly by: string
@@ -31,14 +31,17 @@ export interface Acknowledged {
 export interface AgentTold {
   readonly applied: Acknowledged[]
   readonly conflicts: string[]
-  /** Answers that are not what the contract says. */
+  /** Answers that violate the contract. */
   readonly wrong: string[]
 }
 
 const RETRIES = 3
 const BLOCKS = 40
 
-/** An agent makes so many edits: it reads, sends, and after a conflict reads and sends again under the next id. */
+/**
+ * An agent that makes a number of edits. It reads and sends; after a conflict it reads and sends again with the next
+ * id.
+ */
 export async function agent(scene: Scene, n: number, edits: number): Promise<AgentTold> {
   const draw = draws(scene.seed + n)
   const told: AgentTold = { applied: [], conflicts: [], wrong: [] }
@@ -52,7 +55,7 @@ export async function agent(scene: Scene, n: number, edits: number): Promise<Age
       const id = retry === 0 ? first : `${first}-retry-${retry}`
       const body = JSON.stringify({ client_request_id: id, doc_frontier: view.frontier, ...operation(view, id, draw) })
       const headers = { 'content-type': 'application/json' }
-      // A client that lost the answer asks again, elsewhere and with the same id.
+      // A client that lost the answer asks another host with the same id.
       const post = (at: number) =>
         askAny(scene.hosts, at, `${route}/envelopes?by=${by}`, { method: 'POST', body, headers })
       const answer = await post(any())
@@ -81,8 +84,9 @@ const isConflict = ({ code, phase, retryable, current_frontier, failed_precondit
   Array.isArray(failed_preconditions)
 
 /**
- * One of the first blocks, where all meet, is replaced; else a block is put in or taken out. The document keeps about
- * so many blocks: each agent reads it whole before each edit, and only its history is to grow with the number of edits.
+ * Replaces one of the first blocks, where all editors meet, or inserts or deletes a block. The number of blocks stays
+ * about constant: each agent reads the whole document before each edit, so only the history may grow with the number of
+ * edits.
  */
 function operation({ blocks }: View, id: string, draw: (below: number) => number) {
   const kind = draw(10)
@@ -100,7 +104,10 @@ function operation({ blocks }: View, id: string, draw: (below: number) => number
   return { ops_xml, preconditions }
 }
 
-/** A person with a replica that follows the document's stream of updates and goes on elsewhere where that breaks off. */
+/**
+ * A person with a replica that follows the document's stream of updates. It reconnects to another host when the stream
+ * breaks.
+ */
 export class Peer {
   readonly person: Person
   readonly wrong: string[] = []
@@ -128,7 +135,7 @@ export class Peer {
     return new Peer(scene, n, new Uint8Array(snapshot), revision)
   }
 
-  /** Makes so many edits and sends each one until it is acknowledged. */
+  /** Makes a number of edits and sends each until it is acknowledged. */
   async edits(count: number): Promise<void> {
     const route = `/v1/documents/${this.#scene.documentId}/updates?by=person${this.#n}`
     for (let edit = 0; edit < count; edit++) {
@@ -140,7 +147,7 @@ export class Peer {
     }
   }
 
-  /** Resolves when it has seen the stream up to a revision. */
+  /** Resolves when the peer has seen the stream up to a revision. */
   async upTo(revision: number): Promise<void> {
     while (this.seen < revision) await new Promise<void>((resolve) => this.#looks.add(resolve))
   }

@@ -1,28 +1,30 @@
 import type { LoroDoc } from 'loro-crdt'
 
-// Updates that no Loro document exports, with the checksum that Loro asks for. An update begins with a magic word, the
-// checksum of all behind it, the mode, and then has blocks of operations; the values of the operations end a block.
+// Updates that no Loro document exports, with a valid Loro checksum. An update starts with a magic word, the checksum
+// of the rest, and the mode. Blocks of operations follow; the operations' values are at the end of a block.
 
 const HEADER = 22
 const CHECKSUM = 16
 const SEED = Buffer.from('LORO').readUInt32LE(0)
 const [P1, P2, P3, P4, P5] = [2654435761, 2246822519, 3266489917, 668265263, 374761393]
 
-/** The same bytes with the checksum that fits them. */
+/** The same bytes with a valid checksum. */
 export function sealed(update: Uint8Array): Uint8Array {
   const bytes = Buffer.from(update)
   bytes.writeUInt32LE(xxHash32(bytes.subarray(CHECKSUM + 4)), CHECKSUM)
   return bytes
 }
 
-/** The update with some bytes behind its mode set. */
+/** The update with some bytes after its mode replaced. */
 export function mutated(update: Uint8Array, changes: readonly { readonly at: number; readonly byte: number }[]) {
   const bytes = Buffer.from(update)
   for (const { at, byte } of changes) bytes[HEADER + (at % (bytes.length - HEADER))] = byte
   return sealed(bytes)
 }
 
-/** An update whose one value lies in so many lists. JavaScript could not make it: it would have no stack left. */
+/**
+ * An update with one value inside a number of nested lists. Building the value in JavaScript would overflow the stack.
+ */
 export function nestedValue(doc: LoroDoc, set: (value: never) => void, depth: number): Uint8Array {
   const from = doc.oplogVersion()
   set([[[1]]] as never)

@@ -14,7 +14,7 @@ import type { OpenDocument } from '../../../domain/ports/index.ts'
 
 export const GATEWAY = '1'
 
-/** The nodes of some markup without a root. */
+/** The nodes of markup without a root. */
 export function markup(xml: string): readonly Node[] {
   const parsed = parseXml(`<root>${xml}</root>`, { depth: 60, nodes: 100_000 })
   if (parsed.kind !== 'tree') throw new Error(parsed.message)
@@ -23,11 +23,11 @@ export function markup(xml: string): readonly Node[] {
 
 export const elementOf = (xml: string): Element => markup(xml)[0] as Element
 
-/** Blocks as HTML says them, with the ids b1, b2 … */
+/** Blocks from HTML, with the ids b1, b2 … */
 export const blocksFrom = (xml: string): Block[] =>
   normalizeBlocks(markup(xml)).map((block, i): Block => ({ ...(block as BlockContent), id: `b${i + 1}` }))
 
-/** A document that holds these blocks, and the updates that made it. */
+/** A document with these blocks, and its updates. */
 export async function documentWith(xml: string): Promise<{ document: OpenDocument; updates: Uint8Array[] }> {
   const document = await loroDocuments.open({ gatewayPeer: GATEWAY, updates: [] })
   const change = document.edit([{ kind: 'insert', after: null, blocks: blocksFrom(xml) }])
@@ -35,14 +35,14 @@ export async function documentWith(xml: string): Promise<{ document: OpenDocumen
   return { document, updates: [change.update] }
 }
 
-/** The precondition that holds for a span now. */
+/** A precondition for the current text of a span. */
 export function condition(document: DocumentView, spanId: string) {
   const span = document.span(spanId)
   if (!('text' in span)) throw new Error(`${spanId} is ${span.kind}`)
   return { span_id: spanId, if_match_context_hash: contextHash(span.blockId, span.text) }
 }
 
-/** A gateway of one document for one caller, without a log: it judges, applies and remembers answers. */
+/** A gateway for one document and one caller, without a log. It judges and applies requests and stores answers. */
 export class Gateway {
   readonly document: OpenDocument
   readonly answered = new Map<string, AnsweredRequest>()
@@ -71,7 +71,7 @@ export class Gateway {
     return answer
   }
 
-  /** Sends operations on spans as they are now. */
+  /** Sends operations on spans with their current hashes. */
   ask(id: string, ops_xml: string, spans: readonly string[]): Answer {
     const preconditions = spans.map((span) => condition(this.document, span))
     return this.send({ doc_frontier: this.document.frontier, client_request_id: id, ops_xml, preconditions })

@@ -6,7 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { tokenPath } from '../../../api/http/token.ts'
 import { commandLine, environment, type Place } from '../faults/cli.ts'
 
-/** A process of `keepup serve` that is killed and started again, on the same data. */
+/** A process of `keepup serve` that can be killed and restarted on the same data. */
 export class Host {
   readonly #place: Place
   readonly #env: Readonly<Record<string, string>>
@@ -21,14 +21,14 @@ export class Host {
     this.#url.catch(() => undefined)
   }
 
-  /** Asks it once it serves. Rejects where it dies meanwhile. */
+  /** Sends a request as soon as the process serves. Rejects if the process dies. */
   async ask(path: string, init: RequestInit = {}): Promise<Response> {
     const url = await this.#url
     const authorization = `Bearer ${readFileSync(tokenPath(this.#place.data), 'utf8').trim()}`
     return fetch(`${url}${path}`, { ...init, headers: { ...init.headers, authorization } })
   }
 
-  /** Ends it as a power cut does, and starts it again. */
+  /** Kills the process and starts another. */
   async kill(): Promise<void> {
     const child = this.#child!
     const ended = new Promise((resolve) => child.once('exit', resolve))
@@ -65,7 +65,7 @@ export class Host {
   }
 }
 
-/** Asks one host after the other until one answers: what a client does whose server has died. */
+/** Asks the hosts in turn until one answers, like a client whose server has died. */
 export async function askAny(
   hosts: readonly Host[],
   first: number,
@@ -75,7 +75,7 @@ export async function askAny(
   for (let n = first; ; n++) {
     try {
       const answer = await hosts[n % hosts.length]!.ask(path, init)
-      // A body that breaks off is no answer either.
+      // A truncated body counts as no answer.
       const body = await answer.arrayBuffer()
       if (answer.status < 500) return new Response(body.byteLength === 0 ? null : body, { status: answer.status })
     } catch (error) {

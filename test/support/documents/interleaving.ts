@@ -6,7 +6,7 @@ import { MemoryBlobs, seededRandom } from '../harness.ts'
 import { Person } from './person.ts'
 import { ANN, BOB, DocumentGateway, made, portsOver } from './runtime.ts'
 
-// Plans of edits by agents and people over two gateways on one log: each gateway is a process with a replica of its own.
+// Plans of edits by agents and people over two gateways on one log. Each gateway is a process with its own replica.
 
 type Edit =
   | { readonly kind: 'replace' | 'insert' | 'delete'; readonly block: number; readonly text: string }
@@ -47,12 +47,12 @@ export interface Outcome {
   readonly frontier: string
   readonly root: string
   readonly blocks: unknown
-  /** Those who look at it another way see the same: the other process, a new one, each person's replica. */
+  /** The document as seen by the other process, a new process, and each person's replica. All must be equal. */
   readonly seen: readonly unknown[]
   readonly verified: unknown
 }
 
-/** Plays a plan over a log; `after` comes after each step. Equal logs of any kind give equal outcomes. */
+/** Plays a plan over a log. Calls `after` after each step. Equal logs of any kind give equal outcomes. */
 export async function play(
   log: EventLog,
   steps: readonly Step[],

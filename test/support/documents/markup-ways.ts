@@ -7,15 +7,15 @@ import type { OpenDocument } from '../../../domain/ports/index.ts'
 import { documentWith, Gateway } from './gateway.ts'
 import { Person } from './person.ts'
 
-// Every way in which markup gets into a document, and what the document gives out then.
+// All ways in which markup enters a document, and the document's output.
 
 const BASE = '<p>one</p><h2>two</h2><pre><code>three</code></pre><table><tbody><tr><td>four</td></tr></tbody></table>'
 
 export interface Way {
   readonly name: string
-  /** It is tried with one payload of so many. */
+  /** Use one of this many payloads. */
   readonly every: number
-  /** The document that holds what was let in; null: all of it was refused. The caller closes it. */
+  /** The document with the accepted content; null: everything was refused. The caller closes the document. */
   into(payload: string): Promise<OpenDocument | null>
 }
 
@@ -27,7 +27,7 @@ const escaped = (text: string) =>
 const one = (id: string, content: string) => `<replace_spans><span span_id="${id}">${content}</span></replace_spans>`
 const start = (content: string) => `<insert_blocks after="start">${content}</insert_blocks>`
 
-/** Requests that put markup at every place where they may hold some. */
+/** Requests with markup at every place that allows it. */
 const places = (xml: string): readonly Asked[] => [
   [start(xml)],
   [start(`<p>${xml}</p><ul><li>${xml}</li></ul><table><tr><td>${xml}</td></tr></table>`)],
@@ -36,7 +36,7 @@ const places = (xml: string): readonly Asked[] => [
   [one('b4/0/0', xml), 'b4/0/0'],
 ]
 
-/** One that says it as text and as the value of every attribute. */
+/** A request with the payload as text and as the value of every attribute. */
 const asText = (text: string): Asked => [
   '<ops>' +
     one('b2', `${text} <b>${text}</b> <code>${text}</code>`) +
@@ -58,7 +58,7 @@ const envelopes: Way = {
     const status = ([ops, span]: Asked) => gateway.ask(`r${requests++}`, ops, span === undefined ? [] : [span]).status
     const texts = status(asText(escaped(payload)))
     if (texts !== 200) throw new Error(`a text was answered with ${texts}`)
-    // What is no XML, or hostile, is so at each place.
+    // A malformed or hostile payload is refused at every place, so one place is enough.
     for (const asked of places(payload)) if (status(asked) === 400) break
     return document
   },
@@ -95,7 +95,7 @@ const person: Way = {
       text.mark({ start: 0, end: 2 }, 'code', payload)
       text.insert(text.length, 'z')
       text.mark({ start: text.length - 1, end: text.length }, 'link', { href: '/p', title: payload, onclick: payload })
-      // A block outside the document model is refused as a whole; another test holds that.
+      // Another test covers blocks outside the document model, which are refused as a whole.
       const block = peer.blocks.pushContainer(new LoroMap())
       block.set('id', `${payload}code`)
       block.set('type', 'code')
@@ -114,7 +114,7 @@ const person: Way = {
 
 export const WAYS: readonly Way[] = [envelopes, creation('html'), creation('markdown'), person]
 
-/** A document as it is given out. */
+/** The output of a document. */
 export const exported = (document: OpenDocument) => {
   const blocks = document.blocks()
   return { html: toHtml(blocks), markdown: toMarkdown(blocks) }

@@ -5,20 +5,20 @@ import type { BlockContent } from '../../../domain/document/model/block.ts'
 /** Chooses a number below `n`. */
 export type Choose = (n: number) => number
 
-/** A choice that is decided by a list of numbers, over and over. */
+/** A choice from a repeated list of numbers. */
 export function chooser(numbers: readonly number[]): Choose {
   let at = 0
   return (n) => numbers[at++ % numbers.length]! % n
 }
 
-/** A tree that means these blocks, written in another way. */
+/** A tree with the same meaning as these blocks, written differently. */
 export const noisy = (blocks: readonly BlockContent[], choose: Choose): Node[] =>
   many(renderBlocks(blocks), choose, TOP)
 
 interface Place {
-  /** White space means something. */
+  /** White space is significant. */
   readonly verbatim: boolean
-  /** Inline elements may stand here. */
+  /** Inline elements are allowed here. */
   readonly inline: boolean
 }
 const TOP: Place = { verbatim: false, inline: false }
@@ -36,13 +36,13 @@ function many(nodes: readonly Node[], choose: Choose, place: Place): Node[] {
   return out
 }
 
-/** Text without meaning between two nodes. */
+/** Meaningless text between two nodes. */
 function gap(choose: Choose, place: Place): Node[] {
   if (place.inline) return choose(4) === 0 ? [element(['b', 'span', 'u'][choose(3)]!, [])] : []
   return choose(3) === 0 ? [' \n\t'] : []
 }
 
-/** A text in pieces, decomposed, its white space wider. */
+/** A text split into pieces, decomposed, with more white space. */
 function words(text: string, choose: Choose, { verbatim }: Place): Node[] {
   const controls = choose(4) === 0 ? `\u0086${text}` : text
   const form = choose(3) === 0 ? controls.normalize('NFD') : controls
@@ -66,7 +66,7 @@ function tag(node: Exclude<Node, string>, choose: Choose, place: Place): Node[] 
   const swapped = swap(node, choose)
   if (swapped !== null) return tag(swapped, choose, place)
   const children = many(node.children, choose, inside)
-  // Equal neighbours are one element.
+  // Adjacent equal elements mean one element.
   if (MARKS.includes(node.name) && choose(3) === 0) {
     const at = choose(children.length + 1)
     return [element(name, children.slice(0, at), attributes), element(name, children.slice(at), attributes)]
@@ -75,7 +75,7 @@ function tag(node: Exclude<Node, string>, choose: Choose, place: Place): Node[] 
   return [element(name, wraps && choose(3) === 0 ? [element('p', children)] : children, attributes)]
 }
 
-/** Two marks, one within the other, in the other order. Code stays where it is: its text keeps white space. */
+/** Swaps two nested marks. Never swaps code, because its text keeps white space. */
 function swap(outer: Exclude<Node, string>, choose: Choose): Exclude<Node, string> | null {
   const [inner] = outer.children
   const isPair = MARKS.includes(outer.name) && outer.children.length === 1 && inner !== undefined && isElement(inner)
@@ -83,7 +83,7 @@ function swap(outer: Exclude<Node, string>, choose: Choose): Exclude<Node, strin
   return { ...inner, children: [{ ...outer, children: inner.children }] }
 }
 
-/** A list in one piece or in several. */
+/** A list, in one piece or split. */
 function lists(node: Exclude<Node, string>, choose: Choose): Node[] {
   const at = choose(2) === 0 ? choose(node.children.length + 1) : 0
   return [node.children.slice(0, at), node.children.slice(at)]

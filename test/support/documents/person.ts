@@ -1,7 +1,7 @@
 import { LoroDoc, type LoroList, type LoroMap, type LoroText, type PeerID } from 'loro-crdt'
 import { configureStyles } from '../../../adapters/loro/styles.ts'
 
-/** A person's own replica of a document: bare Loro, not the gateway's adapter. */
+/** A person's replica of a document: plain Loro without the gateway's adapter. */
 export class Person {
   readonly doc = new LoroDoc()
 
@@ -28,7 +28,7 @@ export class Person {
     return (rows.get(column) as LoroMap).get('text') as LoroText
   }
 
-  /** The update that a change makes. */
+  /** The update of a change. */
   change(make: () => unknown): Uint8Array {
     const from = this.doc.oplogVersion()
     make()

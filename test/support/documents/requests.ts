@@ -5,7 +5,7 @@ import type { AiEnvelopeRequest } from '../../../domain/document/envelope/reques
 import { contextHash } from '../../../domain/document/model/context-hash.ts'
 import type { DocumentView, SpanView } from '../../../domain/document/model/view.ts'
 
-// Requests for a document of fixed spans, and what the gateway's checks say to them.
+// Requests for a document with fixed spans, and the results of the gateway's checks.
 
 export const SPANS: Readonly<Record<string, SpanView>> = {
   ...Object.fromEntries(

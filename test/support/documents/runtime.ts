@@ -43,14 +43,14 @@ export function portsOver(log: EventLog, more: Partial<DocumentPorts> = {}): Doc
   }
 }
 
-/** A new document of these blocks; returns its id. */
+/** Creates a document with these blocks; returns its id. */
 export async function made(gateway: DocumentGateway, html: string): Promise<string> {
   const blocks = blocksFrom(html).map(({ id: _, ...block }) => block)
   const { documentId } = await gateway.create({ title: 'Plan', source: 'html', blocks: blocks as never }, ANN)
   return documentId
 }
 
-/** A request over blocks as they are now: `ops` gets their ids. */
+/** A request on the current blocks. `ops` receives their ids. */
 export async function requestFor(
   gateway: DocumentGateway,
   documentId: string,

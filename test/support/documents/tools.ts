@@ -5,7 +5,7 @@ import type { ToolError } from '../../../domain/calls/errors.ts'
 import type { DocumentGateway } from '../../../domain/document/runtime/gateway.ts'
 import type { Clock, ToolContext } from '../../../domain/ports/index.ts'
 
-/** A clock that does not wait, and remembers how long it was to. */
+/** A clock that does not wait and records the requested delays. */
 export class Waits implements Clock {
   readonly waits: number[] = []
   now = () => 0
@@ -20,7 +20,7 @@ interface ReadContent {
   readonly next?: string
 }
 
-/** The tools for documents as an agent's calls use them, and the documents that a list shows. */
+/** The document tools in an agent's calls, and the documents for `list_documents`. */
 export class ToolDesk {
   readonly clock = new Waits()
   readonly listed: ListedDocument[] = []
@@ -30,7 +30,7 @@ export class ToolDesk {
     this.#gateway = gateway
   }
 
-  /** Performs a call; `id` names it, and its agent where it says one (`agent.call`). */
+  /** Performs a call. `id`: the call's id; `agent.call` also names the agent. */
   async call(name: string, id: string, args: object, more: Partial<ToolContext> = {}) {
     const list = async () => ({ documents: this.listed, next: null })
     const ports = { gateway: this.#gateway, clock: this.clock, list, parse: contentFrom }
@@ -46,7 +46,7 @@ export class ToolDesk {
     return (await this.call('read_document', 'reader.c', { doc_id, ...more })).content as never
   }
 
-  /** Arguments of an edit that replaces a block as it is now. */
+  /** Arguments of an edit that replaces the current block. */
   async replacement(doc_id: string, text: string, at = 0) {
     const { doc_frontier, blocks } = await this.read(doc_id)
     const { span_id, hash } = blocks[at]!
@@ -58,7 +58,7 @@ export class ToolDesk {
     return this.call('edit_document', id, args, more)
   }
 
-  /** The failure of an edit, with what its message gives the model. */
+  /** The failure of an edit, with the data in its message. */
   async failed(id: string, args: object, more: Partial<ToolContext> = {}) {
     const error = await this.edit(id, args, more).then(
       () => {

@@ -11,7 +11,7 @@ interface Batch {
   readonly events: Proposed[]
 }
 
-/** The streaming append: many batches over one call, each answered by its correlation id. */
+/** The streaming append: many batches over one call, each answered with its correlation id. */
 export const batchAppend = (node: Served) => (call: grpc.ServerDuplexStream<BatchAppendReq, BatchAppendResp>) => {
   const open = new Map<string, Batch>()
   const refused = refusal(node, call)
@@ -29,7 +29,7 @@ export const batchAppend = (node: Served) => (call: grpc.ServerDuplexStream<Batc
     open.delete(id)
     node.asked.appends++
     if (node.switches.stalled) return
-    // As with a real disk, an append takes longer than the read that was asked for before it.
+    // Like on a real disk, an append takes longer than a read that was requested before it.
     const write = () => {
       if (call.cancelled) return
       const outcome = node.switches.notReady ? null : node.store.append(batch.stream, batch.expected, batch.events)
@@ -82,13 +82,13 @@ const batchOf = (options: BatchAppendReq.Options): Batch => ({
   events: [],
 })
 
-/** A request's deadline is by the clock of its sender. */
+/** A request's deadline follows the clock of its sender. */
 function isLate(options: BatchAppendReq.Options, skewMs: number): boolean {
   const deadline = options.getDeadline()
   return deadline !== undefined && deadline.toDate().getTime() <= Date.now() + skewMs
 }
 
-/** The id comes back in the form in which it was sent. */
+/** The id has the same form as in the request. */
 function answer(correlation: UUID, { stream, expected }: Batch, outcome: Outcome | null): BatchAppendResp {
   const response = new streamsPb.BatchAppendResp()
   response.setCorrelationId(correlation)

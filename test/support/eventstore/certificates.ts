@@ -1,4 +1,6 @@
-/** A self-signed certificate for localhost with its key, and another one. Valid for 100 years; for tests alone. */
+/**
+ * A self-signed certificate for localhost with its key, and a second certificate. Valid for 100 years; only for tests.
+ */
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBojCCAUegAwIBAgIUZp+HVWemjEPGmOTUSe7slyhtDt4wCgYIKoZIzj0EAwIw
 GjEYMBYGA1UEAwwPa2VlcHVwIHRlc3Qgb25lMCAXDTI2MTEyNzE5NTgxOVoYDzIx

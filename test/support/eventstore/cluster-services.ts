@@ -29,7 +29,7 @@ export const supportedMethods =
     done(null, answer)
   }
 
-/** The cluster's members, as this node knows them. */
+/** The cluster's members, from this node's view. */
 export const gossipRead =
   (node: Served) => (_: grpc.ServerUnaryCall<Empty, ClusterInfo>, done: grpc.sendUnaryData<ClusterInfo>) => {
     node.asked.gossips++

@@ -2,11 +2,11 @@ import { StandIn } from './stand-in.ts'
 import { Store } from './store.ts'
 import type { Member } from './switches.ts'
 
-/** Three nodes over one store, of which one leads. Elections are the test's: {@link elect}. */
+/** Three nodes over one store, with one leader. The test controls elections with {@link elect}. */
 export class StandInCluster {
   readonly store = new Store()
   readonly nodes: readonly StandIn[] = [0, 1, 2].map(() => new StandIn(this.store, () => this.#members()))
-  /** Null: there is no quorum. */
+  /** Null: no quorum exists. */
   leader: number | null = 0
 
   async start(): Promise<this> {
@@ -25,13 +25,13 @@ export class StandInCluster {
     })
   }
 
-  /** The node that leads from now on. */
+  /** Makes a node the leader. */
   elect(index: number): void {
     this.leader = index
     for (const node of this.nodes) node.switches.notReady = false
   }
 
-  /** No node leads, so no write succeeds. */
+  /** Removes the leader, so no write succeeds. */
   losesQuorum(): void {
     this.leader = null
     for (const node of this.nodes) node.switches.notReady = true

@@ -1,17 +1,17 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 
-/** The port of a node. It can be shut, cut, or left open without a server, as after a process was suspended. */
+/** The port of a node. It can be shut, cut, or left open without a server, like after a suspended process. */
 export class Gate {
   readonly #inner: () => number
   readonly #pairs = new Set<readonly [Socket, Socket]>()
   #server: Server | null = null
   #frozen = false
   port = 0
-  /** Connections so far. */
+  /** The number of connections so far. */
   accepted = 0
 
-  /** `inner`: the port that the connections lead to. */
+  /** `inner`: the target port of the connections. */
   constructor(inner: () => number) {
     this.#inner = inner
   }
@@ -24,7 +24,7 @@ export class Gate {
     this.port = (server.address() as AddressInfo).port
   }
 
-  /** Connections that stand. */
+  /** The number of open connections. */
   get standing(): number {
     return this.#pairs.size
   }
@@ -51,7 +51,7 @@ export class Gate {
     if (this.#frozen) pause(pair)
   }
 
-  /** Connections stay and new ones are taken, but not a byte passes. */
+  /** Keeps connections and accepts new ones, but transfers no bytes. */
   freeze(): void {
     this.#frozen = true
     for (const pair of this.#pairs) pause(pair)

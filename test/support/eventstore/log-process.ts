@@ -2,7 +2,8 @@ import { writeSync } from 'node:fs'
 import { openEventStoreLog } from '../../../adapters/eventstore/open.ts'
 import { collect, NEW, Sealer, type Tip, tipOf } from '../sealing.ts'
 
-// A process that writes to a log on an event store, follows it, closes it, and is to end by itself then.
+// A process that writes to a log on an event store, follows the log and closes it. The process must then exit by
+// itself.
 
 const say = (line: string) => writeSync(1, `${line}\n`)
 const [, , url = ''] = process.argv

@@ -8,27 +8,27 @@ import { BEFORE, collect } from '../sealing.ts'
 import { StandInCluster } from './cluster.ts'
 import { StandIn } from './stand-in.ts'
 
-/** Limits for servers that fail at once or never. */
+/** Limits for servers that fail immediately or never. */
 export const SHORT = { callMs: 400, patienceMs: 60_000, silenceMs: 150 }
 
-/** Limits of who soon gives up a server that fails for ever: long enough to be served by one that does not. */
+/** Limits for clients that soon give up a permanently failing server, but wait long enough for a working one. */
 export const HASTY = { callMs: 1_500, patienceMs: 3_000, silenceMs: 150 }
 
-/** A stand-in until the test has finished. */
+/** A stand-in, open until the test has finished. */
 export async function standIn(): Promise<StandIn> {
   const server = await new StandIn().start()
   onTestFinished(() => server.stop())
   return server
 }
 
-/** Three of them. */
+/** A cluster of three stand-ins. */
 export async function standInCluster(): Promise<StandInCluster> {
   const cluster = await new StandInCluster().start()
   onTestFinished(() => cluster.stop())
   return cluster
 }
 
-/** A log on a server until the test has finished. */
+/** A log on a server, open until the test has finished. */
 export async function openLog(url: string, options: Partial<EventStoreLogOptions> = {}): Promise<EventStoreLog> {
   const log = await openEventStoreLog({
     connectionString: url,
@@ -41,7 +41,7 @@ export async function openLog(url: string, options: Partial<EventStoreLogOptions
   return log
 }
 
-/** A client of an operator. */
+/** An operator's client. */
 export function operator(url: string): EventStoreDBClient {
   const client = EventStoreDBClient.connectionString(url)
   onTestFinished(() => client.dispose())
@@ -50,7 +50,7 @@ export function operator(url: string): EventStoreDBClient {
 
 const idsOf = (events: readonly { id: string }[]) => events.map(({ id }) => id)
 
-/** Each was written once, in order, at its place. */
+/** Checks that each event was written once and in order. */
 export async function expectOnce(log: EventStoreLog, server: StandIn, sent: readonly (readonly SealedEvent[])[]) {
   const streams = Map.groupBy(sent.flat(), ({ header }) => header.stream)
   for (const [name, events] of streams) {

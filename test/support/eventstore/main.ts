@@ -3,9 +3,9 @@ import { parseArgs } from 'node:util'
 import { StandInCluster } from './cluster.ts'
 import { StandIn } from './stand-in.ts'
 
-// The stand-in as a process of its own: `node test/support/eventstore/main.ts [--port N] [--cluster]`. Says its connection
-// string, then takes lines on stdin: `freeze 0`, `thaw 0`, `drop 0`, `kill 0`, `start 0`, `elect 1`, `quorum lost`,
-// `set 0 stalled true`; the number is that of a node. Ends with its stdin.
+// The stand-in as a separate process: `node test/support/eventstore/main.ts [--port N] [--cluster]`. Prints its
+// connection string, then reads commands from stdin: `freeze 0`, `thaw 0`, `drop 0`, `kill 0`, `start 0`, `elect 1`,
+// `quorum lost`, `set 0 stalled true`. The number identifies a node. Exits at the end of stdin.
 
 const { values } = parseArgs({ options: { port: { type: 'string' }, cluster: { type: 'boolean' } } })
 const cluster = values.cluster ? await new StandInCluster().start() : null

@@ -7,7 +7,7 @@ const TICKS_PER_MS = 10_000n
 type Recorded = InstanceType<typeof streamsPb.ReadResp.ReadEvent.RecordedEvent>
 type PersistentRecorded = InstanceType<typeof persistentPb.ReadResp.ReadEvent.RecordedEvent>
 
-/** Puts an event into a message of either service. */
+/** Writes an event to a message of either service. */
 export function fillRecorded<T extends Recorded | PersistentRecorded>(recorded: T, event: Stored): T {
   recorded.setId(uuid(event.id))
   recorded.setStreamIdentifier(identifier(event.stream))
@@ -33,7 +33,7 @@ export function eventMessage(event: Stored): ReadResp {
   return response
 }
 
-/** An event that is larger than the client takes. */
+/** An event over the client's size limit. */
 export function hugeEvent(): ReadResp {
   return eventMessage({
     stream: 'huge',

@@ -1,6 +1,6 @@
 import type { Stored } from './store.ts'
 
-/** As JSON writes the largest revision. */
+/** The largest revision in JSON. */
 export const softDeleted = { $tb: Number('9223372036854775807') }
 
 /** The limits in a stream's metadata. */
@@ -15,7 +15,7 @@ export class Metadata {
     return this.#values.$tb === softDeleted.$tb
   }
 
-  /** `count`: of all events of the stream. `now`: ms. */
+  /** `count`: the number of events of the stream. `now`: ms. */
   shows({ revision, created }: Stored, count: number, now: number): boolean {
     const { $tb = 0, $maxCount = Number.POSITIVE_INFINITY, $maxAge = Number.POSITIVE_INFINITY } = this.#values
     return revision >= $tb && revision >= count - $maxCount && (now - created) / 1000 < $maxAge

@@ -3,13 +3,16 @@ import type { Store, Stored } from './store.ts'
 export interface GroupSettings {
   readonly maxRetryCount: number
   readonly messageTimeoutMs: number
-  /** So many events are settled between two checkpoints; what came after the last one comes again after a restart. */
+  /**
+   * The number of settled events between two checkpoints. After a restart, events since the last checkpoint are sent
+   * again.
+   */
   readonly checkpointCount: number
 }
 
 /** A consumer of a group. */
 export interface Consumer {
-  /** How many events it takes before it settles one. */
+  /** The maximum number of unsettled events. */
   readonly room: number
   send(event: Stored, retries: number): void
 }
@@ -21,7 +24,7 @@ interface Delivery {
   readonly timer: NodeJS.Timeout
 }
 
-/** A persistent subscription: hands events to its consumers in turn, until each is settled or parked. */
+/** A persistent subscription: sends events to its consumers in turn, until each is settled or parked. */
 export class Group {
   readonly #store: Store
   readonly #matches: (event: Stored) => boolean
@@ -62,7 +65,7 @@ export class Group {
     this.#pump()
   }
 
-  /** Unacknowledged events of a consumer go to the others. */
+  /** Sends a consumer's unacknowledged events to the others. */
   leave(consumer: Consumer): void {
     this.#consumers.splice(this.#consumers.indexOf(consumer), 1)
     for (const [id, delivery] of this.#delivered) if (delivery.consumer === consumer) this.#retry(id)
@@ -88,7 +91,7 @@ export class Group {
     this.#pump()
   }
 
-  /** The server starts again: everything since the last checkpoint comes once more. */
+  /** After a restart of the server, all events since the last checkpoint are sent again. */
   restarted(): void {
     for (const { timer } of this.#delivered.values()) clearTimeout(timer)
     this.#delivered.clear()
@@ -143,7 +146,7 @@ export class Group {
       if (!consumer) return
       const next = this.#again.shift() ?? this.#fresh()
       if (!next) return
-      // In turn.
+      // Round-robin.
       this.#consumers.push(...this.#consumers.splice(this.#consumers.indexOf(consumer), 1))
       const { id } = next.event
       const timer = setTimeout(() => this.#retry(id), this.settings.messageTimeoutMs)

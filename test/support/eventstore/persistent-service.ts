@@ -52,7 +52,7 @@ const about = (code: grpc.status, what: string, source: string, group: string) =
   asError(exception(code, `persistent-subscription-${what}`, { 'stream-name': source, 'group-name': group }))
 const missing = (source: string, group: string) => about(grpc.status.NOT_FOUND, 'does-not-exist', source, group)
 
-/** A call about one group that must be there. */
+/** Handles a call on one group that must exist. */
 function onGroup<Q extends { getOptions(): Named | undefined }, P>(
   node: Served,
   groups: Groups,
@@ -83,7 +83,7 @@ export const persistentServices = (node: Served, groups: Groups): grpc.UntypedSe
   read: read(node, groups) as grpc.UntypedHandleCall,
 })
 
-/** Never forwarded: a follower refuses it. */
+/** Never forwarded: a follower refuses the call. */
 const create =
   (node: Served, groups: Groups) =>
   (call: grpc.ServerUnaryCall<CreateReq, CreateResp>, done: grpc.sendUnaryData<CreateResp>) => {
@@ -97,7 +97,7 @@ const create =
     const settings = options.getSettings()!
     const chosen = all ? matching(all.getFilter()) : (event: Stored) => event.stream === source
     const wanted = (event: Stored) => chosen(event) && !event.stream.startsWith('$')
-    // For a stream the client speaks as to servers before 21.10.
+    // For a stream, the client uses the protocol of servers before 21.10.
     const from = all ? startOfAll(node.store, all) : startOfStream(node.store, source, settings.getRevision())
     groups.set(
       source,

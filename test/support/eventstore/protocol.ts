@@ -11,7 +11,7 @@ import streamsPb from '@eventstore/db-client/generated/streams_pb.js'
 import anyPb from 'google-protobuf/google/protobuf/any_pb.js'
 import emptyPb from 'google-protobuf/google/protobuf/empty_pb.js'
 
-// The client package ships the service definitions that it speaks; the stand-in serves them.
+// The client package contains the service definitions. The stand-in serves them.
 export {
   anyPb,
   emptyPb,
@@ -27,7 +27,7 @@ export {
   streamsPb,
 }
 
-/** Bytes of a generated message's field, whatever form it was given in. */
+/** The bytes of a generated message's field, in either form. */
 export const bytes = (field: Uint8Array | string): Uint8Array =>
   typeof field === 'string' ? Buffer.from(field, 'base64') : field
 

@@ -9,7 +9,7 @@ import { asError, exception, type Refusal, refusal, type Served, streamDeleted, 
 type Call = grpc.ServerWritableStream<ReadReq, ReadResp>
 type Options = ReadReq.Options
 
-/** Reads and subscriptions, of a stream and of all. */
+/** Reads and subscriptions, of one stream and of all streams. */
 export const read = (node: Served) => (call: Call) => {
   if (node.switches.stalled || node.switches.readsStalled) return
   const refused = refusal(node, call)
@@ -31,20 +31,20 @@ async function first(...waits: readonly (readonly [EventEmitter, string])[]): Pr
   over.abort()
 }
 
-/** Writes as fast as the client takes. False: the call is over. */
+/** Writes at the client's reading speed. False: the call has ended. */
 async function send(call: Call, message: ReadResp): Promise<boolean> {
   if (call.cancelled) return false
   if (!call.write(message)) await first([call, 'drain'], [call, 'cancelled'])
   return !call.cancelled
 }
 
-/** {@link send}, of an event. */
+/** Like {@link send}, for an event. */
 function sendEvent(node: Served, call: Call, event: Stored): Promise<boolean> {
   node.asked.sent++
   return send(call, eventMessage(event))
 }
 
-/** Has this node the event yet? A follower may be behind its leader. */
+/** Whether this node has the event. A follower may lag behind its leader. */
 const has = (node: Served) => (event: Stored) => event.position < node.switches.lagsFrom || node.isLeader()
 
 async function page(node: Served, call: Call, options: Options): Promise<void> {
@@ -85,7 +85,7 @@ async function page(node: Served, call: Call, options: Options): Promise<void> {
   node.switches.answered()
 }
 
-/** Where in the log the record at a position is; null: none begins there. */
+/** The index of the record at a position; null: no record starts there. */
 function indexOf(node: Served, position: number): number | null {
   const { all } = node.store
   let low = 0
@@ -124,7 +124,7 @@ async function subscription(node: Served, call: Call, options: Options): Promise
           if (!(await sendEvent(node, call, event))) return
       }
       if (window === 0 || ++scanned % window > 0) continue
-      // As the server does: the first one of who began at the start says nothing.
+      // Like the server: the first checkpoint is 0 for subscriptions from the start.
       const looked = scanned === window && fromStart ? 0 : event.position
       if (!(await send(call, checkpoint(looked)))) return
     }
@@ -156,7 +156,7 @@ interface Expression {
   getPrefixList(): string[]
 }
 
-/** Which events a filter lets through. */
+/** The predicate of a filter. */
 export function matching(filter: Filter | undefined): (event: Stored) => boolean {
   const byName = filter?.getStreamIdentifier()
   const expression = byName ?? filter?.getEventType()

@@ -68,7 +68,7 @@ function appendAnswer(outcome: Extract<Outcome, { is: 'written' | 'wrong' }>, ex
   return response
 }
 
-/** How a call of its own tells an outcome that is none. */
+/** The error of a call for a failed outcome. */
 export function refusalOf(outcome: Outcome, stream: string, expected: Expected): Refusal {
   switch (outcome.is) {
     case 'deleted':

@@ -10,8 +10,8 @@ import { Store } from './store.ts'
 import { type Member, type Served, Switches } from './switches.ts'
 
 /**
- * A stand-in for an EventStoreDB 23.10 node: speaks its protocol from memory, and can be made to fail as real ones do.
- * Its content survives {@link kill} and {@link start}.
+ * A stand-in for an EventStoreDB 23.10 node: serves its protocol from memory and can fail like real nodes. Its content
+ * survives {@link kill} and {@link start}.
  */
 export class StandIn implements Served {
   store: Store
@@ -24,7 +24,7 @@ export class StandIn implements Served {
   #inner = 0
   alive = false
 
-  /** `members`: of the cluster that it belongs to; null: it is alone. */
+  /** `members`: the members of its cluster; null: a single node. */
   constructor(store = new Store(), members: ((self: StandIn) => readonly Member[]) | null = null) {
     this.store = store
     this.#members = members
@@ -41,7 +41,7 @@ export class StandIn implements Served {
     this.#server.addService(gossip.GossipService, { read: gossipRead(this) })
   }
 
-  /** Listens, on the port that it had or on `port`. */
+  /** Listens on its previous port or on `port`. */
   async start(port = this.port): Promise<this> {
     if (this.#inner === 0) this.#inner = await bind(this.#server)
     await this.#gate.open(port)
@@ -53,12 +53,12 @@ export class StandIn implements Served {
     return this.#gate.port
   }
 
-  /** Connections so far. */
+  /** The number of connections so far. */
   get accepted(): number {
     return this.#gate.accepted
   }
 
-  /** Connections that stand. */
+  /** The number of open connections. */
   get connections(): number {
     return this.#gate.standing
   }
@@ -75,7 +75,7 @@ export class StandIn implements Served {
     return this.members().some(({ port, state }) => port === this.port && state === 'leader')
   }
 
-  /** As a stopped process: connections stay, nothing answers. */
+  /** Acts like a stopped process: connections stay open, nothing answers. */
   freeze(): void {
     this.#gate.freeze()
   }
@@ -84,12 +84,12 @@ export class StandIn implements Served {
     this.#gate.thaw()
   }
 
-  /** Cuts all connections; new ones are taken. */
+  /** Cuts all connections and accepts new ones. */
   drop(): void {
     this.#gate.drop()
   }
 
-  /** As a killed process; {@link start} brings it back with what it has stored. */
+  /** Acts like a killed process. {@link start} restarts it with its stored content. */
   async kill(): Promise<void> {
     this.alive = false
     await this.#gate.shut()
@@ -97,12 +97,12 @@ export class StandIn implements Served {
     this.#groups.restarted()
   }
 
-  /** Another state of the database, as after a backup was put back. */
+  /** Replaces the database, like a restored backup. */
   restore(store: Store): void {
     this.store = store
   }
 
-  /** Ends it for good. */
+  /** Stops it permanently. */
   async stop(): Promise<void> {
     await this.kill()
     this.#groups.end()

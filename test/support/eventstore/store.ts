@@ -18,7 +18,7 @@ export interface Stored extends Proposed {
   readonly created: number
 }
 
-/** A revision (-1: no stream), or one of the two that only a cache in memory remembers. */
+/** A revision (-1: no stream), or `any` or `exists`, for which only a memory cache detects repetitions. */
 export type Expected = number | 'any' | 'exists'
 
 /** The outcome of an append. `position` null: the events are not visible. `current` -1: no stream. */
@@ -31,15 +31,15 @@ export type Outcome =
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 export const DELETED = '$streamDeleted'
 
-/** The events of all nodes of one deployment, with EventStoreDB 23.10's check of an append against them. */
+/** The events of all nodes of one deployment, with EventStoreDB 23.10's check of appends. */
 export class Store {
   readonly all: Stored[] = []
   readonly news = new EventEmitter().setMaxListeners(0)
   readonly #streams = new Map<string, Stored[]>()
   readonly #tombstoned = new Set<string>()
-  /** Ids of late appends, for "any": lost at a restart. */
+  /** Ids of recent appends, for `any`; lost at a restart. */
   readonly #cached = new Map<string, Stored>()
-  /** Appends without a quorum, in order. No reader sees them yet; they land, or vanish with their leader. */
+  /** Appends without a quorum, in order. No reader sees them. They are written later, or lost with their leader. */
   #waiting: Stored[] = []
   quorum = true
   maxAppendSize = 1024 * 1024
@@ -50,7 +50,7 @@ export class Store {
     this.#write([this.#stored('$$$scavenges', 0, json('$metadata', '00000000-0000-4000-8000-000000000000', {}))])
   }
 
-  /** As a copy of its folder: the same events at the same places. */
+  /** A copy, like a copy of the folder: the same events at the same positions. */
   copy(): Store {
     const copy = new Store()
     copy.all.length = 0
@@ -106,7 +106,7 @@ export class Store {
       this.#waiting.push(...stored)
       return { is: 'no-quorum' }
     }
-    // A deleted stream that is written to begins again where it ended.
+    // A write to a deleted stream continues at its old revision.
     if (this.metadata(stream).softDeleted) this.setMetadata(stream, { $tb: from })
     this.#write(stored)
     const last = this.all[this.all.length - 1]!
@@ -130,7 +130,7 @@ export class Store {
     this.news.emit('news')
   }
 
-  /** The quorum is back: what waited lands. */
+  /** Restores the quorum and writes the waiting appends. */
   land(): void {
     this.quorum = true
     const waiting = this.#waiting
@@ -138,27 +138,27 @@ export class Store {
     this.#write(waiting)
   }
 
-  /** The leader fell: what waited for a quorum was never written. */
+  /** Drops the waiting appends, because their leader failed. */
   vanish(): void {
     this.quorum = true
     this.#waiting = []
   }
 
-  /** A process that starts again has forgotten what it held in memory only. */
+  /** Drops everything that a process keeps only in memory. */
   restarted(): void {
     this.#cached.clear()
   }
 
-  /** All events of a stream, the hidden ones too; undefined: there never was one. */
+  /** All events of a stream, including hidden ones; undefined: the stream never existed. */
   events(stream: string): readonly Stored[] | undefined {
     return this.#streams.get(stream)
   }
 
-  /** The visible events of a stream; null: not found (never there, or deleted). */
+  /** The visible events of a stream; null: not found (never written, or deleted). */
   visible(stream: string): readonly Stored[] | null {
     const held = this.#streams.get(stream)
     if (!held || this.metadata(stream).softDeleted) return null
-    // Nothing hides an event of a stream without metadata. A filter would make a long stream's reads slow.
+    // Without metadata nothing is hidden. Skip the filter, because it would slow down reads of a long stream.
     return this.#streams.has(`$$${stream}`) ? held.filter((event) => this.isVisible(event)) : held
   }
 
@@ -181,7 +181,9 @@ export class Store {
     return this.#tombstoned.has(stream)
   }
 
-  /** Deletes a stream: it can be written to again, or `forEver`. Refused at a wrong revision. */
+  /**
+   * Deletes a stream, permanently with `forEver`; else the stream can be written again. Refused at a wrong revision.
+   */
   delete(stream: string, expected: Expected, forEver: boolean): Outcome {
     if (this.#tombstoned.has(stream)) return { is: 'deleted' }
     const head = (this.#streams.get(stream)?.length ?? 0) - 1

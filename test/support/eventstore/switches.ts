@@ -3,39 +3,39 @@ import type { Store } from './store.ts'
 
 /** The faults of a node. */
 export class Switches {
-  /** Takes calls and answers none. */
+  /** Accepts calls and answers none. */
   stalled = false
   /** Answers no read. */
   readsStalled = false
-  /** Has so much to look through that it does not come to answer a filtered read. */
+  /** Never completes a filtered read. */
   scansForEver = false
-  /** Still starting, or without a leader. */
+  /** Starting, or without a leader. */
   notReady = false
-  /** Knows no user. */
+  /** Rejects every user. */
   denied = false
-  /** Knows the user, and lets it read no stream of all events. */
+  /** Accepts the user, but refuses reads of all events. */
   allDenied = false
-  /** While it follows a leader it has nothing yet from this position on. */
+  /** A follower's first missing position. */
   lagsFrom = Number.POSITIVE_INFINITY
-  /** Told after each read that was answered. */
+  /** Called after each answered read. */
   answered: () => void = () => undefined
-  /** A server from before batched appends. */
+  /** Acts like a server without batched appends. */
   old = false
   /** The version that it reports. */
   version = '23.10.6'
-  /** Has forgotten its subscriptions; those who ask anew are served. */
+  /** Drops its subscriptions; new ones work. */
   deaf = false
   /** Delivers each event of a subscription twice. */
   duplicates = false
-  /** Reads bring an event of more than 17 MiB first. */
+  /** Reads return an event of more than 17 MiB first. */
   huge = false
-  /** The capabilities of the server cannot be asked for. */
+  /** The request for the server's capabilities fails. */
   featuresFail = false
-  /** ms before each answer. */
+  /** The delay before each answer, in ms. */
   delayMs = 0
   #held: (() => void)[] | null = null
 
-  /** Appends are written and not answered, until {@link release}. */
+  /** Writes appends without answering them, until {@link release}. */
   holdAnswers(): void {
     this.#held = []
   }
@@ -46,7 +46,7 @@ export class Switches {
     for (const answer of held) answer()
   }
 
-  /** Answers an append, now or when the answers are let go. */
+  /** Answers an append, now or after {@link release}. */
   answer(answer: () => void): void {
     if (this.#held) this.#held.push(answer)
     else answer()
@@ -60,19 +60,19 @@ export interface Asked {
   appends: number
   wrong: number
   subscriptions: number
-  /** Events that went out. */
+  /** The number of sent events. */
   sent: number
-  /** Where the latest subscription to all began. */
+  /** The start position of the latest subscription to all. */
   from: number
 }
 
-/** A node as its services see it. */
+/** A node, from the view of its services. */
 export interface Served {
   readonly store: Store
   readonly switches: Switches
   /** The requests so far. */
   readonly asked: Asked
-  /** Members of the cluster, as this node tells of them. */
+  /** Members of the cluster, from this node's view. */
   members(): readonly Member[]
   isLeader(): boolean
 }
@@ -85,14 +85,14 @@ export interface Member {
 
 type Call = { readonly metadata: grpc.Metadata }
 
-/** How a call is refused. */
+/** The error of a refused call. */
 export interface Refusal {
   readonly code: grpc.status
   readonly details: string
   readonly metadata?: grpc.Metadata
 }
 
-/** An exception as the server tells it in the trailers of a call. */
+/** An exception in the server's format, in the trailers of a call. */
 export function exception(code: grpc.status, name: string, more: Readonly<Record<string, string>> = {}): Refusal {
   const metadata = new grpc.Metadata()
   metadata.set('exception', name)
@@ -108,7 +108,7 @@ export const unexpected = (what: string): Refusal => ({
 export const streamDeleted = (stream: string) =>
   exception(grpc.status.FAILED_PRECONDITION, 'stream-deleted', { 'stream-name': stream })
 
-/** Why this node does not do what a call asks for; null: it does. */
+/** Why this node refuses a call; null: it does not. */
 export function refusal(node: Served, call: Call): Refusal | null {
   if (node.switches.denied) return exception(grpc.status.UNAUTHENTICATED, 'access-denied')
   if (node.switches.notReady) return notReady

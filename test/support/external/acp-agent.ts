@@ -1,7 +1,7 @@
 import { Readable, Writable } from 'node:stream'
 import { agent, ndJsonStream, RequestError, type ToolCallUpdate } from '@agentclientprotocol/sdk'
 
-// An agent that speaks the Agent Client Protocol by its official package: acp-agent.ts <behaviour as JSON>.
+// An agent that speaks the Agent Client Protocol with its official package: acp-agent.ts <behaviour as JSON>.
 
 interface Behaviour {
   readonly version?: number
@@ -14,7 +14,7 @@ interface Behaviour {
   readonly stays?: boolean
   readonly chunks?: number
   readonly shows?: boolean
-  /** Speaks of what is none of this session: an answer that is not awaited, a line without a method, another session. */
+  /** Sends messages outside this session: an unexpected answer, a line without a method, another session. */
   readonly strays?: string
 }
 const behaviour = JSON.parse(process.argv[2] ?? '{}') as Behaviour

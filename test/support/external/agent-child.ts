@@ -1,7 +1,7 @@
 import { openKeepUp } from '../../../api/index.ts'
 
-// A program that runs another agent, and is killed before or after the nth append to the run's stream:
-// agent-child.ts <data> <workspace> <n> <before|after>. It prints the run's id and waits for the end.
+// A program that runs an external agent and is killed before or after the nth append to the run's stream:
+// agent-child.ts <data> <workspace> <n> <before|after>. Prints the run's id and waits for its end.
 
 const [data = '', workspace = '', nth = '0', side = 'after'] = process.argv.slice(2)
 const keepup = await openKeepUp({ data, sandboxed: false })

@@ -12,7 +12,7 @@ export const START: ExternalCommand = {
 }
 export const EXITED = { outcome: 'exited', exit: { code: 0, signal: null }, success: true, finalText: 'done' } as const
 
-/** An external run that is decided command by command, one millisecond apart, by one driver after another. */
+/** An external run without a process: commands one millisecond apart, by one driver after another. */
 export class Run {
   state: ExternalState | null = null
   readonly events: ExternalEvent[] = []
@@ -40,7 +40,7 @@ export class Run {
     return drafts
   }
 
-  /** A driver claims the run, and decides from now on. */
+  /** A driver claims the run and decides from now on. */
   claim(id: string): readonly ExternalDraft[] {
     const drafts = this.decide({ kind: 'claim', driverId: id, build: 'test' })
     if (this.state?.driver?.id === id) this.driver = this.state.driver
@@ -48,7 +48,7 @@ export class Run {
   }
 }
 
-/** A run whose process is at work under driver `d1`. */
+/** A run with a running process under driver `d1`. */
 export function running(): Run {
   const run = new Run(START)
   run.claim('d1')

@@ -1,8 +1,8 @@
 import { openKeepUp } from '../../../api/index.ts'
 import { DELEGATING } from './delegating.ts'
 
-// A program whose agent delegates to another agent, and that is killed before or after the nth append of the delegation:
-// delegating-child.ts <data> <workspace> <n> <before|after>. It prints how many there are.
+// A program whose agent delegates to an external agent, and which is killed before or after the nth append of the
+// delegation: delegating-child.ts <data> <workspace> <n> <before|after>. Prints the number of appends.
 
 const [data = '', workspace = '', nth = '0', side = 'after'] = process.argv.slice(2)
 const keepup = await openKeepUp({ data, sandboxed: false, scripts: DELEGATING.scripts })

@@ -1,6 +1,6 @@
 import type { KeepUpOptions } from '../../../api/index.ts'
 
-/** A run whose agent gives the role of the coder to Claude Code, once. */
+/** A run whose agent delegates to Claude Code as the coder, once. */
 export const DELEGATING = {
   settings: { agents: { roles: { coder: { kind: 'claude_code' } } } },
   scripts: {

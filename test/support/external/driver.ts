@@ -2,9 +2,9 @@ import { createCliBackend } from '../../../adapters/agents/process/cli-backend.t
 import type { HarnessOptions } from '../../../adapters/agents/process/harness.ts'
 import { plainAgent } from './plain-agent-definition.ts'
 
-// A program that runs an agent, to be killed while it does: driver.ts <options of the harness> <mark of its processes>.
+// A program that runs an agent and is killed meanwhile: driver.ts <options of the harness> <mark of its processes>.
 const options = JSON.parse(process.argv[2]!) as HarnessOptions
-// What it leaves behind goes with the folder of the test.
+// The test removes the folder with all temporary files.
 process.env.TMPDIR = options.dataFolder
 const backend = createCliBackend(plainAgent, options)
 await backend.start(

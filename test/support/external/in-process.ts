@@ -17,13 +17,13 @@ export const realClock: Clock = {
 }
 export const ENDED: AgentCompletion = { status: { code: 0, signal: null }, success: true, finalText: 'done' }
 
-/** A process that does what the test says, when it says so. */
+/** A backend without a process. The test controls its actions. */
 export class Puppet {
   started = 0
   run: BackendRun | undefined
   #end = Promise.withResolvers<AgentCompletion>()
   readonly #begun = Promise.withResolvers<BackendRun>()
-  /** Its reaction when its end is asked for; absent: it exits at once. */
+  /** The reaction to an abort; the default ends the process immediately. */
   onAbort: () => void = () =>
     this.fail(new AgentError('Backend', CANCELLED, { exit: { code: null, signal: 'SIGTERM' } }))
 
@@ -56,14 +56,14 @@ export class Puppet {
   }
 }
 
-/** A gateway over one puppet and a log in memory. */
+/** A gateway over one puppet and an in-memory log. */
 export function puppetGateway(more: Partial<GatewayOptions> = {}) {
   const [puppet, log] = [new Puppet(), new MemoryExternalLog()]
   const gateway = new AgentGateway({ log, clock: realClock, backends: [puppet.backend], ...more })
   return { puppet, log, gateway }
 }
 
-/** Whether a promise has settled by now, after all that is due has run. */
+/** Whether a promise has settled after all due work has run. */
 export async function settled(promise: Promise<unknown>): Promise<boolean> {
   let done = false
   promise.then(

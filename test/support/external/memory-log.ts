@@ -13,7 +13,7 @@ export class MemoryRunLog implements ExternalRunLog {
   state = null as unknown as ExternalState
   readonly shared: boolean = false
   readonly lost: boolean = false
-  /** Called before each append: a test may hold it up, or throw. */
+  /** Called before each append. A test may delay the append or throw. */
   before: (commands: readonly ExternalCommand[]) => Promise<void> | undefined = () => undefined
   readonly #agent: AgentEventBody[] = []
   #now = 0

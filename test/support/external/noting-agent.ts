@@ -7,7 +7,10 @@ import { start } from '../child.ts'
 import { tempFolder } from '../folders.ts'
 import { CLAUDE } from './samples.ts'
 
-/** A folder with an agent that notes each of its starts outside of its workspace (so it runs unconfined), leaves a grandchild behind, and plays a recorded run. */
+/**
+ * A folder with an agent that records each of its starts outside its workspace (so it runs unconfined), leaves a
+ * grandchild process, and plays a recorded run.
+ */
 export function place() {
   const root = realpathSync(tempFolder())
   const [bin, work, starts] = [join(root, 'bin'), join(root, 'work'), join(root, 'starts')]
@@ -23,10 +26,10 @@ export function place() {
   return { root, data: join(root, 'data'), work, bin, started }
 }
 
-/** Starts a program that uses the agent of a place, and waits until it has ended or was killed. */
+/** Starts a program that uses the agent of a place, and waits for its end or kill. */
 export async function killedIn(at: ReturnType<typeof place>, program: string, nth: number, side: 'before' | 'after') {
   const { PATH, HOME } = process.env
-  // The home folder marks every process that comes of it.
+  // HOME marks all descendant processes.
   Object.assign(process.env, { PATH: `${at.bin}:${dirname(process.execPath)}:${PATH}`, HOME: at.root })
   onTestFinished(() => void Object.assign(process.env, { PATH, HOME }))
   const child = start(process.execPath, [program, at.data, at.work, String(nth), side])

@@ -1,7 +1,7 @@
 import type { AgentSample, CliAgent } from '../../../api/library/agent-kit.ts'
 import { plainAgent } from './plain-agent-definition.ts'
 
-/** A run of it. */
+/** A sample run of the backend. */
 export const OWN_SAMPLE: AgentSample = {
   lines: ['{"session":"s1"}', '{"say":"all is well"}', '{"done":true}'],
   kinds: ['TextOutput'],
@@ -9,7 +9,7 @@ export const OWN_SAMPLE: AgentSample = {
   sessionId: 's1',
 }
 
-/** A backend of a user's own. */
+/** A user-defined backend. */
 export const OWN: CliAgent = {
   ...plainAgent,
   kind: 'own',

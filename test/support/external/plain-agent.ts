@@ -11,7 +11,7 @@ import { plainAgent } from './plain-agent-definition.ts'
 export const say = (text: string): Step => ({ do: 'print', text: JSON.stringify({ say: text }) })
 export const DONE: Step = { do: 'print', text: '{"done":true}' }
 
-/** A folder of the test's own, and a backend whose program plays these steps. */
+/** A temporary folder, and a backend whose program plays these steps. */
 export function plainBackend(
   steps: (folder: string) => readonly Step[],
   more: Partial<HarnessOptions> = {},
@@ -22,7 +22,7 @@ export function plainBackend(
   return { folder, options, backend: createCliBackend(plainAgent, options) }
 }
 
-/** A run that keeps what it is told, for a backend that is started without a gateway. */
+/** A run that records its reports, for a backend without a gateway. */
 export function heard(signal: AbortSignal = new AbortController().signal) {
   const texts: string[] = []
   return {

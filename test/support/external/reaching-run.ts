@@ -17,7 +17,7 @@ const SPEC = treeSpec({
   policy: { mode: 'batch', requiresApproval: ['ask'] },
 })
 
-/** A run that an agent of keepup's has delegated, and that reaches these tools but `drop`: `ask` is approved call by call. */
+/** The birth of a delegated run that can call these tools except `drop`. Each `ask` needs an approval. */
 export const BORN: Extract<ExternalCommand, { kind: 'deliver_birth' }> = {
   kind: 'deliver_birth',
   origin: { stream: 'agent-root', revision: 7, bodyHash: '0'.repeat(64) },
@@ -34,7 +34,7 @@ export const ENDS: ExternalCommand = {
   outcome: { outcome: 'exited', exit: { code: 0, signal: null }, success: true, finalText: 'done' },
 }
 
-/** The run at work under `d1`, with what moves its calls. */
+/** The run under driver `d1`, with methods for its calls. */
 export class ReachingRun extends Run {
   constructor(born: ExternalCommand = BORN) {
     super(born)
@@ -57,12 +57,12 @@ export class ReachingRun extends Run {
     return toolCallId(this.state!.agentId, 0, index)
   }
 
-  /** The types of the events of calls so far, without those of other things. */
+  /** The types of the events of calls so far. */
   ofCalls(): string[] {
     return this.events.filter(({ toolCallId }) => toolCallId !== undefined).map(({ type }) => type)
   }
 
-  /** How the calls have ended, in order. */
+  /** The outcomes of the calls, in order. */
   ends(): (string | boolean)[] {
     return this.events.flatMap((event) =>
       event.type === 'tool_call_end' ? [event.body.success || event.body.error!.code] : [],

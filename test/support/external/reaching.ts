@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { defineTool, z } from '../../../api/library/tool-kit.ts'
 import { DELEGATING } from './delegating.ts'
 
-/** A run whose agent gives the role of the coder to Claude Code, which calls a tool of keepup's. */
+/** A run whose agent delegates to Claude Code as the coder, which calls a keepup tool. */
 export const REACHING = {
   settings: DELEGATING.settings,
   scripts: {
@@ -26,7 +26,7 @@ export const REACHING = {
 
 const notes = (workspace: string) => join(workspace, '..', 'notes')
 
-/** Keeps a note in a file beside the workspace. `then`: what it does behind that. */
+/** A tool that writes a note to a file outside the workspace. `then`: called after the write. */
 export const noteTool = (workspace: string, then: () => unknown) =>
   defineTool({
     name: 'notes:add',
@@ -41,6 +41,6 @@ export const noteTool = (workspace: string, then: () => unknown) =>
     },
   })
 
-/** How many notes were kept. */
+/** The number of notes. */
 export const noted = (workspace: string): number =>
   existsSync(notes(workspace)) ? readFileSync(notes(workspace), 'utf8').split('\n').length - 1 : 0

@@ -1,8 +1,9 @@
 import { openKeepUp } from '../../../api/index.ts'
 import { noteTool, REACHING } from './reaching.ts'
 
-// A program whose agent delegates to another agent that calls a tool of keepup's, and that is killed at a point of that call:
-// tools-child.ts <data> <workspace> <n> <before|after>. `n` is that of an append of the call; 0: within the tool.
+// A program whose agent delegates to an external agent that calls a keepup tool. The program is killed at a point of
+// that call: tools-child.ts <data> <workspace> <n> <before|after>. `n`: the number of the call's append; 0: within the
+// tool.
 
 const [data = '', workspace = '', nth = '0', side = 'after'] = process.argv.slice(2)
 const die = () => process.kill(process.pid, 'SIGKILL')

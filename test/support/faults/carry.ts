@@ -3,20 +3,20 @@ import { type Ended, keepup, type Place } from './cli.ts'
 import { type Fact, factsOf } from './inspect.ts'
 import type { Job } from './jobs.ts'
 
-/** More processes than any plan of kills needs; a run that is not done by then goes round in circles. */
+/** More processes than any plan of kills needs. A run that is not done after these makes no progress. */
 const MOST_PROCESSES = 16
 
 export interface Carried {
-  /** How many processes were killed, and what doubts a person had to resolve. */
+  /** The number of killed processes, and the doubts that a person had to resolve. */
   readonly killed: number
   readonly resolved: readonly string[]
   readonly facts: readonly Fact[]
 }
 
 /**
- * Carries a job through to its end. The nth process is killed at `kills[n]` (see KEEPUP_CRASH_AT); after each kill it is
- * resumed, and what is in doubt is resolved by looking at the world. After every process: the log has only grown, and
- * holds all that was said to be recorded.
+ * Carries a job through to its end. The nth process is killed at `kills[n]` (see KEEPUP_CRASH_AT). After each kill the
+ * job is resumed, and doubts are resolved by checking the world. After every process, the log must have only grown and
+ * must contain everything that was reported as recorded.
  */
 export async function carryThrough(job: Job, place: Place, kills: readonly string[]): Promise<Carried> {
   const resolved: string[] = []
@@ -34,7 +34,7 @@ export async function carryThrough(job: Job, place: Place, kills: readonly strin
     if (ended.signal === 'SIGKILL') {
       killed++
       doubts = []
-      // Killed after its last append: a run that has ended is not resumed.
+      // The process was killed after its last append. An ended run is not resumed.
       if (facts.some((fact) => fact.type === 'completion')) return { killed, resolved, facts }
       continue
     }
@@ -45,7 +45,7 @@ export async function carryThrough(job: Job, place: Place, kills: readonly strin
       continue
     }
     if (ended.code === 0) return { killed, resolved, facts }
-    // Each doubt is told with its three answers.
+    // Each doubt is printed with its three answers.
     doubts = [...new Set([...ended.err.matchAll(/ resolve (\S+) /g)].map((match) => match[1]!))]
     expect({ code: ended.code, doubts: doubts.length, err: ended.err }).toMatchObject({ code: 8, doubts: 1 })
   }
@@ -53,7 +53,7 @@ export async function carryThrough(job: Job, place: Place, kills: readonly strin
 }
 
 function nextCommand(job: Job, place: Place, facts: readonly Fact[], doubts: readonly string[]): string[] {
-  // Killed before all that its command line says was recorded: the same command line again, with its key.
+  // The process was killed before its command line was fully recorded. Repeat the command line with its key.
   const started = facts.find((fact) => fact.type === 'agent_started')
   if (started === undefined || !facts.some((fact) => fact.type === 'standing_approval')) return job.command(place)
   const [doubt] = doubts
@@ -62,7 +62,7 @@ function nextCommand(job: Job, place: Place, facts: readonly Fact[], doubts: rea
   return ['resolve', doubt, ...(result === null ? ['run'] : ['happened', '--result', result])]
 }
 
-/** Checks that the last output of a process is in the log: the calls that it showed as ended, and its revision. */
+/** Checks that the log contains a process's last output: the calls shown as ended, and the revision. */
 function expectAcknowledged({ out, err }: Ended, facts: readonly Fact[]): void {
   const shown = [...err.matchAll(/^ {2}[✓✗] (\w+) /gm)].length
   const turns = [...err.matchAll(/^turn (\d+)$/gm)].map((match) => Number(match[1]))

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CRASHING, PROGRAM } from '../program.ts'
 
-/** The program, or the one that ends where this environment says. */
+/** The program, or the variant that kills itself at the point in this environment. */
 export const entryFor = (env: Readonly<Record<string, string>> = {}): string =>
   env.KEEPUP_CRASH_AT === undefined ? PROGRAM : CRASHING
 
-/** A data folder, a workspace beside it and the home that the program sees. */
+/** A data folder, a workspace next to it, and the program's home. */
 export interface Place {
   readonly root: string
   readonly data: string
@@ -29,13 +29,13 @@ export interface Ended {
   readonly err: string
 }
 
-/** The environment of the program in a place: nothing of ours but the PATH. */
+/** The environment of the program in a place: from ours only the PATH. */
 export const environment = (place: Place, env: Readonly<Record<string, string>> = {}): Record<string, string> => ({
   PATH: process.env.PATH ?? '',
   HOME: place.root,
-  // Where the vault's key lies, for this process too.
+  // The folder of the vault's key, also for this process.
   XDG_CONFIG_HOME: process.env.XDG_CONFIG_HOME ?? '',
-  // Its own, so that no test fills another's folders; shared, so that only the first start compiles.
+  // Separate from other tests' folders; shared, so that only the first start compiles.
   NODE_COMPILE_CACHE: join(tmpdir(), 'keepup-test-cache'),
   ...env,
 })
@@ -46,7 +46,7 @@ export const commandLine = (place: Place, args: readonly string[], entry = PROGR
   [entry, '--data', place.data, '--by', 'ada', ...args],
 ]
 
-/** Runs the real program in a process of its own, to its end. */
+/** Runs the real program in a separate process until it ends. */
 export function keepup(
   place: Place,
   args: readonly string[],
@@ -60,12 +60,12 @@ export interface Begun {
   readonly ended: Promise<Ended>
   /** The output so far. */
   err(): string
-  /** Resolves when it has said this on stderr; rejects where it ended without. */
+  /** Resolves when stderr contains this text; rejects if the process ends without it. */
   said(text: string): Promise<void>
   kill(signal: NodeJS.Signals): void
 }
 
-/** Starts the program. `wrap`: what it is started by, with the path of the data folder's mount, say. */
+/** Starts the program. `wrap`: a command that starts the program, for example in a mount namespace. */
 export function begin(
   place: Place,
   args: readonly string[],

@@ -3,7 +3,7 @@ import { openServices } from '../../../api/process/open-services.ts'
 import type { OpenServices } from '../../../api/process/owner/connect.ts'
 import { crashPoint } from './crash-point.ts'
 
-// The program as it is, but for ending where its environment says.
+// The unchanged program, except that it kills itself at the point in its environment.
 
 const at = crashPoint(process.env)
 delete process.env.KEEPUP_CRASH_AT

@@ -21,8 +21,8 @@ import type { Place } from './cli.ts'
 const USER = { kind: 'user', id: 'ada' } as const
 
 /**
- * Several runtimes over one SQLite log, each of which takes itself for the driver, with the real tools in one workspace.
- * The workspace's lock, which keeps a second driver of this host out, is left aside: elsewhere there is none.
+ * Several runtimes over one SQLite log, each of which believes to be the driver, with the real tools in one workspace.
+ * The workspace's lock, which excludes a second driver on this host, is not used: drivers on other hosts do not see it.
  */
 export async function driversOf(place: Place, model: string) {
   const at = paths(place.data)
@@ -59,7 +59,7 @@ export async function driversOf(place: Place, model: string) {
   const runtime = (pass: (name: CrashPoint) => Promise<void> = async () => {}) =>
     new Runtime({ ...ports, crashPoint: pass })
 
-  /** Records a run with a standing approval for all that it does. */
+  /** Records a run with a standing approval for all of its calls. */
   async function start(task: string): Promise<string> {
     const mcp = mcpPool(
       config,

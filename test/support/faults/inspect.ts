@@ -8,7 +8,7 @@ import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { bodyOf } from '../../../domain/stream/runtime/bodies.ts'
 import { type Ended, environment, type Place } from './cli.ts'
 
-/** An event as it lies in the log. */
+/** An event in the log. */
 export interface Fact {
   readonly stream: string
   readonly type: string
@@ -18,13 +18,13 @@ export interface Fact {
   readonly body: Record<string, unknown>
 }
 
-/** The whole log of a place in order, read beside its owner. Empty where there is none yet. */
+/** The whole log of a place in order, read while its owner may use it. Empty: no log exists yet. */
 export async function factsOf(place: Place): Promise<Fact[]> {
   const folder = join(place.data, 'log')
   if (!existsSync(join(folder, 'log.db'))) return []
   const blobs = new FileBlobs(join(place.data, 'blobs'))
   const log = await openSqliteLog({ folder, mode: 'reader' }).catch((error: { code?: string }) => {
-    // Killed between making the file and filling it.
+    // The process was killed between creating and initialising the file.
     if (error.code === 'LOG_FOREIGN') return null
     throw error
   })
@@ -46,7 +46,7 @@ async function factOf(stores: Parameters<typeof bodyOf>[0], event: RecordedEvent
   return { stream, type, hash: event.hash, toolCallId, epoch: driver?.epoch, body }
 }
 
-/** The same command line, in this process: for looking, where no start and no end of a process matters. */
+/** Runs a command line in this process, for reads that do not depend on a process's start and end. */
 export async function look(place: Place, ...args: string[]): Promise<Ended> {
   const [out, err]: [string[], string[]] = [[], []]
   const code = await runCli(['--data', place.data, ...args], {
@@ -61,7 +61,7 @@ export async function look(place: Place, ...args: string[]): Promise<Ended> {
   return { code, signal: null, out: out.join(''), err: err.join('') }
 }
 
-/** Every file of a folder by its path, `.git` aside. */
+/** Every file of a folder by its path, without `.git`. */
 export function filesIn(folder: string): Record<string, string> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
   const paths = files.map((entry) => join(entry.parentPath, entry.name)).sort()

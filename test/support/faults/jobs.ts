@@ -5,12 +5,12 @@ import type { ScriptInput } from '../../../adapters/models/scripted/script.ts'
 import { hasBubblewrap } from '../bubblewrap.ts'
 import type { Place } from './cli.ts'
 
-/** A job that a place can be put to, and what a person who looks at the world can say of its calls. */
+/** A job for a place, with a person's knowledge of its calls' outcomes. */
 export interface Job {
   readonly name: string
-  /** Lays out the workspace. */
+  /** Creates the workspace's files. */
   prepare(place: Place): void
-  /** The command line that starts it; the same key finds the same run again. */
+  /** The command line that starts the job; repeating it with the same key finds the same run. */
   command(place: Place): string[]
   /** The outcome of an irreversible call: its result if it happened, else null. */
   became(place: Place, toolCallId: string): string | null
@@ -18,7 +18,7 @@ export interface Job {
 
 export const sandboxFlag = hasBubblewrap ? [] : ['--no-sandbox']
 
-/** A script file in the place's root; the model's id. */
+/** Writes a script file to the place's root; returns the model's id. */
 export function scripted(place: Place, script: ScriptInput, name = 'script.json'): string {
   const path = join(place.root, name)
   writeFileSync(path, JSON.stringify(script))
@@ -27,7 +27,7 @@ export function scripted(place: Place, script: ScriptInput, name = 'script.json'
 
 const DEMO = fileURLToPath(new URL('../../../api/demo', import.meta.url))
 
-/** The demo: reads, writes and tests under a role with phases and gates. Its commands may all be run again. */
+/** The demo: reads, writes and tests under a role with phases and gates. All of its commands are repeatable. */
 export const demoJob: Job = {
   name: 'demo',
   prepare(place) {
@@ -44,24 +44,24 @@ export const demoJob: Job = {
   },
 }
 
-/** Larger than what a body may be inside the log. */
+/** Larger than the limit of a body in the log. */
 const LARGE = Array.from({ length: 4000 }, (_, line) => `line ${line} of a large file\n`).join('')
 const EFFECTS = 'effects.txt'
 
-/** Which turns of the effects job do what cannot be undone, and the line each leaves. */
+/** The turns with an irreversible call, and the line that each call writes. */
 const EFFECT_TURNS = new Map([
   [2, 'two'],
   [4, 'four'],
 ])
 
-/** Each line was written by exactly one performance of one call. */
+/** Exactly one execution of one call wrote each line. */
 export const expectedEffects = [...EFFECT_TURNS.values()].map((line) => `${line}\n`).join('')
 
 const command = (turn: number) => ({
   calls: [{ tool: 'run_command', arguments: { command: `echo ${EFFECT_TURNS.get(turn)} >> ${EFFECTS}` } }],
 })
 
-/** The model that plays the effects job. */
+/** The scripted model of the effects job. */
 export const modelOf = (place: Place): string =>
   scripted(place, {
     script: 1,

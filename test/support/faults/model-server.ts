@@ -4,7 +4,7 @@ import { call, delta, finish, streamChunks, usage } from '../openai-wire.ts'
 
 const counted = usage({ prompt_tokens: 10, completion_tokens: 5 })
 
-/** One answer of a server that speaks the OpenAI wire form. */
+/** One answer of a server with the OpenAI wire format. */
 export type Answer = (res: ServerResponse, got: Got) => void
 
 /** A call of a tool; `args`: its raw text, or a value. */
@@ -31,7 +31,7 @@ export const says =
     streamChunks(res, [delta({ role: 'assistant', content: text }), finish('stop'), counted])
   }
 
-/** A server that gives one answer after the other, and the last one for ever; and the variables that lead there. */
+/** A server that gives the answers in turn and repeats the last one; with the variables for its address. */
 export async function modelServer(...answers: [Answer, ...Answer[]]) {
   let n = 0
   const server: Loopback = await loopback((res, got) => answers[Math.min(n++, answers.length - 1)]!(res, got))

@@ -1,12 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, vi } from 'vitest'
 
-/** Processes of this machine whose command line holds a text; zombies aside. */
+/** Processes of this machine whose command line contains a text, without zombies. */
 export function processesWith(text: string): number[] {
   return processes((commandLine) => commandLine.includes(text))
 }
 
-/** How many run exactly these words; one that is about to become them (`setsid`, a shell) is none yet. */
+/**
+ * The number of processes with exactly this command line. A process before its `exec` (`setsid`, a shell) does not
+ * count.
+ */
 export function running(...words: string[]): number {
   return processes((commandLine) => commandLine === `${words.join('\0')}\0`).length
 }
@@ -25,8 +28,8 @@ function processes(wanted: (commandLine: string) => boolean): number[] {
 }
 
 /**
- * Resolves when none is left: a killed process ends when the machine finds the time, not when the signal was sent. Not
- * `expect.poll`, which knows no test while concurrent ones run.
+ * Resolves when no process is left: a killed process ends some time after the signal. Not `expect.poll`, which does not
+ * know its test while concurrent ones run.
  */
 export async function noneLeft(text: string): Promise<void> {
   await vi.waitFor(() => expect(processesWith(text)).toEqual([]), { timeout: 30_000 })

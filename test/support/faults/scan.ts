@@ -4,12 +4,12 @@ import { join, relative } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { zstdDecompressSync } from 'node:zlib'
 
-/** The forms in which a secret could be written. */
+/** The encodings in which a secret could be written. */
 export function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret)
   const hex = bytes.toString('hex')
   const base64 = bytes.toString('base64').replace(/=+$/, '')
-  // In the middle of other bytes base64 looks different, at two further places; what does not hang on the neighbours:
+  // Inside other bytes, base64 has two further alignments. Use the part that does not depend on the adjacent bytes:
   const shifted = [1, 2].map((n) => {
     const text = Buffer.concat([Buffer.alloc(n), bytes])
       .toString('base64')
@@ -32,7 +32,7 @@ export function formsOf(secret: string): string[] {
   ]
 }
 
-/** Names every place below a folder where one of the texts stands: in files, rows of databases, objects of git. */
+/** Lists every place below a folder that contains one of the texts: in files, database rows and git objects. */
 export function placesOf(texts: readonly string[], folder: string): string[] {
   const found: string[] = []
   const search = (name: string, bytes: Uint8Array) => {
@@ -74,7 +74,7 @@ function* rowsOf(path: string): Generator<{ table: string; bytes: Uint8Array }> 
   }
 }
 
-/** Everything that a git repository holds, as one: also what no name reaches. */
+/** All objects of a git repository as one byte sequence, including unreachable objects. */
 function objectsOf(repository: string): Uint8Array {
   const args = ['--git-dir', repository, 'cat-file', '--batch-all-objects', '--batch']
   const { status, stdout, stderr } = spawnSync('git', args, { maxBuffer: 1 << 28 })

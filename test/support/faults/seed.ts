@@ -1,13 +1,16 @@
-/** Repeats a run of sampled faults. Drawn where it is not set, and said with every failure. */
+/** The seed of sampled faults. Random if not set, and part of every failure message. */
 export const FAULT_SEED = Number(process.env.FAULT_SEED ?? Math.floor(Math.random() * 2 ** 31))
 
-/** All points instead of a sample. */
+/** Tests all points instead of a sample. */
 export const FAULT_ALL = process.env.FAULT_ALL === '1'
 
-/** Of one test with real processes: some need ten seconds of a processor, of which a busy machine gives them a part. */
+/**
+ * The limit of one test with real processes. Some need ten seconds of CPU time, and a busy machine gives only a part of
+ * it.
+ */
 export const FAULT_TIMEOUT_MS = FAULT_ALL ? 3_600_000 : 300_000
 
-/** Numbers from 0 to below `below` (mulberry32). */
+/** Random numbers from 0 to below `below` (mulberry32). */
 export function draws(seed: number): (below: number) => number {
   let a = seed >>> 0
   return (below) => {
@@ -25,7 +28,7 @@ export function sample(draw: (below: number) => number, count: number, last: num
   return [...chosen].sort((a, b) => a - b)
 }
 
-/** All of them in a campaign; otherwise `count` that FAULT_SEED draws, and those that `always` names, in order. */
+/** All items with FAULT_ALL; else `count` random items and those selected by `always`, in order. */
 export function sampleOf<T>(items: readonly T[], count: number, always: (item: T) => boolean = () => false): T[] {
   if (FAULT_ALL) return [...items]
   const chosen = new Set(sample(draws(FAULT_SEED), count, items.length))
@@ -35,7 +38,7 @@ export function sampleOf<T>(items: readonly T[], count: number, always: (item: T
 /** For the name of a group of sampled tests. */
 export const SAMPLED = FAULT_ALL ? 'all' : `sampled, FAULT_SEED=${FAULT_SEED}`
 
-/** Runs `work` on every item, a few at once. A failure names the item and the seed. */
+/** Runs `work` on every item, several at once. A failure names the item and the seed. */
 export async function each<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
   const left = [...items]
   const failures: Error[] = []

@@ -9,7 +9,7 @@ import { ROOT, TreeWorld } from '../tree/world.ts'
 import { callTools } from './outside-calls.ts'
 import { RecordingLog } from './recording.ts'
 
-// Delegation to other agents: one that does its work, and one that is at work when a person cancels the run.
+// Delegation to external agents: one that finishes, and one that is running when a person cancels the run.
 
 const PRICE = { asOf: '2026-01-01', input: 1_000_000, output: 2_000_000, cacheRead: 0, cacheWrite: 0 }
 const given = {
@@ -23,7 +23,7 @@ const CHECKED = {
 }
 const USAGE = { scope: 'run', inputTokens: 100, cachedInputTokens: 10, outputTokens: 7, model: 'm' } as const
 
-/** Other agents: a coder is done at once, and any other one works until it is cancelled. */
+/** External agents: a coder finishes immediately; any other works until it is cancelled. */
 function others(world: TreeWorld, ports: RuntimePorts): DelegatedRuns {
   const runs = new StreamExternalLog(ports)
   const handles = new Map<string, Awaited<ReturnType<DelegatedRuns['take']>>>()
@@ -68,7 +68,7 @@ const CANCELLED = { outcome: 'cancelled', exit: { code: null, signal: 'SIGTERM' 
 
 export const delegations = (): Promise<RecordingLog> => delegating({}, {})
 
-/** The coder calls tools of keepup's while it works. */
+/** The coder calls keepup tools while it works. */
 export const outside = (): Promise<RecordingLog> => delegating({ requiresApproval: ['send'] }, { takesTools: true })
 
 async function delegating(policy: object, coder: { readonly takesTools?: true }): Promise<RecordingLog> {

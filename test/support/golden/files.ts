@@ -8,14 +8,14 @@ import { MEANINGS, toldOf } from './told.ts'
 
 export const GOLDEN = join(import.meta.dirname, '../../golden')
 
-/** The expectations recorded with a history: its fold by the program of that day. */
+/** The expectations recorded with a history: its fold by the program at that time. */
 export interface Told {
   readonly versions: { readonly [K in keyof typeof MEANINGS]: number }
   readonly agents: Awaited<ReturnType<typeof toldOf>>
   readonly rows: Dump
 }
 
-/** A recorded history. Its name is recorded anew, under the next number, when the program writes it otherwise. */
+/** A recorded history. If the program's output changes, the history is recorded again under the next number. */
 export interface Recorded {
   readonly name: string
   readonly number: number
@@ -23,7 +23,7 @@ export interface Recorded {
   readonly told: Told
 }
 
-/** All that was ever recorded. */
+/** All recorded histories. */
 export function recorded(): Recorded[] {
   return readdirSync(GOLDEN).flatMap((file) => {
     const [, name, number] = /^(.+)\.(\d+)\.jsonl$/.exec(file) ?? []
@@ -33,7 +33,7 @@ export function recorded(): Recorded[] {
   })
 }
 
-/** The one with the highest number of a name. */
+/** The recording of a name with the highest number. */
 export const newestOf = (all: readonly Recorded[], name: string): Recorded | undefined =>
   all.filter((one) => one.name === name).sort((a, b) => b.number - a.number)[0]
 
@@ -46,16 +46,16 @@ export async function recording(log: RecordingLog, folder: string): Promise<Pick
 const KEPT = join(GOLDEN, 'kept.json')
 type Digests = Record<string, string>
 
-/** The digest of each file when it was recorded. What was recorded is kept for ever: no line of it is ever changed. */
+/** The digest of each file when it was recorded. Recorded lines never change. */
 export const kept = (): Digests => (existsSync(KEPT) ? (JSON.parse(readFileSync(KEPT, 'utf8')) as Digests) : {})
 
-/** The digest of each file as it is. */
+/** The current digest of each file. */
 export function digests(): Digests {
   const files = readdirSync(GOLDEN).filter((file) => /\.\d+\.jsonl?$/.test(file))
   return Object.fromEntries(files.sort().map((file) => [file, hash('sha256', readFileSync(join(GOLDEN, file)))]))
 }
 
-/** Records beside what was recorded, never over it. */
+/** Writes a new recording. Never overwrites an earlier one. */
 export function record({ name, number, text, told }: Recorded): void {
   const file = join(GOLDEN, `${name}.${number}.json`)
   writeFileSync(`${file}l`, text, { flag: 'wx' })
@@ -63,7 +63,7 @@ export function record({ name, number, text, told }: Recorded): void {
   writeFileSync(KEPT, `${JSON.stringify({ ...digests(), ...kept() }, null, 2)}\n`)
 }
 
-/** JSON with a line for each member of the outer `depth` levels: an agent's members and the rows of a table. */
+/** JSON with one line for each member of the outer `depth` levels: an agent's members and the rows of a table. */
 function linesOf(value: unknown, depth: number): string {
   if (depth === 0 || typeof value !== 'object' || value === null) return JSON.stringify(value)
   const [open, close] = Array.isArray(value) ? '[]' : '{}'

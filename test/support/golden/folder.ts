@@ -2,7 +2,7 @@ import { ToolError } from '../../../domain/calls/errors.ts'
 import { sha256 } from '../../../domain/log/ids.ts'
 import type { FileChange, Workspace } from '../../../domain/ports/index.ts'
 
-/** A workspace in memory: its trees are named by what they hold. `fails`: versions cannot be taken. */
+/** An in-memory workspace. The name of a tree derives from its content. `fails`: the error of each snapshot. */
 export class Folder {
   readonly files = new Map<string, string>()
   fails: Error | null = null

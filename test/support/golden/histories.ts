@@ -15,7 +15,7 @@ import { approvals, doubts, late, people, permissions, questions, restores, revo
 import { reuse } from './tales-reuse.ts'
 import { budgets, lateusage, lostbirths, plainstops, stops, trees, unread } from './tales-trees.ts'
 
-/** Every history that is recorded, by its name; told again it is the same to the byte. */
+/** Every recorded history by name. Running it again gives the same bytes. */
 export const HISTORIES: Readonly<Record<string, () => Promise<RecordingLog>>> = {
   ...Object.fromEntries(Object.entries(PLANS).map(([name, plan]) => [name, () => lived(plan)])),
   ...{

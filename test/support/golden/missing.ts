@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-// Lists the shapes of a schema that none of the given values has: a member that is always or never there, an unused choice.
+// Lists the shapes of a schema that no given value has: a member that is always or never present, an unused choice.
 
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>
@@ -41,7 +41,7 @@ function missing(schema: Schema, values: readonly unknown[], at: string): string
   })
 }
 
-/** A branch of a union takes the values that fit it. */
+/** Values of a union's branch are the values that fit it. */
 function choice(branch: Schema, values: readonly unknown[], at: string): string[] {
   const fitting = values.filter((value) => fits(branch, value))
   return fitting.length === 0 ? [`${at}: ${nameOf(branch)}`] : missing(branch, fitting, at)

@@ -6,7 +6,7 @@ import type { VirtualClock } from '../virtual-clock.ts'
 
 const GO_ON: ExternalFact = { kind: 'calls_go_on' }
 
-/** Calls of keepup's tools by another agent, in every way that they go: `look` is pure, `send` is asked about. */
+/** Calls of keepup tools by an external agent, with all outcomes. `look` is pure; `send` needs an approval. */
 export async function callTools(run: ExternalRunLog, runs: StreamExternalLog, clock: VirtualClock): Promise<void> {
   const { agentId } = run
   const ask = (index: number, name: string, args: Record<string, string | number>) =>
@@ -43,7 +43,7 @@ export async function callTools(run: ExternalRunLog, runs: StreamExternalLog, cl
   await ask(4, 'send', { to: 'dan' })
   clock.time += 86_400_000
   await run.append([GO_ON])
-  // Its agent ends while it is at work.
+  // The agent ends while this call is running.
   await ask(5, 'send', { to: 'bob' })
   await decide(5, 'approved')
 }

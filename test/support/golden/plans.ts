@@ -18,7 +18,7 @@ const BASE: Plan = {
   requests: [],
 }
 
-/** Histories that between them hold the ways of a run. */
+/** Histories that together cover the variants of a run. */
 export const PLANS: Readonly<Record<string, Plan>> = {
   tools: {
     ...BASE,

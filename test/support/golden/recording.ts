@@ -7,27 +7,27 @@ import type { BlobStore, EventLog } from '../../../domain/ports/index.ts'
 import { MemoryBlobs, seededRandom } from '../harness.ts'
 
 /**
- * One event of a recorded history, as it was appended: before anything was erased, and with its body also where it lies
- * in a blob.
+ * One event of a recorded history at the time of its append: before any erasure, with its body even if that is in a
+ * blob.
  */
 interface Line {
-  /** Events of one append bear the same number. */
+  /** Events of one append have the same number. */
   readonly append: number
   readonly header: Header
   readonly hash: string
   readonly body: string
-  /** The whole result that it names, which lies in a blob. */
+  /** The whole result in a blob, if the event refers to one. */
   readonly attached?: string
 }
 
-/** A log that remembers what was appended, in order. */
+/** A log that records its appends in order. */
 export class RecordingLog extends MemoryLog {
   readonly blobs = new MemoryBlobs()
   private readonly lines: Line[] = []
   private readonly heads = new Map<string, number>()
   private appends = 0
 
-  /** Of one identity, by which keys of requests are told. */
+  /** Fixed, because keys of requests depend on the log's id. */
   constructor() {
     super({ clock: { now: () => Date.UTC(2026, 0, 18) }, random: seededRandom('log') })
   }
@@ -35,7 +35,7 @@ export class RecordingLog extends MemoryLog {
   override async append(stream: string, expected: number, batch: readonly SealedEvent[]) {
     const appended = await super.append(stream, expected, batch)
     const last = batch.at(-1)!.header.revision
-    // Sent again after an unknown outcome.
+    // Resent after an unknown outcome.
     if (last <= (this.heads.get(stream) ?? -1)) return appended
     this.heads.set(stream, last)
     for (const { header, body, hash } of batch) {
@@ -53,13 +53,13 @@ export class RecordingLog extends MemoryLog {
     return { log: this, blobs: this.blobs }
   }
 
-  /** The recorded events, one a line. */
+  /** The recorded events, one per line. */
   get text(): string {
     return this.lines.map((line) => `${JSON.stringify(line)}\n`).join('')
   }
 }
 
-/** Appends a recorded history to an empty log as it was appended then, its blobs first. */
+/** Appends a recorded history to an empty log with the same batches, blobs first. */
 export async function appendAgain(text: string, log: EventLog, blobs: BlobStore): Promise<void> {
   const lines = text
     .trim()

@@ -5,7 +5,7 @@ import { openSqliteStore } from '../../../projections/engine/store/sqlite.ts'
 import type { Store } from '../../../projections/engine/store/store.ts'
 import { type Dump, dumpFile } from '../projections/kit.ts'
 
-/** Rows that one fold of a log from zero makes, in a store of one's own. */
+/** Folds a log from its start into a store. */
 export async function projectedInto(log: EventLog, blobs: BlobStore, store: Store): Promise<void> {
   try {
     await new Projector({ log, blobs, store }).catchUp()
@@ -14,7 +14,7 @@ export async function projectedInto(log: EventLog, blobs: BlobStore, store: Stor
   }
 }
 
-/** The same in SQLite, in a new file of the folder. */
+/** The rows of a log in SQLite, in a new file of the folder. */
 export async function rowsOf(log: EventLog, blobs: BlobStore, folder: string): Promise<Dump> {
   const file = join(folder, 'golden.db')
   await projectedInto(log, blobs, await openSqliteStore(file))
@@ -22,8 +22,8 @@ export async function rowsOf(log: EventLog, blobs: BlobStore, folder: string): P
 }
 
 /**
- * Rows without what is the log's own: how far they are, and positions, of which the order is kept. So rows that were made
- * of the same history on different logs are alike.
+ * Rows without the log's own values: progress and positions, except the order of positions. Rows of the same history on
+ * different logs are then equal.
  */
 export async function alike(dump: Dump, log: EventLog): Promise<Dump> {
   const places = new Map<number, number>()

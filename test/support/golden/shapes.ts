@@ -9,7 +9,7 @@ interface Checked {
   readonly _zod: { readonly def: { readonly checks?: readonly { _zod: { def: { check: string } } }[] } }
 }
 
-/** JSON Schema cannot say what a refinement asks for; it says how many there are. */
+/** JSON Schema cannot represent a refinement, so include the number of refinements. */
 const refined = ({ zodSchema, jsonSchema }: { zodSchema: object; jsonSchema: object }) => {
   const checks = (zodSchema as Checked)._zod.def.checks ?? []
   const custom = checks.filter(({ _zod }) => _zod.def.check === 'custom').length
@@ -17,8 +17,8 @@ const refined = ({ zodSchema, jsonSchema }: { zodSchema: object; jsonSchema: obj
 }
 
 /**
- * Optional members that types have gained since their shape was recorded: what was stored before them is still of that shape.
- * Each is a path of members; `[]` stands for the items of an array, `{}` for the members of a record.
+ * Optional members that types have gained since their shape was recorded; older stored events still match. Each is a
+ * path of members; `[]` means the items of an array, `{}` the members of a record.
  */
 export const GAINED: Readonly<Record<string, readonly string[]>> = {
   'agent_started@1': [
@@ -44,7 +44,7 @@ interface Schema {
   $defs?: Record<string, Schema>
 }
 
-/** Takes a member out of a schema. Throws where it is not there, or not optional. */
+/** Removes a member from a schema. Throws if the member does not exist or is not optional. */
 function withoutMember(schema: Schema, path: string): void {
   const steps = path.split('.')
   const last = steps.pop()!
@@ -56,7 +56,7 @@ function withoutMember(schema: Schema, path: string): void {
   delete at.properties[last]
 }
 
-/** Takes out definitions that only a gained member has named. */
+/** Removes definitions that only a removed member referred to. */
 function dropUnnamed(schema: Schema): void {
   const { $defs = {}, ...rest } = schema
   for (const name of Object.keys($defs)) {
@@ -65,12 +65,12 @@ function dropUnnamed(schema: Schema): void {
   }
 }
 
-/** The shape of every stored type, without what it has gained: a hash of its JSON Schema, under `type@version`. */
+/** The shape of every stored type without gained members: a hash of its JSON Schema, under `type@version`. */
 export function shapes(): Record<string, string> {
   return { 'header@1': shapeOf(Header), ...shapesOf(bodies, versions) }
 }
 
-/** The same of the events of other agents' runs. */
+/** The shapes of external runs' events. */
 export const externalShapes = (): Record<string, string> => shapesOf(external.bodies, external.versions)
 
 function shapesOf<T extends string>(types: Readonly<Record<T, z.ZodType>>, versions: Readonly<Record<T, number>>) {

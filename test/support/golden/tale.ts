@@ -9,7 +9,7 @@ import { RecordingLog } from './recording.ts'
 export const ANN: Actor = { kind: 'user', id: 'ann', claimed: true }
 const { signal } = new AbortController()
 
-/** A run that is recorded, with what the tales tell of: other drivers, people, forks. */
+/** A recorded run with helpers for other drivers, people and forks. */
 export async function tale(what: Given, workspace: Workspace | null = null) {
   const log = new RecordingLog()
   const environment = async () => ({

@@ -5,7 +5,7 @@ import { tool } from '../story.ts'
 import { tale } from './tale.ts'
 import { until } from './tales-people.ts'
 
-// Contexts that grow too long: pruned, summarised, truncated and cut; hidden turns that people bring back; knowledge.
+// Contexts that grow too long: pruned, summarised, truncated and cut; hidden turns that people restore; knowledge.
 
 const LIMIT = 4_000
 
@@ -27,7 +27,7 @@ const knowledge = [
   { name: 'for plans', text: 'Plan first.', phases: ['plan'] },
 ]
 
-/** How often the run has looked, as the last result says. */
+/** The number of the run's looks, from the last result. */
 const looks = ({ messages }: ModelRequest) => {
   const last = messages.findLast((one) => one.role === 'tool' && one.toolName === 'look')
   return Number(/^look (\d+)/.exec(String(last?.content))?.[1] ?? 0)
@@ -79,7 +79,7 @@ export async function contexts() {
   return run.log
 }
 
-/** A task graph that grows, is worked through, and stays in sight while its context is compressed. */
+/** A task graph that grows, is completed, and stays visible while its context is compressed. */
 export async function tasks() {
   const look = tool('look', {}, ({ n }) => `look ${n} ${'x'.repeat(2_000)}`)
   const updates = (tasks: object[], remove: string[] = []) => calls(call('update_tasks', { tasks, remove }))

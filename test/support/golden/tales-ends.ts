@@ -5,7 +5,7 @@ import { ROLE } from '../plans.ts'
 import { tool } from '../story.ts'
 import { tale } from './tale.ts'
 
-// How runs end, and what they are started with.
+// How runs end, and the variants of their start.
 
 const price = { asOf: '2026-01-01', input: 1_000_000, output: 2_000_000, cacheRead: 0, cacheWrite: 0 }
 const known = [{ ...testModel, price }]
@@ -16,7 +16,7 @@ const role = {
   idempotentCommands: [['npm', 'run', 'lint']],
 }
 
-/** Runs that end in ERROR, each by another code, and warnings for each reason, kept and not. */
+/** Runs that end in ERROR, each with another code, and warnings for each reason, recorded and not. */
 export async function ends() {
   const look = tool('look', { timeLimitMs: 60_000 }, async ({ slowly }) => slowly && run.clock.sleep(6_000))
   const thought = { content: [{ type: 'text', text: 'found half' }, call('look')], stopReason: 'tool_use' } as const
@@ -59,7 +59,7 @@ export async function ends() {
   return run.log
 }
 
-/** A role with all that only a user's role has. */
+/** A role with all members of a user's role. */
 const OF_A_USER = {
   ...ROLE,
   phases: [
@@ -70,7 +70,7 @@ const OF_A_USER = {
   qualityGates: [...ROLE.qualityGates, { after: 'second', check: 'builds', argv: ['make', 'all'], timeoutMs: 60_000 }],
 }
 
-/** Models that are out and come back, or do not, and answers that were cut off at each bound. */
+/** Models that fail and recover or do not, and answers cut at each limit. */
 export async function outages() {
   const fails = new ModelError('OVERLOADED', 'too many ask', { transient: true })
   const cuts = CUTS.map((cut) => ({ ...says('half an answer'), stopReason: 'max_tokens' as const, cut }))

@@ -6,8 +6,8 @@ import { seededRandom } from '../harness.ts'
 import { RecordingLog } from './recording.ts'
 import { ANN } from './tale.ts'
 
-// Runs of other agents: one that does its work, with files, permissions, usage and every kind of event; one that is
-// cancelled; one whose program is killed, and whose outcome is learned later.
+// External runs: one that finishes, with files, permissions, usage and every kind of event; one that is cancelled; one
+// whose program is killed and whose outcome is learned later.
 
 const START = Date.UTC(2026, 0, 18)
 const capabilities = ['agent_api.run', 'agent_api.events']

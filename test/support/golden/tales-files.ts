@@ -24,7 +24,7 @@ function toolsOf(folder: Folder) {
   return [tool('read_file', { paths: { path: 'read' } }), write, run]
 }
 
-/** The Coder through its phases: gates that fail and pass, files, approvals, artifacts of every kind. */
+/** The Coder through its phases: failing and passing gates, files, approvals, artifacts of every kind. */
 export async function coder() {
   const folder = new Folder({ 'README.md': 'about' })
   const advance = (more: object = {}) => calls(call('advance_phase', { summary: 'on', ...more }))
@@ -64,7 +64,7 @@ export async function coder() {
   return run.log
 }
 
-/** Files that others change between two drives, versions that fail, and calls in groups that share one. */
+/** Files that others change between two drives, failing versions, and groups of calls with a shared version. */
 export async function files() {
   const folder = new Folder({ a: '1' })
   const put = tool('put', { effect: 'idempotent', paths: { path: 'write' } })
@@ -98,7 +98,7 @@ export async function files() {
   return run.log
 }
 
-/** Texts over the size that a body may have in the log: they lie in blobs. */
+/** Texts over the body limit of the log, which are stored in blobs. */
 export async function blobs() {
   const long = Array.from({ length: 6_900 }, (_, n) => `line ${n}`).join('\n')
   const run = await tale({
@@ -110,7 +110,7 @@ export async function blobs() {
   return run.log
 }
 
-/** Whole results beside their events: one that the agent reads on in, and one that comes when its call was given up. */
+/** Whole results in blobs: one that the agent reads further, and one that arrives after its call was given up. */
 export async function results() {
   const long = Array.from({ length: 6_900 }, (_, n) => `line ${n}`).join('\n')
   const sent = Promise.withResolvers<string>()
@@ -137,7 +137,7 @@ export async function results() {
   return run.log
 }
 
-/** A secret that everybody says: the log holds its reference. */
+/** A secret in the text of every participant. The log contains its reference. */
 export async function secrets() {
   const SECRET = 'hunter2-is-not-in-the-log'
   const vault = memoryVault({ PASSWORD: SECRET })

@@ -4,13 +4,13 @@ import { Folder } from './folder.ts'
 import { tale } from './tale.ts'
 import { until } from './tales-people.ts'
 
-// Histories that begin with another's, and histories that were erased from.
+// Forked histories, and histories with erasures.
 
 const price = { asOf: '2026-01-01', input: 1_000_000, output: 2_000_000, cacheRead: 0, cacheWrite: 0 }
 const priced = { ...testModel, price }
 const hang = () => new Promise<never>(() => undefined)
 
-/** A fork in the middle of a turn, one of a run that has ended, one of a fork; with and without changes. */
+/** A fork in the middle of a turn, one of an ended run, and one of a fork; with and without changes. */
 export async function forks() {
   const folder = new Folder({ a: '1' })
   const look = tool('look')
@@ -31,7 +31,7 @@ export async function forks() {
   )
   void run.drive()
   await until(() => send.ran.length === 2)
-  // The second turn's call has begun, and its outcome is not known here.
+  // The call of the second turn has started and its outcome is unknown here.
   const { revision } = await run.state()
   const tree = folder.snapshot()
   const open = await run.fork(run.runId, { revision }, { workspace: { path: '/project-2', tree }, drive: true }, 'k1')
@@ -51,7 +51,7 @@ export async function forks() {
   return run.log
 }
 
-/** Bodies that were erased: one of a source, a range of its fork, all of another run, large ones with them. */
+/** Erased bodies: one of a source, a range of its fork, all of another run, including large ones. */
 export async function erased() {
   const long = 'the name of a patient, '.repeat(2_900)
   const look = tool('look', {}, ({ n }) => (n === 2 ? long : { said: 'a name' }))

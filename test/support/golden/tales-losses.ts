@@ -3,7 +3,10 @@ import { call, calls, completes } from '../harness.ts'
 import { tool } from '../story.ts'
 import { ANN, tale } from './tale.ts'
 
-/** A run whose log has lost its end, more than once: a person accepts it, says what became of the calls, and releases it. */
+/**
+ * A run whose log has repeatedly lost its end. A person accepts the loss, states the outcomes of the calls, and
+ * releases the run.
+ */
 export async function losses() {
   const send = tool('send', { effect: 'irreversible' })
   const run = await tale({

@@ -9,8 +9,8 @@ const answersAll: Says[number] = ({ state }) => [
 ]
 
 /**
- * Two agents and their parent talk: messages, requests, answers, publications; one is refused, one bounces, people take part. The
- * second agent's stream has lost its end before, which was accepted.
+ * Two agents and their parent exchange messages, requests, answers and publications. One message is refused, one
+ * bounces, and people take part. The second agent's stream has an accepted loss.
  */
 export async function messages(): Promise<RecordingLog> {
   const [a, b] = [child(0, 2), child(1, 2)]
@@ -44,7 +44,7 @@ export async function messages(): Promise<RecordingLog> {
   agents.submit(b, { kind: 'accept_loss', loss: { revision: null, hash: null, calls: [] } })
   agents.submit(a, { kind: 'send_message', type: 'request', payload: 'how far?' })
   agents.submit('root', { kind: 'publish', topic: 'news', payload: 'noon' })
-  // Both ask each other before a courier comes.
+  // Both agents send a request before a courier delivers.
   for (const id of [a, b]) toRest(agents, id)
   bringAll(agents)
   agents.settle()
@@ -53,7 +53,7 @@ export async function messages(): Promise<RecordingLog> {
   return log
 }
 
-/** A parent writes to a child that is not born yet: the message bounces, and the child takes the later one and hears its topic. */
+/** A parent writes to an unborn child. The message bounces; the child receives the later message and its topic. */
 export async function bounces(): Promise<RecordingLog> {
   const a = child(0)
   const root: Says = [[delegate('a', 0), send(a, {}, 1)], [use('publish', { topic: 'news', payload: 'noon' })]]

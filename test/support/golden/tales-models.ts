@@ -8,7 +8,7 @@ import { tool } from '../story.ts'
 import { VirtualClock } from '../virtual-clock.ts'
 import { tale } from './tale.ts'
 
-// Runs whose models are chosen by rules, held back by a limit, and answered from the request cache.
+// Runs with models chosen by rules, delayed by a limit, and answered from the request cache.
 
 const price = { asOf: '2026-01-01', input: 1_000_000, output: 2_000_000, cacheRead: 0, cacheWrite: 0 }
 const known = [
@@ -40,7 +40,10 @@ const rules = [
 const routing = { models: ids, rules }
 const routed = { requested: 'fast', safeDefault: 'fast', known, routing }
 
-/** Decisions of each policy, with and without a budget, under each risk; a hold, a refusal with a wait, and a cache hit. */
+/**
+ * Decisions of each policy, with and without a budget, under each risk; a delay, a refusal with a wait, and a cache
+ * hit.
+ */
 export async function models() {
   const clock = new VirtualClock()
   const limiter = new MemoryLimiter(clock, () => ({ key: 'k', perMinute: null }))

@@ -10,7 +10,7 @@ import { tool } from '../story.ts'
 import { Folder } from './folder.ts'
 import { ANN, tale } from './tale.ts'
 
-// People and drivers: approvals, doubts, what comes late, pauses and steps.
+// People and drivers: approvals, doubts, late outcomes, pauses and steps.
 
 const hang = () => new Promise<never>(() => undefined)
 const price = { asOf: '2026-01-01', input: 3_000_000, output: 15_000_000, cacheRead: 300_000, cacheWrite: 3_750_000 }
@@ -18,7 +18,7 @@ const priced = {
   models: { requested: 'test-model', safeDefault: 'test-model', known: [{ ...testModel, price, timeoutMs: 2 ** 30 }] },
 }
 
-/** Approved, rejected, expired; with and without a reason; a standing one. */
+/** Approved, rejected, expired; with and without a reason; a standing approval. */
 export async function approvals() {
   const put = tool('put', { effect: 'idempotent' })
   const asks = (n: number) => calls(call('put', { n }))
@@ -40,7 +40,7 @@ export async function approvals() {
   return run.log
 }
 
-/** Tools that change while a person decides: one still takes the arguments, the other does not. */
+/** Tools that change while a person decides: one still accepts the arguments, the other does not. */
 export async function voided() {
   const now = { description: 'Another.', parameters: {} }
   const strict = { type: 'object', properties: { m: { type: 'number' } }, required: ['m'] }
@@ -61,7 +61,9 @@ export async function voided() {
   return run.log
 }
 
-/** Answers to questions as they were shown: on files that change after the approval, and on a tool whose definition changes. */
+/**
+ * Answers to outdated questions: about files that change after the approval, and about a tool with a new definition.
+ */
 export async function questions() {
   const folder = new Folder({ 'build.sh': 'make', 'lib/a.sh': '' })
   const build = tool('build', { effect: 'idempotent' })
@@ -91,7 +93,7 @@ export async function questions() {
   return run.log
 }
 
-/** Permissions: granted for a call, for a phase and for the run, rejected, used up, over. */
+/** Permissions: for a call, for a phase and for the run; rejected, used up, expired. */
 export async function permissions() {
   const put = tool('put', { effect: 'idempotent' })
   const asks = (scope: string, until = '2h') =>
@@ -119,7 +121,7 @@ export async function permissions() {
   return run.log
 }
 
-/** A permission that a person takes back: a call that waits for its approval does not begin by it. */
+/** A revoked permission: a call that waits for its approval does not start. */
 export async function revoked() {
   const put = tool('put', { effect: 'idempotent' })
   const asks = { tool: 'put', scope: 'run', until: '2h', reason: 'to save' }
@@ -140,7 +142,7 @@ export async function revoked() {
   return run.log
 }
 
-/** Calls whose driver is lost: a person says three times what became of them, once of a run that has ended. */
+/** Calls of a lost driver: a person states their outcomes three times, once for an ended run. */
 export async function doubts() {
   const send = tool('send', { effect: 'irreversible', timeLimitMs: 2 ** 30 }, hang)
   const look = tool('look', { effect: 'pure', timeLimitMs: 2 ** 30 }, (_, { attempt }) =>
@@ -189,7 +191,7 @@ export async function doubts() {
   return run.log
 }
 
-/** Outcomes of calls, good and bad, and an answer of a model that comes too late. */
+/** Successful and failed outcomes of calls, and a model answer that arrives too late. */
 export async function late() {
   const sent = [Promise.withResolvers<string>(), Promise.withResolvers<string>()]
   const answered = Promise.withResolvers<void>()
@@ -198,7 +200,7 @@ export async function late() {
   const answer = async () => {
     const nth = ++asked
     if (nth === 1) await answered.promise
-    // Before the first driver, which has lost the agent, gives up waiting for it.
+    // Before the first driver, which has lost the agent, stops waiting for the answer.
     answered.resolve()
     return nth > 3 ? completes() : { ...calls(call('send', { nth })), requestId: `request ${nth}` }
   }
@@ -219,7 +221,7 @@ export async function late() {
   return run.log
 }
 
-/** Pause, step, resume, input while it runs, keys that found nothing to do, and whose request it was. */
+/** Pause, step, resume, input during a run, keys without an effect, and the requests' authors. */
 export async function people() {
   const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
   const look = tool('look')
@@ -244,7 +246,7 @@ export async function people() {
   return run.log
 }
 
-/** Waits until something has happened, while the clock stands still. */
+/** Waits for a condition while the clock is stopped. */
 export async function until(happened: () => boolean): Promise<void> {
   for (let turns = 0; !happened(); turns++) {
     if (turns > 100_000) throw new Error('a golden history waits for what does not happen')
@@ -252,7 +254,7 @@ export async function until(happened: () => boolean): Promise<void> {
   }
 }
 
-/** Files that people put back: done, failed, lost on the way, and of a run that has ended. */
+/** Restores of files: successful, failed, lost midway, and of an ended run. */
 export async function restores() {
   const run = await tale({ says: [calls(call('ask_user', { question: 'Good?' })), completes()] })
   await run.drive()

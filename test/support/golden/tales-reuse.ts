@@ -3,7 +3,7 @@ import { call, calls, completes, testModel } from '../harness.ts'
 import { tool } from '../story.ts'
 import { tale } from './tale.ts'
 
-// Forks that take the recorded outcomes of their source.
+// Forks that reuse the recorded outcomes of their source.
 
 const price = { asOf: '2026-01-01', input: 1_000_000, output: 2_000_000, cacheRead: 0, cacheWrite: 0 }
 const known = [
@@ -11,7 +11,10 @@ const known = [
   { ...testModel, id: 'other-model', price },
 ]
 
-/** A fork that follows the record to its end and to an unknown outcome, one that leaves it, one of which a call has no outcome. */
+/**
+ * A fork that follows the record to its end and to an unknown outcome, one that leaves the record, and one with a call
+ * without an outcome.
+ */
 export async function reuse() {
   const busy = new ModelError('OVERLOADED', 'busy', { transient: true })
   const hang = () => new Promise<never>(() => undefined)
@@ -35,7 +38,7 @@ export async function reuse() {
     return fork
   }
   await approve()
-  // The call of turn 3 waits for its approval, and has no outcome yet.
+  // The call of turn 3 waits for its approval and has no outcome yet.
   await follows()
   const doubtful = await approve()
   await follows()

@@ -12,7 +12,7 @@ import { Recorded } from '../tree/recorded.ts'
 import { ROOT, TreeWorld } from '../tree/world.ts'
 import { RecordingLog } from './recording.ts'
 
-// Trees of agents: births and ends, budgets, what people ask of a tree, losses, and what becomes known late.
+// Trees of agents: births and ends, budgets, people's requests, losses, and late facts.
 
 const CHILD = childAgentId(`${ROOT}.t1.c0`)
 const leaf: Plan = { rounds: [{ children: [], looks: 1 }], ends: 'completes' }
@@ -29,7 +29,9 @@ const PHASED: RoleDefinition = {
 
 type Script = Readonly<Record<string, readonly (readonly Block[] | string)[]>>
 
-/** A world whose agents, by the first word that each one was told, say these in turn, and then complete. */
+/**
+ * A world with scripted agents. The first word of an agent's task selects its turns; afterwards the agent completes.
+ */
 function scripted(script: Script, more: Record<string, unknown> = {}, used: Readonly<Record<string, number>> = {}) {
   const log = new RecordingLog()
   const spec = worldSpec({ tools: [...worldSpec().tools, ...controlTools(PHASED).filter(isNew)], ...more })
@@ -54,7 +56,7 @@ const delegate = (role: string, task: string, more: object = {}) =>
 const look = (n: number) => [use('look', { n }, `l${n}`)]
 const written = ['plan', 'report', 'diagram'].map((type) => ({ type, title: `A ${type}`, content: `the ${type}` }))
 
-/** Children that complete, fail, register an artifact, start others, and are started in vain. */
+/** Children that complete, fail, register an artifact, delegate, and cannot start. */
 export async function trees(): Promise<RecordingLog> {
   const { world, log } = scripted({
     do: [
@@ -73,7 +75,7 @@ export async function trees(): Promise<RecordingLog> {
   return log
 }
 
-/** Children that have more given by their parents, for a turn and for a child, and one that has not. */
+/** Children whose parents increase their budget, for a turn and for a child, and one without an increase. */
 export async function budgets(): Promise<RecordingLog> {
   const looks = [look(0), look(1), look(2), look(3)]
   const script = {
@@ -89,7 +91,7 @@ export async function budgets(): Promise<RecordingLog> {
   return log
 }
 
-/** A person pauses, resumes and cancels a tree, with and without a word. */
+/** A person pauses, resumes and cancels a tree, with and without a reason. */
 export const stops = async (): Promise<RecordingLog> => stopped('enough')
 export const plainstops = async (): Promise<RecordingLog> => stopped()
 
@@ -118,7 +120,7 @@ async function stopped(reason?: string): Promise<RecordingLog> {
   return log
 }
 
-/** A child whose stream cannot be read is given up by its parent. */
+/** A parent gives up a child whose stream is unreadable. */
 export async function unread(): Promise<RecordingLog> {
   const log = new RecordingLog()
   const damaged = { stream: '' }
@@ -133,7 +135,7 @@ export async function unread(): Promise<RecordingLog> {
   return log
 }
 
-/** A log as it was appended, with the appends of one stream after a revision left out. */
+/** A copy of a log without the appends of one stream after a revision. */
 async function cut(log: EventLog, stream: string, kept: number): Promise<RecordingLog> {
   const left = new RecordingLog()
   let batch: Parameters<EventLog['append']>[2] = []
@@ -150,7 +152,9 @@ async function cut(log: EventLog, stream: string, kept: number): Promise<Recordi
   return left
 }
 
-/** A root that has lost the births of its children: what they are brought again is refused, and theirs as well. */
+/**
+ * A root that lost the births of its children. It refuses their repeated deliveries, and they refuse its deliveries.
+ */
 export async function lostbirths(): Promise<RecordingLog> {
   const three: Plan = {
     rounds: [
@@ -174,7 +178,7 @@ export async function lostbirths(): Promise<RecordingLog> {
   return log
 }
 
-/** An answer arrives after the agent that asked for it has ended, and so have all above it. */
+/** An answer arrives after the end of its agent and of all ancestors. */
 export async function lateusage(): Promise<RecordingLog> {
   const chain: Plan = { rounds: [{ children: [{ rounds: [], ends: 'completes' }], looks: 0 }], ends: 'completes' }
   const book = new Recorded()

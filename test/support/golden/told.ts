@@ -21,10 +21,13 @@ interface Stores {
   readonly blobs: BlobStore
 }
 
-/** The versions that what is told of a history depends on: where one is raised, the older telling no longer holds. */
+/** The versions that the expectations of a history depend on. Raising one invalidates older expectations. */
 export const MEANINGS = { fold: FOLD, assembler: ASSEMBLER, meaning: MEANING } as const
 
-/** The agents of a log as this program folds them: proofs, digests at every step, messages and requests; other agents too. */
+/**
+ * The agents of a log as this program folds them: proofs, digests at every step, messages and requests; external agents
+ * too.
+ */
 export async function toldOf(stores: Stores) {
   const agents: Record<string, Awaited<ReturnType<typeof agentOf>>> = {}
   for await (const page of stores.log.streams('agent-'))
@@ -35,7 +38,7 @@ export async function toldOf(stores: Stores) {
   return agents
 }
 
-/** A run of another agent: it has no requests and no messages of ours. */
+/** A run of an external agent, without requests and messages of ours. */
 async function otherOf(stores: Stores, stream: string): Promise<Awaited<ReturnType<typeof agentOf>>> {
   const digests: string[] = []
   let state: ExternalState | null = null
@@ -67,13 +70,13 @@ async function agentOf(stores: Stores, agentId: string) {
   return { proof: await verifyAgent(stores, agentId), machine: state!.machine, digests, requests, messages }
 }
 
-/** Long texts by their hash: they stand in the history. */
+/** Replaces long texts with a hash; the history contains the texts. */
 const brief = (message: Message) =>
   JSON.parse(JSON.stringify(message), (_, value) =>
     typeof value === 'string' && value.length > 1_000 ? `${value.length} characters ${sha256(value)}` : value,
   ) as unknown
 
-/** Hashes of what the model was sent, attempt by attempt; or why that cannot be told any more. */
+/** Hashes of the requests to the model, per attempt; or why they cannot be rebuilt. */
 async function requestsOf(stores: Stores, agentId: string, turn: number): Promise<string[]> {
   try {
     const rebuilt = await rebuildRequests(stores, agentId, turn)

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { beginStream } from '../loopback.ts'
 import { endless, pour, type Wire } from './wires.ts'
 
-/** One way to answer that costs its client as much as it can. */
+/** An answer that costs its client as much as possible. */
 export type Attack = (wire: Wire, res: ServerResponse) => Promise<number>
 
 const MIB = 1 << 20
@@ -14,7 +14,7 @@ const stream =
     return pour(res, source(wire))
   }
 
-/** Arguments of 1 MiB each, as many as an answer may have. */
+/** Arguments of 1 MiB each, up to the limit of an answer. */
 const largest = (json: string) =>
   stream(function* (wire) {
     yield wire.head()

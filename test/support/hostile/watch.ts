@@ -1,8 +1,9 @@
 import { appendFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 
-// Loaded into the process that is watched (node --import): writes its longest stall and its memory, once a second. A stall
-// is told in time and in the processor time of its thread: on a busy machine only the second one says what the program did.
+// Loaded into the watched process (node --import): writes its longest stall and its memory once a second. A stall is
+// measured in wall time and in CPU time of its thread. On a busy machine only the CPU time shows the work of the
+// program.
 
 const TICK_MS = 5
 

@@ -5,20 +5,20 @@ import type { ModelProvider } from '../../../domain/ports/index.ts'
 import { block, start, stop } from '../anthropic-wire.ts'
 import * as openai from '../openai-wire.ts'
 
-// One attack, said in both wires: each gives the server-sent events of one piece of an answer.
+// One attack in both wire formats: each method returns the server-sent events of one part of an answer.
 
 export interface Wire {
   connect(url: string): ModelProvider
   head(): string
   text(text: string): string
-  /** A call whose arguments come in these pieces. `n`: its place among the calls. */
+  /** A call with arguments in these pieces. `n`: its index among the calls. */
   call(n: number, name: string, ...json: string[]): string
   /** A further piece of the arguments of call `n`. */
   more(n: number, json: string): string
   end(reason: 'tool_use' | 'end_turn'): string
-  /** The whole answer as one JSON document, with one call whose arguments are this JSON. */
+  /** The whole answer as one JSON document, with one call that has these arguments. */
   document(json: string): string
-  /** The whole answer as one JSON document, with a short text and then this one. */
+  /** The whole answer as one JSON document, with a short text followed by this text. */
   texts(short: string, text: string): string
 }
 
@@ -57,7 +57,10 @@ export const WIRES: Readonly<Record<string, Wire>> = {
   },
 }
 
-/** Writes what a generator gives as fast as it is read, until the other side has let go or it ends. Gives the bytes. */
+/**
+ * Writes a generator's output at the client's reading speed, until the client disconnects or the generator ends.
+ * Returns the number of bytes.
+ */
 export async function pour(res: ServerResponse, source: Iterable<string | Uint8Array>): Promise<number> {
   let bytes = 0
   for (const piece of source) {

@@ -3,14 +3,15 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
 
-// An MCP server over standard streams, of the older protocol era, in plain JSON-RPC so that it can misbehave. Its first argument says how.
+// An MCP server over standard streams, of the older protocol era. It uses plain JSON-RPC, so that it can misbehave. Its
+// first argument selects the behaviour.
 
 const [mode = 'normal'] = process.argv.slice(2)
 const object = (properties: object = {}, more: object = {}) => ({ type: 'object', properties, ...more })
 const send = (message: object) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
 const text = (words: string) => ({ content: [{ type: 'text', text: words }] })
 
-/** A schema that is small as it is written, and has 2^20 parts once its references are followed. */
+/** A small schema with 2^20 parts after resolving its references. */
 const doubling = () => {
   const $defs: Record<string, object> = { d20: { type: 'string' } }
   for (let i = 0; i < 20; i++)
@@ -19,7 +20,7 @@ const doubling = () => {
 }
 const nested = (depth: number): object => (depth === 0 ? {} : object({ a: nested(depth - 1) }))
 
-/** The result of the work, or the code of its failure. */
+/** The result of the work, or the code of its error. */
 function tried(work: () => string): string {
   try {
     return work()
@@ -191,7 +192,7 @@ if (mode === 'crash') {
 }
 if (mode === 'stubborn') {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
-  // One in its group, and one that has left the group.
+  // One process in its group, and one outside the group.
   spawn('sleep', ['1000'], { stdio: 'inherit' })
   spawn('sleep', ['1001'], { stdio: 'inherit', detached: true })
   setInterval(() => {}, 1_000)

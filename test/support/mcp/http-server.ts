@@ -3,7 +3,7 @@ import { json } from 'node:stream/consumers'
 
 const TOOL = { name: 'echo', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }
 
-/** A streamable HTTP server of the older era; `onCall` answers calls of its tool. */
+/** A streamable HTTP server of the older era. `onCall` answers calls of its tool. */
 export const mcpOverHttp =
   (onCall: (res: ServerResponse, id: number) => void, tools: () => readonly object[] = () => [TOOL]) =>
   async (res: ServerResponse, req: IncomingMessage) => {

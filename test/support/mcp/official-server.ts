@@ -2,7 +2,7 @@ import { McpServer } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { z } from 'zod'
 
-// An MCP server made with the official package: it speaks both protocol eras.
+// An MCP server with the official package. It speaks both protocol eras.
 
 serveStdio(({ era }) => {
   const server = new McpServer({ name: 'official', version: '1' })

@@ -9,10 +9,10 @@ import { hasBubblewrap } from '../bubblewrap.ts'
 import { toolContext } from '../web-server.ts'
 
 const FAKE = join(import.meta.dirname, 'fake-server.ts')
-/** The clone may lie in a home, which is empty in the sandbox. */
+/** The clone may be inside a home, and homes are empty in the sandbox. */
 export const CLONE = join(import.meta.dirname, '../../..')
 
-/** A clock on which waits end at once and are written down. */
+/** A clock with immediate and recorded waits. */
 export class QuickClock {
   readonly waits: number[] = []
   #now = 0
@@ -24,7 +24,7 @@ export class QuickClock {
   }
 }
 
-/** The outcome of a call: a result, or an error. The tests name its kind. */
+/** The outcome of a call: a result or an error. The tests narrow the type. */
 export interface Ended extends ToolResult {
   readonly content: never
   readonly message?: string
@@ -33,14 +33,14 @@ export interface Ended extends ToolResult {
 export interface Opened extends McpServers {
   readonly clock: QuickClock
   readonly warnings: string[]
-  /** Resolves when a server has given its list of tools once more. */
+  /** Resolves when a server has listed its tools again. */
   changed(): Promise<string>
   tool(name: string): Tool
-  /** The result of a call, or the error that it was rejected with. */
+  /** The result of a call, or its rejection. */
   call(name: string, args?: JsonObject, context?: Partial<ToolContext>): Promise<Ended>
 }
 
-/** The fake server that misbehaves so, as one of the settings. */
+/** The settings of a fake server with this behaviour. */
 export const fake = (mode = 'normal', more: object = {}) => ({
   type: 'stdio',
   command: ['node', FAKE, mode],
@@ -49,7 +49,7 @@ export const fake = (mode = 'normal', more: object = {}) => ({
   ...more,
 })
 
-/** Connects to these servers; they end with the test. */
+/** Connects to these servers until the end of the test. */
 export async function opened(settings: Record<string, object>, more: Partial<McpOptions> = {}): Promise<Opened> {
   const clock = new QuickClock()
   const warnings: string[] = []

@@ -8,7 +8,7 @@ import { controlTools, MEMORY_TOOLS, MESSAGE_TOOLS } from '../../../domain/agent
 import { CODER_SOP } from '../../../domain/agent/definition/roles.ts'
 import type { ToolSpec } from '../../../domain/agent/definition/tools.ts'
 
-// node test/support/papers/tool-page.ts: writes what the page says of each tool anew, from the tools themselves.
+// node test/support/papers/tool-page.ts: regenerates the page's tool descriptions from the tools.
 
 export const PAGE = join(import.meta.dirname, '../../../api/docs/tools.md')
 const [BEGIN, END] = ['<!-- from the tools themselves -->\n', '<!-- so far -->\n']
@@ -54,7 +54,7 @@ function section({ name, description, parameters, effect, timeLimitMs }: ToolSpe
 
 const WEB = webTools(WebSettings.parse({ search: { provider: 'brave' } }), async () => '')
 
-/** Nothing is performed: only their descriptions are looked at. */
+/** Only for its descriptions; nothing is executed. */
 const DOCUMENTS = documentTools({} as never)
 
 /** The generated sections of the page. */
@@ -74,7 +74,7 @@ export const toolSections = (): string =>
     ...MESSAGE_TOOLS.map(({ spec }) => section(spec)),
   ].join('\n')
 
-/** The part of the page that is made of the tools. */
+/** The generated part of the page. */
 export function writtenSections(page: string): string {
   const [, rest = ''] = page.split(BEGIN)
   return rest.split(END)[0] ?? ''

@@ -15,7 +15,7 @@ type Sources = { readonly log: EventLog; readonly blobs: BlobStore }
 export const rowsOfView = async ({ db }: Tables, view: 'events' | 'checkpoints'): Promise<Row[]> =>
   (await sql<Row>`select * from ${sql.table(view)} order by 1`.execute(db)).rows
 
-/** The messages of an agent at a revision, as the domain tells them; null where nothing is left of a body before. */
+/** The messages of an agent at a revision, from the domain; null: an earlier body is erased without a residue. */
 async function messagesOf(sources: Sources, agentId: string, to: number): Promise<Told> {
   const transcript = new Transcript()
   try {
@@ -42,8 +42,8 @@ type Told = readonly { readonly role: string; readonly content: unknown }[] | nu
 const LEFT_OUT = /\n\[… \d+ of (\d+) bytes left out; .* …\]\n/
 
 /**
- * Results stand whole in SQL, but for those whose whole lies in the blob store: those of which the model was shown head and
- * tail are cut as they were for it.
+ * SQL shows whole results, except results in the blob store. Cuts the results that the model saw as head and tail in
+ * the same way.
  */
 function cutAs(shown: Told, whole: Told): Told {
   if (whole === null) return null
@@ -59,8 +59,8 @@ function cutAs(shown: Told, whole: Told): Told {
 }
 
 /**
- * Compares each row of the seed's `checkpoints` in SQL with what domain and queries say of the same log: how many there
- * were, of forks, and with a body before them erased.
+ * Compares each row of the seed's `checkpoints` in SQL with the domain and the queries over the same log. Returns the
+ * number of rows, of forks, and of rows with an earlier erased body.
  */
 export async function comparedCheckpoints(tables: Tables, sources: Sources) {
   const counts = { rows: 0, forked: 0, erased: 0 }

@@ -7,7 +7,7 @@ import type { Database } from '../../../projections/engine/schema/database.ts'
 
 type Sources = { readonly log: EventLog; readonly blobs: BlobStore }
 
-/** A checkpoint without its messages: its row and its use from the tables, the rest from the events of its history. */
+/** A checkpoint without its messages: its row and usage from the tables, the rest from the events of its history. */
 export async function checkpointAt(sources: Sources, db: Kysely<Database>, agentId: string, step: number) {
   const row = (await findCheckpoint(db, agentId, step))!
   const details = new PointDetails()

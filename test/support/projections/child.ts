@@ -1,5 +1,5 @@
-// Folds so many events of a story, one per transaction, says how far it is after each, and is there until it is killed.
-// Where to: a file, or a server's URL and a schema.
+// Folds a number of events of a story, one per transaction, prints its progress after each, and waits until it is
+// killed. The target is a file, or a server's URL and a schema.
 import { writeSync } from 'node:fs'
 import { Projector } from '../../../projections/engine/projector/projector.ts'
 import { openSqliteStore } from '../../../projections/engine/store/sqlite.ts'

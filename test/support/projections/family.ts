@@ -13,7 +13,7 @@ export function world() {
   return { log, actor: (id: string, run = id) => new Actor(log, now, id, run) }
 }
 
-/** Tables of a log for one test, to be queried. */
+/** Tables of a log for one test, for queries. */
 export const openOn = (kit: TablesKit) => async (log: MemoryLog) => {
   const tables = await kit.fresh()
   await projected(log, tables)

@@ -10,7 +10,7 @@ const report = (tape: Tape) => ({
 const amounts = (tape: Tape) => ({ tokens: tape.pick(999), nanoDollars: tape.pick(999), agents: tape.pick(3) })
 const originOf = (id: string, tape: Tape) => ({ stream: agentStream(id), revision: tape.pick(99), bodyHash: HASH })
 
-/** The parent of a new agent records that it delegated to it. */
+/** The parent of a new agent records the delegation. */
 export function delegate(parent: Actor, childId: string, tape: Tape): void {
   parent.children.push(childId)
   const grant = { tokens: tape.pick(2) === 0 ? null : 500, nanoDollars: 1_000, agents: 1 + tape.pick(4) }
@@ -18,7 +18,7 @@ export function delegate(parent: Actor, childId: string, tape: Tape): void {
   parent.write('child_delegated', { ...body, tree: null }, { toolCallId: toolCallId(parent.id, 1, 0) })
 }
 
-/** Something happens between an agent and its parent or its children. */
+/** An event between an agent and its parent or its children. */
 export function kinship(actor: Actor, tape: Tape): unknown {
   const childId = actor.children[tape.pick(Math.max(1, actor.children.length))]
   if (childId === undefined || tape.pick(3) === 0) return withParent(actor, tape)

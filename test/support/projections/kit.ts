@@ -13,24 +13,27 @@ import type { MemoryLog } from './memory-log.ts'
 
 export type Dump = Record<string, Record<string, unknown>[]>
 
-/** Tables of one test, in one database. */
+/** The tables of one test, in one database. */
 export interface Tables {
-  /** A writer; there may be several. */
+  /** Opens a writer. Several may be open. */
   open(): Promise<Store>
-  /** Every row of every table, in order of its key. */
+  /** Every row of every table, in key order. */
   dump(): Promise<Dump>
   /** For queries. */
   readonly db: Kysely<Database>
-  /** Runs SQL that no part of the product runs. */
+  /** Runs SQL that the product does not run. */
   alter(text: string): Promise<void>
 }
 
-/** A database that holds tables: what the contracts of stores and projectors are run on. */
+/** A database for tables, on which the contracts of stores and projectors run. */
 export interface TablesKit {
   readonly name: string
-  /** Cases of a property, of the number that SQLite takes: making tables costs more elsewhere. */
+  /**
+   * The number of cases of a property. `number`: for SQLite; other databases take fewer, because creating their tables
+   * is slower.
+   */
   cases(number: number): number
-  /** Empty tables, gone after the test. */
+  /** Empty tables, removed after the test. */
   fresh(): Promise<Tables>
 }
 
@@ -73,7 +76,7 @@ export function dumpFile(file: string): Dump {
   }
 }
 
-/** A projector over tables, folded up to the log's head; its store is closed after the test. */
+/** A projector over tables, folded up to the log's head. Its store is closed after the test. */
 export async function projected(log: MemoryLog, tables: Tables, reader?: number) {
   const store = await tables.open()
   onTestFinished(() => store.close())
@@ -82,7 +85,7 @@ export async function projected(log: MemoryLog, tables: Tables, reader?: number)
   return { store, projector }
 }
 
-/** The tables that one fold from zero makes. */
+/** The tables of one fold from the start of the log. */
 export async function folded(log: MemoryLog, kit: TablesKit): Promise<Dump> {
   const tables = await kit.fresh()
   const store = await tables.open()

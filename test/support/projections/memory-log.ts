@@ -8,7 +8,7 @@ import { ownerOf } from '../../../domain/log/owner.ts'
 import { bodyHash, GENESIS, seal } from '../../../domain/log/seal.ts'
 import type { BlobStore, EventLog, Head, ReadAllOptions, ReadOptions } from '../../../domain/ports/index.ts'
 
-/** Members of an event that a test sets; the rest is filled in. */
+/** Members of an event that a test sets. The log adds the rest. */
 export interface Draft {
   readonly stream: string
   readonly type: string
@@ -26,7 +26,7 @@ export interface Draft {
   readonly minReader?: number
 }
 
-/** Blobs in memory. */
+/** In-memory blobs. */
 export class MemoryBlobs implements BlobStore {
   readonly held = new Map<string, Uint8Array>()
   async put(runId: string, hash: string, bytes: Uint8Array) {
@@ -45,20 +45,20 @@ export class MemoryBlobs implements BlobStore {
   }
 }
 
-/** An event log in memory, enough of the port for projections; `pages` says how long each page read is. */
+/** An in-memory event log with the part of the port that projections need. `pages` returns the length of each page. */
 export class MemoryLog implements EventLog {
   readonly logId: string
   readonly erases = true
   readonly events: RecordedEvent[] = []
-  /** The events as they were sealed, none erased. */
+  /** The sealed events, before any erasure. */
   readonly originals: RecordedEvent[] = []
   readonly blobs = new MemoryBlobs()
   /** Events planted with {@link damage}. Their streams cannot be read by name. */
   readonly damaged: DamagedEvent[] = []
   pages: () => number = () => 100
-  /** How many events a reader of the whole log gets to see. */
+  /** The number of events that a reader of the whole log sees. */
   visible = Number.MAX_SAFE_INTEGER
-  /** How many events before its place a page of the whole log begins, as a log that delivers again would. */
+  /** How many events before its position a page of the whole log starts, like a log with repeated delivery. */
   overlap: () => number = () => 0
   readonly #streams = new Map<string, number[]>()
   #wake: (() => void)[] = []
@@ -70,7 +70,7 @@ export class MemoryLog implements EventLog {
     return 0
   }
 
-  /** Seals and records one event; positions have holes, as real ones do. */
+  /** Seals and records one event. Positions have gaps, like real ones. */
   add(draft: Draft): RecordedEvent {
     const places = this.#places(draft.stream)
     const previous = places.length > 0 ? this.events[places.at(-1)!]!.hash : GENESIS
@@ -110,7 +110,7 @@ export class MemoryLog implements EventLog {
     return event
   }
 
-  /** Plants something damaged behind an event, by default the last one. */
+  /** Plants a damaged event after an event, by default after the last one. */
   damage(
     stream: string,
     {
@@ -193,7 +193,7 @@ export class MemoryLog implements EventLog {
     }
   }
 
-  /** Tells what stands behind the event before place `from`, up to the event of place `to`; how much that was. */
+  /** Reports the damaged events after place `from` - 1, up to place `to`. Returns their number. */
   #tell(from: number, to: number, onDamage: OnDamage | undefined): number {
     const after = this.events[from - 1]?.position ?? Number.NEGATIVE_INFINITY
     const before = this.events[to]?.position ?? Number.POSITIVE_INFINITY

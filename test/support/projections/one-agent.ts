@@ -2,7 +2,7 @@ import { projected, type TablesKit } from './kit.ts'
 import { MemoryLog } from './memory-log.ts'
 import { Actor } from './story.ts'
 
-/** The instant before the first event, ms. */
+/** The time before the first event, in ms. */
 export const T0 = Date.UTC(2026, 0, 1)
 
 /** The tables of a log with one agent, `a`. */

@@ -10,7 +10,7 @@ import { type Dump, keys, type TablesKit } from './kit.ts'
 
 let count = 0
 
-/** One pool for all tests of a server, ended after them, and unused schemas. */
+/** Unused schemas of a server, and one pool for all its tests, closed after them. */
 export function schemasOf(server: () => PostgresServer) {
   let pool: pg.Pool | null = null
   afterAll(() => pool?.end())
@@ -20,12 +20,12 @@ export function schemasOf(server: () => PostgresServer) {
       return pool
     },
     fresh: () => `t${++count}`,
-    /** The one that {@link fresh} gave last. */
+    /** The schema that {@link fresh} returned last. */
     last: () => `t${count}`,
   }
 }
 
-/** Every row of a schema's tables, in order of their keys. */
+/** Every row of a schema's tables, in key order. */
 export async function dumpSchema(pool: pg.Pool, schema: string): Promise<Dump> {
   const dump: Dump = {}
   for (const [table, key] of [...keys, ['event_rows', eventRows.key] as const]) {
@@ -35,7 +35,7 @@ export async function dumpSchema(pool: pg.Pool, schema: string): Promise<Dump> {
   return dump
 }
 
-/** kysely over tables of a schema, whatever the live ones are. */
+/** Kysely over the tables of a schema, independent of the live ones. */
 const dbOf = (pool: pg.Pool, schema: string) =>
   new Kysely<Database>({
     dialect: new PostgresDialect({
@@ -50,7 +50,7 @@ const dbOf = (pool: pg.Pool, schema: string) =>
     }),
   })
 
-/** Tables in the server, through the live generation of a home each. */
+/** Tables in the server. Each uses the live generation of a home. */
 export function postgresKit(server: () => PostgresServer): TablesKit {
   const schemas = schemasOf(server)
   const used: { home: PostgresHome; name: string; tables: string }[] = []
@@ -60,7 +60,7 @@ export function postgresKit(server: () => PostgresServer): TablesKit {
     const name = await home.live()
     return { home, name, tables: `${schema}_${name}` }
   }
-  /** The schema of an earlier test, emptied, which is much faster than making tables. */
+  /** The emptied schema of an earlier test. Emptying is much faster than creating tables. */
   const emptied = async () => {
     const old = used.pop()
     if (old) {

@@ -8,10 +8,10 @@ import { dumpSchema, postgresKit, schemasOf } from './postgres-kit.ts'
 
 /** Numbers of a story of a few agents. */
 export const numbers = Array.from({ length: 480 }, (_, i) => (i * 7919 + (i >> 3) * 31) % 1000)
-/** The refusal of that code. */
+/** Matches the refusal with this code. */
 export const code = (expected: string) => expect.objectContaining({ name: 'ProjectionError', code: expected })
 
-/** Tables of a log in a schema of their own, and what there is of them; closed when the test has finished. */
+/** Tables of a log in a separate schema, with helpers; closed when the test has finished. */
 export function rebuilding(server: () => PostgresServer) {
   const schemas = schemasOf(server)
   const kit = postgresKit(server)

@@ -44,5 +44,5 @@ export const spec = (changes: Partial<AgentSpec> = {}): AgentSpec =>
     ...changes,
   })
 
-/** Stands for any hash. */
+/** A placeholder for any hash. */
 export const HASH = 'a'.repeat(64)

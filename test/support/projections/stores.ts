@@ -9,11 +9,11 @@ const VALUES: readonly Json[] = ['text', 7, true, null, ['a', 'ü'], { said: 'wo
 interface Told {
   /** Keys that are set. */
   readonly held: Set<string>
-  /** Bodies of sets that are not erased, by revision. */
+  /** Bodies of sets without erasure, by revision. */
   readonly sets: Map<number, object>
 }
 
-/** Stores of context variables: values that are set, deleted and erased. */
+/** Stores of context variables, with values that are set, deleted and erased. */
 export class Stores {
   readonly #log: MemoryLog
   readonly #now: () => number
@@ -25,7 +25,7 @@ export class Stores {
     this.#now = now
   }
 
-  /** The next thing that happens to one of them. It takes no number of the tape, so that all other stories stay as they are. */
+  /** The next event of a store. It uses no number of the tape, so all other stories stay the same. */
   tell(erasures: boolean): void {
     const pick = (below: number) => (++this.#told * 7919 + (this.#told >> 2) * 31) % below
     const name = `s${pick(2)}`

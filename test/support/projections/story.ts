@@ -6,17 +6,17 @@ import { HASH, spec } from './spec.ts'
 
 type Extra = Partial<Omit<Draft, 'stream' | 'type' | 'body' | 'runId' | 'at'>>
 
-/** `text`: the arguments of every call, as the model wrote them. */
+/** `text`: the arguments of every call, as text from the model. */
 interface Answered {
   readonly refused?: boolean
   readonly writes?: readonly string[]
   readonly text?: string
   readonly secrets?: readonly { name: string; reference: string }[]
-  /** Names among the tools that are those of no tool. */
+  /** Names in `tools` that belong to no tool. */
   readonly unknown?: readonly string[]
 }
 
-/** A source of choices: the tape's numbers in turn; `more` says whether any is left. */
+/** A source of choices: the tape's numbers in order. `more`: whether any are left. */
 export class Tape {
   readonly #numbers: readonly number[]
   #next = 0
@@ -35,7 +35,7 @@ export class Tape {
 /** Members of a call that later events refer to. */
 const GIVEN = (i: number) => ({ value: `v${i}`, artifacts: [{ type: 'plan', title: 'P', content: '# plan' }] })
 
-/** One agent that writes well-formed events: turns, calls, approvals, failures, pauses, an end, and erasures after it. */
+/** An agent that writes well-formed events: turns, calls, approvals, failures, pauses, an end, and later erasures. */
 export class Actor {
   readonly id: string
   readonly runId: string
@@ -47,7 +47,7 @@ export class Actor {
   attempt = 0
   finished = false
   started = false
-  /** Agents that it has delegated to. */
+  /** The agent's delegated children. */
   readonly children: string[] = []
   asked = false
   calls: { id: string; index: number; tool: string; status: 'planned' | 'asked' | 'running' | 'unknown' | 'ended' }[] =
@@ -61,14 +61,14 @@ export class Actor {
     this.runId = runId
   }
 
-  /** Another agent of the same run, at the same clock. */
+  /** Another agent of the same run, on the same clock. */
   beside(id: string): Actor {
     return new Actor(this.#log, this.#now, id, this.runId)
   }
 
   write(type: string, body: unknown, extra: Extra = {}) {
     const [stream, at] = [agentStream(this.id), this.#now()]
-    // Of three events one owes something, one owes nothing, and one is not the last of its append.
+    // A third of the events has a wake time, a third has none, and a third is not the last of its append.
     const wakeAt = this.finished ? { wakeAt: null } : [{ wakeAt: at + 5 }, { wakeAt: null }, {}][at % 3]
     return this.#log.add({ stream, type, body, runId: this.runId, at, turn: this.turn, ...wakeAt, ...extra })
   }
@@ -153,7 +153,9 @@ export class Actor {
     })
   }
 
-  /** `refused`: the answer names these tools, but its calls were not taken up. `writes`: what each of them writes to. */
+  /**
+   * `refused`: the answer names these tools, but its calls were not accepted. `writes`: the paths that the calls write.
+   */
   answer(tools: readonly string[], { refused = false, writes = [], text, secrets, unknown }: Answered = {}) {
     const asked = (i: number) => (text === undefined ? { input: { path: `f${i}`, ...GIVEN(i) } } : { input_text: text })
     const content = [
@@ -195,7 +197,7 @@ export class Actor {
     this.inTurn = 'tools'
   }
 
-  /** Where the arguments of the turn's nth call stand. */
+  /** The location of the arguments of the turn's nth call. */
   given(index: number) {
     return { revision: this.#answered, block: index + 1 }
   }
@@ -229,7 +231,7 @@ export class Actor {
     } else this.write('completion', { summary: 'done', artifacts: [], unmetGates: ['tests_exist'], unreadInput: 0 })
   }
 
-  /** The log has lost this agent's end, with a call of it, and a person has accepted and settled that. */
+  /** The log lost this agent's end including a call, and a person accepted and settled the loss. */
   loseEnd(decision: 'happened' | 'run' | 'abandon') {
     const id = toolCallId(this.id, this.turn + 1, 0)
     const call = { toolCallId: id, toolName: 'run_command', argumentsHash: HASH, effect: 'irreversible' }
@@ -248,7 +250,7 @@ export class Actor {
     return [{ revision, version, body: residueOf(type, JSON.parse(Buffer.from(bytes).toString('utf8'))) }]
   }
 
-  /** All that the runtime erases of a run at once. */
+  /** Erases everything that the runtime erases of a run at once. */
   eraseAll() {
     const own = this.#log.events.filter(({ header }) => header.stream === agentStream(this.id) && says(header.type))
     this.erase(own.map(({ header }) => header.revision))

@@ -12,7 +12,7 @@ export interface Story {
   readonly actors: readonly Actor[]
 }
 
-/** Several interleaved agents (runs, children, forks) as the tape's choices have it. */
+/** Several interleaved agents (runs, children, forks), chosen by the tape. */
 export function tell(numbers: readonly number[], erasures = true): Story {
   const tape = new Tape(numbers)
   const log = new MemoryLog()
@@ -75,7 +75,7 @@ function live(actor: Actor, tape: Tape, log: MemoryLog, erasures: boolean): unkn
   actor.beginTurn()
 }
 
-/** Facts about requests. No table has rows of them. */
+/** Facts about requests. No table has rows for them. */
 function aboutRequests(actor: Actor, tape: Tape): unknown {
   const facts = [
     () =>
@@ -259,10 +259,10 @@ function afterwards(actor: Actor, tape: Tape, log: MemoryLog, erasures: boolean)
     actor.write('model_attempt_lost', { attempt: actor.attempt + 1, purpose: 'turn', usage, nanoDollars: null })
   } else if (erasures && choice > 1) {
     const some = Array.from({ length: choice - 1 }, () => own[tape.pick(own.length)]!.header)
-    // The runtime never erases what an erasure has left, nor that it was one.
+    // The runtime never erases residues or `erased` events.
     const gone = some.filter(({ type }) => type !== 'residue' && type !== 'erased').map(({ revision }) => revision)
     if (gone.length === 0) return
-    // Nothing is left of a body that its erasure could not read.
+    // A body that its erasure could not read has no residue.
     const lost = own.filter(({ header }) => header.body.place === 'blob').map(({ header }) => header.revision)
     actor.erase([...new Set(gone)], tape.pick(3) === 0 ? lost : [])
   }

@@ -7,19 +7,19 @@ import { defineTool, z } from '../../../api/library/tool-kit.ts'
 import { agentOf } from '../../../domain/log/owner.ts'
 import { faultsOfTree, LEAVES, startTree, treeScript } from './tree-job.ts'
 
-// A process of a deployment on servers, told what to be. It says on standard output what happens, a line each.
+// A process of a deployment on servers. The verb selects its role. It prints one line per event to standard output.
 //
-//   actor.ts DATA EFFECTS work N       drives, N runs at once, until SIGTERM; answers a line of standard input with it
-//   actor.ts DATA EFFECTS hold N       the same, but its calls do not return before it is told "go"
-//   actor.ts DATA EFFECTS start N      starts N runs that are to be driven
-//   actor.ts DATA EFFECTS settle N     decides doubts by looking at the world, until N runs have ended
-//   actor.ts DATA EFFECTS check        says what became of everything, and whether the tables are those of a rebuild
+//   actor.ts DATA EFFECTS work N       drives N concurrent runs until SIGTERM; echoes each line of standard input
+//   actor.ts DATA EFFECTS hold N       like work, but its calls return only after the line "go"
+//   actor.ts DATA EFFECTS start N      starts N runs for any driver
+//   actor.ts DATA EFFECTS settle N     decides doubts by checking the world, until N runs have ended
+//   actor.ts DATA EFFECTS check        prints the results, and whether the tables equal those of a rebuild
 //
-// It ends at the latest with its standard input.
+// The process exits at the end of its standard input at the latest.
 
-/** The runs are trees of agents; else they are alone. */
+/** Whether the runs are trees of agents; else each run has one agent. */
 const TREES = process.env.KEEPUP_TREE_WIDTH !== undefined
-/** Lines that each run leaves, one per call. */
+/** The number of lines that each run writes, one per call. */
 const EFFECTS = TREES ? LEAVES : 3
 
 const [, , data = '', effects = '', verb = '', count = '0'] = process.argv
@@ -76,7 +76,7 @@ async function start(): Promise<void> {
   }
 }
 
-/** The decision is made only after a look: no process performs the call any more. */
+/** Decides only after checking the world: no process executes the call any more. */
 async function settle(keepup: KeepUp): Promise<void> {
   const all = new AbortController()
   const ended = new Set<string>()
@@ -93,7 +93,7 @@ async function settle(keepup: KeepUp): Promise<void> {
 async function decide(keepup: KeepUp, runId: string, agentId: string, toolCallId: string): Promise<void> {
   const happened = linesOf(runId).includes(toolCallId)
   const decision = happened ? ('happened' as const) : ('run' as const)
-  // The late outcome of a worker that was let go has settled it meanwhile.
+  // A late outcome of a released worker has settled the doubt.
   const settled = await keepup
     .doubt(toolCallId)
     .then(({ questionHash }) => keepup.say(agentId, { kind: 'resolve_doubt', toolCallId, questionHash, decision }))
@@ -117,7 +117,7 @@ async function check({ services }: KeepUp): Promise<void> {
   say(JSON.stringify({ runs: value.runs.length, wrong, equal, differences, epochs: await epochs() }))
 }
 
-/** How often each run was claimed, the most of all, and whether any ended twice. */
+/** The highest number of claims per run, and the runs that ended twice. */
 async function epochs(): Promise<{ most: number; twice: string[] }> {
   const [ends, claims] = [new Map<string, number>(), new Map<string, number>()]
   const add = (to: Map<string, number>, key: string) => to.set(key, (to.get(key) ?? 0) + 1)

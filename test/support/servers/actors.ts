@@ -9,7 +9,7 @@ import { onTestFailed, onTestFinished } from 'vitest'
 
 const PROGRAM = fileURLToPath(new URL('./actor.ts', import.meta.url))
 
-/** A process of a deployment, and all that it has said. */
+/** A process of a deployment, and its output. */
 export class Actor {
   readonly lines: string[] = []
   readonly ended: Promise<number | null>
@@ -25,17 +25,17 @@ export class Actor {
       heard(line)
       for (const look of this.#looks) look()
     })
-    // Its last words come after its end.
+    // The last output arrives after the exit event.
     child.once('close', () => {
       this.#over = true
       for (const look of this.#looks) look()
     })
-    // Its stderr ends in this process: a child that inherits our output would keep it open.
+    // Read stderr here: a child that inherits our output would keep it open.
     createInterface(child.stderr!).on('line', (line) => this.lines.push(`stderr: ${line}`))
     child.stdin!.on('error', () => undefined)
   }
 
-  /** Resolves when it has said `count` lines that begin so; rejects where it ended without. */
+  /** Resolves when the output has `count` lines that start with `begin`; rejects if the process ends before. */
   said(begin: string, count = 1): Promise<readonly string[]> {
     return new Promise((resolve, reject) => {
       const look = () => {
@@ -51,7 +51,7 @@ export class Actor {
     })
   }
 
-  /** Resolves when it has answered: what was under way when it was asked has gone on. */
+  /** Resolves when the process has answered, after work that was in progress at the request. */
   async answers(): Promise<void> {
     for (let round = 0; round < 2; round++) {
       const word = `asked ${this.lines.length} ${round}`
@@ -64,7 +64,7 @@ export class Actor {
     this.#child.stdin!.write(`${line}\n`)
   }
 
-  /** Ends as a worker that is told to: with what it has begun. Gives the exit code. */
+  /** Ends the worker with SIGTERM, after its started work. Returns the exit code. */
   drained(): Promise<number | null> {
     this.kill('SIGTERM')
     return this.ended
@@ -75,7 +75,7 @@ export class Actor {
   }
 }
 
-/** A deployment's data folder and the folder of its effects; processes in it end with the test. */
+/** A deployment's data folder and effects folder. Its processes end with the test. */
 export function deployment(env: Record<string, string>) {
   const root = mkdtempSync(join(tmpdir(), 'keepup-servers-'))
   const [data, effects] = [join(root, 'data'), join(root, 'effects')]
@@ -88,7 +88,7 @@ export function deployment(env: Record<string, string>) {
     left++
     for (const look of counting) look()
   }
-  /** Resolves when `count` effects were reported, by all together. */
+  /** Resolves when all processes together have reported `count` effects. */
   const effectsLeft = (count: number) =>
     new Promise<void>((resolve) => {
       const look = () => {
@@ -108,7 +108,7 @@ export function deployment(env: Record<string, string>) {
     rmSync(root, { recursive: true, force: true })
   })
   const act = (verb: string, count = 0, more: Record<string, string> = {}): Actor => {
-    // Most of a short process's time goes into reading the program: each one finds what another has compiled.
+    // A short process spends most of its time loading the program, so processes share compiled code.
     const own = {
       PATH: process.env.PATH ?? '',
       HOME: root,
@@ -124,7 +124,7 @@ export function deployment(env: Record<string, string>) {
     actors.push(actor)
     return actor
   }
-  /** Does something to its end, and gives what was said. */
+  /** Runs a verb to its end and returns the output. */
   const done = async (verb: string, count = 0): Promise<readonly string[]> => {
     const actor = act(verb, count)
     await actor.said('closed')
@@ -137,7 +137,7 @@ export function deployment(env: Record<string, string>) {
     return actor
   }
   const work = (concurrency = 4) => worker('work', concurrency)
-  /** A worker that is held at the first effect of each of its runs, `concurrency` of them, until it is told "go". */
+  /** A worker that is blocked at the first effect of each of its `concurrency` runs, until "go". */
   const hold = (concurrency = 4) => worker('hold', concurrency)
   const check = async () => JSON.parse((await done('check')).find((line) => line.startsWith('{'))!) as Checked
   return { root, data, act, done, work, hold, check, effectsLeft }

@@ -7,7 +7,8 @@ import { openWorkspace } from '../../../adapters/workspace/open.ts'
 import { ensureToken } from '../../../api/http/token.ts'
 import { systemRandom } from '../../../api/process/host/random.ts'
 
-// One of several processes that begin in one data folder at once: host.ts DATA WORKSPACE NAME. Says what it got there.
+// One of several processes that start in one data folder at the same time: host.ts DATA WORKSPACE NAME. Prints its
+// results.
 
 const SQLITE_BUSY = 5
 
@@ -30,7 +31,7 @@ snapshots.close()
 console.log(JSON.stringify({ token, tree, key: Buffer.from(await vault.referenceKey()).toString('hex') }))
 process.stdin.destroy()
 
-/** A reader waits only briefly for a cache. A starved process may hold the cache, so the tests ask for the snapshot here. */
+/** A reader waits only briefly for a locked cache. Retry here, because a starved process may keep the lock. */
 async function kept(put: () => Promise<void>): Promise<void> {
   for (;;) {
     try {

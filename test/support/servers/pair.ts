@@ -6,20 +6,20 @@ import { PostgresServer } from '../postgres-server.ts'
 
 const STAND_IN = fileURLToPath(new URL('../eventstore/main.ts', import.meta.url))
 
-/** The two servers of a deployment: a stand-in for EventStoreDB, or the real one of EVENTSTORE_URL, and PostgreSQL. */
+/** The two servers of a deployment: EventStoreDB (a stand-in, or the server at EVENTSTORE_URL) and PostgreSQL. */
 export interface Pair {
   readonly postgres: PostgresServer
   readonly url: string
-  /** Settings of a process that uses them; a namespace of its own each time. */
+  /** Settings of a process with these servers, with a new namespace each time. */
   fresh(): Record<string, string>
-  /** Cuts the connections of the stand-in; a real server is left alone. */
+  /** Cuts the connections of the stand-in; has no effect on a real server. */
   cut(): Promise<void>
-  /** Says something to the stand-in, as its program takes it. Rejects where there is none. */
+  /** Sends a command to the stand-in program. Rejects for a real server. */
   tell(line: string): Promise<void>
   stop(): Promise<void>
 }
 
-/** A stand-in in a process of its own, which ends with its standard input. */
+/** A stand-in in a separate process, which ends with its standard input. */
 async function standIn() {
   const child: ChildProcess = spawn(process.execPath, [STAND_IN], { stdio: ['pipe', 'pipe', 'inherit'] })
   const lines = createInterface(child.stdout!)[Symbol.asyncIterator]()

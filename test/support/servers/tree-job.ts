@@ -5,9 +5,9 @@ import { totals } from '../../../domain/agent/state/account.ts'
 import { undelivered } from '../../../domain/agent/state/courier.ts'
 import { isFinished } from '../../../domain/agent/state/state.ts'
 
-/** Children of each agent above the leaves: 3 makes 40 agents at depths 0 to 3. */
+/** Children of each agent above the leaves: 3 gives 40 agents at depths 0 to 3. */
 export const WIDTH = Number(process.env.KEEPUP_TREE_WIDTH ?? 3)
-/** Each leaf leaves one line. */
+/** Each leaf writes one line. */
 export const LEAVES = WIDTH ** 3
 const AGENTS = 1 + WIDTH + WIDTH ** 2 + LEAVES
 
@@ -19,7 +19,7 @@ const delegates = (task: string) => ({
 })
 const leaves = { delayMs: 20, calls: [call('fx__append', {})] }
 
-/** A scripted model that plays each agent by its task. */
+/** A scripted model that selects each agent's answers by its task. */
 export const treeScript: ScriptInput = {
   script: 1,
   turns: [delegates('first'), done],
@@ -30,7 +30,7 @@ export const treeScript: ScriptInput = {
   ],
 }
 
-/** Starts a tree that is to be driven. Its coders may use the tool of the test in their only phase. */
+/** Starts a tree for any driver. Its coders may use the test's tool in their only phase. */
 export async function startTree({ services }: Pick<KeepUp, 'services'>): Promise<string> {
   const policy = { mode: 'batch' } as const
   const spec = await services.starts.prepare({
@@ -51,7 +51,7 @@ export async function startTree({ services }: Pick<KeepUp, 'services'>): Promise
   return runId
 }
 
-/** The faults of a tree that has ended: in its agents, their ends, their obligations and their books. */
+/** The faults of an ended tree: in its agents, their ends, their obligations and their budgets. */
 export async function faultsOfTree({ services }: Pick<KeepUp, 'services'>, runId: string): Promise<string[]> {
   const wrong: string[] = []
   const [births, starts] = [new Map<string, number>(), new Map<string, number>()]
@@ -80,7 +80,9 @@ export async function faultsOfTree({ services }: Pick<KeepUp, 'services'>, runId
   return wrong
 }
 
-/** What must not depend on deaths: of each agent its place in the tree, how it ended, and what its model read last. */
+/**
+ * The result that must not depend on crashes: each agent's place in the tree, its end, and its model's last messages.
+ */
 export async function shapeOfTree({ services }: Pick<KeepUp, 'services'>, runId: string): Promise<string[]> {
   const ids = new Set<string>()
   for await (const page of services.log.readAll(null, { bodies: false }))

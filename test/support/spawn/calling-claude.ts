@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 
-// A fake of `claude` that calls each function which it may call, with the arguments that its prompt names, and says what they
-// answered. It is started as the real one is: the prompt on stdin, `--mcp-config` and `--allowedTools` among its arguments.
+// A fake `claude` that calls each function it may call, with the arguments in its prompt, and prints the answers. It is
+// started like the real one: prompt on stdin, `--mcp-config` and `--allowedTools` among its arguments.
 
 const args = process.argv.slice(2)
 const say = (value: object) => console.log(JSON.stringify(value))

@@ -14,13 +14,13 @@ const RESULT = {
   usage: { input_tokens: 100, output_tokens: 20 },
 }
 export const ends = (result: string, more: object = {}): Step => line({ ...RESULT, result, ...more })
-/** The output of the program where the model's service answers with an error. */
+/** The output of the program after an error of the model's service. */
 export const failsWith = (api_error_status: number | null, result: string): Step[] => [
   line({ ...RESULT, is_error: true, result, ...(api_error_status !== null && { api_error_status }) }),
   { do: 'exit', code: 1 },
 ]
 
-/** A folder whose `claude` plays these steps, and keepup with this program first on the PATH. */
+/** A folder with a `claude` that plays these steps, and keepup with this program first on the PATH. */
 export class FakeClaude {
   readonly root = realpathSync(tempFolder())
   readonly work = join(this.root, 'work')

@@ -1,6 +1,6 @@
 import type { ExecutionParams, ExecutionResult, LLMProvider } from '../../../domain/ports/spawn.ts'
 
-/** Calls of a provider, which a test answers when it likes. */
+/** A provider whose calls are answered by the test. */
 export class HeldProvider implements LLMProvider {
   readonly calls: { readonly params: ExecutionParams; readonly answer: PromiseWithResolvers<ExecutionResult> }[] = []
 
@@ -10,7 +10,7 @@ export class HeldProvider implements LLMProvider {
     return answer.promise
   }
 
-  /** The prompts of the calls that are not answered yet are in order of their coming. */
+  /** Answers a call. `calls` are in order of arrival. */
   answer(at: number, result: string, more: Partial<ExecutionResult> = {}): void {
     this.calls[at]!.answer.resolve({ result, ...more })
   }
@@ -20,7 +20,7 @@ export class HeldProvider implements LLMProvider {
   }
 }
 
-/** A provider that answers each prompt at once. */
+/** A provider that answers each prompt immediately. */
 export const answering = (answer: (prompt: string) => string | Promise<string>) => ({
   prompts: [] as string[],
   async execute({ prompt }: { prompt: string }) {
@@ -29,7 +29,7 @@ export const answering = (answer: (prompt: string) => string | Promise<string>) 
   },
 })
 
-/** All that is due has run. */
+/** Resolves after all due work has run. */
 export async function idle(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate)
 }

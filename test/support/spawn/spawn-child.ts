@@ -1,7 +1,7 @@
 import { AgentRuntime, ClaudeCodeProvider, openKeepUp } from '../../../api/index.ts'
 
-// A program that spawns an agent and waits for it, and is killed before or after the nth append to the streams of the run and
-// of the store: spawn-child.ts <data> <workspace> <n> <before|after>.
+// A program that spawns an agent and waits for it, and is killed before or after the nth append to the streams of the
+// run and of the store: spawn-child.ts <data> <workspace> <n> <before|after>.
 
 const [data = '', workingDir = '', nth = '0', side = 'after'] = process.argv.slice(2)
 const keepup = await openKeepUp({ data, sandboxed: false })

@@ -12,14 +12,14 @@ import type { JsonObject } from '../../../domain/log/json.ts'
 import { idOf } from '../../../domain/log/owner.ts'
 import type { ModelOutcome } from '../../../domain/ports/index.ts'
 
-/** One stream of the simulated log, with what was folded from it. */
+/** One stream of the simulated log, with its folded state. */
 export interface Stream {
   readonly events: AgentEvent[]
   readonly transcript: Transcript
   state: AgentState
 }
 
-/** What the model of an agent says. */
+/** The answers of an agent's model. */
 export type Model = (agent: Stream) => ModelOutcome
 
 type Driver = { readonly id: string; readonly epoch: number }
@@ -27,9 +27,9 @@ type Late = { readonly agentId: string; readonly command: Command; readonly driv
 
 const HASH = '5'.repeat(64)
 
-/** Takes down the events of a decision as a log would, and knows their hashes. */
+/** Records the events of a decision like a log, and returns their hashes. */
 export interface Book {
-  /** The time before the first event, ms. */
+  /** The time before the first event, in ms. */
   readonly startsAt: number
   record(agentId: string, decided: Decided): void
   hashOf(agentId: string, revision: number): string
@@ -37,12 +37,12 @@ export interface Book {
 type Decided = ReturnType<typeof decide>['drafts']
 
 /**
- * Several agents that are only decided on: drivers, couriers and clocks are moves of a test. Nothing is kept but the log, so
- * that a driver or a courier may be lost at any point.
+ * Several agents without effects: drivers, couriers and clocks are moves of a test. Only the log is stored, so a driver
+ * or a courier may be lost at any point.
  */
 export class Agents {
   readonly streams = new Map<string, Stream>()
-  /** Answers of model calls whose driver was lost; they may still arrive. */
+  /** Answers of model calls whose driver was lost. They may still arrive. */
   readonly late: Late[] = []
   now = Date.UTC(2026, 0, 18)
   private drivers = 0
@@ -62,7 +62,7 @@ export class Agents {
     this.now = book?.startsAt ?? this.now
   }
 
-  /** Decides a command on a stream, and records what follows. */
+  /** Decides a command on a stream and records its events. */
   submit(agentId: string, command: Command, driver?: Driver): readonly AgentEvent[] {
     this.now += 1
     const stream = this.streams.get(agentId)
@@ -95,7 +95,7 @@ export class Agents {
     return drafts.map(({ event }) => event)
   }
 
-  /** A new driver takes the agent; what the last one had at work is lost, or arrives late. */
+  /** A new driver claims the agent. Running work of the previous driver is lost, or its outcome arrives late. */
   claim(agentId: string): void {
     const { state } = this.of(agentId)
     const activity = activityOf(state.machine)
@@ -105,7 +105,7 @@ export class Agents {
     this.submit(agentId, { kind: 'claim', driverId: id, build: 'test' }, { id, epoch: 0 })
   }
 
-  /** The driver takes every step, and performs one effect. Says whether anything happened. */
+  /** The driver takes every step and performs one effect. Returns whether anything happened. */
   drive(agentId: string, nth = 0): boolean {
     if (this.of(agentId).state.driver === null) this.claim(agentId)
     const driver = this.of(agentId).state.driver!
@@ -153,14 +153,14 @@ export class Agents {
     return stream
   }
 
-  /** Pairs of streams between which something is to be delivered. */
+  /** Pairs of streams with open deliveries. */
   pairs(): { readonly source: string; readonly target: string }[] {
     return [...this.streams].flatMap(([source, { state }]) =>
       undelivered(state).map(({ target }) => ({ source, target })),
     )
   }
 
-  /** Pairs between which something was, or is to be, delivered. */
+  /** Pairs of streams with open or completed deliveries. */
   everOwed(): readonly { readonly source: string; readonly target: string }[] {
     return [...this.streams].flatMap(([source, { state }]) =>
       Object.keys(state.courier.owed).map((target) => ({ source, target })),
@@ -168,8 +168,8 @@ export class Agents {
   }
 
   /**
-   * Delivers the next obligation. `again`: one that was accepted or has bounced instead; `skips`: one too far; `forgets`: the
-   * courier dies before it has told the source.
+   * Delivers the next obligation. `again`: a settled one; `skips`: the one after the next; `forgets`: the courier dies
+   * before it informs the source.
    */
   deliver(source: string, target: string, how: 'next' | 'again' | 'skips' | 'forgets'): void {
     const { state, events } = this.of(source)
@@ -205,7 +205,7 @@ export class Agents {
     return this.submit(idOf(target), command)
   }
 
-  /** Nothing is left to do but to wait for the end of a cancel, or for an answer: the time comes to the next one. */
+  /** Only a wait for the end of a cancel or for an answer is left: advances the clock to the earliest of them. */
   protected passesDeadline(): boolean {
     const open = [...this.streams.values()].flatMap(({ state }) => {
       if (isFinished(state)) return []
@@ -216,7 +216,7 @@ export class Agents {
     return open.length > 0
   }
 
-  /** Everything that is due happens, in turn, until nothing is. */
+  /** Performs all due work in turn, until none is left. */
   settle(): void {
     for (let round = 0; round < 5_000; round++) {
       let moved = false

@@ -6,14 +6,15 @@ import type { ModelOutcome } from '../../../domain/ports/index.ts'
 import type { Model, Stream } from './agents.ts'
 import { HAND, treeSpec } from './plans.ts'
 
-// Agents that talk: one root with children at work side by side, each of which says what its part of the plan holds.
+// Agents that exchange messages: one root with concurrent children. Each child sends the messages of its part of the
+// plan.
 
-/** One thing that an agent does in a turn. `to`: the place of another child; -1: an agent that does not exist. */
+/** One action of an agent in a turn. `to`: the index of another child; -1: an agent that does not exist. */
 export type Say =
   | { readonly does: 'send' | 'request'; readonly to: number }
   | { readonly does: 'publish' | 'subscribe'; readonly topic: string }
 
-/** By child: what it does, turn by turn. */
+/** The actions of each child, turn by turn. */
 export type Chat = readonly (readonly (readonly Say[])[])[]
 
 export const chatArbitrary = (agents: number, turns: number, perTurn: number): fc.Arbitrary<Chat> => {
@@ -46,13 +47,13 @@ export const chatSpec = () =>
     tools: [...treeSpec().tools, ...MESSAGE_TOOLS.map(({ spec }) => spec)],
   })
 
-/** The child at a place of the plan. */
+/** The id of the child at an index of the plan. */
 export const talker = (root: string, place: number): string =>
   place < 0 ? 'no-such-agent' : childAgentId(toolCallId(root, 1, place))
 
 const use = (name: string, input: object, id: string): Block => ({ type: 'tool_use', id, name, input: input as never })
 
-/** Open requests are answered first; the plan goes on after them, and an agent completes when it has read all. */
+/** Answers open requests first, then continues the plan. An agent completes when it has read everything. */
 export function chatModel(root: string, chat: Chat): Model {
   return (agent) => {
     const says = (content: readonly Block[]): ModelOutcome => ({

@@ -3,7 +3,7 @@ import type { EventLog } from '../../../domain/ports/index.ts'
 import type { CrashPoint } from '../../../domain/ports/runtime.ts'
 import { NEVER, type Process } from '../process.ts'
 
-/** A boundary of a tree's work: a point of the runtime, and the append that it stands before or after. */
+/** A boundary of a tree's work: a point of the runtime, and the append before or after it. */
 export interface Boundary {
   readonly name: CrashPoint
   readonly stream: string
@@ -12,13 +12,13 @@ export interface Boundary {
 
 interface Fate {
   appends(stream: string, types: readonly string[]): void
-  /** The process reaches a boundary; true: it died there. */
+  /** The process reaches a boundary. True: it died there. */
   passes(boundary: Boundary): boolean
-  /** Can the stream not be read? */
+  /** Whether the stream is unreadable. */
   isDamaged(stream: string): boolean
 }
 
-/** A log as one process uses it: it dies before or after an append, and nothing answers it from then on. */
+/** A log from the view of one process. The process dies before or after an append; afterwards no call is answered. */
 export function dyingLog(log: EventLog, process: Process, fate: Fate): EventLog {
   return {
     logId: log.logId,

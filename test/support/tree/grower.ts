@@ -8,11 +8,12 @@ import { CommandRejected } from '../../../domain/calls/errors.ts'
 import type { Cursor } from '../../../domain/log/cursor.ts'
 import { faultsOfTree, shapeOfTree, startTree, treeScript } from '../servers/tree-job.ts'
 
-// A process that grows one tree of agents in a data folder of its own, and may die on the way.
+// A process that runs one tree of agents in a separate data folder, and may kill itself on the way.
 //
-//   grower.ts DATA EFFECTS TYPE NTH [cancel]   drives the tree until it ends, or dies by SIGKILL right after the append that
-//                                              holds the NTH event of this TYPE that this process has appended; says "killed"
-//                                              or what became of the tree, as JSON. `cancel`: a person cancels it first.
+//   grower.ts DATA EFFECTS TYPE NTH [cancel]
+//
+// Drives the tree until it ends. Kills itself with SIGKILL directly after it appends its NTH event of this TYPE. Prints
+// "killed", or the result of the tree as JSON. `cancel`: a person cancels the run first.
 
 const [, , data = '', effects = '', type = '', nth = '0', cancel] = process.argv
 const lines = () => (existsSync(effects) ? readFileSync(effects, 'utf8').split('\n').filter(Boolean) : [])
@@ -53,7 +54,7 @@ const run = async (): Promise<string> => {
 }
 const runId = await run()
 const user = { by: { kind: 'user', id: 'test' } } as const
-/** A person cannot say more of a run that has ended meanwhile. */
+/** The run may have ended, so a person's request is refused. */
 const unlessRefused = (error: unknown) => {
   if (!(error instanceof CommandRejected)) throw error
 }

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { TreeWorld } from './world.ts'
 
-/** The tree has ended as `whole`, the one without faults, did: law 5 of trees. */
+/** Checks law 5 of trees: the tree ended like `whole`, the tree without faults. */
 export async function holds(world: TreeWorld, whole: Awaited<ReturnType<TreeWorld['told']>>): Promise<void> {
   const told = await world.told()
   expect(Object.keys(told)).toEqual(Object.keys(whole))
@@ -9,7 +9,7 @@ export async function holds(world: TreeWorld, whole: Awaited<ReturnType<TreeWorl
     const { messages, ...rest } = one
     const { messages: before, ...same } = whole[id]!
     expect(rest).toEqual(same)
-    // What a person has said of an unknown outcome stands among the messages.
+    // A person's statement about an unknown outcome is part of the messages.
     if (world.doubts === 0) expect(messages).toEqual(before)
   }
   for (const times of world.effects.values()) expect(times).toBe(1)

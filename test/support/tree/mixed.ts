@@ -15,7 +15,7 @@ export const USED: Usage = {
   cost: { nanos: 11, scope: 'run' },
 }
 
-/** A tree in which some agents are other agents: their programs, drivers and deaths are moves of a test too. */
+/** A tree with some external agents, whose programs, drivers and crashes are also moves of a test. */
 export class Mixed extends Agents {
   readonly others = new Map<string, Run>()
 
@@ -35,7 +35,7 @@ export class Mixed extends Agents {
     return done
   }
 
-  /** One move of another agent. False: it changes nothing. */
+  /** One move of an external agent. False: it changes nothing. */
   other(childId: string, does: 'starts' | 'uses' | 'ends' | 'dies' | 'tells' | 'tells again' | 'forgets'): boolean {
     const run = this.others.get(childId)!
     const { state } = run
@@ -43,7 +43,7 @@ export class Mixed extends Agents {
     if (does === 'tells' || does === 'tells again' || does === 'forgets') return this.tell(run, does)
     return this.on(run, () => {
       if (isFinished(state)) return false
-      // As a driver does it: only what was never started is claimed.
+      // Like a driver: claims only a run that was never started.
       if (does === 'starts' && state.stage.at === 'requested') {
         run.claim(`d${this.now}`)
         return run.decide({ kind: 'proceed' }).length > 0

@@ -14,11 +14,11 @@ export const says = (content: readonly Block[], stopReason: ModelOutcome['stopRe
   usage: { input: 300, output: 40, cacheRead: 0, cacheWrite: 0 },
 })
 
-/** Every second look is an effect outside of the run. */
+/** Every second call has an effect outside the run. */
 const looks = (count: number): Block[] =>
   Array.from({ length: count }, (_, i) => use(i % 2 === 0 ? 'look' : 'send', { i }, `l${i}`))
 
-/** What the model of an agent answers by a plan: each agent finds its own part by the path in its task. */
+/** The planned answer of an agent's model. Each agent finds its part of the plan by the path in its task. */
 export function answerOf(plan: Plan, { messages, tools }: ModelRequest): ModelOutcome {
   const path = pathOf(textOf(messages[0]?.content))
   const part = path.reduce((at, [n, i]) => at.rounds[n]!.children[i]!, plan)
@@ -41,6 +41,6 @@ export function answerOf(plan: Plan, { messages, tools }: ModelRequest): ModelOu
 const textOf = (content: unknown): string =>
   typeof content === 'string' ? content : ((content as { text?: string }[])[0]?.text ?? '')
 
-/** Rounds and calls on the way from the root to an agent. */
+/** The rounds and calls from the root to an agent. */
 const pathOf = (task: string): [number, number][] =>
   /^\d+:\d+/.test(task) ? task.split('.').map((step) => step.split(':').map(Number) as [number, number]) : []

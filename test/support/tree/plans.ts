@@ -7,7 +7,7 @@ import type { ModelOutcome } from '../../../domain/ports/index.ts'
 import { testSpec, toolSpec } from '../harness.ts'
 import type { Model, Stream } from './agents.ts'
 
-/** What one agent of a tree does: rounds of delegations and looks, then its end. */
+/** The plan of one agent of a tree: rounds of delegations and looks, then its end. */
 export interface Plan {
   readonly rounds: readonly { readonly children: readonly Plan[]; readonly looks: number }[]
   readonly ends: 'completes' | 'talks' | 'refuses'
@@ -27,7 +27,7 @@ export const treeArbitrary: fc.Arbitrary<Plan> = fc.record({
   ends: fc.constant('completes' as const),
 })
 
-/** A role with one phase, in which everything of the tests may be used. */
+/** A role with one phase that allows every tool of the tests. */
 export const HAND: RoleDefinition = {
   name: 'Hand',
   profile: 'does what it is told',
@@ -49,7 +49,7 @@ export function treeSpec(more: Record<string, unknown> = {}, delegation: Record<
 
 const HANDY = { ...HAND, phases: [{ name: 'work', allowedTools: ['look', 'send'] }] }
 
-/** Of a run whose agents look, and send what cannot be taken back. */
+/** The spec of a run whose agents call `look` and the irreversible `send`. */
 export function worldSpec(more: Record<string, unknown> = {}, delegation: Record<string, unknown> = {}): AgentSpec {
   const spec = treeSpec(
     {
@@ -68,7 +68,10 @@ export function worldSpec(more: Record<string, unknown> = {}, delegation: Record
 
 const use = (name: string, input: object, id: string): Block => ({ type: 'tool_use', id, name, input: input as never })
 
-/** The model that carries out a plan: each agent finds its own part by the path in its task. It may be asked again. */
+/**
+ * A model that carries out a plan. Each agent finds its part by the path in its task. The same question may be
+ * repeated.
+ */
 export function modelOf(plan: Plan): Model {
   return (agent) => {
     const path = pathOf(agent)
@@ -97,7 +100,7 @@ export function modelOf(plan: Plan): Model {
   }
 }
 
-/** The place of an agent in the plan: rounds and calls on the way to it. */
+/** The place of an agent in the plan: the rounds and calls from the root. */
 function pathOf({ events }: Stream): [number, number][] {
   const task = events.find((event) => event.type === 'user_input')
   if (task?.type !== 'user_input' || task.body.text === 'do it') return []

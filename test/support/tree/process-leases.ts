@@ -1,11 +1,11 @@
 import type { Lease } from '../../../domain/ports/runtime.ts'
 import type { Process } from '../process.ts'
 
-/** Leases of several processes, by name: they pass when their holder dies or is {@link suspend}ed. */
+/** Leases of several processes, by name. They expire when their holder dies or is {@link suspend}ed. */
 export class ProcessLeases {
   private readonly held = new Map<string, { readonly process: Process; readonly lost: AbortController }>()
 
-  /** Null: another process that lives holds it. */
+  /** Null: another live process has the lease. */
   async take(process: Process, name: string): Promise<Lease | null> {
     const held = this.held.get(name)
     if (held !== undefined && !held.process.dead && held.process !== process) return null
@@ -19,7 +19,7 @@ export class ProcessLeases {
     }
   }
 
-  /** The leases of a process pass, as those of one that is stopped do. */
+  /** Expires the leases of a process, as for a stopped process. */
   suspend(process: Process): void {
     for (const [name, one] of this.held) {
       if (one.process !== process) continue

@@ -13,17 +13,17 @@ interface Batch {
   readonly stream: string
   readonly expected: number
   readonly events: readonly SealedEvent[]
-  /** The state after them. */
+  /** The state after the batch. */
   readonly after: AgentState
 }
 
 interface Options {
   readonly startsAt?: number
-  /** Types of events whose bodies lie in the blob store. */
+  /** Types of events with bodies in the blob store. */
   readonly blobs?: readonly string[]
 }
 
-/** The simulated streams of a tree as a log holds them: sealed, chained, each decision in one append. */
+/** The simulated streams of a tree in the form of a log: sealed, chained, one append per decision. */
 export class Recorded implements Book {
   readonly startsAt: number
   readonly batches: Batch[] = []
@@ -56,7 +56,7 @@ export class Recorded implements Book {
     return this.streams.get(agentId)![revision]!.hash
   }
 
-  /** Appends everything to a log, in the order in which it happened; `each` is called after every append. */
+  /** Appends everything to a log, in the original order. Calls `each` after every append. */
   async into(log: EventLog, each: (batch: Batch, nth: number) => Promise<void> = async () => undefined): Promise<void> {
     for (const [nth, batch] of this.batches.entries()) {
       await log.append(batch.stream, batch.expected, batch.events, 10_000)
@@ -69,5 +69,5 @@ export class Recorded implements Book {
   }
 }
 
-/** A log in memory that is older than any simulated tree. */
+/** An in-memory log that is older than any simulated tree. */
 export const emptyLog = () => new MemoryLog({ clock: { now: () => Date.UTC(2026, 0, 17) } })

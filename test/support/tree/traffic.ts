@@ -2,14 +2,14 @@ import { expect } from 'vitest'
 import { messageId } from '../../../domain/log/ids.ts'
 import { idOf } from '../../../domain/log/owner.ts'
 
-/** The part of an event that says what became of a message. */
+/** The members of an event that show what happened to a message. */
 interface Told {
   readonly type: string
   readonly revision: number
   readonly body: unknown
 }
 
-/** Of the bodies of message events. */
+/** The body of a message event. */
 interface Body {
   readonly id: string
   readonly from: string
@@ -21,7 +21,7 @@ interface Body {
   readonly bounced: readonly { readonly revision: number; readonly reason: string }[]
 }
 
-/** What every agent has sent to every other one, and what became of it. Streams lost nothing. */
+/** The messages from each agent to each other agent, with their outcomes. Streams must have no losses. */
 function traffic(streams: ReadonlyMap<string, readonly Told[]>) {
   const sent = new Map<string, string[]>()
   const received = new Map<string, string[]>()
@@ -55,16 +55,16 @@ function traffic(streams: ReadonlyMap<string, readonly Told[]>) {
   return { sent, received, bounced }
 }
 
-/** Of how many messages the reason is why they bounced. */
+/** The number of bounced messages per reason. */
 type Bounced = Readonly<Record<string, number>>
 
-/** Each message was delivered once and in order per pair, or bounced with a reason. Gives how many of each there were. */
+/** Checks that each message was delivered once and in order per pair, or bounced with a reason. Returns the numbers. */
 export function expectDelivered(streams: ReadonlyMap<string, readonly Told[]>): { sent: number; bounced: Bounced } {
   const { sent, received, bounced } = traffic(streams)
   let count = 0
   for (const [pair, ids] of sent) {
     count += ids.length
-    // In order, once each, and all that is missing has bounced.
+    // Each in order and once; all missing ones have bounced.
     expect(received.get(pair) ?? [], pair).toEqual(ids.filter((id) => !bounced.has(id)))
   }
   for (const pair of received.keys()) expect(sent.has(pair), pair).toBe(true)

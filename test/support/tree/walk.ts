@@ -5,7 +5,7 @@ import type { AgentState } from '../../../domain/agent/state/state.ts'
 import { Agents, type Book, type Model } from './agents.ts'
 import { modelOf, type Plan } from './plans.ts'
 
-/** One move of a schedule: which agent or pair of streams it is about, and what happens there. */
+/** One move of a schedule: an agent or a pair of streams, and the action. */
 export interface Move {
   readonly does: 'drive' | 'drive' | 'drive' | 'next' | 'next' | 'again' | 'skips' | 'forgets' | 'claim' | 'late'
   readonly pick: number
@@ -21,14 +21,14 @@ const moves = (kinds: readonly Move['does'][]) =>
     size: 'max',
   })
 
-/** Any order of work and deliveries, repeated, too early, and with couriers that die. */
+/** Work and deliveries in any order, repeated and too early, with couriers that die. */
 export const schedules = moves(quiet)
-/** Drivers die too: what they had at work is lost, or arrives late. */
+/** Also with drivers that die. Their running work is lost, or its outcome arrives late. */
 export const roughSchedules = moves(rough)
 
 export const ROOT = 'root'
 
-/** Plays a schedule, then everything that is left to do. `at`: requests of people, by the move before which they are made. */
+/** Plays a schedule, then all remaining work. `at`: requests of people, by the number of the next move. */
 export function play(
   plan: Plan,
   spec: AgentSpec,
@@ -40,7 +40,7 @@ export function play(
   return playWith(modelOf(plan), spec, schedule, see, at, book)
 }
 
-/** The same with any model. */
+/** Like {@link play}, with any model. */
 export function playWith(
   model: Model,
   spec: AgentSpec,
@@ -61,7 +61,7 @@ export function playWith(
   return agents
 }
 
-/** An agent is lost a few times at most: after many lost drivers its turn is given up, as it should be. */
+/** An agent loses its driver at most this often, because a turn is given up after many lost drivers. */
 const MAX_CLAIMS = 3
 
 function make(agents: Agents, { does, pick, detail }: Move): void {

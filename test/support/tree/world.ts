@@ -22,36 +22,36 @@ import { answerOf } from './planned-model.ts'
 import { type Plan, worldSpec } from './plans.ts'
 import { ProcessLeases } from './process-leases.ts'
 
-/** Says at which boundaries the process dies. `nth`: counted from 1 over all processes. */
+/** Selects the boundaries where the process dies. `nth`: counted from 1 over all processes. */
 export type Dies = (boundary: Boundary, nth: number, process: Process) => boolean
 
 export const ROOT = 'root'
 
-/** A tree of agents with a scripted model in processes that die, over one log. */
+/** A tree of agents with a scripted model, in processes that die, over one log. */
 export class TreeWorld {
   readonly log: EventLog
   readonly clock = new VirtualClock()
   readonly blobs: MemoryBlobs
-  /** How often a call's effect has happened. */
+  /** The number of effects of each call. */
   readonly effects = new Map<string, number>()
   readonly boundaries: Boundary[] = []
-  /** Agents at work at once, at most. */
+  /** The maximum number of concurrently working agents. */
   most = 0
-  /** Called at each boundary, such as to have a person cancel. */
+  /** Called at each boundary, for example to cancel as a person. */
   onBoundary: (boundary: Boundary) => void = () => undefined
-  /** What the model says. */
+  /** The model's answers. */
   answer: (request: ModelRequest) => ModelOutcome | Promise<ModelOutcome> = (request) => answerOf(this.plan, request)
-  /** The stream that cannot be read; blank: none. */
+  /** The unreadable stream; blank: none. */
   damaged = { stream: '' }
   agentsAtOnce = 5
-  /** How long a model takes. */
+  /** The duration of a model call, in ms. */
   modelMs = 100
-  /** Other agents, to which those of the tree delegate. */
+  /** External agents for delegations of the tree. */
   delegated: ((ports: RuntimePorts) => DelegatedRuns) | null = null
-  /** Processes that drive at once. */
+  /** The number of concurrently driving processes. */
   workers = 1
   readonly leases = new ProcessLeases()
-  /** Processes that have driven each agent. */
+  /** The processes that have driven each agent. */
   readonly drivers = new Map<string, Set<number>>()
   deaths = 0
   doubts = 0
@@ -90,7 +90,7 @@ export class TreeWorld {
     this.drivers.set(idOf(stream), drivers.add(process))
   }
 
-  /** The process reaches a boundary; true: it died there. */
+  /** The process reaches a boundary. True: it died there. */
   private pass(process: Process, boundary: Boundary): boolean {
     if (process.dead) return true
     this.boundaries.push(boundary)
@@ -152,7 +152,7 @@ export class TreeWorld {
     }
   }
 
-  /** An agent has one model call or some tools at work. */
+  /** An agent has one running model call or some running tools. */
   private async atWork<T>(process: Process, who: string, work: () => Promise<T>): Promise<T> {
     this.working.set(who, process)
     this.most = Math.max(this.most, [...this.working.values()].filter(({ dead }) => !dead).length)
@@ -175,7 +175,7 @@ export class TreeWorld {
     }))
   }
 
-  /** A request of a person; made again by the next process where this one dies before it answers. */
+  /** A person's request. If the process dies before it answers, the next process repeats the request. */
   async ask(agentId: string, command: UserCommand, key: string): Promise<void> {
     for (;;) {
       const { process } = this
@@ -185,7 +185,7 @@ export class TreeWorld {
     }
   }
 
-  /** Drives until the run has ended or waits, in all processes. One that dies is replaced. */
+  /** Drives in all processes until the run has ended or waits. A process that dies is replaced. */
   async drive(agentId = ROOT): Promise<DriveEnd> {
     const [end] = await Promise.all(
       Array.from({ length: this.workers }, (_, n) => this.driveIn(n === 0 ? this.process : this.boot(), agentId)),
@@ -202,7 +202,7 @@ export class TreeWorld {
     }
   }
 
-  /** Drives until the process dies, which is not replaced. */
+  /** Drives until the process dies, without replacing it. */
   async until(nth: number): Promise<void> {
     const { process } = this
     this.dies = (_, n) => n === nth
@@ -213,19 +213,19 @@ export class TreeWorld {
     await Promise.race([work(), process.died])
   }
 
-  /** A person accepts that a stream has lost its end; nothing is known of what it held. */
+  /** A person accepts that a stream lost its end, with no information about the lost part. */
   async acceptLoss(agentId: string): Promise<void> {
     const nothing = { revision: null, hash: null, calls: [], unlisted: true } as const
     await acceptLoss(this.ports(this.process, 99), agentId, { ...nothing, calls: [] }, { by: USER, id: 'one' })
   }
 
-  /** The whole run; unknown outcomes are told as they are. */
+  /** Plays the whole run. Unknown outcomes are answered truthfully. */
   async live(): Promise<DriveEnd> {
     await this.ask(ROOT, { kind: 'start', spec: this.spec, task: 'do it' }, 'start')
     return this.goOn()
   }
 
-  /** The rest of a run that was started. */
+  /** Plays the rest of a started run. */
   async goOn(): Promise<DriveEnd> {
     for (let round = 0; round < 500; round++) {
       const end = await this.drive()
@@ -261,7 +261,7 @@ export class TreeWorld {
     return events
   }
 
-  /** What must not depend on deaths: how each agent ended, what its model read, and whose child it is. */
+  /** The result that must not depend on crashes: each agent's end, its model's messages, and its parent. */
   async told() {
     const all = await Promise.all((await this.agents()).map((id) => agentAt(this, id, null)))
     return Object.fromEntries(
@@ -277,7 +277,7 @@ export class TreeWorld {
     )
   }
 
-  /** The agent and everything below it, by the states of its subtree. */
+  /** For each agent: the totals in its state, and the sums over the states of its subtree. */
   async books() {
     const states = new Map(await this.states())
     const below = (id: string): string[] => [

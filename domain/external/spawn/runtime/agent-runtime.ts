@@ -29,32 +29,32 @@ import { messageOf, systemClock, Told } from './attempts.ts'
 export interface AgentRuntimeOptions {
   readonly provider: LLMProvider
   readonly store: IContextStore
-  /** Hears what happens; what it throws ends nothing. */
+  /** Called with progress messages. Errors that it throws are ignored. */
   readonly onLog?: (agentId: string, message: string) => void
-  /** Absent: no failed attempt is made again. */
+  /** Absent: no retries. */
   readonly retry?: Partial<RetryPolicy>
-  /** Gets an episode of each agent that completed or failed. */
+  /** Receives an episode for each completed or failed agent. */
   readonly memory?: ResultMemory
-  /** The functions that the subprocess may call. */
+  /** The functions for the subprocess. */
   readonly functions?: OfferedFunctions
   readonly clock?: Clock
-  /** In [0, 1): spreads retries. */
+  /** Returns a number in [0, 1) that spreads retries. */
   readonly jitter?: () => number
 }
 
-/** A provider that does not end after a cancel is given up, ms: a process has SIGTERM and SIGKILL behind it by then. */
+/** How long to wait for a cancelled provider, in ms. Its process has received SIGTERM and SIGKILL before this time. */
 const GIVEN_UP_MS = 15_000
 
 interface Running {
   agent: Agent
   readonly abort: AbortController
-  /** Settles when the provider has. */
+  /** Settles when the provider settles. */
   over: Promise<unknown>
 }
 
 /**
- * Creates agents and runs each by one call of a provider (seed 004). The loop of an agent is inside the
- * process that the provider starts.
+ * Creates agents and runs each with one provider call (seed 004). The agent loop is inside the process that the
+ * provider starts.
  */
 export class AgentRuntime {
   readonly #options: AgentRuntimeOptions
@@ -70,7 +70,10 @@ export class AgentRuntime {
     return this.#options.store
   }
 
-  /** An idle agent. Its members tell how it stands, now and later. Throws `INVALID_AGENT`, `DUPLICATE_AGENT`. */
+  /**
+   * Creates an idle agent. The runtime updates the returned object on every change. Throws `INVALID_AGENT`,
+   * `DUPLICATE_AGENT`.
+   */
   create(config: AgentConfig): Agent {
     checkConfig(config)
     if (this.#agents.has(config.id)) throw duplicate(config.id, 'was created before')
@@ -83,15 +86,15 @@ export class AgentRuntime {
     return this.#running(id).agent.status
   }
 
-  /** Undefined: there is none. */
+  /** Undefined: the agent does not exist. */
   getAgent(id: string): Agent | undefined {
     return this.#agents.get(id)?.agent
   }
 
   /**
-   * Runs an agent to its end. A failure of the provider does not reject: the status is `failed`, the result `{error}`. Rejects
-   * with `RUN_TWICE`, with `DUPLICATE_AGENT` where the store holds a result of that id or a crash has left a run of it, and
-   * where the store fails.
+   * Runs an agent to its end. A failure of the provider does not reject: the status is `failed`, the result `{error}`.
+   * Rejects with `RUN_TWICE`. Rejects with `DUPLICATE_AGENT` if the store has a result for the id, or a crash left a
+   * run of it. Rejects if the store fails.
    */
   async run(agent: Pick<Agent, 'id'>): Promise<AgentResult> {
     const running = this.#running(agent.id)
@@ -105,8 +108,8 @@ export class AgentRuntime {
   }
 
   /**
-   * After a crash: the result of the agent that has this id in this store. What was recorded is taken as it is; else the same
-   * session goes on. A result that is stored already is given again.
+   * Resumes an agent after a crash. Returns the stored result if one exists; else takes the recorded outcome, or
+   * continues the same session.
    */
   async resume(config: AgentConfig): Promise<AgentResult> {
     const { provider, store } = this.#options
@@ -126,7 +129,9 @@ export class AgentRuntime {
     })
   }
 
-  /** After a crash: ends what is left of the agent of this id, and stores that it was ended. False: it has a result. */
+  /**
+   * After a crash: ends the remaining run of an agent and stores `reason` as its result. False: the agent has a result.
+   */
   async end(id: string, reason = 'ended after a crash'): Promise<boolean> {
     const { provider, store } = this.#options
     const name = this.#name(id)
@@ -136,7 +141,7 @@ export class AgentRuntime {
     return true
   }
 
-  /** Before the run: the provider is not called. In flight: its process is ended, and a late result is discarded. */
+  /** Before the run: the provider is not called. During the run: ends the process and discards a late result. */
   async cancel(id: string): Promise<void> {
     const running = this.#running(id)
     if (isOver(running.agent)) return
@@ -204,7 +209,7 @@ export class AgentRuntime {
 
   async #prompt({ prompt, contextRef, parentId }: AgentConfig): Promise<string> {
     const { store, functions } = this.#options
-    // The current value of the store is shown, not that of the reference when it was made.
+    // Read the store again: the reference may be outdated.
     const ref = contextRef === undefined ? undefined : await store.ref(contextRef.key)
     return buildPrompt({
       prompt,
@@ -243,7 +248,7 @@ export class AgentRuntime {
     throw new SpawnError('UNKNOWN_AGENT', `there is no agent "${id}" in this runtime; create it first`)
   }
 
-  /** The object that `create` gave tells every change. */
+  /** Updates the object that `create` returned. */
   #move({ agent }: Running, move: AgentMove): void {
     Object.assign(agent, moved(agent, move))
   }
@@ -252,14 +257,14 @@ export class AgentRuntime {
     try {
       this.#options.onLog?.(id, message)
     } catch {
-      // A listener ends no agent.
+      // An error of a listener ends no agent.
     }
   }
 }
 
 /**
- * The error where the provider did not begin this agent. Nothing is stored then, so that the agent can be resumed or ended. Any
- * other SpawnError is a failure of the agent, such as the refusal of a child.
+ * The error if the provider did not start this agent. In this case nothing is stored, so the agent can be resumed or
+ * ended. Any other SpawnError, such as the refusal of a child, is a failure of the agent.
  */
 const refusalOf = (error: unknown, { id }: Agent): SpawnError | null =>
   error instanceof SpawnError && error.notBegun === id ? error : null

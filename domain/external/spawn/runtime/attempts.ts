@@ -4,7 +4,7 @@ import type { Agent, AgentResult } from '../agent.ts'
 import { ProviderError } from '../errors.ts'
 import { NO_TOKENS, plus, type TokenUsage } from '../token-usage.ts'
 
-/** The clock of this process, where the host brings none. */
+/** The default clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: (ms, signal) =>
@@ -24,11 +24,11 @@ export const systemClock: Clock = {
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** The reports of an agent's attempts: tokens and money of all of them, the rest of the last one. */
+/** The reports of an agent's attempts: tokens and cost of all attempts, the rest from the last one. */
 export class Told {
   tokenUsage: TokenUsage = NO_TOKENS
   #costUsd: number | null = null
-  /** The run of the last attempt that the log knows. */
+  /** The log's run of the last recorded attempt. */
   runId: string | null = null
   #last: Pick<AgentResult, 'sessionId' | 'numTurns'> = {}
 
@@ -46,7 +46,7 @@ export class Told {
     this.#last = { ...(sessionId !== undefined && { sessionId }), ...(numTurns !== undefined && { numTurns }) }
   }
 
-  /** The result of an agent that has ended. */
+  /** The result of an ended agent. */
   result({ id: agentId, result, cancelled, tokenUsage, iterations }: Agent): AgentResult {
     return {
       ...{ agentId, result: cancelled ? '' : result, tokenUsage, iterations, children: [] },

@@ -6,7 +6,7 @@ import { Mutex } from '../../../stream/runtime/concurrency.ts'
 const PREFIX = 'episode-'
 const DIGITS = 8
 
-/** Episodes in a store, under `episode-<number>`; over `keepup.contextStore(name)` they outlive this process. */
+/** Episodes in a store, under `episode-<number>`. With `keepup.contextStore(name)` they persist across processes. */
 export class EpisodicMemory implements ResultMemory {
   readonly #store: IContextStore
   readonly #appending = new Mutex()
@@ -23,7 +23,7 @@ export class EpisodicMemory implements ResultMemory {
     })
   }
 
-  /** The last episodes, newest first; those in which every word of `about` stands. */
+  /** The last episodes, newest first. With `about`: only episodes that contain every word of it. */
   async recent(most: number, about = ''): Promise<readonly Episode[]> {
     const words = about.toLowerCase().split(/\s+/).filter(Boolean)
     const found: Episode[] = []

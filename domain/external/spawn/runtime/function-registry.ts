@@ -3,11 +3,11 @@ import type { OfferedFunctions } from '../../../ports/spawn.ts'
 import { SpawnError } from '../errors.ts'
 import { checkFunction, type FunctionContext, type FunctionSpec, type RegisteredFunction } from '../functions.ts'
 
-/** Functions of this program that a subprocess may call while it runs (seed 004): an MCP server offers them to it. */
+/** Functions of this program that a subprocess may call over MCP while it runs (seed 004). */
 export class FunctionRegistry implements OfferedFunctions {
   readonly #functions = new Map<string, RegisteredFunction>()
 
-  /** Throws `INVALID_FUNCTION` for what cannot be offered, or has a name that is taken. */
+  /** Throws `INVALID_FUNCTION` for an invalid function or a registered name. */
   register(one: RegisteredFunction): this {
     checkFunction(one)
     if (this.#functions.has(one.name))
@@ -16,14 +16,17 @@ export class FunctionRegistry implements OfferedFunctions {
     return this
   }
 
-  /** In the order of their names. */
+  /** Sorted by name. */
   list(): readonly FunctionSpec[] {
     return [...this.#functions.values()]
       .map(({ name, description, parameters }) => ({ name, description, parameters }))
       .sort((a, b) => (a.name < b.name ? -1 : 1))
   }
 
-  /** The answer of the function; null where it answers nothing. Rejects with `UNKNOWN_FUNCTION`, or as the function does. */
+  /**
+   * Calls a function. Null: the function returned undefined. Rejects with `UNKNOWN_FUNCTION`, or with the function's
+   * error.
+   */
   async call(name: string, args: JsonObject, context: FunctionContext): Promise<Json> {
     const one = this.#functions.get(name)
     if (one === undefined) throw new SpawnError('UNKNOWN_FUNCTION', `there is no function "${name}"; see the list`)

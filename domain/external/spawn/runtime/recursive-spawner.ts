@@ -13,20 +13,23 @@ import {
 } from '../merge.ts'
 import type { AgentRuntime } from './agent-runtime.ts'
 
-/** A merge by name, or one of the caller's own. */
+/** A named merge or a custom function. */
 export type MergeStrategy = MergeName | ((children: readonly ChildResult[]) => unknown)
 
 export interface RecursiveSpawnerOptions {
   readonly runtime: AgentRuntime
-  /** The deepest level of children; an agent without a parent has depth 0. Default: 3. */
+  /** The maximum depth of children; an agent without a parent has depth 0. Default: 3. */
   readonly maxDepth?: number
-  /** Agents at work at once; one that waits for its children does not count. Default: 3. */
+  /** The maximum number of running agents, without agents that wait for their children. Default: 3. */
   readonly maxConcurrent?: number
-  /** Makes summaries, of all answers one after another. Absent, or where it fails: their beginnings. */
+  /** Summarises all answers. If it is absent or fails, the summary is the start of each answer. */
   readonly summarizer?: (text: string) => Promise<string>
 }
 
-/** The result of a spawned agent: `return` has its result, `store` the reference to it, `merge` neither. */
+/**
+ * The result of a spawned agent. `return` gives `result`, `store` gives `ref`, `merge` gives neither. A cancelled agent
+ * with `store` gives `result`.
+ */
 export interface Spawned {
   readonly agentId: string
   readonly status: AgentStatus
@@ -40,15 +43,15 @@ interface Node {
   readonly parent: Node | null
   readonly children: Node[]
   result: AgentResult | null
-  /** Settles when it has ended. */
+  /** Settles when the agent has ended. */
   over: Promise<unknown>
   atWork: boolean
-  /** Children that it waits for, and what ends the loan of its place. */
+  /** The number of children that the agent waits for; `loan`: ends the loan of its slot. */
   waiting: number
   loan: { readonly end: () => void; readonly back: Promise<void> } | null
 }
 
-/** Runs agents that have children, to a depth and so many at once (seed 004). */
+/** Runs agents with children, up to a depth and a number of concurrent agents (seed 004). */
 export class RecursiveSpawner {
   readonly #options: RecursiveSpawnerOptions
   readonly #maxDepth: number
@@ -62,8 +65,8 @@ export class RecursiveSpawner {
   }
 
   /**
-   * Runs an agent, below its parent where it has one. Rejects with `DEPTH_LIMIT`, with `UNKNOWN_AGENT` for a parent that this
-   * spawner has not run, and as `AgentRuntime.create` and `run` do.
+   * Runs an agent, below its parent if it has one. Rejects with `DEPTH_LIMIT`, with `UNKNOWN_AGENT` for a parent that
+   * this spawner has not run, and with the errors of `AgentRuntime.create` and `run`.
    */
   async spawn(config: AgentConfig): Promise<Spawned> {
     const node = this.#add(config)
@@ -78,7 +81,10 @@ export class RecursiveSpawner {
     return { agentId, status, ref: await this.#options.runtime.store.ref(resultKey(agentId)) }
   }
 
-  /** Runs children with `onComplete: merge` below a parent, and merges the results of all such children that it has. */
+  /**
+   * Runs children with `onComplete: merge`, and merges the results of all the parent's children with `onComplete:
+   * merge`.
+   */
   async spawnAll(
     parentId: string,
     configs: readonly Omit<AgentConfig, 'parentId' | 'onComplete'>[],
@@ -90,7 +96,7 @@ export class RecursiveSpawner {
     return this.merge(parentId, strategy)
   }
 
-  /** The merged results of a parent's children with `onComplete: merge`, in the order of their spawning; it waits for them. */
+  /** Waits for a parent's children with `onComplete: merge`, and merges their results in spawn order. */
   async merge(parentId: string, strategy: MergeStrategy = 'concatenate'): Promise<Merged> {
     const nodes = this.#node(parentId).children.filter(({ agent }) => agent.config.onComplete === 'merge')
     await Promise.allSettled(nodes.map(({ over }) => over))
@@ -101,17 +107,17 @@ export class RecursiveSpawner {
     return strategy === 'summarize' ? { ...merged, result: await this.#summary(children, merged.result) } : merged
   }
 
-  /** The results of an agent's children that have ended, each with those of its own. */
+  /** The results of an agent's ended children, each with the results of its own children. */
   children(parentId: string): readonly AgentResult[] {
     return this.#whole(this.#node(parentId)).children
   }
 
-  /** 0: it has no parent. */
+  /** The depth of an agent. 0: it has no parent. */
   depth(id: string): number {
     return this.#node(id).depth
   }
 
-  /** Cancels an agent and all below it. */
+  /** Cancels an agent and all its descendants. */
   async cancel(id: string): Promise<void> {
     const below = (node: Node): Node[] => [node, ...node.children.flatMap(below)]
     await Promise.all(below(this.#node(id)).map(({ agent }) => this.#options.runtime.cancel(agent.id)))
@@ -145,12 +151,14 @@ export class RecursiveSpawner {
     }
   }
 
-  /** A parent at work that waits for its children lends its place, lest parents keep children from running. */
+  /**
+   * A running parent lends its slot while it waits for children. Otherwise waiting parents could block their children.
+   */
   async #below<T>(parent: Node, work: () => Promise<T>): Promise<T> {
     if (!parent.atWork) return work()
     if (parent.waiting++ === 0) {
       const idle = Promise.withResolvers<void>()
-      // A place is lent again only when it is back.
+      // Lend the slot again only after the previous loan returned it.
       const free = parent.loan?.back ?? Promise.resolve()
       parent.loan = { end: idle.resolve, back: free.then(() => this.#places.lend(() => idle.promise)) }
     }
