@@ -10,13 +10,16 @@ import type { Config } from '../config/config.ts'
 /** The folder of the user's roles. */
 export const rolesFolder = ({ roles, data }: Pick<Config, 'roles' | 'data'>): string => roles ?? join(data, 'roles')
 
-/** The names that a role file may use in this deployment. `tools`: a program's own. */
+/** The names that a role file may use in this deployment. `tools`: the embedding program's tools. */
 export const namesFor = ({ mcp }: Pick<Config, 'mcp'>, tools: readonly Tool[] = []): KnownNames => ({
   tools: [...new Set([...KNOWN_NAMES, ...tools.map(({ spec }) => spec.name)])],
   servers: Object.keys(mcp),
 })
 
-/** The built-in roles and those of the folder, which is read at each call: a changed file counts from the next run on. */
+/**
+ * The built-in roles and those of the folder. Each call reads the folder, so a changed file takes effect in the next
+ * run.
+ */
 export async function knownRoles(config: Config, tools: readonly Tool[]): Promise<KnownRoles> {
   const { roles, faults } = await readRoles(rolesFolder(config), namesFor(config, tools))
   const builtIn = Object.entries(ROLES).map(([name, definition]) => ({
