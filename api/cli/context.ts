@@ -155,7 +155,6 @@ export class Context {
     this.io.stderr.write(`${painted}\n`)
   }
 
-  /** Data, on stdout. */
   data(text: string): void {
     this.io.stdout.write(text)
   }

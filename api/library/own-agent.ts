@@ -20,7 +20,6 @@ import { ownEvents } from './own-events.ts'
 
 /** Events after which a waiting run can continue. */
 const GOES_ON: ReadonlySet<string> = new Set(['approval_decided', 'tool_call_resolved', 'user_input', 'resumed'])
-/** Stored events per read. */
 const READ = 32
 
 /**

@@ -14,7 +14,6 @@ import { ContentionError, TimeLimitError } from '../../domain/stream/runtime/err
 import { ProjectionError, type ProjectionErrorCode } from '../../projections/engine/errors.ts'
 import { noRoom } from './no-room.ts'
 
-/** Codes of refusals by the API itself. */
 type OwnCode =
   | 'ADDRESS_UNUSABLE'
   | 'AGENT_FAILED'

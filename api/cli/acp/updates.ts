@@ -49,7 +49,7 @@ export class RunUpdates {
     }
   }
 
-  /** A call is pending from a start without intent until its intent. It ends once. */
+  /** A call whose start is not yet an intent is pending until the intent follows. */
   #call({ type, toolCallId: id }: EventView, p: Payload): SessionUpdate[] {
     if (id === undefined) return []
     if (type === 'tool_call_intent')

@@ -17,7 +17,6 @@ interface DemoOptions {
   model?: string
 }
 
-/** Starts the run of the first act. */
 function startJob(ctx: Context, model: string | null, workspace: string): Promise<string> {
   const approve = ['write_file', 'run_command']
   return startConfined(ctx, { task: TASK, role: 'coder', workspace, approve, ...(model === null ? {} : { model }) })

@@ -132,7 +132,6 @@ async function replay(ctx: Context, run: string, o: ReplayOptions): Promise<numb
   return EXIT.done
 }
 
-/** Compares two runs, aligned by cause. */
 async function compare(ctx: Context, a: string, b: string): Promise<number> {
   const [id, other] = [await ctx.runId(a, 'read'), await ctx.runId(b, 'read')]
   const query = { with: other, limit: '2000' }

@@ -9,7 +9,6 @@ export interface Finding {
   readonly todo: string | null
 }
 
-/** The most runs that a finding names. */
 const NAMED = 3
 
 export const ok = (check: string, found: string): Finding => ({ check, state: 'ok', found, todo: null })

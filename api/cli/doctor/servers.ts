@@ -103,7 +103,6 @@ function checkRights({ takesWrites, lacking, foreign, leases, blobs }: Rights, m
 const some = (names: readonly string[]) =>
   names.length > 3 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : names.join(', ')
 
-/** Reports faults of the tables. */
 function checkShared({ damage, ahead, position }: TablesLook): Finding[] {
   if (damage !== null) {
     const todo = 'whatever needs them next makes them anew of the log, as "rebuild" does; find out who has changed them'

@@ -51,7 +51,7 @@ export class SharedTail {
     void this.#follow(after)
   }
 
-  /** Publishes nothing more. */
+  /** True: the tail has ended and publishes nothing more. */
   get over(): boolean {
     return this.#failure !== null || this.#over.signal.aborted
   }

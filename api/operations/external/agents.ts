@@ -192,7 +192,6 @@ export class Agents implements ExternalRuns, DelegatedRuns {
     await log.ask(agentId, { kind: 'cancel', reason: hide(reason) }, { by, commandId: `${agentId}.stop` })
   }
 
-  /** The log of the agents' runs. */
   log() {
     return this.#host.log()
   }

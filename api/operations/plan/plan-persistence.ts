@@ -117,7 +117,6 @@ export class PlanPersistence {
   }
 }
 
-/** The content of a plan's file. */
 function textOf({ agentId, version, title, content, createdAt, artifactId }: Omit<PlanVersion, 'file'>): string {
   if (content === null) return ''
   const about = `Version ${version} of the plan of ${agentId}, ${createdAt}, artifact ${artifactId}.`

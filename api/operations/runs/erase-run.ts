@@ -42,7 +42,6 @@ export async function erasableOfRun(s: Services, runId: string, asked: AskedEras
   return { ...found[0]!, bodies }
 }
 
-/** The most facts in an answer. */
 const MAX_FACTS = 500
 
 /**

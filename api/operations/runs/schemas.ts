@@ -95,7 +95,6 @@ export const Run = z
   .meta({ id: 'Run' })
 export type Run = z.infer<typeof Run>
 
-/** One kind of budget of an agent. */
 const Account = z.strictObject({
   given: count.nullable().meta({ description: 'At its birth and since; null: no limit' }),
   spent: count.meta({ description: 'By it and by children that have ended' }),

@@ -3,7 +3,6 @@ import type { Services } from '../services.ts'
 import { alteredText } from './prove-stream.ts'
 import type { VerifiedLog } from './schemas.ts'
 
-/** Streams per page of the tables. */
 const PAGE = 500
 
 /**

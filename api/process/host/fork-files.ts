@@ -98,7 +98,7 @@ async function complete(versions: Versions, tree: string, path: string): Promise
 
 const notEmpty = (detail: string) => new Problem('FOLDER_NOT_EMPTY', detail)
 
-/** Whether nothing of a fork was recorded, or ever will be. An append without an answer may still succeed. */
+/** Whether a fork is not recorded and never will be. An append without an answer may still succeed. */
 async function isUnrecorded({ log }: FileSources, runId: string, error: unknown): Promise<boolean> {
   if (error instanceof CommandRejected || error instanceof ContentionError || notWritten(error)) return true
   if (error instanceof TimeLimitError || (error instanceof LogError && UNANSWERED.has(error.code))) return false

@@ -20,7 +20,6 @@ export async function rememberBackup(data: string, folder: string): Promise<void
   await appendFile(paths(data).backups, `\n${JSON.stringify(folder)}\n`, { mode: 0o600 })
 }
 
-/** The existing folders of earlier backups. */
 function backupsOf(data: string): string[] {
   const { backups } = paths(data)
   if (!existsSync(backups)) return []

@@ -284,7 +284,6 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
   }
 }
 
-/** The most events that are counted. */
 const MOST_COUNTED = 10_000
 
 /** The number of events after a position, at most {@link MOST_COUNTED}. */

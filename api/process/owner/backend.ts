@@ -43,6 +43,5 @@ export interface Backend {
   fetch(request: Request): Promise<Response>
   /** Lets the drives of this process finish for at most `ms`. Default: `drainMs` of the configuration. */
   drain(ms?: number): Promise<void>
-  /** Drains, then closes. */
   close(): Promise<void>
 }

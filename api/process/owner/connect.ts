@@ -95,7 +95,6 @@ function isUnused(dataFolder: string): boolean {
   return ![log, tables, blobs, versions].some((path) => existsSync(path))
 }
 
-/** Whether the tables are behind the log. */
 async function lags({ read, log }: Services): Promise<boolean> {
   const { position } = await read.runs({ limit: 1 })
   return position !== formatCursor(await log.headCursor())

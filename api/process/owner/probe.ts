@@ -12,8 +12,8 @@ const QUESTIONS = 2
 const CROWDED_MS = 25
 
 /**
- * Whether a process answers at a socket. `absent`: no process listens. `silent`: no answer within `timeoutMs`, after
- * several requests.
+ * Whether a process answers at a socket. `absent`: no process listens. `silent`: an error answer, or no answer to several
+ * requests within `timeoutMs`.
  */
 export async function probe(socketPath: string, timeoutMs: number): Promise<Found> {
   for (let nth = 1; ; nth++) {

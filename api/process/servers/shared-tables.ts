@@ -59,7 +59,6 @@ export class SharedTables implements Tables {
   #said = ''
   /** The last reported reason for a rebuild. */
   #anew: string | null = null
-  /** Consecutive failed attempts. */
   #failed = 0
 
   /**

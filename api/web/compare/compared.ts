@@ -5,7 +5,6 @@ import { api, take } from '../client/api.ts'
 export type Compared = z.infer<typeof RunComparison>
 export type Place = z.infer<typeof ComparedPlace>
 
-/** Places per request. */
 const PART = 2_000
 /** The most places shown of a long run. */
 const MOST_PLACES = 20_000

@@ -2,9 +2,7 @@ import { signal } from '@preact/signals'
 import type { EventView } from '../../operations/events/schemas.ts'
 import { told } from '../client/api.ts'
 
-/** Events per request. */
 const PAGE = 50
-/** The most pages in memory. */
 const MOST = 80
 /** Parallel requests. The limit leaves connections for other requests. */
 const AT_ONCE = 3

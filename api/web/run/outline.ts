@@ -58,7 +58,6 @@ export class Outline {
     return nearest(this.turnAt, turn - (this.turns[this.turnAt[0] ?? 0] ?? 1))
   }
 
-  /** The ascending revisions of a type. */
   ofType(type: string): readonly number[] {
     return this.#ofType.get(type) ?? []
   }

@@ -58,7 +58,6 @@ export class RunsModel {
     this.#throttle.request()
   }
 
-  /** Loads the next page, if any. */
   async more(): Promise<void> {
     if (this.#busy || this.#next === null) return
     this.#busy = true

@@ -9,7 +9,6 @@ export interface Patch {
   readonly notes: readonly string[]
 }
 
-/** The most characters of a patch. */
 const MAX_TEXT = 256 * 1024
 /** At least this many consecutive blank lines are replaced by their count. */
 const BLANK_LINES = 4

@@ -23,7 +23,6 @@ export type FromChild =
 const IDLE_MS = 60_000
 /** The time for a child process to start, in ms. */
 const START_MS = 10_000
-/** The most questions in the queue. */
 const QUEUE = 16
 
 const CODES = { refused: 'SQL_REFUSED', failed: 'SQL_FAILED', limit: 'SQL_LIMIT', none: 'SQL_UNAVAILABLE' } as const

@@ -5,7 +5,6 @@ import { EventCache } from '../../run/event-cache.ts'
 
 /** Events in memory while the page follows the log. The oldest are dropped first. */
 const MOST = 20_000
-/** Events per request. */
 const PART = 1_000
 
 /** One stream: all its events, and new ones as they arrive. */

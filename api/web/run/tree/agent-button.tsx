@@ -13,7 +13,7 @@ interface AgentButtonProps {
   readonly chosen: boolean
 }
 
-/** An agent of a run: its role, its status at the position, and the cost of it and its children. */
+/** An agent of a run: its role, and either its status at the position or its present status with its cost. */
 export function AgentButton({ node, then, chosen }: AgentButtonProps) {
   const { agentId, depth, role, backend, ungoverned, waiting, own, total } = node
   const asks =
