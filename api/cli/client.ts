@@ -5,7 +5,7 @@ import { LAGS } from '../http/lag-headers.ts'
 import type { ProblemBody } from '../operations/schemas.ts'
 import type { Backend } from '../process/owner/backend.ts'
 
-/** A refusal of the API. `code` is stable. */
+/** An error answer of the API. `code` is stable. */
 export class Refused extends Error {
   override readonly name = 'Refused'
   readonly code: string
@@ -19,7 +19,7 @@ export class Refused extends Error {
   }
 }
 
-/** The typed client of the HTTP API, over whatever the backend is. `onLag`: an answer was older than what is recorded. */
+/** The typed client of the HTTP API over any backend. `onLag`: called when an answer is older than the log. */
 export const clientOf = (backend: Pick<Backend, 'fetch'>, onLag: () => void) =>
   hc<App>('http://localhost', {
     fetch: async (input: Request | string | URL, init?: RequestInit) => {
@@ -30,10 +30,10 @@ export const clientOf = (backend: Pick<Backend, 'fetch'>, onLag: () => void) =>
   })
 export type Client = ReturnType<typeof clientOf>
 
-/** Makes a command the same request however often it is sent. */
+/** A new Idempotency-Key. Repeated sends with one key count as one command. */
 export const asOne = () => ({ 'idempotency-key': randomUUID() })
 
-/** The routes' `default` answer, the problem, counts as one of every status. */
+/** The routes' `default` answer (a problem) has every status in its type. Exclude it. */
 type Success<R> =
   R extends ClientResponse<infer T, infer S, infer _F>
     ? S extends 200 | 201
@@ -41,14 +41,14 @@ type Success<R> =
       : never
     : never
 
-/** The body of a good answer; rejects with {@link Refused} otherwise. */
+/** The body of a successful answer. Rejects with {@link Refused} otherwise. */
 export async function take<R extends ClientResponse<unknown, number, string>>(answer: Promise<R>): Promise<Success<R>> {
   const response = await answer
   if (!response.ok) throw await refusal(response)
   return (await response.json()) as Success<R>
 }
 
-/** The refusal that a bad answer tells. */
+/** Reads the problem of an error answer. */
 export async function refusal(response: { status: number; text(): Promise<string> }): Promise<Refused> {
   const text = await response.text()
   try {

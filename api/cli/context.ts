@@ -12,14 +12,14 @@ import { ownerAnswer } from './owner-answer.ts'
 export type Format = 'table' | 'json' | 'jsonl'
 
 export interface Stream {
-  /** False: it takes more after `drain`. */
+  /** False: the buffer is full; wait for `drain`. */
   write(text: string): unknown
   once?(event: 'drain', then: () => void): unknown
   readonly isTTY?: boolean
   readonly columns?: number
 }
 
-/** The world of a command line. */
+/** The environment of a command line. */
 export interface CliIo {
   readonly stdout: Stream
   readonly stderr: Stream
@@ -27,7 +27,7 @@ export interface CliIo {
   readonly env: NodeJS.ProcessEnv
   readonly cwd: string
   readonly open: OpenServices
-  /** How this program was called, for the commands that it tells people to type. */
+  /** The command that started this program, for advice to people. */
   readonly program: string
 }
 
@@ -38,14 +38,14 @@ export interface GlobalOptions {
   readonly by?: string
 }
 
-/** How many owners a request may outlive. */
+/** The most owners that one request tries. */
 const OWNERS = 20
 
-/** Whether a request that is sent again does nothing twice. A PUT gives the whole value. */
+/** Whether a repeated request has the same effect as one. A PUT sets the whole value. */
 const repeatable = ({ method, headers }: Request): boolean =>
   method === 'GET' || method === 'PUT' || headers.has('idempotency-key')
 
-/** The context of every command: settings, output, and the way to the runtime. */
+/** The context of every command: settings, output and the backend. */
 export class Context {
   readonly config: Config
   readonly io: CliIo
@@ -67,7 +67,7 @@ export class Context {
     })
   }
 
-  /** The name of the asking person: that of `--by` or of the settings, else the user of the operating system. */
+  /** The name of the person: `--by` or the setting, otherwise the user of the operating system. */
   get by(): string {
     if (this.config.by !== null) return this.config.by
     try {
@@ -77,7 +77,7 @@ export class Context {
     }
   }
 
-  /** A person sits at a terminal and can be asked. */
+  /** True if a person at a terminal can answer questions. */
   get interactive(): boolean {
     return this.io.stdin.isTTY === true && this.io.stderr.isTTY === true
   }
@@ -95,13 +95,16 @@ export class Context {
     return this.#backend
   }
 
-  /** Asks the owner of the folder, also where the owner changes before the answer is there. */
+  /**
+   * A client for the folder's owner. If the owner changes before the answer, the client repeats the request at the next
+   * one.
+   */
   async client(need: 'read' | 'write'): Promise<Client> {
     await this.backend(need)
     return this.clientOver({ fetch: (asked) => this.#outliving(need, asked) })
   }
 
-  /** Asks this backend and no other one. */
+  /** A client for this backend only. */
   clientOver(backend: Pick<Backend, 'fetch'>): Client {
     return clientOf(backend, () => {
       if (!this.#lagTold) this.note('the tables lag behind the log, because the disk is full; make room on it')
@@ -114,7 +117,7 @@ export class Context {
       const backend = await this.backend(need)
       try {
         const response = await backend.fetch(asked.clone())
-        // Whole, for an owner may go away in the middle of it.
+        // Read the whole body here, because an owner may end in the middle of it.
         const whole = new Response(await response.blob(), response)
         return backend.kind === 'remote' ? await ownerAnswer(whole, this.config.data) : whole
       } catch (error) {
@@ -125,14 +128,14 @@ export class Context {
     }
   }
 
-  /** Leaves the backend; the next use reaches for one anew. */
+  /** Closes the backend. The next use connects again. */
   async leave(): Promise<void> {
     const backend = this.#backend
     this.#backend = null
     await backend?.close()
   }
 
-  /** A command for the person to type, which finds the data folder that this one was given. */
+  /** A command for a person to type, with the options that name the same data folder. */
   command(...words: readonly string[]): string {
     return [this.io.program, ...words, ...this.#ownFolder].join(' ')
   }
@@ -142,36 +145,35 @@ export class Context {
     this.io.stderr.write(`${safe(text)}\n`)
   }
 
-  /** A line for the operator of this process, with its time. */
+  /** A line with a timestamp for the operator of this process. */
   log(text: string): void {
     this.note(`${new Date().toISOString()} ${text}`)
   }
 
-  /** A line for the person that is safe already, and may be painted. */
+  /** A line that is already sanitized and may contain colours. */
   line(painted: string): void {
     this.io.stderr.write(`${painted}\n`)
   }
 
-  /** Data, on stdout. */
   data(text: string): void {
     this.io.stdout.write(text)
   }
 
-  /** Data that may be more than fits into memory: as fast as its reader takes it. */
+  /** Data of any size. Waits for the reader of stdout. */
   async flow(text: string): Promise<void> {
     const { stdout } = this.io
     if (stdout.write(text) !== false || stdout.once === undefined) return
     await new Promise<void>((resolve) => stdout.once?.('drain', resolve))
   }
 
-  /** One record in the chosen format; `lines` for people. */
+  /** One record in the chosen format. `lines`: its form for people. */
   show(record: unknown, lines: () => readonly string[]): void {
     if (this.format === 'json') this.data(`${JSON.stringify(record, null, 2)}\n`)
     else if (this.format === 'jsonl') this.data(`${JSON.stringify(record)}\n`)
     else for (const line of lines()) this.data(`${safe(line)}\n`)
   }
 
-  /** Many records: one array, one line each, or a table. */
+  /** Many records: one JSON array, one JSON value per line, or a table. */
   list<T>(rows: readonly T[], columns: readonly Column<T>[]): void {
     if (this.format === 'json') this.data(`${JSON.stringify(rows, null, 2)}\n`)
     else if (this.format === 'jsonl') for (const row of rows) this.data(`${JSON.stringify(row)}\n`)
@@ -181,13 +183,13 @@ export class Context {
     }
   }
 
-  /** The run whose id begins so. Fails where there is none, or more than one. */
+  /** Finds a run by a prefix of its id. Throws a UsageError if the prefix matches none or several. */
   async runId(prefix: string, need: 'read' | 'write'): Promise<string> {
     if (!/^[\w.-]+$/.test(prefix)) throw new UsageError(`"${prefix}" is no run id`)
     const client = await this.client(need)
     const { runs } = await take(client.v1.runs.$get({ query: { prefix, limit: '5' } }))
     if (runs.some((r) => r.runId === prefix)) return prefix
-    // Runs whose first event could not be read are in no list.
+    // Runs with an unreadable first event are not in any list.
     const { parked } = await take(client.v1.projections.$get({}))
     const ids = [...new Set([...runs, ...parked].map(({ runId }) => runId))].filter((id) => id.startsWith(prefix))
     const [first] = ids.includes(prefix) ? [prefix] : ids
@@ -200,7 +202,7 @@ export class Context {
     throw new UsageError(`"${prefix}" is not unique: ${ids.slice(0, 5).join(', ')}${ids.length >= 5 ? ', …' : ''}`)
   }
 
-  /** The run of an agent below a root; null: there is no such agent. */
+  /** The run of an agent below a root. Null: the agent does not exist. */
   async #runOfAgent(id: string): Promise<string | null> {
     const client = await this.client('read')
     const first = client.v1.agents[':id'].events.$get({ param: { id }, query: { from: '0', limit: '1' } })
@@ -213,11 +215,14 @@ export class Context {
     )
   }
 
-  /** The call that is meant: its id, or how one that waits begins, with the run's part shortened; or a run where only one waits. */
+  /**
+   * Finds a call by its id, by a prefix of a waiting call with a shortened run id, or by a run with only one waiting
+   * call.
+   */
   async callId(text: string, waiting: 'approval' | 'doubt'): Promise<string> {
     const [, agent = text, rest = ''] = /^(.+?)(\.t(?:\d+(?:\.(?:c\d*)?)?)?)$/.exec(text) ?? []
     if (/c\d+$/.test(rest)) {
-      // Agents below the root bear longer ids of their own; those are not shortened.
+      // Agents below the root have longer ids, which cannot be shortened.
       const client = await this.client('write')
       const { runs } = await take(client.v1.runs.$get({ query: { prefix: agent, limit: '2' } }))
       return runs.length === 1 ? `${runs[0]!.runId}${rest}` : text

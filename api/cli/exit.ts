@@ -1,4 +1,4 @@
-/** Exit codes; `keepup --help` shows them. */
+/** Exit codes. `keepup --help` prints them. */
 export const EXIT = {
   done: 0,
   failed: 1,
@@ -28,12 +28,12 @@ With -o json or jsonl a failure is {"error": {message, code, exitCode}} on stder
 How it belongs together: README.md, and the pages in api/docs of the package (command-line.md, settings.md, servers.md …).
 `
 
-/** A wrong command line; the message says what is expected. */
+/** An invalid command line. The message says what is expected. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** A failure that has been explained already, or needs no more than its message. */
+/** A failure that needs no output beyond its message. */
 export class CliError extends Error {
   override readonly name = 'CliError'
   readonly exitCode: number

@@ -15,7 +15,10 @@ interface Failure {
   readonly exitCode: number
 }
 
-/** Refusals of what the command line names, beside 400 and 404: they come before anything is recorded. */
+/**
+ * Error codes, in addition to status 400 and 404, that mean a wrong command line. The API refuses these before it
+ * records anything.
+ */
 const ASKED_WRONGLY: ReadonlySet<string> = new Set([
   'UNKNOWN_AGENT',
   'UNSUPPORTED_CAPABILITY',
@@ -34,13 +37,13 @@ const ASKED_WRONGLY: ReadonlySet<string> = new Set([
   'WORKSPACE_HOLDS_DATA',
 ])
 
-/** Another log than the one that was meant: no further try helps. */
+/** The log is not the expected one. Retries do not help. */
 const REPLACED: ReadonlySet<string> = new Set(['LOG_REPLACED', 'TABLES_LOG_OTHER'])
 
-/** Codes that say no more than the exit code does. */
+/** Codes that add nothing to the exit code. */
 const PLAIN: ReadonlySet<string> = new Set(['USAGE', 'FAILED', 'INTERNAL'])
 
-/** Members of a request that bear another name as options. */
+/** Request members whose command-line options have different names. */
 const OPTIONS: Readonly<Record<string, string>> = {
   idempotencyKey: 'key',
   requiresApproval: 'require-approval',
@@ -55,7 +58,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
   deadlineMs: 'deadline',
 }
 
-/** `limits.maxTurns` as `--max-turns`: people typed options, no request. */
+/** The option for a request member: `limits.maxTurns` becomes `--max-turns`. */
 function option(path: string): string {
   const last = path.split('.').findLast((part) => !/^\d*$/.test(part)) ?? ''
   const name = last.replace(/-(\w)/g, (_, c: string) => c.toUpperCase())
@@ -67,7 +70,7 @@ function asTyped({ message, errors }: Refused): string {
   return errors.map((one) => (one.path === '' ? one.message : `${option(one.path)}: ${one.message}`)).join('; ')
 }
 
-/** The text of a failure. */
+/** The message, code and exit code of a failure. */
 export function explain(error: unknown): Failure {
   const failure = (message: string, code: string, exitCode: number = EXIT.failed): Failure => ({
     ...{ message, code, exitCode },
@@ -92,9 +95,12 @@ export function explain(error: unknown): Failure {
   return failure(`this should not have happened: ${unexpected}`, 'INTERNAL')
 }
 
-/** Tells a failure on stderr: as a line, or as one JSON object where data is asked for as JSON. Gives the exit code. */
+/**
+ * Prints a failure on stderr: as one line, or as one JSON object when the output format is JSON. Returns the exit code.
+ */
 export function tell(io: CliIo, format: Format, { message: said, code, exitCode }: Failure): number {
-  // Commands in the API's advice are shown as this program was called; the name is looked up only for such advice.
+  // Replace `keepup` in the API's advice by the command that started this program. Determine that command only if
+  // needed.
   const message = said.replace(/\bkeepup (?=secrets|rebuild|release|repair|verify)/g, () => `${io.program} `)
   const line = `keepup: ${safe(message)}${PLAIN.has(code) ? '' : ` (${code})`}`
   io.stderr.write(`${format === 'table' ? line : JSON.stringify({ error: { message, code, exitCode } })}\n`)

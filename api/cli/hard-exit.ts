@@ -1,9 +1,9 @@
-/** How much longer than its time to drain a process may take to end, in ms. */
+/** The time to end after `drainMs`, in ms. */
 const PATIENCE_MS = 2000
 
 /**
- * Ends this process when what it waits for has not come to rest in time: a tool that ignores signals, a disk that hangs.
- * Nothing acknowledged is lost by it, as by a kill. Gives what calls it off.
+ * Ends this process if its work has not finished in time, for example because a tool ignores signals or a disk hangs.
+ * Acknowledged data is safe, as after a kill. Returns a function that cancels the timer.
  */
 export function hardExit(drainMs: number, code: number, say: (text: string) => void): () => void {
   const timer = setTimeout(() => {

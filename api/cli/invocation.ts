@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs'
 import { delimiter, dirname, join, relative } from 'node:path'
 import { quoted } from './output/text.ts'
 
-/** How this process came about. `file`: the program's own, by its real path. */
+/** How this process was started. `file`: the real path of the program. */
 export interface Called {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
@@ -11,8 +11,8 @@ export interface Called {
 }
 
 /**
- * The name under which a person can call this very program again from the same folder: `npx keepup` only where npx would
- * find it again, because elsewhere that is another package; its own name where the PATH leads to it; else its path.
+ * The command that starts this same program again from this folder. `npx keepup` only if npx would find this program,
+ * because elsewhere npx finds a different package; `keepup` if the PATH leads to this program; otherwise its path.
  */
 export function calledAs({ env, cwd, file, node }: Called): string {
   const { npm_command: npm, npm_config_local_prefix: prefix } = env
@@ -33,7 +33,7 @@ function real(path: string): string | null {
   }
 }
 
-/** The file that a name leads to; null: to none. */
+/** The file that the PATH gives for a name. Null: none. */
 function onPath(env: Called['env'], name: string): string | null {
   const folders = (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '')
   return folders.map((folder) => real(join(folder, name))).find((found) => found !== null) ?? null

@@ -6,8 +6,8 @@ if (Number(process.versions.node.split('.')[0]) < 24) {
   )
   process.exit(1)
 }
-// Processes that live long collect young garbage sooner: one run takes a sixth less memory. Node takes the flag at its
-// start alone, so this one becomes a Node with it, in the same process. Where that cannot be, it goes on as it is.
+// A smaller young generation for long-lived processes: a run takes a sixth less memory. Node accepts the flag only at its
+// start, so this process replaces itself by a Node with the flag.
 const YOUNG = '--max-semi-space-size'
 const LIVES_LONG = /^(run|resume|serve|worker|acp|mcp)$/
 const isSet = [process.env.NODE_OPTIONS ?? '', ...process.execArgv].some((flags) => flags.includes(YOUNG))
@@ -15,13 +15,13 @@ if (!isSet && process.platform === 'linux' && process.argv.slice(2).some((word) 
   try {
     process.execve?.(process.execPath, [process.execPath, `${YOUNG}=8`, ...process.execArgv, ...process.argv.slice(1)])
   } catch {
-    // As where the file of this Node was replaced: it needs more memory, and does the same.
+    // For example, the file of this Node was replaced. Continue without the flag, with more memory.
   }
 Promise.all([import('node:fs'), import('node:module'), import('node:os'), import('node:path')])
   .then(([{ existsSync }, { enableCompileCache }, { homedir }, { join }]) => {
-    // Compiled code is run as it lies there: not in the folder for temporary files, which other users fill too.
+    // Node runs cached code without a check, so do not use the temporary folder, where other users can write.
     enableCompileCache(process.env.NODE_COMPILE_CACHE || join(homedir(), '.cache', 'keepup', 'compiled'))
-    // The source in a clone, what was compiled of it in the package.
+    // A clone has the source, the package has compiled code.
     const source = new URL('./main.ts', import.meta.url)
     return import((existsSync(source) ? source : new URL('./main.js', import.meta.url)).href)
   })

@@ -1,19 +1,19 @@
 import { spawn } from 'node:child_process'
 import { findProgram, ProgramMissing } from '../../adapters/processes/programs.ts'
 
-/** Programs that show an address, and their arguments before it. */
+/** Programs that open a URL, with their first arguments. */
 const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
   darwin: ['open'],
   linux: ['xdg-open'],
 }
 
-/** Not the user's own PATH, on which `npx` puts programs of the folder that an agent works in. */
+/** Not the user's PATH: `npx` adds programs of the folder in which an agent works. */
 const PATH = '/usr/local/bin:/usr/bin:/bin:/snap/bin:/run/current-system/sw/bin'
 
-/** The variables of its user's environment that a browser needs. */
+/** The variables of the user's environment that a browser needs. */
 const PASSED = /^(?:HOME|USER|LANG|LC_\w+|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|XDG_\w+|DBUS_SESSION_BUS_ADDRESS)$/
 
-/** Starts the browser of this host; false: there is none, or no screen to show it on. */
+/** Opens a URL in this host's browser. False: there is no browser or no screen. */
 export function openBrowser(url: string, env: NodeJS.ProcessEnv): boolean {
   const [name, ...first] = OPENERS[process.platform] ?? []
   const hasScreen = process.platform !== 'linux' || Boolean(env.DISPLAY || env.WAYLAND_DISPLAY)
@@ -25,7 +25,7 @@ export function openBrowser(url: string, env: NodeJS.ProcessEnv): boolean {
       stdio: 'ignore',
       env: { ...passed, PATH },
     })
-    // The link stands on the screen all the same.
+    // The link is already printed, so ignore the error.
     child.on('error', () => undefined)
     child.unref()
     return true

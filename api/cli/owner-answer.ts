@@ -1,8 +1,8 @@
 import type { ProblemBody } from '../operations/schemas.ts'
 
 /**
- * The answer of another process that owns the data folder. Where that process lacks the key of a model, its environment is
- * meant and not the one of this command, so the refusal says whose.
+ * The answer of another process that owns the data folder. A missing model key concerns the environment of that
+ * process, not of this command, so the error message says so.
  */
 export async function ownerAnswer(response: Response, dataFolder: string): Promise<Response> {
   if (response.ok || !response.headers.get('content-type')?.includes('json')) return response

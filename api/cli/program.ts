@@ -22,13 +22,13 @@ function programOf(io: CliIo): Command {
     .configureOutput({
       writeOut: (s) => void io.stdout.write(s),
       writeErr: (s) => void io.stderr.write(s),
-      // Told like every other failure.
+      // Errors are printed like every other failure.
       outputError: () => {},
     })
     .exitOverride()
 }
 
-/** Of a command that there is not: what may have been meant, or where they stand. */
+/** The message for an unknown command: similar names, or where to find the list. */
 function meant(program: Command, message: string): string {
   const [said] = message.split('\n')
   const found = likeIt(program.args[0] ?? '')
@@ -36,7 +36,7 @@ function meant(program: Command, message: string): string {
   return `${said}; "--help" names those that there are`
 }
 
-/** Runs a command line (without the program's name). Gives the exit code; throws nothing. */
+/** Runs a command line (without the program's name). Returns the exit code. Never throws. */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
   let code: number = EXIT.done
   let program: Command | null = null
@@ -49,7 +49,7 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
     await program.parseAsync([...argv], { from: 'user' })
     return code
   } catch (error) {
-    // Help and version have been shown already.
+    // Commander has already printed help or version.
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT.done
     if (error instanceof CommanderError && error.code.startsWith('commander.help')) return EXIT.usage
     const { explain, tell } = await import('./failure.ts')

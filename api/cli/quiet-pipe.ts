@@ -1,6 +1,6 @@
 /**
- * A reader that goes away (`keepup events … | head`) is no failure: ends without a word. What cannot be written otherwise,
- * on a full disk say, is told on one line and ends with 1.
+ * Ends the process silently with 0 if the reader closes the pipe (`keepup events … | head`). Any other write error, for
+ * example a full disk, prints one line and exits with 1.
  */
 export function quietPipe(stream: NodeJS.WriteStream, name: string): void {
   stream.on('error', (error: NodeJS.ErrnoException) => {

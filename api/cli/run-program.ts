@@ -5,12 +5,12 @@ import { calledAs } from './invocation.ts'
 import { runCli } from './program.ts'
 import { quietPipe } from './quiet-pipe.ts'
 
-/** The command of this process, over what `open` opens. */
+/** Runs the command line of this process. `open` opens the services. */
 export async function runHere(open: OpenServices): Promise<void> {
   quietPipe(process.stdout, 'standard output')
   quietPipe(process.stderr, 'standard error')
   const { stdout, stderr, stdin, env } = process
-  // A terminal that does not know its size says that it has none.
+  // A terminal of unknown size reports 0 columns and rows.
   for (const stream of [process.stdout, process.stderr]) {
     if (stream.isTTY) {
       stream.columns ||= 80
@@ -22,7 +22,7 @@ export async function runHere(open: OpenServices): Promise<void> {
     stderr,
     stdin,
     env,
-    // Asked for where it is needed: it may be gone.
+    // Read on demand: the working directory may have been deleted.
     get cwd() {
       return process.cwd()
     },

@@ -3,9 +3,9 @@ import type { Command } from 'commander'
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]
 
-/** The words that may follow a command: its own commands, its options, and those of the whole program. */
+/** The words that can follow a command: its subcommands, its options, and the global options. */
 interface Place {
-  /** The words that lead there, without the program's. */
+  /** The words of the command, without the program's name. */
   readonly path: readonly string[]
   readonly commands: readonly Command[]
   readonly options: readonly { readonly flag: string; readonly description: string }[]
@@ -24,7 +24,7 @@ function places(program: Command): Place[] {
 
 const named = (program: Command) => program.name()
 
-/** The words before the cursor that are no options decide what may follow. */
+/** The words before the cursor that are not options decide which words can follow. */
 function bash(program: Command): string {
   const name = named(program)
   const cases = places(program).map(({ path, commands, options }) => {

@@ -11,10 +11,10 @@ import type { Context } from './context.ts'
 import { allStreams, runPages } from './follow/pages.ts'
 import { acceptedLines, lossLines, lossReport } from './output/loss-text.ts'
 
-/** Error codes of a file or a stream of the log that is not as it was written. */
+/** Error codes of a file or stream of the log that differs from its written form. */
 const DAMAGE = new Set(['LOG_CORRUPT', 'LOG_FOREIGN', 'LOG_NEWER'])
 
-/** The report on a damaged log, which verification exists to find; null for any other failure. */
+/** The report on a damaged log, which is a result of verification. Null for any other failure. */
 export function damage(error: unknown): string | null {
   const known = error instanceof Refused || error instanceof LogError || error instanceof ProjectionError
   return known && DAMAGE.has(error.code) ? error.message : null
@@ -22,11 +22,11 @@ export function damage(error: unknown): string | null {
 
 interface Found {
   readonly ok: boolean
-  /** Ids of the agents that were proved. */
+  /** The ids of the verified agents. */
   readonly agents: readonly string[]
 }
 
-/** Checks one run. A run that the log cannot give is broken. */
+/** Verifies one run. A run with an unreadable log is broken. */
 export async function verifyRun(ctx: Context, id: string, agent?: string): Promise<Found> {
   try {
     return await proveRun(ctx, id, agent)
@@ -66,11 +66,14 @@ const proofLines = (name: string, proof: Proof): string[] => [
   ...proof.problems.map((one) => `  revision ${one.revision} ${one.code}: ${one.message}`),
 ]
 
-/** Digests of another version of the fold are not checked: the chain holds them, and no new fold equals them. */
+/**
+ * Digests of a different fold version are not checked, because the current fold cannot reproduce them. The chain
+ * protects them.
+ */
 const digests = ({ digests, unchecked }: Pick<Proof, 'digests' | 'unchecked'>): string =>
   unchecked === 0 ? counted(digests, 'digest') : `${counted(digests, 'digest')} and ${unchecked} not checked`
 
-/** Says what to do about rows that differ from the log. */
+/** Prints the remedy for rows that differ from the log. */
 function noteRows(ctx: Context, proofs: readonly Pick<Proof, 'problems'>[]): void {
   if (!proofs.some(({ problems }) => problems.some(({ code }) => code === 'TABLE'))) return
   ctx.note(
@@ -78,7 +81,7 @@ function noteRows(ctx: Context, proofs: readonly Pick<Proof, 'problems'>[]): voi
   )
 }
 
-/** Checks a store of variables. */
+/** Verifies a store of variables. */
 export const verifyStore = (ctx: Context, store: string): Promise<boolean> =>
   shownProof(ctx, `store ${store}`, async () => {
     const client = await ctx.client('read')
@@ -105,7 +108,7 @@ async function shownProof(ctx: Context, name: string, prove: () => Promise<Proof
   }
 }
 
-/** The kinds of streams that people know by a name of their own. */
+/** The names of stream kinds for people. */
 const NAMES: Readonly<Record<string, string>> = { document: 'document', memory: 'fact', context: 'store' }
 
 const nameOf = (stream: string): string => {
@@ -113,7 +116,7 @@ const nameOf = (stream: string): string => {
   return name === undefined ? `stream ${stream}` : `${name} ${idOf(stream)}`
 }
 
-/** Whether the log holds all that was seen of it, at every position, and the tables list its streams. */
+/** Whether the log contains every known event at every position, and the tables list its streams. */
 async function verifyLog(ctx: Context): Promise<boolean> {
   const { loss, accepted = [] } = await lossReport(ctx, true)
   if (loss !== null || accepted.length > 0)
@@ -141,7 +144,7 @@ async function verifyMeta(ctx: Context): Promise<boolean> {
   return false
 }
 
-/** Whether every record of the vault opens with its key. */
+/** Whether the key opens every record of the vault. */
 async function verifyVault(ctx: Context): Promise<boolean> {
   const fault = await checkVault(ctx.config.data, vaultKeys(ctx.config)).then(
     () => null,
@@ -151,7 +154,7 @@ async function verifyVault(ctx: Context): Promise<boolean> {
   return fault === null
 }
 
-/** Ids of all runs, newest first, page by page, then of those that the list of runs lacks. */
+/** The ids of all runs, newest first, page by page, then those missing from the list of runs. */
 async function* allRuns(ctx: Context, listed: readonly Listed[]): AsyncGenerator<string> {
   const client = await ctx.client('read')
   const { parked } = await take(client.v1.projections.$get({}))
@@ -169,7 +172,7 @@ type Listed = StreamList['streams'][number]
 const isOfRun = ({ stream }: Pick<Listed, 'stream'>): boolean => /^(agent|external)-/.test(stream)
 
 /**
- * Checks everything that is stored: the log as a whole, every run, document, fact, store and other stream, the rows of the
+ * Verifies everything stored: the log as a whole, every run, document, fact, store and other stream, the rows of the
  * tables, and the vault. The last line is the result.
  */
 export async function verifyAll(ctx: Context): Promise<boolean> {
@@ -190,7 +193,7 @@ export async function verifyAll(ctx: Context): Promise<boolean> {
   }
   for (const one of listed) {
     const { stream } = one
-    // The tables name the agents of a run; an agent whose row is gone is proved here.
+    // Runs list their agents in the tables. Verify an agent without a row here.
     if (isOfRun(one) && proved.has(idOf(stream))) continue
     count(NAMES[kindOf(stream)] ?? 'other stream', nameOf(stream), await verifyStream(ctx, stream))
   }

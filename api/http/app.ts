@@ -37,26 +37,26 @@ import type { HttpCode } from './status.ts'
 
 export interface AppOptions {
   readonly token: () => string
-  /** Host names that are served beside the loopback ones. */
+  /** Accepted host names, in addition to the loopback names. */
   readonly hosts: readonly string[]
   readonly maxBodyBytes: number
   readonly heartbeatMs: number
   readonly version: string
-  /** The file of the sessions that people have ended. Absent: they are kept in memory. */
+  /** The file for sessions that people have ended. Absent: they are stored in memory. */
   readonly endedSessions?: string
-  /** Where browsers find this process; absent or null: nowhere. */
+  /** The address of this process for browsers. Absent or null: none. */
   readonly url?: () => string | null
-  /** An unexpected error; the sender is told only that it happened. */
+  /** Called with an unexpected error. The client learns only that an error occurred. */
   readonly onFault: (error: unknown, path: string) => void
 }
 
-/** Bodies that are no JSON were refused before the routes; what a route cannot read then is one that is not there. */
+/** The body guard has already refused invalid JSON, so a route fails here only on a missing body. */
 const emptyBody = (error: unknown): Problem<HttpCode> | null =>
   error instanceof HTTPException && error.status === 400
     ? new Problem<HttpCode>('INVALID_JSON', 'the body is missing; send a JSON object')
     : null
 
-/** The methods of a path, in capitals; empty where there is none. */
+/** The methods of a path, in capitals. Empty: the path does not exist. */
 function methodsAt({ paths = {} }: { readonly paths?: object }, path: string): string[] {
   const parts = path.split('/')
   const matches = (template: string) => {
@@ -73,10 +73,10 @@ const aboutOf = (version: string) => ({
   security: [{ token: [] }],
 })
 
-/** By version: every app of this program has the same routes, and a document takes about 30 ms to make. */
+/** OpenAPI documents by version. All apps have the same routes, and a document takes about 30 ms to generate. */
 const documents = new Map<string, ReturnType<ReturnType<typeof newApp>['getOpenAPI31Document']>>()
 
-/** The one HTTP app: on TCP, on the owner's socket, and called in process by the CLI. */
+/** The HTTP app, for TCP, for the owner's socket, and for in-process calls by the CLI. */
 export function createApp(s: Services, options: AppOptions) {
   const root = newApp()
   root.onError((error, c) => {

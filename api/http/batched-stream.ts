@@ -1,9 +1,9 @@
 import type { Piece } from './stream-response.ts'
 
-/** Bytes that are gathered at most: a piece with a large body goes on part by part. */
+/** The most bytes per batch. A piece with a large body is passed on in parts. */
 const GATHERED_BYTES = 512 * 1024
 
-/** Joins small pieces, in their order: each one that is written costs a task of its own, in the server and in its client. */
+/** Joins small pieces in order. Each write costs a task in the server and in its client. */
 export async function* gathered(pieces: AsyncIterable<Piece>): AsyncGenerator<Uint8Array> {
   let parts: Uint8Array[] = []
   let bytes = 0

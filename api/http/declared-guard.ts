@@ -7,7 +7,7 @@ import type { HttpCode } from './status.ts'
 
 type Definitions = OpenAPIHono['openAPIRegistry']['definitions']
 
-/** What a route declares: names of query parameters and headers, and whether it requires a body. */
+/** The declarations of a route: names of query parameters and headers, and whether it requires a body. */
 export interface Declared {
   readonly query: readonly string[]
   readonly header: readonly string[]
@@ -19,7 +19,7 @@ interface Schema {
   readonly def?: { readonly in?: Schema; readonly innerType?: Schema }
 }
 
-/** Names of an object's members, also where the schema checks or transforms the object. */
+/** The member names of an object schema, also inside checks and transforms. */
 function namesOf(schema: Schema | undefined): readonly string[] {
   if (schema === undefined) return []
   if (schema.shape !== undefined) return Object.keys(schema.shape)
@@ -29,8 +29,8 @@ function namesOf(schema: Schema | undefined): readonly string[] {
 }
 
 /**
- * What each route declares, by `METHOD /path/:id`: what the API's document says of it, which takes far longer to make than a
- * command has.
+ * The declarations of each route, by `METHOD /path/:id`. Generating the OpenAPI document for this would take too long
+ * for a command.
  */
 export const declaredOf = (definitions: Definitions): ReadonlyMap<string, Declared> =>
   new Map(
@@ -46,12 +46,12 @@ export const declaredOf = (definitions: Definitions): ReadonlyMap<string, Declar
     }),
   )
 
-/** Headers that make a request mean something else: a route that would pass over one has to refuse it. */
+/** Headers that change the meaning of a request. A route that ignores one must refuse it. */
 const MEANING = ['if-match', 'idempotency-key']
 
 /**
- * Refuses what a route does not declare: query parameters, and headers of those that matter, lest a slip of the pen be
- * silent, and requests without the body that it requires.
+ * Refuses undeclared query parameters and {@link MEANING} headers, so that a typing error is not silent. Also refuses
+ * requests without a required body.
  */
 export function declaredGuard(definitions: () => Definitions): MiddlewareHandler {
   let routes: ReadonlyMap<string, Declared> | null = null

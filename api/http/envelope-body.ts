@@ -1,14 +1,14 @@
 import { RawBody } from '../../domain/document/runtime/received.ts'
 
-/** A request has fewer values: four members, and three for each of its preconditions. */
+/** The most JSON values of a body. A valid request has fewer: four members, and three per precondition. */
 const MAX_VALUES = 40_000
 const MAX_DEPTH = 32
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * The JSON value of a body, or the body itself where it is none. What has more values than any request is not parsed: that
- * alone would keep every other request waiting.
+ * The JSON value of a body, or the body itself if it is not JSON. A body with too many values is not parsed, because
+ * parsing would block all other requests.
  */
 export function envelopeBody(sent: Uint8Array): unknown {
   const excess = excessOf(sent)
@@ -24,7 +24,7 @@ const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c]
 const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b])
 const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d])
 
-/** The excess of a text that may be JSON, or null. Each value but the first in a list follows a comma. */
+/** The excess of a text that may be JSON. Null: none. Each value of a list except the first follows a comma. */
 function excessOf(bytes: Uint8Array): string | null {
   let [values, depth] = [0, 0]
   for (let at = 0; at < bytes.length; at++) {
@@ -41,7 +41,7 @@ function excessOf(bytes: Uint8Array): string | null {
   return null
 }
 
-/** The place of the quote that ends a string. */
+/** The index of the quote that ends a string. */
 function endOfString(bytes: Uint8Array, from: number): number {
   let at = from
   while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1

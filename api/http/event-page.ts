@@ -3,19 +3,21 @@ import type { Services } from '../operations/services.ts'
 import { gathered } from './batched-stream.ts'
 import type { Piece } from './stream-response.ts'
 
-/** A page ends with the event that brings it over so many characters. */
+/** The page size in characters. The event that exceeds it is the last of the page. */
 const PAGE = 4 * 1024 * 1024
 
 interface AskedPage {
   readonly from: number
   readonly limit: number
-  /** Long texts are cut. */
+  /** True: long texts are truncated. */
   readonly brief: boolean
 }
 
 type Needed = Pick<Services, 'log' | 'blobs'>
 
-/** Events of a stream from a revision on, as the JSON of an `AgentEventPage`: in few pieces, however many events there are. */
+/**
+ * Events of a stream from a revision on, as the JSON of an `AgentEventPage`, in few pieces for any number of events.
+ */
 export const eventPage = (s: Needed, stream: string, asked: AskedPage): AsyncGenerator<Uint8Array> =>
   gathered(eventsOf(s, stream, asked))
 
@@ -24,7 +26,7 @@ async function* eventsOf(s: Needed, stream: string, { from, limit, brief }: Aske
   yield '{"events":['
   let sent = 0
   let next: number | null = null
-  // One more, to tell whether any follows.
+  // Read one more event to determine whether any follow.
   for await (const page of s.log.read(stream, { from, limit: limit + 1 })) {
     for (const event of page) {
       const { revision, body } = event.header
@@ -43,7 +45,7 @@ async function* eventsOf(s: Needed, stream: string, { from, limit, brief }: Aske
           sent += piece.length
           yield piece
         }
-      // The part that is cut had to be read all the same.
+      // A truncated body had to be read in full, so count a share of its size.
       sent = Math.max(sent, before + body.size / 16)
     }
     if (next !== null) break

@@ -13,8 +13,8 @@ const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 const hostName = (host: string): string => host.replace(/:\d+$/, '').toLowerCase()
 
 /**
- * Refuses names that are not ours, because a page of a rebound DNS name would reach loopback with its own Host, and
- * requests that a foreign page sends.
+ * Refuses unknown host names, because a page with a rebound DNS name reaches loopback with its own Host header. Also
+ * refuses requests from pages of other origins.
  */
 export function hostGuard(allowed: readonly string[]): MiddlewareHandler {
   const names = new Set([...LOOPBACK, ...allowed.map((h) => h.toLowerCase())])
@@ -34,7 +34,7 @@ export function hostGuard(allowed: readonly string[]): MiddlewareHandler {
   }
 }
 
-/** Routes for monitors, which need no token. */
+/** Routes for monitors, without authentication. */
 const OPEN: ReadonlySet<string> = new Set(['/v1/health', '/v1/ready'])
 
 const NO_TOKEN =
@@ -50,15 +50,15 @@ function orNone(token: () => string): string | null {
   }
 }
 
-/** Making a code is for holders of the token: a session must not make others. */
+/** Only holders of the token may create codes: a session must not create further sessions. */
 const TOKEN_ONLY: ReadonlySet<string> = new Set(['/v1/session/codes'])
-/** Here a code is exchanged, which the route itself looks at. */
+/** The route that exchanges a code for a session. It checks the code itself. */
 const EXCHANGE = '/v1/session'
 
-/** Wants `Authorization: Bearer <token>`, or a session of the page, everywhere but on the routes that watch over it. */
+/** Requires `Authorization: Bearer <token>` or a session of the page, except on the routes for monitors. */
 export function tokenGuard(token: () => string, sessions: WebSessions): MiddlewareHandler {
   return async (c, next) => {
-    // Asked for first: who looks whether this process answers finds the file, also where it was deleted.
+    // Read the token before the check of open routes. So a health check recreates a deleted token file.
     const wanted = orNone(token)
     if (OPEN.has(c.req.path)) return next()
     if (wanted === null) throw new Problem<HttpCode>('UNAUTHORIZED', NO_TOKEN)
@@ -75,8 +75,8 @@ export function tokenGuard(token: () => string, sessions: WebSessions): Middlewa
 }
 
 /**
- * Reads the body once, counting, and puts it in the request's place: one that node-server made cannot be rebuilt by
- * `new Request(request)`, as hono's own limit does it. `limitOf`: another limit for a path; null: `most`.
+ * Reads the body with a size limit and replaces the request. A request made by node-server cannot be rebuilt with `new
+ * Request(request)`, as hono's own limit does. `limitOf`: a different limit for a path; null: `most`.
  */
 export function sizeGuard(most: number, limitOf: (path: string) => number | null = () => null): MiddlewareHandler {
   return async (c, next) => {
@@ -94,7 +94,7 @@ export function sizeGuard(most: number, limitOf: (path: string) => number | null
         chunks.push(chunk)
       }
     } catch {
-      // This answer is not read: the connection broke.
+      // The connection is broken, so the client does not receive this answer.
       throw new Problem<HttpCode>('REQUEST_BROKEN_OFF', 'the request ended before its body did; send it again')
     }
     if (size > maxBytes) throw tooLarge()
@@ -105,7 +105,10 @@ export function sizeGuard(most: number, limitOf: (path: string) => number | null
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Bodies are JSON in well-formed UTF-8; a fault is told with its place. Runs before the schemas. `reads`: routes that read their bodies themselves. */
+/**
+ * Accepts only JSON bodies in well-formed UTF-8. Reports a fault with its position. Runs before the schemas. `reads`:
+ * routes that read their bodies themselves.
+ */
 export function jsonGuard(reads: (path: string) => boolean = () => false): MiddlewareHandler {
   return async (c, next) => {
     if (!['POST', 'PUT', 'PATCH'].includes(c.req.method) || reads(c.req.path)) return next()

@@ -4,12 +4,12 @@ import type { Services } from '../operations/services.ts'
 /** Set on answers from tables that lag behind the log because the disk is full. */
 export const LAGS = 'keepup-lags'
 
-/** Set on answers from tables that cannot take some streams any further: how many. */
+/** The number of parked streams. Set on answers if there are any. */
 export const PARKED = 'keepup-parked'
 
 /**
- * Waits for the tables to show all that is recorded; where the disk is full the answer is older, and says so. An answer also
- * says how many streams are parked: what it lists of these may be incomplete.
+ * Waits until the tables include everything recorded. If the disk is full, the answer is older and has the header
+ * {@link LAGS}. Also sets {@link PARKED}, because lists may lack data of parked streams.
  */
 export async function current(c: Context, { read }: Pick<Services, 'read'>): Promise<void> {
   if (!(await read.current())) c.header(LAGS, 'disk-full')

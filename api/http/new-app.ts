@@ -5,18 +5,18 @@ import { Problem } from '../operations/problem.ts'
 import { Id, ProblemBody } from '../operations/schemas.ts'
 import { problemResponse } from './problem-response.ts'
 
-/** Where in a request a fault stands. */
+/** The part of a request that contains a fault. */
 type RequestPlace = 'body' | 'query' | 'path' | 'header'
 
 const PLACES: Readonly<Record<string, RequestPlace>> = { json: 'body', query: 'query', param: 'path', header: 'header' }
 
-/** An app whose refused requests become problems. Every group of routes is one. */
+/** Creates an app that answers invalid requests with problems. Every group of routes is such an app. */
 export function newApp() {
   return new OpenAPIHono({
     defaultHook: (result, _c: Context) => {
       if (result.success) return
       const place = PLACES[result.target] ?? 'body'
-      // A member of the body is named as it stands there; what stands elsewhere says where.
+      // Body members have no prefix; other members have the part of the request as a prefix.
       const errors = issuesOf(result.error).map((issue) => ({ in: place, ...issue }))
       const told = errors.map(({ path, message }) => ({ path: place === 'body' ? path : `${place} ${path}`, message }))
       return problemResponse(new Problem('INVALID_REQUEST', issuesText(told, 'the body'), errors))
@@ -24,12 +24,12 @@ export function newApp() {
   })
 }
 
-/** A JSON answer of a route's description. */
+/** A JSON answer in a route's description. */
 export function json<T extends z.ZodType>(schema: T, description: string) {
   return { description, content: { 'application/json': { schema } } }
 }
 
-/** A JSON body of a route's description. */
+/** A JSON body in a route's description. */
 export function body<T extends z.ZodType>(schema: T) {
   return { required: true, content: { 'application/json': { schema } } }
 }

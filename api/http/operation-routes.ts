@@ -14,7 +14,7 @@ type Method<H> = H extends `${infer M} ${string}` ? Lowercase<M> & RouteConfig['
 type Path<H> = H extends `${string} ${infer P}` ? P : never
 type Request<P> = { [K in keyof P]: K extends 'body' ? (P[K] extends z.ZodType ? JsonBody<P[K]> : never) : P[K] }
 
-/** The route of an operation, as the typed client sees it. */
+/** The route of an operation in the form of the typed client. */
 type RouteOf<Op extends AnyOperation> = {
   method: Method<Op['http']>
   path: Path<Op['http']>
@@ -22,7 +22,7 @@ type RouteOf<Op extends AnyOperation> = {
   responses: { [S in keyof Op['answers'] & (200 | 201)]: JsonAnswer<Op['output']> } & typeof refusals
 }
 
-/** The routes of some operations: their description, and handlers that read the request and write the answer. */
+/** The routes of operations: their descriptions, and handlers that read the request and write the answer. */
 export function operationRoutes<const Ops extends readonly AnyOperation[]>(s: Services, operations: Ops) {
   type Routes = { readonly [I in keyof Ops]: { readonly route: RouteOf<Ops[I]>; readonly handler: unknown } }
   const routes = operations.map((one) => ({ route: routeOf(one), handler: handlerOf(one, s) }))

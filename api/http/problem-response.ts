@@ -21,7 +21,7 @@ const TITLES: Readonly<Record<number, string>> = {
   507: 'No room',
 }
 
-/** RFC 9457 body of a refusal. */
+/** The RFC 9457 body of a refusal. */
 export function problemBody(p: Problem<string>): ProblemBody {
   const status = statusOf(p)
   return {

@@ -1,6 +1,6 @@
 import type { Problem, ProblemCode } from '../operations/problem.ts'
 
-/** Codes of what HTTP itself refuses, before a request reaches the application. */
+/** The codes of refusals by HTTP itself, before a request reaches the application. */
 export type HttpCode =
   | 'HOST_REFUSED'
   | 'INTERNAL'
@@ -16,7 +16,7 @@ export type HttpCode =
 const all = <Code extends string>(status: number, ...codes: readonly Code[]) =>
   Object.fromEntries(codes.map((code) => [code, status])) as Record<Code, number>
 
-/** The HTTP status of every code. The compiler refuses a table that lacks one. */
+/** The HTTP status of every code. The compiler refuses an incomplete table. */
 const STATUS: Readonly<Record<ProblemCode | HttpCode, number>> = {
   ...all(400, 'CORRELATION_ID_REFUSED', 'CURSOR_INVALID', 'INVALID_JSON', 'INVALID_REQUEST', 'REQUEST_BROKEN_OFF'),
   ...all(400, 'INVALID_VARIABLE', 'UPDATE_MALFORMED', 'UPDATE_OF_GATEWAY'),
@@ -35,11 +35,11 @@ const STATUS: Readonly<Record<ProblemCode | HttpCode, number>> = {
   ...all(409, 'DOCUMENT_EXISTS', 'MEMORY_EXISTS', 'MEMORY_FORGOTTEN'),
   ...all(409, 'NOTHING_HIDDEN', 'PERMISSION_NOT_IN_FORCE'),
   ...all(409, 'NOT_ROOT', 'REQUEST_NOT_OPEN', 'REQUEST_NOT_TAKEN', 'REQUEST_REFUSED'),
-  // Something else stands in the way.
+  // Another state prevents the command.
   ...all(409, 'BACKUP_ON_SERVERS', 'CONFLICT', 'CONTENTION', 'CURSOR_MISMATCH', 'FILES_CHANGED', 'FOLDER_INSIDE'),
   ...all(409, 'FOLDER_IN_WORKSPACE', 'FOLDER_NOT_EMPTY', 'LOG_SHORTENED', 'LOSS_CHANGED', 'LOSS_NOT_RECORDED'),
   ...all(409, 'NOT_ON_SERVERS', 'NO_WORKSPACE', 'TABLES_NOT_PARKED', 'WORKSPACE_BUSY'),
-  // Tools, when they are asked for the files of a run.
+  // Codes of tools, when a request reads the files of a run.
   ...all(409, 'AGENT_LIMIT', 'APPROVAL_REJECTED', 'BUDGET_EXCEEDED', 'CANCELLED', 'COMPLETION_NOT_ALONE'),
   ...all(409, 'DEPTH_LIMIT', 'DUPLICATE_FAILED_ACTION', 'EXECUTION_FAILED', 'GATE_FAILED', 'INTERRUPTED'),
   ...all(409, 'INVALID_ARGUMENTS', 'PERMISSION_DENIED', 'RATE_LIMITED', 'RESOURCE_NOT_FOUND', 'RETRY_EXHAUSTED'),
@@ -49,7 +49,7 @@ const STATUS: Readonly<Record<ProblemCode | HttpCode, number>> = {
   ...all(413, 'APPEND_TOO_LARGE', 'MESSAGE_TOO_LARGE', 'REQUEST_TOO_LARGE', 'UPDATE_TOO_LARGE'),
   ...all(415, 'MEDIA_TYPE'),
   ...all(416, 'RANGE_INVALID'),
-  // The request is understood, and cannot be done.
+  // The request is valid but cannot be performed.
   ...all(
     422,
     'CONTENT_REFUSED',
@@ -72,7 +72,7 @@ const STATUS: Readonly<Record<ProblemCode | HttpCode, number>> = {
   ...all(500, 'APPEND_INVALID', 'BLOB_MISSING', 'FOLD_DIFFERS', 'INTERNAL', 'LOG_CORRUPT', 'LOG_FOREIGN'),
   ...all(500, 'LOG_MISSING', 'LOG_NEWER', 'LOG_REPLACED', 'UNKNOWN_EVENT'),
   ...all(501, 'WIRE_UNKNOWN'),
-  // Something that this process needs cannot be used now.
+  // A required resource is temporarily unusable.
   ...all(503, 'AGENT_FAILED'),
   ...all(503, 'ADDRESS_UNUSABLE', 'BROKEN_OFF', 'DATA_FOLDER_UNUSABLE', 'LOG_CLOSED', 'LOG_LOCKED', 'LOG_REFUSED'),
   ...all(503, 'LOG_UNAVAILABLE', 'POSTGRES_UNAVAILABLE', 'READ_ONLY', 'RUN_PARKED', 'TIME_LIMIT'),
@@ -86,6 +86,6 @@ const STATUS: Readonly<Record<ProblemCode | HttpCode, number>> = {
   ...all(507, 'DISK_FULL', 'LOG_FULL'),
 }
 
-/** The HTTP status of a refusal; 500 for a code that the table does not know. */
+/** The HTTP status of a refusal. 500 for an unknown code. */
 export const statusOf = ({ code }: Pick<Problem<string>, 'code'>): number =>
   (STATUS as Readonly<Record<string, number>>)[code] ?? 500

@@ -17,26 +17,29 @@ export interface StreamOptions {
   /** Default: 200. */
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
-  /** Sent whenever the source has had nothing to say for `ms`; absent: silence is silence. */
+  /** Sent after each `ms` without a piece from the source. Absent: no heartbeat. */
   readonly heartbeat?: { readonly ms: number; readonly text: () => string; readonly clock: Clock }
-  /** Wakes a source that waits for what may never come. */
+  /** Called at the close, to wake a source that may wait forever. */
   readonly onClose?: () => void
 }
 
 /**
- * A streaming response that is pulled: the source is asked for the next piece only when the consumer has taken the last
- * one, so that a slow consumer costs no memory. A source that fails breaks the connection off; it never ends cleanly. One
- * whose consumer has left is released.
+ * A pull-based streaming response. The source is read only after the consumer has taken the last piece, so a slow
+ * consumer costs no memory. A failing source breaks the connection instead of ending it cleanly. When the consumer
+ * leaves, the source is released.
  */
 export function streamResponse(source: AsyncIterator<Piece> | Iterator<Piece>, options: StreamOptions): Response {
   const over = new AbortController()
   let said = 0
-  /** The consumer has taken all, and the source was asked for more: no piece is parted from the one that goes on with it. */
+  /**
+   * The consumer has taken all pieces and waits for the source. A heartbeat then cannot separate two pieces that belong
+   * together.
+   */
   let asked = false
   const close = () => {
     over.abort()
     options.onClose?.()
-    // No consumer is left to hear of a failure.
+    // No consumer is left to receive an error.
     Promise.resolve(source.return?.()).catch(() => undefined)
   }
   const { status = 200, format, headers, heartbeat } = options
@@ -70,7 +73,7 @@ export function streamResponse(source: AsyncIterator<Piece> | Iterator<Piece>, o
 
 const bytesOf = (piece: Piece) => (typeof piece === 'string' ? utf8.encode(piece) : piece)
 
-/** Speaks after each silence of a source that is asked, while the consumer has taken what was said before. */
+/** Sends a heartbeat after each silence of the source, if the consumer has taken everything before it. */
 async function beat(
   controller: ReadableStreamDefaultController<Uint8Array>,
   { ms, text, clock }: NonNullable<StreamOptions['heartbeat']>,
@@ -88,7 +91,7 @@ async function beat(
   }
 }
 
-/** The first lines of a server-sent event, which its data follow. */
+/** The first lines of a server-sent event, before its data. */
 export function sseLines(event: { id?: string; event?: string }): string {
   const id = event.id === undefined ? '' : `id: ${event.id}\n`
   return event.event === undefined ? id : `${id}event: ${event.event}\n`

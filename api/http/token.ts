@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { existsSync, linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A token file that cannot be used; the message says what to do. */
+/** An unusable token file. The message contains the remedy. */
 export class TokenError extends Error {
   override readonly name = 'TokenError'
 }
@@ -10,8 +10,8 @@ export class TokenError extends Error {
 export const tokenPath = (dataFolder: string): string => join(dataFolder, 'token')
 
 /**
- * The installation's bearer token, made at the first call (mode 0600, 32 random bytes as base64url). Throws
- * {@link TokenError} where the file is another user's, is readable for others or holds no token.
+ * The install's bearer token, created by the first call (mode 0600, 32 random bytes as base64url). Throws {@link
+ * TokenError} if the file belongs to another user, is readable for others or contains no token.
  */
 export function ensureToken(dataFolder: string, randomBytes: (n: number) => Uint8Array): string {
   const path = tokenPath(dataFolder)
@@ -19,10 +19,10 @@ export function ensureToken(dataFolder: string, randomBytes: (n: number) => Uint
     const fresh = `${path}.${Buffer.from(randomBytes(6)).toString('hex')}`
     try {
       writeFileSync(fresh, `${Buffer.from(randomBytes(32)).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' })
-      // Linking is all or nothing: half a token is never read.
+      // A link is atomic, so no process reads an incomplete token.
       linkSync(fresh, path)
     } catch (error) {
-      // Two first starts at once: the other one's token is as good.
+      // Another first start was faster. Use its token.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     } finally {
       rmSync(fresh, { force: true })
@@ -40,18 +40,20 @@ export function ensureToken(dataFolder: string, randomBytes: (n: number) => Uint
 }
 
 /**
- * The token that is in its file when it is asked for: to change it, replace the file, or delete it, and a new one is made.
- * Where nothing can be read there, the last one counts. Throws as {@link ensureToken} does: the last one counts no more.
+ * The current token in the file. To change the token, replace the file, or delete it to create a new one. If the file
+ * is unreadable, the last token remains valid. If {@link ensureToken} refuses the file, throws like it, and the last
+ * token is no longer valid.
  */
 export function liveToken(dataFolder: string, randomBytes: (n: number) => Uint8Array): () => string {
-  // In this order: what is replaced in between is looked at again.
+  // Read the stamp first, so that a replacement between the two reads is noticed.
   const look = () => ({ stamp: stampOf(tokenPath(dataFolder)), token: ensureToken(dataFolder, randomBytes) })
   let seen = look()
   return () => {
     try {
       if (seen.stamp !== stampOf(tokenPath(dataFolder))) seen = look()
     } catch (error) {
-      // A replaced token ends the last one; other errors mean that the folder is gone, or the disk is full.
+      // An unusable replaced file ends the last token. Other errors mean that the folder is missing or the disk is
+      // full.
       if (error instanceof TokenError) throw error
     }
     return seen.token

@@ -1,16 +1,17 @@
 import '../node-version.ts'
 
-// `@keepup/runtime/agents`: what authors of backends for other agents need. A backend is one object that says how a program
-// that prints one JSON object a line is started, and what its lines mean; keepup has its process, its limits and its record.
+// `@keepup/runtime/agents`: for authors of backends for external agents. A backend is an object that describes the start of
+// a program which prints one JSON object per line, and the meaning of these lines. keepup manages the process, the limits
+// and the record.
 //
 //   import { type CliAgent, checkAgent } from '@keepup/runtime/agents'
 //
 //   export const plain: CliAgent = { kind: 'plain', program: 'plain', … }
 //
-//   expect(await checkAgent(plain, sample)).toEqual([])     // in its test: faults by name
+//   expect(await checkAgent(plain, sample)).toEqual([])     // in a test: faults by name
 //   openKeepUp({ data, agents: [plain] })                   // in the program
 //
-// api/docs/agents.md has a whole one.
+// api/docs/agents.md contains a complete example.
 
 export { z } from 'zod'
 export type { CliAgent, CliEnd, CliPlan, LineMapping } from '../../adapters/agents/process/cli-agent.ts'

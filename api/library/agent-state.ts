@@ -21,7 +21,7 @@ const STATUS: Readonly<Record<string, AgentState['status']>> = {
   RECOVERY: 'recovering',
 }
 
-/** An agent at a point as seed 003 describes it; `role` is empty where it has none. */
+/** An agent at a point, in the form of seed 003. `role` is empty if the agent has none. */
 export function agentStateOf(at: AgentAt): AgentState {
   const { usage } = pointOf(at)
   const { agentId, parent, spec, phase, machine } = at.state

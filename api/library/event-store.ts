@@ -4,8 +4,8 @@ import type { EventLog } from '../../domain/ports/index.ts'
 export type { EventStoreLogOptions }
 
 /**
- * Opens the log of a namespace on an EventStoreDB, and makes it where there is none. The client is loaded only here, for
- * it takes a fifth of a second. Rejects with a LogError that says what to do.
+ * Opens the log of a namespace on an EventStoreDB, and creates a missing one. Loads the client only here, because that
+ * takes 0.2 s. Rejects with a LogError that contains a remedy.
  */
 export async function openEventStoreLog(options: EventStoreLogOptions): Promise<EventLog> {
   const { openEventStoreLog: open } = await import('../../adapters/eventstore/open.ts')

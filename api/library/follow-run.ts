@@ -8,7 +8,7 @@ import { EventViews } from '../operations/events/view.ts'
 import { notFound } from '../operations/problem.ts'
 import type { Services } from '../operations/services.ts'
 
-/** The revision of a finished run's last event; null: it goes on. */
+/** The revision of a finished run's last event. Null: the run has not finished. */
 async function lastRevision(s: Services, runId: string, stream: string): Promise<number | null> {
   if (stream === externalStream(runId)) {
     const found = await s.agents?.recorded(runId)
@@ -18,7 +18,7 @@ async function lastRevision(s: Services, runId: string, stream: string): Promise
   return state.machine.status === 'DONE' || state.machine.status === 'ERROR' ? head.revision : null
 }
 
-/** The place of an event in the log. */
+/** The position of an event in the log. */
 async function positionOf({ log }: Services, stream: string, revision: number): Promise<number> {
   for await (const [event] of log.read(stream, { from: revision, limit: 1, bodies: false }))
     if (event !== undefined) return event.position
@@ -28,7 +28,7 @@ async function positionOf({ log }: Services, stream: string, revision: number): 
 const ends = ({ type, payload }: EventView) =>
   type === 'completion' || type === 'external_ended' || (type === 'error' && payload?.recoverable !== true)
 
-/** See `KeepUp.follow`. An abort, also by closing the log under it, is its end and no failure. */
+/** See `KeepUp.follow`. An abort ends the iteration without an error, also when the log is closed at the same time. */
 export async function* followRun(
   ...[s, runId, after, signal]: Parameters<typeof eventsOf>
 ): AsyncGenerator<EventView, void, undefined> {
@@ -50,7 +50,7 @@ async function* eventsOf(
   const views = new EventViews(s.log, s.blobs)
   let cursor = await checkedCursor(s.log, after)
   if (cursor === null) {
-    // The first event of a run is that of its root agent: what lies before it is not read.
+    // The first event of a run is the first of its root agent. Skip everything before it in the log.
     for await (const [first] of s.log.read(stream, { limit: 1 })) {
       if (first === undefined) continue
       cursor = s.log.cursor(first)

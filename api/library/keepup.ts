@@ -60,115 +60,125 @@ export type DoubtQuestion = z.infer<typeof DoubtDetail>
 export type RunTree = z.infer<typeof Tree>
 export type VerifiedRun = z.infer<typeof Verified>
 
-/** The request for a fork: the body of `POST /v1/runs/{id}/fork`. `at`: where it leaves its source; null: at its head. */
+/**
+ * The request for a fork: the body of `POST /v1/runs/{id}/fork`. `at`: the fork point in the source; null: its head.
+ */
 export interface ForkRequest extends Omit<z.input<typeof ForkBody>, 'step' | 'turn' | 'event'> {
   readonly at?: At
-  /** The same key and request again finds the fork that it made, also after a restart. */
+  /** A repeated request with the same key returns the existing fork, also after a restart. */
   readonly key?: string
 }
 
-/** A data folder, opened by {@link openKeepUp}. What it refuses it rejects with: an error with a stable `code`. */
+/** A data folder, opened by {@link openKeepUp}. Methods reject with errors that have a stable `code`. */
 export interface KeepUp extends AsyncDisposable {
-  /** Records a new run; {@link drive} performs it, or, with `drive: true`, a worker, or `serve` in the same folder later. */
+  /**
+   * Records a new run. {@link drive} performs it. With `drive: true`, a worker or a later `serve` in the same folder
+   * performs it.
+   */
   start(options: StartOptions): Promise<StartedRun>
   /**
-   * Performs what a run owes until it ends, or waits for a person. `onText` gets the model's words as they come; what it
-   * throws ends nothing, and is what the call rejects with at the end.
+   * Performs a run until it ends or waits for a person. `onText` receives the model's text as it arrives. An error
+   * thrown by `onText` does not stop the drive; the call rejects with it at the end.
    */
   drive(runId: string, options?: { readonly onText?: (text: string) => void }): Promise<Ended>
   /**
-   * The run's events from the first (or after a cursor), then those to come. Ends with the last event of a finished run,
-   * when the signal aborts, or on {@link close}; where the run waits for a person it waits as well.
+   * Iterates over the run's events from the first one (or after a cursor), then over new ones. Ends with the last event
+   * of a finished run, when the signal aborts, or on {@link close}. Waits while the run waits for a person.
    */
   follow(runId: string, options?: { readonly after?: string; readonly signal?: AbortSignal }): AsyncIterable<EventView>
   /**
-   * On servers: drives runs that were started with `drive`, beside other processes that do the same, until the signal
-   * aborts. `onNote` hears what goes on less well than it should.
+   * On servers: drives runs started with `drive`, together with other processes, until the signal aborts. `onNote`
+   * receives warnings.
    */
   work(options: { readonly signal: AbortSignal; readonly onNote?: (text: string) => void }): Promise<void>
-  /** Records what a person says: input, an approval, a pause, a cancel … It drives nothing. */
+  /** Records a person's command: input, an approval, a pause, a cancel … Drives nothing. */
   say(agentId: string, command: z.input<typeof UserCommand>, saying?: Saying): Promise<{ readonly revision: number }>
-  /** A run as the tables show it, caught up to the log. Null: there is none. */
+  /** A run in the tables, caught up to the log. Null: it does not exist. */
   run(runId: string): Promise<RunRow | null>
-  /** The agents of a run: how each one stands, what it waits for, its money. Null: there is no such run. */
+  /** The agents of a run with status, waits and costs. Null: the run does not exist. */
   tree(runId: string): Promise<RunTree | null>
-  /** Runs, newest first, page after page as they are asked for; all of what is wanted must hold. */
+  /** Runs that match all filters, newest first, read page by page on demand. */
   runs(wanted?: RunsWanted): AsyncIterable<RunRow>
-  /** Approvals in the order in which they were asked for; those that wait where no state is named. */
+  /** Approvals in the order of their requests. Without a state: the pending ones. */
   approvals(wanted?: ApprovalsWanted): AsyncIterable<ApprovalRow>
   /**
-   * An approval with its preview. `decide_approval` and `resolve_doubt` of {@link say} need the `questionHash` of what the person
-   * was shown: an answer to another question is refused with `QUESTION_CHANGED`. Rejects with NOT_FOUND.
+   * An approval with its preview. `decide_approval` and `resolve_doubt` of {@link say} need the `questionHash` of the
+   * question that the person has seen. If the question has changed since, the answer is refused with
+   * `QUESTION_CHANGED`. Rejects with NOT_FOUND.
    */
   approval(toolCallId: string): Promise<ApprovalQuestion>
-  /** A call whose outcome is unknown, with its `questionHash`. Rejects with NOT_FOUND. */
+  /** A call with an unknown outcome, with its `questionHash`. Rejects with NOT_FOUND. */
   doubt(toolCallId: string): Promise<DoubtQuestion>
-  /** A checkpoint of an agent by its step, counted from 1. Null: there is none. */
+  /** A checkpoint of an agent by its step, counted from 1. Null: none. */
   checkpoint(agentId: string, step: number): Promise<Checkpoint | null>
-  /** An agent at a point of its history (its head where none is named), folded from the log; nothing is performed. */
+  /**
+   * An agent's state at a point of its history (default: its head), folded from the log without performing anything.
+   */
   agent(agentId: string, at?: At): Promise<AgentState>
-  /** The requests to the model in a turn, put together again from the log: an entry per attempt. */
+  /** The model requests of a turn, rebuilt from the log: one entry per attempt. */
   requests(agentId: string, turn: number): Promise<readonly RebuiltRequest[]>
-  /** The models, with prices, capabilities, health in this process, and the current choice among them. */
+  /** The models with prices, capabilities, their health in this process, and the current choice. */
   models(): KnownModels
-  /** Why a turn had its model: the router's decisions, one before each model call (seed 000, 5.7). */
+  /** Why a turn used its model: the router's decisions, one before each model call (seed 000, 5.7). */
   routing(agentId: string, turn: number): Promise<readonly RecordedDecision[]>
-  /** The calls of a turn that its policy refuses and a person's permission let through. */
+  /** The calls of a turn that the policy refuses and a person's permission allowed. */
   permitted(agentId: string, turn: number): Promise<readonly PermittedCall[]>
-  /** Checks the chain, the bodies and the digests of every agent of a run, or of one. */
+  /** Verifies the chain, the bodies and the digests of every agent of a run, or of one. */
   verify(runId: string, only?: { readonly agent?: string }): Promise<VerifiedRun>
   /**
-   * How far a fork with `reuse` has followed the record of its source, and where it left it. Null: it takes nothing
-   * from one.
+   * How far a fork with `reuse` has followed its source's record, and where it deviated. Null: the fork reuses nothing.
    */
   reused(runId: string): Promise<ReusedRecord | null>
-  /** Two runs beside each other, aligned by cause: the first difference in what was asked, answered or decided. */
+  /** Compares two runs, aligned by cause: the first difference in requests, answers and decisions. */
   compare(runId: string, other: string): Promise<Comparison>
-  /** A new run whose history up to a point is that of this one; `drive` as in {@link start}. */
+  /** Creates a run with the history of this one up to a point. `drive`: see {@link start}. */
   fork(runId: string, options?: ForkRequest): Promise<StartedRun>
   /**
-   * Runs any agent (seed 002): `kind` as `claude_code`, `codex`, `gemini`, `opencode`, one of the settings or of your own; our
-   * policy sees nothing of what such an agent does, so that every view marks the run as ungoverned, and closing cancels it.
-   * `keepup` is keepup's own agent: the handle is that of a run as {@link start} makes it.
+   * Runs any agent (seed 002). `kind`: `claude_code`, `codex`, `gemini`, `opencode`, one from the settings or of this
+   * program. keepup's policy does not apply to such an agent, so every view marks its run as ungoverned, and closing
+   * cancels it. `keepup` is keepup's own agent; its handle is for a run as {@link start} creates it.
    */
   runAgent(kind: string, request: AgentRunRequest, by?: string): Promise<AgentRunHandle>
   /** The capabilities of a kind of agent, sorted. Throws `UnknownBackend`. */
   agentCapabilities(kind: string): readonly string[]
   /**
-   * Which recorded calls of runs another policy or role would have refused or asked about; it performs nothing. What a
-   * policy leaves out has its default.
+   * Which recorded calls of runs a different policy or role would have refused or asked about. Performs nothing.
+   * Missing members of the policy have their defaults.
    */
   checkPolicy(asked: z.input<typeof CheckPolicy>): Promise<PolicyChecked>
-  /** Runs of other agents as {@link runAgent} makes them, for a provider of spawn-and-wait (seed 004). */
+  /** Runs of external agents as {@link runAgent} creates them, for a provider of spawn-and-wait (seed 004). */
   readonly externalRuns: ExternalRuns
   /**
-   * The store of context variables of this name (seed 004): in the log, and redacted before it is. Small letters, digits, "-"
-   * and "_".
+   * The store of context variables with this name (seed 004). The log stores its content, with secrets redacted. Names:
+   * small letters, digits, "-" and "_".
    */
   contextStore(name: string, by?: string): ContextStore
-  /** All such stores: to list, to erase from, and to prove. */
+  /** All context stores: list, erase and verify. */
   readonly contextStores: KeptContextStores
-  /** Facts that agents have saved by `remember`. */
+  /** The facts that agents have saved with `remember`. */
   readonly memories: KeptMemories
-  /** Messages between the agents of a run and people. */
+  /** The messages between the agents of a run and people. */
   readonly messages: RuntimeMessageBus
-  /** The tasks that an agent keeps (absent: the root), and every version of the plans of a run. Rejects with RUN_UNKNOWN. */
+  /** The tasks of an agent (absent: the root agent), and every version of the run's plans. Rejects with RUN_UNKNOWN. */
   plan(runId: string, agentId?: string): Promise<PlanView>
   /** Documents that people and agents edit together. */
   readonly documents: DocumentsApi
-  /** Calls of tools and models, how they failed and how long they took, routing, recoveries and budgets. */
+  /** Figures about tool and model calls (failures, durations), routing, recoveries and budgets. */
   numbers(which?: z.input<typeof NumbersQuery>): Promise<NumbersFound>
-  /** One SELECT over the tables and the log; nothing can be written. `limit` rows (1000), `timeoutMs` (10 s). */
+  /** Runs one read-only SELECT over the tables and the log. At most `limit` rows (1000) within `timeoutMs` (10 s). */
   sql(text: string, bounds?: Omit<z.input<typeof SqlQuestion>, 'sql'>): Promise<SqlAnswer>
-  /** Everything else: the queries, the log itself. */
+  /** All other services: the queries, the log. */
   readonly services: Services
-  /** Lets what is at work end (`KEEPUP_DRAIN_MS` at most), which another process may go on from; gives the folder free. */
+  /**
+   * Lets current work finish for at most `KEEPUP_DRAIN_MS`, then releases the folder. Another process can continue the
+   * work.
+   */
   close(): Promise<void>
 }
 
 const keyed = (key: string | undefined): RequestOptions => (key === undefined ? {} : { key })
 
-/** One sentence for all that a schema refuses; no values, which may be secrets. */
+/** Reports all faults of a value in one sentence, without the values, which may be secrets. */
 function parsed<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
   const { success, data, error } = schema.safeParse(value)
   if (success) return data
@@ -176,7 +186,7 @@ function parsed<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
   throw new Problem('INVALID_REQUEST', issuesText(issues), issues)
 }
 
-/** The library's face over put-together services. `by`: who asks where a call does not say; `close` ends all. */
+/** The library's interface over built services. `by`: the default person of commands. `close`: ends the services. */
 export function keepUpOf(
   services: Services,
   { by, leaseMs }: Pick<Config, 'by' | 'leaseMs'>,
@@ -277,7 +287,7 @@ export function keepUpOf(
     },
     async checkpoint(agentId, step) {
       await services.read.caughtUp()
-      // The sender is typed; between the two it was JSON.
+      // The source has this type; only the JSON form in between does not.
       return (await services.read.checkpoint(agentId, step)).value as Checkpoint | null
     },
     agent: async (agentId, at = null) => agentStateOf(await services.runtime.at(agentId, at)),

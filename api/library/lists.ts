@@ -5,22 +5,22 @@ import { RunQuery } from '../operations/runs/query-schema.ts'
 import { mustBeRun } from '../operations/runs/run-of-agent.ts'
 import type { Services } from '../operations/services.ts'
 
-/** Which runs are wanted, by the names of `GET /v1/runs`. `over`: dollars; times: ISO 8601, or how long ago, such as 2d. */
+/** Filters for runs, with the names of `GET /v1/runs`. `over`: dollars. Times: ISO 8601, or an age such as 2d. */
 export interface RunsWanted extends Omit<z.input<typeof RunQuery>, 'limit' | 'after' | 'over'> {
   readonly over?: number | string
-  /** The most runs to give; absent: all. */
+  /** The most runs to return. Absent: all. */
   readonly limit?: number
 }
 
 const MostRuns = z.int().positive()
 
-/** Which approvals are wanted; those that wait where no state is named. */
+/** Filters for approvals. Without a state: the pending ones. */
 export interface ApprovalsWanted {
   readonly run?: string
   readonly state?: ApprovalRow['state'] | 'all'
 }
 
-/** The rows that are read at a time; an iteration that is left early reads no further page. */
+/** Rows per page. An iteration that ends early reads no further page. */
 const PAGE = 100
 
 interface Page<T> {
@@ -28,7 +28,7 @@ interface Page<T> {
   readonly next: string | null
 }
 
-/** All rows of a list, page after page as they are asked for. */
+/** All rows of a list, read page by page on demand. */
 export async function* pages<T>(
   read: (after: { after?: string }) => Promise<Page<T>>,
 ): AsyncGenerator<T, void, undefined> {
@@ -41,7 +41,7 @@ export async function* pages<T>(
 
 type Parse = <T extends z.ZodType>(schema: T, value: unknown) => z.output<T>
 
-/** Throws `INVALID_REQUEST` at once for what `parsed` refuses. */
+/** Throws `INVALID_REQUEST` synchronously if `parsed` refuses a filter. */
 export function runsOf(s: Services, { over, limit, ...rest }: RunsWanted, parsed: Parse): AsyncIterable<RunRow> {
   const which = parsed(RunQuery, over === undefined ? rest : { ...rest, over: String(over) })
   return runsAsAsked(s, which, limit === undefined ? Number.POSITIVE_INFINITY : parsed(MostRuns, limit))

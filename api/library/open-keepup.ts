@@ -23,13 +23,19 @@ export interface KeepUpOptions
       | 'by'
     >
   > {
-  /** The data folder; made if missing. */
+  /** The data folder. A missing folder is created. */
   readonly data: string
-  /** Tools of your own, named `server:tool`. Each run records their schemas, and may use them where its role's phase allows. */
+  /**
+   * Tools of this program, named `server:tool`. Each run records their schemas, and may use them if the phase of its
+   * role allows it.
+   */
   readonly tools?: readonly Tool[]
-  /** Scripts for `scripted:<name>` models, by name: for tests without a model. */
+  /** Scripts for `scripted:<name>` models, by name, for tests without a model. */
   readonly scripts?: Readonly<Record<string, ScriptInput>>
-  /** Backends for other agents of your own, beside claude_code, codex, gemini and opencode: a program's, or of any other kind. */
+  /**
+   * Backends of this program for external agents, in addition to claude_code, codex, gemini and opencode: a program, or
+   * any other kind.
+   */
   readonly agents?: readonly (AgentBackend | CliAgent)[]
 }
 
@@ -50,12 +56,12 @@ function checkTools(tools: readonly Tool[]): void {
 }
 
 /**
- * Opens a data folder with everything embedded: SQLite log and tables, files, models by their id. This process owns the
- * folder until `close`; the `keepup` command of other processes reads beside it, and asks it for what it wants done.
- * Settings that are not given come from `KEEPUP_…` variables, then `keepup.json` in the folder.
+ * Opens a data folder with embedded storage: SQLite log and tables, files, and the models. This process owns the folder
+ * until `close`. The `keepup` command in other processes reads next to it, and sends its commands to this process.
+ * Missing settings come from `KEEPUP_…` variables, then from `keepup.json` in the folder.
  *
- * Rejects with a ConfigError for a setting or tool that cannot be used, and with a LogError `LOG_LOCKED` where another
- * process owns the folder.
+ * Rejects with a ConfigError for an invalid setting or tool, and with a LogError `LOG_LOCKED` if another process owns the
+ * folder.
  *
  *   const keepup = await openKeepUp({ data: './data', tools: [addTodo] })
  *   const { runId } = await keepup.start({ task: 'Put milk on the list', model: 'claude-sonnet-5-5', workspace: '.' })

@@ -18,14 +18,13 @@ import type { Services } from '../operations/services.ts'
 import { followRun } from './follow-run.ts'
 import { ownEvents } from './own-events.ts'
 
-/** Events after which a run that waited can go on. */
+/** Events after which a waiting run can continue. */
 const GOES_ON: ReadonlySet<string> = new Set(['approval_decided', 'tool_call_resolved', 'user_input', 'resumed'])
-/** So many stored events are read at a time. */
 const READ = 32
 
 /**
- * Runs keepup's own agent through the Universal Agent API. It has no external stream: its events are those of
- * its run. DONE is exit code 0, ERROR is 1. Rejects with an AgentError as `AgentGateway.run` does.
+ * Runs keepup's own agent through the Universal Agent API. There is no external stream: the events come from the run.
+ * DONE is exit code 0, ERROR is 1. Rejects with an AgentError like `AgentGateway.run`.
  */
 export async function runOwnAgent(s: Services, asked: AgentRunRequest, by: string): Promise<AgentRunHandle> {
   const request = checkRequest(asked, {
@@ -44,16 +43,16 @@ export async function runOwnAgent(s: Services, asked: AgentRunRequest, by: strin
   }
 }
 
-/** A run of keepup's own agent as a handle. Consumers read its events from the log. */
+/** A handle for a run of keepup's own agent. Consumers read its events from the log. */
 class OwnRun extends RunHandle {
   readonly agentId: string
   readonly runId: string
-  /** The run can be followed and forked by its id. */
+  /** The run id, for following and forking the run. */
   readonly sessionId: string
   readonly agentKind = OWN_AGENT
   readonly #services: Services
   readonly #over = new AbortController()
-  /** The revisions of the stored events that say something, with the index of the first agent event of each. */
+  /** The revisions of stored events that give agent events, with the index of the first agent event of each. */
   readonly #index: { readonly first: number; readonly revision: number }[] = []
   #count = 0
   #why: string | null = null
@@ -93,7 +92,7 @@ class OwnRun extends RunHandle {
     this.#why = why
     const command = { kind: 'cancel', deadlineMs: 10_000, ...(reason !== undefined && { reason }) } as const
     const asked = { agentId: this.agentId, command, actor: by, options: {}, drive: 'yes' } as const
-    // A run that ended meanwhile has no need of it; any other failure is told by the run's own end.
+    // A run that has ended needs no cancel. The run's end reports any other failure.
     record(this.#services, asked).catch(() => undefined)
   }
 

@@ -6,8 +6,8 @@ import type { EventView } from '../operations/events/schemas.ts'
 type Payload = Readonly<Record<string, unknown>>
 
 /**
- * The events of the Universal Agent API for one of keepup's own agent, within its bounds; none: it says nothing
- * there. The same event always gives the same.
+ * Maps an event of keepup's own agent to events of the Universal Agent API, within its size limits. Empty: the event
+ * has no equivalent. Deterministic.
  */
 export const ownEvents = (view: EventView): AgentEventBody[] => mapped(view).flatMap(boundEvent)
 

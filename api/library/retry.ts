@@ -2,14 +2,14 @@ import type { ErrorRecoveryPolicy as Recorded } from '../../domain/agent/definit
 import { Problem } from '../operations/problem.ts'
 
 /**
- * Seed 000, 5.10. A run begins with no signature of a failure and keeps its own in the log, so `errorSignatureCache` can
- * only be an empty one.
+ * Seed 000, 5.10. A run starts without failure signatures and stores its own in the log, so `errorSignatureCache` must
+ * be empty.
  */
 export interface ErrorRecoveryPolicy extends Recorded {
   errorSignatureCache: Set<string>
 }
 
-/** The recorded policy. Throws a Problem for signatures, which would be lost. */
+/** The recorded policy. Throws a Problem if there are signatures, because they would be lost. */
 export function retryOf({ errorSignatureCache, ...recorded }: Partial<ErrorRecoveryPolicy>): Partial<Recorded> {
   if (errorSignatureCache === undefined || errorSignatureCache.size === 0) return recorded
   throw new Problem(

@@ -1,4 +1,4 @@
-/** The speaker, and the key under which a repetition is recorded once. */
+/** The person of a command, and an idempotency key. */
 export interface Saying {
   readonly by?: string
   readonly key?: string

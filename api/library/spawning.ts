@@ -3,9 +3,9 @@ import type { ExternalRuns } from '../../domain/ports/external.ts'
 import { agentsOf } from '../operations/external/agents.ts'
 import type { Services } from '../operations/services.ts'
 
-// The services of an open data folder that spawn-and-wait (seed 004) needs.
+// The services of an open data folder for spawn-and-wait (seed 004).
 
-/** Runs of other agents, each started by a person. */
+/** Runs of external agents that a person starts. */
 export function externalRunsOf(s: Services, by: () => Actor): ExternalRuns {
   return {
     run: async (kind, request, asked) => agentsOf(s).run(kind, request, { by: by(), ...asked }),

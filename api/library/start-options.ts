@@ -6,18 +6,18 @@ import { OWN_AGENT, type StartRunInput } from '../operations/runs/start-schemas.
 import { type ErrorRecoveryPolicy, retryOf } from './retry.ts'
 
 /**
- * The request that starts a run: the body of `POST /v1/runs`, and the interfaces of seed 000 section 5 as they stand there.
- * `policy`, or `execution` and `security`. `workspace` may be relative to the current folder.
+ * The request that starts a run: the body of `POST /v1/runs`, and the interfaces of seed 000 section 5 in their
+ * original form. Either `policy`, or `execution` and `security`. `workspace` may be relative to the current folder.
  */
 export interface StartOptions extends Omit<StartRunInput, 'retry'> {
   readonly execution?: Partial<ToolExecutionContext>
   readonly security?: Partial<SecurityPolicy>
   readonly retry?: Partial<ErrorRecoveryPolicy>
-  /** The same key and request again finds the run that it started, also after a restart. */
+  /** A repeated request with the same key returns the run that it started, also after a restart. */
   readonly key?: string
 }
 
-/** The request of HTTP that starts the same run. Throws INVALID_REQUEST where two options contradict each other. */
+/** The HTTP request that starts the same run. Throws INVALID_REQUEST if options contradict each other. */
 export function requestOf({ key: _, execution, security, retry, ...rest }: StartOptions): unknown {
   if (rest.policy && (execution || security)) {
     throw new Problem('INVALID_REQUEST', 'give either policy, or execution and security')
@@ -27,7 +27,7 @@ export function requestOf({ key: _, execution, security, retry, ...rest }: Start
     ...(rest.workspace !== undefined && !isAbsolute(rest.workspace) && { workspace: resolve(rest.workspace) }),
     ...(retry && { retry: retryOf(retry) }),
     ...((execution || security) && { policy: policyOf(execution, security) }),
-    // Another agent begins at once: nothing else drives it.
+    // An external agent starts at once, without a driver.
     ...((rest.agent === undefined || rest.agent === OWN_AGENT) && { drive: rest.drive ?? false }),
   }
 }

@@ -1,6 +1,6 @@
 import '../node-version.ts'
 
-// `@keepup/runtime/tools`: what authors of tools need.
+// `@keepup/runtime/tools`: for authors of tools.
 //
 //   import { checkTool, defineTool, z } from '@keepup/runtime/tools'
 //

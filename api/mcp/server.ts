@@ -8,7 +8,7 @@ import { SERVED_TOOLS } from './tools.ts'
 /** The longest answer of one call, in bytes of JSON. */
 const MAX_ANSWER = 1024 * 1024
 
-/** keepup as a server of the Model Context Protocol. `readOnly`: it offers no tool that records anything. */
+/** keepup as an MCP server. `readOnly`: offer no tools that record anything. */
 export function mcpServer(ctx: Context, { readOnly }: { readonly readOnly: boolean }): McpServer {
   const server = new McpServer({ name: 'keepup', version: VERSION })
   for (const { name, description, input, changes, call } of SERVED_TOOLS) {
@@ -30,7 +30,7 @@ const told = (text: string) => {
   return { content: [{ type: 'text' as const, text: shown }], isError: shown !== text }
 }
 
-/** What is refused is told; of any other fault no more than that there was one. */
+/** The message of a refusal. Rethrows any other error, so its details are not sent. */
 function refusalOf(error: unknown): string {
   if (error instanceof Refused) return `${error.code}: ${error.message}`
   if (error instanceof CliError || error instanceof UsageError) return error.message

@@ -4,9 +4,9 @@ import type { Context } from '../cli/context.ts'
 import { resuming } from '../cli/follow/drive.ts'
 import type { StartRunInput } from '../operations/runs/start-schemas.ts'
 
-// What a client of the Model Context Protocol can do with keepup: the same requests as the command line's, over the same API.
+// The tools for MCP clients. They send the same API requests as the command line.
 
-/** One tool of the server. `changes`: it records something. */
+/** One tool of the server. `changes`: the tool records something. */
 export interface ServedTool {
   readonly name: string
   readonly description: string
@@ -37,7 +37,7 @@ const pageQuery = ({ limit, after }: { limit: number; after?: string | undefined
 
 const v1 = async (ctx: Context) => (await ctx.client('write')).v1
 
-/** What is recorded of a run that nothing drives would wait for the next `keepup resume`. */
+/** Drives the run. Otherwise a recorded command would wait for the next `keepup resume`. */
 async function driven<T extends { readonly runId: string; readonly driving: boolean }>(
   ctx: Context,
   done: T,

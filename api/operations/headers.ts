@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { given } from './omit-undefined.ts'
 import type { RequestOptions } from './runs/request-options.ts'
 
-/** Headers of what makes something new. */
+/** Headers of requests that create something. */
 export const StartHeaders = z.object({
   'idempotency-key': z
     .string()
@@ -22,10 +22,10 @@ export const StartHeaders = z.object({
 })
 export type StartHeaders = z.infer<typeof StartHeaders>
 
-/** Headers of a command that has no key: a repetition changes nothing. */
+/** Headers of idempotent commands, which need no key. */
 export const TraceHeaders = StartHeaders.omit({ 'idempotency-key': true })
 
-/** Headers that every command to an agent takes. */
+/** Headers of every command to an agent. */
 export const CommandHeaders = StartHeaders.extend({
   'if-match': z
     .string()
@@ -35,7 +35,7 @@ export const CommandHeaders = StartHeaders.extend({
 })
 export type CommandHeaders = z.infer<typeof CommandHeaders>
 
-/** The options that the headers of a request name. */
+/** The request options in the headers. */
 export function optionsOf(headers: StartHeaders & Partial<CommandHeaders>): RequestOptions {
   const {
     'idempotency-key': key,

@@ -3,7 +3,7 @@ import { momentOf } from './moment.ts'
 
 export const MOMENT = 'expected a time such as 2026-11-23 or 2026-11-23T08:00:00Z, or how long ago: 30m, 12h, 2d, 1w'
 
-/** A time as requests name it, as ISO 8601 in UTC. */
+/** A time in a request, converted to ISO 8601 in UTC. */
 export const Moment = z
   .string()
   .max(40)

@@ -1,7 +1,9 @@
 const MINUTE = 60_000
 const SPANS: Readonly<Record<string, number>> = { m: MINUTE, h: 60 * MINUTE, d: 1440 * MINUTE, w: 10_080 * MINUTE }
 
-/** The time that a text names, ISO 8601 in UTC, or null. A day begins at 0:00 UTC; `2d`: so long before `now`, ms. */
+/**
+ * Parses a time into ISO 8601 in UTC, or null. A day means 0:00 UTC. An age such as `2d` is relative to `now`, in ms.
+ */
 export function momentOf(text: string, now: number): string | null {
   const [, count, unit = ''] = /^(\d{1,6})([mhdw])$/.exec(text) ?? []
   if (count !== undefined) return new Date(now - Number(count) * SPANS[unit]!).toISOString()

@@ -1,8 +1,8 @@
 import { LogError, noRoomIn } from '../../domain/log/errors.ts'
 
 /**
- * The message for a disk without room, for any part (log, blobs, tables, shadow versions, vault); null where it was
- * something else. Looks through causes.
+ * The message for a full disk, of any part (log, blobs, tables, workspace versions, vault). Null: a different error.
+ * Follows causes.
  */
 export function noRoom(error: unknown): string | null {
   const full = noRoomIn(error)

@@ -1,4 +1,4 @@
-/** A request without the members that were left out. */
+/** A copy without undefined members. */
 export const given = <T extends object>(value: T) =>
   Object.fromEntries(Object.entries(value).filter(([, v]) => v !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>

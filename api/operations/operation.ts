@@ -38,7 +38,7 @@ export interface Parts {
 
 type Output<T> = T extends z.ZodType ? z.output<T> : never
 
-/** The validated input of an operation, without its headers: {@link Caller} holds their meaning. */
+/** The validated input of an operation, without its headers. {@link Caller} contains their meaning. */
 export type InputOf<P extends Parts> = {
   readonly [K in Exclude<keyof P, 'headers'>]: Output<P[K]>
 }
@@ -66,7 +66,7 @@ export interface Operation<
 > {
   /** Unique over the table. The OpenAPI document's `operationId`. */
   readonly name: string
-  /** Method and path. Parameters stand in braces. */
+  /** Method and path. Parameters are in braces. */
   readonly http: H
   readonly right: Right
   readonly summary: string
@@ -74,11 +74,11 @@ export interface Operation<
   readonly input: P
   readonly output: O
   readonly answers: A
-  /** Wait until the tables show all that is recorded. An answer of lagging tables says so. */
+  /** Wait until the tables include everything recorded. If the tables lag, the answer has a header for that. */
   readonly awaitsTables?: true
-  /** The revision that the answer's ETag states. */
+  /** The revision for the answer's ETag. */
   readonly revision?: (output: Returned<z.output<O>>) => number
-  /** The path of the resource that the operation made. */
+  /** The path of the created resource. */
   readonly location?: (output: Returned<z.output<O>>) => string
   readonly run: (services: Services, input: InputOf<P>, caller: Caller) => Promise<Returned<z.output<O>>>
 }

@@ -14,7 +14,6 @@ import { ContentionError, TimeLimitError } from '../../domain/stream/runtime/err
 import { ProjectionError, type ProjectionErrorCode } from '../../projections/engine/errors.ts'
 import { noRoom } from './no-room.ts'
 
-/** Codes of what the API itself refuses. */
 type OwnCode =
   | 'ADDRESS_UNUSABLE'
   | 'AGENT_FAILED'
@@ -84,7 +83,10 @@ export interface Fault {
   readonly message: string
 }
 
-/** A refused request. `code` is stable; `message` says what to do. It names members and ids of the request, never values. */
+/**
+ * A refused request. `code` is stable. `message` contains the remedy. It names members and ids of the request, never
+ * values.
+ */
 export class Problem<Code extends string = ProblemCode> extends Error {
   override readonly name = 'Problem'
   readonly code: Code
@@ -96,7 +98,7 @@ export class Problem<Code extends string = ProblemCode> extends Error {
   }
 }
 
-/** The refusal that an error stands for; null for an unexpected error. */
+/** The refusal for an error. Null: an unexpected error. */
 export function asProblem(error: unknown): Problem<string> | null {
   if (error instanceof Problem) return error
   if (error instanceof AgentError) return ofAgents(error)
@@ -114,7 +116,7 @@ const OF_AGENTS: Readonly<Record<AgentErrorCode, ProblemCode>> = {
   Backend: 'AGENT_FAILED',
 }
 
-/** A start that could not be recorded is refused for the reason of the log. */
+/** If the log refused to record a start, returns the log's refusal. */
 function ofAgents({ code, message, cause }: AgentError): Problem<string> {
   const because = code === 'Backend' && cause !== undefined ? asProblem(cause) : null
   return because ?? new Problem(OF_AGENTS[code], message)
@@ -123,7 +125,7 @@ function ofAgents({ code, message, cause }: AgentError): Problem<string> {
 function codeOf(error: unknown): ProblemCode | null {
   if (error instanceof ModelError)
     return error.code === 'SCRIPT_INVALID' || error.code === 'SCRIPT_EXHAUSTED' ? error.code : `MODEL_${error.code}`
-  // The rows cannot be had now; the log, from which they come back, is as it was.
+  // The rows are unavailable. The log, from which they can be rebuilt, is unaffected.
   if (error instanceof ProjectionError) return `TABLES_${error.code}`
   if (error instanceof PatternError) return 'PATTERN_INVALID'
   const known =
@@ -137,7 +139,7 @@ function codeOf(error: unknown): ProblemCode | null {
     error instanceof DocumentError ||
     error instanceof MemoryError ||
     error instanceof ContextError ||
-    // Of the files of a run: a path that leads out of its workspace, or a file that is gone.
+    // Errors of a run's files: a path outside its workspace, or a missing file.
     error instanceof ToolError
   return known ? error.code : null
 }
@@ -149,6 +151,6 @@ const LISTS: Readonly<Record<string, string>> = {
   checkpoint: 'GET /v1/agents/{id}/checkpoints lists the checkpoints of an agent',
 }
 
-/** Nothing has this id. `hint`: what helps, where {@link LISTS} does not know it. */
+/** The refusal of an unknown id. `hint`: the remedy, if {@link LISTS} has none. */
 export const notFound = (what: string, id: string, hint = LISTS[what] ?? 'check the id'): Problem =>
   new Problem('NOT_FOUND', `there is no ${what} "${echo(id)}"; ${hint}`)

@@ -48,18 +48,18 @@ export interface Page {
 
 export interface ReadModel {
   /**
-   * Resolves when the tables show everything that the log held at the call (read your own writes). Rejects where they do
-   * not within `withinMs` (30 s).
+   * Resolves when the tables contain everything that the log contained at the call (read your own writes). Rejects
+   * after `withinMs` (30 s).
    */
   caughtUp(withinMs?: number): Promise<void>
   /** Like {@link caughtUp}. False: the disk is full, so the tables show an older state. */
   current(): Promise<boolean>
   /** Resolves when the database answers a trivial query. Does not wait for the projector. */
   answers(): Promise<void>
-  /** Newest first. A page that looks for a text may be empty and have a next one. */
+  /** Newest first. With a text filter, a page may be empty and still have a next one. */
   runs(page: Page & RunFilter): Promise<Shown<{ runs: readonly RunRow[]; next: string | null }>>
   /**
-   * `cancelling`: a cancel was requested. `asked`: any driver may drive the run. `restoring`: the restore that has not ended.
+   * `cancelling`: a cancel was requested. `asked`: any driver may drive the run. `restoring`: the unfinished restore.
    */
   run(runId: string): Promise<
     Shown<{
@@ -146,8 +146,8 @@ export interface ReadModel {
   /** The seed's whole checkpoint, with its place. */
   checkpoint(agentId: string, step: number): Promise<Shown<WholeCheckpoint | null>>
   /**
-   * Events of a run that match a filter, in the order of the log. `more`: further events follow. Null: the run has no such
-   * agent.
+   * Events of a run that match a filter, in the order of the log. `more`: further events follow. Null: the run does not
+   * have the agent.
    */
   events(
     query: Page & Omit<EventFilter, 'run'> & { readonly runId: string },

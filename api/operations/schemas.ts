@@ -3,10 +3,13 @@ import { z } from 'zod'
 import { EVENT_TYPES } from './events/filter.ts'
 import { isPlain, PLAIN } from './text/plain-text.ts'
 
-/** Any JSON value, as a response holds it. */
+/** Any JSON value in a response. */
 export const AnyJson = z.unknown().meta({ description: 'Any JSON value' })
 
-/** A JSON value in a request. Parsing has proved it; `z.json()` itself cannot be drawn in an OpenAPI document. */
+/**
+ * A JSON value in a request. The JSON parser has already validated it. `z.json()` cannot be represented in an OpenAPI
+ * document.
+ */
 export const JsonValue = AnyJson as unknown as z.ZodType<z.core.util.JSONType, z.core.util.JSONType>
 
 export const By = z
@@ -17,10 +20,10 @@ export const By = z
   .refine(isPlain, PLAIN)
   .meta({ description: 'Who asks. Recorded as said, marked as claimed.' })
 
-/** The thing to look up by its id: a run, an agent, a call, a stream; or the beginning of one. */
+/** The id of a run, an agent, a call or a stream, or a prefix of one. */
 export const Id = z.string().min(1).max(300).refine(isPlain, PLAIN)
 
-/** RFC 9457. `code` is stable; `errors` say where in the request. */
+/** RFC 9457. `code` is stable. `errors` name the faulty members of the request. */
 export const ProblemBody = z
   .strictObject({
     type: z.string(),
@@ -41,10 +44,10 @@ export const ProblemBody = z
   .meta({ id: 'Problem' })
 export type ProblemBody = z.infer<typeof ProblemBody>
 
-/** Cursor text of the log position that an answer shows; null before the first event. */
+/** The cursor of the log position of an answer. Null before the first event. */
 export const Position = z.string().nullable().meta({ description: 'Cursor of the log position that this shows' })
 
-/** A whole number in a query or a path, written with digits only: an empty text is no 0. */
+/** A whole number in a query or a path, in digits only. An empty text is not 0. */
 export const Digits = z
   .string()
   .regex(/^\d{1,15}$/, { error: 'expected a whole number' })
@@ -59,7 +62,7 @@ export const Folder = z
     error: 'expected an absolute path: a relative one would start at whatever folder the server runs in',
   })
 
-/** Cursor text: what an answer gave as `next`, `position` or an event's `cursor`. */
+/** The text of a cursor: a `next`, `position` or event's `cursor` from an answer. */
 export const CursorText = z
   .string()
   .min(1)
@@ -67,7 +70,7 @@ export const CursorText = z
   .refine(isPlain, PLAIN)
   .meta({ description: 'A cursor that an answer gave (`next`, `position`, `cursor`): what comes is after it' })
 
-/** Every list is read in pages; the cursor is the same kind everywhere. */
+/** The query of every paged list. */
 export const PageQuery = z.strictObject({
   limit: Digits.pipe(z.int().min(1).max(500)).prefault('50').meta({ type: 'integer' }),
   after: CursorText.optional(),
@@ -75,14 +78,14 @@ export const PageQuery = z.strictObject({
 
 export const Next = z.string().nullable().meta({ description: '`after` of the next page; null: this is the last' })
 
-/** Types of events, separated by commas. */
+/** Event types, separated by commas. */
 export const EventTypes = z
   .string()
   .transform((text) => text.split(',').map((name) => name.trim()))
   .pipe(z.array(z.enum(EVENT_TYPES as [string, ...string[]])))
   .meta({ type: 'string', description: 'Types, separated by commas' })
 
-/** Money: whole nano-dollars, and the same in dollars to be read; null where the price is not known. */
+/** Money: whole nano-dollars, and dollars for people. Null: the price is unknown. */
 export const Money = {
   nanoDollars: z.int().nonnegative().nullable(),
   usd: z.number().nonnegative().nullable().meta({ description: 'The same in dollars, to be read; add nano-dollars' }),
@@ -105,7 +108,7 @@ const oneOf = [
   { error: 'give only one of step, turn and event' },
 ] as const
 
-/** A step, turn or event (revision) of an agent's history; at most one of them, the head where none is given. */
+/** A step, turn or event (revision) of an agent's history, at most one. Default: the head. */
 export const PointQuery = z.strictObject(point).refine(...oneOf)
 
 /** {@link PointQuery}, of the root agent of a run or of another one. */

@@ -20,18 +20,18 @@ import type { StartRun } from './runs/start-schemas.ts'
 import type { SqlAuditor } from './sql/auditor.ts'
 import type { Readiness } from './system/readiness.ts'
 
-/** A point of an agent's history whose files are asked for. */
+/** A point of an agent's history, for its files. */
 export interface FilePoint {
   readonly agentId: string
   readonly at: At
 }
 
-/** Which files to put back, those of a step (0: before the run) or of a tree. */
+/** The files to restore: those of a step (0: before the run) or of a tree. */
 export interface RestoreRequest {
   readonly to: { readonly step: number } | { readonly tree: string }
-  /** Only look: no file is touched. */
+  /** Only report the changes. */
   readonly dryRun: boolean
-  /** Refuse where the files are not this tree any more, as a dry run showed them. */
+  /** Refuse if the files differ from this tree, which a dry run showed. */
   readonly expected?: string
   /** Called before the first write. If it rejects, no file changes. */
   readonly begins?: (intent: { readonly tree: string; readonly replaces: string }) => Promise<void>
@@ -77,7 +77,7 @@ export interface NamedFiles {
 
 /** The workspace's files at points of a history. */
 export interface Files {
-  /** Null: one of the points has no workspace. `patch` is cut after `maxBytes`. */
+  /** Null: one of the points has no workspace. `patch` is truncated after `maxBytes`. */
   diff(
     a: FilePoint,
     b: FilePoint,
@@ -120,7 +120,7 @@ export interface WorkNotification {
   readonly agentId: string
   /** True: a driver appended the event, so other processes need not look. */
   readonly byDriver: boolean
-  /** Acknowledges the hint. Without it another worker gets the hint too. */
+  /** Acknowledges the hint. Without the acknowledgement another worker gets the hint too. */
   done(): void
 }
 
@@ -145,7 +145,7 @@ export interface Services {
   readonly plans: PlanPersistence
   readonly live: LiveHub
   readonly drivers: Drivers
-  /** Runs of other agents; null: this host has none. */
+  /** Runs of external agents. Null: this host has none. */
   readonly agents: Agents | null
   /** Questions in SQL. */
   readonly auditor: SqlAuditor
@@ -156,13 +156,13 @@ export interface Services {
   backup(folder: string): Promise<{ readonly files: readonly string[]; readonly bytes: number }>
   /** Stored bytes of these runs, by run id. */
   sizes(runIds: readonly string[]): Promise<ReadonlyMap<string, number>>
-  /** The roles that a run may ask for. */
+  /** The available roles. */
   roles(): Promise<KnownRoles>
-  /** The tools that runs may be given; connects to the configured MCP servers. */
+  /** The available tools. Connects to the configured MCP servers. */
   tools(): Promise<KnownTools>
-  /** The models that runs may have, with their health in this process. Throws WIRE_UNKNOWN where the host cannot tell. */
+  /** The available models, with their health in this process. Throws WIRE_UNKNOWN if the host has no information. */
   models(): KnownModels
-  /** A model request as its provider gets it; null: the host cannot tell. */
+  /** A model request in the provider's format. Null: the host cannot give it. */
   readonly wire: ((request: ModelRequest) => Wire) | null
   /** True: this process only reads; every command is refused. */
   readonly readOnly: boolean

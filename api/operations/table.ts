@@ -7,7 +7,7 @@ import { PLAN_OPERATIONS } from './plan/operations.ts'
 import { POLICY_OPERATIONS } from './policy/operations.ts'
 import { STORE_OPERATIONS } from './store/operations.ts'
 
-/** Every operation that is described as one object. The others are still routes of their own. */
+/** All operations defined as objects. The others are still separate routes. */
 export const OPERATIONS = [
   ...DEFINITION_OPERATIONS,
   ...MEMORY_OPERATIONS,

@@ -18,12 +18,12 @@ import { ChangedTools, type OfferedTools } from './drives/changed-tools.ts'
 import { Drivers } from './drives/drivers.ts'
 import { LiveHub } from './live/hub.ts'
 
-/** The services of a host that puts the runtime behind the API. */
+/** The ports that a host provides to put the runtime behind the API. */
 export interface KeepUpPorts {
-  /** Gets the feed into which streamed text is to be published. */
+  /** Creates the runtime. It publishes streamed text to the hub. */
   runtime(live: LiveHub): AgentServices
   readonly log: EventLog
-  /** Absent where nothing tells what the log has lost. */
+  /** Absent: the host cannot detect losses of the log. */
   readonly losses?: Losses
   readonly blobs: BlobStore
   readonly read: ReadModel
@@ -37,28 +37,28 @@ export interface KeepUpPorts {
   readonly prepare: PrepareServices
   backup(folder: string): Promise<{ readonly files: readonly string[]; readonly bytes: number }>
   sizes(runIds: readonly string[]): Promise<ReadonlyMap<string, number>>
-  /** A model request as its provider gets it; absent where the host cannot tell. */
+  /** A model request in the provider's format. Absent: the host cannot give it. */
   wire?: NonNullable<Services['wire']>
-  /** Calls the listener with each list of tools that a server from outside gives; absent where there are no such servers. */
+  /** Calls the listener with each tool list of an external tool server. Absent: there are no such servers. */
   readonly onOffered?: (listener: (offered: OfferedTools) => void) => void
-  /** Where plans are kept as files; absent where they are not. */
+  /** The store for plans as files. Absent: plans are not written to files. */
   readonly planFiles?: PlanStore
-  /** Absent where no other agents are run. */
+  /** Absent: the host runs no external agents. */
   readonly agents?: Agents
-  /** Absent where the host cannot tell of its models. */
+  /** Absent: the host has no information about its models. */
   models?(): KnownModels
-  /** Absent where no questions in SQL can be asked. */
+  /** Absent: the host does not answer SQL questions. */
   readonly auditor?: SqlAuditor
   readonly readOnly?: boolean
   readonly workSubscription?: WorkSubscription
-  /** Names this process among several that drive; absent where it is alone. */
+  /** The name of this process among several drivers. Absent: it is the only one. */
   readonly holder?: string
   readonly autoDrive?: boolean
-  /** Drives at once (32). */
+  /** The most concurrent drives (default 32). */
   readonly concurrency?: number
-  /** A drive that could not go on, or had not come to rest when this process had to end. */
+  /** Called when a drive fails, or is aborted because the process ends. */
   onFault(agentId: string, error: unknown): void
-  /** Closes what was opened for these ports; the drives have ended by then. */
+  /** Closes the resources of these ports. Called after all drives have ended. */
   close(): Promise<void>
 }
 
@@ -75,7 +75,7 @@ const NO_AUDITOR: SqlAuditor = {
 
 const NO_LOSSES: Losses = { open: null, refusal: null, look: async () => null, accept: async () => null }
 
-/** Builds the services of the API over the ports of a host. Throws a TypeError that names the ports that are missing. */
+/** Builds the services of the API over the ports of a host. Throws a TypeError that names missing ports. */
 export function createKeepUp(ports: KeepUpPorts): Services {
   const missing = NEEDED.filter((name) => ports[name] === undefined)
   if (missing.length > 0)
@@ -96,7 +96,7 @@ export function createKeepUp(ports: KeepUpPorts): Services {
     ...{ runtime, log, blobs, read, files, documents, memories, contexts, vault, clock, random, live, drivers, plans },
     starts: createStarts(ports.prepare),
     roles: () => ports.prepare.roles(),
-    // Those of a role are all that there are: a control tool is for roles only.
+    // The tools of the role `coder` are all available tools. Control tools exist only for roles.
     tools: () => ports.prepare.tools(ROLES.coder!, null),
     models: () => {
       if (ports.models === undefined)

@@ -1,8 +1,8 @@
 import type { OpenServices } from './owner/connect.ts'
 
-// The composition root. Concrete adapters are known to api/process/host, api/process/embedded and api/process/servers only.
+// The composition root. Only api/process/host, api/process/embedded and api/process/servers import concrete adapters.
 
-/** Opens a data folder with the embedded adapters, or what is on servers where the settings name them. */
+/** Opens a data folder with the embedded adapters, or the servers that the settings name. */
 export const openServices = (async (config, mode, { autoDrive }, own) => {
   const { onServers } = await import('./config/config.ts')
   if (onServers(config)) {

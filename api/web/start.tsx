@@ -44,7 +44,7 @@ function Screen() {
 
 const Page = () =>
   session.value === null ? (
-    // An export needs no server.
+    // Viewing an export needs no server.
     path.value === '/exported' ? (
       <main id="content">
         <Guard>

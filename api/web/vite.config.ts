@@ -1,6 +1,7 @@
 import { defineConfig } from 'vite'
 
-// The page as static files in `dist`, which the HTTP app serves. Names change with content, so that browsers keep them.
+// Builds the page to static files in `dist`, which the HTTP app serves. File names contain a content hash, so browsers
+// can cache them.
 export default defineConfig({
   root: import.meta.dirname,
   base: '/',
@@ -9,7 +10,7 @@ export default defineConfig({
     outDir: 'dist',
     emptyOutDir: true,
     target: 'es2023',
-    // Nothing inline: the page's policy allows none.
+    // The page's Content-Security-Policy forbids inline assets.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,

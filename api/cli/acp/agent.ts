@@ -24,12 +24,15 @@ const modes = (currentModeId: Mode): SessionModeState => ({ currentModeId, avail
 
 const PAGE = '500'
 
-/** The options with which every session of this agent begins. */
+/** The default options of the sessions of this agent. */
 export interface AcpDefaults extends Omit<SessionOptions, 'cwd'> {
   readonly mode: Mode
 }
 
-/** keepup as an agent of the Agent Client Protocol: sessions are chains of runs, approvals are its permission requests. */
+/**
+ * keepup as an agent of the Agent Client Protocol (ACP). A session is a chain of runs. An approval is a permission
+ * request.
+ */
 export function acpAgent(ctx: Context, { mode, ...options }: AcpDefaults) {
   const sessions = new Map<string, Session>()
   const open = (id: string, cwd: string, first: string | null): Session => {
@@ -126,14 +129,17 @@ function folder(cwd: string): void {
   if (!isAbsolute(cwd)) throw RequestError.invalidParams(undefined, 'cwd must be an absolute path')
 }
 
-/** Servers are part of the settings, so that a run goes on without the editor. */
+/**
+ * Ignores the editor's MCP servers. Only servers in the settings remain available when a run continues without the
+ * editor.
+ */
 function servers(ctx: Context, asked: readonly { readonly name: string }[]): void {
   if (asked.length === 0) return
   const names = asked.map(({ name }) => name).join(', ')
   ctx.note(`the editor's MCP servers are not used (${names}); name those that runs are to have in the settings`)
 }
 
-/** The error for the editor: a refusal of the runtime with its message, any other fault without one. */
+/** Maps errors for the editor. A refusal of the runtime keeps its message; unexpected errors do not. */
 async function answered<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act()

@@ -4,14 +4,14 @@ import type { Run, RunDetail } from '../../operations/runs/schemas.ts'
 import { Refused, take } from '../client.ts'
 import type { Context } from '../context.ts'
 
-// A session of an editor is a chain of runs: a run ends with its task, and the next prompt starts the next run in the same
-// folder. The session bears the id of its first run. The id of each later one follows from a key that is made of it, so
-// that any process finds the chain again.
+// An editor session is a chain of runs: a run ends with its task, and the next prompt starts the next run in the same
+// folder. The session id is the id of the first run. The id of each later run derives from its Idempotency-Key, so any
+// process can find the chain.
 
-/** The Idempotency-Key of the session's run after `runs` others. */
+/** The Idempotency-Key of the session's run after `runs` earlier runs. */
 export const keyOf = (sessionId: string, runs: number): string => `acp:${sessionId}:${runs}`
 
-/** The id of the run that a start under this key makes. */
+/** The id of the run that a start with this key creates. */
 export async function runIdOf(ctx: Context, key: string): Promise<string> {
   const { logId } = await take((await ctx.client('write')).v1.health.$get({}))
   return keyedRunId({ log: { logId } }, 'run', key)
@@ -19,7 +19,7 @@ export async function runIdOf(ctx: Context, key: string): Promise<string> {
 
 export type Detail = z.infer<typeof RunDetail>
 
-/** A run; null where there is none. */
+/** Reads a run. Null: it does not exist. */
 export async function detailOf(ctx: Context, id: string): Promise<Detail | null> {
   try {
     return await take((await ctx.client('write')).v1.runs[':id'].$get({ param: { id } }))
@@ -29,7 +29,7 @@ export async function detailOf(ctx: Context, id: string): Promise<Detail | null>
   }
 }
 
-/** The runs of a session, in order; none where there is no such run. */
+/** The runs of a session in order. Empty: the session does not exist. */
 export async function runsOf(ctx: Context, sessionId: string): Promise<Run[]> {
   const runs: Run[] = []
   for (let id = sessionId; ; id = await runIdOf(ctx, keyOf(sessionId, runs.length))) {
@@ -42,7 +42,7 @@ export async function runsOf(ctx: Context, sessionId: string): Promise<Run[]> {
 const REMEMBERED = 10
 const MAX_TEXT = 2_000
 
-/** The earlier runs as a new run sees them: the last tasks and their results. */
+/** A summary of the earlier runs for a new run: the last tasks and their results. */
 export const conversation = (runs: readonly Run[]) =>
   runs.slice(-REMEMBERED).map(({ runId, task, summary, error }) => ({
     run: runId,

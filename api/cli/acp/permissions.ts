@@ -15,8 +15,8 @@ const OPTIONS: readonly PermissionOption[] = [
 ]
 
 /**
- * Asks the editor's person about a call that waits for an approval, and records the decision. It is bound to the question
- * that was shown. False: the question was cancelled, and nothing is recorded.
+ * Asks the editor's user about a call that awaits an approval, and records the decision for exactly the question shown.
+ * False: the user cancelled the question, and nothing is recorded.
  */
 export async function askPermission(
   ctx: Context,
@@ -40,14 +40,14 @@ export async function askPermission(
   try {
     await decide(ctx, toolCallId, decision, { questionHash })
   } catch (error) {
-    // Another person was faster: that is an answer too.
+    // Another person decided first. That settles the question too.
     if (!(error instanceof Refused && error.status === 409)) throw error
     ctx.note(`not recorded: ${error.message}`)
   }
   return true
 }
 
-/** A text as a block of Markdown that its own backticks cannot end, so that no line of it can pass for a note. */
+/** A Markdown code block that backticks in the text cannot close. So no line of the text can imitate a note. */
 export function codeBlock(text: string): string {
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length))
   const fence = '`'.repeat(longest + 1)

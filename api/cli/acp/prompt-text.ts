@@ -1,8 +1,8 @@
 import { type ContentBlock, RequestError } from '@agentclientprotocol/sdk'
 
 /**
- * The text of a prompt of the Agent Client Protocol: what its blocks say, in order. A link is named, for the agent reads it
- * itself; the text of an embedded resource follows its name. Rejects images and sound, and a prompt without words.
+ * The text of an ACP prompt: the text of its blocks in order. A link becomes its name and URI, and the agent reads it
+ * itself. The text of an embedded resource follows its name. Throws on images, audio and prompts without text.
  */
 export function promptText(blocks: readonly ContentBlock[]): string {
   const text = blocks.map(blockText).join('\n').trim()

@@ -9,7 +9,7 @@ import { conversation, detailOf, keyOf, runsOf } from './chain.ts'
 import { askPermission } from './permissions.ts'
 import { RunUpdates } from './updates.ts'
 
-/** The options with which the runs of a session are started. */
+/** The options for starting the runs of a session. */
 export interface SessionOptions {
   readonly cwd: string
   readonly role?: string
@@ -18,14 +18,14 @@ export interface SessionOptions {
 
 export type Mode = 'interactive' | 'batch'
 
-/** A session of an editor: a chain of runs (see chain.ts), of which one prompt at a time is at work. */
+/** An editor session: a chain of runs (see chain.ts). A session works on one prompt at a time. */
 export class Session {
   readonly id: string
-  /** Of the runs that are yet to start: a run keeps the policy that it was started with. */
+  /** Applies to runs that start later. A run keeps its policy. */
   mode: Mode
   readonly #ctx: Context
   readonly #options: SessionOptions
-  /** The Idempotency-Key of the first run; null: that run is there already. */
+  /** The Idempotency-Key of the first run. Null: that run exists already. */
   readonly #first: string | null
   #cancel: AbortController | null = null
 
@@ -37,12 +37,15 @@ export class Session {
     this.#options = of.options
   }
 
-  /** Ends the run that is at work, as `keepup cancel` does; nothing where none is. */
+  /** Cancels the current run like `keepup cancel`. Does nothing without a current run. */
   cancel(): void {
     this.#cancel?.abort()
   }
 
-  /** A run that waits gets the prompt as input; else it is the task of the session's next run. Gives how the turn ended. */
+  /**
+   * Passes the prompt as input to a waiting run, otherwise as the task of the session's next run. Returns the stop
+   * reason of the turn.
+   */
   async prompt(text: string, client: AgentContext): Promise<StopReason> {
     if (this.#cancel !== null)
       throw RequestError.invalidRequest(undefined, 'the session is at work; wait for its answer, or cancel it')
@@ -81,7 +84,7 @@ export class Session {
     return { runId, from: FROM_BIRTH }
   }
 
-  /** Drives the run until it has ended or waits for words, and asks the editor about calls that wait for an approval. */
+  /** Drives the run until it ends or waits for input. Asks the editor about calls that await an approval. */
   async #drive(runId: string, from: From, client: AgentContext, cancelled: AbortSignal): Promise<StopReason> {
     const ctx = this.#ctx
     const updates = new RunUpdates(runId, { folder: this.#options.cwd, history: false })
@@ -89,7 +92,7 @@ export class Session {
       runId,
       ...from,
       onEvent: (event: Parameters<RunUpdates['map']>[0]) => {
-        // An editor that has gone is told nothing; its end ends this process.
+        // Ignore a lost connection: the end of the connection ends this process.
         for (const update of updates.map(event)) this.tell(client, update)
       },
       onText: () => {},
@@ -126,7 +129,7 @@ export class Session {
     }
   }
 
-  /** How a run has ended; null where it has not. */
+  /** The end of a run. Null: it has not ended. */
   async #ended(runId: string): Promise<Ended | null> {
     const detail = await detailOf(this.#ctx, runId)
     if (detail === null || !hasEnded(detail.run.status)) return null
@@ -134,7 +137,7 @@ export class Session {
     return error === null ? { end: 'done' } : { end: 'error', code: error.code, error: error.message }
   }
 
-  /** A run that ended meanwhile refuses to go on. */
+  /** Handles the refusal (409) of a run that has ended in the meantime. */
   #ifEnded(runId: string) {
     return async (error: unknown): Promise<Ended> => {
       const ended = error instanceof Refused && error.status === 409 ? await this.#ended(runId) : null
@@ -176,7 +179,7 @@ export class Session {
 const message = (text: string) =>
   ({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: `${text}\n\n` } }) as const
 
-/** Ends that the protocol has a word for; others are errors. */
+/** Error codes with a stop reason in the protocol. All other codes are errors. */
 const STOPS: Readonly<Record<string, StopReason>> = {
   CANCELLED: 'cancelled',
   MODEL_REFUSED: 'refusal',

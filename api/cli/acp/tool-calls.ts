@@ -13,7 +13,7 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
   delegate_to_agent: 'other',
 }
 
-/** How an editor shows a call: by its tool, with the file or the command that it is about. `folder`: the run's workspace. */
+/** The form of a call for the editor: the tool with its file or command. `folder`: the run's workspace. */
 export function shownCall(
   { id, tool, input }: { id: string; tool: string; input: unknown },
   folder: string | null,

@@ -4,13 +4,12 @@ import { shownCall } from './tool-calls.ts'
 
 type Payload = Readonly<Record<string, unknown>>
 
-/** Calls that an editor is told by what they say, and not as tools. */
+/** Calls whose text the editor shows instead of a tool call. */
 const SPOKEN: ReadonlySet<unknown> = new Set(['complete_task', 'ask_user', 'advance_phase'])
 
 /**
- * Maps the events of one run to the updates of a session of the Agent Client Protocol: text, thoughts, calls, and the phases
- * of a role as the plan. `history`: what the person said is told too, for a session that is loaded. Of agents below the root
- * only the calls are told.
+ * Maps the events of one run to ACP session updates: text, thoughts, calls, and a role's phases as the plan. `history`:
+ * also map the user's messages, for a loaded session. Of agents below the root, only calls are mapped.
  */
 export class RunUpdates {
   readonly #runId: string
@@ -50,7 +49,7 @@ export class RunUpdates {
     }
   }
 
-  /** A call waits where its start is no intent yet, and ends once. */
+  /** A call whose start is not yet an intent is pending until the intent follows. */
   #call({ type, toolCallId: id }: EventView, p: Payload): SessionUpdate[] {
     if (id === undefined) return []
     if (type === 'tool_call_intent')
@@ -80,7 +79,7 @@ export class RunUpdates {
     return this.#phases.length === 0 ? [] : this.#plan(this.#phases[0]!)
   }
 
-  /** `now`: the phase that the agent is in; null: all are behind it. */
+  /** `now`: the agent's current phase. Null: all phases are complete. */
   #plan(now: string | null): SessionUpdate[] {
     const at = now === null ? this.#phases.length : this.#phases.indexOf(now)
     if (at < 0) return []
@@ -99,7 +98,7 @@ function said(block: { type?: string; text?: unknown; thinking?: unknown }): Ses
 
 type Chunk = 'user_message_chunk' | 'agent_message_chunk' | 'agent_thought_chunk'
 
-/** Pieces of one kind are joined by the editor, so each ends its paragraph. */
+/** The editor concatenates chunks of one kind, so each chunk ends its paragraph. */
 const chunk = (sessionUpdate: Chunk, text: unknown): SessionUpdate => ({
   sessionUpdate,
   content: { type: 'text', text: `${typeof text === 'string' ? text : ''}\n\n` },

@@ -13,7 +13,7 @@ import { byWhom } from './question-lines.ts'
 
 type Waiting = Extract<DriveEnd, { end: 'waiting' }>
 
-/** Asks the person at the terminal what the run waits for. True: it was answered, go on. */
+/** Asks the person at the terminal the questions of a waiting run. True: all are answered, so the run can continue. */
 export const askFor = (ctx: Context, runId: string, waiting: Waiting): Promise<boolean> =>
   asking(async (signal) => {
     if (waiting.for === 'input') return askInput(ctx, runId, signal)
@@ -27,19 +27,19 @@ async function all(ids: readonly string[], ask: (id: string) => Promise<boolean>
   return ids.length > 0
 }
 
-/** An approval with what it is about, in full. */
+/** An approval with its preview. */
 export async function approvalOf(ctx: Context, toolCallId: string) {
   const client = await ctx.client('write')
   return take(client.v1.approvals[':toolCallId'].$get({ param: { toolCallId } }))
 }
 
-/** All approvals that wait, page after page. */
+/** All pending approvals, read page by page. */
 export async function pendingApprovals(client: Client, limit = 500) {
   const read = (query: PageQuery): Promise<z.infer<typeof ApprovalList>> => take(client.v1.approvals.$get({ query }))
   return (await Array.fromAsync(pages(read, limit))).flatMap(({ approvals }) => approvals)
 }
 
-/** Why a call asks, and until when. */
+/** Who asks for the call, the reason, and the expiry. */
 export function asks(
   approval: Pick<z.infer<typeof Approval>, 'toolName' | 'agentPath' | 'reason' | 'expiresAt'>,
 ): string {
@@ -50,7 +50,7 @@ export function asks(
 
 type Shown = z.infer<typeof ApprovalDetail>['preview']
 
-/** The lines of a preview. Content is indented, so that no line of it can pass for a note. */
+/** The lines of a preview. Content is indented, so no line of it can imitate a note. */
 export function previewLines(preview: Shown, paint: (line: string) => string = (line) => line): string[] {
   const content = safe(preview.text)
     .split('\n')
@@ -58,7 +58,7 @@ export function previewLines(preview: Shown, paint: (line: string) => string = (
   return [...content, ...preview.notes.map((note) => `note: ${safe(note)}`)]
 }
 
-/** Shows a person on stderr the call to decide on. Returns the hash of the question, which the decision names. */
+/** Shows an approval on stderr. Returns the hash of the question, which the decision must name. */
 export async function showApproval(ctx: Context, toolCallId: string): Promise<string> {
   const { approval, preview, questionHash } = await approvalOf(ctx, toolCallId)
   ctx.note(`\n${asks(approval)}`)
@@ -70,7 +70,7 @@ export async function showApproval(ctx: Context, toolCallId: string): Promise<st
   return questionHash
 }
 
-/** Shows a person on stderr the call whose outcome is unknown. Returns the hash of the question. */
+/** Shows a call with an unknown outcome on stderr. Returns the hash of the question. */
 export async function showDoubt(ctx: Context, toolCallId: string): Promise<string> {
   const client = await ctx.client('write')
   const { doubt, questionHash } = await take(client.v1.doubts[':toolCallId'].$get({ param: { toolCallId } }))
@@ -93,7 +93,7 @@ export async function decide(
   return take(client.v1.approvals[':toolCallId'].$post({ param: { toolCallId }, header: asOne(), json }))
 }
 
-/** Another person was faster: that is an answer too. */
+/** Treats a conflict (409) as success: another person answered first. */
 async function unlessDecided(ctx: Context, act: () => Promise<unknown>): Promise<boolean> {
   try {
     await act()
@@ -148,7 +148,7 @@ async function askInput(ctx: Context, runId: string, signal: AbortSignal): Promi
   const answered = questions.length === 0 ? [{ agentId: runId, text: '', agentPath: [], toolCallId: null }] : questions
   for (const { agentId, text, agentPath, toolCallId } of answered) {
     const who = byWhom({ agentPath })
-    // The line of its event shows the beginning only.
+    // The line of the event shows only the start of the question.
     if (text !== '') ctx.note(`\n${who === '' ? '' : `${who}: `}${text}`)
     const validate = (typed: string | undefined) => (typed?.trim() ? undefined : 'say something')
     const said = await prompt(ctx.io, { message: 'Your answer', validate }, signal)

@@ -3,7 +3,7 @@ import { UsageError } from '../exit.ts'
 import { prompt } from './prompt.ts'
 import { asking } from './question.ts'
 
-/** One choice: the words that may be typed (the first is shown), their meaning as a text, and the value. */
+/** One choice: the accepted words (the question shows the first), a description, and the value. */
 export interface Choice<T> {
   readonly keys: readonly [string, ...string[]]
   readonly does: string
@@ -11,8 +11,8 @@ export interface Choice<T> {
 }
 
 /**
- * Asks at the terminal, on stderr; stdout belongs to data. Nothing is chosen beforehand: an answer is typed, and Enter
- * alone, or Ctrl-C, gives null, which does what `open` says.
+ * Asks at the terminal, on stderr, because stdout is for data. There is no default: Enter alone or Ctrl-C returns null.
+ * `open` describes the effect of null.
  */
 export async function choose<T>(
   ctx: Context,
@@ -31,8 +31,8 @@ export async function choose<T>(
 }
 
 /**
- * Whether a person wants what cannot be taken back lightly: `--yes`, or an answer at the terminal. `onlyLook`: what shows it
- * without doing it.
+ * Whether a person confirms an action that is hard to undo: `--yes`, or an answer at the terminal. `onlyLook`: the
+ * option that only shows the effect.
  */
 export async function agreed(
   ctx: Context,

@@ -1,14 +1,14 @@
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises'
 
-/** How long the keyboard must be silent before a question is shown, in ms. */
+/** The terminal must be silent for this time before a question appears, in ms. */
 const SILENCE_MS = 20
 
 const CTRL_C = 0x03
 
 /**
- * Discards what was typed before a question is shown: it answers something that was not on the screen. Resolves when the
- * terminal has been silent for a moment, false where Ctrl-C was among what came. Leaves the terminal in raw mode, because a
- * terminal that still collects lines keeps an unfinished line back, which would arrive after the question.
+ * Discards input typed before a question appears, because it cannot be an answer to it. Resolves when the terminal has
+ * been silent for {@link SILENCE_MS}; false: the discarded input contained Ctrl-C. Leaves the terminal in raw mode: in
+ * line mode the terminal would keep an incomplete line and deliver it after the question.
  */
 export async function discardTypedAhead(stdin: NodeJS.ReadStream, signal: AbortSignal): Promise<boolean> {
   let typed = true
@@ -24,7 +24,7 @@ export async function discardTypedAhead(stdin: NodeJS.ReadStream, signal: AbortS
     while (typed && !cancelled && !signal.aborted) {
       typed = false
       await wait(SILENCE_MS)
-      // The timer may be over before the terminal was read at all: let one reading pass.
+      // The timer may fire before the first read of the terminal. Allow one read.
       await turn()
     }
   } finally {

@@ -10,27 +10,27 @@ import { agreed } from './choose.ts'
 const SHOWN = 200
 const NOTHING = 'nothing was left to erase'
 
-/** The copies that an erasure of events does not reach, as a text. `folder`: the data folder, where it is known. */
+/** Names the copies that an erasure of events does not reach. `folder`: the data folder, if known. */
 export const filesStay = (folder = 'the data folder'): string =>
   `Not erased: the workspace itself, the versions of its files, and backups. Versions go all at once: stop keepup, then
 delete versions.git and versions-index in ${folder}; what is restored or forked afterwards has no files.`
 
 interface Erasing {
   readonly runId: string
-  /** The erasure that is asked for, without `dryRun`. */
+  /** The requested erasure, without `dryRun`. */
   readonly json: Omit<z.input<typeof EraseBody>, 'dryRun'>
   readonly dryRun: boolean | undefined
   readonly yes: boolean | undefined
 }
 
-/** Says which facts of the run stay, and how to erase them. */
+/** Lists the run's saved facts, which the erasure does not remove, and the commands that erase them. */
 function noteFacts(ctx: Context, { facts = [] }: z.output<typeof Erased>): void {
   if (facts.length === 0) return
   ctx.note(`Not erased: ${counted(facts.length, 'fact')} that the run saved with "remember". To erase each:`)
   for (const id of facts.slice(0, SHOWN)) ctx.note(`  ${ctx.command('memory', 'forget', id, '--erase')}`)
 }
 
-/** The bodies that would be emptied, as lines. */
+/** The bodies that the erasure would empty, as lines. */
 function doomedLines({ agentId: first, bodies = [] }: z.output<typeof Erased>): string[] {
   const sum = bodies.reduce((all, { size }) => all + size, 0)
   return [
@@ -42,7 +42,7 @@ function doomedLines({ agentId: first, bodies = [] }: z.output<typeof Erased>): 
   ]
 }
 
-/** Shows what would be emptied and, unless that is all that was asked for, asks and empties it. Gives the exit code. */
+/** Shows the bodies to erase. Unless `dryRun`, asks for confirmation and erases them. Returns the exit code. */
 export async function eraseBodies(ctx: Context, { runId, json, dryRun, yes }: Erasing): Promise<number> {
   const client = await ctx.client('write')
   const ask = (header: { 'if-match'?: string }, dry: boolean) =>
@@ -62,7 +62,7 @@ export async function eraseBodies(ctx: Context, { runId, json, dryRun, yes }: Er
     noteFacts(ctx, found)
     return EXIT.done
   }
-  // Where nothing is left to empty it is only made sure of.
+  // If no body is left, repeat the erasure without a question.
   if (!nothing) {
     ctx.note('This empties for ever:')
     for (const line of doomed) ctx.note(line)
@@ -73,7 +73,7 @@ export async function eraseBodies(ctx: Context, { runId, json, dryRun, yes }: Er
       return EXIT.interrupted
     }
   }
-  // Only what was looked at.
+  // Erase only the revision that the person has seen.
   const done = await ask({ 'if-match': `"${found.revision}"` }, false)
   ctx.show(done, () => [nothing ? NOTHING : `erased; recorded up to revision ${done.revision}`])
   return EXIT.done

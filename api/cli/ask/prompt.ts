@@ -3,14 +3,14 @@ import { isCancel, type TextOptions, text } from '@clack/prompts'
 import type { CliIo } from '../context.ts'
 import { discardTypedAhead } from './discard-typeahead.ts'
 
-/** A line feed ends an answer as a carriage return does: some terminals and every pipe send that. */
+/** Treat a line feed like a carriage return: pipes and some terminals send line feeds. */
 const asReturn = (_: unknown, key?: { name?: string }): void => {
   if (key?.name === 'enter') key.name = 'return'
 }
 
 /**
- * Asks for a text on stderr, because stdout belongs to data. Only what is typed after the question has appeared counts.
- * Gives null at Ctrl-C, and when `signal` is aborted.
+ * Asks for a text on stderr, because stdout is for data. Ignores input typed before the question. Null: Ctrl-C, or
+ * `signal` was aborted.
  */
 export async function prompt(
   { stdin, stderr }: Pick<CliIo, 'stdin' | 'stderr'>,

@@ -8,11 +8,11 @@ import { cut, oneLine } from '../output/text.ts'
 
 const WIDTH = 200
 
-/** An agent below the root, by the roles on the way to it: `architect › coder`; empty for the root itself. */
+/** The path to an agent below the root by roles, such as `architect › coder`. Empty for the root. */
 export const byWhom = ({ agentPath }: Pick<AskRow, 'agentPath'>): string =>
   agentPath.length < 2 ? '' : oneLine(agentPath.map(({ role }) => role ?? 'agent').join(' › '))
 
-/** The questions of a run to a person, each with its subject and the commands that answer it. */
+/** The text of a question to a person, with its subject and the commands that answer it. */
 export function askLines(ctx: Context, ask: AskRow): string[] {
   const call = ask.toolCallId ?? ''
   const said = oneLine(ask.text)
@@ -47,7 +47,7 @@ export function askLines(ctx: Context, ask: AskRow): string[] {
   }
 }
 
-/** Why the tables know a run only in part, and what makes them read it again. */
+/** Why the tables contain only a part of a run, and how to make them read it again. */
 export const parkedLines = (
   ctx: Context,
   { run, parked }: Pick<z.infer<typeof RunDetail>, 'run' | 'parked'>,
@@ -70,7 +70,7 @@ interface Going {
   readonly workersDrive: boolean
 }
 
-/** How a run without a driver goes on. */
+/** How a run without a driver can continue. */
 export function goOn(ctx: Context, { run, missingTools, workersDrive }: Omit<Going, 'asks'>): string {
   if (workersDrive && !run.waiting.some((one) => one.for === 'pause'))
     return `it goes on by itself where a worker runs; look with: ${ctx.command('runs', 'show', run.runId)}`
@@ -81,7 +81,10 @@ export function goOn(ctx: Context, { run, missingTools, workersDrive }: Omit<Goi
   return `it goes on in the program that has its tools; this one does not have ${missingTools.map(oneLine).join(', ')}`
 }
 
-/** The next commands for a run: answers to its questions, then `resume`; none where it has ended or is driven. */
+/**
+ * The next commands for a run: answers to its questions, then `resume`. Without `resume` if the run has a driver; empty
+ * if it has ended.
+ */
 export function nextLines(ctx: Context, going: Going): string[] {
   const { run, asks } = going
   if (hasEnded(run.status)) return []

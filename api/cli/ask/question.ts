@@ -1,8 +1,8 @@
 import { CliError, EXIT } from '../exit.ts'
 
 /**
- * Does what asks a person, with a signal that a SIGINT, SIGTERM or SIGHUP of this process aborts: no question outlives it.
- * A SIGINT means what Ctrl-C means at a question. Rejects after the other two: this process was told to end.
+ * Runs an interactive question with a signal. SIGINT, SIGTERM and SIGHUP abort the signal, so no question outlives the
+ * process. SIGINT acts like Ctrl-C at a question. After SIGTERM or SIGHUP the promise rejects.
  */
 export async function asking<T>(act: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const over = new AbortController()

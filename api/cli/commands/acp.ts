@@ -8,15 +8,16 @@ import { choice, type Kit, modelId } from './kit.ts'
 
 const ENDING = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
-/** Speaks the protocol on the standard streams until the editor closes them, or this process is told to end. */
+/** Serves the protocol on stdin and stdout until the editor closes them or a signal ends this process. */
 async function acp(ctx: Context, { model, ...asked }: AcpDefaults): Promise<number> {
-  // Help, which names all commands, does not load the protocol.
+  // Load the protocol only when needed: help loads the files of all commands.
   const [{ acpAgent }, { ndJsonStream }] = await Promise.all([
     import('../acp/agent.ts'),
     import('@agentclientprotocol/sdk'),
   ])
   const { stdin, stdout, cwd } = ctx.io
-  // Before the first message: a folder that cannot be had is told at once, and not in the middle of a prompt.
+  // Open the backend before the first message, so that a locked or unusable folder fails at once and not during a
+  // prompt.
   await ctx.backend('write')
   const defaults = { ...asked, ...(model !== undefined && { model: modelId(model, cwd) }) }
   const input = Readable.toWeb(stdin) as ReadableStream<Uint8Array>
@@ -25,19 +26,19 @@ async function acp(ctx: Context, { model, ...asked }: AcpDefaults): Promise<numb
   for (const signal of ENDING) process.once(signal, end)
   await connection.closed
   for (const signal of ENDING) process.off(signal, end)
-  // What is at work may end, as on every end of a process; a run that did not goes on with the next prompt.
+  // Let current work finish, as at every end of a process. An unfinished run continues with the next prompt.
   hardExit(ctx.config.drainMs, EXIT.interrupted, (text) => ctx.note(text))
   await ctx.leave()
   return EXIT.done
 }
 
-/** As fast as its reader takes it. */
+/** Waits for the reader of the stream. */
 const bytesInto = (stream: Stream): WritableStream<Uint8Array> =>
   stream instanceof Writable
     ? (Writable.toWeb(stream) as WritableStream<Uint8Array>)
     : new WritableStream({ write: (bytes) => void stream.write(Buffer.from(bytes).toString('utf8')) })
 
-/** `acp`: keepup as an agent of an editor. */
+/** `acp`: keepup as an agent for an editor. */
 export function acpCommand(program: Command, kit: Kit): void {
   program
     .command('acp')

@@ -20,7 +20,7 @@ async function list(ctx: Context): Promise<number> {
   return EXIT.done
 }
 
-/** All that is known of one kind, or of all. Fails where a kind that is named cannot be used. */
+/** Shows one kind of agent, or all. The exit code is 1 if the named kind is not usable. */
 async function check(ctx: Context, kind: string | undefined): Promise<number> {
   const { v1 } = await ctx.client('write')
   if (kind === undefined) {
@@ -51,7 +51,7 @@ function lines(agent: Agent): string[] {
   ]
 }
 
-/** `agents`: the kinds of agents that runs may ask for. */
+/** `agents`: the kinds of agents that runs can use. */
 export function agentsCommand(program: Command, kit: Kit): void {
   const agents = program.command('agents').description('the kinds of agents that "run --agent" can start')
   alone(agents.command('list', { isDefault: true }))

@@ -11,7 +11,7 @@ import type { Kit } from './kit.ts'
 
 type Listed = z.infer<typeof ArtifactList>['artifacts'][number]
 
-/** Everything registered, in order, page after page. */
+/** All registered artifacts, read page by page. */
 async function all(ctx: Context, run: string | undefined): Promise<Listed[]> {
   const client = await ctx.client('read')
   const of = run === undefined ? {} : { run }
@@ -22,7 +22,7 @@ async function all(ctx: Context, run: string | undefined): Promise<Listed[]> {
 
 const idOf = ({ agentId, artifact }: Listed): string => `${agentId}/${artifact.id}`
 
-/** A file that was only named has no size: it was not there. */
+/** A claimed file has no size, because the file did not exist. */
 const size = ({ artifact: { claimed, size } }: Listed): string =>
   claimed ? 'claimed, not there' : size === undefined ? '-' : bytes(size)
 

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts'
 import { CliError, EXIT } from '../exit.ts'
 import type { Kit } from './kit.ts'
 
-/** A name that PostgreSQL takes as a role without cutting it. */
+/** A role name that PostgreSQL accepts without truncation. */
 const ROLE = /^[a-z_][a-z0-9_]{0,62}$/
 
 async function auditors(ctx: Context, role: string | undefined): Promise<number> {

@@ -36,14 +36,14 @@ function lines(view: ContextView): string[] {
   ]
 }
 
-/** `3..7`, or one turn. */
+/** A range such as `3..7`, or one turn. */
 function turnRange(text: string): { from: number; to: number } {
   const [from, to = from, ...more] = text.split('..').map(whole('--turns', 1))
   if (more.length > 0 || to! < from!) throw new UsageError('--turns: expected a turn, or a range such as 3..7')
   return { from: from!, to: to! }
 }
 
-/** `context` and `expand`: the part of a long run that the model is shown, and how to show more of it. */
+/** `context` and `expand`: the part of a long run that the model sees, and how to show more of it. */
 export function contextCommands(program: Command, kit: Kit): void {
   program
     .command('context')

@@ -17,13 +17,12 @@ interface DemoOptions {
   model?: string
 }
 
-/** Starts the job of the first act. */
 function startJob(ctx: Context, model: string | null, workspace: string): Promise<string> {
   const approve = ['write_file', 'run_command']
   return startConfined(ctx, { task: TASK, role: 'coder', workspace, approve, ...(model === null ? {} : { model }) })
 }
 
-/** Plays the job, then shows what the log knows of it and what to try next. */
+/** Plays the demo, then shows the recorded events and commands to try next. */
 async function play(ctx: Context, model: string | null, workspace: string): Promise<number> {
   ctx.note('You approve write_file and run_command beforehand; without that, every one of them would ask.\n')
   const runId = await startJob(ctx, model, workspace)
@@ -52,7 +51,9 @@ async function play(ctx: Context, model: string | null, workspace: string): Prom
 
 type Settings = GlobalOptions & DemoOptions
 
-/** The context of a folder of the demo's own: whatever servers the settings name, its log is not written into theirs. */
+/**
+ * A context with the demo's data folder and embedded storage. The demo never writes to servers named in the settings.
+ */
 function apart(ctx: Context, options: Settings, data: string): Context {
   const file = join(ctx.config.data, 'keepup.json')
   const settings = existsSync(file) ? { config: file } : {}
@@ -63,7 +64,10 @@ function apart(ctx: Context, options: Settings, data: string): Context {
 }
 const SERVERS = ['eventstore', 'postgres']
 
-/** On servers, and without a data folder named, the demo keeps to a folder of its own: nothing of it stands among a person's runs. */
+/**
+ * Without a named data folder, and whenever servers are configured, the demo uses a separate folder, so that its runs
+ * do not mix with a person's runs.
+ */
 async function demo(ctx: Context, options: Settings): Promise<number> {
   const { live, model: asked } = options
   const model =

@@ -41,7 +41,7 @@ async function erase(ctx: Context, id: string, { revision, reason, yes }: EraseO
   return EXIT.done
 }
 
-/** Commands that prove a document, and that erase from it. */
+/** Commands that verify a document and erase parts of it. */
 export function proveDocuments(docs: Command, kit: Kit, find: FindDocument): void {
   docs
     .command('verify')

@@ -11,7 +11,7 @@ import { choice, type Kit, readAll, whole } from './kit.ts'
 
 const FORMATS = ['markdown', 'html', 'loro', 'json'] as const
 
-/** A document by the beginning of its id. */
+/** Finds a document by a prefix of its id. Throws a UsageError if the prefix matches none or several. */
 async function documentId(ctx: Context, prefix: string, need: 'read' | 'write' = 'read'): Promise<string> {
   const found = (await all(ctx, need)).filter((one) => one.documentId.startsWith(prefix))
   const exact = found.find((one) => one.documentId === prefix)
@@ -72,7 +72,7 @@ interface ShowOptions {
   time?: string
 }
 
-/** A document in a format, as the server wrote it. */
+/** A document in the requested format, as the server returns it. */
 async function asked(ctx: Context, id: string, o: ShowOptions): Promise<Response> {
   const query = new URLSearchParams({ format: o.format ?? 'markdown' })
   if (o.revision !== undefined) query.set('revision', String(o.revision))
@@ -92,7 +92,7 @@ async function show(ctx: Context, prefix: string, o: ShowOptions): Promise<numbe
   return EXIT.done
 }
 
-/** Writes an export as it is, not for a terminal; `-o` does not change it. */
+/** Writes an export unchanged. `-o` has no effect on it. */
 async function exportTo(ctx: Context, prefix: string, o: ShowOptions): Promise<number> {
   const response = await asked(ctx, await documentId(ctx, prefix), o)
   const bytes = new Uint8Array(await response.arrayBuffer())
@@ -101,7 +101,7 @@ async function exportTo(ctx: Context, prefix: string, o: ShowOptions): Promise<n
   return EXIT.done
 }
 
-/** Sends an AI envelope from a file. A 409 and its reasons are an answer too, and end with a failure. */
+/** Sends an AI envelope from a file. Prints a 409 with its reasons as a result and returns a failure code. */
 async function edit(ctx: Context, prefix: string, file: string): Promise<number> {
   const id = await documentId(ctx, prefix, 'write')
   const body = file === '-' ? await readAll(ctx.io.stdin) : await readFile(resolve(ctx.io.cwd, file), 'utf8')

@@ -14,7 +14,7 @@ import { linesOf } from '../output/lines.ts'
 import { changeText, messageText, recordedLines, stateLines, telling } from '../output/state-text.ts'
 import { type Kit, known, whole } from './kit.ts'
 
-/** Shows events one after the other, the day on a line of its own where the time alone would mislead. */
+/** Shows events one by one. A new day gets a separate line. */
 function shower(ctx: Context, ofManyRuns: boolean): (event: EventView) => Promise<void> {
   const dayOf = days()
   return async (event) => {
@@ -24,11 +24,11 @@ function shower(ctx: Context, ofManyRuns: boolean): (event: EventView) => Promis
   }
 }
 
-/** One member of a JSON array, indented as the whole would be. */
+/** One element of a JSON array, indented like the complete array. */
 const member = (event: EventView, nth: number): string =>
   `${nth === 0 ? '[\n' : ',\n'}${JSON.stringify(event, null, 2).replace(/^/gm, '  ')}`
 
-/** Options that name a point of a history, to `query`. */
+/** Maps the options for a point of a history to query parameters. */
 export function pointOf(o: { to?: number; turn?: number; event?: number }): {
   step?: string
   turn?: string
@@ -41,7 +41,10 @@ export function pointOf(o: { to?: number; turn?: number; event?: number }): {
   return o.event === undefined ? {} : { event: String(o.event) }
 }
 
-/** Exit code of a view: an event whose stored body is not the one that was sealed is damage, which a script must see. */
+/**
+ * The exit code of a view. An altered event, whose stored body does not match its sealed hash, is damage that scripts
+ * must notice.
+ */
 export function seen(ctx: Context, altered: number): number {
   if (altered === 0) return EXIT.done
   ctx.note(`${counted(altered, 'event')} altered: what is stored is not what was sealed, so it is not shown as true`)
@@ -49,7 +52,7 @@ export function seen(ctx: Context, altered: number): number {
   return EXIT.verification
 }
 
-/** Writes an export as it comes. Gives the exit code. */
+/** Writes an export while it arrives. Returns the exit code. */
 export async function flowExport(ctx: Context, response: Response): Promise<number> {
   if (!response.ok || !response.body) throw await refusal(response)
   let altered = 0
@@ -129,7 +132,6 @@ async function replay(ctx: Context, run: string, o: ReplayOptions): Promise<numb
   return EXIT.done
 }
 
-/** Two runs, aligned by what caused what. */
 async function compare(ctx: Context, a: string, b: string): Promise<number> {
   const [id, other] = [await ctx.runId(a, 'read'), await ctx.runId(b, 'read')]
   const query = { with: other, limit: '2000' }

@@ -4,8 +4,8 @@ import { alike, type Kit } from './kit.ts'
 type Register = (program: Command, kit: Kit) => void
 
 /**
- * Commands that one file registers: their names in its order, and the file, which is loaded where one of them is chosen. A
- * command of a group has the name of the group before its own.
+ * The commands of one file: their names in order, and the file, which is loaded only for these commands. The name of a
+ * subcommand starts with the name of its group.
  */
 export interface CommandFile {
   readonly names: readonly string[]
@@ -23,7 +23,7 @@ const DOCS = under(
   ...['list', 'create', 'show', 'edit', 'history', 'blame', 'diff', 'verify', 'erase', 'export'],
 )
 
-/** All commands, as help shows them. */
+/** All commands in the order of the help text. */
 export const COMMANDS: readonly CommandFile[] = [
   of(['run'], async () => (await import('./run.ts')).runCommand),
   of(STEER, async () => (await import('./steer.ts')).steerCommands),
@@ -78,16 +78,19 @@ export const COMMANDS: readonly CommandFile[] = [
   of(['completion'], async () => (await import('./completion.ts')).completionCommand),
 ]
 
-/** Commands that look at all others. */
+/** Commands that need all other commands. */
 const LOOK_AT_ALL: readonly string[] = ['completion']
 
-/** Registers what the word needs: its own file, or all of them where the word is no command, as for help. */
+/**
+ * Registers the commands for a word: those of its file, or all commands if the word is not a command, for example for
+ * help.
+ */
 export async function register(program: Command, kit: Kit, word: string | undefined): Promise<void> {
   const own = COMMANDS.filter(({ names }) => word !== undefined && names.includes(word))
   const needed = own.length === 0 || LOOK_AT_ALL.includes(word!) ? COMMANDS : own
   for (const add of await Promise.all(needed.map(({ load }) => load()))) add(program, kit)
 }
 
-/** The commands that may have been meant, also those of groups whose name was left out. */
+/** Command names similar to a word. Subcommands also match without the name of their group. */
 export const likeIt = (word: string): string[] =>
   COMMANDS.flatMap(({ names }) => names).filter((name) => alike(word, name.slice(name.indexOf(' ') + 1)))

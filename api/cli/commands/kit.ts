@@ -4,12 +4,12 @@ import { parseDollars } from '../../../domain/agent/routing/money.ts'
 import type { CliIo, Context, GlobalOptions } from '../context.ts'
 import { UsageError } from '../exit.ts'
 
-/** Registers commands: each action gets a context, which is left again whatever happens, and gives an exit code. */
+/** Registers commands. Each action gets a context, which is always closed afterwards, and returns an exit code. */
 export interface Kit {
   readonly io: CliIo
-  /** The commands that may have been meant by a word. */
+  /** The commands with a name similar to a word. */
   readonly likeIt: (word: string) => string[]
-  /** Wraps an action. `flags`: options of the command that are settings too. */
+  /** Wraps an action. `flags`: options of the command that are also settings. */
   action<O extends object = Record<string, never>>(
     act: (ctx: Context, args: string[], options: O) => Promise<number>,
     flags?: readonly string[],
@@ -37,7 +37,7 @@ export function kitOf(io: CliIo, likeIt: Kit['likeIt'], done: (code: number) => 
           .flat()
           .filter((a): a is string => typeof a === 'string')
         try {
-          // The declaration of the command has the types of its options.
+          // The declaration of the command defines the types of its options.
           done(await act(ctx, args, options as never))
         } finally {
           await ctx.leave()
@@ -46,7 +46,7 @@ export function kitOf(io: CliIo, likeIt: Kit['likeIt'], done: (code: number) => 
   }
 }
 
-/** Makes a command what its group does when called alone; what follows the group's name and is none of its is told. */
+/** Makes a command the default of its group. An unknown word after the group's name throws a UsageError. */
 export function alone(command: Command): Command {
   return command.allowExcessArguments().hook('preAction', (_, called) => {
     const [word] = called.args
@@ -59,7 +59,10 @@ export function alone(command: Command): Command {
   })
 }
 
-/** Whether one word is the other with a letter missing, added, changed or out of place, or with its end cut off. */
+/**
+ * Whether two words differ by one missing, added or changed letter or by the order of letters, or one is a prefix of
+ * the other.
+ */
 export function alike(a: string, b: string): boolean {
   const letters = (word: string) => [...word].sort().join('')
   const without = (word: string) => [...word].map((_, i) => word.slice(0, i) + word.slice(i + 1))
@@ -74,7 +77,7 @@ export function alike(a: string, b: string): boolean {
   )
 }
 
-/** A whole number of an option. */
+/** Parses a whole number of an option. Throws a UsageError. */
 export function whole(name: string, min = 0): (text: string) => number {
   return (text) => {
     const value = Number(text)
@@ -83,7 +86,7 @@ export function whole(name: string, min = 0): (text: string) => number {
   }
 }
 
-/** Dollars of an option, in nano-dollars. */
+/** Parses dollars of an option into nano-dollars. Throws a UsageError. */
 export function money(name: string): (text: string) => number {
   return (text) => {
     try {
@@ -96,13 +99,13 @@ export function money(name: string): (text: string) => number {
   }
 }
 
-/** Only the members that are set; undefined where none is. */
+/** The defined members only. Undefined if there are none. */
 export function some<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } | undefined {
   const entries = Object.entries(value).filter(([, v]) => v !== undefined)
   return entries.length > 0 ? (Object.fromEntries(entries) as never) : undefined
 }
 
-/** One of some words. */
+/** Parses one of the given words. Throws a UsageError. */
 export function choice<T extends string>(name: string, of: readonly T[]): (text: string) => T {
   return (text) => {
     const found = of.find((v) => v === text)
@@ -111,7 +114,7 @@ export function choice<T extends string>(name: string, of: readonly T[]): (text:
   }
 }
 
-/** {@link names} out of those there are. */
+/** Parses {@link names} and throws a UsageError for unknown ones. */
 export function known(option: string, of: readonly string[]): (text: string, before?: string[]) => string[] {
   return (text, before) => {
     const all = names(text, before)
@@ -122,12 +125,12 @@ export function known(option: string, of: readonly string[]): (text: string, bef
   }
 }
 
-/** A model's id, in which the file of a script is named for any driver, in any folder. */
+/** A model id. The file of a scripted model becomes an absolute path, so that drivers in any folder find it. */
 export const modelId = (text: string, cwd: string): string =>
   text.startsWith(SCRIPTED) ? SCRIPTED + resolve(cwd, text.slice(SCRIPTED.length)) : text
 const SCRIPTED = 'scripted:'
 
-/** `a,b` and repeated options, collected. */
+/** Parses `a,b` and repeated options into one list. */
 export const names = (text: string, before: string[] = []): string[] => [
   ...before,
   ...text
@@ -136,7 +139,7 @@ export const names = (text: string, before: string[] = []): string[] => [
     .filter((t) => t !== ''),
 ]
 
-/** JSON where it is JSON, else the text itself. */
+/** Parses JSON. Text that is not JSON is returned unchanged. */
 export function jsonOrText(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -145,7 +148,7 @@ export function jsonOrText(text: string): unknown {
   }
 }
 
-/** All of standard input, as text. */
+/** Reads all of standard input as UTF-8. */
 export async function readAll(stdin: NodeJS.ReadStream): Promise<string> {
   const parts: Buffer[] = []
   for await (const part of stdin) parts.push(Buffer.from(part as Uint8Array))

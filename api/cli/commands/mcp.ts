@@ -7,14 +7,14 @@ import type { Kit } from './kit.ts'
 
 const ENDING = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
-/** Serves on the standard streams until the client closes them, or this process is told to end. */
+/** Serves MCP on stdin and stdout until the client closes them or a signal ends this process. */
 async function mcp(ctx: Context, readOnly: boolean): Promise<number> {
-  // Help, which names all commands, does not load the protocol.
+  // Load the protocol only when needed: help loads the files of all commands.
   const [{ mcpServer }, { StdioServerTransport, serveStdio }] = await Promise.all([
     import('../../mcp/server.ts'),
     import('@modelcontextprotocol/server/stdio'),
   ])
-  // Before the first message: a folder that cannot be had is told at once, and not in the middle of a call.
+  // Open the backend before the first message, so that a locked or unusable folder fails at once and not during a call.
   await ctx.backend('write')
   const over = Promise.withResolvers<void>()
   const { stdin, stdout } = ctx.io
@@ -28,14 +28,14 @@ async function mcp(ctx: Context, readOnly: boolean): Promise<number> {
   for (const signal of ENDING) process.once(signal, end)
   await over.promise
   for (const signal of ENDING) process.off(signal, end)
-  // What is at work may end, as on every end of a process; `keepup resume` goes on with a run that did not.
+  // Let current work finish, as at every end of a process. `keepup resume` continues an unfinished run.
   hardExit(ctx.config.drainMs, EXIT.interrupted, (text) => ctx.note(text))
   await served.close()
   await ctx.leave()
   return EXIT.done
 }
 
-/** `mcp`: keepup as a server of tools for other agents. */
+/** `mcp`: keepup as a tool server for other agents. */
 export function mcpCommand(program: Command, kit: Kit): void {
   program
     .command('mcp')

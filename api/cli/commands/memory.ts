@@ -19,7 +19,7 @@ interface ListOptions {
 
 type Where = { scope?: MemoryScope; place?: string }
 
-/** The place that the options name; none: every place. */
+/** The place named by the options. Without options: every place. */
 async function whereOf(ctx: Context, { run, workspace, global }: ListOptions): Promise<Where> {
   if ([run, workspace, global].filter((one) => one !== undefined).length > 1)
     throw new UsageError('name one place: --run, --workspace or --global')

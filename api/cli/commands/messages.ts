@@ -7,7 +7,7 @@ import { EXIT, UsageError } from '../exit.ts'
 import { sseMessages } from '../follow/sse.ts'
 import { type Kit, readAll } from './kit.ts'
 
-/** All messages of a run after a cursor; `next`: the cursor behind the last one. */
+/** All messages of a run, read page by page. */
 async function read(ctx: Context, id: string): Promise<MessageView[]> {
   const client = await ctx.client('read')
   const found: MessageView[] = []
@@ -36,7 +36,7 @@ async function list(ctx: Context, id: string): Promise<number> {
   return EXIT.done
 }
 
-/** Shows each message when it was sent, and again when it is known what became of it, until the run has ended. */
+/** Shows each message when it is sent, and again when its state changes, until the run ends. */
 async function follow(ctx: Context, id: string): Promise<number> {
   const over = new AbortController()
   const backend = await ctx.backend('read')
@@ -56,7 +56,7 @@ async function follow(ctx: Context, id: string): Promise<number> {
     return hasEnded(run.status)
   }
   try {
-    // The stream is open before the messages are read for the first time: nothing is missed in between.
+    // Open the event stream before the first read of the messages, so that none is missed in between.
     if (await show()) return EXIT.done
     for await (const { data } of sseMessages(response)) if (data !== null && (await show())) return EXIT.done
     return EXIT.done
@@ -65,7 +65,7 @@ async function follow(ctx: Context, id: string): Promise<number> {
   }
 }
 
-/** Text as it stands, or with `--json` any JSON value; `-` is standard input. */
+/** The message text, or with `--json` any JSON value. `-` reads standard input. */
 async function payloadOf(ctx: Context, words: readonly string[], asJson: boolean | undefined): Promise<never> {
   const text = words.join(' ') === '-' ? await readAll(ctx.io.stdin) : words.join(' ')
   if (asJson !== true) return text as never

@@ -5,7 +5,7 @@ import { CliError, EXIT } from '../exit.ts'
 import { openBrowser } from '../open-browser.ts'
 import type { Kit } from './kit.ts'
 
-/** Makes a link to the page that works once, shows it, and opens it where this host has a browser. */
+/** Creates a one-time link to the web page, prints it, and opens it in a browser if this host has one. */
 export async function openPage(ctx: Context, client: Client, browse = true): Promise<void> {
   const { url } = await take(client.v1.session.codes.$post({ json: { by: ctx.by } }))
   if (url === null)

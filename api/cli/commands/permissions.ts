@@ -21,7 +21,7 @@ async function list(ctx: Context, run: string, agent: string | undefined): Promi
   return EXIT.done
 }
 
-/** What people have permitted an agent beyond its policy, and how they take it back. */
+/** Lists and revokes the permissions that people gave an agent beyond its policy. */
 export function permissionCommands(program: Command, kit: Kit): void {
   program
     .command('permissions')

@@ -13,7 +13,7 @@ interface Options {
 
 const SIGNS = { pending: ' ', in_progress: '>', completed: 'x', cancelled: '-' } as const
 
-/** The tasks of an agent, one a line. */
+/** The tasks of an agent, one per line. */
 export function taskLines(tasks: PlanView['tasks']): string[] {
   if (tasks.length === 0) return []
   const lines = tasks.map((task) => {

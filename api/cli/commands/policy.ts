@@ -14,7 +14,7 @@ interface CheckOptions {
   role?: string
 }
 
-/** A policy from a file. */
+/** Reads a policy from a file. Throws a UsageError. */
 async function policyIn(ctx: Context, file: string): Promise<Policy> {
   const path = resolve(ctx.io.cwd, file)
   const reading = file === '-' ? readAll(ctx.io.stdin) : readFile(path, 'utf8')

@@ -19,14 +19,14 @@ import { damage, verifyAll, verifyRun } from '../verification.ts'
 import { pointOf } from './history.ts'
 import { type Kit, modelId, money, some, whole } from './kit.ts'
 
-/** The result of a rebuild as a text, by whether the tables were equal; null: there was nothing to compare with. */
+/** The result of a rebuild as text. Null: there were no tables to compare with. */
 const COMPARED = {
   true: 'the tables are equal',
   false: 'the tables are NOT equal',
   null: 'the tables were made anew; there was nothing to compare them with',
 } as const
 
-/** On servers not behind the API: tables that cannot be opened are to be made anew as well. */
+/** Rebuilds the tables. On servers without the API, so that tables that do not open can be rebuilt too. */
 async function rebuilt(ctx: Context, wishes: RebuildOptions) {
   if (onServers(ctx.config)) {
     const [{ rebuildOnServers }, { rebuildRow }] = await Promise.all([
@@ -48,13 +48,13 @@ async function verifyFile(path: string) {
     return await verifyExport(linesOf(Readable.toWeb(createReadStream(path)) as ReadableStream<Uint8Array>))
   } catch (error) {
     const told = `${path}: ${(error as Error).message}`
-    // A file that begins as an export and does not go on as one is damaged; any other file is the wrong one.
+    // A file that starts like an export and continues differently is damaged. Any other file is a wrong argument.
     if (error instanceof NoExport) throw error.line > 1 ? new CliError(told, EXIT.verification) : new UsageError(told)
     throw (error as NodeJS.ErrnoException).syscall === undefined ? error : new CliError(told)
   }
 }
 
-/** Proof, copies, and what is computed again. */
+/** The commands `verify`, `fork`, `rebuild` and `backup`. */
 export function proveCommands(program: Command, kit: Kit): void {
   program
     .command('verify')
@@ -171,7 +171,7 @@ export function proveCommands(program: Command, kit: Kit): void {
     .action(
       kit.action(async (ctx, [to]) => {
         const folder = resolve(ctx.io.cwd, to!)
-        // On servers there is no backup by this command, into whatever folder; that is what is told.
+        // This command does not back up servers, whatever the folder. Let the API report that first.
         if (!onServers(ctx.config) && existsSync(folder))
           throw new CliError(`${folder} exists; name a folder that does not, such as ${basename(folder)}-2`)
         const done = await take((await ctx.client('write')).v1.backup.$post({ json: { folder } }))

@@ -12,7 +12,7 @@ interface Options {
   readonly reason?: string
 }
 
-/** A run without such a loss, and one that has ended, has nothing to release. */
+/** Refusals of runs with nothing to release: the run has no such loss, or has ended. */
 const NOTHING: ReadonlySet<string> = new Set(['NO_LOSS_TO_RELEASE', 'RUN_FINISHED'])
 
 async function releaseCalls(ctx: Context, run: string | undefined, { all = false, reason }: Options): Promise<number> {

@@ -24,7 +24,10 @@ async function show(ctx: Context): Promise<number> {
   return EXIT.verification
 }
 
-/** Shows the loss, asks, and records its acceptance. `id`: what an earlier look has shown; null: what is found now. */
+/**
+ * Shows the loss, asks for confirmation, and records its acceptance. `id`: the loss that the person has seen; null: the
+ * current one.
+ */
 async function accept(ctx: Context, id: string | null, { reason, yes }: Options): Promise<number> {
   const client = await ctx.client('write')
   const { loss } = await lossReport(ctx, true)
@@ -40,7 +43,7 @@ async function accept(ctx: Context, id: string | null, { reason, yes }: Options)
       return EXIT.interrupted
     }
   }
-  // Another loss than the one that was looked at is refused where it is accepted.
+  // The API refuses the acceptance if the loss differs from the one shown.
   const json = { by: ctx.by, id: id ?? loss.id, ...(reason === undefined ? {} : { reason }) }
   const done = await take(client.v1.losses.accept.$post({ json }))
   ctx.show(done, () => [accepted(done.runs)])

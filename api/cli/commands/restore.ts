@@ -23,7 +23,7 @@ const KINDS = [
   { kind: 'deleted', sign: '-', told: 'deleted (that version does not know them)' },
 ] as const
 
-/** The changes of a restore to the folder, counted and listed by kind. */
+/** The changes of a restore, counted and listed by kind. */
 function changeLines(changes: readonly Change[]): string[] {
   return KINDS.flatMap(({ kind, sign, told }) => {
     const paths = changes.filter((c) => c.change === kind).map((c) => c.path)

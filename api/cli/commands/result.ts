@@ -8,7 +8,7 @@ import { safe } from '../output/text.ts'
 import { askResult, pieces } from '../output/whole-result.ts'
 import type { Kit } from './kit.ts'
 
-/** The answer that holds the whole result of a call, of which the run's part may be shortened. */
+/** The answer with the whole result of a call. The run's part of the call id may be a prefix. */
 async function resultOf(ctx: Context, call: string): Promise<ReadableStream<Uint8Array>> {
   const [, agent, place] = /^([\w.-]+)\.(t\d+\.c\d+)$/.exec(call) ?? []
   if (agent === undefined) throw new UsageError(`"${call}" is no call; the events of a run name its calls`)
@@ -21,7 +21,7 @@ async function resultOf(ctx: Context, call: string): Promise<ReadableStream<Uint
   return response.body
 }
 
-/** Text from a tool, as a terminal may show it, or as it is where it goes elsewhere as data. */
+/** Prints text of a tool, sanitized for a terminal. With JSON output, prints it unchanged. */
 async function show(ctx: Context, body: ReadableStream<Uint8Array>): Promise<void> {
   let last = ''
   for await (const text of pieces(body, ctx.format === 'table' ? safe : (text) => text)) {
@@ -31,7 +31,7 @@ async function show(ctx: Context, body: ReadableStream<Uint8Array>): Promise<voi
   if (ctx.format === 'table' && last !== '\n') ctx.data('\n')
 }
 
-/** Writes the bytes into a new file of this user. What was written before a failure goes again. */
+/** Writes the bytes to a new file that only this user can read. A failure deletes the file. */
 async function write(ctx: Context, body: ReadableStream<Uint8Array>, out: string): Promise<void> {
   const path = resolve(ctx.io.cwd, out)
   const file = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {

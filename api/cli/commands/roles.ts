@@ -47,7 +47,7 @@ async function show(ctx: Context, name: string): Promise<number> {
   return EXIT.done
 }
 
-/** Checks a file as the folder of roles is read; a program's own tools are not known to it. */
+/** Checks a role file like those in the roles folder. Tools that a program defines are unknown here. */
 async function check(ctx: Context, file: string): Promise<number> {
   const path = resolve(ctx.io.cwd, file)
   const text = await readFile(path, 'utf8').catch((error: Error) => {

@@ -5,7 +5,7 @@ import { firstIssue } from '../../../domain/log/issues.ts'
 import { UsageError } from '../exit.ts'
 import { jsonOrText } from './kit.ts'
 
-// Files that "run" takes for one run.
+// Files that "run" reads for one run.
 
 function read(option: string, path: string, cwd: string): string {
   try {
@@ -15,14 +15,14 @@ function read(option: string, path: string, cwd: string): string {
   }
 }
 
-/** The text of a file, which the run is given as knowledge. */
+/** Reads a file as knowledge for the run. */
 export const knowledgeFrom = (path: string, cwd: string): { kind: 'file'; name: string; text: string } => ({
   kind: 'file',
   name: path,
   text: read('--knowledge', path, cwd),
 })
 
-/** Routing rules from a file: the value of `routing` as the settings have it, alone or under that name. */
+/** Reads routing rules from a file: the value of `routing` in the settings, with or without that member name. */
 export function routingFrom(path: string, cwd: string): RoutingConfig {
   const given = parsed(path, read('--routing', path, cwd))
   const named = typeof given === 'object' && given !== null && Object.keys(given).join() === 'routing'
@@ -39,7 +39,7 @@ function parsed(path: string, text: string): unknown {
   }
 }
 
-/** Options of the form `key=value`, where a value is JSON or text. */
+/** Parses `key=value` options. A value is JSON or text. */
 export function pairs(option: string, pairs: readonly string[]): Record<string, never> {
   return Object.fromEntries(
     pairs.map((pair) => {

@@ -59,10 +59,10 @@ interface RunOptions {
   key?: string
 }
 
-/** Another agent is not driven: it begins at once. */
+/** An external agent starts at once, without a driver. */
 const isOther = (agent: string | undefined): boolean => agent !== undefined && agent !== OWN_AGENT
 
-/** Variables of this environment by their names: a value on the command line would be seen by other users. */
+/** Reads variables of this environment by name. Other users could see a value on the command line. */
 function passed(names: readonly string[], env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(
     names.map((name) => {
@@ -73,7 +73,7 @@ function passed(names: readonly string[], env: NodeJS.ProcessEnv): Record<string
   )
 }
 
-/** `npm test`, or a JSON array where an argument holds a space. */
+/** Parses words such as `npm test`, or a JSON array if an argument contains a space. */
 function argv(text: string): string[] {
   const found = text.trim().startsWith('[') ? jsonOrText(text) : text.trim().split(/\s+/)
   if (!Array.isArray(found) || found.length === 0 || !found.every((v) => typeof v === 'string' && v !== '')) {
@@ -82,13 +82,13 @@ function argv(text: string): string[] {
   return found as string[]
 }
 
-/** A limit of the tree asks for one; without any, the setting decides. */
+/** A limit of the tree enables delegation. Without any option, the setting applies. */
 function delegation({ delegate, maxDepth, maxAgents }: RunOptions): StartRunInput['delegation'] {
   if (delegate === false) return false
   return some({ maxDepth, agents: maxAgents }) ?? (delegate === true ? {} : undefined)
 }
 
-/** The request that a command line stands for. */
+/** The start request for a command line. */
 export function startRequest(
   task: string | undefined,
   o: RunOptions,
@@ -130,14 +130,14 @@ export function startRequest(
     agent: o.agent,
     env: o.env && passed(o.env, env),
     extensions: o.extension && pairs('--extension', o.extension),
-    // Recorded first and driven when this command listens, so that not a word is missed.
+    // Start without a driver. The run is driven once this command listens, so that it shows all output.
     drive: isOther(o.agent) ? undefined : false,
     by,
   })
   return request as StartRunInput
 }
 
-/** An agent must not work on keepup itself because its workspace was not named. */
+/** Refuses keepup's own source folder as the default workspace. */
 function notOurOwn(workspace: string): void {
   const inside = relative(CLONE, workspace)
   if (!import.meta.url.endsWith('.ts') || inside.startsWith('..') || isAbsolute(inside)) return
@@ -147,7 +147,7 @@ function notOurOwn(workspace: string): void {
 }
 const CLONE = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** One word that is a command, or nearly one, is no task: the run would cost money and do nothing that was meant. */
+/** Refuses a task of one word that is a command or similar to one. Such a run would only cost money. */
 function noCommand(program: Command, { likeIt }: Kit, task: string): void {
   if (/\s/.test(task)) return
   const near = likeIt(task)

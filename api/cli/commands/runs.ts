@@ -21,9 +21,9 @@ import { taskLines } from './plan.ts'
 
 const SHOWN = 100
 const PAGE = 500
-/** Runs that cannot be listed are named up to so many. */
+/** The most unlisted runs that are named. */
 const NAMED = 10
-/** As the column STATUS shows them. */
+/** The statuses that the column STATUS shows. */
 const STATUSES = ['active', 'completed', 'failed', 'cancelled', 'recovering', 'interrupted'] as const
 
 type RunQueryInput = z.input<typeof RunQuery>
@@ -31,7 +31,7 @@ type RunQueryInput = z.input<typeof RunQuery>
 type Detail = z.infer<typeof RunDetail>
 type Run = Detail['run']
 
-/** Another agent's run: our policy saw nothing of it. */
+/** An external agent's run. keepup's policy does not apply to its actions. */
 const agentOf = ({ backend }: Run): string | null => (backend === null ? null : `${backend}, ungoverned`)
 const DISK = { title: 'DISK', of: (r: Run) => bytes(r.bytes), side: 'right' as const, optional: true }
 const COLUMNS = [
@@ -46,7 +46,7 @@ const COLUMNS = [
   { title: 'TASK', of: (r: Run) => r.task, flexible: true },
 ]
 
-/** It is unknown what a silent owner drives. */
+/** When the owner does not answer, we cannot know which runs it drives. */
 async function told(ctx: Context): Promise<(run: Run) => Run> {
   const silent = (await ctx.backend('read')).besideSilent === true
   return (run) => (silent && run.interrupted ? { ...run, interrupted: null } : run)
@@ -58,7 +58,10 @@ interface ListOptions
   readonly limit: number
 }
 
-/** The query for the API. The command line itself sees whether a process drives a run. */
+/**
+ * The query for the API. `interrupted` is not part of it: the command line itself checks whether a process drives a
+ * run.
+ */
 function queryOf(o: ListOptions): Omit<RunQueryInput, 'limit' | 'after'> {
   const { role, model, over, file, person, since, until, text } = o
   const stored = o.status === 'interrupted' ? undefined : o.status
@@ -72,7 +75,7 @@ async function list(ctx: Context, options: ListOptions): Promise<number> {
     if (error instanceof OwnerError && error.code === 'NOTHING_YET') return error
     throw error
   })
-  // A new folder, or a namespace that is misspelt: a list without runs is no failure.
+  // A new folder or a misspelt namespace gives an empty list, not an error.
   if (client instanceof OwnerError) {
     ctx.list([], COLUMNS)
     ctx.note(client.message)
@@ -90,7 +93,7 @@ async function list(ctx: Context, options: ListOptions): Promise<number> {
     after = page.next
     if (after === null) break
   }
-  // Servers keep no count per run.
+  // Servers do not count bytes per run, so hide the column.
   const counted = rows.length === 0 || rows.some((run) => run.bytes !== null)
   ctx.list(
     rows.slice(0, limit),
@@ -105,7 +108,7 @@ async function list(ctx: Context, options: ListOptions): Promise<number> {
   return EXIT.done
 }
 
-/** Of which the tables could read so little that they cannot list them. */
+/** Names runs whose first event is unreadable, so the tables have no row for them. */
 async function noteUnread(ctx: Context): Promise<void> {
   const { parked } = await take((await ctx.client('read')).v1.projections.$get({}))
   const unread = parked.filter(({ stream, runId, revision }) => revision === 0 && stream === `agent-${runId}`)
@@ -117,7 +120,7 @@ async function noteUnread(ctx: Context): Promise<void> {
   ctx.note(`  ${ctx.command('runs', 'show', first.runId)}`)
 }
 
-/** A run for people: what it is, how it stands, what it used; of its agents only where there are more than one. */
+/** A run as text: its definition, status and usage. Lists the agents only if there are several. */
 function runLines({ run, tree, acceptedLosses, reuse, restoring }: Detail): string[] {
   const rows: [string, string | null][] = [
     ['run', run.runId],
@@ -154,13 +157,13 @@ function runLines({ run, tree, acceptedLosses, reuse, restoring }: Detail): stri
   ]
 }
 
-/** Files that may be half put back. */
+/** The warning about an unfinished restore, which may have restored only some of the files. */
 function restoreOf(runId: string, { step, tree, replaces }: NonNullable<Detail['restoring']>): string {
   const point = step ?? `--tree ${tree}`
   return `has not ended; if its process is gone, files may be half put back: keepup restore ${runId} ${point}, or --tree ${replaces} for those of before`
 }
 
-/** How far a fork has followed the record of its source. */
+/** How much of its source's record a fork has reused. */
 function recordOf({ source, models, tools, left }: NonNullable<Detail['reuse']>): string {
   const taken = `${counted(models, 'answer')} and ${counted(tools, 'result')} taken from ${source}`
   if (left === null) return `${taken}, not left`
@@ -175,7 +178,7 @@ async function show(ctx: Context, run: string): Promise<number> {
   const detail = { ...found, run: (await told(ctx))(found.run) }
   const tasks = ctx.format === 'table' && !found.run.ungoverned ? await tasksOf(ctx, id) : []
   ctx.show(detail, () => [...runLines(detail), ...taskLines(tasks)])
-  // The tables may show a state that is long past.
+  // For a parked run the tables may show an outdated state, so show that first.
   const next =
     ctx.format !== 'table' ? [] : detail.parked.length > 0 ? parkedLines(ctx, detail) : nextLines(ctx, detail)
   if (next.length > 0) ctx.note('next:')
@@ -183,7 +186,7 @@ async function show(ctx: Context, run: string): Promise<number> {
   return EXIT.done
 }
 
-/** The tasks of the root agent; none where its stream cannot be read. */
+/** The tasks of the root agent. Empty if its stream is unreadable. */
 async function tasksOf(ctx: Context, id: string) {
   const client = await ctx.client('read')
   const answer = await client.v1.runs[':id'].plan.$get({ param: { id }, query: {} })
@@ -192,7 +195,7 @@ async function tasksOf(ctx: Context, id: string) {
 
 const WAITS_FOR = { approval: 'an approval', doubt: 'what became of it', input: 'an answer' }
 
-/** All that people are asked: approvals, calls whose outcome is unknown, and questions of agents. */
+/** All open questions to people: approvals, calls with unknown outcomes, and questions of agents. */
 async function waiting(ctx: Context): Promise<number> {
   const client = await ctx.client('read')
   const approvals = await pendingApprovals(client)

@@ -8,7 +8,7 @@ import { take } from '../client.ts'
 import { CliError, EXIT, UsageError } from '../exit.ts'
 import { alone, type Kit, readAll } from './kit.ts'
 
-/** `secrets set`, `list`, `remove`: values go in and never come out. `rotate-key` works on the files themselves. */
+/** `secrets set`, `list` and `remove`; no command prints a value. `rotate-key` works directly on the files. */
 export function secretsCommand(program: Command, kit: Kit): void {
   const secrets = program.command('secrets').description('secrets that tools may be given, by name')
   secrets
@@ -77,7 +77,7 @@ function checkName(name: string | undefined): void {
   if (!named.success) throw new UsageError(`name: ${issueText(named.error.issues[0]!)}`)
 }
 
-/** Asks at the terminal without showing what is typed. */
+/** Asks at the terminal without echo. */
 async function hidden(name: string): Promise<string> {
   const { isCancel, password } = await import('@clack/prompts')
   const said = await password({ message: `Value of ${name}`, output: process.stderr })

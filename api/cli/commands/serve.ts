@@ -17,7 +17,9 @@ interface ServeOptions {
   open?: boolean
 }
 
-/** Owns the data folder, drives what is due, and serves the API, until it is told to end. On servers workers drive. */
+/**
+ * Owns the data folder, drives due runs and serves the API until a signal ends it. On servers, workers drive the runs.
+ */
 async function serve(ctx: Context, { open = false }: ServeOptions): Promise<number> {
   const { config, io } = ctx
   const onFault = (error: unknown, where = 'looking for what is due') => ctx.log(`${where}: ${told(error)}`)

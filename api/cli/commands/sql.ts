@@ -40,7 +40,7 @@ type Row = Record<string, string | number | null>
 const plain = (row: Record<string, unknown>): Row =>
   Object.fromEntries(Object.entries(row).map(([name, value]) => [name, cellOf(value)]))
 
-/** The rows of a query; what it meets on the way is its own failure. */
+/** The rows of a query. Errors during the query become CliErrors. */
 function* rowsOf(query: StatementSync): Generator<Row> {
   try {
     for (const row of query.iterate()) yield plain(row)
@@ -75,7 +75,7 @@ function listSaved(ctx: Context): number {
   return EXIT.done
 }
 
-/** The text of a saved question, with its inputs. */
+/** The SQL of a saved question with its inputs. */
 function savedText(ctx: Context, { saved, set = {} }: SqlOptions): string {
   const found = savedQuestions(dialectOf(ctx)).find(({ name }) => name === saved)
   const all = ctx.command('sql', '--list')
@@ -89,7 +89,7 @@ function savedText(ctx: Context, { saved, set = {} }: SqlOptions): string {
   return filled(found, set)
 }
 
-/** The one question of a text. */
+/** Prepares the single statement of a text. Throws a UsageError. */
 function asked(ctx: Context, db: DatabaseSync, text: string): StatementSync {
   try {
     return question(db, text)
@@ -110,7 +110,7 @@ async function sql(ctx: Context, given: string | undefined, options: SqlOptions)
       `the tables are in PostgreSQL, in the schema ${namespace}: PGOPTIONS='-c search_path=${namespace}' psql "$KEEPUP_POSTGRES"; ` +
         `"${ctx.command('sql', '--help')}" names them`,
     )
-  // The owner of the folder brings the tables up to the log; without an owner this process does.
+  // This request makes the folder's owner, or else this process, bring the tables up to the log.
   const { position, head } = await take((await ctx.client('read')).v1.projections.$get({}))
   if (position !== head) ctx.note('the tables lag behind the log')
   const { openSql } = await import('../../process/embedded/audit.ts')
@@ -130,7 +130,7 @@ async function sql(ctx: Context, given: string | undefined, options: SqlOptions)
   }
 }
 
-/** `name=value`, collected. */
+/** Collects `name=value` options. */
 function pair(text: string, before: Record<string, string> = {}): Record<string, string> {
   const at = text.indexOf('=')
   if (at < 1) throw new UsageError(`--set: expected NAME=VALUE, not "${text}"`)

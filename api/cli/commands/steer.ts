@@ -20,7 +20,7 @@ interface Recorded {
   driving: boolean
 }
 
-/** Says that it is recorded, and what to type next where the run has no driver. */
+/** Reports the recorded command. If the run has no driver, also prints the next command. */
 async function recorded(ctx: Context, done: Recorded, said = 'recorded'): Promise<number> {
   ctx.show(done, () => [`${said} ${done.agentId} at revision ${done.revision}`])
   if (done.driving) return EXIT.done
@@ -29,13 +29,13 @@ async function recorded(ctx: Context, done: Recorded, said = 'recorded'): Promis
   return EXIT.done
 }
 
-/** The log's head, so that only what comes is followed. */
+/** The log's head, to follow only new events. */
 async function fromHead(ctx: Context, id: string): Promise<From> {
   const { position } = await take((await ctx.client('write')).v1.runs[':id'].$get({ param: { id } }))
   return { cursor: position }
 }
 
-/** Commands that record what a person wants, and the two that also drive. */
+/** Commands that record a person's decisions, and the two that also drive. */
 export function steerCommands(program: Command, kit: Kit): void {
   program
     .command('input')
@@ -189,7 +189,7 @@ export function steerCommands(program: Command, kit: Kit): void {
     )
 }
 
-/** The shown part of the hash of a question, and the shortest part that names a question. In hex digits. */
+/** The length of a question's hash in the output, and the shortest accepted prefix. In hex digits. */
 const SHOWN_HASH = 16
 const SHORTEST_HASH = 8
 

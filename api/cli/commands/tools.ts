@@ -8,7 +8,7 @@ type Line = Tools['tools'][number]
 
 const sourceOf = ({ server, control }: Line): string => server ?? (control ? 'to steer itself' : 'keepup')
 
-/** `tools list`: what agents can be given here. */
+/** `tools list`: the tools that agents can get here. */
 export function toolsCommand(program: Command, kit: Kit): void {
   const tools = program.command('tools').description('the tools that agents can be given')
   alone(tools.command('list', { isDefault: true }))

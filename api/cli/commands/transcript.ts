@@ -10,7 +10,7 @@ import { flowWhole } from '../output/whole-result.ts'
 import { seen } from './history.ts'
 import type { Kit } from './kit.ts'
 
-/** The system prompt of the model, or why it cannot be shown any more. */
+/** The system prompt of the model, or why it is not available. */
 async function systemPrompt(ctx: Context, id: string, { agentId, turn }: EventView) {
   const param = { id, turn: String(turn) }
   try {

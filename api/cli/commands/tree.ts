@@ -13,7 +13,7 @@ type Tree = z.infer<typeof RunTree>
 
 const ended = ({ agents }: Tree): boolean => agents.every(({ status }) => hasEnded(status))
 
-/** The visible part of a tree: where it has not changed, nothing is shown again. */
+/** The tree as it fits the terminal, to detect visible changes. */
 function lines(ctx: Context, tree: Tree): string[] {
   const { stdout } = ctx.io
   return treeLines(tree, stdout.isTTY ? (stdout.columns ?? null) : null)
@@ -22,7 +22,7 @@ function lines(ctx: Context, tree: Tree): string[] {
 const read = async (ctx: Context, id: string): Promise<Tree> =>
   take((await ctx.client('read')).v1.runs[':id'].tree.$get({ param: { id } }))
 
-/** Shows the tree whenever it has changed, until every agent of it has ended. */
+/** Prints the tree after each change until all its agents have ended. */
 async function follow(ctx: Context, id: string): Promise<number> {
   const over = new AbortController()
   const backend = await ctx.backend('read')
@@ -37,7 +37,7 @@ async function follow(ctx: Context, id: string): Promise<number> {
     return ended(tree)
   }
   try {
-    // The stream is open before the tree is read for the first time: nothing is missed in between.
+    // Open the event stream before the first read of the tree, so that no change is missed in between.
     if (await show()) return EXIT.done
     for await (const { data } of sseMessages(response)) if (data !== null && (await show())) return EXIT.done
     return EXIT.done

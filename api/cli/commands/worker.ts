@@ -7,7 +7,7 @@ import { CliError, EXIT } from '../exit.ts'
 import { identified, SERVICE_PATIENCE_MS, untilTold } from '../follow/until-stopped.ts'
 import type { Kit } from './kit.ts'
 
-/** Drives what was started to be driven, beside other workers, until it is told to end. */
+/** Drives runs together with other workers until a signal ends it. */
 async function worker(ctx: Context): Promise<number> {
   const { config, io } = ctx
   if (!onServers(config))

@@ -35,7 +35,7 @@ export function checkNode(version: string): Finding {
   return major >= 24 ? ok('node', version) : bad('broken', 'node', version, 'install Node.js 24 or newer')
 }
 
-/** The folder, or what exists of the way to it. */
+/** The folder, or its nearest existing parent. */
 const nearest = (folder: string): string => (existsSync(folder) ? folder : nearest(dirname(folder)))
 
 export async function checkFolder(folder: string): Promise<Finding> {
@@ -68,7 +68,7 @@ export async function checkToken(folder: string): Promise<Finding> {
   return bad('broken', 'token', 'other users can read it', `delete '${path}' (a new one is made) or chmod 600 it`)
 }
 
-/** Only what is amiss is told: nothing starts without the vault that was kept here. */
+/** Reports only a fault. Without its vault, nothing starts. */
 export async function vaultFault(folder: string, keys?: KeySource): Promise<Finding[]> {
   try {
     await checkVault(folder, keys)
@@ -90,7 +90,7 @@ export async function checkLog(identity: () => Promise<{ logId: string; kind: st
   }
 }
 
-/** Only what is amiss is told: nothing else takes what is recorded back out. */
+/** Reports only altered guards. The guards prevent changes to recorded events. */
 export function checkGuards(folder: string): Finding[] {
   try {
     if (!existsSync(fileOf(folder))) return []
@@ -99,12 +99,12 @@ export function checkGuards(folder: string): Finding[] {
     const todo = 'find out who has written to log.db; "verify" tells what was changed; restore the log from a backup'
     return [bad('broken', 'log guards', `removed or changed: ${altered.join(', ')}`, todo)]
   } catch {
-    // The check of the log itself has reported why it cannot be opened.
+    // The check of the log itself reports why it does not open.
     return []
   }
 }
 
-/** Tries the sandbox as a run would have it, in an empty folder. */
+/** Tries the sandbox in an empty folder, with the settings of a run. */
 export async function checkSandbox(
   sandboxed: boolean,
   program: () => string = () => findProgram('bwrap'),
@@ -161,7 +161,10 @@ export function checkKeys(env: NodeJS.ProcessEnv): Finding {
   )
 }
 
-/** Of the folders, each of which may lie on a disk of its own, the one with the least room. The first: the data folder. */
+/**
+ * Reports the folder with the least free space, because folders can be on different disks. The first is the data
+ * folder.
+ */
 export async function checkDisk(folders: readonly string[]): Promise<Finding> {
   try {
     const places = [...new Set(folders.map(nearest))]
@@ -178,7 +181,7 @@ export async function checkDisk(folders: readonly string[]): Promise<Finding> {
   }
 }
 
-/** The clock against the program's own files: none of them can be from the future. */
+/** Compares the clock with the modification time of this program's file, which cannot be in the future. */
 export async function checkClock(now: number): Promise<Finding> {
   const { mtimeMs } = await stat(new URL(import.meta.url))
   if (now >= mtimeMs - 60_000) return ok('clock', new Date(now).toISOString())
@@ -192,14 +195,14 @@ export function checkVariables(env: NodeJS.ProcessEnv): Finding {
   return bad('warning', 'settings', `unknown variables: ${unknown.join(', ')}`, 'look for a misspelt name')
 }
 
-/** What the tables show only in part, agents that no process drives, and restores of files that have not ended. */
+/** Parked streams, agents without a driver, and unfinished restores. */
 interface Shown {
   readonly parked: readonly { readonly stream: string }[]
   readonly orphans: readonly unknown[]
   readonly restoring: readonly { readonly runId: string }[]
 }
 
-/** Of the embedded tables. The check of the log has reported what keeps it from being opened. */
+/** Checks the embedded tables. The check of the log reports why it does not open. */
 async function checkTables(shown: () => Promise<Shown>): Promise<Finding[]> {
   try {
     const { parked, orphans, restoring } = await shown()
@@ -211,7 +214,7 @@ async function checkTables(shown: () => Promise<Shown>): Promise<Finding[]> {
   }
 }
 
-/** The questions whose answers need the log to be open. */
+/** Questions that need the open log. */
 interface Questions {
   identity(): Promise<{ logId: string; kind: string }>
   tables(): Promise<Shown>
@@ -219,7 +222,7 @@ interface Questions {
   client(): Promise<Client>
 }
 
-/** Everything, in the order in which a person would look. */
+/** Runs all checks, in the order in which a person would look. */
 export async function examine(
   config: Config,
   env: NodeJS.ProcessEnv,
@@ -230,11 +233,11 @@ export async function examine(
   const servers = onServers(config) ? await checkServers(config) : []
   const stored = onServers(config) ? [] : checkStored(config.data)
   const vault = await vaultFault(config.data, vaultKeys(config))
-  // Most runs work in the folder that they are started in.
+  // Most runs work in the folder where they are started.
   const writable = inWorkspaces(process.cwd(), config.data)
   const program = (name: string) => () => findProgram(name, { env, writable })
   const broken = [folder, ...vault, ...servers].find(({ state }) => state === 'broken')
-  // Rows of damaged tables differ in any case, and the finding about the tables names the remedy.
+  // Rows of damaged tables always differ, and the finding about the tables already names the remedy.
   const damaged = servers.some(({ check, state }) => check === 'tables' && state !== 'ok')
   return [
     checkNode(process.version),

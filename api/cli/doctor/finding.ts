@@ -1,7 +1,7 @@
 import { LOG_META } from '../../../domain/log/ids.ts'
 import { counted } from '../../../projections/engine/text.ts'
 
-/** The result of one check. `todo` says what to do where the state is not `ok`. */
+/** The result of one check. `todo`: the remedy; null if the state is `ok`. */
 export interface Finding {
   readonly check: string
   readonly state: 'ok' | 'warning' | 'broken'
@@ -9,7 +9,6 @@ export interface Finding {
   readonly todo: string | null
 }
 
-/** Runs that are named; of more the number. */
 const NAMED = 3
 
 export const ok = (check: string, found: string): Finding => ({ check, state: 'ok', found, todo: null })
@@ -22,14 +21,14 @@ export const bad = (state: 'warning' | 'broken', check: string, found: string, t
 export const message = (error: unknown): string =>
   error instanceof Error ? error.message.split('\n')[0]! : String(error)
 
-/** Children whose births their parents have lost, by a loss that was accepted. */
+/** Reports children without a parent, after an accepted loss removed their births from the parents' streams. */
 export function checkOrphans(orphans: number): Finding[] {
   if (orphans === 0) return []
   const found = `${counted(orphans, 'agent')} ${orphans === 1 ? 'is' : 'are'} driven by no process`
   return [bad('warning', 'orphans', found, '"verify" names them; start their tasks anew where they are still wanted')]
 }
 
-/** Restores of files that have not ended; nothing where there are none. `runs`: theirs. */
+/** Reports unfinished restores of files. Empty if there are none. `runs`: the run ids. */
 export function checkRestores(runs: readonly string[]): Finding[] {
   if (runs.length === 0) return []
   const more = runs.length > NAMED ? `, and ${runs.length - NAMED} more` : ''
@@ -44,7 +43,7 @@ const DAMAGED_META: Finding = bad(
   '"verify" names the event; no loss of the log can be accepted before a backup of the event store without it is restored',
 )
 
-/** Streams that the tables could not read to their end; nothing where there are none. */
+/** Reports streams that the tables could not read to the end. Empty if there are none. */
 export function checkParked(parked: readonly string[]): Finding[] {
   if (parked.length === 0) return []
   const todo =

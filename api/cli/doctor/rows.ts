@@ -3,16 +3,19 @@ import { type Client, take } from '../client.ts'
 import { allStreams } from '../follow/pages.ts'
 import { bad, type Finding, message, ok } from './finding.ts'
 
-/** How long the sample may take, ms: doctor answers at once. */
+/** The time limit of the sample, in ms. */
 const BUDGET_MS = 1_500
-/** A longer stream is left to `verify`. */
+/** The sample skips streams with at least this many events. */
 const MAX_EVENTS = 2_000
-/** Names that a sample is drawn from, at most. */
+/** The most stream names to draw the sample from. */
 const MAX_NAMES = 5_000
 
 const TODO = '"rebuild --accept" makes the tables again; find out who changed them, then run "verify"'
 
-/** Compares the rows of a sample of streams with their events, as `verify` does for all of them. Nothing where there are none. */
+/**
+ * Compares the rows of a random sample of streams with their events, as `verify` does for all. Empty if there are no
+ * streams.
+ */
 export async function checkRows(connect: () => Promise<Client>): Promise<Finding[]> {
   try {
     const client = await connect()
@@ -34,13 +37,13 @@ export async function checkRows(connect: () => Promise<Client>): Promise<Finding
     const of = `${compared} of ${names.length} ${names.length === 1 ? 'stream' : 'streams'}`
     return [ok('rows', `${of} compared with the log; "verify" compares all`)]
   } catch (error) {
-    // The check of the log has reported why it cannot be opened.
+    // The check of the log reports why it does not open.
     if (error instanceof OwnerError) return []
     return [bad('warning', 'rows', message(error), 'the sample could not be compared; run "verify"')]
   }
 }
 
-/** The names in a random order (Fisher and Yates). */
+/** The names in random order (Fisher-Yates). */
 function shuffled(names: readonly string[]): string[] {
   const all = [...names]
   for (let i = all.length - 1; i > 0; i--) {

@@ -6,14 +6,14 @@ import { COUNTED, lookAtServers, type TablesLook } from '../../process/servers/i
 import type { Rights } from '../../process/servers/rights.ts'
 import { bad, checkOrphans, checkParked, checkRestores, type Finding, message, ok } from './finding.ts'
 
-/** A server that cannot be used: what was seen, and what to do about it. */
+/** The finding for an unusable server, with the remedy. */
 function broken(check: string, error: Error, without: string): Finding {
   const [seen = '', ...todo] = message(error).split('; ')
   const isThere = error instanceof ProjectionError && error.code === 'LOG_OTHER'
   return bad('broken', check, seen, [...todo, ...(isThere ? [] : [without])].join('; '))
 }
 
-/** The two servers, each by itself: what is there, and what this deployment has in it. */
+/** Checks each of the two servers, and the parts of this deployment on it. */
 export async function checkServers(config: ServersConfig): Promise<Finding[]> {
   const { namespace } = config
   const servers = await lookAtServers(config)
@@ -54,7 +54,7 @@ export async function checkServers(config: ServersConfig): Promise<Finding[]> {
   return findings
 }
 
-/** Settings under which PostgreSQL loses or damages what it has acknowledged; keepup has its blobs in it. */
+/** Settings under which PostgreSQL loses or damages acknowledged commits. keepup stores its blobs there. */
 function checkDurability(unsafe: readonly Unsafe[]): Finding[] {
   return unsafe.map((name) => {
     const todo = `set ${name} = on (postgresql.conf, alter system, alter role, alter database), then reload`
@@ -74,7 +74,7 @@ function checkDurability(unsafe: readonly Unsafe[]): Finding[] {
   })
 }
 
-/** The rights that this user lacks; `made`: the deployment exists, and so do its blobs and leases. */
+/** Reports missing rights of this user. `made`: the deployment exists, including its blobs and leases. */
 function checkRights({ takesWrites, lacking, foreign, leases, blobs }: Rights, made: boolean): Finding[] {
   const owner = 'let the user of KEEPUP_POSTGRES own what keepup has made there'
   const findings: Finding[] = []
@@ -103,7 +103,6 @@ function checkRights({ takesWrites, lacking, foreign, leases, blobs }: Rights, m
 const some = (names: readonly string[]) =>
   names.length > 3 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : names.join(', ')
 
-/** The faults of the tables. */
 function checkShared({ damage, ahead, position }: TablesLook): Finding[] {
   if (damage !== null) {
     const todo = 'whatever needs them next makes them anew of the log, as "rebuild" does; find out who has changed them'

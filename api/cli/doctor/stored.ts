@@ -10,11 +10,11 @@ import { OwnerError } from '../../process/owner/backend.ts'
 import type { LossReport } from '../output/loss-text.ts'
 import { bad, type Finding, message, ok } from './finding.ts'
 
-// The stored files of a data folder: damage is reported by name, before a file is opened in a way that would mend it.
+// Checks the files of a data folder. Reports damage before any file is opened in a mode that would repair it.
 
 const RESTORE = 'restore a backup of the log, or look at what is missing with "repair"'
 
-/** The mark beside the log, as it was found. Nothing where there is no log yet. */
+/** Checks the mark file next to the log. Empty if there is no log yet. */
 function checkMark(data: string): Finding[] {
   const { log } = paths(data)
   if (!existsSync(join(log, 'log.db'))) return []
@@ -34,7 +34,10 @@ function checkMark(data: string): Finding[] {
   return [ok('log mark', `position ${found.position}`)]
 }
 
-/** The report on the mark of another log; null: it is none. The check of the log reports what keeps it from being opened. */
+/**
+ * The report about another log's mark. Null: the mark belongs to this log. The check of the log reports why it does not
+ * open.
+ */
 function foreignMarkIn(log: string): string | null {
   let db: DatabaseSync | undefined
   try {
@@ -48,7 +51,7 @@ function foreignMarkIn(log: string): string | null {
   }
 }
 
-/** Caches, and what is made anew: a damaged one is lost, no more. */
+/** Checks files that keepup can rebuild. Damage to them loses no data. */
 function checkDatabases(data: string): Finding[] {
   const at = paths(data)
   const anew = (check: string, path: string, why: string) =>
@@ -61,7 +64,7 @@ function checkDatabases(data: string): Finding[] {
   ]
 }
 
-/** The fault that SQLite finds in a file; null: none, or there is no file. */
+/** The fault that SQLite reports for a file. Null: no fault, or no file. */
 function sqliteFault(path: string): string | null {
   if (!existsSync(path)) return null
   if (statSync(path).size === 0) return 'it is empty'
@@ -77,7 +80,7 @@ function sqliteFault(path: string): string | null {
   }
 }
 
-/** The shadow repository of workspace versions. */
+/** Checks the shadow repository with the workspace versions. */
 function checkVersions(data: string): Finding[] {
   const { versions } = paths(data)
   if (!existsSync(versions)) return []
@@ -87,14 +90,14 @@ function checkVersions(data: string): Finding[] {
   return [bad('broken', 'versions', `${versions} lacks ${missing.join(', ')}`, todo)]
 }
 
-/** Every stored file that can be looked at without opening the log. */
+/** Checks all files that need no open log. */
 export const checkStored = (data: string): Finding[] => [
   ...checkMark(data),
   ...checkDatabases(data),
   ...checkVersions(data),
 ]
 
-/** Whether the log holds all that was seen of it. The check of the log has reported what keeps it from being opened. */
+/** Whether the log still contains its last known event. The check of the log reports why it does not open. */
 export async function checkEnd(report: () => Promise<LossReport>): Promise<Finding[]> {
   try {
     const { loss } = await report()

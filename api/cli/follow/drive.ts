@@ -14,19 +14,19 @@ import { type Begin, follow, type Watch } from './follow.ts'
 import { onInterrupt } from './interrupt.ts'
 import { report } from './outcome.ts'
 
-/** A process that ends may take its time over what is at work before it lets go. */
+/** The most handovers. A process that ends may need time to finish its work before it releases the run. */
 const HANDOVERS = 80
 const handoverMs = (nth: number): number => Math.min(500, 50 * nth)
 
-/** How long what is broken off may take to end; then it is ended by force. */
+/** The time for an abort in ms, before the process exits anyway. */
 const ABORT_MS = 1000
 
-/** Where the showing of a run begins. */
+/** The event cursor after which to show a run. */
 export type From = Pick<Watch, 'cursor'>
 
 export const FROM_BIRTH: From = { cursor: null }
 
-/** Lifts a pause, if there is one, and drives. Asked again it is the same request. */
+/** Resumes a paused run and drives it. A repetition sends the same idempotency key. */
 export function resuming(ctx: Context, id: string): Begin {
   const header = asOne()
   return async (backend) => {
@@ -35,7 +35,7 @@ export function resuming(ctx: Context, id: string): Begin {
   }
 }
 
-/** Drives to the next end of a turn. */
+/** Drives to the end of the next turn. */
 export function stepping(ctx: Context, id: string): Begin {
   const header = asOne()
   return async (backend) => {
@@ -45,13 +45,13 @@ export function stepping(ctx: Context, id: string): Begin {
 }
 
 /**
- * Drives a run to the point where it ends or a person is needed, shows it from the cursor `from` on, and asks the person
- * at a terminal. Gives the exit code. Where the process that drives goes away, this one takes over.
+ * Drives a run until it ends or needs a person, shows its events after the cursor `from`, and asks the person at a
+ * terminal. If the driving process ends, this process takes over. Returns the exit code.
  */
 export async function driveToEnd(ctx: Context, runId: string, from: From, first: Begin): Promise<number> {
   let summary: string | null = null
   const voices = new Voices(runId, (text) => ctx.io.stderr.write(text), ctx.paint)
-  // Agents that were born before the first event that is shown.
+  // Agents born before the first event shown.
   if (from.cursor !== null) for (const agent of await agentsOf(ctx, runId)) voices.meet(agent)
   const watch: Watch = {
     runId,
@@ -85,7 +85,7 @@ export async function driveToEnd(ctx: Context, runId: string, from: From, first:
       if (aborting !== null) return await aborting
       voices.end()
       const asks = end.end === 'waiting' && ctx.interactive && interrupts.count() === 0
-      // A signal at a question ends the question; there is nothing at work to pause.
+      // A signal at a question cancels the question, because there is no work to pause.
       if (asks) interrupts.stop()
       const again = asks && (await askFor(ctx, runId, end))
       if (asks) interrupts.start()
@@ -93,7 +93,7 @@ export async function driveToEnd(ctx: Context, runId: string, from: From, first:
       begin = resuming(ctx, runId)
     }
   } catch (error) {
-    // A request that was broken off fails; the message has been shown.
+    // The aborted request fails. Its message has already been shown.
     if (aborting !== null) return await aborting
     throw error
   } finally {
@@ -101,7 +101,7 @@ export async function driveToEnd(ctx: Context, runId: string, from: From, first:
   }
 }
 
-/** The agents of a run, as far as the tables know them: names only, without which the run is followed all the same. */
+/** The agents of a run for their names. Empty if the tables cannot list them; the run can be followed without names. */
 async function agentsOf(ctx: Context, id: string) {
   const client = await ctx.client('write')
   const tree = await take(client.v1.runs[':id'].tree.$get({ param: { id } })).catch((error: unknown) => {
@@ -116,7 +116,7 @@ function bornAs({ payload }: EventView): { depth: number; role: string | null } 
   return { depth: depth ?? 1, role: spec?.role?.name ?? null }
 }
 
-/** Follows over changes of owner. */
+/** Follows a run across changes of owner. */
 export async function toEnd(ctx: Context, watch: Watch, begin: Begin): Promise<Ended> {
   for (let handovers = 0; handovers < HANDOVERS; handovers++) {
     if (handovers > 1) await wait(handoverMs(handovers))
@@ -125,7 +125,7 @@ export async function toEnd(ctx: Context, watch: Watch, begin: Begin): Promise<E
       const end = await follow(backend, watch, begin)
       if (end.end !== 'overtaken' && !(end.end === 'interrupted' && backend.kind === 'remote')) return end
     } catch (error) {
-      // A run that another process drove may have ended there: then no drive is left to begin.
+      // The run may have ended in another process, so there is nothing left to drive.
       const ended =
         error instanceof Refused && error.status === 409 && handovers > 0 ? await endOf(ctx, watch.runId) : null
       if (ended) return ended
@@ -138,7 +138,7 @@ export async function toEnd(ctx: Context, watch: Watch, begin: Begin): Promise<E
   )
 }
 
-/** How a run ended, or null where it has not. */
+/** The end of a run. Null: it has not ended. */
 async function endOf(ctx: Context, id: string): Promise<Ended | null> {
   const { run } = await take((await ctx.client('write')).v1.runs[':id'].$get({ param: { id } }))
   if (run.status === 'completed') return { end: 'done' }
@@ -160,16 +160,16 @@ async function pause(ctx: Context, runId: string): Promise<void> {
   }
 }
 
-/** Lets what this process drives come to rest, which ends the drive; what another one drives is not ours to end. */
+/** Lets this process's current work finish, which ends the drive. Leaves runs that another process drives alone. */
 async function terminate(ctx: Context): Promise<void> {
   const backend = await ctx.backend('write')
   if (backend.kind === 'remote') process.exit(EXIT.interrupted)
-  // Not called off: what comes after the drive may hang as well.
+  // Never cancel the timer: work after the drive may hang too.
   hardExit(ctx.config.drainMs, EXIT.interrupted, (text) => ctx.note(text))
   await backend.drain()
 }
 
-/** Breaks off what this process drives, but does not wait long for it. */
+/** Aborts this process's work and waits at most {@link ABORT_MS}. */
 async function abort(ctx: Context): Promise<never> {
   const leave = async () => {
     await (await ctx.backend('write')).drain(0)

@@ -13,12 +13,12 @@ import { used } from '../output/units.ts'
 import { onInterrupt } from './interrupt.ts'
 import { sseMessages } from './sse.ts'
 
-/** How often an owner may go away while a run is followed. */
+/** The most changes of owner while following a run. */
 const OWNERS = 20
 
 /**
- * Follows a run of another agent to its end: what it says goes to stderr as it comes, its final text to stdout. The first
- * Ctrl-C asks for its end. Gives the exit code.
+ * Follows an external agent's run to its end. Prints the agent's output to stderr as it arrives and the final text to
+ * stdout. The first Ctrl-C requests a cancel. Returns the exit code.
  */
 export async function followAgent(ctx: Context, runId: string): Promise<number> {
   const lines = new AgentLines(ctx.paint)
@@ -92,7 +92,7 @@ async function cancel(ctx: Context, runId: string): Promise<void> {
   }
 }
 
-/** Leaves a run: one that this process performs ends with it, and one of another process goes on. */
+/** Stops following. A run that this process performs ends; a run of another process continues. */
 async function terminate(ctx: Context): Promise<void> {
   const backend = await ctx.backend('write')
   if (backend.kind === 'remote') process.exit(EXIT.interrupted)

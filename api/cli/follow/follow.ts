@@ -7,29 +7,29 @@ import { sseMessages } from './sse.ts'
 
 export interface Watch {
   readonly runId: string
-  /** Cursor of the last event that was shown; moved on as events are shown. */
+  /** The cursor of the last event shown. Advances with each event. */
   cursor: string | null
   readonly onEvent: (event: EventView) => void
-  /** Words of an agent, or output of its tools. */
+  /** Called with the text of an agent's model, or the output of its tools. */
   readonly onText: (agentId: string, text: string) => void
 }
 
-/** Asks for the drive; may be asked again of another process. `driving` false: that process is ending. */
+/** Requests the drive. May be called again with another process. `driving` false: that process is ending. */
 export type Begin = (backend: Backend) => Promise<{ driving: boolean }>
 
 const get = (backend: Backend, path: string, signal: AbortSignal) =>
   backend.fetch(new Request(`http://localhost${path}`, { signal }))
 
 /**
- * Listens, has the drive begun, and shows a run's events and text until it has ended and every event of all its agents up to
- * then was shown. Gives how it ended. Rejects with `OwnerError` where the process that drives went away: what was shown is in
- * `watch.cursor`.
+ * Subscribes, starts the drive, and shows a run's events and text until the run has ended and all events up to its end
+ * are shown. Returns how the run ended. Rejects with `OwnerError` if the driving process ends; `watch.cursor` is then
+ * the last event shown.
  */
 export async function follow(backend: Backend, watch: Watch, begin: Begin): Promise<Ended> {
   const over = new AbortController()
   const order = new InOrder(({ agentId, text }) => watch.onText(agentId, text))
   const events = showEvents(backend, watch, order, over.signal)
-  // Whichever of the two streams breaks first tells what happened.
+  // The stream that fails first determines the error.
   events.catch((error: unknown) => over.abort(error))
   let end: Ended
   try {
@@ -40,7 +40,7 @@ export async function follow(backend: Backend, watch: Watch, begin: Begin): Prom
     over.abort(new Error('followed to the end'))
     await events.catch(() => {})
   }
-  // All that the drive recorded stands in the log by now; agents below the root may have spoken last.
+  // The log now contains all events of the drive. Agents below the root may have written last, so read the rest.
   await showEvents(backend, watch, order, new AbortController().signal, '&follow=false')
   order.flush()
   return end
@@ -77,7 +77,7 @@ async function driveEnd(
   for await (const message of sseMessages(response)) {
     const news = JSON.parse(message.data ?? '{}') as News
     if (!begun) {
-      // The first message says how things stood before: from here on nothing is missed, so it can begin.
+      // The first message gives the state before the drive. Nothing after it is missed, so start the drive now.
       begun = true
       if (!(await begin(backend)).driving) return { end: 'interrupted' }
     } else if (news.kind === 'drive' && news.end) return news.end

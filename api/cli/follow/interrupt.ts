@@ -1,7 +1,7 @@
-/** The signals while a run is driven: the first Ctrl-C asks for a pause, the second ends this process. */
+/** Signals during a drive: the first Ctrl-C requests a pause, the second ends this process. */
 export interface Interrupts {
   readonly count: () => number
-  /** From now on signals do what they do to any process, or what another one who listens makes of them. */
+  /** Restores the default signal handling, or that of other listeners. */
   stop(): void
   start(): void
 }
@@ -15,7 +15,7 @@ export function onInterrupt(first: () => void, second: () => void, terminate: ()
   }
   const start = () => {
     process.on('SIGINT', handler)
-    // A terminal that is closed means the same as being told to end.
+    // A closed terminal acts like SIGTERM.
     process.once('SIGTERM', terminate)
     process.once('SIGHUP', terminate)
   }

@@ -3,7 +3,7 @@ import type { News } from '../../process/live/hub.ts'
 
 export type Piece = Extract<News, { kind: 'text' | 'output' }>
 
-/** The events after which an agent's words, or its tools' output, of a turn may be shown. */
+/** The events after which an agent's text or tool output of a turn may be shown. */
 const OPENS: Readonly<Record<string, Piece['kind']>> = {
   model_call_start: 'text',
   tool_call_start: 'output',
@@ -12,8 +12,8 @@ const OPENS: Readonly<Record<string, Piece['kind']>> = {
 }
 
 /**
- * Brings live text, which is faster than the log's events, into their order: what belongs to a turn is held back until
- * the event that begins it was shown. Nothing is lost: {@link flush} gives what is still held.
+ * Orders live text relative to the events of the log, which arrive later. Holds back the text of a turn until the
+ * turn's event has been shown. {@link flush} shows the rest, so no text is lost.
  */
 export class InOrder {
   readonly #show: (piece: Piece) => void
@@ -29,7 +29,7 @@ export class InOrder {
     else this.#held.push(piece)
   }
 
-  /** Call it when the event has been shown. */
+  /** Call after the event has been shown. */
   event(event: EventView): void {
     const kind = OPENS[event.type]
     if (kind === undefined) return

@@ -15,9 +15,8 @@ const WHY: Readonly<Record<string, string>> = {
 }
 
 /**
- * Ends a followed run for its reader: the result on stdout, what to do next on stderr. Gives the exit code. How it ended is
- * known from the log, and so is the `summary`, if that was seen: where the tables do not show the run, only its figures are
- * missing.
+ * Reports the end of a followed run: the result on stdout, the next commands on stderr. Returns the exit code. The end
+ * and the `summary`, if seen, come from the log, so only figures are missing if the tables do not show the run.
  */
 export async function report(ctx: Context, runId: string, end: Ended, summary: string | null): Promise<number> {
   if (end.end === 'fault') {
@@ -61,9 +60,9 @@ export async function report(ctx: Context, runId: string, end: Ended, summary: s
   return unmet && end.end === 'done' ? EXIT.unmetGates : exitOf(end)
 }
 
-/** The advice for a run that could not go on: `serve` tries it again without being asked. */
+/** The advice for a run that failed to continue. A process that runs `serve` retries by itself. */
 async function afterFault(ctx: Context, runId: string, code: string): Promise<string[]> {
-  // Its message says where the run goes on.
+  // The message of this error says where the run can continue.
   if (code === 'TOOLS_MISSING') return []
   const { drivesDue } = await take((await ctx.client('write')).v1.health.$get({}))
   if (!drivesDue) return [`go on with: ${ctx.command('resume', runId)}`]

@@ -5,18 +5,18 @@ import type { StoreList, StoreSummary } from '../../operations/store/schemas.ts'
 import type { StreamList } from '../../operations/streams/schemas.ts'
 import { type Client, take } from '../client.ts'
 
-/** A page of a list; `next` is the `after` of the next page, null on the last. */
+/** A page of a list. `next`: the `after` of the next page; null on the last page. */
 interface Page {
   readonly next: string | null
 }
 
-/** The query of a page of at most `limit` rows. */
+/** The query for a page of at most `limit` rows. */
 export interface PageQuery {
   readonly limit: string
   readonly after?: string
 }
 
-/** The pages of a list, one after the other, as they are asked for. */
+/** The pages of a list, read on demand. */
 export async function* pages<P extends Page>(read: (query: PageQuery) => Promise<P>, limit = 500): AsyncGenerator<P> {
   for (let after: string | null | undefined; after !== null; ) {
     const page: P = await read({ limit: String(limit), ...(after === undefined ? {} : { after }) })
@@ -35,13 +35,13 @@ export async function* allStores(client: Client): AsyncGenerator<StoreSummary> {
   for await (const { stores } of pages(read)) yield* stores
 }
 
-/** All streams that the tables have seen, in the order of their names. */
+/** All streams in the tables, in the order of their names. */
 export async function* allStreams(client: Client): AsyncGenerator<StreamList['streams'][number]> {
   const read = (query: PageQuery): Promise<StreamList> => take(client.v1.streams.$get({ query }))
   for await (const { streams } of pages(read)) yield* streams
 }
 
-/** The events of a run that a query wants, in the order of the log. */
+/** The matching events of a run, in the order of the log. */
 export const eventPages = (client: Client, id: string, wanted: { agent?: string; type?: string; turn?: string }) =>
   pages(async (query): Promise<{ events: EventView[]; next: string | null }> => {
     const answer = client.v1.runs[':id'].events.$get({ param: { id }, query: { ...query, ...wanted } })

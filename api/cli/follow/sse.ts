@@ -7,7 +7,7 @@ export interface SseMessage {
   readonly data: string | null
 }
 
-/** The messages of a server-sent event stream. Rejects with `Refused` where the answer is none. Comments are passed over. */
+/** The messages of a server-sent event stream. Skips comments. Rejects with `Refused` for an error answer. */
 export async function* sseMessages(response: Response): AsyncGenerator<SseMessage> {
   if (!response.ok || !response.body) throw await refusal(response)
   let id: string | null = null

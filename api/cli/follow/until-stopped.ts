@@ -4,14 +4,14 @@ import type { Context } from '../context.ts'
 import { EXIT } from '../exit.ts'
 import { hardExit } from '../hard-exit.ts'
 
-/** The time for which a service waits at its start for a server that restarts, in ms. */
+/** The time for which a service waits at its start for a restarting server, in ms. */
 export const SERVICE_PATIENCE_MS = 5 * 60_000
 
 const ENDING = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
 /**
- * Does something until this process is told to end, then lets what is at work end. From then on there is `drainMs`, whether
- * the work follows the signal or hangs.
+ * Runs `act` until a signal ends this process, then lets current work finish. From the signal on, the process ends
+ * after `drainMs` even if the work hangs.
  */
 export async function untilTold(
   ctx: Context,
@@ -22,7 +22,7 @@ export async function untilTold(
   const over = new AbortController()
   let callOff = () => {}
   const end = () => {
-    // From here on a signal does what it does to any process.
+    // From here on, signals have their default effect.
     for (const signal of ENDING) process.off(signal, end)
     callOff = hardExit(ctx.config.drainMs, EXIT.failed, (text) => ctx.log(text))
     over.abort()
@@ -39,6 +39,6 @@ export async function untilTold(
   }
 }
 
-/** The name of this process among those that drive, as an addition to a sentence. The ids of its drivers begin with it. */
+/** The name of this process as a driver, to append to a sentence. The ids of its drivers begin with this name. */
 export const identified = ({ holder }: Pick<Services, 'holder'>): string =>
   holder === null ? '' : `, as driver ${holder}, process ${process.pid} on ${hostname()}`

@@ -2,22 +2,23 @@ import type { AgentNode } from '../../operations/runs/schemas.ts'
 import type { Paint } from './colours.ts'
 import { oneLine } from './text.ts'
 
-/** The beginning of an agent's id that stands beside its role: enough to find it in `tree`. */
+/** The characters of an agent's id next to its role, enough to find the agent in `tree`. */
 const ID_SHOWN = 4
 
-/** An agent as a heading of its lines names it. */
+/** The members of an agent for the heading of its lines. */
 type Named = Pick<(typeof AgentNode)['_output'], 'agentId' | 'depth' | 'role'>
 
 /**
- * The agents of a followed run on one terminal. The root's words and lines stand as they are. Each line of another agent
- * bears its name, further in the deeper it works; its words are shown line by line, because several agents speak at once.
+ * Prints the agents of a followed run on one terminal. The root's text and lines are unchanged. Each line of another
+ * agent starts with its name, indented by its depth. Text of other agents is printed line by line, because several
+ * agents write at once.
  */
 export class Voices {
   readonly #rootId: string
   readonly #write: (text: string) => void
   readonly #paint: Paint
   readonly #names = new Map<string, string>()
-  /** Words of agents below the root whose line has not ended. */
+  /** Incomplete lines of agents below the root. */
   readonly #begun = new Map<string, string>()
   #midLine = false
 
@@ -27,14 +28,14 @@ export class Voices {
     this.#paint = paint
   }
 
-  /** From now on the lines of an agent bear its name. */
+  /** Registers the name of an agent for its later lines. */
   meet({ agentId, depth, role }: Named): void {
     if (agentId === this.#rootId) return
     const name = `${oneLine(role ?? 'agent')} ${agentId.slice(0, ID_SHOWN)} │ `
     this.#names.set(agentId, '  '.repeat(Math.max(1, depth)) + this.#paint('dim', name))
   }
 
-  /** Words as they come. `text`: safe for a terminal. */
+  /** Prints text as it arrives. `text`: sanitized for a terminal. */
   text(agentId: string, text: string): void {
     if (text === '') return
     if (agentId === this.#rootId) {
@@ -47,13 +48,13 @@ export class Voices {
     for (const line of lines) this.#put(agentId, line)
   }
 
-  /** A line about what an agent does, after the words that it has said. */
+  /** Prints a line about an agent's action, after the agent's text so far. */
   line(agentId: string, line: string): void {
     this.#endWords(agentId)
     this.#put(agentId, line)
   }
 
-  /** Ends every line that was begun. */
+  /** Ends every incomplete line. */
   end(): void {
     for (const agentId of [...this.#begun.keys()]) this.#endWords(agentId)
     this.#endRoot()

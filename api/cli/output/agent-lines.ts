@@ -9,8 +9,8 @@ const text = (value: unknown): string =>
   oneLine(typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value))
 
 /**
- * Shows a run of another agent at the terminal: its words as they are, everything else on a line of its own. One
- * instance per run, because words may end in the middle of a line.
+ * The output of an external agent's run for a terminal: its text unchanged, everything else as separate lines. One
+ * instance per run, because text may end in the middle of a line.
  */
 export class AgentLines {
   readonly #paint: Paint
@@ -42,7 +42,7 @@ export class AgentLines {
     return ''
   }
 
-  /** The text that ends a line that was begun. */
+  /** The text that ends an incomplete line. */
   end(): string {
     return this.#midLine ? this.#line('') : ''
   }

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { AgentNode } from '../../operations/runs/schemas.ts'
 
-/** How an agent stands, for people: its end, that nothing reaches it, or what it waits for. */
+/** An agent's status for people: its end, that commands cannot reach it, or why it waits. */
 export function agentStatus({ status, code, waiting, paused, unreached }: z.infer<typeof AgentNode>): string {
   if (code === 'CANCELLED') return 'cancelled'
   if (code !== null) return `${status}, ${code}`

@@ -8,7 +8,7 @@ type Place = z.infer<typeof ComparedPlace>
 const WIDTH = 2_000
 const SHOWN = 40
 
-/** Two runs for people: where they part first, and the names of what differs after that. */
+/** The comparison of two runs as text: the first difference, and the names of later ones. */
 export function comparisonLines({ a, b, common, total, first, places }: z.infer<typeof RunComparison>): string[] {
   if (first === null) return [`${a} and ${b} are the same in all ${total} things that were asked, answered and decided`]
   const later = places.filter((place) => !place.same && place.path.join() !== first.path.join())

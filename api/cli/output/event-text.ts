@@ -4,7 +4,7 @@ import { dollars } from './units.ts'
 
 const WIDTH = 140
 
-/** A value of an event as one line: nothing of it reaches the terminal as it is. */
+/** A value of an event as one line, sanitized for a terminal. */
 export const plain = (v: unknown): string =>
   oneLine(typeof v === 'string' ? v : v === undefined || v === null ? '' : JSON.stringify(v))
 
@@ -14,13 +14,13 @@ const failureOf = (p: Payload): string => {
   return `${plain(code)} ${plain(message)}`.trim()
 }
 
-/** Whether the payload is the end of a call that failed, or of a command with another exit code than 0. */
+/** Whether the payload is the end of a failed call, or of a command with an exit code other than 0. */
 export function isFailure({ toolName, success, detail }: Payload): boolean {
   const { exitCode = 0 } = (toolName === 'run_command' ? (detail ?? {}) : {}) as { exitCode?: unknown }
   return success !== true || exitCode !== 0
 }
 
-/** `coder, scripted:x, /folder`: the parts that are there. */
+/** Joins the parts that are present: `coder, scripted:x, /folder`. */
 const parts = (...all: unknown[]): string => all.map(plain).filter(Boolean).join(', ')
 
 function started(p: Payload): string {
@@ -48,7 +48,7 @@ function revisions(bodies: unknown): string {
   return all.length === 1 ? `revision ${first}` : `${all.length} revisions, ${first} to ${last}`
 }
 
-/** The secrets that a call is given, by name. */
+/** The names of the secrets that a call receives. */
 function secretsOf({ secrets }: Payload): string {
   const given = (Array.isArray(secrets) ? secrets : []) as { name?: string }[]
   return given.length === 0 ? '' : ` (secret ${given.map(({ name }) => plain(name)).join(', ')})`
@@ -69,7 +69,7 @@ const sources = (items: unknown): string =>
     .map(({ source }) => plain(source?.name))
     .join(', ')
 
-/** Of a batch of another agent: how many events, and the words of them. */
+/** A batch of an external agent: the number of events, and their text. */
 function agentEvents(p: Payload): string {
   const events = (Array.isArray(p.events) ? p.events : []) as { kind?: string; text?: string; message?: string }[]
   const said = events.map(({ kind, text, message }) => (kind === 'TextOutput' ? text : `[${kind}] ${message ?? ''}`))
@@ -82,14 +82,14 @@ function outcome(p: Payload): string {
   return parts(p.outcome, exit, p.finalText ?? (p.error as Payload | undefined)?.message ?? p.reason)
 }
 
-/** Two kinds of stream have events of this name: a child reports to its parent, and another agent says what it took. */
+/** Two kinds of streams have an event of this name: a child's report to its parent, and an external agent's usage. */
 function used(p: Payload): string {
   const { spent } = (p.report ?? {}) as { spent?: Record<string, number> }
   if (spent === undefined) return `${plain(p.inputTokens ?? '?')} tokens in, ${plain(p.outputTokens ?? '?')} out`
   return `${spent.input} tokens in, ${spent.output} out, ${dollars(spent.nanoDollars ?? null)}`
 }
 
-/** The tools that a model is offered from here on. */
+/** The tools that the model may use from here on. */
 function offered(p: Payload): string {
   const names = (Array.isArray(p.offered) ? p.offered : []).map(plain)
   return `${names.length} offered: ${names.join(', ')}`
@@ -104,7 +104,7 @@ function processStart({ epoch, confinement }: Payload): string {
   return parts(`epoch ${plain(epoch)}`, how)
 }
 
-/** The one thing of each type's payload that a reader looks for. A type that is not named here is shown as JSON. */
+/** The most important part of each type's payload. Types without an entry are shown as JSON. */
 const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
   agent_started: started,
   forked: (p) => parts(`from ${plain(p.stream)}@${plain(p.revision)}`, (p.workspace as Payload | null)?.path),
@@ -176,10 +176,10 @@ const SUBSTANCE: Readonly<Record<string, (p: Payload) => string>> = {
   erased: (p) => `${revisions(p.bodies)}: ${plain(p.reason)}`,
 }
 
-/** Stands for an event whose stored body must not be believed. */
+/** Replaces the body of an event whose stored body does not match its hash. */
 export const ALTERED = '(altered: the stored body is not the one that was sealed)'
 
-/** The substance of an event on one line, with the name of the person who caused it. An erased body says so. */
+/** The main content of an event on one line, with the name of the person who caused it. An erased body says so. */
 export function substance(event: EventView): string {
   if (event.altered) return ALTERED
   const { kind, id } = event.actor as { kind: string; id?: string }
@@ -189,7 +189,9 @@ export function substance(event: EventView): string {
   return cut([who, said].filter(Boolean).join(': '), WIDTH)
 }
 
-/** An event on one line: its place, its turn, its type, and one line of substance. `run`: of many runs, so name it. */
+/**
+ * An event on one line: place, time, turn, type and main content. `run`: name the run, for a list over several runs.
+ */
 export function eventRow(event: EventView, run: boolean): string {
   const agent = event.stream.replace(/^(?:agent|external)-/, '')
   const place = run || agent !== event.runId ? `${agent}@${event.revision}` : `@${event.revision}`
@@ -198,7 +200,10 @@ export function eventRow(event: EventView, run: boolean): string {
   return `${columns.join('  ')}  ${substance(event)}`.trimEnd()
 }
 
-/** Says the day of events where it is another one than that of the event before, and at first than today's. Days are UTC. */
+/**
+ * Returns the day of an event if it differs from the previous event's day, for the first event from `today`; otherwise
+ * null. Days are UTC.
+ */
 export function days(today = new Date().toISOString()): (event: Pick<EventView, 'timestamp'>) => string | null {
   let last = today.slice(0, 10)
   return ({ timestamp }) => {

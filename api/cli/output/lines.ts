@@ -1,4 +1,4 @@
-/** The lines of a body, without their ends, each as soon as it is whole. Linear, however the bytes are cut up. */
+/** The lines of a body without line ends, each as soon as it is complete. Linear time for any chunk sizes. */
 export async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const utf8 = new TextDecoder()
   let held: string[] = []

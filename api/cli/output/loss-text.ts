@@ -9,13 +9,13 @@ import { dollars } from './units.ts'
 export type LossReport = Awaited<ReturnType<typeof lossReport>>
 type Loss = NonNullable<LossReport['loss']>
 
-/** The loss of the log as a text. `all`: each stream and position was compared with the last one that was seen. */
+/** Reads the report on the log's loss. `all`: compare every stream and position with the last known one. */
 export async function lossReport(ctx: Context, all: boolean) {
   const client = await ctx.client('read')
   return take(client.v1.losses.$get({ query: { all: all ? 'true' : 'false' } }))
 }
 
-/** A loss for people: what is missing, run by run. */
+/** A loss as text: the missing parts, run by run. */
 export function lossLines(loss: Loss): string[] {
   const more = '  no mark proves that the tables had seen all of it, so any unfinished run may be shortened'
   return [loss.message, ...loss.streams.flatMap(streamLines), ...gapLines(loss.gaps), ...(loss.unlisted ? [more] : [])]
@@ -44,7 +44,7 @@ function streamLines({
 
 type Accepted = z.infer<typeof AcceptedLoss>
 
-/** An accepted loss for people: who accepted it, when and why, and what it left in doubt. */
+/** An accepted loss as text: who accepted it, when and why, and the calls left in doubt. */
 export function acceptedLines({ by, at, reason, streams, vanished, unreadable, gaps }: Accepted): string[] {
   const why = reason === null ? 'no reason was given' : oneLine(reason)
   return [
@@ -77,7 +77,7 @@ const callLines = (calls: Loss['streams'][number]['calls']): string[] =>
 const gapLines = (gaps: Loss['gaps']): string[] =>
   gaps.map(({ from, to }) => `  no event at position${from === to ? ` ${from}` : `s ${from} to ${to}`}`)
 
-/** A line on stderr where the log has lost its end; lists of runs show it too. */
+/** Prints a note on stderr if the log has lost its end. Lists of runs call this too. */
 export async function noteLoss(ctx: Context): Promise<void> {
   const { loss } = await lossReport(ctx, false)
   if (loss === null) return

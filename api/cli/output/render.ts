@@ -3,12 +3,12 @@ import type { Paint } from './colours.ts'
 import { cut, oneLine } from './text.ts'
 import { dollars } from './units.ts'
 
-/** Everything in an event may come from a model or a tool: nothing of it reaches the terminal as it is. */
+/** A value on one line, sanitized: anything in an event may come from a model or a tool. */
 const text = (v: unknown): string => oneLine(typeof v === 'string' ? v : v === undefined ? '' : JSON.stringify(v))
 
 type Payload = NonNullable<EventView['payload']>
 
-/** A command that ended is a result, whatever its exit code; which one it was decides how it reads. */
+/** A finished command is a success of the call, whatever its exit code. The exit code decides the sign. */
 function succeeded(p: Payload, paint: Paint): string {
   const { exitCode, signal } = (p.result ?? {}) as { exitCode?: unknown; signal?: unknown }
   const ended = p.toolName === 'run_command' && exitCode !== undefined
@@ -25,7 +25,7 @@ const RAISE: Readonly<Record<string, string>> = {
 
 const again = (delayMs: unknown): string => (typeof delayMs === 'number' ? `; again in ${delayMs} ms` : '')
 
-/** The final warning; in the first turn nothing was left for the work itself. */
+/** The final warning. If it comes in the first turn, no turn was left for the work itself. */
 function warned({ turn, payload }: EventView): string {
   const { reason, maxTurns, graceTurns } = payload ?? {}
   const line = `recovery: final_warning ${text(reason)}`
@@ -34,7 +34,7 @@ function warned({ turn, payload }: EventView): string {
   return `${line}: no turn is left for the work itself${limit}; ${RAISE[String(reason)] ?? 'raise the limit'}`
 }
 
-/** One line for a person who follows a run; null: the event says nothing new. */
+/** One line for a person who follows a run. Null: the event adds nothing for them. */
 export function eventLine(event: EventView, paint: Paint): string | null {
   const p = event.payload ?? {}
   const failure = p.error as { code?: string; message?: string } | undefined

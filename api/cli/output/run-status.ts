@@ -2,11 +2,11 @@ import type { Run } from '../../operations/runs/schemas.ts'
 
 type Standing = Pick<Run, 'status' | 'waiting' | 'driving' | 'error' | 'interrupted' | 'unmetGates'>
 
-/** In a list, where nothing else tells that what is shown may be long past. */
+/** A run's status for lists. Names incomplete rows, because nothing else in a list shows that they may be outdated. */
 export const listedAs = (run: Standing & Pick<Run, 'incomplete' | 'shortened'>): string =>
   `${statusOf(run)}${run.incomplete ? ', read in part' : ''}${run.shortened ? ', shortened' : ''}`
 
-/** How a run stands, for people: what it waits for, that it was cancelled, or that it could go on and has no driver. */
+/** A run's status for people: why it waits, that it was cancelled, or that it was interrupted and has no driver. */
 export function statusOf(run: Standing): string {
   const { status, waiting } = run
   if (run.error?.code === 'CANCELLED') return 'cancelled'

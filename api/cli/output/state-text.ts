@@ -8,7 +8,7 @@ import { dollars } from './units.ts'
 
 const WIDTH = 160
 
-/** A message on one line: who, and what was said, asked for or given back. */
+/** A message on one line: the author, and the text, calls or result. */
 export function messageText(m: Message): string {
   if (m.role !== 'assistant') {
     const who = m.role === 'tool' ? `${m.toolName}${m.isError ? ' ✗' : ''}` : m.role
@@ -18,10 +18,10 @@ export function messageText(m: Message): string {
   return cut(oneLine(`assistant: ${[textOf(m.content), ...calls].filter(Boolean).join(' ')}`), WIDTH)
 }
 
-/** Members that the messages and files beside the state show in another form. */
+/** State members that the messages and files already show in another form. */
 const SAID = /^\/(?:pendingToolCalls|completedToolResults|pendingCreates|tree)(?:\/|$)/
 
-/** Whether a difference says something to people. */
+/** Whether a difference is of interest to people. */
 export const telling = ({ path }: { path: string }): boolean => !SAID.test(path)
 
 /** A difference of two states on one line. */
@@ -55,7 +55,7 @@ function usedText({ usage }: RecordedPoint): string {
 const linesOf = (rows: readonly (readonly [string, string])[]): string[] =>
   rows.filter(([, value]) => value !== '').map(([name, value]) => `${name.padEnd(12)} ${oneLine(value)}`)
 
-/** A run of another agent at a point of its record, for people. */
+/** An external agent's run at a point of its record, as text. */
 export function recordedLines(at: RecordedPoint): string[] {
   return linesOf([
     ['agent', `${at.agentId} (${at.backend}) at revision ${at.revision} (${at.timestamp})`],
@@ -70,7 +70,7 @@ export function recordedLines(at: RecordedPoint): string[] {
   ])
 }
 
-/** An agent at a point of its history, for people; `-o json` has all of it. */
+/** An agent at a point of its history, as text. `-o json` shows all of it. */
 export function stateLines(at: AgentPoint): string[] {
   const { messages, sopPhase, contextVariables } = at.state
   const { inputTokens, outputTokens, nanoDollars } = at.usage

@@ -3,21 +3,21 @@ import { cells, cut, oneLine, pad } from './text.ts'
 export interface Column<T> {
   readonly title: string
   readonly of: (row: T) => string | number | null
-  /** The text before the cell; its spaces are kept. */
+  /** Text before the cell. Its spaces are kept. */
   readonly indent?: (row: T) => string
   readonly side?: 'left' | 'right'
-  /** May be cut where the terminal is too narrow. */
+  /** May be truncated on a narrow terminal. */
   readonly flexible?: boolean
-  /** Is left out, the last of these first, where the terminal is too narrow for the rest. */
+  /** May be omitted on a narrow terminal. The last optional column is omitted first. */
   readonly optional?: boolean
 }
 
 const GAP = '  '
 
-/** Cells that a column which may be cut keeps. */
+/** The minimum width of a truncated flexible column, in terminal cells. */
 const KEPT = 8
 
-/** Aligned lines, the title first. `width`: cells of the terminal, which no line exceeds; null: as wide as it gets. */
+/** Aligned lines with a title line first. `width`: the most terminal cells per line; null: unlimited. */
 export function table<T>(rows: readonly T[], columns: readonly Column<T>[], width: number | null): string[] {
   const lines = [
     columns.map((c) => c.title),
@@ -34,7 +34,10 @@ export function table<T>(rows: readonly T[], columns: readonly Column<T>[], widt
   )
 }
 
-/** Widths that fit; 0: left out. Optional columns go first, then flexible ones are cut, then whichever is the widest. */
+/**
+ * Column widths that fit. 0: omitted. Omits optional columns first, then truncates flexible columns, then the widest
+ * ones.
+ */
 function fitted(columns: readonly Column<never>[], full: readonly number[], width: number): number[] {
   const widths = [...full]
   const least = (i: number) => (columns[i]!.flexible ? Math.min(KEPT, full[i]!) : full[i]!)
@@ -56,7 +59,7 @@ function fitted(columns: readonly Column<never>[], full: readonly number[], widt
   })
   for (let more = over((i) => widths[i]!); more > 0; more = over((i) => widths[i]!)) {
     const widest = widths.indexOf(Math.max(...widths))
-    // Columns of one cell each are as narrow as a table gets.
+    // All columns have one cell. The table cannot become narrower.
     if (widths[widest]! <= 1) break
     widths[widest] = Math.max(1, widths[widest]! - Math.max(1, Math.floor(more / columns.length)))
   }

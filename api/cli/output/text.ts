@@ -2,10 +2,13 @@ import stringWidth from 'fast-string-width'
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
-/** Control characters, and the marks that turn the direction of text: a terminal would obey them. */
+/** Control characters, and marks that change the text direction. A terminal would obey them. */
 const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
-/** Text from models, tools and people as it may be shown: what a terminal would execute is made visible instead. */
+/**
+ * Sanitizes text from models, tools and people. Makes control characters visible instead of sending them to the
+ * terminal.
+ */
 export function safe(text: string): string {
   return text.replaceAll('\r\n', '\n').replace(UNSAFE, (c) => {
     const code = c.charCodeAt(0)
@@ -14,21 +17,21 @@ export function safe(text: string): string {
   })
 }
 
-/** JSON as it may be shown: the same value, with escapes for what a terminal would execute. */
+/** Sanitizes JSON by escaping control characters. The value stays the same. */
 export const safeJson = (json: string): string =>
   json.replace(UNSAFE, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-/** A word as a shell takes it. */
+/** Quotes a word for a shell. */
 export const quoted = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
 /** {@link safe} on one line. */
 export const oneLine = (text: string): string => safe(text).replace(/\s+/g, ' ').trim()
 
-/** Display cells that a text takes in a terminal. */
+/** The width of a text in terminal cells. */
 export const cells = (text: string): number => stringWidth(text)
 
-/** At most `width` cells of a text; what is cut off is shown by an ellipsis. Never inside a character. */
+/** Truncates a text to `width` cells, with an ellipsis. Never cuts inside a character. */
 export function cut(text: string, width: number): string {
   if (cells(text) <= width) return text
   let out = ''
@@ -42,7 +45,7 @@ export function cut(text: string, width: number): string {
   return `${out}…`
 }
 
-/** A text filled up to `width` cells. */
+/** Pads a text to `width` cells. */
 export function pad(text: string, width: number, side: 'left' | 'right' = 'left'): string {
   const fill = ' '.repeat(Math.max(0, width - cells(text)))
   return side === 'left' ? text + fill : fill + text

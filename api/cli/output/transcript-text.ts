@@ -9,19 +9,22 @@ import { dollars } from './units.ts'
 
 type Payload = NonNullable<EventView['payload']>
 
-/** Events that say nothing of the conversation. */
+/** Events without content for the conversation. */
 const BOOKKEEPING: ReadonlySet<string> = new Set([
   ...['driver_claimed', 'model_routed', 'model_call_start', 'tool_call_intent', 'workspace_versioned', 'residue'],
   ...['step_requested', 'request_noted', 'summary_failed', 'model_held', 'reuse_ended'],
 ])
 
-/** A value in full: text as it is, anything else as indented JSON. */
+/** A value in full: text unchanged, anything else as indented JSON. */
 const whole = (value: unknown): string =>
   typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value, null, 2)
 
 const indented = (text: string): string[] => (text === '' ? [] : text.split('\n').map((line) => `    ${line}`))
 
-/** Does the event hold only a part of the call's result? The whole is then to be shown after the event's lines. */
+/**
+ * Whether the event contains only a part of the call's result. The caller then prints the whole result after the
+ * event's lines.
+ */
 export const hasWhole = ({ type, payload, altered }: EventView): boolean =>
   type === 'tool_call_end' && !altered && payload?.attachment !== undefined
 
@@ -32,7 +35,7 @@ const failure = (error: unknown): string => {
   return `${code}: ${message}`
 }
 
-/** The chief parts of the definition in force; the event holds all of it. */
+/** The main parts of the agent's definition. The event contains all of it. */
 function started({ spec: given }: Payload): string[] {
   const spec = given as AgentSpec
   const rows: [string, string | undefined][] = [
@@ -53,7 +56,7 @@ function answered(p: Payload): string[] {
   const cost = typeof p.nanoDollars === 'number' ? dollars(p.nanoDollars) : '?'
   const used = `${p.servedBy}, ${input} tokens in, ${usage.output ?? 0} out, ${cost}, ${p.stopReason}`
   const others = content.filter(({ type }) => type !== 'text' && type !== 'tool_use')
-  // Calls that were taken up follow with events of their own.
+  // Accepted calls have separate events, which follow.
   const taken = Array.isArray(p.calls) && p.calls.length > 0
   const calls = content
     .filter(({ type }) => type === 'tool_use' && !taken)
@@ -66,7 +69,7 @@ function answered(p: Payload): string[] {
   ]
 }
 
-/** The full text of each type; a type that is not named here is shown as JSON. The first line stands beside the time. */
+/** The full text of each type. Types without an entry are shown as JSON. The first line follows the time. */
 const SAID: Readonly<Record<string, (p: Payload, event: EventView) => string[]>> = {
   agent_started: started,
   resumed: () => ['resumed'],
@@ -106,7 +109,7 @@ const SAID: Readonly<Record<string, (p: Payload, event: EventView) => string[]>>
   forked: (p) => [`forked from ${p.stream}@${p.revision}: what came before stands there`],
 }
 
-/** An event as a part of a transcript, in full, as lines that a terminal may show; none where it belongs to no conversation. */
+/** An event in full as sanitized lines of a transcript. Empty: the event is not part of the conversation. */
 export function transcriptLines(event: EventView): string[] {
   if (BOOKKEEPING.has(event.type)) return []
   const turn =

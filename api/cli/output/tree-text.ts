@@ -7,7 +7,7 @@ import { dollars } from './units.ts'
 type Agent = z.infer<typeof AgentNode>
 type Recorded = z.infer<typeof RunTree>['recorded'][number]
 
-/** The tree of a run as a table: an agent a line, below its parent. */
+/** The tree of a run as a table: one line per agent, below its parent. */
 export function treeLines({ agents, recorded }: z.infer<typeof RunTree>, width: number | null): string[] {
   const drawn = branches(agents)
   const rows = agents.map((agent, nth) => ({ agent, branch: drawn[nth]! }))
@@ -27,7 +27,7 @@ export function treeLines({ agents, recorded }: z.infer<typeof RunTree>, width: 
 const nameOf = ({ role, backend, ungoverned, own }: Agent): string =>
   ungoverned ? `${role ?? 'agent'} (${backend}, ungoverned${callsOf(own.toolCalls)})` : (role ?? 'agent')
 
-/** Calls of keepup's own tools by another agent, which are governed. */
+/** An external agent's calls of keepup's tools. These are governed. */
 const callsOf = (calls: number): string =>
   calls === 0 ? '' : ` but for ${calls} ${calls === 1 ? 'call' : 'calls'} of keepup's tools`
 
@@ -37,7 +37,7 @@ const books = ({ budget }: Agent, which: 'reserved' | 'uncertain'): string =>
 const recordedLine = ({ agentId, role, status, code, runId }: Recorded): string =>
   `as ${runId} recorded it: ${role ?? 'agent'} ${status}${code === null ? '' : `, ${code}`}, ${agentId}`
 
-/** The lines before each agent's name, which lead from its parent to it. */
+/** The branch lines from each agent's parent to its name. */
 function branches(agents: readonly Agent[]): string[] {
   const last = new Set(
     agents.filter(({ parentId }, nth) => !agents.slice(nth + 1).some((later) => later.parentId === parentId)),

@@ -1,4 +1,4 @@
-/** Nano-dollars as dollars: `$0.0123`; `?` where a price is unknown. */
+/** Nano-dollars as dollars: `$0.0123`; `?` if a price is unknown. */
 export function dollars(nano: number | null): string {
   if (nano === null) return '?'
   const digits = nano !== 0 && nano < 10_000_000 ? 6 : 4
@@ -13,13 +13,13 @@ interface Used {
   readonly nanoDollars: number | null
 }
 
-/** The tokens and the money of a bill; `?` where another agent has not reported its own. */
+/** The tokens and money of a bill. `?`: an external agent has not reported the value. */
 export function used({ inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens, nanoDollars }: Used): string {
   const input = inputTokens === null ? '?' : inputTokens + (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0)
   return `${input} tokens in, ${outputTokens ?? '?'} out, ${dollars(nanoDollars)}`
 }
 
-/** The estimated part of a bill, as the end of its line; empty where there is none. */
+/** The estimated part of a bill, for the end of its line. Empty if there is none. */
 export function inDoubt(part: { modelCalls: number; tokens: number; nanoDollars: number | null }): string {
   const { modelCalls, tokens, nanoDollars } = part
   if (modelCalls === 0) return ''

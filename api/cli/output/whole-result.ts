@@ -3,13 +3,13 @@ import type { Context } from '../context.ts'
 import { ALTERED } from './event-text.ts'
 import { safe } from './text.ts'
 
-/** Asks the API for the whole result of a call. */
+/** Requests the whole result of a call from the API. */
 export async function askResult(ctx: Pick<Context, 'backend'>, toolCallId: string): Promise<Response> {
   const url = `http://localhost/v1/results/${encodeURIComponent(toolCallId)}`
   return (await ctx.backend('read')).fetch(new Request(url))
 }
 
-/** UTF-8 text piece by piece. `shown`: takes a piece as it may be shown. */
+/** Decodes UTF-8 text piece by piece. `shown`: sanitizes a piece. */
 export async function* pieces(
   body: AsyncIterable<Uint8Array>,
   shown: (text: string) => string,
@@ -18,7 +18,7 @@ export async function* pieces(
   let held = ''
   for await (const bytes of body) {
     const text = held + utf8.decode(bytes, { stream: true })
-    // The two characters of a line's end are judged together.
+    // Keep CR and LF of one line end in the same piece.
     held = text.endsWith('\r') ? '\r' : ''
     yield shown(held === '' ? text : text.slice(0, -1))
   }
@@ -26,8 +26,8 @@ export async function* pieces(
 }
 
 /**
- * Writes the whole result of a call as indented lines, or why it cannot be had. True: it is there, but is not the one that
- * was stored, or is missing.
+ * Prints the whole result of a call as indented lines, or the reason why it is not available. True: the stored result
+ * is altered or missing.
  */
 export async function flowWhole(ctx: Pick<Context, 'backend' | 'flow'>, toolCallId: string): Promise<boolean> {
   const response = await askResult(ctx, toolCallId)

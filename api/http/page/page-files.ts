@@ -20,7 +20,7 @@ interface PageFile {
   readonly gzip: Buffer<ArrayBuffer>
 }
 
-/** The built page by its paths; empty where it was not built. */
+/** The files of the built page by path. Empty: the page was not built. */
 export function readPage(folder: URL = BUILT): ReadonlyMap<string, PageFile> {
   if (!existsSync(folder)) return new Map()
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => TYPES[extname(name)])
@@ -36,8 +36,8 @@ export function readPage(folder: URL = BUILT): ReadonlyMap<string, PageFile> {
 const NOT_BUILT = 'The page is not built in this folder. Build it with: npm run build:web\n'
 
 /**
- * Serves the page to browsers: its files by their names, and the page itself at every other path that a browser navigates to,
- * because the page reads its own addresses. The files hold no data, so they need no token.
+ * Serves the page to browsers: its files by name, and the page itself at every other path that a browser navigates to,
+ * because the page has client-side routes. The files contain no user data, so they need no token.
  */
 export function pageFiles(read: () => ReadonlyMap<string, PageFile> = readPage): MiddlewareHandler {
   let files: ReadonlyMap<string, PageFile> | null = null
@@ -56,7 +56,7 @@ export function pageFiles(read: () => ReadonlyMap<string, PageFile> = readPage):
       'content-type': file.type,
       vary: 'accept-encoding',
       ...(packed && { 'content-encoding': 'gzip' }),
-      // Names of assets change with their content.
+      // Asset names contain a content hash.
       'cache-control': path.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
     })
   }

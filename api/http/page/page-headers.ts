@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from 'hono'
 
-/** Of every answer: no page of another origin may show it, read it or guess its type. */
+/** Headers of every answer: pages of other origins may not frame it, read it or guess its type. */
 const COMMON = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
@@ -8,7 +8,7 @@ const COMMON = {
   'cross-origin-resource-policy': 'same-origin',
 } as const
 
-/** The page loads its own files only, runs no text as code, and stands in no frame. */
+/** The page loads only its own files, has no inline code, and cannot be framed. */
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -32,7 +32,7 @@ export const PAGE_HEADERS = {
 
 const ANSWER_HEADERS = { ...COMMON, 'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox" }
 
-/** An answer of the API that a browser opens by itself is text, never a page. */
+/** A browser that opens an API answer directly shows text, never a page. */
 export const answerHeaders: MiddlewareHandler = async (c, next) => {
   await next()
   for (const [name, value] of Object.entries(ANSWER_HEADERS)) {

@@ -1,14 +1,14 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 
 /**
- * Sessions that ended before their time. A file keeps them, so that a restart does not bring one back: one line each, with the
- * digest of the session and its expiry in ms since the epoch.
+ * Sessions ended before their expiry. A file stores them, so that they stay ended after a restart: one line each, with
+ * the digest of the session and its expiry in ms since the epoch.
  */
 export class EndedSessions {
   readonly #file: string | null
   readonly #expiry = new Map<string, number>()
 
-  /** `file`: null keeps them in memory only. `now`: in ms since the epoch. */
+  /** `file`: null stores them only in memory. `now`: in ms since the epoch. */
   constructor(file: string | null, now: number) {
     this.#file = file
     const lines = this.#read()
@@ -25,7 +25,7 @@ export class EndedSessions {
     return this.#expiry.has(session)
   }
 
-  /** Durable when it returns. */
+  /** Durable on return. */
   add(session: string, expiry: number): void {
     if (this.#expiry.has(session)) return
     this.#expiry.set(session, expiry)

@@ -2,23 +2,23 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { Clock, Random } from '../../../domain/ports/index.ts'
 import type { EndedSessions } from './ended-sessions.ts'
 
-/** How long a code may wait to be exchanged, ms. */
+/** The lifetime of a code, in ms. */
 export const CODE_MS = 60_000
-/** How long a session lasts, ms: a working day. */
+/** The lifetime of a session, in ms: a working day. */
 export const SESSION_MS = 12 * 3_600_000
-/** Codes that wait at once; the oldest goes. */
+/** The most unused codes. A new code replaces the oldest. */
 const MOST_CODES = 32
 
-/** The cookie that a browser gets for a code. */
+/** The session that a browser gets for a code. */
 export interface WebSession {
   /** The value of the cookie. */
   readonly cookie: string
   /**
-   * The header of the page beside the cookie. Cookies go to every port of a host, and so to other programs on it; the page's
-   * storage belongs to one port. Neither half is of use without the other.
+   * The header that the page sends with the cookie. Browsers send cookies to every port of a host, and so to other
+   * programs, but the page's storage belongs to one port. Each half is useless alone.
    */
   readonly key: string
-  /** The person whom the code was made for. */
+  /** The person for whom the code was created. */
   readonly by: string | null
   /** Ms since the epoch. */
   readonly expiresAt: number
@@ -36,20 +36,20 @@ const digest = (value: string): Buffer => createHash('sha256').update(value).dig
 const equal = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b))
 
 /**
- * Sessions of browsers. A code is exchanged once, within a minute, in the process that made it. The session that it gives is
- * signed with a key that is derived from the install's token: it outlives a restart, and ends with the token, or when the
+ * Browser sessions. A code can be exchanged once, within a minute, in the process that created it. The session is
+ * signed with a key derived from the install's token, so it survives a restart. It ends with the token, or when the
  * person signs out.
  */
 export class WebSessions {
   readonly #around: Surroundings
-  /** By the digest of the code, so that looking one up tells nothing by its time. */
+  /** By the digest of the code, so that lookup times reveal nothing about codes. */
   readonly #codes = new Map<string, { readonly by: string | null; readonly until: number }>()
 
   constructor(around: Surroundings) {
     this.#around = around
   }
 
-  /** A new code: 32 random bytes as base64url. `until` in ms since the epoch. */
+  /** Creates a code: 32 random bytes as base64url. `until` in ms since the epoch. */
   code(by: string | null): { readonly code: string; readonly until: number } {
     const code = text(this.#around.random.bytes(32))
     const until = this.#around.clock.now() + CODE_MS
@@ -59,7 +59,7 @@ export class WebSessions {
     return { code, until }
   }
 
-  /** The session for a code, which is spent with it; null: there is no such code any more. */
+  /** Exchanges a code for a session and deletes the code. Null: the code is unknown or expired. */
   exchange(code: string): WebSession | null {
     const key = digest(code).toString('hex')
     const found = this.#codes.get(key)
@@ -75,12 +75,12 @@ export class WebSessions {
     }
   }
 
-  /** Whether a cookie and the page's key are the two halves of a session that still lasts. */
+  /** Whether a cookie and the page's key are the two halves of a valid session. */
   holds(cookie: string, key: string): boolean {
     return this.#sessionOf(cookie, key) !== null
   }
 
-  /** Ends a session before its time. False: the two halves are those of no session that lasts. */
+  /** Ends a session before its expiry. False: the two halves do not form a valid session. */
   end(cookie: string, key: string): boolean {
     const found = this.#sessionOf(cookie, key)
     if (found !== null) this.#around.ended.add(found.id, found.expiresAt)

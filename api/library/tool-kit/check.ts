@@ -8,18 +8,18 @@ import { specFaults } from './spec.ts'
 
 /** A call to check a tool with. */
 export interface ToolSample extends Pick<FakeContextOptions, 'files' | 'commands'> {
-  /** Arguments as a model would give them. The tool is expected to succeed with them. */
+  /** Arguments as a model would give them. The tool must succeed with them. */
   readonly arguments: JsonObject
-  /** The changes of the tool outside of the workspace, as JSON, so that the check can see a second run of it. */
+  /** The tool's effects outside the workspace, as JSON, so that the check can detect repeated effects. */
   observe?(): unknown
 }
 
 /**
- * Does a tool keep what it promises? Runs it in a fake context and gives a sentence for each breach; empty: none was
- * found. Checked are the spec, the schema against the sample's arguments, that the result is JSON and names the files
- * that changed, that a write stays below the declared paths, and the effect class: `pure` leaves the world as it is,
- * `idempotent` run again under the same call id changes nothing more, and the probe of `reconcilable` says that the call
- * happened after it has, and not before. What happens outside of the workspace is seen through `observe` only.
+ * Checks a tool's declarations by running it in a fake context. Returns one sentence per fault; empty: none found.
+ * Checks the spec, the schema against the sample's arguments, that the result is JSON and names the changed files, that
+ * writes stay below the declared paths, and the effect class: `pure` changes nothing, a repeated `idempotent` call with
+ * the same call id changes nothing more, and the probe of `reconcilable` reports the call only after it has happened.
+ * Effects outside the workspace are visible only through `observe`.
  */
 export async function checkTool(tool: Tool, sample: ToolSample): Promise<string[]> {
   const faults = specFaults(tool)
@@ -92,7 +92,7 @@ async function changeFaults(
   const untold = changed.filter((path) => !told.includes(path))
   const faults = untold.map((path) => `result.changed: ${path} was changed and is not named`)
   if (spec.barrier || Object.keys(spec.paths).length === 0) return faults
-  // Calls that touch different paths run beside each other: what is not declared is not guarded.
+  // Calls on different paths run in parallel, so undeclared paths are unprotected.
   const writes = Object.keys(spec.paths).filter((key) => spec.paths[key] === 'write' && typeof args[key] === 'string')
   const roots = await Promise.all(writes.map((key) => workspace.resolve(args[key] as string)))
   const free = changed.filter(

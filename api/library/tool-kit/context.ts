@@ -7,7 +7,9 @@ import type { ToolContext, Workspace } from '../../../domain/ports/index.ts'
 export interface FakeContextOptions {
   /** Files of the workspace, by relative path. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>
-  /** True: `sandbox.exec` runs commands in the workspace, unconfined. Default: there is none, as in a run without commands. */
+  /**
+   * True: `sandbox.exec` runs commands in the workspace, unconfined. Default: no sandbox, as in a run without commands.
+   */
   readonly commands?: boolean
   /** Default: `test.t1.c0`. */
   readonly toolCallId?: string
@@ -20,15 +22,15 @@ export interface FakeContext extends ToolContext, AsyncDisposable {
   readonly workspace: Workspace
   /** The text that the tool has streamed through `onOutput`. */
   output(): string
-  /** Aborts `signal`, as a cancel or the time limit does. */
+  /** Aborts `signal`, like a cancel or the time limit. */
   abort(reason?: unknown): void
   /** Removes the workspace. */
   close(): Promise<void>
 }
 
 /**
- * The context of a tool's call, as it is run without a run, a model or a log: a real workspace in a temporary folder,
- * with the same guards as in production.
+ * The context of a tool call without a run, a model or a log: a real workspace in a temporary folder, with the same
+ * guards as in production.
  *
  *   const context = await fakeContext({ files: { 'TODO.md': 'eat\n' } })
  *   await addTodo.run({ line: 'sleep' }, context)
@@ -41,7 +43,7 @@ export async function fakeContext(options: FakeContextOptions = {}): Promise<Fak
   try {
     const [folder, dataFolder] = [join(root, 'workspace'), join(root, 'data')]
     await mkdir(folder)
-    // Loaded here, because an old Node, which has no SQLite, is to hear which one is needed.
+    // Import here, so that an old Node without SQLite still reports the required version.
     const { openWorkspace } = await import('../../../adapters/workspace/open.ts')
     const workspace = await openWorkspace(folder, { dataFolder })
     for (const [path, content] of Object.entries(options.files ?? {})) {

@@ -4,9 +4,8 @@ import { issuesOf } from '../../../domain/log/issues.ts'
 import type { Tool } from '../../../domain/ports/index.ts'
 
 /**
- * The faults of an own tool before its first run, a sentence each; empty: nothing. Its name is
- * `server:tool`, its parameters are a JSON Schema of an object, and it has a probe exactly where it says
- * that it can be asked.
+ * The faults of a program's tool before its first run, one sentence each. Empty: none. The name must be `server:tool`,
+ * the parameters a JSON Schema of an object. The tool must have a probe exactly if it is reconcilable.
  */
 export function specFaults(tool: Tool): string[] {
   const parsed = ToolSpec.safeParse(tool.spec)

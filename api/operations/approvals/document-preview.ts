@@ -8,8 +8,8 @@ import { patchApart } from '../files/diff/threaded-diff.ts'
 import { condensed } from '../text/visible-text.ts'
 
 /**
- * The changes that a call of `create_document` or `edit_document` would make, as a patch of Markdown; null for every
- * other call. An edit that the gateway would refuse now is shown with its answer.
+ * The changes by a call of `create_document` or `edit_document`, as a patch of Markdown. Null: another tool. If the
+ * gateway would refuse the edit at present, shows its answer too.
  */
 export async function documentPreview(
   toolName: string,

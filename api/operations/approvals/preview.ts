@@ -10,14 +10,14 @@ import type { CurrentFile, Files, NamedFiles } from '../services.ts'
 import { condensed, unmistakable } from '../text/visible-text.ts'
 import { documentPreview } from './document-preview.ts'
 
-/** The view for a person before the decision. */
+/** The view of a call before the decision. */
 export interface Preview {
   readonly kind: 'diff' | 'command' | 'permission' | 'arguments'
-  /** The content, which the agent chose. Our marks in it stand between ‹ and ›, which no content contains. */
+  /** The content, which the agent chose. keepup's marks in it are between ‹ and ›, which content cannot contain. */
   readonly text: string
-  /** Sentences of keepup about the content. */
+  /** keepup's sentences about the content. */
   readonly notes: readonly string[]
-  /** The files on which the decision rests, as they are now. */
+  /** The current files on which the decision depends. */
   readonly files: readonly SeenFile[]
 }
 
@@ -30,9 +30,9 @@ export interface PreviewPorts {
 }
 
 /**
- * The diff that `write_file`, `edit_document` or `create_document` would make, the command that `run_command` would run, what
- * `request_permission` asks for, else the arguments. Invisible characters stand as ‹U+200B›, and long runs of blank lines or
- * spaces as their number, because they could hide what is approved.
+ * The preview of a call: the diff of `write_file`, `edit_document` or `create_document`, the command of `run_command`,
+ * the request of `request_permission`, otherwise the arguments. Invisible characters become ‹U+200B›, and long runs of
+ * blank lines or spaces their count, because they could hide a part of the content.
  */
 export async function previewOf(approval: Asked, { files, documents }: PreviewPorts): Promise<Preview> {
   const { toolName } = approval
@@ -57,17 +57,17 @@ export async function previewOf(approval: Asked, { files, documents }: PreviewPo
   return shown('arguments', unmistakable(JSON.stringify(approval.arguments, null, 2)))
 }
 
-/** The files on which the decision about a call rests, as they are now. */
+/** The current files on which the decision about a call depends. */
 export const filesAskedAbout = async (approval: Asked, files: FilePorts): Promise<readonly SeenFile[]> =>
   filesOf(await basisOf(approval, files))
 
-/** `fault`: why the workspace cannot be read. */
+/** `fault`: why the workspace is unreadable. */
 type Basis = { readonly fault?: string } & (
   | { readonly of: 'file'; readonly path: string; readonly content: string; readonly file: CurrentFile }
   | { readonly of: 'command'; readonly command: string; readonly folder: string; readonly named: NamedFiles }
 )
 
-/** The content of a preview that is not in the arguments. Null: there is none. */
+/** The content of a preview that the arguments do not contain. Null: none. */
 async function basisOf(approval: Asked, files: FilePorts): Promise<Basis | null> {
   try {
     return await foundBasis(approval, files)
@@ -107,10 +107,10 @@ const shown = (
   files: readonly SeenFile[] = [],
 ): Preview => ({ kind, text, notes: notes.map(sentence), files })
 
-/** A note stays on one line, so that no name in it can begin another note. */
+/** A note is one line, so no name in it can imitate another note. */
 const sentence = (note: string) => unmistakable(note).replaceAll('\n', '‹U+000A›')
 
-/** A path in a sentence: no path can begin a line of its own. */
+/** A path inside a sentence. The quotes escape line breaks. */
 const quoted = (path: string) => JSON.stringify(path)
 
 const faultNotes = ({ fault }: Basis): string[] =>
@@ -144,7 +144,7 @@ function commandNotes({ cwd, timeoutMs }: JsonObject, { folder, named }: Extract
   return notes
 }
 
-/** A shell takes a carriage return for a character, also at the end of a line. */
+/** Show carriage returns: a shell treats them as ordinary characters, also at the end of a line. */
 const commandText = (command: string): string =>
   condensed(command, (part) => part.split('\r').map(unmistakable).join('‹U+000D›'))
 
@@ -154,7 +154,7 @@ const FAR: Readonly<Record<string, string>> = {
   run: 'the rest of this run',
 }
 
-/** Each value on a line of its own, so that none can pass for another one. */
+/** Each value gets a separate line, so no value can imitate another one. */
 function permissionText({ tool, scope, until, reason }: JsonObject): string | null {
   if (![tool, scope, until, reason].every((value) => typeof value === 'string')) return null
   const line = (value: unknown) => String(value).replace(/\s+/g, ' ').trim()

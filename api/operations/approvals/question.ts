@@ -9,13 +9,13 @@ import type { Services } from '../services.ts'
 import { filesAskedAbout, previewOf } from './preview.ts'
 import type { ApprovalDetail, DoubtDetail } from './schemas.ts'
 
-/** The hash of the question whether a call may happen, with the files that its preview shows. */
+/** The hash of the question about a call, including the files in its preview. */
 const approvalQuestion = (
   { toolCallId, argumentsHash, expiresAt }: Pick<ApprovalRow, 'toolCallId' | 'argumentsHash' | 'expiresAt'>,
   files: readonly SeenFile[],
 ): string => questionHash({ for: 'approval', toolCallId, argumentsHash, asked: expiresAt || null }, files)
 
-/** An approval as a person is to be shown it. Rejects with `NOT_FOUND`. */
+/** An approval with its preview. Rejects with `NOT_FOUND`. */
 export async function approvalDetail(
   s: Pick<Services, 'read' | 'files' | 'documents'>,
   toolCallId: string,
@@ -27,8 +27,8 @@ export async function approvalDetail(
 }
 
 /**
- * The question what became of a call, with its hash. `doubt` null: the run has ended, so that no list has the question. Rejects
- * with `NOT_FOUND` where the outcome is not in doubt.
+ * The question about a call's unknown outcome, with its hash. `doubt` null: the run has ended, so lists do not contain
+ * the question. Rejects with `NOT_FOUND` if the outcome is not in doubt.
  */
 export async function doubtQuestion(
   s: Pick<Services, 'read' | 'runtime'>,
@@ -44,8 +44,8 @@ export async function doubtQuestion(
 }
 
 /**
- * A person's command with what its question is compared with. Rejects with `INVALID_REQUEST` where an answer does not name the
- * question that the person was shown.
+ * Adds to a person's command the data to compare its question with. Rejects with `INVALID_REQUEST` if an answer does
+ * not name the question that the person has seen.
  */
 export async function withQuestion(s: Pick<Services, 'read' | 'files'>, command: UserCommand): Promise<UserCommand> {
   if (command.kind !== 'decide_approval' && command.kind !== 'resolve_doubt') return command

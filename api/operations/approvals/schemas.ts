@@ -8,7 +8,7 @@ export const AgentPath = z
   .readonly()
   .meta({ id: 'AgentPath', description: 'From the root agent of the run to the agent itself' })
 
-/** `erased`: the body that held the decision is gone. */
+/** `erased`: the body with the decision was erased. */
 export const ApprovalState = z
   .enum(['pending', 'approved', 'rejected', 'expired', 'erased'])
   .meta({ id: 'ApprovalState' })
@@ -57,7 +57,7 @@ export const ApprovalDetail = z
   })
   .meta({ id: 'ApprovalDetail' })
 
-/** `questionHash`: the question that was read; the answer does not count for another one. */
+/** `questionHash`: the question that the person has read. The answer is valid only for this question. */
 export const DecisionBody = z
   .strictObject({
     decision: z.enum(['approved', 'rejected']),
@@ -67,7 +67,7 @@ export const DecisionBody = z
   })
   .meta({ id: 'Decision' })
 
-/** It happened (with this result), it did not: run it, or abandon it. */
+/** The call happened (with this result), or it did not: run it, or abandon it. */
 export const DoubtBody = z
   .strictObject({
     decision: z.enum(['happened', 'run', 'abandon']),
@@ -80,8 +80,8 @@ export const DoubtBody = z
   .meta({ id: 'Doubt' })
 
 /**
- * A question to a person: to let a call happen, to say what became of one, or a question of the agent. `text`: the reason,
- * or the question; empty where the agent waits to be told its task.
+ * A question to a person: whether a call may happen, whether a call has happened, or a question of the agent. `text`:
+ * the reason or the question; empty if the agent waits for its task.
  */
 export const Ask = z
   .strictObject({
@@ -101,7 +101,7 @@ export const DoubtList = z
   .strictObject({ position: Position, doubts: z.array(Ask).readonly() })
   .meta({ id: 'DoubtList' })
 
-/** `doubt` null: the run has ended, so that no list has the question. */
+/** `doubt` null: the run has ended, so lists do not contain the question. */
 export const DoubtDetail = z
   .strictObject({ position: Position, doubt: Ask.nullable(), questionHash: QuestionHash })
   .meta({ id: 'DoubtDetail' })

@@ -1,4 +1,4 @@
-/** Waits for the work, unless the signal aborts first: rejects with its reason then, whatever becomes of the work. */
+/** Waits for the work. If the signal aborts first, rejects with its reason and ignores the result of the work. */
 export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason)

@@ -3,7 +3,7 @@ import { TimeLimitError } from '../../../domain/stream/runtime/errors.ts'
 import { within } from '../../../domain/stream/runtime/time-limit.ts'
 import { unlessAborted } from './unless-aborted.ts'
 
-/** The answer, or `late` where it takes longer than `ms` or the signal aborts first. Rejects as the answer does. */
+/** The answer, or `late` after `ms` or when the signal aborts. Rejects like the answer. */
 export async function withinOr<T, L>(
   clock: Clock,
   ms: number,

@@ -1,7 +1,7 @@
 import { operation } from '../operation.ts'
 import * as schema from './schemas.ts'
 
-/** The roles and tools that runs may be given. */
+/** The available roles and tools. */
 export const DEFINITION_OPERATIONS = [
   operation({
     name: 'listRoles',

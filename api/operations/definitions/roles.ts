@@ -1,19 +1,19 @@
 import type { RoleDefinition } from '../../../domain/agent/definition/spec.ts'
 
-/** A role that runs may ask for, and what it sets for runs that do not. */
+/** A role for runs, with defaults for requests. */
 export interface KnownRole {
-  /** The name that a request uses. */
+  /** The name for requests. */
   readonly name: string
-  /** The file of a user's role; null: it is built in. */
+  /** The file of a user's role. Null: built in. */
   readonly file: string | null
   readonly definition: RoleDefinition
   /** Null: the default of all runs. */
   readonly model: string | null
-  /** In ms; null: no limit. */
+  /** In ms. Null: no limit. */
   readonly wallClockMs: number | null
 }
 
-/** All roles, and a sentence for each file that cannot be used. */
+/** All roles, and a sentence for each unusable file. */
 export interface KnownRoles {
   readonly roles: readonly KnownRole[]
   readonly faults: readonly string[]

@@ -5,7 +5,7 @@ import { AnyJson } from '../schemas.ts'
 
 const faults = z.array(z.string()).readonly()
 
-/** A role that runs may ask for by its `name`. */
+/** A role. Runs request it by its `name`. */
 export const Role = z
   .strictObject({
     name: z.string(),
@@ -22,7 +22,7 @@ export const Roles = z
   })
   .meta({ id: 'Roles' })
 
-/** A tool that runs may be given. */
+/** A tool that runs can have. */
 export const OfferedTool = z
   .strictObject({
     name: z.string(),

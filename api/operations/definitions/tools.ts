@@ -1,8 +1,8 @@
 import type { ToolSpec } from '../../../domain/agent/definition/tools.ts'
 
-/** The tools that runs may be given. */
+/** The tools that runs can have. */
 export interface KnownTools {
   readonly specs: readonly ToolSpec[]
-  /** A sentence for each MCP server, or tool of one, that cannot be had. */
+  /** A sentence for each unavailable MCP server or tool. */
   readonly faults: readonly string[]
 }

@@ -9,7 +9,7 @@ export interface Content {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** The blocks that HTML or Markdown holds for a new document. Rejects with `CONTENT_REFUSED`. */
+/** Parses HTML or Markdown into the blocks of a new document. Rejects with `CONTENT_REFUSED`. */
 export async function contentFrom(format: 'html' | 'markdown', text: string): Promise<Content> {
   const content = contentOf(await parseMarkup(format, text))
   if ('fault' in content) throw new DocumentError('CONTENT_REFUSED', content.fault)

@@ -8,7 +8,7 @@ import type { Services } from '../services.ts'
 import { contentFrom } from './content.ts'
 import type { CreateDocument, DocumentCreated } from './schemas.ts'
 
-/** Makes a document. With a key the same request gives the same document. `made` false: it was made before. */
+/** Creates a document. A repeated request with the same key returns the same document; `made` is then false. */
 export async function createDocument(
   s: Services,
   asked: CreateDocument,
@@ -29,7 +29,7 @@ export async function createDocument(
   return { made: true, created: { documentId, revision, frontier, diagnostics: [...read.diagnostics] } }
 }
 
-/** The person behind a request. The name is not checked. */
+/** The person of a request. The name is not verified. */
 export const personOf = (by: string | undefined, options: RequestOptions = {}) => {
   const actor = actorOf('user', by)
   return { by: actor, name: `user:${actor.id}`, ...tracing(options) }

@@ -9,14 +9,14 @@ import type { Services } from '../services.ts'
 import { asStored } from '../streams/prove-stream.ts'
 import type { DocumentDiff } from './schemas.ts'
 
-/** A point of a document's history; the head where it names none. */
+/** A point of a document's history. Without members: the head. */
 export interface DocumentPoint {
   readonly revision?: number | undefined
   /** ISO 8601. */
   readonly time?: string | undefined
 }
 
-/** The document at a point. Rejects with `DOCUMENT_UNKNOWN`, and with `POINT_UNKNOWN` where it was not there yet. */
+/** The document at a point. Rejects with `DOCUMENT_UNKNOWN`, or with `POINT_UNKNOWN` if the point does not exist. */
 export async function documentAt(
   s: Services,
   documentId: string,
@@ -30,7 +30,7 @@ export async function documentAt(
   throw new Problem('POINT_UNKNOWN', what)
 }
 
-/** The last revision that is not after a time, ms since the epoch. */
+/** The last revision up to a time, in ms since the epoch. */
 async function revisionAt({ log }: Services, documentId: string, time: number): Promise<number> {
   let last = -1
   let born: string | null = null
@@ -45,7 +45,7 @@ async function revisionAt({ log }: Services, documentId: string, time: number): 
   throw new Problem('POINT_UNKNOWN', `the document was created at ${born}; ask for that time, or a later one`)
 }
 
-/** The blocks that differ between two revisions, as Markdown. Rejects as {@link documentAt} does. */
+/** The blocks that differ between two revisions, as Markdown. Rejects like {@link documentAt}. */
 export async function documentDiff(s: Services, documentId: string, a: number, b: number): Promise<DocumentDiff> {
   const [before, after] = [
     await documentAt(s, documentId, { revision: a }),
@@ -64,7 +64,7 @@ export async function documentDiff(s: Services, documentId: string, a: number, b
   return { documentId, a, b, changes }
 }
 
-/** Proves a document as `asStored` does, and that its updates lead to the recorded frontier. */
+/** Verifies a document like `asStored`, and that its updates lead to the recorded frontier. */
 export const verifyDocument = (s: Services, documentId: string): Promise<DocumentProof> =>
   asStored(s, documentStream(documentId), () => s.documents.history.verify(documentId))
 

@@ -24,7 +24,7 @@ import { CreateDocument as CreateSchema, EraseEnvelope as EraseSchema } from './
 import { documentUpdates, mustReach } from './updates.ts'
 import { asText, documentView } from './view.ts'
 
-/** An update of a document as another peer imports it. `at`: ISO 8601. */
+/** An update of a document, for import by another peer. `at`: ISO 8601. */
 export interface DocumentUpdate {
   readonly revision: number
   readonly at: string
@@ -34,39 +34,45 @@ export interface DocumentUpdate {
   readonly update: Uint8Array
 }
 
-/** Documents that people and agents edit together. What is refused rejects with an error with a stable `code`. */
+/** Documents that people and agents edit together. Methods reject with errors that have a stable `code`. */
 export interface DocumentsApi {
-  /** Makes a document: empty, or from Markdown or HTML. With a key the same request finds the document that it made. */
+  /**
+   * Creates a document: empty, or from Markdown or HTML. A repeated request with the same key returns the same
+   * document.
+   */
   create(asked: Omit<z.input<typeof CreateSchema>, 'by'>, saying?: Saying): Promise<DocumentCreated>
-  /** Documents in the order of their creation, page after page as they are asked for. */
+  /** Documents in the order of their creation, read page by page on demand. */
   list(): AsyncIterable<DocumentSummary>
-  /** A document now, or at a point of its history: its blocks, each with the hash that a precondition states. */
+  /** A document now, or at a point of its history: its blocks, each with the hash for preconditions. */
   read(documentId: string, at?: DocumentPoint): Promise<DocumentView>
-  /** The same as text. */
+  /** The document as text. */
   text(documentId: string, format: 'markdown' | 'html', at?: DocumentPoint): Promise<string>
-  /** The document now as a Loro snapshot with its history. */
+  /** The present document as a Loro snapshot with its history. */
   snapshot(documentId: string): Promise<{ readonly revision: number; readonly bytes: Uint8Array }>
-  /** Sends an AI envelope (seed 000, 5.8). A refusal and a conflict are answers too; each is recorded. */
+  /** Sends an AI envelope (seed 000, 5.8). Returns refusals and conflicts as answers. Each is recorded. */
   send(documentId: string, envelope: AiEnvelopeRequest, saying?: Pick<Saying, 'by'>): Promise<Answer>
   /** Imports an update of a person's Loro replica, at most 1 MiB. */
   import(documentId: string, update: Uint8Array, saying?: Pick<Saying, 'by'>): Promise<Imported>
   /**
-   * The updates after a revision (absent: all), then those to come, until the signal aborts or {@link KeepUp.close}. Rejects with
-   * CURSOR_MISMATCH for a revision that the document has not reached, as after a restore.
+   * The updates after a revision (absent: all), then new ones, until the signal aborts or {@link KeepUp.close}. Rejects
+   * with CURSOR_MISMATCH for a revision that the document has not reached, as after a restore.
    */
   updates(
     documentId: string,
     options?: { readonly after?: number; readonly signal?: AbortSignal },
   ): AsyncIterable<DocumentUpdate>
-  /** Requests with their answers, and updates of people, after a revision (absent: all), at most 500. */
+  /** Requests with their answers, and updates by people, after a revision (absent: from the start), at most 500. */
   history(documentId: string, after?: number): Promise<readonly HistoryEntry[]>
-  /** Which person or request, run and call wrote each part of each span; of the document now where no revision is named. */
+  /**
+   * The person, or the request, run and call, that wrote each part of each span. Without a revision: of the present
+   * document.
+   */
   blame(documentId: string, revision?: number): Promise<Blame>
   /** The blocks that differ between two revisions. */
   diff(documentId: string, a: number, b: number): Promise<DocumentDiff>
-  /** Checks the chain, the bodies and the digests, and replays the updates to the recorded frontier. */
+  /** Verifies the chain, the bodies and the digests, and replays the updates to the recorded frontier. */
   verify(documentId: string): Promise<DocumentProof>
-  /** Empties a request for ever; the words that it wrote stay. */
+  /** Erases a request permanently. The text that it wrote stays in the document. */
   erase(
     documentId: string,
     what: Omit<EraseEnvelope, 'by'>,
@@ -74,19 +80,19 @@ export interface DocumentsApi {
   ): Promise<{ readonly revision: number }>
 }
 
-/** Entries of a history that are read at once. */
+/** Entries of a history per read. */
 const ENTRIES = 500
 
 interface Asking {
-  /** The asking person, checked. */
+  /** Validates the person's name, or returns the default. */
   asker(said: string | undefined): string
-  /** The value that a schema makes of another one; rejects with INVALID_REQUEST. */
+  /** Parses a value with a schema. Throws INVALID_REQUEST. */
   parsed<T extends z.ZodType>(schema: T, value: unknown): z.output<T>
   /** Aborts when the library is closed. */
   readonly ending: AbortSignal
 }
 
-/** The library's face over the documents of put-together services. */
+/** The library's interface to the documents of built services. */
 export function documentsOf(s: Services, { asker, parsed, ending }: Asking): DocumentsApi {
   const person = (saying: Pick<Saying, 'by'> | undefined) => {
     mustWrite(s)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { DocumentError } from '../../../domain/document/errors.ts'
 import { By, Digits, Id, Next, PageQuery, Position } from '../schemas.ts'
 
-/** A text of another form names no document either: it is answered as any other unknown id. */
+/** A malformed id gets the same answer as an unknown one. */
 export const DocumentId = z
   .string()
   .refine((id) => {
@@ -57,7 +57,7 @@ export const DocumentView = z
   .meta({ id: 'Document' })
 export type DocumentView = z.infer<typeof DocumentView>
 
-/** An AI envelope, for the API's own document; the gateway checks it. */
+/** The schema of an AI envelope for the API's OpenAPI document. The gateway validates envelopes. */
 export const Envelope = z
   .strictObject({
     doc_frontier: z.string(),
@@ -109,7 +109,7 @@ export const ByQuery = z.strictObject({ by: Id.max(200).optional().meta({ descri
 
 const Time = z.iso.datetime({ offset: true }).meta({ description: 'The document as it was then' })
 
-/** At most one point of the history; the head where none is given. */
+/** At most one point of the history. Default: the head. */
 export const DocumentQuery = z
   .strictObject({
     format: z.enum(['json', 'markdown', 'html', 'loro']).default('json'),

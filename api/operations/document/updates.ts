@@ -8,8 +8,8 @@ import { bodyOf } from '../../../domain/stream/runtime/bodies.ts'
 import type { Services } from '../services.ts'
 
 /**
- * Rejects with `DOCUMENT_UNKNOWN`, and with `CURSOR_MISMATCH` where the document has not come as far as a revision (-1: none):
- * a reader that has seen it there has seen another state of the log, and would miss what comes up to it.
+ * Rejects with `DOCUMENT_UNKNOWN`, or with `CURSOR_MISMATCH` if the document has not reached a revision (-1: none). A
+ * reader that has seen this revision has seen another state of the log, and would miss the updates up to it.
  */
 export async function mustReach({ log }: Pick<Services, 'log'>, documentId: string, revision: number): Promise<void> {
   const head = await log.head(documentStream(documentId))
@@ -20,8 +20,8 @@ export async function mustReach({ log }: Pick<Services, 'log'>, documentId: stri
 }
 
 /**
- * The updates of a document after a revision (-1: all), in order, then those to come, until the signal aborts. The log is
- * followed from before the stream is read, so that nothing between the two is missed.
+ * The updates of a document after a revision (-1: all) in order, then new ones, until the signal aborts. Subscribes to
+ * the log before it reads the stream, so nothing is missed in between.
  */
 export async function* documentUpdates(
   { log, blobs }: Pick<Services, 'log' | 'blobs'>,

@@ -8,12 +8,12 @@ import type { DocumentAt } from '../../../domain/document/runtime/types.ts'
 import type { ReadBlock } from '../../../domain/ports/index.ts'
 import type { DocumentView } from './schemas.ts'
 
-/** A document as JSON: its blocks, each with what a precondition on it states. */
+/** A document as JSON: its blocks, each with the hash for preconditions. */
 export const documentView = ({ blocks, ...at }: DocumentAt): DocumentView => ({ ...at, blocks: blocks.map(keptView) })
 
 type BlockView = DocumentView['blocks'][number]
 
-/** An open document gives a block that has not changed as the same object: its hashes are those of the last time. */
+/** An open document returns an unchanged block as the same object, so its hashes can be cached. */
 const views = new WeakMap<ReadBlock, BlockView>()
 
 function keptView(block: ReadBlock): BlockView {

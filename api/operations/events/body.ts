@@ -7,21 +7,21 @@ import { yielder } from '../../../domain/stream/runtime/yield-to-event-loop.ts'
 
 const utf8 = new TextDecoder()
 
-/** The stored bytes of a body, from the log or the blob store; null where it was erased. Rejects with `BLOB_MISSING`. */
+/** The stored bytes of a body, from the log or the blob store. Null: erased. Rejects with `BLOB_MISSING`. */
 export async function bodyBytes(event: RecordedEvent, blobs: BlobStore): Promise<Uint8Array | null> {
   if (event.erased) return null
   if (event.body) return event.body
   return event.header.body.place === 'blob' ? blobs.get(ownerOf(event.header), event.header.body.hash) : null
 }
 
-/** A body as it may be shown. `altered`: the stored bytes are not the sealed ones, so no view shows them as true. */
+/** A body for views. `altered`: the stored bytes do not match the sealed hash, so views must not show them. */
 export interface ShownBody {
   readonly altered: boolean
-  /** Null where it was erased, altered, or is enciphered. */
+  /** Null: erased, altered, or encrypted. */
   readonly json: JsonObject | null
 }
 
-/** The body as JSON, held against the hash that its header seals. Rejects with `BLOB_MISSING`. */
+/** Parses a body after a check against the sealed hash in its header. Rejects with `BLOB_MISSING`. */
 export async function shownBody(event: RecordedEvent, blobs: BlobStore): Promise<ShownBody> {
   const bytes = await bodyBytes(event, blobs)
   if (bytes === null) return { altered: !event.erased, json: null }
@@ -31,8 +31,8 @@ export async function shownBody(event: RecordedEvent, blobs: BlobStore): Promise
 }
 
 /**
- * The stored bytes of a body that are what its header seals; null where it was erased or altered. Gives way to others while
- * it looks through a large one. Rejects with `BLOB_MISSING`.
+ * The stored bytes of a body, if they match the sealed hash. Null: erased or altered. Yields to the event loop while it
+ * hashes a large body. Rejects with `BLOB_MISSING`.
  */
 export async function soundBytes(event: RecordedEvent, blobs: BlobStore): Promise<Uint8Array | null> {
   const bytes = await bodyBytes(event, blobs)

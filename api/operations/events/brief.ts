@@ -1,13 +1,13 @@
 import type { Json } from '../../../domain/log/json.ts'
 import type { EventView } from './schemas.ts'
 
-/** Of a text, in a brief view of an event, UTF-16 code units. */
+/** The most characters of a text in a brief view (UTF-16 code units). */
 const TEXT = 2_000
-/** Members of an array or object. */
+/** The most members of an array or object. */
 const MEMBERS = 200
 const DEPTH = 12
 
-/** A view with its long texts cut, and `cut` where any was: the beginning of each stays, and the whole is asked for apart. */
+/** A view with truncated texts, and `cut` if any was truncated. Clients request the whole separately. */
 export function briefOf(view: EventView): EventView {
   const cutter = new Cutter()
   const payload = view.payload && (cutter.value(view.payload as Json, 0) as EventView['payload'])
@@ -40,5 +40,5 @@ class Cutter {
   }
 }
 
-/** Without half of a character at its end. */
+/** Removes half of a surrogate pair at the end. */
 const whole = (text: string): string => text.replace(/[\ud800-\udbff]$/, '')

@@ -10,10 +10,10 @@ import { blobParts } from '../../../domain/stream/runtime/attachments.ts'
 import { streamOfAgent } from '../../../domain/tree/runtime/stream-of-agent.ts'
 import { bodyBytes } from './body.ts'
 
-/** The version of the exported form. */
+/** The version of the export format. */
 export const EXPORT = 1
 
-/** First line: what the file holds. */
+/** The first line: the content of the file. */
 export const ExportHead = z.strictObject({
   export: z.literal(EXPORT),
   logId: z.string(),
@@ -22,7 +22,7 @@ export const ExportHead = z.strictObject({
 })
 export type ExportHead = z.infer<typeof ExportHead>
 
-/** Every other line: an event as it is sealed. `body` is base64 of the stored bytes, null where it was erased. */
+/** Every other line: a sealed event. `body`: base64 of the stored bytes; null: erased. */
 export const ExportLine = z.strictObject({
   header: Header,
   hash: z.string(),
@@ -33,11 +33,11 @@ export const ExportLine = z.strictObject({
 })
 export type ExportLine = z.infer<typeof ExportLine>
 
-/** Lines that follow an event whose result is only a part: the whole one, in order, as base64 of its next bytes. */
+/** Lines after an event with a partial result: the whole result in order, as base64 of its next bytes. */
 export const ExportPart = z.strictObject({ attachment: z.string(), bytes: z.string() })
 export type ExportPart = z.infer<typeof ExportPart>
 
-/** Whether a line of an export holds a body that is not the one that was sealed. */
+/** Whether a line of an export contains a body that does not match its sealed hash. */
 export function isAltered(text: string): boolean {
   if (text.startsWith('{"attachment":')) return false
   const { header, body, erased } = JSON.parse(text) as Partial<ExportLine>
@@ -56,7 +56,7 @@ function line(event: RecordedEvent, body: Uint8Array | null): ExportLine {
   }
 }
 
-/** A run's sealed events, stream by stream, as NDJSON that can be verified without this log. */
+/** A run's sealed events, stream by stream, as NDJSON that can be verified without the log. */
 export async function* exportRun(
   log: EventLog,
   blobs: BlobStore,
@@ -71,7 +71,7 @@ export async function* exportRun(
   yield* exportStreams(log, blobs, runId, names)
 }
 
-/** The same of any streams. `runId`: their run, or the name of a stream that belongs to none. */
+/** Exports any streams. `runId`: their run, or the name of a stream without a run. */
 export async function* exportStreams(
   log: EventLog,
   blobs: BlobStore,
@@ -86,7 +86,7 @@ export async function* exportStreams(
   yield `${JSON.stringify({ export: EXPORT, logId: log.logId, runId, streams } satisfies ExportHead)}\n`
   for (const { stream, revision } of streams) {
     let erased = false
-    // Up to the head that the first line names, also while the run goes on.
+    // Read up to the head in the first line, because the run may append further events.
     for await (const page of log.read(stream, { limit: revision + 1 })) {
       for (const event of page) {
         erased ||= event.erased === true
@@ -98,8 +98,9 @@ export async function* exportStreams(
 }
 
 /**
- * Rejects with `BODY_ERASED` where an erasure has come after a revision: it may have emptied bodies while the stream was exported, and
- * the fact that names them is not among what was. Nothing but that fact tells an erasure from damage.
+ * Rejects with `BODY_ERASED` if an erasure follows a revision. The erasure may have emptied bodies during the export,
+ * and the export does not contain its event. Without this event, a verifier could not distinguish the erasure from
+ * damage.
  */
 async function mustNameAll(log: EventLog, stream: string, revision: number): Promise<void> {
   for await (const page of log.read(stream, { from: revision + 1, bodies: false, types: [ERASED_FACT] }))

@@ -3,13 +3,13 @@ import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { type EventFilter, wanted } from './filter.ts'
 import type { EventViews, Piece } from './view.ts'
 
-/** How events are sent. `brief`: long texts are cut. */
+/** The encoding of events. `brief`: truncate long texts. */
 export interface EventForm {
   readonly format: 'sse' | 'ndjson'
   readonly brief: boolean
 }
 
-/** What a client is sent. Two that ask for the same have the same `key`. */
+/** A client's request for events. Equal requests have the same `key`. */
 export interface AskedEvents extends EventForm {
   readonly filter: EventFilter
   readonly key: string
@@ -21,22 +21,22 @@ export function askedEvents(form: EventForm, filter: EventFilter): AskedEvents {
   return { ...form, filter, key }
 }
 
-/** Bytes of bodies in a page; a larger body has a page of its own. */
+/** The most body bytes in a page. A larger body gets a separate page. */
 const PAGE_BYTES = 128 * 1024
 const NOTHING = new Uint8Array(0)
 const utf8 = new TextEncoder()
 
 /**
- * Neighbours of the log, and the bytes in which they are sent: made at the first request, once for all clients that ask for
- * the same. At least one event.
+ * Consecutive events of the log, with their encoded bytes. Encoded at the first request, once for all clients with
+ * equal requests. Contains at least one event.
  */
 export class FeedPage {
   readonly events: readonly RecordedEvent[]
   readonly end: Cursor
-  /** Bytes of what is kept here. */
+  /** The bytes of the events and their encodings. */
   bytes: number
   readonly #views: EventViews
-  /** Of single events, by place and form: those of one run, say, are a part of all. */
+  /** Encodings of single events by position and form, shared between filters. */
   readonly #messages = new Map<string, Promise<Uint8Array>>()
   readonly #chunks = new Map<string, Promise<Uint8Array>>()
 
@@ -47,7 +47,7 @@ export class FeedPage {
     this.#views = views
   }
 
-  /** What of it comes after a position; null where nothing does. */
+  /** The part of the page after a position. Null: none. */
   after(position: number): FeedPage | null {
     if (position < this.events[0]!.position) return this
     const later = this.events.filter((event) => event.position > position)
@@ -55,8 +55,8 @@ export class FeedPage {
   }
 
   /**
-   * What a client is sent of it: one piece, or none where it asks for no event of it. A large body goes out in parts.
-   * Rejects with `BLOB_MISSING`.
+   * The pieces for a client: one, or none if its filter matches no event. A large body is sent in parts. Rejects with
+   * `BLOB_MISSING`.
    */
   async *pieces(asked: AskedEvents): AsyncGenerator<Piece> {
     const [first] = this.events
@@ -106,12 +106,12 @@ export class FeedPage {
   }
 }
 
-/** What stands before and after an event's JSON on the wire. */
+/** The text before and after an event's JSON on the wire. */
 function around({ header }: RecordedEvent, cursor: string, format: EventForm['format']): readonly [string, string] {
   return format === 'ndjson' ? ['', '\n'] : [`id: ${cursor}\nevent: ${header.type}\ndata: `, '\n\n']
 }
 
-/** The events of one page of the log in pages whose bytes fit into memory many times. */
+/** Splits a page of the log into feed pages, small enough that many fit into memory. */
 export function* feedPages(
   events: readonly RecordedEvent[],
   cursor: (event: RecordedEvent) => Cursor,

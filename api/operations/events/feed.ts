@@ -4,9 +4,9 @@ import { SharedTail, type TailParts } from './shared-tail.ts'
 import { EventViews } from './view.ts'
 
 /**
- * The log for all who watch it. What is new is shared: it is subscribed to once, and encoded once. What happened before is
- * read by each client for itself, page by page, and so is what a client misses that takes its pages too slowly: it keeps no
- * other waiting, and costs no memory.
+ * The log for all clients that follow it. New events are shared: one subscription, encoded once. Each client reads past
+ * events separately, page by page, as well as events that it missed because it is slow. So a slow client delays no
+ * other client and costs no memory.
  */
 export class EventFeed {
   readonly #parts: TailParts
@@ -16,14 +16,17 @@ export class EventFeed {
     this.#parts = parts
   }
 
-  /** The events after a cursor up to the head of now. Rejects as the log's `readAll` does. */
+  /** The events after a cursor up to the present head. Rejects like the log's `readAll`. */
   async *read(after: Cursor | null): AsyncGenerator<FeedPage> {
     const { log, blobs } = this.#parts
     const views = new EventViews(log, blobs)
     for await (const events of log.readAll(after)) yield* feedPages(events, (event) => log.cursor(event), views)
   }
 
-  /** Like {@link read}, then goes on until the signal aborts. Never skips, never repeats. Rejects where the log fails. */
+  /**
+   * Like {@link read}, then follows new events until the signal aborts. Never skips or repeats an event. Rejects if the
+   * log fails.
+   */
   async *follow(after: Cursor | null, signal: AbortSignal): AsyncGenerator<FeedPage> {
     const watcher = { wake: () => {} }
     const wake = () => watcher.wake()

@@ -7,12 +7,12 @@ import { LOG_CREATED } from '../../../domain/log/identity.ts'
 import { agentOf } from '../../../domain/log/owner.ts'
 import type { EventLog } from '../../../domain/ports/index.ts'
 
-/** Every type that a log can hold. */
+/** All event types of logs. */
 export const EVENT_TYPES: readonly string[] = [
   ...new Set([...Object.keys(bodies), ...Object.keys(documentBodies), ...Object.keys(externalBodies), LOG_CREATED]),
 ]
 
-/** Which events a consumer wants, by what events show. `agent`: an agent, or a person as `user:<id>`. */
+/** A filter for events. `agent`: an agent id, or a person as `user:<id>`. */
 export interface EventFilter {
   readonly run?: string
   readonly agent?: string
@@ -23,7 +23,7 @@ export interface EventFilter {
 const PERSON = 'user:'
 export const isPerson = (agent: string): boolean => agent.startsWith(PERSON)
 
-/** The agent and the turn that an event shows: what people do is theirs, outside of turns. */
+/** The agent and turn of an event in views. A person's event belongs to the person, with turn 0. */
 export function shownBy(header: RecordedEvent['header']): { agentId: string; turn: number } {
   const { actor, turn } = header
   const person = actor.kind === 'user' || actor.kind === 'approver'
@@ -41,8 +41,8 @@ export function wanted({ header: h }: Pick<RecordedEvent, 'header'>, filter: Eve
 }
 
 /**
- * Reads a cursor's text and makes sure that this log has it, before a stream is begun: afterwards a refusal could no
- * longer be told. Rejects with `CURSOR_INVALID` or `CURSOR_MISMATCH`.
+ * Parses a cursor and checks that this log contains it. Call this before a stream begins, because a stream cannot
+ * report an error afterwards. Rejects with `CURSOR_INVALID` or `CURSOR_MISMATCH`.
  */
 export async function checkedCursor(log: EventLog, text: string | undefined): Promise<Cursor | null> {
   if (text === undefined || text === '') return null

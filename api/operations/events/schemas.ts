@@ -3,9 +3,9 @@ import { Actor } from '../../../domain/log/envelope.ts'
 import { AnyJson } from '../schemas.ts'
 
 /**
- * An event as consumers see it: seed 000's `RuntimeEvent` and what it lacks. `agentId` is `user:<id>` and `turn` 0 for
- * what people do; `stream` names the stream it stands in. `payload` is null where the body was erased, or altered: then
- * the stored bytes are not the sealed ones, and no view shows them as true.
+ * An event for consumers: seed 000's `RuntimeEvent` with additions. A person's event has `user:<id>` as `agentId`, and
+ * `turn` 0. `stream`: the event's stream. `payload` null: the body was erased or altered. An altered body does not
+ * match its sealed hash, so no view shows it.
  */
 export const EventView = z
   .strictObject({

@@ -5,16 +5,16 @@ import type { BlobStore, Clock, EventLog } from '../../../domain/ports/index.ts'
 import { type FeedPage, feedPages } from './feed-page.ts'
 import { EventViews } from './view.ts'
 
-/** Kept for clients that are a little behind. Bytes: encoded events included. */
+/** The limit of pages for clients that are slightly behind, in bytes, including encoded events. */
 const KEPT_BYTES = 8 * 1024 * 1024
 const KEPT_PAGES = 256
-/** Bytes of bodies that are gathered at most before clients are given them. */
+/** The most body bytes to collect before a page is published. */
 const GATHERED_BYTES = 1024 * 1024
-/** For each client but the first the next events are gathered this long, ms: many are sent fewer and larger parts. */
+/** The time to collect events, in ms per client after the first. With many clients, pages become fewer and larger. */
 const REST_MS = 5
 const LONGEST_REST_MS = 500
 
-/** A client that waits for news. */
+/** A client that waits for new events. */
 export interface Watcher {
   wake(): void
 }
@@ -26,8 +26,8 @@ export interface TailParts {
 }
 
 /**
- * The end of the log as it grows: one subscription, whose last pages are at hand for all who watch. It waits for none of
- * them. After silence an event is given out at once.
+ * The growing end of the log: one subscription with its last pages, for all clients. It waits for no client. After a
+ * silence it publishes an event at once.
  */
 export class SharedTail {
   readonly #log: EventLog
@@ -36,7 +36,7 @@ export class SharedTail {
   readonly #watchers = new Set<Watcher>()
   readonly #over = new AbortController()
   #pages: FeedPage[] = []
-  /** Every event after this position that was given out is in the pages. */
+  /** The pages contain every published event after this position. */
   #from: number
   #gathered: RecordedEvent[] = []
   #gatheredBytes = 0
@@ -51,7 +51,7 @@ export class SharedTail {
     void this.#follow(after)
   }
 
-  /** It gives out nothing any more. */
+  /** True: the tail has ended and publishes nothing more. */
   get over(): boolean {
     return this.#failure !== null || this.#over.signal.aborted
   }
@@ -60,15 +60,14 @@ export class SharedTail {
     this.#watchers.add(watcher)
   }
 
-  /** The subscription ends with the last who leaves. */
+  /** Ends the subscription when the last client leaves. */
   leave(watcher: Watcher): void {
     this.#watchers.delete(watcher)
     if (this.#watchers.size === 0) this.#over.abort()
   }
 
   /**
-   * The next page after a position; null: it is yet to come; `missed`: it is not at hand any more. Throws what the log
-   * rejected with.
+   * The next page after a position. Null: not published yet. `missed`: no longer stored. Throws the error of the log.
    */
   next(position: number): FeedPage | null | 'missed' {
     if (this.#failure !== null) throw this.#failure.error
@@ -95,7 +94,7 @@ export class SharedTail {
     this.#gathered = []
     this.#gatheredBytes = 0
     this.#pages.push(...feedPages(events, (event) => this.#log.cursor(event), this.#views))
-    // What was erased is read anew: the log says so of events that were given out before.
+    // After an erasure, drop all pages: they may contain erased bodies. Clients then read the log again.
     const erased = events.some(({ header }) => header.type === ERASED_FACT)
     let bytes = this.#pages.reduce((all, page) => all + page.bytes, 0)
     while (this.#pages.length > 0 && (erased || bytes > KEPT_BYTES || this.#pages.length > KEPT_PAGES)) {

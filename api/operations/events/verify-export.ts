@@ -13,10 +13,10 @@ export interface VerifiedExport {
   readonly problems: readonly { stream: string; revision: number; code: string; message: string }[]
 }
 
-/** The text was not written by an export. */
+/** The text is not an export. */
 export class NoExport extends Error {
   override readonly name = 'NoExport'
-  /** Lines before this one; 0: there is no line. */
+  /** The number of lines before this one. 0: the text has no line. */
   readonly line: number
   constructor(why: string, line: number) {
     super(`this is no export: ${why}`)
@@ -25,8 +25,8 @@ export class NoExport extends Error {
 }
 
 /**
- * Checks an exported run without its log: the chain of every stream, ids, bodies, times, that every body which is gone was
- * erased by a fact, and that each stream ends where the first line says. Rejects with {@link NoExport}.
+ * Verifies an exported run without its log: the chain of every stream, ids, bodies and times, that an event records the
+ * erasure of each missing body, and that each stream ends as the first line says. Rejects with {@link NoExport}.
  */
 export async function verifyExport(given: AsyncIterable<string>): Promise<VerifiedExport> {
   let head: ExportHead | null = null
@@ -74,10 +74,10 @@ export async function verifyExport(given: AsyncIterable<string>): Promise<Verifi
   return { runId: head.runId, ok: problems.length === 0, events, erased, problems }
 }
 
-/** So begin the lines of whole results. */
+/** The start of the lines of whole results. */
 const PART = '{"attachment":'
 
-/** A whole result whose parts follow its event. */
+/** A whole result, whose parts follow its event. */
 class WholeResult {
   readonly #stream: string
   readonly #revision: number
@@ -97,7 +97,7 @@ class WholeResult {
     this.#size += bytes.length
   }
 
-  /** The fault in it when all of it was there. */
+  /** The fault of the result after its last part. */
   faults() {
     if (this.#size === this.attachment.size && this.#hasher.hex() === this.attachment.hash) return []
     const message = 'the whole result that it names is missing, or not the one that was stored'

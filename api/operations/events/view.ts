@@ -11,20 +11,23 @@ import { briefOf } from './brief.ts'
 import { shownBy } from './filter.ts'
 import type { EventView } from './schemas.ts'
 
-/** Answers whose blocks are at hand for the calls that point to them, bytes; the last one in any case. */
+/**
+ * The cache limit for model answers, whose blocks contain the arguments of calls, in bytes. The last answer is always
+ * cached.
+ */
 const KEPT_BYTES = 8 * 1024 * 1024
-/** A body of more bytes than this is sent as it is stored: it is not parsed and written again. */
+/** A larger body is sent as stored, without parsing, in bytes. */
 const LARGE_BODY = 256 * 1024
-/** Of a large body, bytes at a time. */
+/** The bytes of a large body per piece. */
 const PART = 64 * 1024
 
-/** A view as its event is sent: JSON on one line, in pieces. */
+/** A piece of a view's JSON, which is one line. */
 export type Piece = string | Uint8Array
 
 /**
- * Turns stored events into what consumers see: people as `user:<id>` in turn 0, and the arguments of a
- * call, which are stored once, in the model's answer. A tool that does not exist has the name that the model wrote. One
- * instance per reader.
+ * Converts stored events to the form for consumers: people as `user:<id>` in turn 0, and the arguments of a call, which
+ * are stored only in the model's answer. A tool that does not exist has the name from the model. One instance per
+ * reader.
  */
 export class EventViews {
   readonly #log: EventLog
@@ -49,12 +52,12 @@ export class EventViews {
   }
 
   /**
-   * {@link view} as JSON, with a text before it. A large body goes out as it is stored, and nothing is awaited after the first
-   * piece.
+   * {@link view} as JSON, after the text `before`. A large body is sent as stored. After the first piece nothing is
+   * awaited.
    */
   async *json(event: RecordedEvent, before = ''): AsyncGenerator<Piece> {
     const { size, cipher } = event.header.body
-    // Where that fails the view does too, or tells that it was erased.
+    // If this fails, the view fails too, or shows the body as erased.
     const sound = () => soundBytes(event, this.#blobs).catch(() => null)
     const bytes = size > LARGE_BODY && cipher === undefined ? await sound() : null
     if (bytes === null) {
@@ -66,12 +69,12 @@ export class EventViews {
     yield '}'
   }
 
-  /** {@link view} with long texts cut. */
+  /** {@link view} with truncated texts. */
   async brief(event: RecordedEvent): Promise<EventView> {
     return briefOf(await this.view(event))
   }
 
-  /** An event with its body; one whose blob is gone because it was erased since it was read, as it is now. */
+  /** An event with its body. If its blob was erased after the event was read, returns the event as erased. */
   async #shown(event: RecordedEvent): Promise<ShownBody & { readonly event: RecordedEvent }> {
     try {
       return { event, ...(await shownBody(event, this.#blobs)) }
@@ -81,7 +84,7 @@ export class EventViews {
     }
   }
 
-  /** All of a view but what the event says. */
+  /** All members of a view except the payload. */
   #place(event: RecordedEvent): Omit<EventView, 'payload'> {
     const h = event.header
     const { agentId, turn } = shownBy(h)
@@ -107,7 +110,7 @@ export class EventViews {
     }
   }
 
-  /** The content beside an answer that a body points to. */
+  /** Adds the content of a model's answer that a body refers to. */
   async #withArguments({ type, stream }: RecordedEvent['header'], body: JsonObject): Promise<JsonObject> {
     const ref = body.argumentsRef as unknown as ArgumentsRef | undefined
     return withArguments(type, body, ref === undefined ? null : await this.#answer(stream, ref.revision))

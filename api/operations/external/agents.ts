@@ -21,44 +21,47 @@ import { Problem } from '../problem.ts'
 import type { AgentsAllowed } from './allowed.ts'
 import { type AgentLease, hold } from './leases.ts'
 
-/** Of whose run the secrets and their patterns are hidden. */
+/** The run whose secrets and secret patterns are hidden. */
 type Hidden = Pick<AgentSpec, 'secrets' | 'policy'>
 
-/** The services of a host that runs other agents. */
+/** The services of a host that runs external agents. */
 export interface AgentsHost {
   readonly backends: readonly AgentBackend[]
-  /** The values that requests over the network may give them. */
+  /** The values that requests over the network may pass to agents. */
   readonly allowed: AgentsAllowed
   readonly clock: Clock
   newId(): string
-  /** Absent where no other process drives. */
+  /** Absent: this process is the only driver. */
   readonly lease?: AgentLease
-  /** A gateway for one run: it hides what is secret now, and the values of the request's environment. */
+  /** A gateway for one run. It hides present secrets and the values of the request's environment. */
   gateway(request: AgentRunRequest, about?: Hidden): Promise<AgentGateway>
-  /** The files of a folder that another run holds, to keep versions of them. */
+  /** The files of a folder that another run has locked, for storing versions of them. */
   share(folder: string, about: Hidden): Promise<HeldFiles>
-  /** The price of a model by the name that an agent knows it by; null: not known. */
+  /** The price of a model by the agent's name for it. Null: not known. */
   price(model: string): Price | null
-  /** The log of their runs, which hides what is secret in a person's words. */
+  /** The log of the agents' runs. It hides secrets in a person's text. */
   log(): Promise<{
     readonly log: StreamExternalLog
     hide(text: string): string
-    /** A value as it may be recorded; what it hid is kept by then. */
+    /** Redacts a value for recording. On return, the references are stored. */
     hideValue(value: Json): Promise<Json>
   }>
-  /** Ends in the log what an earlier process of this data folder left running; gives how many runs. */
+  /** Records the end of runs that an earlier process of this data folder left unfinished. Returns their number. */
   settle(): Promise<number>
 }
 
-/** For so long what a program said of itself holds: a page that shows the agents starts no program each time. In ms. */
+/** How long a program's state is cached, in ms, so that a page with agents does not start programs each time. */
 const INSPECTED_MS = 10_000
 
-/** Runs of other agents by this process. Our policy sees nothing of what they do: every view marks them as ungoverned. */
+/**
+ * External agents' runs in this process. keepup's policy does not apply to their actions, so every view marks them as
+ * ungoverned.
+ */
 export class Agents implements ExternalRuns, DelegatedRuns {
   readonly #host: AgentsHost
   readonly #runs = new Map<string, AgentRunHandle>()
   readonly #inspected = new Map<string, { readonly at: number; readonly state: Promise<BackendState> }>()
-  /** Starts by their run's id, one after another. */
+  /** Serializes starts by run id. */
   readonly starting = new KeyedMutex()
   #closing = false
 
@@ -70,19 +73,19 @@ export class Agents implements ExternalRuns, DelegatedRuns {
     return this.#host.allowed
   }
 
-  /** The kinds that can be asked for, with what each can do. */
+  /** The available kinds with their capabilities. */
   list(): readonly { readonly kind: string; readonly capabilities: readonly string[] }[] {
     return this.#host.backends
       .map(({ kind, capabilities }) => ({ kind, capabilities: [...capabilities].sort() }))
       .sort((a, b) => (a.kind < b.kind ? -1 : 1))
   }
 
-  /** See `AgentBackend.withoutRights`; null also where there is no such kind. */
+  /** See `AgentBackend.withoutRights`. Null also for an unknown kind. */
   withoutRights(kind: string, request: AgentRunRequest): string | null {
     return this.#host.backends.find((backend) => backend.kind === kind)?.withoutRights?.(request) ?? null
   }
 
-  /** The state of a kind on this machine, as it was {@link INSPECTED_MS} ago at most; null: there is no such kind. */
+  /** The state of a kind on this machine, at most {@link INSPECTED_MS} old. Null: unknown kind. */
   async inspect(kind: string): Promise<BackendState | null> {
     const backend = this.#host.backends.find((one) => one.kind === kind)
     if (backend === undefined) return null
@@ -96,15 +99,15 @@ export class Agents implements ExternalRuns, DelegatedRuns {
     return state
   }
 
-  /** Starts a run. Rejects as `AgentGateway.run` does. */
+  /** Starts a run. Rejects like `AgentGateway.run`. */
   async run(kind: string, request: AgentRunRequest, asked: StartedBy = {}): Promise<AgentRunHandle> {
-    // The gateway refuses a request that is no object, after an unknown kind.
+    // The request may not be an object yet: the gateway validates it after the kind.
     const model = request?.extensions?.['agent_api.config.model.v1']
     const price = typeof model === 'string' ? this.#host.price(model) : null
     return this.#begin(kind, request, price === null ? asked : { ...asked, price })
   }
 
-  /** Starts a run that keepup's own agent has delegated. One that cannot be started is ended in the log. */
+  /** Starts a run that keepup's own agent has delegated. If it fails to start, the log records its end. */
   async take(agentId: string, about: Hidden, desk?: ToolDesk): Promise<AgentRunHandle> {
     const { log, hide } = await this.#host.log()
     const state = await log.state(agentId)
@@ -119,7 +122,7 @@ export class Agents implements ExternalRuns, DelegatedRuns {
       })
     } catch (error) {
       const { code, message } = error as AgentError
-      // A failing log is no failure of the agent: it is tried again.
+      // A failure of the log is not a failure of the agent. The caller retries.
       if (!(error instanceof AgentError)) throw error
       await log.refuse(agentId, { code: code === 'UnsupportedCapability' ? code : 'Backend', message: hide(message) })
       throw error
@@ -145,7 +148,7 @@ export class Agents implements ExternalRuns, DelegatedRuns {
     if (this.#closing) throw new Error('this process is ending, so no agent is started; ask another one')
     const { lease, clock } = this.#host
     const work = Promise.withResolvers<void>()
-    // Held before the start is recorded, lest another process take it for one that was left behind.
+    // Take the lease before the start is recorded. Otherwise another process could treat the run as abandoned.
     if (lease !== undefined) await hold(lease, agentId, clock, work.promise)
     let handle: AgentRunHandle
     try {
@@ -161,12 +164,12 @@ export class Agents implements ExternalRuns, DelegatedRuns {
     this.#runs.set(handle.agentId, handle)
     const forget = () => void this.#runs.delete(handle.agentId)
     handle.completion.then(forget, forget)
-    // The process was asked to end while the start was recorded.
+    // The process began to close while the start was recorded.
     if (this.#closing) handle.cancel()
     return handle
   }
 
-  /** A run that is at work here. */
+  /** A run in progress in this process. */
   at(agentId: string): AgentRunHandle | undefined {
     return this.#runs.get(agentId)
   }
@@ -189,7 +192,6 @@ export class Agents implements ExternalRuns, DelegatedRuns {
     await log.ask(agentId, { kind: 'cancel', reason: hide(reason) }, { by, commandId: `${agentId}.stop` })
   }
 
-  /** The log of their runs. */
   log() {
     return this.#host.log()
   }
@@ -198,14 +200,14 @@ export class Agents implements ExternalRuns, DelegatedRuns {
     return this.#host.settle()
   }
 
-  /** Cancels what is at work here, and resolves when its processes have ended and the log says so. */
+  /** Cancels the runs in this process. Resolves when their processes have ended and the log records it. */
   async close(): Promise<void> {
     this.#closing = true
     await Promise.all([...this.#runs.values()].map((handle) => handle[Symbol.asyncDispose]()))
   }
 }
 
-/** The runs of other agents of this process. Rejects with `UNKNOWN_AGENT` where it has none. */
+/** The external agents of this process. Throws `UNKNOWN_AGENT` if it has none. */
 export function agentsOf({ agents }: { readonly agents: Agents | null }): Agents {
   if (agents !== null) return agents
   throw new Problem('UNKNOWN_AGENT', 'this keepup runs no other agents; ask the process that owns the data folder')

@@ -3,21 +3,20 @@ import { notAllowed } from '../../../adapters/agents/process/environment.ts'
 import type { AgentRunRequest } from '../../../domain/ports/external.ts'
 import { Problem } from '../problem.ts'
 
-/**
- * The values that requests over the network may give an agent: the settings `agents.env` and
- * `agents.folders`.
- */
+/** The values that requests over the network may pass to an agent: the settings `agents.env` and `agents.folders`. */
 export interface AgentsAllowed {
   /** Names of variables. */
   readonly env: readonly string[]
-  /** Folders in which, and below which, it may work. */
+  /** The agent may work in these folders and below. */
   readonly folders: readonly string[]
 }
 
-/** Extensions for programs of this machine alone: with what the file says any program can be started. */
+/** Extensions only for local programs: their file can name any program to start. */
 const LOCAL: ReadonlySet<string> = new Set([MCP])
 
-/** Rejects with `AGENT_NOT_ALLOWED` what a request over the network may not ask for. It names no value. */
+/**
+ * Throws `AGENT_NOT_ALLOWED` for parts that a request over the network may not contain. The error contains no values.
+ */
 export function mustBeAllowed(allowed: AgentsAllowed, { workingDir, env, extensions }: AgentRunRequest): void {
   const local = Object.keys(extensions ?? {}).find((id) => LOCAL.has(id))
   if (local !== undefined)

@@ -2,7 +2,10 @@ import { agentStream } from '../../../domain/log/ids.ts'
 import { streamOfAgent } from '../../../domain/tree/runtime/stream-of-agent.ts'
 import type { FilePoint, Services } from '../services.ts'
 
-/** The differences between two points of runs in their files alone; of other agents nothing else is known. `revision`: their last. */
+/**
+ * The differences between two points of runs, in their files only, because external agents have no recorded state.
+ * `revision`: the last revision of each.
+ */
 export async function filesDiffer(
   { log, files }: Pick<Services, 'log' | 'files'>,
   a: FilePoint,

@@ -1,22 +1,22 @@
 import type { Clock } from '../../../domain/ports/index.ts'
 
-/** The locks that are held while a run of another agent is at work. */
+/** The lock during an external agent's run. */
 export interface HeldLease {
-  /** Aborts when others may hold it. */
+  /** Aborts when other processes may take the lease. */
   readonly lost: AbortSignal
   release(): Promise<void>
 }
 
-/** Takes the lease of a run; null: another process holds it. */
+/** Takes the lease of a run. Null: another process has it. */
 export type AgentLease = (agentId: string) => Promise<HeldLease | null>
 
-/** Between two attempts to take a lease again, ms. */
+/** The pause between two attempts to retake a lost lease, in ms. */
 const AGAIN_MS = 1_000
 
 /**
- * Holds the lease of a run until the work has ended, and takes it again where it was lost. Resolves when it was tried for the
- * first time. It only tells others not to look: the epoch in the log says who drives, and a run that was taken over ends its
- * process.
+ * Keeps the lease of a run until the work has ended, and retakes a lost one. Resolves after the first attempt. The
+ * lease only keeps other processes from checking the run. The epoch in the log decides which process drives. A run that
+ * was taken over ends its process.
  */
 export async function hold(take: AgentLease, agentId: string, clock: Clock, work: Promise<void>): Promise<void> {
   const attempt = () => take(agentId).catch(() => null)
@@ -47,7 +47,7 @@ async function keep(
   }
 }
 
-/** Does `act` while no other process holds the lease; false: one does. */
+/** Runs `act` under the lease. False: another process has the lease. */
 export async function withLease(
   take: AgentLease | undefined,
   agentId: string,

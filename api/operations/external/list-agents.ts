@@ -5,7 +5,7 @@ import type { Services } from '../services.ts'
 import { OWN_CAPABILITIES } from './own-capabilities.ts'
 import type { Agent } from './schemas.ts'
 
-/** keepup's own agent, which is always there. Whether its models can be asked is told by `doctor`. */
+/** keepup's own agent, which is always available. `doctor` checks its models. */
 const OWN: Agent = {
   kind: OWN_AGENT,
   ungoverned: false,
@@ -17,7 +17,7 @@ const OWN: Agent = {
   problem: null,
 }
 
-/** The kinds of agents with what is there of each; of one kind where it is named. Programs are asked for their versions. */
+/** The kinds of agents with their state on this machine, or only one kind. Runs programs to get their versions. */
 export async function agentViews({ agents }: Pick<Services, 'agents'>, only?: string): Promise<Agent[]> {
   const others = (agents?.list() ?? []).filter(({ kind }) => only === undefined || kind === only)
   const views = others.map(async ({ kind, capabilities }): Promise<Agent> => {

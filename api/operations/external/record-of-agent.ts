@@ -9,7 +9,7 @@ import type { Recorded } from '../schemas.ts'
 import type { Services } from '../services.ts'
 import { agentsOf } from './agents.ts'
 
-/** The request to a run of another agent; null: it takes no such request. */
+/** Converts a command to a request to an external agent's run. Null: such runs do not accept this command. */
 function asExternal(command: UserCommand, hide: (text: string) => string): AskedOfRun | null {
   const said = 'reason' in command && command.reason !== undefined ? { reason: hide(command.reason) } : {}
   if (command.kind === 'cancel') return { kind: 'cancel', ...said }
@@ -26,9 +26,9 @@ function asExternal(command: UserCommand, hide: (text: string) => string): Asked
 }
 
 /**
- * Records what a person asks of a run of another agent, which ends its process where that is at work here. Rejects with
- * `RUN_UNGOVERNED` for what only keepup's own agents can be asked, and with `RUN_FINISHED`. `said`: the command as the person
- * gave it, for which an Idempotency-Key stands.
+ * Records a person's command to an external agent's run, and applies it to the process if the run is in progress here.
+ * Rejects with `RUN_UNGOVERNED` for commands that only keepup's own agents accept, and with `RUN_FINISHED`. `said`: the
+ * original command of the person, which the Idempotency-Key identifies.
  */
 export async function recordOfAgent(
   s: Services,
@@ -44,7 +44,7 @@ export async function recordOfAgent(
   const commandId = key === undefined ? `${agentId}.${s.runtime.newRunId()}` : keyedCommand(s.log.logId, key, said)
   const expected = expectedRevision === undefined ? {} : { expected: expectedRevision }
   const { revision } = await log.ask(agentId, asked, { by: actor, commandId, ...expected })
-  // Where it is at work here it does now what the log says.
+  // A run in progress here now obeys the recorded command.
   agents.at(agentId)?.notice?.()
   await shown(s)
   return { runId, agentId, revision, driving: agents.at(agentId) !== undefined }

@@ -4,7 +4,10 @@ import { Usage } from '../../../domain/external/usage.ts'
 
 const count = z.int().nonnegative()
 
-/** A run of another agent at a point of its record, folded from the log (CONTRACTS 13: replay of every run of any backend). */
+/**
+ * An external agent's run at a point of its record, folded from the log (CONTRACTS 13: replay of every run of any
+ * backend).
+ */
 export const RecordedAtPoint = z
   .strictObject({
     runId: z.string(),

@@ -5,7 +5,7 @@ import type { RecordedAtPoint } from './recorded-at-schema.ts'
 
 export type RecordedPoint = z.infer<typeof RecordedAtPoint>
 
-/** A run of another agent at a point of its record, as the API shows it. */
+/** An external agent's run at a point of its record, in the form of the API. */
 export function recordedPointOf({ state: s, outcome, last }: RecordedAt): RecordedPoint {
   return {
     runId: s.runId,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A kind of agent that a run may ask for. */
+/** A kind of agent for runs. */
 export const Agent = z
   .strictObject({
     kind: z.string(),

@@ -12,10 +12,10 @@ import type { Services } from '../services.ts'
 import { agentsOf } from './agents.ts'
 import { mustBeAllowed } from './allowed.ts'
 
-/** Starts a run of another agent. */
+/** A request to start an external agent's run. */
 export type StartAgent = StartRun & { readonly agent: string }
 
-/** The request of the Universal Agent API that a start stands for. */
+/** The Universal Agent API request for a start. */
 export function agentRequest({ task, workspace, model, limits, env, extensions }: StartAgent): AgentRunRequest {
   const given = { ...extensions, ...(model !== undefined && { 'agent_api.config.model.v1': model }) }
   const timeoutMs = limits?.wallClockMs
@@ -29,8 +29,9 @@ export function agentRequest({ task, workspace, model, limits, env, extensions }
 }
 
 /**
- * Starts a run of another agent in this process, or finds the one that the same Idempotency-Key started. `network`: the
- * request came over it, so that the settings' lists count. Rejects as `AgentGateway.run` does, and with `AGENT_NOT_ALLOWED`.
+ * Starts an external agent's run in this process, or returns the run that the same Idempotency-Key started. `network`:
+ * the request came over the network, so the lists in the settings apply. Rejects like `AgentGateway.run`, and with
+ * `AGENT_NOT_ALLOWED`.
  */
 export async function startAgent(
   s: Services,
@@ -44,7 +45,7 @@ export async function startAgent(
   const idle = agents.withoutRights(asked.agent, request)
   if (idle !== null) throw new AgentError('InvalidRequest', idle)
   const runId = key === undefined ? s.runtime.newRunId() : keyedRunId(s, 'run', key)
-  // A value of the environment may be a secret, which nothing that is kept may tell.
+  // The environment's values may be secrets, so nothing stored may derive from them.
   const { by, drive: _, env = {}, ...rest } = asked
   const what = { ...rest, envNames: Object.keys(env).sort() }
   const commandId = key === undefined ? `${runId}.start` : keyedCommand(s.log.logId, key, what)
@@ -63,7 +64,7 @@ export async function startAgent(
     }
     return begun(agents.run(asked.agent, request, started))
   }
-  // The folder is held before the start is recorded: of requests that come at the same time one does that.
+  // The folder is locked before the start is recorded. So only one of several simultaneous requests starts the run.
   const created = await agents.starting.run(runId, start)
   await shown(s)
   const revision = (await s.log.head(externalStream(runId)))?.revision ?? 0
@@ -71,7 +72,7 @@ export async function startAgent(
   return { runId, agentId: runId, revision, driving, created, workspace: asked.workspace ?? null, warnings: [] }
 }
 
-/** False: of requests that came at the same time another one started it. */
+/** False: a simultaneous request started the run. */
 async function begun(run: Promise<unknown>): Promise<boolean> {
   try {
     await run

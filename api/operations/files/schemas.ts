@@ -16,7 +16,7 @@ export const BlameFileQuery = z.strictObject({
   agent: Id.optional(),
 })
 
-/** A file at a step, and for each part of it the calls of which one wrote it. */
+/** A file at a step, and for each part the calls that may have written it. */
 export const FileBlame = z
   .strictObject({
     path: z.string(),

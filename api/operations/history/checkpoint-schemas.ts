@@ -6,10 +6,10 @@ import { AnyJson, Next, Position } from '../schemas.ts'
 
 const count = z.int().nonnegative()
 
-/** A requested call that has not ended. `arguments` null: they are no JSON object, or were erased. */
+/** A requested call that has not ended. `arguments` null: not a JSON object, or erased. */
 const PendingCall = z.strictObject({ id: z.string(), name: z.string(), arguments: AnyJson }).meta({ id: 'ToolCall' })
 
-/** How a call ended. `erased`: only that it ended is known. */
+/** The end of a call. `erased`: only the fact that it ended is known. */
 const Result = z
   .strictObject({
     toolCallId: z.string(),
@@ -31,7 +31,7 @@ export const CheckpointEntry = z.strictObject({
   timestamp: z.string(),
 })
 
-/** The values of a checkpoint beside its place (seed 000, 5.5; 003: `pendingCreates`). */
+/** The content of a checkpoint (seed 000, 5.5; 003: `pendingCreates`). */
 const content = {
   state: z.strictObject({
     messages: z.array(AnyJson).readonly(),
@@ -54,7 +54,7 @@ const content = {
 
 export const Checkpoint = CheckpointEntry.extend(content).meta({ id: 'Checkpoint' })
 
-/** With `include=state` each entry is the whole checkpoint. */
+/** With `include=state` each entry is a whole checkpoint. */
 const Listed = CheckpointEntry.extend(z.object(content).partial().shape)
 
 export const CheckpointList = z
@@ -69,7 +69,7 @@ export const CheckpointDetail = z
   .strictObject({ position: Position, checkpoint: Checkpoint })
   .meta({ id: 'CheckpointDetail' })
 
-/** An agent at a point of its history, folded from the log: a checkpoint's members, and where the agent stands. */
+/** An agent at a point of its history, folded from the log: a checkpoint's members, and the agent's status. */
 export const AgentAtPoint = CheckpointEntry.extend(content)
   .extend({
     runId: z.string(),
@@ -86,7 +86,7 @@ export const AgentAtPoint = CheckpointEntry.extend(content)
   })
   .meta({ id: 'AgentAt' })
 
-/** An agent at a point without its messages: what it costs does not grow with the history. */
+/** An agent at a point without its messages. The size does not grow with the history. */
 export const AgentBriefAtPoint = AgentAtPoint.extend({
   state: content.state.omit({ messages: true }),
   writers: z

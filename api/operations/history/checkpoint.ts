@@ -1,7 +1,10 @@
 import type { Message } from '../../../domain/agent/events/content.ts'
 import type { PointFacts } from '../../../domain/agent/state/point-details.ts'
 
-/** Seed 000, 5.5; 003: `pendingCreates`, the files that the step has created. `cost` in dollars, beside nano-dollars. */
+/**
+ * Seed 000, 5.5; 003: `pendingCreates`, the files that the step has created. `cost`: dollars, in addition to
+ * nano-dollars.
+ */
 export interface Checkpoint extends Omit<PointFacts, 'contextVariables'> {
   readonly id: string
   readonly threadId: string

@@ -4,7 +4,7 @@ import { mustBeRun } from '../runs/run-of-agent.ts'
 import type { Services } from '../services.ts'
 import type { CompareQuery, RunComparison } from './compare-schemas.ts'
 
-/** Two runs beside each other, and a part of their places. Rejects with 404 where one of them is unknown. */
+/** Compares two runs, and returns a page of their places. Rejects with 404 if one of them is unknown. */
 export async function compareRuns(
   s: Pick<Services, 'log' | 'blobs'>,
   runId: string,

@@ -28,7 +28,7 @@ export const CompareQuery = z.strictObject({
   limit: Digits.pipe(z.int().min(1).max(2_000)).prefault('200').meta({ type: 'integer' }),
 })
 
-/** Two runs beside each other, aligned by cause. */
+/** The comparison of two runs, aligned by cause. */
 export const RunComparison = z
   .strictObject({
     a: z.string(),

@@ -1,7 +1,7 @@
 import { canonicalBytes } from '../../../domain/log/canonical.ts'
 import type { Json } from '../../../domain/log/json.ts'
 
-/** One place where two JSON values differ. `path` is a JSON pointer; an absent side has no value there. */
+/** One place where two JSON values differ. `path` is a JSON pointer. A side without the value is absent. */
 export interface Difference {
   readonly path: string
   readonly a?: Json
@@ -14,7 +14,7 @@ const isObject = (v: Json | undefined): v is { readonly [key: string]: Json } =>
 const pointer = (path: string, key: string | number): string =>
   `${path}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`
 
-/** Where two JSON values differ, member by member and, in arrays, index by index. Linear in their size. */
+/** The differences of two JSON values, by member and by array index. Linear in their size. */
 export function differences(a: Json | undefined, b: Json | undefined, path = ''): Difference[] {
   if (isObject(a) && isObject(b)) {
     const keys = [...new Set([...Object.keys(a), ...Object.keys(b)])].sort()
@@ -31,7 +31,7 @@ export function differences(a: Json | undefined, b: Json | undefined, path = '')
 const own = (o: { readonly [key: string]: Json }, k: string): Json | undefined =>
   Object.hasOwn(o, k) ? o[k] : undefined
 
-/** The common beginning of two histories, and what each has after it. */
+/** The common start of two histories, and the rest of each. */
 export function afterCommon<T>(a: readonly T[], b: readonly T[]): { common: number; onlyA: T[]; onlyB: T[] } {
   const text = (v: T) => Buffer.from(canonicalBytes(v)).toString('utf8')
   let common = 0

@@ -24,7 +24,7 @@ export interface AskedFork {
 
 type Changes = Omit<ForkOptions, 'workspace' | 'runId' | 'drive'> & { workspace?: string }
 
-/** Forks a run, or finds the fork that the same Idempotency-Key made of it, also after a restart. */
+/** Forks a run. A repeated request with the same Idempotency-Key returns the existing fork, also after a restart. */
 export async function forkRun(
   s: Services,
   underway: KeyedMutex,
@@ -33,7 +33,7 @@ export async function forkRun(
   who: {
     readonly by?: string | undefined
     readonly drive: boolean
-    /** False: one that is to be driven is left to whichever process drives. */
+    /** False: leave the drive to any process. */
     readonly here?: boolean
     readonly options: RequestOptions
   },
@@ -66,7 +66,8 @@ export async function forkRun(
     await s.files.fork(source, asked.at, into, record)
     return { runId, created: true }
   }
-  // Its files are put into a folder before it is recorded: of requests that come at the same time one does that.
+  // The files are written before the fork is recorded. The mutex lets only one of several simultaneous requests do
+  // both.
   const { runId, created } = await (key === undefined ? make() : underway.run(`${source} ${key}`, make))
   if (drive && here) s.drivers.start(runId)
   const { driving } = s.drivers.state(runId)

@@ -10,7 +10,7 @@ export const OutlineQuery = z.strictObject({ from: revision, limit: most(50_000,
 
 const column = z.array(z.int()).readonly()
 
-/** Events of an agent's own stream by revision, without what they say, column by column: a long history is one small answer. */
+/** Events of an agent's stream by revision, without bodies. The column format keeps a long history small. */
 export const OutlineView = z
   .strictObject({
     agentId: z.string(),
@@ -37,7 +37,7 @@ export const AgentEventsQuery = z.strictObject({
   brief: z.enum(['true', 'false']).default('false').meta({ description: 'true: long texts are cut' }),
 })
 
-/** `next`: the revision of the event that follows; null: there is none yet. */
+/** `next`: the revision of the following event; null: none yet. */
 export const AgentEventPage = z
   .strictObject({ events: z.array(EventView), next: z.int().nullable() })
   .meta({ id: 'AgentEventPage' })

@@ -5,14 +5,14 @@ import type { AgentAtPoint, AgentBriefAtPoint } from './checkpoint-schemas.ts'
 
 export type AgentPoint = z.infer<typeof AgentAtPoint>
 
-/** An agent at a point without its messages, as the API shows it. */
+/** An agent at a point without its messages, in the form of the API. */
 export function briefPointOf({ writers, ...at }: AgentBrief): z.infer<typeof AgentBriefAtPoint> {
   const { state, ...point } = pointOf({ ...at, messages: [] })
   const { messages: _, ...rest } = state
   return { ...point, state: rest, writers: { ...writers } }
 }
 
-/** An agent at a point as the API shows it: a checkpoint's names and values, and where the agent stands. */
+/** An agent at a point in the form of the API: a checkpoint's members, and the agent's status. */
 export function pointOf({ state: s, head, messages, facts }: AgentAt): AgentPoint {
   const { contextVariables, ...calls } = facts
   const [own, before] = [s.spent, s.inherited]

@@ -11,9 +11,10 @@ interface Asked extends Pick<RestoreRequest, 'to' | 'dryRun' | 'expected'> {
 }
 
 /**
- * Puts files of a run back as a person asks. The request is recorded before the first file is touched and its outcome after the
- * last; a driver finishes what a lost process left half done. Of a run of another agent nothing is recorded: its stream is
- * that agent's own. Rejects with READ_ONLY, NOT_FOUND, NO_WORKSPACE, FILES_CHANGED, WORKSPACE_BUSY.
+ * Restores files of a run for a person. Records the request before the first file changes and the outcome after the
+ * last. If the process dies in between, a driver completes the restore. Records nothing for an external agent's run,
+ * because only that agent's events belong in its stream. Rejects with READ_ONLY, NOT_FOUND, NO_WORKSPACE,
+ * FILES_CHANGED, WORKSPACE_BUSY.
  */
 export async function restoreFiles(
   s: Services,

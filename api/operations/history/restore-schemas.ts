@@ -4,7 +4,7 @@ import { By } from '../schemas.ts'
 const count = z.int().nonnegative()
 const Tree = z.string().regex(/^[0-9a-f]{64}$/, { error: 'expected the id of a tree: 64 hexadecimal digits' })
 
-/** A step (0: before the run), or a tree that an earlier restore kept. `dryRun`: only tell what would change. */
+/** A step (0: before the run), or a tree that an earlier restore stored. `dryRun`: only report the changes. */
 export const RestoreBody = z
   .strictObject({
     step: count.optional(),

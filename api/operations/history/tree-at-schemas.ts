@@ -9,7 +9,7 @@ export const TreeAtQuery = z.strictObject({
   event: Digits.meta({ type: 'integer', description: 'A revision of that agent' }),
 })
 
-/** An agent as it was when an event of another one, or of itself, was appended. */
+/** An agent's state when an event of some agent of the run was appended. */
 const AgentThen = z
   .strictObject({
     agentId: z.string(),

@@ -10,9 +10,9 @@ import type { AgentThen, TreeAt } from './tree-at-schemas.ts'
 type Needed = Pick<Services, 'log' | 'read' | 'runtime'>
 
 /**
- * The agents of a run as they were when an event of one of them was appended. Order is that of the log. Those that have had
- * no event since are told from the tables, the few others are folded. Rejects with 404 where there is no such run or
- * agent, and with `POINT_UNKNOWN` where the agent has no such event.
+ * The agents of a run at the time when an event of one of them was appended, in the order of the log. Agents without
+ * later events come from the tables; the few others are folded. Rejects with 404 if the run or agent does not exist,
+ * and with `POINT_UNKNOWN` if the agent has no such event.
  */
 export async function treeAt(s: Needed, runId: string, agentId: string, revision: number): Promise<TreeAt> {
   const { value } = await s.read.tree(runId)
@@ -45,7 +45,7 @@ const asNow = ({ agentId, revision }: PlaceOfAgent, node: AgentRow): AgentThen =
   return { agentId, revision, turn, ...own, status, paused, code }
 }
 
-/** Of another agent only its events are known; the last one, which tells its end, is still to come. */
+/** An external agent has only events, and its last one, which gives its end, is later than this point. */
 const asRunning = ({ agentId, revision, turn }: PlaceOfAgent): AgentThen => ({
   ...{ agentId, revision, turn, step: null, status: 'active', machineState: null, paused: false, code: null },
 })

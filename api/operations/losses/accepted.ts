@@ -18,8 +18,8 @@ type AcceptedLoss = z.infer<typeof schemas.AcceptedLoss>
 type AcceptedInStream = AcceptedLoss['streams'][number]
 
 /**
- * The losses that persons have accepted, the first one first; with `agentIds` only those that concern these agents. Reads
- * headers of all events, or of these agents, where any loss was accepted at all.
+ * The accepted losses, the oldest first. `agentIds`: only those that concern these agents. If any loss was accepted,
+ * reads the headers of all events, or of these agents.
  */
 export async function acceptedLosses(stores: Stores, agentIds?: readonly string[]): Promise<AcceptedLoss[]> {
   const recorded = await lossEvents(stores.log)
@@ -39,9 +39,9 @@ export async function acceptedLosses(stores: Stores, agentIds?: readonly string[
   })
 }
 
-/** The events `loss_accepted`, without bodies. The verification of a stream that cannot be read reports it. */
+/** The events `loss_accepted`, without bodies. Skips an unreadable stream; its verification reports it. */
 async function acceptances(log: EventLog, agentIds?: readonly string[]): Promise<RecordedEvent[]> {
-  // Losses are accepted in streams of keepup's own agents.
+  // Only streams of keepup's own agents contain acceptances.
   const sources = agentIds?.map((id) => log.read(agentStream(id), { bodies: false })) ?? [
     log.readAll(null, { bodies: false }),
   ]

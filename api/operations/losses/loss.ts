@@ -4,21 +4,24 @@ import type { LostCall } from '../../../domain/agent/events/loss.ts'
 import type { LogLoss } from '../../../domain/log/loss/loss.ts'
 import type * as schemas from './schemas.ts'
 
-/** A stream that could not be read when a loss was accepted, with the last event that was left and the code of the error. */
+/** A stream that was unreadable when a loss was accepted, with its last remaining event and the error code. */
 export type Unreadable = NonNullable<LogLoss['unreadable']>[number]
 
-/** A stream that holds less than the tables have seen of it. */
+/** A stream that ends before the last revision in the tables. */
 export type LostStream = Omit<z.infer<typeof schemas.LostStream>, 'calls'> & { readonly calls: readonly LostCall[] }
 
-/** The loss of the log, by its mark and its tables. Its id is the same however often it is looked for. */
+/** The loss of the log according to its mark and its tables. The id is stable across checks. */
 export type Loss = Omit<z.infer<typeof schemas.Loss>, 'streams' | 'message'> & {
   readonly streams: readonly LostStream[]
 }
 
-/** Where a witness saw the log end. */
+/** The end of the log in the mark or the tables. */
 export type Seen = NonNullable<Loss['mark']>
 
-/** Of a loss that is accepted in part the streams are fewer: where a witness saw the end, it alone gives the name. */
+/**
+ * The id of a loss. Accepting a part of the loss removes streams, so an end in the mark or the tables alone determines
+ * the id.
+ */
 export function lossId({ mark, tables, streams, gaps }: Pick<Loss, 'mark' | 'tables' | 'streams' | 'gaps'>): string {
   const seen = streams.map(({ stream, hash: at }) => [stream, at])
   const named = mark !== null || tables !== null ? [mark, tables] : [seen, gaps]

@@ -1,11 +1,11 @@
 import type { Actor } from '../../../domain/log/envelope.ts'
 import type { Loss, Unreadable } from './loss.ts'
 
-/** Where an acceptance is recorded. */
+/** The places where an acceptance is recorded. */
 export interface Acceptance {
-  /** Runs whose streams record it. */
+  /** Runs whose streams record the acceptance. */
   readonly runs: readonly string[]
-  /** Streams that cannot be read, which `log-meta` names: their runs are not driven. */
+  /** Unreadable streams, which `log-meta` lists. Their runs are not driven. */
   readonly unreadable: readonly Unreadable[]
 }
 
@@ -16,15 +16,15 @@ export interface Accepted extends Acceptance {
 
 /** The known losses of the log, and their acceptance by a person. */
 export interface Losses {
-  /** The loss that keeps this process from recording; null: none. */
+  /** The loss that prevents this process from recording. Null: none. */
   readonly open: Loss | null
-  /** Why nothing is recorded, as the error of every request that records; null: requests are recorded. */
+  /** The error of every request that records. Null: requests are recorded. */
   readonly refusal: Error | null
-  /** Every stream and position held against what was seen of them; null: nothing is missing. */
+  /** Compares every stream and position with the last known one. Null: nothing is missing. */
   look(): Promise<Loss | null>
   /**
-   * Records that a person accepts the loss of this id, which {@link look} has shown; null: there is nothing to accept. Rejects
-   * with `LOSS_CHANGED` where another one is found by now.
+   * Records a person's acceptance of the loss with this id, as returned by {@link look}. Null: there is no loss.
+   * Rejects with `LOSS_CHANGED` if the present loss is a different one.
    */
   accept(id: string, by: Actor, reason?: string): Promise<Accepted | null>
 }

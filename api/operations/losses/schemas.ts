@@ -16,7 +16,7 @@ const Unreadable = z.strictObject({ stream: z.string(), revision: z.int().nullab
 const Gaps = z.array(z.strictObject({ from: z.int(), to: z.int() })).readonly()
 const Seen = z.strictObject({ position: z.int(), hash: z.string() })
 
-/** A stream that holds less than was seen of it. `kept`: its last event in the log; -1: it has vanished. */
+/** A stream that ends before its last known revision. `kept`: its last event in the log; -1: no event is left. */
 export const LostStream = z
   .strictObject({
     stream: z.string(),
@@ -87,7 +87,7 @@ export const AcceptedLoss = z
   })
   .meta({ id: 'AcceptedLoss' })
 
-/** `open`: nothing is recorded and no run goes on. `loss` null: nothing is missing. */
+/** `open`: nothing is recorded, and no run continues. `loss` null: nothing is missing. */
 export const LossReport = z
   .strictObject({
     open: z.boolean(),
@@ -112,7 +112,10 @@ export const AcceptLossBody = ReleaseCallsBody.extend({
     .meta({ description: 'The loss that is accepted, as GET /v1/losses?all=true names it' }),
 }).meta({ id: 'AcceptLoss' })
 
-/** `runs`: those whose streams record it. `unreadable`: streams that cannot, so that their runs are not driven. */
+/**
+ * `runs`: runs whose streams record the acceptance. `unreadable`: streams that cannot record it, so their runs are not
+ * driven.
+ */
 export const LossAccepted = z
   .strictObject({
     loss: Loss.nullable(),

@@ -10,27 +10,27 @@ import {
   MemoryQuery,
 } from './schemas.ts'
 
-/** Which facts are wanted, by the names of `GET /v1/memories`; `q`: the best 500 matches. */
+/** Filters for facts, with the names of `GET /v1/memories`. `q`: the best 500 matches. */
 export type MemoriesWanted = Pick<z.input<typeof MemoryQuery>, 'scope' | 'place' | 'q'> & {
-  /** Also those that were forgotten, without their words. */
+  /** Include forgotten facts, without their text. */
   readonly forgotten?: boolean
 }
 
-/** The operations of people on the facts that agents have saved. A refusal rejects with a stable `code`. */
+/** Operations on the facts that agents have saved, for people. Methods reject with errors that have a stable `code`. */
 export interface KeptMemories {
-  /** Facts, the latest first; with `q` the best matches first. */
+  /** Facts, the latest first. With `q`, the best matches first. */
   list(wanted?: MemoriesWanted): AsyncIterable<Memory>
-  /** A fact with all that was done to it. */
+  /** A fact with its history. */
   show(id: string): Promise<MemoryHistory>
-  /** Gives a fact another text; the one before stays in the log. */
+  /** Changes the text of a fact. The previous text stays in the log. */
   correct(id: string, text: string, by?: string): Promise<MemoryChanged>
-  /** No agent finds the fact any more; `erase`: its words in the log are gone for ever. */
+  /** Hides the fact from agents. `erase`: also erases its text in the log permanently. */
   forget(id: string, how?: z.input<typeof ForgetMemory>): Promise<MemoryChanged>
 }
 
 type Parse = <T extends z.ZodType>(schema: T, value: unknown) => z.output<T>
 
-/** `asker`: who asks where a call does not say. */
+/** `asker`: the default person of commands. */
 export const memoriesOf = (s: Services, parsed: Parse, asker: (said?: string) => string): KeptMemories => ({
   async *list({ forgotten, ...wanted } = {}) {
     const which = { ...wanted, limit: '500', ...(forgotten === true ? { forgotten: 'true' } : {}) }

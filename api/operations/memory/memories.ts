@@ -11,9 +11,9 @@ import type { Services } from '../services.ts'
 import { asStored } from '../streams/prove-stream.ts'
 import type { CorrectMemory, ForgetMemory, MemoryChanged, MemoryHistory, MemoryList, MemoryQuery } from './schemas.ts'
 
-// The operations of people on the facts that agents have saved.
+// Operations on the facts that agents have saved, for people.
 
-/** Facts, the latest first, or those that a search finds, the best first. The tables must be caught up. */
+/** Facts, the latest first, or the results of a search, the best first. The tables must be caught up. */
 export async function listMemories(s: Services, query: MemoryQuery): Promise<MemoryList> {
   const { limit, after, scope, place, q, forgotten } = query
   if (q === undefined) {
@@ -25,7 +25,7 @@ export async function listMemories(s: Services, query: MemoryQuery): Promise<Mem
   return { position, memories: [...value], next: null }
 }
 
-/** A fact with all that was done to it. Rejects with MEMORY_UNKNOWN. */
+/** A fact with its history. Rejects with MEMORY_UNKNOWN. */
 export async function memoryHistory(s: Services, id: string): Promise<MemoryHistory> {
   const { value } = await s.read.memory(id)
   const events = await s.memories.history(id)
@@ -33,7 +33,7 @@ export async function memoryHistory(s: Services, id: string): Promise<MemoryHist
   return { memory: value, changes: events.flatMap(changeOf) }
 }
 
-/** Gives a fact another text. */
+/** Changes the text of a fact. */
 export async function correctMemory(
   s: Services,
   id: string,
@@ -46,7 +46,7 @@ export async function correctMemory(
   return { id, ...done }
 }
 
-/** Forgets a fact, and erases its words where that is asked for; asked again it makes sure of it. */
+/** Forgets a fact, and erases its text on request. Idempotent. */
 export async function forgetMemory(
   s: Services,
   id: string,
@@ -61,7 +61,7 @@ export async function forgetMemory(
   return { id, revision: (erased ?? forgotten).revision, recorded: forgotten.recorded || erased?.recorded === true }
 }
 
-/** Proves a fact as `asStored` does. Rejects with `MEMORY_UNKNOWN`. */
+/** Verifies a fact like `asStored`. Rejects with `MEMORY_UNKNOWN`. */
 export const verifyMemory = (s: Services, id: string): Promise<StreamProof> =>
   asStored(s, memoryStream(id), () => s.memories.verify(id))
 

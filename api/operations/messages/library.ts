@@ -12,10 +12,10 @@ import { envelopeOf, MESSAGE_EVENTS, refusedBy } from './recorded-messages.ts'
 import { type Envelope, type MessageView, PublishBody, RespondBody, SendMessageBody, type Sent } from './schemas.ts'
 import { listMessages, publish, respond, sendMessage } from './send.ts'
 
-/** A message to an agent; the root of the run where none is named. `by`: who sends it. */
+/** A message to an agent (default: the run's root agent). `by`: the sender. */
 export type Sending = Omit<z.input<typeof SendMessageBody>, 'expectReply'>
 
-/** Which messages are wanted; all of what is named must hold. `to`: an agent, or a person as `user:<id>`. */
+/** Filters for messages; a message must match all. `to`: an agent, or a person as `user:<id>`. */
 export interface Hearing {
   readonly topic?: string
   readonly to?: string
@@ -23,8 +23,9 @@ export interface Hearing {
 }
 
 /**
- * Messages between the agents of a run and people (CONTRACTS 4). What a program sends comes from a person, `user:<by>`; an agent
- * reads it at its next turn, so that the run must be driven. What it refuses it rejects with, with a stable `code`.
+ * Messages between the agents of a run and people (CONTRACTS 4). A program's messages come from a person, `user:<by>`.
+ * An agent reads them at its next turn, so the run must be driven. Methods reject with errors that have a stable
+ * `code`.
  */
 export interface RuntimeMessageBus {
   /** Records a message. Rejects with RUN_FINISHED, NOT_FOUND or MESSAGE_TOO_LARGE. */
@@ -32,15 +33,15 @@ export interface RuntimeMessageBus {
   /** Records a message for every agent that has subscribed to the topic. */
   publish(runId: string, message: z.input<typeof PublishBody>): Promise<Sent>
   /**
-   * Sends a request and waits for its answer. Rejects with REQUEST_NOT_TAKEN or REQUEST_REFUSED where no answer comes, and with
-   * TIMEOUT after 30 s.
+   * Sends a request and waits for its answer. Rejects with REQUEST_NOT_TAKEN or REQUEST_REFUSED if there will be no
+   * answer, and with TIMEOUT after 30 s.
    */
   request(runId: string, message: Sending): Promise<Envelope>
-  /** Answers a request of an agent by its id. Rejects with REQUEST_NOT_OPEN where nothing waits for it. */
+  /** Answers a request of an agent by its id. Rejects with REQUEST_NOT_OPEN if the agent does not wait for it. */
   respond(request: string, answer: z.input<typeof RespondBody>): Promise<Sent>
   /** Messages of a run that are recorded from the call on, until the signal aborts or keepup is closed. */
   subscribe(runId: string, hearing?: Hearing): AsyncIterable<Envelope>
-  /** All messages of a run so far, and what became of each. */
+  /** All messages of a run so far, with their delivery states. */
   list(runId: string): AsyncIterable<MessageView>
 }
 
@@ -48,7 +49,7 @@ type Parse = <T extends z.ZodType>(schema: T, value: unknown) => z.output<T>
 
 interface Face {
   readonly parsed: Parse
-  /** Who asks where a call does not say. */
+  /** Validates the person's name, or returns the default. */
   asker(said?: string): string
   /** Aborts when keepup is closed. */
   readonly ending: AbortSignal
@@ -82,7 +83,7 @@ export function messageBusOf(s: Services, { parsed, asker, ending }: Face): Runt
     subscribe(runId, { topic, to, signal } = {}) {
       const until = signal === undefined ? ending : AbortSignal.any([signal, ending])
       const from = s.log.headCursor()
-      // The iteration rejects with it, whenever that begins.
+      // The iteration rejects with this error when it starts.
       from.catch(() => undefined)
       return heard(
         s,
@@ -117,7 +118,7 @@ async function* heard(
   }
 }
 
-/** The run's events of messages after a cursor, until the signal aborts. */
+/** The run's message events after a cursor, until the signal aborts. */
 async function* eventsAfter(
   { log, blobs }: Services,
   runId: string,

@@ -3,12 +3,15 @@ import type { JsonObject } from '../../../domain/log/json.ts'
 import type { EventView } from '../events/schemas.ts'
 import type { Envelope } from './schemas.ts'
 
-/** Types of the events in which messages are first recorded. */
+/** The types of events that first record a message. */
 export const MESSAGE_EVENTS: ReadonlySet<string> = new Set([
   ...(['message_sent', 'message_published', 'message_distributed', 'message_received'] as const),
 ])
 
-/** The envelope of the message that an event was the first to record; null: another event has, or its body was erased. */
+/**
+ * The envelope of the message that an event first records. Null: the event does not first record one, or its body was
+ * erased.
+ */
 export function envelopeOf({ type, stream, revision, timestamp, payload }: EventView): Envelope | null {
   if (!MESSAGE_EVENTS.has(type) || payload === null) return null
   const agentId = stream.slice(stream.indexOf('-') + 1)
@@ -23,13 +26,13 @@ export function envelopeOf({ type, stream, revision, timestamp, payload }: Event
       if (body.origin !== undefined) return null
       return { ...said({ ...body, type: 'event' }), id: String(body.id), from: String(body.from), to: null, timestamp }
     default:
-      // A person's; that of an agent stands in the agent's own stream.
+      // A person's message. An agent's message is recorded in the agent's stream.
       if (body.origin !== undefined || body.payload === undefined) return null
       return { ...said(body), id: String(body.id), from: String(body.from), to: agentId, timestamp }
   }
 }
 
-/** Why a request will not be answered, as the response says it; null: it is an answer. */
+/** Why a request will not be answered, from its response. Null: the response is an answer. */
 export const refusedBy = ({ type, payload }: EventView): string | null =>
   type === 'message_sent' && typeof payload?.refused === 'string' ? payload.refused : null
 

@@ -6,7 +6,7 @@ import { isPlain, PLAIN } from '../text/plain-text.ts'
 
 const MessageType = z.enum(MESSAGE_TYPES)
 
-/** The envelope of a message (CONTRACTS 4), as the bus gives it. */
+/** The envelope of a message (CONTRACTS 4), as the bus returns it. */
 export const Envelope = z
   .strictObject({
     id: z.string(),

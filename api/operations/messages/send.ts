@@ -11,11 +11,11 @@ import { mustGovern, runOfAgent } from '../runs/run-of-agent.ts'
 import type { Services } from '../services.ts'
 import type { MessageList, PublishBody, RespondBody, SendMessageBody, Sent } from './schemas.ts'
 
-// RuntimeMessageBus for people (CONTRACTS 4): what they send is recorded at once in the stream of its recipient.
+// RuntimeMessageBus for people (CONTRACTS 4). A message is recorded at once in the stream of its recipient.
 
 const HINT = 'GET /v1/runs/{id}/messages (keepup messages) lists the messages of a run'
 
-/** Sends a message, or a request, to an agent of a run; the root where none is named. It is read at the agent's next turn. */
+/** Sends a message or a request to an agent of a run (default: the root agent). The agent reads it at its next turn. */
 export async function sendMessage(
   s: Services,
   runId: string,
@@ -35,7 +35,7 @@ export const publish = (
   options: RequestOptions,
 ): Promise<Sent> => say(s, runId, { kind: 'publish', topic, payload }, by, options)
 
-/** Answers the request of an agent, which waits for it. Rejects with REQUEST_NOT_OPEN where it does not any more. */
+/** Answers the request of a waiting agent. Rejects with REQUEST_NOT_OPEN if the agent no longer waits. */
 export async function respond(
   s: Services,
   request: string,
@@ -47,7 +47,7 @@ export async function respond(
   return say(s, agentId, { kind: 'send_message', type: 'response', payload, correlationId: request }, by, options)
 }
 
-/** The messages of a run, the first one first. The tables must be caught up. */
+/** The messages of a run, the oldest first. The tables must be caught up. */
 export async function listMessages(
   s: Services,
   runId: string,
@@ -70,7 +70,7 @@ async function say(
   const done = await record(s, { agentId, command, actor: actorOf('user', by), options, drive: 'wake' })
   const isOurs = ours(s, options)
   const recent = await lastId(s, agentId, isOurs, Math.max(0, done.revision - LOOK_BACK), done.revision)
-  // A repeated request may have been recorded long ago.
+  // A repeated request may have been recorded long ago, so search the whole stream.
   return { ...done, id: recent ?? (await lastId(s, agentId, isOurs, 0, done.revision)) ?? '' }
 }
 
@@ -80,8 +80,8 @@ const ours = ({ log }: Pick<Services, 'log'>, { key }: RequestOptions): ((header
   key === undefined ? () => true : ({ commandId }) => commandId.startsWith(keyFor(log.logId, key))
 
 /**
- * The id of the last message of a person between two revisions of an agent's stream, inclusive. Others may have been recorded
- * after them by now.
+ * The id of a person's last message between two revisions of an agent's stream, inclusive. Later messages may already
+ * follow.
  */
 async function lastId(
   s: Services,
@@ -100,6 +100,6 @@ async function lastId(
   return typeof json?.id === 'string' ? json.id : null
 }
 
-/** The events that one message of a person makes are fewer. */
+/** One message of a person creates fewer events. */
 const LOOK_BACK = 8
 const MESSAGES: ReadonlySet<string> = new Set(['message_received', 'message_distributed'])

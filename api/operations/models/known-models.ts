@@ -3,15 +3,15 @@ import type { HealthFigures, RoutingConfig } from '../../../domain/agent/routing
 import type { ModelRoutingDecision } from '../../../domain/agent/routing/routing.ts'
 import { byRules, type ModelFacts } from '../../../domain/agent/routing/routing-rules.ts'
 
-/** A host's knowledge of its models. */
+/** A host's information about its models. */
 export interface KnownModels {
   readonly models: readonly KnownModel[]
-  /** The model of the next turn of a run that names no model, with no role and no budget. */
+  /** The model for the next turn of a run without a model, a role and a budget. */
   readonly choice: ModelRoutingDecision
 }
 
 export interface KnownModel extends ModelInfo {
-  /** Of the process that answers; null: it has seen no call of the model. */
+  /** The health in the answering process. Null: it has made no call of the model. */
   readonly figures: HealthFigures | null
 }
 
@@ -24,7 +24,7 @@ export interface ModelSources {
   health(id: string): HealthFigures | undefined
 }
 
-/** The models of a host with their health, and the current choice among them. */
+/** The models of a host with their health, and the current choice. */
 export function knownModels(sources: ModelSources): KnownModels {
   const { known, routing, health } = sources
   const named = routing?.models ?? [sources.defaultModel]

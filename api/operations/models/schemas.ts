@@ -4,7 +4,7 @@ import { bodies } from '../../../domain/agent/events/events.ts'
 import { PermissionScope } from '../../../domain/agent/events/permissions.ts'
 import { HealthFigures } from '../../../domain/agent/routing/decision.ts'
 
-/** A decision of the router: seed 000, 5.7, with purpose, rule and the figures that it used. */
+/** A decision of the router: seed 000, 5.7, with the purpose, the rule and the figures behind it. */
 export const RoutingDecision = bodies.model_routed.meta({ id: 'ModelRoutingDecision' })
 
 /** A model with its price (nano-dollars per million tokens), capabilities and health. */

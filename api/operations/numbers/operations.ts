@@ -7,7 +7,7 @@ import { Id } from '../schemas.ts'
 import { Cost, CostBy } from './cost-schemas.ts'
 import { Numbers, NumbersQuery } from './schemas.ts'
 
-/** Figures over runs: calls and times, and what they cost. */
+/** Figures over runs: calls, durations and costs. */
 export const NUMBER_OPERATIONS = [
   operation({
     name: 'getNumbers',

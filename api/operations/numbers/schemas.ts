@@ -32,7 +32,7 @@ export type Measured = z.infer<typeof Measured>
 const Failures = z.strictObject({ name: z.string(), code: z.string(), count })
 const list = <T extends z.ZodType>(of: T) => z.array(of).readonly()
 
-/** How a deployment does: calls, failures, times, decisions of the router, recoveries and budgets. */
+/** Figures of a deployment: calls, failures, durations, router decisions, recoveries and budgets. */
 export const Numbers = z
   .strictObject({
     position: Position,

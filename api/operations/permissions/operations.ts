@@ -10,7 +10,7 @@ import { Id, Recorded } from '../schemas.ts'
 import { permissionsOf } from './permissions-of.ts'
 import { PermissionList, RevokeBody } from './schemas.ts'
 
-/** The permissions of an agent, and how people take them back. */
+/** The permissions of an agent, and their revocation by people. */
 export const PERMISSION_OPERATIONS = [
   operation({
     name: 'listPermissions',

@@ -10,7 +10,7 @@ export const Permission = z.strictObject({
   phase: z.string().nullable(),
 })
 
-/** What people have permitted an agent beyond its policy, and is in force. */
+/** The valid permissions that people gave an agent beyond its policy. */
 export const PermissionList = z
   .strictObject({ runId: z.string(), agentId: z.string(), permissions: z.array(Permission).readonly() })
   .meta({ id: 'PermissionList' })

@@ -1,7 +1,7 @@
 import { KeyedMutex } from '../../../domain/stream/runtime/concurrency.ts'
 import type { ArtifactRow, ReadModel } from '../read-model.ts'
 
-/** A version of an agent's plan: an artifact of type `plan`. `content` null: it was erased. */
+/** A version of an agent's plan: an artifact of type `plan`. `content` null: erased. */
 export interface PlanVersion {
   readonly agentId: string
   /** Counted from 1 for each agent. */
@@ -10,29 +10,30 @@ export interface PlanVersion {
   readonly title: string | null
   readonly content: string | null
   readonly createdAt: string
-  /** Its file; null: this process keeps none, or could not write it. */
+  /** The path of the file. Null: this process writes no files, or failed to write this one. */
   readonly file: string | null
 }
 
-/** Where plans are kept as files. */
+/** The storage of plans as files. */
 export interface PlanStore {
   path(runId: string, name: string): string
-  /** Makes the file hold this text; an empty text empties it. */
+  /** Writes this text to the file. An empty text empties it. */
   write(runId: string, name: string, text: string): Promise<void>
 }
 
 type Told = { readonly type: string; readonly runId?: string | undefined }
 
 /**
- * PlanPersistence (seed 000, section 4): each version of a plan is an event, and a file beside the log that people can read. The
- * files hold what the log holds, secrets replaced: one that is missing is written again, and one that was erased is emptied.
+ * PlanPersistence (seed 000, section 4): each version of a plan is an event, and a file next to the log for people. The
+ * files match the log, with secrets replaced. A missing file is written again, and the file of an erased plan is
+ * emptied.
  */
 export class PlanPersistence {
   readonly #read: Pick<ReadModel, 'artifacts' | 'caughtUp'>
   readonly #store: PlanStore | null
   readonly #onFault: (runId: string, error: unknown) => void
   readonly #atWork = new Set<Promise<unknown>>()
-  /** By run: what was read before an erasure must not be written after it. */
+  /** By run. Content read before an erasure must not be written after it. */
   readonly #writing = new KeyedMutex()
 
   constructor(
@@ -45,7 +46,10 @@ export class PlanPersistence {
     this.#onFault = onFault
   }
 
-  /** An event was recorded: a run whose event may be a plan is looked at soon. A file that cannot be written fails no run. */
+  /**
+   * Called for each recorded event. Writes the plans of a run soon after an event that may be a plan. A failed write
+   * does not fail the run.
+   */
   heard({ type, runId }: Told): void {
     if (this.#store === null || type !== 'artifact_registered' || runId === undefined) return
     const kept = this.keep(runId)
@@ -54,12 +58,12 @@ export class PlanPersistence {
     this.#atWork.add(kept)
   }
 
-  /** Resolves when what was heard has been written. */
+  /** Resolves when all pending writes have ended. */
   async settled(): Promise<void> {
     await Promise.all(this.#atWork)
   }
 
-  /** The versions of a run's plans, the oldest first, each with its file as the log has it. */
+  /** The versions of a run's plans, the oldest first. Updates each file from the log. */
   keep(runId: string): Promise<readonly PlanVersion[]> {
     return this.#writing.run(runId, () => this.#keep(runId))
   }
@@ -79,7 +83,7 @@ export class PlanPersistence {
     return versions
   }
 
-  /** Empties the files of erased plans. Rejects where one could not be emptied: what it holds is still there. */
+  /** Empties the files of erased plans. Rejects if that fails for a file, because it still contains the plan. */
   async empty(runId: string): Promise<void> {
     const left = (await this.keep(runId)).filter(({ content, file }) => content === null && file === null)
     if (this.#store === null || left.length === 0) return
@@ -87,7 +91,7 @@ export class PlanPersistence {
     throw new Error(`the erasure is recorded, but ${names} could not be emptied; remove it, or ask for the plans again`)
   }
 
-  /** The event is the truth: what cannot be written is told, and the plan is shown all the same. */
+  /** The event is authoritative. A failed write is reported, and the plan is shown without a file. */
   async #written(runId: string, name: string, text: string): Promise<string | null> {
     if (this.#store === null) return null
     try {
@@ -104,7 +108,7 @@ export class PlanPersistence {
     for (let after: string | undefined; ; ) {
       const { value } = await this.#read.artifacts({ runId, limit: 100, ...(after === undefined ? {} : { after }) })
       yield* value.artifacts.filter(({ artifact, registeredWith, agentId }) => {
-        // A child's is listed with its parent too.
+        // The parent's artifacts include the children's plans.
         return artifact.type === 'plan' && registeredWith !== agentId
       })
       if (value.next === null) return
@@ -113,7 +117,6 @@ export class PlanPersistence {
   }
 }
 
-/** A plan as its file holds it. */
 function textOf({ agentId, version, title, content, createdAt, artifactId }: Omit<PlanVersion, 'file'>): string {
   if (content === null) return ''
   const about = `Version ${version} of the plan of ${agentId}, ${createdAt}, artifact ${artifactId}.`

@@ -3,8 +3,8 @@ import type { Services } from '../services.ts'
 import type { PlanView } from './schemas.ts'
 
 /**
- * The plans of a run and the tasks of one of its agents (absent: the root). Rejects with RUN_UNKNOWN or NOT_FOUND, and with
- * RUN_UNGOVERNED for a run of another agent.
+ * The plans of a run and the tasks of one of its agents (default: the root agent). Rejects with RUN_UNKNOWN or
+ * NOT_FOUND, and with RUN_UNGOVERNED for an external agent's run.
  */
 export async function planView(
   s: Pick<Services, 'runtime' | 'read' | 'log' | 'plans'>,

@@ -7,8 +7,8 @@ import type { Services } from '../services.ts'
 import type { CheckPolicy, PolicyChecked } from './schemas.ts'
 
 /**
- * Holds the recorded calls of runs against another policy or role, and lists those that it would have refused or asked about.
- * It performs nothing. Rejects with UNKNOWN_ROLE, and with RUN_UNKNOWN or NOT_FOUND for a run that is not there.
+ * Checks the recorded calls of runs against a different policy or role. Lists the calls that it would have refused or
+ * asked about. Performs nothing. Rejects with UNKNOWN_ROLE, and with RUN_UNKNOWN or NOT_FOUND for an unknown run.
  */
 export async function checkRuns(
   s: Pick<Services, 'log' | 'blobs' | 'read' | 'roles'>,

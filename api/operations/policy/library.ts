@@ -10,7 +10,7 @@ function both(a: readonly string[], b: readonly string[]): string[] {
 }
 
 function sourceOf({ source, flags }: RegExp): string {
-  // `g` says how a pattern is used, `u` is how all are read.
+  // `g` concerns the use of a pattern, and `u` is implied for all patterns.
   const other = flags.replaceAll(/[gu]/g, '')
   if (other === '') return source
   throw new Problem(
@@ -20,8 +20,8 @@ function sourceOf({ source, flags }: RegExp): string {
 }
 
 /**
- * The two interfaces of seed 000 (5.3, 5.12) as the one policy that is recorded with a run: allowed is what both allow,
- * asked for is what either asks for. Throws a Problem for a pattern with flags that would be lost.
+ * Merges the two interfaces of seed 000 (5.3, 5.12) into the one recorded policy. A tool is allowed if both allow it,
+ * and needs approval if one of them requires it. Throws a Problem for a pattern whose flags would be lost.
  */
 export function policyOf(
   execution: Partial<ToolExecutionContext> = {},

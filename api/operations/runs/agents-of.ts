@@ -2,7 +2,7 @@ import { notFound } from '../problem.ts'
 import type { Services } from '../services.ts'
 import { mustBeRun } from './run-of-agent.ts'
 
-/** Ids of a run's agents, the root first; `only` that one, where it is named. Rejects with 404 for one that it does not have. */
+/** The ids of a run's agents, the root first, or only `only`. Rejects with 404 if the run does not have this agent. */
 export async function agentsOf(s: Services, runId: string, only?: string): Promise<readonly string[]> {
   await mustBeRun(s, runId)
   await s.read.current()

@@ -1,8 +1,8 @@
 import type { DriveEnd } from '../../../domain/agent/runtime/types.ts'
 import type { RunRow } from '../read-model.ts'
 
-/** How a drive ended; `fault`: it could not go on (a full disk, say), which ended nothing: the run stands where it stood. */
+/** The end of a drive. `fault`: the drive failed, for example on a full disk. The state of the run is unchanged. */
 export type Ended = DriveEnd | { readonly end: 'fault'; readonly code: string; readonly message: string }
 
-/** Does a run of this status owe nothing more? */
+/** Whether a run with this status is finished. */
 export const hasEnded = (status: RunRow['status']): boolean => status === 'completed' || status === 'failed'

@@ -5,7 +5,7 @@ import { erasable, record } from './record-command.ts'
 import type { RequestOptions } from './request-options.ts'
 import { actorOf } from './request-options.ts'
 
-/** The bodies to be erased, by agent. `agent` absent: of the root agent, or for `all` of every agent of the run. */
+/** The bodies to erase. `agent` absent: those of the root agent, or with `all` those of every agent of the run. */
 export interface AskedErasure {
   readonly agent?: string | undefined
   readonly what: ErasureChoice & { readonly reason: string }
@@ -14,8 +14,8 @@ export interface AskedErasure {
 }
 
 /**
- * Empties bodies of one agent, or of all agents of a run one after the other; the answer is that of the first one. Rejects,
- * before anything is emptied, where one of them has not finished.
+ * Erases bodies of one agent, or of all agents of a run one by one. Returns the answer of the first agent. If an agent
+ * has not finished, rejects before anything is erased.
  */
 export async function eraseRun(s: Services, runId: string, asked: AskedErasure) {
   const { what, by, options } = asked
@@ -27,12 +27,12 @@ export async function eraseRun(s: Services, runId: string, asked: AskedErasure) 
     const command = { kind: 'erase' as const, ...what }
     done.push(await record(s, { agentId, command, actor: actorOf('user', by), options: own, drive: 'no' }))
   }
-  // The copies of plans in the data folder are emptied too.
+  // Also empty the copies of plans in the data folder.
   await s.plans.empty(runId)
   return done[0]!
 }
 
-/** The bodies that {@link eraseRun} would empty; rejects as it would. Records nothing. */
+/** The bodies that {@link eraseRun} would erase. Rejects like it. Records nothing. */
 export async function erasableOfRun(s: Services, runId: string, asked: AskedErasure) {
   const { what, options } = asked
   const found = []
@@ -42,10 +42,12 @@ export async function erasableOfRun(s: Services, runId: string, asked: AskedEras
   return { ...found[0]!, bodies }
 }
 
-/** The most facts that an answer names. */
 const MAX_FACTS = 500
 
-/** Ids of the facts that the agents of a run saved with `remember`: an erasure of the run leaves them. Null: for one agent alone. */
+/**
+ * The ids of facts that the run's agents saved with `remember`. An erasure of the run does not erase them. Null: the
+ * erasure concerns one agent.
+ */
 export async function factsOfRun(s: Pick<Services, 'read'>, runId: string, { agent, what }: AskedErasure) {
   if (agent !== undefined || what.all !== true) return null
   await s.read.current()
@@ -58,7 +60,7 @@ async function agentsToErase(s: Services, runId: string, { agent, what }: AskedE
   return what.all === true ? agentsOf(s, runId) : [runId]
 }
 
-/** The revision that was expected is that of the first agent, and a key names one command. */
+/** The expected revision is that of the first agent, and a key identifies a single command. */
 const ofOther = ({ expectedRevision: _, key, ...rest }: RequestOptions, agentId: string): RequestOptions => ({
   ...rest,
   ...(key === undefined ? {} : { key: `${key} ${agentId}` }),

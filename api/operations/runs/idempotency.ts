@@ -3,17 +3,17 @@ import { isRepeated } from '../../../domain/agent/runtime/refusals.ts'
 import { agentStream, base32, externalStream, keyedCommand } from '../../../domain/log/ids.ts'
 import type { Services } from '../services.ts'
 
-// Repeated requests are recognised: Idempotency-Keys become ids that the log remembers. One key is bound to one
-// request in the whole log (domain/agent/runtime/claim-key.ts); what the request does is found again by an id made of the key.
+// Recognises repeated requests: ids in the log derive from Idempotency-Keys. One key belongs to one request in the
+// whole log (domain/agent/runtime/claim-key.ts). The results of the request are found by ids that derive from the key.
 
-/** A run id that the same key gives again, also after a restart. `scope`: what is asked for. */
+/** A run id that the same key always gives, also after a restart. `scope`: the kind of request. */
 export const keyedRunId = (
   { log }: { readonly log: Pick<Services['log'], 'logId'> },
   scope: string,
   key: string,
 ): string => base32(createHmac('sha256', log.logId).update(`${scope}\n${key}`).digest().subarray(0, 14))
 
-/** Is the run there already? Rejects where the key came with another request than `asked` when it was made. */
+/** Whether the run exists already. Rejects if the key first came with a different request than `asked`. */
 export async function madeBefore(
   { log }: Pick<Services, 'log'>,
   runId: string,
@@ -26,12 +26,12 @@ export async function madeBefore(
   return false
 }
 
-/** How long an answer waits for the tables, ms. */
+/** The longest time for which an answer waits for the tables, in ms. */
 const SHOWN_MS = 2_000
 
 /**
- * Waits until the tables show what was just recorded, so that the next look sees it. Only for a moment: it is
- * recorded, whatever the tables do.
+ * Waits briefly until the tables include the recorded events, so that the next read shows them. Ignores errors of the
+ * tables, because the events are recorded.
  */
 export async function shown({ read }: Pick<Services, 'read'>): Promise<void> {
   await read.caughtUp(SHOWN_MS).catch(() => undefined)

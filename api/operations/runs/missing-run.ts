@@ -1,7 +1,7 @@
 import { notFound, Problem } from '../problem.ts'
 import type { Services } from '../services.ts'
 
-/** Why the tables do not show a run: there is none, or they could not even read its first event. */
+/** Why the tables do not contain a run: it does not exist, or its first event is unreadable. */
 export async function unread({ read }: Pick<Services, 'read'>, runId: string): Promise<Problem> {
   const [first] = await read.parked(runId)
   if (first === undefined) return notFound('run', runId)

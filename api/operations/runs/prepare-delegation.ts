@@ -12,12 +12,12 @@ import type { KnownRoles } from '../definitions/roles.ts'
 import { Problem } from '../problem.ts'
 import type { StartRun } from './start-schemas.ts'
 
-/** Another agent that the settings give a role to. */
+/** An external agent that the settings assign to a role. */
 export interface GivenBackend extends RoleBackend {
-  /** It tells what a run costs, or what it costs follows from its model's price. */
+  /** The agent reports its cost, or its model has a known price. */
   readonly costs: boolean
 }
-/** By role, as the settings say. */
+/** The assignments in the settings, by role. */
 export type GivenBackends = { readonly [R in DelegableRole]?: GivenBackend }
 
 interface Asked {
@@ -29,8 +29,8 @@ interface Asked {
 }
 
 /**
- * How a run delegates, or null where it does not: it was not asked for, or its policy denies it. Its children
- * have the roles as they are now; one whose gates run commands needs a workspace.
+ * The delegation of a run. Null: not requested, or denied by the policy. Children get the present definitions of the
+ * roles. A role whose gates run commands needs a workspace.
  */
 export function delegationOf({ roles }: KnownRoles, asked: Asked): Delegation | null {
   const { limits, policy, workspace } = asked
@@ -48,9 +48,9 @@ export function delegationOf({ roles }: KnownRoles, asked: Asked): Delegation | 
 }
 
 /**
- * The roles that the run gives to other agents: those of the settings whose kind its policy grants. Throws `UNKNOWN_AGENT` for a
- * kind that no role is given to or that this host has not, `INVALID_REQUEST` for one that cannot be held to rights, and for a
- * budget of money that nothing could be held against.
+ * The roles that the run assigns to external agents: those of the settings whose kind the policy grants. Throws
+ * `UNKNOWN_AGENT` for a kind without a role, or that this host does not have. Throws `INVALID_REQUEST` for a kind that
+ * cannot enforce rights, and for a budget of money that cannot be enforced.
  */
 function granted({ policy: { backends: kinds = [] }, backends, budget }: Asked): NonNullable<Delegation['backends']> {
   if (kinds.length === 0) return {}
@@ -77,5 +77,5 @@ function granted({ policy: { backends: kinds = [] }, backends, budget }: Asked):
   return Object.fromEntries(chosen.map(([role, { costs: _, ...backend }]) => [role, backend]))
 }
 
-/** The tool that a run which delegates has beside the others. */
+/** The additional tool of a run that delegates. */
 export const DELEGATE = delegateToAgent.spec

@@ -24,48 +24,51 @@ import type { Starts } from '../services.ts'
 import { DELEGATE, delegationOf, type GivenBackends } from './prepare-delegation.ts'
 import type { StartRun } from './start-schemas.ts'
 
-/** Turns of a run that names no limit and has no role. */
+/** The turn limit of a run without a limit and a role. */
 export const DEFAULT_TURNS = 25
 
-/** The facts of a workspace at the start of a run. */
+/** A workspace at the start of a run. */
 export interface StartWorkspace {
   /** The real path. */
   readonly path: string
   readonly tree: string | null
-  /** The folder's own test command, where it has one (`npm test` of its package.json). */
+  /** The folder's test command, if any (`npm test` of its package.json). */
   readonly testCommand: readonly string[] | null
 }
 
-/** The services that the preparation of a run needs. */
+/** The services for preparing a run. */
 export interface PrepareServices {
   roles(): Promise<KnownRoles>
-  /** Rejects or throws for a model that is not known. */
+  /** Rejects or throws for an unknown model. */
   model(id: string): ModelInfo
   readonly defaultModel: string
   /** Null: the requested one. */
   readonly safeDefaultModel: string | null
-  /** The rules of runs that name no model; absent: they have `defaultModel`. */
+  /** The rules of runs without a model. Absent: these runs use `defaultModel`. */
   readonly routing?: RoutingConfig
-  /** Whether runs that say nothing of it may have answers from the request cache. */
+  /** Whether runs without a setting may use the request cache. */
   readonly cache?: boolean
-  /** Tools that a run in this folder may be given, and why others cannot be had. */
+  /** The available tools of a run in this folder, and the faults of the others. */
   tools(role: RoleDefinition | null, workspace: string | null): Promise<KnownTools>
-  /** Rejects for a folder that cannot be worked in, or in which another run works. */
+  /** Rejects for an unusable folder, or if another run works in it. */
   workspace(path: string, about: Pick<AgentSpec, 'secrets' | 'policy'>): Promise<StartWorkspace>
-  /** Why commands cannot be confined on this host; null: they can. */
+  /** Why commands cannot be confined on this host. Null: they can. */
   sandboxFault(workspace: string): Promise<string | null>
-  /** The secret of this name with the reference of its value; rejects where a run cannot be given it. */
+  /** The secret of this name with the reference of its value. Rejects if a run cannot use it. */
   secret(name: string): Promise<GivenSecret>
   readonly sandboxed: boolean
-  /** The default of runs for their retries. */
+  /** The default retry policy of runs. */
   readonly retry: NonNullable<StartRun['retry']>
-  /** The default of runs for their contexts. */
+  /** The default context settings of runs. */
   readonly context: NonNullable<StartRun['context']>
-  /** The knowledge of the settings, as it is now; rejects where a part of it cannot be read. */
+  /** The present knowledge of the settings. Rejects if a part of it is unreadable. */
   knowledge(): Promise<readonly Knowledge[]>
-  /** The default of runs for their trees; null: they do not delegate. */
+  /** The default tree limits of runs. Null: runs do not delegate. */
   readonly delegation: Exclude<StartRun['delegation'], false | undefined> | null
-  /** Roles that the settings give to other agents; absent: none. Throws `UNKNOWN_AGENT` for a kind that this host has not. */
+  /**
+   * Roles that the settings assign to external agents. Absent: none. Throws `UNKNOWN_AGENT` for a kind that this host
+   * does not have.
+   */
   readonly backends?: (() => GivenBackends) | undefined
   readonly build: string
 }
@@ -74,7 +77,7 @@ const refuse = (code: ProblemCode, detail: string): never => {
   throw new Problem(code, detail)
 }
 
-/** Tools that can do nothing without a folder. */
+/** Whether a tool needs a folder. */
 const needsFolder = (tool: ToolSpec): boolean => !tool.control && Object.keys(tool.paths).length > 0
 
 function offered({ specs, faults }: KnownTools, asked: StartRun): ToolSpec[] {
@@ -93,7 +96,7 @@ function offered({ specs, faults }: KnownTools, asked: StartRun): ToolSpec[] {
 const thereAre = (specs: readonly ToolSpec[], faults: readonly string[]): string =>
   [`there are ${specs.map((tool) => tool.name).join(', ')}`, ...faults].join('; ')
 
-/** Standing approvals of tools that there are; a slip of the pen would only be noticed when the run waits. */
+/** Refuses standing approvals of unknown tools. Otherwise a typing error would show only when the run waits. */
 function checkApproved({ specs, faults }: KnownTools, patterns: readonly string[]): void {
   const unknown = patterns.filter((pattern) => !specs.some(({ name }) => matches(pattern, name)))
   if (unknown.length > 0) {
@@ -109,7 +112,7 @@ async function granted(services: PrepareServices, { specs, faults }: KnownTools,
   return { ...(await services.secret(name)), ...(server !== undefined && { server }) }
 }
 
-/** The role that a request names, or null where it names none. */
+/** The role that a request names. Null: none. */
 async function roleOf(services: PrepareServices, name: string | undefined): Promise<KnownRole | null> {
   if (name === undefined) return null
   const { roles, faults } = await services.roles()
@@ -119,7 +122,7 @@ async function roleOf(services: PrepareServices, name: string | undefined): Prom
   return refuse('UNKNOWN_ROLE', [`there is no role "${name}"; ${known}`, ...faults].join('; '))
 }
 
-/** The models of a run: the one that it names, or those of its rules. The role's own model is one that the run names. */
+/** The models of a run: the one that it names, or those of its rules. The role's model counts as named by the run. */
 function modelsOf(services: PrepareServices, asked: StartRun, ofRole: string | null): AgentSpec['models'] {
   if (asked.model !== undefined && asked.routing !== undefined)
     refuse('INVALID_REQUEST', 'give either model, or routing with the models that its rules choose among')
@@ -144,13 +147,16 @@ async function checkSandbox(
   }
 }
 
-/** The knowledge of a request replaces that of the same name in the settings. */
+/** Knowledge of a request replaces knowledge of the same name in the settings. */
 const withOwn = (settings: readonly Knowledge[], own: readonly Knowledge[]): readonly Knowledge[] => [
   ...settings.filter(({ name }) => !own.some((one) => one.name === name)),
   ...own,
 ]
 
-/** Resolves a request into everything in force, so that the log explains itself. Rejects with what the services refuse. */
+/**
+ * Resolves a request into a complete spec, so that the log is self-contained. Rejects with the refusals of the
+ * services.
+ */
 export function createStarts(services: PrepareServices): Starts {
   return {
     async prepare(asked) {

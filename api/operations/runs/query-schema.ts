@@ -5,7 +5,7 @@ import { Id, PageQuery } from '../schemas.ts'
 import { isPlain, PLAIN } from '../text/plain-text.ts'
 import { RunStatus } from './schemas.ts'
 
-/** Dollars with at most nine digits after the point, as nano-dollars. */
+/** Dollars with at most nine decimal places, as nano-dollars. */
 const Dollars = z
   .string()
   .regex(/^\d{1,6}(?:\.\d{1,9})?$/, { error: 'expected dollars, such as 1 or 0.25' })
@@ -13,7 +13,7 @@ const Dollars = z
 
 const Text = z.string().min(1).max(200).refine(isPlain, PLAIN)
 
-/** Which runs a list shows. What is left out does not matter; of what is given all must hold. */
+/** Filters of a list of runs. A run must match all given filters. */
 export const RunQuery = PageQuery.extend({
   status: RunStatus.optional(),
   error: Text.optional().meta({ description: 'The code it ended with, such as CANCELLED' }),

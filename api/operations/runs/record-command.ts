@@ -12,16 +12,16 @@ import type { Asked } from './request-options.ts'
 import { type RequestOptions, tracing } from './request-options.ts'
 import { isUngoverned, runOfAgent } from './run-of-agent.ts'
 
-/** Refuses every change where this process only reads. */
+/** Refuses every change if this process only reads. */
 export function mustWrite(s: Services): void {
   if (!s.readOnly) return
   throw new Problem('READ_ONLY', 'this process only reads the data folder; ask the process that owns it')
 }
 
 /**
- * Records a command of a person and drives the agent as asked. Rejects with `NOT_FOUND` for an unknown agent,
- * `REVISION_CHANGED` where it is no longer at the expected revision, and with what the agent's state refuses; where it is
- * to be driven here, also with what keeps this process from it.
+ * Records a person's command and drives the agent as requested. Rejects with `NOT_FOUND` for an unknown agent, with
+ * `REVISION_CHANGED` if the agent is no longer at the expected revision, and with the refusal by the agent's state. For
+ * a drive in this process, also rejects with the reason why this process cannot drive.
  */
 export async function record(s: Services, asked: Asked): Promise<Recorded> {
   mustWrite(s)
@@ -48,7 +48,7 @@ export async function record(s: Services, asked: Asked): Promise<Recorded> {
   return { runId, agentId: asked.agentId, revision, driving }
 }
 
-/** The bodies that an erasure would empty; rejects as the erasure itself would. Records nothing. */
+/** The bodies that an erasure would erase. Rejects like the erasure. Records nothing. */
 export async function erasable(
   s: Services,
   agentId: string,

@@ -11,7 +11,10 @@ import type { StartedRun } from './schemas.ts'
 
 type Log = Pick<Services, 'log'> & Partial<Pick<Services, 'losses'>>
 
-/** The run of an agent, keepup's own or another one. Rejects with 404 where the log has no such agent, with `LOG_SHORTENED` where it may have lost it. */
+/**
+ * The run of an agent, keepup's own or an external one. Rejects with 404 if the log does not contain the agent, with
+ * `LOG_SHORTENED` if the log may have lost it.
+ */
 export async function runOfAgent({ log, losses }: Log, agentId: string): Promise<string> {
   const stream = await streamOfAgent(log, agentId)
   if (stream !== null)
@@ -20,16 +23,18 @@ export async function runOfAgent({ log, losses }: Log, agentId: string): Promise
   throw notFound('agent', agentId)
 }
 
-/** Is it an agent of another kind, whose run our policy does not see? */
+/** Whether the agent is an external one, to whose actions keepup's policy does not apply. */
 export const isUngoverned = async ({ log }: Pick<Log, 'log'>, agentId: string): Promise<boolean> =>
   (await streamOfAgent(log, agentId)) === externalStream(agentId)
 
-/** Rejects with `RUN_UNGOVERNED` where it is one: `what` is done with keepup's own agents only. */
+/**
+ * Rejects with `RUN_UNGOVERNED` for an external agent. `what`: the operation, which only keepup's own agents support.
+ */
 export async function mustGovern(s: Pick<Log, 'log'>, agentId: string, what: string): Promise<void> {
   if (await isUngoverned(s, agentId)) throw ungoverned(agentId, what)
 }
 
-/** `what` cannot be done with a run of another agent. */
+/** The refusal of the operation `what` for an external agent's run. */
 export const ungoverned = (agentId: string, what: string): Problem =>
   new Problem(
     'RUN_UNGOVERNED',
@@ -37,7 +42,7 @@ export const ungoverned = (agentId: string, what: string): Problem =>
       'its events, its cost, verify and cancel are',
   )
 
-/** Rejects with 404 where the log has no such run; the id of an agent below the root is none. */
+/** Rejects with 404 if the log does not contain the run. The id of an agent below the root is not a run. */
 export async function mustBeRun(s: Log, runId: string): Promise<void> {
   const of = await runOfAgent(s, runId).catch((error: unknown) => {
     if (error instanceof Problem && error.code === 'NOT_FOUND') return null
@@ -47,8 +52,7 @@ export async function mustBeRun(s: Log, runId: string): Promise<void> {
 }
 
 /**
- * The folder that a run works in, and what a person should know at its start. A null folder: none, or the beginning of the run
- * cannot be read.
+ * A run's folder, and warnings for a person at its start. A null folder: none, or the start of the run is unreadable.
  */
 export async function beginningOf(
   s: Pick<Services, 'log' | 'blobs'>,

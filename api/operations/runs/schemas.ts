@@ -14,7 +14,10 @@ const AcceptedLosses = z
   .readonly()
   .meta({ description: 'Losses of the log that persons have accepted and that concern this run' })
 
-/** Use of one agent, or the sum over a tree. Null: another agent has not reported its tokens, or a call's cost is unknown. */
+/**
+ * The usage of one agent, or the sum over a tree. Null: an external agent has not reported its tokens, or a call's cost
+ * is unknown.
+ */
 export const Bill = z
   .strictObject({
     inputTokens: count.nullable(),
@@ -30,8 +33,10 @@ export const Bill = z
   })
   .meta({ id: 'Bill' })
 
-/** One thing that a run waits for. `toolCallId`: the call that it is about; null where it is about none. From `model`, an outage
- * of its models, it goes on by itself. */
+/**
+ * A reason why a run waits. `toolCallId`: the call in question; null: none. After `model`, an outage of its models, the
+ * run continues by itself.
+ */
 export const Waiting = z
   .strictObject({
     for: z.enum(['input', 'approval', 'doubt', 'pause', 'model']),
@@ -90,7 +95,6 @@ export const Run = z
   .meta({ id: 'Run' })
 export type Run = z.infer<typeof Run>
 
-/** One kind of budget of an agent. */
 const Account = z.strictObject({
   given: count.nullable().meta({ description: 'At its birth and since; null: no limit' }),
   spent: count.meta({ description: 'By it and by children that have ended' }),
@@ -177,7 +181,7 @@ export const RunDetail = z
   .meta({ id: 'RunDetail' })
 export type RunDetail = z.infer<typeof RunDetail>
 
-/** The answer to a start and to a fork. `workspace`: the folder it works in; null: none. */
+/** The answer to a start and to a fork. `workspace`: the run's folder; null: none. */
 export const Started = z
   .strictObject({
     runId: z.string(),
@@ -205,11 +209,11 @@ export const CancelBody = z
 export const PauseBody = z
   .strictObject({ reason: z.string().min(1).optional(), by: By.optional() })
   .meta({ id: 'Pause' })
-/** `drive` false: only lift the pause. */
+/** `drive` false: only end the pause. */
 export const ResumeBody = z.strictObject({ drive: z.boolean().default(true), by: By.optional() }).meta({ id: 'Resume' })
 /**
- * Of a finished run: the event at `revision`, those from there `to` another, or `all`. `agent`: where none is named the root
- * agent, and for `all` every agent of the run. `dryRun`: only tell which bodies would be emptied.
+ * Bodies of a finished run: the event at `revision`, the events from there `to` another, or `all`. `agent` absent: the
+ * root agent, or with `all` every agent of the run. `dryRun`: only report the bodies.
  */
 export const EraseBody = z
   .strictObject({
@@ -223,7 +227,7 @@ export const EraseBody = z
   })
   .refine(erasable, { message: ERASE_WHICH })
   .meta({ id: 'Erase' })
-/** `bodies`: of a dry run, what would be emptied; `size` in bytes as stored, `turn` 0 outside of turns. */
+/** `bodies`: in a dry run, the bodies that would be erased. `size`: in bytes as stored. `turn`: 0 outside turns. */
 export const Erased = Recorded.extend({
   dryRun: z.boolean(),
   bodies: z

@@ -10,8 +10,8 @@ import type { StartedRun } from './schemas.ts'
 import { OWN_AGENT, type StartRun } from './start-schemas.ts'
 
 /**
- * Starts a run, or finds the one that the same Idempotency-Key started. Rejects with what `prepare` refuses. `here` false:
- * a run that is to be driven is left to another process. `network`: the request came over it (see startAgent).
+ * Starts a run, or returns the run that the same Idempotency-Key started. Rejects with the refusals of `prepare`.
+ * `here` false: another process drives the run. `network`: the request came over the network (see startAgent).
  */
 export async function startRun(
   s: Services,
@@ -26,7 +26,7 @@ export async function startRun(
   if (agent !== undefined && agent !== OWN_AGENT) return startAgent(s, { ...asked, agent }, options, network)
   const { key } = options
   const runId = key === undefined ? s.runtime.newRunId() : keyedRunId(s, 'run', key)
-  // Named or not, it is the same request.
+  // Naming the default agent makes no difference to the request.
   const { drive, by, agent: _, ...what } = asked
   const asking = {
     by: actorOf('user', by),
@@ -42,7 +42,7 @@ export async function startRun(
     const approve = asked.approve?.length ? { approve: asked.approve } : {}
     if (key !== undefined) await claimKey(s, key, { start: what })
     const start = { kind: 'start', spec, task: asked.task ?? null, ...(drive ? { drive } : {}), ...approve } as const
-    // Of requests that come at the same time one starts the run; the state of the others' knows their command id.
+    // Of simultaneous requests one starts the run. The others find their command id in the run's state.
     ;({ recorded: created, revision } = await s.runtime.execute(runId, start, asking))
   }
   if (drive && here) s.drivers.start(runId)

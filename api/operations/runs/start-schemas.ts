@@ -26,7 +26,7 @@ export const RunLimits = z
   })
   .meta({ id: 'RunLimits' })
 
-/** Members that hold settings of their own. */
+/** Members that contain further settings. */
 const SETTINGS = {
   policy: partly(Policy),
   limits: RunLimits,
@@ -37,7 +37,7 @@ const SETTINGS = {
   delegation: partly(TreeLimits).meta({ id: 'TreeLimits' }),
 }
 
-/** `mode` → `policy.mode`: settings are often looked for one level too high. */
+/** `mode` becomes `policy.mode`: people often write a setting one level too high. */
 const DEEPER = new Map(
   Object.entries(SETTINGS).flatMap(([outer, { shape }]) => Object.keys(shape).map((key) => [key, `${outer}.${key}`])),
 )
@@ -50,12 +50,15 @@ function deeper({ code, keys }: z.core.$ZodRawIssue): string | undefined {
 /** The kind of keepup's own agent. */
 export const OWN_AGENT = 'keepup'
 
-/** The settings of a run of another agent. Of a policy only `sandboxed` holds: keepup does not see the agent's own calls. */
+/**
+ * The settings of an external agent's run. Of the policy only `sandboxed` applies, because keepup does not control the
+ * agent's calls.
+ */
 const OF_AGENTS: ReadonlySet<string> = new Set([
   ...['agent', 'task', 'model', 'workspace', 'limits', 'budget', 'env', 'extensions', 'drive', 'by', 'policy'],
 ])
 
-/** Refuses what belongs to the other kind of run. */
+/** Refuses members of the other kind of run. */
 function ofItsAgent(asked: Readonly<Record<string, unknown>>, { addIssue }: z.core.$RefinementCtx): void {
   const refuse = (path: string[], message: string) => addIssue({ code: 'custom', path, message, input: asked })
   const given = Object.keys(asked).filter((key) => asked[key] !== undefined)
@@ -77,7 +80,7 @@ function ofItsAgent(asked: Readonly<Record<string, unknown>>, { addIssue }: z.co
   if (asked.drive === false) refuse(['drive'], 'a run of another agent begins at once; leave it out')
 }
 
-/** The request that starts a run (POST /v1/runs). Everything but the task has a default. */
+/** The request that starts a run (POST /v1/runs). All members except the task have defaults. */
 export const StartRun = z
   .strictObject(
     {

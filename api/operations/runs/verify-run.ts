@@ -8,8 +8,9 @@ import { asSeen, withRows } from '../streams/prove-stream.ts'
 import type { VerifiedRun } from './schemas.ts'
 
 /**
- * Proves every agent of a run, that the log still holds all that the tables have seen of it (a chain whose last links are
- * gone holds by itself), and that the tables hold the rows which its events give. `only`: this agent of it. Throws a 404 Problem where neither knows the run, or the agent.
+ * Verifies every agent of a run, that the log contains everything that the tables have seen (a chain without its last
+ * events is valid in itself), and that the rows in the tables match the events. `only`: verify this agent only. Throws
+ * a 404 Problem if neither log nor tables contain the run or the agent.
  */
 export async function verifyRun(
   s: Pick<Services, 'log' | 'blobs' | 'read' | 'runtime'>,
@@ -17,7 +18,7 @@ export async function verifyRun(
   only?: string,
 ): Promise<z.infer<typeof VerifiedRun>> {
   await s.read.current()
-  // Before the log is read, which only grows.
+  // Read the tables before the log, which only grows.
   const parked = await s.read.parked(runId)
   const unborn = parked.map(({ stream }) => [stream.replace(/^(?:agent|external)-/, ''), -1] as const)
   const seen = new Map([[runId, -1], ...unborn, ...(await s.read.heads(runId)).value])
@@ -28,7 +29,7 @@ export async function verifyRun(
   const wanted = [...seen].filter(([agentId]) => only === undefined || agentId === only)
   for (const [agentId, revision] of wanted) {
     const proof = asSeen(await s.runtime.verify(agentId), revision)
-    // A damaged stream may not tell its kind, and its rows are not compared.
+    // The kind of a damaged stream may be unknown, so its rows are not compared.
     const stream = proof.ok ? await streamOfAgent(s.log, agentId) : null
     agents.push(stream === null ? proof : await withRows(s, stream, proof))
   }

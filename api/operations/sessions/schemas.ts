@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { By } from '../schemas.ts'
 
-/** `by`: the person whose browser is to open the page. */
+/** `by`: the person who opens the page. */
 export const SessionCodeBody = z.strictObject({ by: By.optional() }).meta({ id: 'SessionCodeBody' })
 
 export const SessionCode = z

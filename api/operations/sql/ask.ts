@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Services } from '../services.ts'
 import type { SqlAnswer, SqlQuestion } from './schemas.ts'
 
-/** Answers a question in SQL once the tables show all that is recorded; `position` is what they show at least. */
+/** Answers an SQL question. `position`: the tables show at least this position. */
 export async function askSql(
   s: Pick<Services, 'read' | 'auditor'>,
   { sql, limit, timeoutMs }: z.output<typeof SqlQuestion>,

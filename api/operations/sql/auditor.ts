@@ -1,45 +1,45 @@
-/** Bounds of a question in SQL. */
+/** The limits of an SQL question. */
 export interface SqlLimits {
-  /** Rows at most; `more` says that others follow. */
+  /** The most rows. `more` of the answer says that others follow. */
   readonly rows: number
   readonly ms: number
 }
 
 export type SqlCell = string | number | null
 
-/** What a question in SQL gave: rows as lists of cells in the order of the columns. */
+/** The result of an SQL question: rows as lists of cells in the order of the columns. */
 export interface SqlAnswer {
   readonly columns: readonly string[]
   readonly rows: readonly (readonly SqlCell[])[]
-  /** The rows, or the bytes, that an answer may have were not enough for all of it. */
+  /** True: the answer is incomplete because of the limit of rows or bytes. */
   readonly more: boolean
 }
 
-/** Answers questions in SQL about the tables and the log. Nothing can be written through it. */
+/** Answers SQL questions about the tables and the log. Read-only. */
 export interface SqlAuditor {
   readonly dialect: 'sqlite' | 'postgres'
   /**
-   * Rejects with a Problem: `SQL_REFUSED` where the text is not one SELECT, or asks for what may not be read; `SQL_FAILED`
-   * where it fails; `SQL_LIMIT` where it takes too long or too much memory; `SQL_UNAVAILABLE` where no question can be asked.
+   * Rejects with a Problem: `SQL_REFUSED` if the text is not one SELECT, or reads something forbidden; `SQL_FAILED` if
+   * it fails; `SQL_LIMIT` if it takes too long or too much memory; `SQL_UNAVAILABLE` if questions are not possible.
    */
   ask(text: string, limits: SqlLimits): Promise<SqlAnswer>
   close(): Promise<void>
 }
 
-/** Bytes of the cells of an answer, at most. */
+/** The most bytes of cells in an answer. */
 export const MOST_BYTES = 8 * 1024 * 1024
-/** Characters of a question, at most. */
+/** The most characters of a question. */
 export const MOST_TEXT = 64 * 1024
 
 const SELECT = /^(?:\s|--.*\n|\/\*[\s\S]*?\*\/)*(?:select|with|values)\b/i
 
-/** The text of a question without what ends it; null: it is no SELECT. */
+/** The text of a question without trailing semicolons and spaces. Null: not a SELECT. */
 export function selectIn(text: string): string | null {
   const one = text.replace(/[\s;]+$/, '')
   return SELECT.test(one) ? one : null
 }
 
-/** A value as JSON holds it: bytes as hex; a whole number that JSON would round as text. */
+/** A value for JSON. Bytes become hex. A whole number that JSON would round becomes text. */
 export function cellOf(value: unknown): SqlCell {
   if (value === null || value === undefined) return null
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex')
@@ -48,7 +48,7 @@ export function cellOf(value: unknown): SqlCell {
   return typeof value === 'number' ? value : String(value)
 }
 
-/** Collects rows up to the bounds of an answer. */
+/** Collects rows up to the limits of an answer. */
 export class Collected {
   readonly rows: SqlCell[][] = []
   more = false
@@ -58,7 +58,7 @@ export class Collected {
     this.#most = most
   }
 
-  /** False: there is no room for this row, nor for another one. */
+  /** False: the limit is reached, and the row was not added. */
   add(row: SqlCell[]): boolean {
     this.#bytes += row.reduce<number>((sum, cell) => sum + (typeof cell === 'string' ? Buffer.byteLength(cell) : 8), 0)
     if (this.rows.length === this.#most || this.#bytes > MOST_BYTES) {

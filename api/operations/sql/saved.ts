@@ -3,14 +3,14 @@ import type { SavedQuestion } from './schemas.ts'
 
 type Dialect = SqlAuditor['dialect']
 
-/** SQL of a text member of `payload`, which is JSON text. */
+/** SQL for a text member of `payload`, which is JSON text. */
 const member = (dialect: Dialect, name: string) =>
   dialect === 'sqlite' ? `payload ->> '$.${name}'` : `payload::json ->> '${name}'`
 
 const RUN = { name: 'run', label: 'Run', example: 'a run’s id' } as const
 const PATH = { name: 'path', label: 'File', example: 'src/index.ts' } as const
 
-/** Questions that auditors ask, each with its SQL in the words of a database. */
+/** Saved questions for auditors, with SQL in a dialect. */
 export const savedQuestions = (d: Dialect): readonly SavedQuestion[] => [
   {
     name: 'approvals',
@@ -169,10 +169,10 @@ order by at desc`,
   },
 ]
 
-/** SQL of a text as a literal, in both databases. */
+/** A text as an SQL literal, valid in both databases. */
 const literal = (text: string): string => `'${text.replaceAll('\0', '').replaceAll("'", "''")}'`
 
-/** The text of a question with values for its inputs; an input without one stays as it is. */
+/** The SQL of a question with values for its inputs. An input without a value stays a placeholder. */
 export const filled = (
   { sql, inputs }: Pick<SavedQuestion, 'sql' | 'inputs'>,
   values: Readonly<Record<string, string>>,

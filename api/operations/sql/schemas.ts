@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Position } from '../schemas.ts'
 import { MOST_TEXT } from './auditor.ts'
 
-/** Rows and ms of an answer, at most. */
+/** The most rows, and the most ms, of an answer. */
 export const MOST_ROWS = 10_000
 export const MOST_MS = 30_000
 

@@ -16,7 +16,7 @@ import type {
   VariablesQuery,
 } from './schemas.ts'
 
-// The operations of people on stores of context variables. The tables must be caught up.
+// Operations on stores of context variables, for people. The tables must be caught up.
 
 /** Stores in the order of their names. */
 export async function listStores(s: Services, { after, limit }: { after?: string | undefined; limit: number }) {
@@ -35,7 +35,7 @@ export async function showStore(s: Services, name: string, query: VariablesQuery
   return { position, store: value.store, variables, next }
 }
 
-/** A variable with its value. Rejects with `STORE_UNKNOWN`, and with `VARIABLE_NOT_FOUND`, also where it was erased. */
+/** A variable with its value. Rejects with `STORE_UNKNOWN`, and with `VARIABLE_NOT_FOUND`, also for an erased value. */
 export async function getVariable(s: Services, store: string, key: string): Promise<VariableShown> {
   const { position, value: variable } = await s.read.storedVariable(store, key)
   if (variable === null) await mustExist(s, store)
@@ -43,7 +43,7 @@ export async function getVariable(s: Services, store: string, key: string): Prom
   return { position, variable, value: await s.contexts.valueAt(store, key, variable.revision) }
 }
 
-/** Empties values for ever. Rejects with `STORE_UNKNOWN`, `VARIABLE_NOT_FOUND`, `ERASE_IMPOSSIBLE`. */
+/** Erases values permanently. Rejects with `STORE_UNKNOWN`, `VARIABLE_NOT_FOUND`, `ERASE_IMPOSSIBLE`. */
 export async function eraseVariables(
   s: Services,
   store: string,
@@ -60,12 +60,12 @@ export async function eraseVariables(
   return { store, ...done }
 }
 
-/** Proves a store as `asStored` does. Rejects with `STORE_UNKNOWN`. */
+/** Verifies a store like `asStored`. Rejects with `STORE_UNKNOWN`. */
 export async function verifyStore(s: Services, store: string): Promise<StreamProof> {
   return asStored(s, contextStream(store), () => s.contexts.verify(store))
 }
 
-/** The sealed events of a store as NDJSON that can be verified elsewhere. Rejects with `STORE_UNKNOWN`. */
+/** The sealed events of a store as NDJSON, for verification without the log. Rejects with `STORE_UNKNOWN`. */
 export async function exportStore(s: Services, store: string): Promise<AsyncGenerator<string>> {
   await mustExist(s, store)
   const stream = contextStream(store)

@@ -10,27 +10,29 @@ import {
   VariablesQuery,
 } from './schemas.ts'
 
-/** Which variables are wanted. `deleted`: also those that were deleted. */
+/** Filters for variables. `deleted`: include deleted ones. */
 export interface VariablesWanted {
   readonly prefix?: string
   readonly deleted?: boolean
 }
 
-/** The stores of context variables in the log. A refusal rejects with a stable `code`. */
+/** The stores of context variables in the log. Methods reject with errors that have a stable `code`. */
 export interface KeptContextStores {
-  /** In the order of their names. */
+  /** Stores in the order of their names. */
   list(): AsyncIterable<StoreSummary>
-  /** The variables of a store in the order of their keys, without their values; `contextStore(name).get` gives these. */
+  /**
+   * The variables of a store in the order of their keys, without their values. `contextStore(name).get` returns values.
+   */
   variables(store: string, wanted?: VariablesWanted): AsyncIterable<StoredVariable>
-  /** Empties for ever every value that a variable has had, or with `all` those of all variables. Not on servers. */
+  /** Erases all values of a variable permanently, or with `all` those of all variables. Not on servers. */
   erase(store: string, what: z.input<typeof EraseVariables>): Promise<VariablesErased>
-  /** Checks the chain, the bodies and the digests. */
+  /** Verifies the chain, the bodies and the digests. */
   verify(store: string): Promise<StreamProof>
 }
 
 type Parse = <T extends z.ZodType>(schema: T, value: unknown) => z.output<T>
 
-/** `asker`: who asks where a call does not say. */
+/** `asker`: the default person of commands. */
 export const contextStoresOf = (s: Services, parsed: Parse, asker: (said?: string) => string): KeptContextStores => ({
   async *list() {
     await s.read.caughtUp()

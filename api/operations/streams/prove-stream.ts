@@ -8,14 +8,14 @@ import type { Services } from '../services.ts'
 
 type Proving = Pick<Services, 'log' | 'blobs' | 'read' | 'runtime' | 'documents' | 'memories' | 'contexts'>
 
-/** Rows of one stream that a proof names at most. */
+/** The most rows of one stream in a proof. */
 const MAX_ROWS = 50
-/** UTF-16 units of a value that a problem shows. */
+/** The most UTF-16 code units of a value in a problem. */
 const MAX_VALUE = 200
 
 /**
- * Proves a stream of any kind: its chain, bodies and digests, that the log holds all of it that the tables have seen, and
- * that the tables hold the rows which its events give. Throws a 404 Problem where the log has no such stream.
+ * Verifies a stream of any kind: its chain, bodies and digests, that the log contains everything that the tables have
+ * seen, and that the rows in the tables match the events. Throws a 404 Problem if the log does not contain the stream.
  */
 export async function proveStream(s: Proving, stream: string): Promise<StreamProof> {
   if ((await s.log.head(stream)) === null) throw notFound('stream', stream, 'GET /v1/streams lists them')
@@ -31,20 +31,20 @@ function prove(s: Proving, stream: string): Promise<StreamProof> {
   return verifyChain(s, stream)
 }
 
-/** A proof of a stream that also compares the log with what the tables have seen of the stream, and their rows with its events. */
+/** Adds to a proof the comparison of the log with the tables: the last revision in them, and their rows. */
 export async function asStored<T extends StreamProof>(
   s: Pick<Services, 'read'>,
   stream: string,
   prove: () => Promise<T>,
 ): Promise<T> {
   await s.read.current()
-  // The tables are read first: the log only grows meanwhile.
+  // Read the tables first, because the log only grows.
   const { value } = await s.read.streams({ prefix: stream, limit: 1 })
   const seen = value[0]?.stream === stream ? value[0].revision : -1
   return withRows(s, stream, asSeen(await prove(), seen))
 }
 
-/** A proof that also says whether the log holds the revision that the tables have seen of the stream. */
+/** Adds to a proof whether the log contains the last revision in the tables. */
 export function asSeen<T extends StreamProof>(found: T, seen: number): T {
   if (found.events > seen) return found
   const message = `the log ends before revision ${seen}, which the tables have seen: restore the log from a backup`
@@ -52,8 +52,8 @@ export function asSeen<T extends StreamProof>(found: T, seen: number): T {
 }
 
 /**
- * A proof that also compares the stored rows of the stream with its events. The rows of a stream that does not hold are not
- * compared: its events do not tell them.
+ * Adds to a proof the comparison of the stored rows with the events. Skips this for an invalid stream, because its
+ * events cannot be trusted.
  */
 export async function withRows<T extends StreamProof>(s: Pick<Services, 'read'>, stream: string, found: T): Promise<T> {
   if (!found.ok) return found

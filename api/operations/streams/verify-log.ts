@@ -3,12 +3,11 @@ import type { Services } from '../services.ts'
 import { alteredText } from './prove-stream.ts'
 import type { VerifiedLog } from './schemas.ts'
 
-/** Streams of one page of the tables. */
 const PAGE = 500
 
 /**
- * Compares the streams that the log holds with those that the tables list, and looks for rows of streams that the tables do
- * not list. The streams themselves are not proved.
+ * Compares the streams of the log with those in the tables, and searches for rows of unlisted streams. Does not verify
+ * the streams themselves.
  */
 export async function verifyLog(s: Pick<Services, 'log' | 'read'>): Promise<z.infer<typeof VerifiedLog>> {
   await s.read.current()

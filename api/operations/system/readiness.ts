@@ -5,17 +5,17 @@ import { told } from '../notices.ts'
 import { asProblem } from '../problem.ts'
 import type { ReadModel } from '../read-model.ts'
 
-/** Why a part cannot be used. */
+/** Why a part is unusable. */
 export interface Trouble {
   /**
-   * `silent`: it does not answer, which passes by itself; `unusable`: it says why it is of no use; `shortened`: it has lost
-   * its end, so it can only be read; `replaced`: it is another one than this process has opened, for good.
+   * `silent`: no answer, a temporary state; `unusable`: it reports a fault; `shortened`: it has lost its end, so it is
+   * read-only; `replaced`: it is permanently a different one than this process opened.
    */
   readonly state: 'silent' | 'unusable' | 'shortened' | 'replaced'
   readonly why: string
 }
 
-/** Null: it can be used. */
+/** Null: usable. */
 export interface Readiness {
   readonly log: Trouble | null
   readonly tables: Trouble | null
@@ -28,10 +28,10 @@ interface Asked {
   readonly clock: Clock
 }
 
-/** An answer that takes longer is none, ms. */
+/** The time limit for an answer, in ms. */
 const WITHIN_MS = 2_000
 
-/** Asks log and tables, each at most once at a time, however often and by how many that is asked. */
+/** Checks log and tables. Concurrent calls share one request to each. */
 export function readiness({ log, losses, read, clock }: Asked): () => Promise<Readiness> {
   const asks = [() => log.headCursor(), () => read.answers()].map((ask) => answering(ask, clock))
   return async () => {
@@ -53,7 +53,7 @@ function answering(ask: () => Promise<unknown>, clock: Asked['clock']): () => Pr
   }
 }
 
-/** Of a server that is not there. */
+/** Codes of an absent server. */
 const SILENT: readonly (string | undefined)[] = ['LOG_UNAVAILABLE', 'TABLES_UNAVAILABLE', 'TIME_LIMIT']
 
 const STATES: Readonly<Record<string, Trouble['state']>> = { LOG_REPLACED: 'replaced', LOG_SHORTENED: 'shortened' }

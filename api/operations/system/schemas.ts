@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { FileChanged, Folder, Id } from '../schemas.ts'
 
-/** `replaced`: the version that holds the files as they were before; restoring it brings them back. */
+/** `replaced`: the version of the files before the restore. Restoring this version undoes the restore. */
 export const Restored = z
   .strictObject({
     runId: z.string(),
@@ -37,12 +37,12 @@ export const Ready = z
   })
   .meta({ id: 'Ready' })
 
-/** A stream whose event at `revision` the tables cannot take: they show what came before it. */
+/** A stream that the tables cannot read from the event at `revision` on. They contain the events before it. */
 export const Parked = z
   .strictObject({ stream: z.string(), runId: z.string(), revision: z.int(), code: z.string(), error: z.string() })
   .meta({ id: 'Parked' })
 
-/** Cursors of what the tables show and of the log's head; null before the first event. */
+/** The cursors of the tables' position and of the log's head. Null before the first event. */
 export const Projections = z
   .strictObject({
     position: z.string().nullable(),
@@ -84,10 +84,10 @@ export const Rebuilt = z
   })
   .meta({ id: 'Rebuilt' })
 
-/** `accept`: switch to the rebuilt tables also where they are not equal to the live ones. */
+/** `accept`: switch to the rebuilt tables even if they differ from the live ones. */
 export const RebuildBody = z.strictObject({ accept: z.boolean().default(false) }).meta({ id: 'Rebuild' })
 
-/** One stream, those of a run, or all that are parked. */
+/** One stream, those of a run, or all parked ones. */
 export const ReleaseBody = z
   .strictObject({
     stream: Id.optional(),
@@ -99,7 +99,7 @@ export const ReleaseBody = z
   })
   .meta({ id: 'Release' })
 
-/** How many streams are no longer parked, and those that are. */
+/** The number of released streams, and the streams that are still parked. */
 export const Released = Projections.extend({ released: z.int().nonnegative() }).meta({ id: 'Released' })
 export const BackupBody = z.strictObject({ folder: Folder }).meta({ id: 'Backup' })
 export const BackedUp = z

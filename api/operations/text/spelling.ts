@@ -1,10 +1,10 @@
-/** Letters that a name may differ in for each so many that it has, and at most. */
+/** One differing letter is accepted for each four letters of a name, and at most two. */
 const LETTERS_PER_SLIP = 4
 const SLIPS = 2
 
 /**
- * Whether a variable was meant to be called `known`: another case, letters missing, added, changed or out of place, or
- * something more behind it. `KEEPUP_BY` and its like are too short to be misspelt.
+ * Whether a variable is a misspelling of `known`: a different case, missing, added, changed or transposed letters, or a
+ * suffix. Names as short as `KEEPUP_BY` have no misspellings.
  */
 export function isNear(name: string, known: string): boolean {
   const said = name.toUpperCase()
@@ -16,7 +16,7 @@ export function isNear(name: string, known: string): boolean {
 
 const bare = (name: string): string => name.replace(/^KEEPUP_/, '').replaceAll('_', '')
 
-/** How many letters were added, left out, changed, or changed places with the next one. */
+/** The number of added, missing, changed or transposed letters. */
 function distance(a: string, b: string): number {
   let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, j) => j)]
   for (let i = 1; i <= a.length; i++) {

@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import { AnyJson } from '../schemas.ts'
 
-/** A request to a model as it was sent. `body`: its JSON in the provider's own form, with the headers that belong to it, by this process's settings. */
+/**
+ * A model request as sent. `body`: JSON in the provider's format, with its headers, according to this process's
+ * settings.
+ */
 export const SentRequest = z
   .strictObject({
     attempt: z.int(),

@@ -5,7 +5,7 @@ import { By, Id } from '../schemas.ts'
 
 const tokens = z.int().nonnegative()
 
-/** The messages that the next request of an agent shows. */
+/** The messages in an agent's next request. */
 export const ContextView = z
   .strictObject({
     runId: z.string(),

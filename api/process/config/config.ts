@@ -22,10 +22,16 @@ import { isNear } from '../../operations/text/spelling.ts'
 import { EXAMPLES } from './examples.ts'
 import { absolutePaths, flag, int, list } from './text.ts'
 
-/** A comma behind user and password, before the database: the client would look for a host of that name. */
+/**
+ * A comma in the host part, between user and password and the database name. The client would take the list for one
+ * host name.
+ */
 const SEVERAL_HOSTS = /^\w+:\/\/(?:.*@)?[^/?@]*,[^@]*$/
 
-/** Knowledge in the settings: a `text`, or a `file`, relative to the settings, that is read when a run is started. */
+/**
+ * Knowledge in the settings: a `text`, or a `file` with a path relative to the settings. The file is read at the start
+ * of each run.
+ */
 export const KnowledgeSetting = z
   .strictObject({
     ...partly(Knowledge.omit({ kind: true })).shape,
@@ -35,63 +41,67 @@ export const KnowledgeSetting = z
   .refine(({ name, text }) => text === undefined || name !== undefined, 'name: a text needs one')
 export type KnowledgeSetting = z.infer<typeof KnowledgeSetting>
 
-/** Every setting. Flags and environment give text, the file gives JSON; both end here. Times in ms. */
+/** All settings. Flags and environment variables give text, the settings file gives JSON. Times in ms. */
 export const ConfigSchema = z.strictObject({
   data: z.string().min(1),
-  /** Address to serve on. Anything but loopback shows the API to the network. */
+  /** The address to serve on. Any address other than loopback exposes the API to the network. */
   host: z.string().min(1).default('127.0.0.1'),
   port: int(z.int().min(0).max(65_535)).default(7433),
-  /** Host names that are served beside the loopback ones. */
+  /** Accepted host names, in addition to the loopback names. */
   hosts: list.default([]),
-  /** The model of runs that name none; null: the catalogue's default. */
+  /** The model of runs that name none. Null: the catalogue's default. */
   model: z.string().min(1).nullable().default(null),
-  /** The model to use where routing fails; null: the requested one. */
+  /** The model to use when routing fails. Null: the requested one. */
   safeDefaultModel: z.string().min(1).nullable().default(null),
-  /** Own entries of the model catalogue. */
+  /** Additional entries of the model catalogue. */
   models: z.array(ModelEntry).default([]),
-  /** The rules that choose the models of runs that name none; null: they have `model`. */
+  /** The rules that choose the model of runs that name none. Null: these runs use `model`. */
   routing: RoutingConfig.nullable().default(null),
-  /** When a model counts as unhealthy. */
+  /** The thresholds at which a model counts as unhealthy. */
   modelHealth: partly(HealthThresholds).default({}),
-  /** Requests a minute by provider, for all runs that use its key; what a provider says itself always counts. */
+  /**
+   * Requests per minute by provider, shared by all runs that use its key. Limits that a provider reports always apply.
+   */
   rateLimits: RateLimits.default({}),
-  /** True: runs may have answers from the request cache unless they say otherwise. */
+  /** True: runs may use cached answers unless they opt out. */
   requestCache: flag.default(false),
-  /** The folder of the user's roles, one JSON file each; null: `roles` in the data folder. */
+  /** The folder of the user's roles, one JSON file each. Null: `roles` in the data folder. */
   roles: z.string().refine(isAbsolute, 'expected the absolute path of a folder').nullable().default(null),
-  /** The web tools; null: agents have none. */
+  /** The web tools. Null: agents have none. */
   web: WebSettings.nullable().default(null),
-  /** MCP servers by name, whose tools agents may be given. */
+  /** MCP servers by name. Agents may use their tools. */
   mcp: McpServers.default({}),
-  /** Other agents: what requests over the network may give them, and programs that speak the Agent Client Protocol. */
+  /** External agents: the limits for requests over the network, and programs that speak the Agent Client Protocol. */
   agents: AgentSettings.default(AgentSettings.parse({})),
-  /** How runs that say nothing of it retry what failed. */
+  /** The default retry policy of runs. */
   retry: partly(ErrorRecoveryPolicy).default({}),
-  /** When and how the contexts of runs that say nothing of it are compressed. */
+  /** The default context compression of runs. */
   context: partly(ContextManagementConfig).default({}),
-  /** Knowledge that agents are given of the place they work in; each source for all of them, or for some roles or phases. */
+  /** Knowledge sources for all agents, or for some roles or phases. */
   knowledge: z.array(KnowledgeSetting).max(KNOWLEDGE_SOURCES).default([]),
-  /** The limits of the trees of runs that say nothing of it; null: their agents start no others. */
+  /** The default limits of the agent tree of a run. Null: agents cannot start others. */
   delegation: partly(TreeLimits).nullable().default({}),
-  /** The asking person, where a command does not say; null: the OS user. */
+  /** The person's name for commands that name none. Null: the user of the operating system. */
   by: z.string().min(1).max(200).refine(isPlain, PLAIN).nullable().default(null),
   maxBodyBytes: int(z.int().min(1024)).default(1024 * 1024),
   heartbeatMs: int(z.int().min(10)).default(15_000),
-  /** Runs that this process drives at once; others wait for their turn. */
+  /** The most runs that this process drives at the same time. Others wait in a queue. */
   concurrency: int(z.int().min(1)).default(32),
-  /** Agents of one run that are at work at once. */
+  /** The most agents of one run that work at the same time. */
   agentsAtOnce: int(z.int().min(1).max(100)).default(5),
-  /** How long what is at work may take when a process ends. */
+  /** The time for current work when a process ends. */
   drainMs: int(z.int().min(0)).default(10_000),
-  /** How long an outcome that finds no room on the disk is retried, ms. */
+  /** The time for which an outcome is retried while the disk is full, in ms. */
   fullPatienceMs: int(z.int().min(0)).default(300_000),
-  /** With `postgres`: the connection string of the EventStoreDB that holds the log, which many processes then share. */
+  /** With `postgres`: the connection string of the EventStoreDB that stores the log. Many processes can share it. */
   eventstore: z
     .string()
     .regex(/^\s*esdb(\+discover)?:\/\//, 'expected esdb://host:port…')
     .nullable()
     .default(null),
-  /** Streams of the log are named so, and the schemas of the tables: two deployments on one pair of servers. */
+  /**
+   * The prefix of the log's streams and of the schemas of the tables. It allows two deployments on one pair of servers.
+   */
   namespace: z
     .string()
     .regex(
@@ -99,7 +109,7 @@ export const ConfigSchema = z.strictObject({
       'expected a small letter, then small letters and digits, at most 31; not "public" or "pg", which are PostgreSQL\'s own',
     )
     .default('keepup'),
-  /** With `eventstore`: the connection string of the PostgreSQL that holds tables, blobs and leases. */
+  /** With `eventstore`: the connection string of the PostgreSQL server for tables, blobs and leases. */
   postgres: z
     .string()
     .regex(/^postgres(ql)?:\/\//, 'expected postgres://user:password@host:port/database')
@@ -109,17 +119,25 @@ export const ConfigSchema = z.strictObject({
     )
     .nullable()
     .default(null),
-  /** On servers: the connection string of a login of PostgreSQL that may only read the published views; it asks questions in SQL. */
+  /**
+   * On servers: the connection string of a PostgreSQL login for SQL questions. The login may only read the published
+   * views.
+   */
   auditPostgres: z
     .string()
     .regex(/^postgres(ql)?:\/\//, 'expected postgres://user:password@host:port/database')
     .nullable()
     .default(null),
-  /** How long a process of several may give no sign of life before another one takes over what it drives. */
+  /** The time after which a silent process loses its leases to other processes. */
   leaseMs: int(z.int().min(200).max(600_000)).default(10_000),
-  /** How long the process that owns the data folder may give no sign of life: one that is merely busy gives some. */
+  /**
+   * The time after which the owner of a data folder counts as dead without a heartbeat. A busy owner still sends
+   * heartbeats.
+   */
   ownerTimeoutMs: int(z.int().min(100)).default(8000),
-  /** Keys of the vault, 64 hex digits each, the current one first, separated by commas; null: those of `vaultKeyFile`. */
+  /**
+   * The keys of the vault, 64 hex digits each, separated by commas, the current one first. Null: use `vaultKeyFile`.
+   */
   vaultKey: z
     .string()
     .regex(
@@ -129,35 +147,35 @@ export const ConfigSchema = z.strictObject({
     .nullable()
     .default(null),
   /**
-   * The file of the vault's keys, one a line, outside of the data folder; null: `keepup/vault.key` in the user's
-   * configuration.
+   * The file with the vault's keys, one per line, outside the data folder. Null: `keepup/vault.key` in the user's
+   * configuration folder.
    */
   vaultKeyFile: z.string().min(1).nullable().default(null),
-  /** False: commands run without a sandbox unless a run says otherwise. Recorded with every run. */
+  /** False: commands run without a sandbox unless a run requests one. Every run records this setting. */
   sandboxed: flag.default(true),
-  /** Files and folders that programs in the sandbox can read. */
+  /** Files and folders that sandboxed programs may read. */
   sandboxReadable: absolutePaths.default([]),
 })
-/** `file`: where settings were read from, if anywhere. */
+/** `file`: the file that the settings were read from, if any. */
 export type Config = Readonly<z.infer<typeof ConfigSchema>> & { readonly file?: string }
 
-/** A setting that cannot be used; the message names the key and where it came from. */
+/** An invalid setting. The message names the key and its source. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
 export interface ConfigSources {
-  /** Of the command line, by key; undefined: not given. */
+  /** The flags of the command line by key. Undefined: not given. */
   readonly flags: Readonly<Record<string, unknown>>
   readonly env: Readonly<Record<string, string | undefined>>
-  /** `--config`; absent: `keepup.json` in the data folder, where there is one. */
+  /** The value of `--config`. Absent: `keepup.json` in the data folder, if it exists. */
   readonly file?: string
 }
 
-/** `maxBodyBytes` → `KEEPUP_MAX_BODY_BYTES`. */
+/** The variable for a key: `maxBodyBytes` becomes `KEEPUP_MAX_BODY_BYTES`. */
 export const envName = (key: string): string => `KEEPUP_${key.replace(/[A-Z]/g, (c) => `_${c}`).toUpperCase()}`
 
-/** Settings that text cannot give: they are read from the file only. */
+/** Settings that only the file can contain, because text cannot express them. */
 export const FILE_ONLY: ReadonlySet<string> = new Set([
   ...[
     'models',
@@ -175,26 +193,26 @@ export const FILE_ONLY: ReadonlySet<string> = new Set([
 ])
 const KEYS = Object.keys(ConfigSchema.shape)
 
-/** Of all settings that a variable can give. */
+/** The environment variables of all other settings. */
 const VARIABLES: ReadonlySet<string> = new Set(KEYS.filter((key) => !FILE_ONLY.has(key)).map(envName))
-/** The password is for docker-compose.yml, the marker of the commands that tools run. */
+/** Variables that are not settings: the password for docker-compose.yml, and the marker of commands that tools run. */
 const OTHERS: ReadonlySet<string> = new Set(['KEEPUP_POSTGRES_PASSWORD', 'KEEPUP_COMMAND'])
 
-/** Variables that look like ours but name no setting. */
+/** Variables with keepup's prefix that name no setting. */
 export function unknownVariables(env: ConfigSources['env']): string[] {
   const ours = Object.keys(env).filter((name) => /^KEEPUP_/i.test(name))
-  // Kubernetes tells every container so of a service that is called keepup-something.
+  // Kubernetes sets such variables in every container when a service has a name like keepup-something.
   const services = ours.flatMap((name) => /^(.+)_SERVICE_HOST$/.exec(name)?.[1] ?? [])
   const ofService = (name: string) =>
     services.some((one) => [`${one}_SERVICE_`, `${one}_PORT_`].some((start) => `${name}_`.startsWith(start)))
   return ours.filter((name) => !VARIABLES.has(name) && !OTHERS.has(name) && !ofService(name))
 }
 
-/** Of a service that is called just keepup Kubernetes says `KEEPUP_PORT=tcp://10.0.0.1:7433`. */
+/** For a service with the name keepup, Kubernetes sets `KEEPUP_PORT=tcp://10.0.0.1:7433`. */
 const isOfService = (name: string, env: ConfigSources['env']): boolean =>
   name === 'KEEPUP_PORT' && env.KEEPUP_SERVICE_HOST !== undefined && /^\w+:\/\//.test(env[name] ?? '')
 
-/** Refuses a variable that is meant for a setting and would be passed over: with one for servers data would lie elsewhere. */
+/** Throws for a misspelt variable. To ignore a misspelt server setting would store the data in the wrong place. */
 function mustBeSpelt(env: ConfigSources['env']): void {
   for (const name of unknownVariables(env)) {
     const inFile = [...FILE_ONLY].find((key) => envName(key) === name.toUpperCase())
@@ -228,7 +246,7 @@ function readFile(path: string): Record<string, unknown> {
   return found as Record<string, unknown>
 }
 
-/** Flags, then environment, then file, then defaults. Throws {@link ConfigError}. */
+/** Reads the settings. Flags override the environment, then the file, then the defaults. Throws {@link ConfigError}. */
 export function loadConfig(sources: ConfigSources): Config {
   const { flags, env } = sources
   mustBeSpelt(env)
@@ -264,13 +282,13 @@ export function loadConfig(sources: ConfigSources): Config {
   throw new ConfigError(`bad value for "${issue.path.join('.')}" (${from}): ${issueText(issue)}${example}`)
 }
 
-/** Where many processes share a log in EventStoreDB, and tables, blobs and leases in PostgreSQL. */
+/** Settings with a shared log in EventStoreDB, and tables, blobs and leases in PostgreSQL. */
 export interface ServersConfig extends Config {
   readonly eventstore: string
   readonly postgres: string
 }
 
-/** Whether the two servers hold what would else be in the data folder. */
+/** Whether the two servers store the data, instead of the data folder. */
 export const onServers = (config: Config): config is ServersConfig =>
   config.eventstore !== null && config.postgres !== null
 

@@ -1,4 +1,4 @@
-/** Settings whose shape a message alone does not show, as small as they can be. */
+/** Minimal examples of settings whose form an error message cannot explain. */
 export const EXAMPLES: Readonly<Record<string, unknown>> = {
   models: [
     { id: 'openai:my-model', contextTokens: 32_000, price: { asOf: '2026-11-01', input: '0.15', output: '0.60' } },

@@ -1,9 +1,9 @@
 import { isAbsolute, resolve } from 'node:path'
 import { z } from 'zod'
 
-// Flags and variables give text. These schemas take the text of a value and its JSON.
+// Flags and variables give text. These schemas accept the text of a value as well as its JSON.
 
-/** A setting that is on or off. */
+/** A boolean setting. */
 export const flag = z.preprocess(
   (v) =>
     typeof v === 'string' && /^(true|1|yes|on)$/i.test(v)
@@ -17,7 +17,7 @@ export const flag = z.preprocess(
 export const int = (schema: z.ZodInt) =>
   z.preprocess((v) => (typeof v === 'string' && /^\d+$/.test(v) ? Number(v) : v), schema)
 
-/** A list of texts, separated by commas in a variable. */
+/** A list of texts. A variable separates them by commas. */
 export const list = z.preprocess(
   (v) => (typeof v === 'string' ? v.split(',').map((item) => item.trim()) : v),
   z.array(z.string().min(1)),

@@ -2,10 +2,10 @@ import type { ToolSpec } from '../../../domain/agent/definition/tools.ts'
 import type { AgentServices } from '../../../domain/agent/runtime/types.ts'
 import type { ApprovalRow, ReadModel } from '../../operations/read-model.ts'
 
-/** A list of tools that a server from outside has given. */
+/** A tool list from an external tool server. */
 export interface OfferedTools {
   readonly server: string
-  /** The folder whose runs have these tools; null: all runs. */
+  /** The folder whose runs have these tools. Null: all runs. */
   readonly folder: string | null
   readonly tools: readonly ToolSpec[]
 }
@@ -13,14 +13,14 @@ export interface OfferedTools {
 interface Parts {
   readonly runtime: Pick<AgentServices, 'toolsOffered'>
   readonly read: Pick<ReadModel, 'approvals' | 'caughtUp'>
-  /** A call was ended: its run can go on. */
+  /** Called after a call was ended, because its run can continue. */
   wake(runId: string): void
   onFault(agentId: string, error: unknown): void
 }
 
 /**
- * Voids approvals when the news comes that their tools have changed: runs that wait for a person are not driven, so no driver
- * would hear it. News that is missed does no harm, as a call looks at its tool again before it runs.
+ * Voids approvals when the tools of their calls change. A run that waits for a person has no driver that could notice
+ * the change. A missed change does no harm, because a call checks its tool again before it runs.
  */
 export class ChangedTools {
   readonly #parts: Parts
@@ -40,7 +40,7 @@ export class ChangedTools {
       .catch((error) => this.#parts.onFault(offered.server, error))
   }
 
-  /** Resolves when what was heard has been recorded. */
+  /** Resolves when all received changes are recorded. */
   settled(): Promise<void> {
     return this.#atWork
   }

@@ -6,17 +6,17 @@ import { asProblem, Problem } from '../../operations/problem.ts'
 import type { Ended } from '../../operations/runs/drive-end.ts'
 import type { LiveHub } from '../live/hub.ts'
 
-/** This process's view of the driving of an agent. `end`: how the last drive of this process ended. */
+/** Whether this process drives an agent. `end`: how its last drive in this process ended. */
 export interface DriveState {
   readonly driving: boolean
   readonly end: Ended | null
 }
 
 interface Drive {
-  /** A start was asked for while the drive was under way: it may have ended its last look before. */
+  /** Another start was requested during the drive. The drive may already have made its last check, so run it again. */
   again: boolean
   readonly done: Promise<void>
-  /** Resolves when the log says that it is driven here, or the drive has ended. */
+  /** Resolves when the log records this process as the driver, or when the drive ends. */
   readonly claimed: PromiseWithResolvers<void>
 }
 
@@ -28,7 +28,7 @@ const brokenOff = (graceMs: number) =>
   )
 const ENDING = new Error('this process is ending')
 
-/** The drives of this process, one per agent at most. */
+/** The drives of this process, at most one per agent. */
 export class Drivers {
   readonly #runtime: Pick<AgentServices, 'drive'>
   readonly #live: LiveHub
@@ -41,7 +41,7 @@ export class Drivers {
   readonly #onWaiting = new Set<() => void>()
   readonly #onEvent = new Set<(header: SealedEvent['header']) => void>()
 
-  /** `concurrency`: drives at once; the others wait for their turn, and count as driven meanwhile. */
+  /** `concurrency`: the most concurrent drives. Others wait in a queue and count as driven. */
   constructor(
     runtime: Pick<AgentServices, 'drive'>,
     live: LiveHub,
@@ -55,12 +55,12 @@ export class Drivers {
   }
 
   /**
-   * Drives the agent in the background until it ends or waits. False: this process is shutting down. `waits`: for another
-   * process that drives it; else that is a fault.
+   * Drives the agent in the background until it ends or waits. False: this process is shutting down. `waits`: wait if
+   * another process drives the agent; otherwise that is a fault.
    */
   start(agentId: string, waits = true): boolean {
     if (this.#drain.signal.aborted) {
-      // The caller must not take the end of an earlier drive for its answer.
+      // The caller must not mistake the end of an earlier drive for this one's.
       this.#ends.set(agentId, { end: 'interrupted' })
       return false
     }
@@ -82,28 +82,31 @@ export class Drivers {
     return { driving: this.#drives.has(agentId), end: this.#ends.get(agentId) ?? null }
   }
 
-  /** Calls the listener whenever a drive of this process has ended with its agent waiting. Gives what ends that. */
+  /**
+   * Calls the listener when a drive of this process ends with a waiting agent. Returns a function that removes the
+   * listener.
+   */
   onWaiting(listener: () => void): () => void {
     this.#onWaiting.add(listener)
     return () => void this.#onWaiting.delete(listener)
   }
 
-  /** Calls the listener with the header of each event that a drive of this process has recorded. */
+  /** Calls the listener with the header of each event that a drive of this process records. */
   onEvent(listener: (header: SealedEvent['header']) => void): void {
     this.#onEvent.add(listener)
   }
 
-  /** Agents whose last drive here could not go on. */
+  /** Agents whose last drive in this process failed. */
   faulted(): ReadonlySet<string> {
     return new Set([...this.#ends].flatMap(([agentId, { end }]) => (end === 'fault' ? [agentId] : [])))
   }
 
-  /** Resolves when the current drive of the agent, if any, has ended. */
+  /** Resolves when the agent's current drive, if any, has ended. */
   async ended(agentId: string): Promise<void> {
     await this.#drives.get(agentId)?.done
   }
 
-  /** Resolves when the log says that this process drives the agent, or it does not drive it. */
+  /** Resolves when the log records this process as the agent's driver, or if the process does not drive it. */
   async claimed(agentId: string): Promise<void> {
     await this.#drives.get(agentId)?.claimed.promise
   }
@@ -112,7 +115,10 @@ export class Drivers {
     return this.#drives.size
   }
 
-  /** Lets what is at work end, for `graceMs` at most, then breaks it off, which is told. No drive begins any more. */
+  /**
+   * Lets current drives finish for at most `graceMs`, then aborts the rest and reports them as faults. Starts no
+   * further drives.
+   */
   async stop(graceMs = 0): Promise<void> {
     this.#drain.abort(ENDING)
     const ended = Promise.all([...this.#drives.values()].map((d) => d.done))
@@ -126,7 +132,7 @@ export class Drivers {
   }
 
   async #drive(agentId: string, { claimed }: Drive, waits: boolean): Promise<DriveEnd> {
-    // Nothing is opened for a drive whose turn comes when the process ends.
+    // A drive that leaves the queue during the shutdown opens nothing.
     if (this.#drain.signal.aborted) return { end: 'interrupted' }
     const onEvent = ({ header }: SealedEvent) => {
       if (header.type === 'driver_claimed') claimed.resolve()

@@ -11,27 +11,27 @@ interface Swept {
   readonly clock: Services['clock']
 }
 
-/** When an agent that is due again and again is driven next. */
+/** The next time to drive an agent that is repeatedly due. */
 interface Delay {
   readonly until: number
   readonly ms: number
-  /** The report on it. */
+  /** The last reported fault. */
   readonly said: string | null
 }
 
-/** The differences of a sweep that is not alone. */
+/** Options of a sweep that shares its work with other processes. */
 export interface Sweeping {
-  /** Only runs that were started for any driver. */
+  /** Only runs that any driver may drive. */
   readonly asked: boolean
-  /** Only these agents; nothing is looked at where there are none. */
+  /** Restricts the sweep to these agents. If there are none, the sweep reads nothing. */
   mine?(): ReadonlySet<string>
-  /** The longest wait between two looks, ms. */
+  /** The longest wait between two sweeps, in ms. */
   readonly farMs: number
-  /** How long what another process drives is left alone, ms. */
+  /** The time to leave a run alone that another process drives, in ms. */
   readonly elsewhereMs: number
-  /** Cuts a wait short, and hears whether the look after it went well. */
+  /** Cuts a wait short, and reports the result of the sweep after it. */
   readonly wakeSignal: WakeSignal
-  /** A factor for each wait, so that many who sweep do not do it at once. */
+  /** A random factor for each wait, so that several processes do not sweep at the same time. */
   jitter(): number
 }
 
@@ -44,11 +44,10 @@ const alone = (): Sweeping => ({
 })
 
 /**
- * Wakes agents that are due (backoff, expiry, deadline, a driver that died), in a process that drives by itself. The
- * table is caught up to the head before each sweep, so that no row can be missing; a stale one costs a load. The next sweep
- * is when the next agent is due, also one that has begun to wait meanwhile. What is due
- * again right after its drive (another run holds its workspace, a disk is full) waits longer each time; `onNote` hears
- * once why.
+ * Drives agents that are due (backoff, expiry, deadline, a dead driver). Each sweep first catches the table up to the
+ * head of the log, so no row can be missing. A stale row costs one load. The next sweep comes when the next agent is
+ * due, including agents that have started to wait since. An agent that is due again directly after its drive (another
+ * run holds its workspace, or the disk is full) waits longer each time. `onNote` receives the reason once.
  */
 export async function sweep(
   s: Swept & { readonly read: Pick<Services['read'], 'caughtUp' | 'due' | 'nextDue'> },
@@ -58,7 +57,7 @@ export async function sweep(
   how: Sweeping = alone(),
 ): Promise<void> {
   let delays: ReadonlyMap<string, Delay> = new Map()
-  /** Wakes what is due; gives how long nothing will be, ms. */
+  /** Drives the due agents. Returns the time until the next one is due, in ms. */
   const look = async (): Promise<number> => {
     const mine = how.mine?.().union(new Set(delays.keys()))
     if (mine?.size === 0) return how.farMs
@@ -66,14 +65,14 @@ export async function sweep(
     const now = s.clock.now()
     const all = runsOf(await unlessAborted(s.read.due(now, { asked: how.asked }), signal))
     const due = mine === undefined ? all : all.filter(({ runId }) => mine.has(runId))
-    // A run that is not due any more has got on.
+    // A run that is no longer due has made progress, so forget its delay.
     delays = new Map(due.map((one) => [one.runId, wake(s, one, now, delays.get(one.runId), onNote, how)]))
     const next = await unlessAborted(s.read.nextDue(now, { asked: how.asked }), signal)
     const wakes = [...delays.values()].map(({ until }) => until).filter((until) => until > now)
     const waits = [...(next === null ? [] : [next]), ...wakes].map((until) => until - now)
     return Math.max(1, Math.min(how.farMs, ...waits))
   }
-  // An agent that has begun to wait may be due sooner than what was looked for: the wait is computed anew.
+  // An agent that has just started to wait may be due before the next sweep. Compute the wait again.
   const off = s.drivers.onWaiting(() => void how.wakeSignal.notify().catch(() => undefined))
   signal.addEventListener('abort', off, { once: true })
   while (!signal.aborted) {
@@ -92,14 +91,14 @@ export async function sweep(
 
 type Due = { readonly runId: string; readonly reason: string }
 
-/** The runs of due agents, each once, in the order of their first agent: a run is driven as a whole. */
+/** The runs of due agents without duplicates, in the order of their first agent. A run is driven as a whole. */
 function runsOf(due: readonly Due[]): readonly Due[] {
   const runs = new Map<string, Due>()
   for (const one of due) if (!runs.has(one.runId)) runs.set(one.runId, one)
   return [...runs.values()]
 }
 
-/** Drives a due run unless it was just driven in vain. */
+/** Drives a due run, unless its delay after a failed drive has not passed. */
 function wake(
   { drivers, clock }: Swept,
   { runId, reason }: Due,
@@ -111,18 +110,18 @@ function wake(
   const { driving, end } = drivers.state(runId)
   const fault = !driving && end?.end === 'fault' ? end : null
   const elsewhere = fault?.code === 'RUN_DRIVEN'
-  // The tools of a process stay the same: a process with the run's tools will drive it. The end of a run needs no tools.
+  // The tools of this process do not change: leave the run to a process with its tools. Ending a run needs no tools.
   const foreign = fault?.code === 'TOOLS_MISSING' && reason !== 'cancel'
   const said = elsewhere ? null : (fault?.code ?? last?.said ?? null)
   if (fault !== null && said !== null && said !== last?.said)
     onNote(`${runId}: ${fault.message}${foreign ? '' : '; it is tried again'}`)
   if (foreign) return { until: Number.POSITIVE_INFINITY, ms: FIRST_DELAY_MS, said }
-  // A run that was left to others for good waited for no event that could come: there is no delay to continue.
+  // A run left to other processes has no delay to continue.
   const before = last?.until === Number.POSITIVE_INFINITY ? undefined : last
   if (driving) return before ?? { until: now + FIRST_DELAY_MS, ms: FIRST_DELAY_MS, said }
   if (before !== undefined && before.until > now) return { ...before, said }
   drivers.start(runId, false)
-  // A run that another process drives is no failure: the sweeper checks again and again whether it still does.
+  // A run that another process drives is not a failure. Check later whether that process still drives it.
   if (elsewhere) return { until: clock.now() + elsewhereMs * jitter(), ms: FIRST_DELAY_MS, said }
   const ms = before === undefined ? FIRST_DELAY_MS : Math.min(before.ms * 2, LONGEST_DELAY_MS)
   return { until: clock.now() + ms, ms, said }

@@ -1,11 +1,11 @@
 import type { Clock } from '../../../domain/ports/index.ts'
 
-/** Lets others ask for a look, and hear when one that began after they had asked is over. */
+/** Requests a poll from another task, and waits for the end of a poll that began after the request. */
 export class WakeSignal {
   #waiting: PromiseWithResolvers<void>[] = []
   #wake: () => void = () => undefined
 
-  /** Resolves after the next look; rejects where that look failed. */
+  /** Resolves after the next poll. Rejects if that poll fails. */
   notify(): Promise<void> {
     const answered = Promise.withResolvers<void>()
     this.#waiting.push(answered)
@@ -13,7 +13,7 @@ export class WakeSignal {
     return answered.promise
   }
 
-  /** For who looks, before the look: gives what is to be called after it, with what failed or null. */
+  /** Call before polling. Returns a callback; call it afterwards with the error, or null. */
   take(): (failed: unknown) => void {
     const answered = this.#waiting
     this.#waiting = []
@@ -25,7 +25,7 @@ export class WakeSignal {
     }
   }
 
-  /** Resolves when a wake-up is asked for, after `ms`, or when the signal aborts. */
+  /** Resolves at a notification, after `ms`, or when the signal aborts. */
   async orAfter(clock: Pick<Clock, 'sleep'>, ms: number, signal: AbortSignal): Promise<void> {
     if (this.#waiting.length > 0 || signal.aborted) return
     const over = new AbortController()

@@ -4,9 +4,12 @@ import type { Services, WorkNotification } from '../../operations/services.ts'
 import { sweep } from './sweeper.ts'
 import { WakeSignal } from './wake-signal.ts'
 
-/** Everything is looked at at least so often, ms: the workSubscription may be down. */
+/** The longest time between two sweeps, in ms. The subscription may be down. */
 const SWEEP_MS = 5_000
-/** A notification is answered after so long, ms, also where the run still waits for its turn here: the sweeps of all find it. */
+/**
+ * The time limit for acknowledging a notification, in ms. A run that still waits in this process's queue is
+ * acknowledged too, because every process's sweep finds it.
+ */
 const CLAIM_WITHIN_MS = 20_000
 
 export interface Work {
@@ -17,8 +20,8 @@ export interface Work {
 }
 
 /**
- * Drives the runs that were started to be driven, beside other processes that do the same, until the signal aborts. What is
- * due is looked for again and again; the workSubscription makes it soon, and where it is down nothing is lost but time.
+ * Drives the runs that any driver may drive, together with other processes, until the signal aborts. Sweeps find due
+ * runs periodically. The subscription only speeds this up, so its failure costs time but loses no run.
  */
 export async function work(work: Work, signal: AbortSignal): Promise<void> {
   const { services, onNote } = work
@@ -29,13 +32,13 @@ export async function work(work: Work, signal: AbortSignal): Promise<void> {
   ])
 }
 
-/** How one of many who drive looks for what is due. */
+/** The sweep options of one of several driving processes. */
 export function sharing({ services, leaseMs, onFault }: Work) {
   const wakeSignal = new WakeSignal()
   const jitter = () => 0.75 + services.random.bytes(1)[0]! / 512
   const how = { asked: true, farMs: Math.min(SWEEP_MS, leaseMs), elsewhereMs: leaseMs / 2, wakeSignal, jitter }
   let said = ''
-  // The same fault again and again is told once.
+  // Report a repeated fault only once.
   const onSweepFault = (error: unknown) => {
     const text = error instanceof Error ? error.message : String(error)
     if (!alike(text, said)) onFault(error, 'looking for what is due')
@@ -65,9 +68,9 @@ async function listen(
     if (!signal.aborted) done()
   }
   for await (const notification of workSubscription.notifications(signal, onTrouble)) {
-    // An event of a driver concerns no other process.
+    // An event of a driver does not concern other processes.
     if (notification.byDriver) notification.done()
-    // Where the look failed the notification comes again.
+    // After a failed sweep the notification arrives again.
     else answer(notification).catch(() => undefined)
   }
 }

@@ -6,7 +6,7 @@ import { liveFile } from '../../../projections/engine/store/pointer.ts'
 import { openAudit, ProjectionError } from '../../../projections/index.ts'
 import { paths } from '../host/paths.ts'
 
-/** An SQL connection over a data folder that can only read: the tables, and the log behind the seed's four of them. */
+/** A read-only SQL connection to a data folder: the tables, and the log through the seed's four tables. */
 export function openSql(data: string): { readonly db: DatabaseSync; close(): void } {
   const at = paths(data)
   const tables = liveFile(at.tables)

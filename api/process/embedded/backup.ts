@@ -13,10 +13,11 @@ import { asFolder, entriesOf, makeAsked } from '../host/named-folder.ts'
 import { paths } from '../host/paths.ts'
 
 /**
- * A copy of a data folder that opens as one, made while it is in use: the log as it is at one moment first, then blobs,
- * shadow versions and the vault, so that all that the log names is in the copy. Only what is erased between the two is
- * not: `verify` tells it of the copy as a missing blob. Tables and snapshots come back by themselves. The vault's secrets are
- * in the copy: keep it as safe as the original. The log takes its name when all else is durable: half a copy does not open.
+ * Copies a data folder while it is in use. The copy is a valid data folder. It contains the log at one moment, copied
+ * first, then blobs, workspace versions and the vault, so the copy contains everything the log refers to. The exception
+ * is content erased during the copy: `verify` reports it in the copy as a missing blob. Tables and snapshots are
+ * rebuilt. The copy contains the vault's secrets, so protect it like the original. The log gets its final name when
+ * everything else is durable, so an incomplete copy does not open.
  */
 export async function backupFolder(
   data: string,
@@ -61,7 +62,7 @@ export async function backupFolder(
   }
 }
 
-/** Everything in a folder, its names and the folder's own. */
+/** Syncs everything in a folder: contents, names and the folder itself. */
 async function makeDurable(folder: string): Promise<void> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   for (const entry of entries) {

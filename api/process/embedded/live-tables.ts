@@ -5,10 +5,10 @@ import { noRoom } from '../../operations/no-room.ts'
 import { type Tell, told } from '../../operations/notices.ts'
 import type { Tables } from '../host/table-answers.ts'
 
-/** How long tables that found no room wait before they are brought on again, ms. */
+/** The wait before the tables retry after a full disk, in ms. */
 const ROOM_MS = 1_000
 
-/** Brings the tables on until the signal aborts, or something keeps them from it for good; a full disk is waited for. */
+/** Keeps the tables up to date until the signal aborts or a permanent error occurs. Waits while the disk is full. */
 export async function following(
   tables: Pick<Projections, 'run'>,
   signal: AbortSignal,
@@ -29,10 +29,11 @@ export async function following(
 }
 
 /**
- * The tables of the process that owns the data folder: they follow the log in the main thread, where bodies that were sealed
- * need not be read, hashed and parsed again. A thread of their own, which reads the log's file and hears of commits through
- * shared memory, was measured: a durable turn took 12 to 20 % more CPU over all threads and the process 50 MB more, while the
- * main thread was spared 19 % of its work with 32 runs at once, and none with one.
+ * The tables in the process that owns the data folder. They follow the log in the main thread, which already has the
+ * sealed bodies in memory and need not read, hash and parse them again. A separate thread that reads the log's file and
+ * gets notices of commits through shared memory was measured: a durable turn took 12 to 20 % more CPU over all threads,
+ * and the process 50 MB more memory. It saved the main thread 19 % of its work with 32 concurrent runs, and nothing
+ * with one.
  */
 export class LiveTables {
   readonly tables: Tables
@@ -49,7 +50,10 @@ export class LiveTables {
     this.#follow()
   }
 
-  /** Rejects with a ProjectionError. Tables that show more than the log holds are replaced: its loss was accepted. */
+  /**
+   * Opens the tables. Replaces tables that are newer than the log, because its loss was accepted. Rejects with a
+   * ProjectionError.
+   */
   static async open(folder: string, log: EventLog, blobs: BlobStore, tell: Tell): Promise<LiveTables> {
     const projections = await Projections.open({ folder, log, blobs, replaceNewer: true })
     const { notice } = projections.status()
@@ -57,7 +61,7 @@ export class LiveTables {
     return new LiveTables(projections, (text) => tell(`the tables: ${text}`))
   }
 
-  /** Makes the tables anew of the log, whatever they hold, and follows it again. */
+  /** Rebuilds the tables from the log and follows it again. */
   async anew(): Promise<void> {
     await this.#projections.rebuild({ accept: true })
     this.#follow()
@@ -78,5 +82,5 @@ export class LiveTables {
   }
 }
 
-/** A new data folder has no tables, nor has a restored backup. */
+/** The notice for a new data folder or a restored backup, which have no tables. */
 const MISSING = 'the tables were missing'

@@ -8,11 +8,11 @@ import { type Loss, lossText } from '../../operations/losses/loss.ts'
 import type { Tell } from '../../operations/notices.ts'
 import { findLoss } from '../host/losses/find.ts'
 
-/** The events that the log's mark has seen and the log does not hold. */
+/** The last event of the log's mark, if the log does not contain it. */
 export const markAhead = ({ end }: SqliteLog) =>
   end.state === 'short' ? { position: end.mark.position, hash: end.mark.hash } : null
 
-/** The id of the log that the tables were made from; null: nothing tells. */
+/** The id of the log that the tables were built from. Null: not known. */
 export async function seenLogId(tables: string): Promise<string | null> {
   if (!tablesReadable(tables)) return null
   const readers = new Readers(tables)
@@ -23,7 +23,7 @@ export async function seenLogId(tables: string): Promise<string | null> {
   }
 }
 
-/** Throws `LOG_FOREIGN` where the tables are of another log: they may be all that is left of it. */
+/** Throws `LOG_FOREIGN` if the tables belong to another log, because they may be the only remains of that log. */
 export async function refuseForeignTables(log: SqliteLog, tables: string): Promise<void> {
   const logId = await seenLogId(tables)
   if (logId === null || logId === log.logId) return
@@ -35,14 +35,14 @@ export async function refuseForeignTables(log: SqliteLog, tables: string): Promi
   )
 }
 
-/** Position that the mark names as the log's last; null: it is begun anew, or one of its records is torn. */
+/** The position of the log's last event according to the mark. Null: the mark is new, or one of its records is torn. */
 export function markedBy({ end, folder }: SqliteLog): number | null {
   const found = readMark(folder)
   const told = end.state === 'short' || end.state === 'whole'
   return told && found.state === 'read' && !found.torn ? found.position : null
 }
 
-/** Holds the log against its mark and against the tables as they were found; before anything replaces them. */
+/** Compares the log with its mark and with the stored tables. Call this before the tables are replaced. */
 export async function lossAtStart(log: SqliteLog, tables: string): Promise<Loss | null> {
   const marked = () => markedBy(log)
   if (!tablesReadable(tables)) return findLoss({ log, mark: markAhead(log), marked, read: null })
@@ -56,7 +56,7 @@ export async function lossAtStart(log: SqliteLog, tables: string): Promise<Loss 
 
 const takesPlace = (end: SqliteLog['end']) => end.state === 'unreadable' && end.foreign
 
-/** Tells the operator of this process what the end of the log says. */
+/** Reports the state of the log's end to the operator. */
 export function tellEnd(log: SqliteLog, loss: Loss | null, tell: Tell): void {
   const { end, folder } = log
   if (loss !== null) tell(shortened(lossText(loss)).message)

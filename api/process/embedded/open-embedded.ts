@@ -29,7 +29,7 @@ import { LiveTables } from './live-tables.ts'
 import { lossAtStart, markAhead, markedBy, refuseForeignTables, seenLogId, tellEnd } from './loss-at-start.ts'
 import { ProcessAuditor } from './sql/process-auditor.ts'
 
-/** The embedded default: everything in one data folder. See `OpenServices`. */
+/** Opens the embedded default: everything in one data folder. See `OpenServices`. */
 export async function openEmbedded(
   config: Config,
   mode: 'owner' | 'reader',
@@ -38,7 +38,7 @@ export async function openEmbedded(
 ): Promise<Services | null> {
   const at = paths(config.data)
   checkDataFolder(config.data, mode)
-  // Tables are made by an owner: without them there is nothing to read yet.
+  // Only an owner creates tables. A reader without tables has nothing to read yet.
   if (mode === 'reader' && (!existsSync(at.log) || !tablesReadable(at.tables))) return null
   const traces = [at.tables, at.blobs, at.versions]
   const clock = new SystemClock()
@@ -59,14 +59,14 @@ export async function openEmbedded(
     const loss = await lossAtStart(log, at.tables)
     const gate = new LossGate(log, loss)
     if (mode === 'owner') tellEnd(log, loss, tell)
-    // These remains may be all that is left of a lost end.
+    // After a loss, unreferenced blobs may be the only remains of the lost end, so keep them.
     if (mode === 'owner' && loss === null) await sweep({ log, blobs, intents }, tell)
     const follow = async () => {
       const made = await LiveTables.open(at.tables, log, blobs, tell)
       opened.push(() => made.close())
       return made
     }
-    // Tables that show no more than the log holds are no witness of what it has lost: they go on.
+    // Tables that are not newer than the log contain no evidence of the loss, so they can follow the log.
     const isWitness = loss !== null && (loss.tables !== null || loss.streams.length > 0)
     let live = mode === 'owner' && !isWitness ? await follow() : null
     const tables = live === null ? frozenTables(at.tables, opened, log, gate) : new LateTables(live.tables)
@@ -97,7 +97,7 @@ export async function openEmbedded(
         return backupFolder(config.data, log, folder)
       },
       sizes: async (runIds) => {
-        // Not the log's own count of blobs, which knows no whole results.
+        // Not the log's count of blobs, which excludes whole results.
         const stored = await usage.sizes(runIds)
         return new Map((await log.sizes(runIds)).map(({ runId, bytes }) => [runId, bytes + (stored.get(runId) ?? 0)]))
       },
@@ -106,7 +106,7 @@ export async function openEmbedded(
       autoDrive,
       close: () => opened.closeAll(),
     })
-    // This process owns the folder alone: whatever other agents were at work belonged to a process that is gone.
+    // This process is the only owner of the folder, so the processes of all unfinished external agents are gone.
     if (mode === 'owner' && loss === null) await settleAgents(services, tell)
     return services
   } catch (error) {
@@ -115,7 +115,7 @@ export async function openEmbedded(
   }
 }
 
-/** A failure keeps nothing else from working: the next start tries again. */
+/** An error here must not prevent the start. The next start tries again. */
 async function settleAgents({ agents }: Services, tell: Tell): Promise<void> {
   const settled = await agents
     ?.settle()
@@ -123,18 +123,18 @@ async function settleAgents({ agents }: Services, tell: Tell): Promise<void> {
   if (settled) tell(`runs of other agents that were cut off: ${settled}; their outcomes are recorded as unknown`)
 }
 
-/** The vault is missing: a person may have removed it, or copied the data folder in part. */
+/** The message for a missing vault. A person may have removed it, or copied only a part of the data folder. */
 const lostVault = (data: string): string =>
   `there is no vault in ${data} that its runs belong to: what secrets in them stood for is lost. Where a backup holds it, ` +
   'put back the folder "vault" and "vault.check" before you go on; a new one is begun'
 
-/** Removes blobs that a killed process stored for an event that was never recorded. */
+/** Removes blobs of a killed process whose events were never recorded. */
 async function sweep(stores: Parameters<typeof sweepBlobs>[0], tell: Tell): Promise<void> {
   const removed = await sweepBlobs(stores, tell)
   if (removed > 0) tell(`removed ${removed} stored bodies that no event names`)
 }
 
-/** The tables alone: beside an owner, or as the witness of what the log has lost. */
+/** Read-only tables: in a reader, or as evidence of a loss of the log. */
 function frozenTables(folder: string, opened: Opened, log: EventLog, gate: LossGate): LateTables {
   const readers = new Readers(folder)
   opened.push(() => readers.close())

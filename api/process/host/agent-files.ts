@@ -9,28 +9,30 @@ import { history } from '../../../domain/stream/runtime/history.ts'
 import type { Stores } from '../../../domain/stream/runtime/ports.ts'
 import type { Boundary } from './boundary.ts'
 
-/** Holds a working folder for one run of another agent, as a run of keepup's own agent holds its own. */
+/** Locks a working folder for one run of an external agent, like the folder of a keepup run. */
 export async function holdFiles(path: string, dataFolder: string, { versions }: Boundary): Promise<HeldFiles> {
   const workspace = await openWorkspace(path, { dataFolder, secrets: versions })
   const lock = lockWorkspace(workspace.path, dataFolder, null)
   return { snapshot: () => workspace.versions.snapshot(), release: () => lock.release() }
 }
 
-/** The files of a working folder that the run of its parent holds. */
+/** Opens a working folder without a lock, because the parent's run holds the lock. */
 export async function shareFiles(path: string, dataFolder: string, { versions }: Boundary): Promise<HeldFiles> {
   const workspace = await openWorkspace(path, { dataFolder, secrets: versions })
   return { snapshot: () => workspace.versions.snapshot(), release: () => undefined }
 }
 
-/** Where a run of another agent worked, and the version of its files: step 0 before it, any later one after it. */
+/**
+ * The folder of an external agent's run, and the version of its files: step 0 before the run, any later step after it.
+ */
 export interface AgentFiles {
   readonly path: string | null
   readonly tree: string | null
-  /** The last event that was read. */
+  /** The revision of the last event read. */
   readonly revision: number
 }
 
-/** Null: there is no such run of another agent. */
+/** Null: no external agent's run has this id. */
 export async function agentFilesAt(stores: Stores, agentId: string, at: At): Promise<AgentFiles | null> {
   const before = at !== null && 'step' in at && at.step === 0
   let found: { path: string | null; tree: string | null; revision: number } | null = null

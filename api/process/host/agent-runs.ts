@@ -26,7 +26,10 @@ const PLAIN: Pick<AgentSpec, 'secrets' | 'policy'> = { secrets: [], policy: Poli
 
 const KNOWN = [claudeCode, codex, gemini, opencode]
 
-/** The backends of this host: command lines that are known here, programs of the settings, and what the program brings. */
+/**
+ * The backends of this host: built-in command lines, programs from the settings, and backends from the embedding
+ * program.
+ */
 export function backendsOf({ config, agents = [] }: Pick<Host, 'config' | 'agents'>): readonly AgentBackend[] {
   const { writable, readable } = config.agents.confinement ?? { writable: [], readable: [] }
   const options = {
@@ -43,7 +46,7 @@ export function backendsOf({ config, agents = [] }: Pick<Host, 'config' | 'agent
         env: passes,
       },
     ]) => {
-      // A known program keeps its own places, whichever way it is spoken to.
+      // A known program keeps its state in the same places, with ACP too.
       const keeps = KNOWN.find((known) => known.program === basename(program!))?.keeps
       return createAcpBackend({ kind, program: program!, args, passes, ...(keeps && { keeps }) }, options)
     },
@@ -52,20 +55,20 @@ export function backendsOf({ config, agents = [] }: Pick<Host, 'config' | 'agent
   return [...lines, ...programs, ...own]
 }
 
-/** Why the settings let agents run unconfined; null: they do not. */
+/** Why the settings allow unconfined agents. Null: they do not. */
 function unconfinedBy({ sandboxed, agents: { confinement } }: Host['config']): string | null {
   if (!sandboxed) return 'the setting "sandboxed" is false'
   return confinement === null ? 'the setting "agents.confinement" is null' : null
 }
 
-/** The price of a model by the name that its agent knows it by: of the settings, or of the catalogue. */
+/** The price of a model by the agent's name for it, from the settings or the catalogue. */
 export function priceOf({ models }: Pick<Host, 'models'>, model: string): Price | null {
   const name = model.slice(model.lastIndexOf('/') + 1)
   const known = models.known().find(({ id }) => id === model || id === name || id.slice(id.indexOf(':') + 1) === name)
   return known?.price ?? null
 }
 
-/** Runs of other agents over a host and the place where things are kept. */
+/** Builds the service for external agents over a host and its storage. */
 export function agentRuns(
   host: Host,
   ports: ExternalLogPorts,
@@ -74,7 +77,7 @@ export function agentRuns(
   lease?: AgentLease,
 ): Agents {
   const backends = backendsOf(host)
-  // At once: else each run would fail, those of other kinds too.
+  // Check now: a later error would make every run fail, whatever its kind.
   checkBackends(backends)
   return new Agents({
     backends,
@@ -97,7 +100,7 @@ export function agentRuns(
       return shareFiles(folder, host.config.data, await openBoundary(host.vault, host.knownSecrets, about))
     },
     async gateway(request, about = PLAIN) {
-      // A variable that is set for an agent may hold a secret. The request is not checked yet.
+      // A variable for an agent may contain a secret. The request is not validated yet.
       const given = Object.values(request?.env ?? {}).filter(
         (value) => typeof value === 'string' && unhidable(value) === null,
       )
@@ -116,7 +119,7 @@ export function agentRuns(
         db.selectFrom('agents').select('id').where('ungoverned', '=', 1).where('completed_at', 'is', null).execute(),
       )
       if (open.length === 0) return 0
-      // Processes of dead drivers on this host are ended first: the log must not say that a run has ended while it goes on.
+      // First end processes of dead drivers on this host. The log must not record the end of a run that still works.
       const ended = reap(host.config.data)
       const log = new StreamExternalLog(ports)
       let settled = 0

@@ -1,26 +1,26 @@
-/** A wait is looked at again after this, ms: timers stand still while the machine sleeps. */
+/** The longest timer, in ms. Timers stop while the machine sleeps, so a long wait is checked repeatedly. */
 export const LONGEST_MS = 60_000
 
-/** A look that is so much too late, ms, finds a process that was stopped or held up. */
+/** A timer that fires this much too late, in ms, shows that the process was stopped or blocked. */
 const LATE_MS = 1_000
 
 interface Alarm {
   readonly at: number
-  /** By the monotonic clock: the work that is waited for has had this time, also where the wall clock has leapt. */
+  /** By the monotonic clock. Ensures that the awaited work had its full time even if the wall clock jumps. */
   readonly notBefore: number
   readonly ring: () => void
 }
 
 /**
- * Alarms over one timer. Nearly every alarm is called off, and costs no timer of its own: one that was called off is found
- * missing when the timer looks for it. The process stays alive while an alarm is set, as it does for a timer.
+ * Many alarms on a single timer. Most alarms are cancelled before they ring, and a cancelled alarm costs no timer. The
+ * process stays alive while an alarm is set, as with a timer.
  */
 export class AlarmWheel {
   readonly #now: () => number
   readonly #monotonic: () => number
   readonly #set = new Set<Alarm>()
   #timer: NodeJS.Timeout | null = null
-  /** The instant at which the timer looks, by the monotonic clock as timers go, ms. */
+  /** When the timer fires, by the monotonic clock, in ms. */
   #looksAt = Number.POSITIVE_INFINITY
 
   constructor(now: () => number, monotonic: () => number) {
@@ -28,7 +28,7 @@ export class AlarmWheel {
     this.#monotonic = monotonic
   }
 
-  /** Rings once `ms` have passed, unless the returned function is called before. */
+  /** Rings after `ms`. Returns a function that cancels the alarm. */
   alarm(ms: number, ring: () => void): () => void {
     const notBefore = this.#monotonic() + Math.min(ms, LONGEST_MS)
     const one = { at: this.#now() + ms, notBefore, ring }
@@ -46,7 +46,7 @@ export class AlarmWheel {
     this.#timer = setTimeout(() => this.#look(), Math.max(0, at - this.#monotonic()))
   }
 
-  /** Answers that came while the process stood still are heard first: they call their alarms off. */
+  /** After a stop of the process, handle answers that have arrived first, because they cancel their alarms. */
   #look(): void {
     this.#timer = null
     if (this.#monotonic() - this.#looksAt > LATE_MS) setImmediate(() => this.#ring())

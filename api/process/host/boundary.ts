@@ -15,13 +15,13 @@ import { Problem } from '../../operations/problem.ts'
 import { sharedRedactor } from './redactors.ts'
 import { secretsFor } from './secret-use.ts'
 
-/** A run's boundary, and the same for the shadow versions of its workspace. */
+/** The secret boundary of a run, and of its workspace versions. */
 export interface Boundary {
   readonly secrets: SecretBoundary
   readonly versions: VersionSecrets
 }
 
-/** The value of a secret that a run is given has to be hidden wherever it shows. */
+/** The problem for a secret with an unhidable value. The value of a run's secret must be hidden everywhere. */
 export const unusable = (name: string, fault: string) =>
   new Problem(
     'SECRET_UNHIDABLE',
@@ -29,8 +29,8 @@ export const unusable = (name: string, fault: string) =>
   )
 
 /**
- * The boundary of a run: the secrets it was given by name, the vault's, and the providers' keys never pass. References
- * are collected as they are made and kept in the vault before anything redacted is appended.
+ * Opens the boundary of a run. Hidden are the run's secrets, the vault's, and the providers' keys. New references are
+ * collected and stored in the vault before anything redacted is appended.
  */
 export async function openBoundary(
   vault: Vault,
@@ -75,8 +75,8 @@ export async function openBoundary(
       await vault.remember(made)
       for (const [reference, value] of made) if (pending.get(reference) === value) pending.delete(reference)
     },
-    // Asked for at each effect: what any process has set by its end is hidden in its outcome. The look takes 2 to 4 µs; a
-    // notice of the file system could come after the outcome.
+    // Called at each effect, so that its outcome hides secrets that any process has set before the effect ended. The
+    // check takes 2 to 4 µs. A file system notification could arrive after the outcome.
     async refresh() {
       const now = await vault.stamp()
       if (now === seen) return
@@ -96,7 +96,7 @@ export async function openBoundary(
   return { secrets, versions }
 }
 
-/** Hides what is known as secret by now, and what was before. */
+/** Hides all present and former secrets. */
 async function redactorOf(
   vault: Vault,
   providerKeys: readonly string[],
@@ -108,7 +108,7 @@ async function redactorOf(
     const value = await vault.get(name)
     const fault = value === null ? null : unhidable(value)
     if (value !== null && fault === null) known.push(value)
-    // One that this run was not given must not keep it from running.
+    // A secret that this run does not use must not prevent the run.
     else if (fault !== null && given.has(name)) throw unusable(name, fault)
   }
   const before = (await vault.retired()).filter((value) => unhidable(value) === null)

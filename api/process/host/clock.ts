@@ -1,7 +1,10 @@
 import type { Clock } from '../../../domain/ports/index.ts'
 import { AlarmWheel, LONGEST_MS } from './alarm-wheel.ts'
 
-/** Where time comes from, ms: the wall's may be set at any moment, the other only goes on, but from nowhere in particular. */
+/**
+ * Time sources in ms. The wall clock can be set at any moment. The monotonic clock only increases, from an arbitrary
+ * start.
+ */
 export interface TimeSources {
   wall(): number
   monotonic(): number
@@ -10,8 +13,8 @@ export interface TimeSources {
 const SYSTEM: TimeSources = { wall: () => Date.now(), monotonic: () => performance.now() }
 
 /**
- * The wall's time where it goes on, the monotonic one's where it was set back: it never goes back and never stands still,
- * so that no wait is longer than it says.
+ * Follows the wall clock when it advances, and the monotonic clock when the wall clock was set back. The time never
+ * decreases or stops, so no wait is longer than requested.
  */
 export class SystemClock implements Clock {
   readonly #sources: TimeSources
@@ -33,7 +36,10 @@ export class SystemClock implements Clock {
     return Math.floor(this.#last)
   }
 
-  /** From here on no earlier instant is told: a log ends with it, which a clock that went wrong may have written. */
+  /**
+   * Never returns an earlier time from now on. Pass the time of a log's last event, which a wrong clock may have
+   * written.
+   */
   notBefore(instant: number): void {
     this.#last = Math.max(this.now(), instant)
   }
@@ -42,7 +48,7 @@ export class SystemClock implements Clock {
     return this.#wheel.alarm(ms, ring)
   }
 
-  // By hand, because the promise of node:timers makes an error with a stack of its own for each wait that is called off.
+  // Not node:timers/promises, which creates an error with a stack trace for each cancelled wait.
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) {

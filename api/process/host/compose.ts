@@ -39,7 +39,7 @@ import { DEFAULT_MODEL, prepareServices } from './start-services.ts'
 import type { Tables } from './table-answers.ts'
 import { workspaceFilesOf } from './workspace-files.ts'
 
-/** Where a composition keeps what is recorded, and what is particular to it. */
+/** The storage and the specific parts of a composition. */
 export interface Kept
   extends Pick<
     KeepUpPorts,
@@ -47,24 +47,24 @@ export interface Kept
   > {
   readonly log: EventLog
   readonly blobs: BlobStore
-  /** Absent where the blobs of a writer that died need no sweep. */
+  /** Absent: blobs of a dead writer need no cleanup. */
   readonly intents?: BlobIntents
   readonly tables: Tables
   readonly losses: LossServices
   readonly clock: Clock
   readonly limiter: RateLimiter
-  /** Absent where this process only reads. */
+  /** Absent: this process only reads. */
   readonly cache?: RequestCache
-  /** Where other processes drive too: the lease of a run of another agent; null: another process holds it. */
+  /** Absent: this process is the only driver. The lease for an external agent's run; null: another process holds it. */
   readonly agentLease?: AgentLease
-  /** The runtime over the ports; a plain one where absent. */
+  /** Creates the runtime. Absent: the default runtime. */
   readonly runtime?: (ports: RuntimePorts) => Runtime
 }
 
-/** Requests that belong to no run are given no secrets. */
+/** Requests without a run have no secrets. */
 const NO_RUN = { secrets: [], policy: Policy.parse({}) }
 
-/** Builds the services over a host and the place where things are kept: the same, whatever stands behind. */
+/** Builds the services over a host and any storage. */
 export function compose(host: Host, kept: Kept): Services {
   const { config, vault, models, mcp, knownSecrets, tell } = host
   const warn = (agentId: string, message: string) => tell(`${agentId}: ${message}`)
@@ -185,7 +185,7 @@ export function compose(host: Host, kept: Kept): Services {
   })
 }
 
-/** A restore clears the request cache: answers that were given to other files are asked for anew. */
+/** Clears the request cache after a restore, because the cached answers relate to other files. */
 const clearing = (files: Files, cache: RequestCache | undefined): Files => ({
   ...files,
   async restore(agentId, asked) {

@@ -9,8 +9,8 @@ const FOLDERS = ['log', 'blobs', 'tables', 'vault', 'versions.git', 'versions-in
 const FILES = ['token', 'owner.path', 'vault.check', 'snapshots.db', 'request-cache.db', 'backups.jsonl']
 
 /**
- * Throws a Problem that says what to do where a data folder cannot be used: before anything is made in it, and before one
- * of many parts fails in words of its own. An owner's is made where it is missing.
+ * Throws a Problem with a remedy for an unusable data folder, before anything is created in it. Creates a missing
+ * folder for an owner.
  */
 export function checkDataFolder(data: string, mode: 'owner' | 'reader'): void {
   if (mode === 'owner') ensureWritable(data)
@@ -40,7 +40,7 @@ function ensureWritable(data: string): void {
   }
 }
 
-/** Readers too lay down beside the log who is reading it. */
+/** Readers also write next to the log: they record that they read it. */
 function refuseReadOnly(data: string): void {
   try {
     accessSync(data, constants.W_OK)

@@ -12,18 +12,18 @@ import type { Boundary } from './boundary.ts'
 import { type HostFiles, hiddenFrom, refuseSecretsIn } from './hidden-paths.ts'
 import { DriveTools } from './outside-tools.ts'
 
-/** The parts of the host that an environment is made of. */
+/** The parts of the host for an environment. */
 interface HostParts {
   readonly config: HostFiles & Pick<Config, 'sandboxReadable'>
   readonly locks: RunLocks
-  /** The host's own tools, by name. */
+  /** The host's tools by name. */
   readonly tools: ReadonlyMap<string, Tool>
   readonly mcp: McpPool
   readonly boundary: Boundary
   warn(text: string): void
 }
 
-/** Opens an agent's environment: the folder of its run, locked against other runs, its tools, and its policy's sandbox. */
+/** Opens an agent's environment: the folder of its run, locked against other runs, its tools, and its sandbox. */
 export async function openEnvironment(
   { config, locks, tools, mcp, boundary, warn }: HostParts,
   spec: AgentSpec,
@@ -56,7 +56,7 @@ export async function openEnvironment(
   }
 }
 
-/** Never weaker than the policy: where a confined run cannot be confined, it cannot be driven. */
+/** Rejects if the policy requires a sandbox and none can be created. */
 async function sandboxOf(
   config: HostParts['config'],
   spec: AgentSpec,

@@ -3,14 +3,17 @@ import type { Versions } from '../../../domain/ports/index.ts'
 import { blameApart } from '../../operations/files/diff/threaded-diff.ts'
 import type { FileBlame } from '../../operations/files/schemas.ts'
 
-/** Versions that are read: each takes a few processes. What is older counts as written before. */
+/**
+ * The most versions that are read, because each takes several processes. Content older than these counts as written
+ * before.
+ */
 const MOST = 200
-/** Larger files are not looked into, bytes. */
+/** Larger files get no blame, in bytes. */
 const MAX_BYTES = 1024 * 1024
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Which calls wrote the lines of a file, as it is in the last of some versions. At least one version is given. */
+/** The calls that wrote the lines of a file, in the last of the versions. Needs at least one version. */
 export async function fileBlame(
   stored: Pick<Versions, 'read'>,
   all: readonly FileVersion[],
@@ -28,7 +31,7 @@ export async function fileBlame(
   for (const version of versions) texts.push(textOf(await at(version)))
   const parts = await blameApart(texts)
   const used = [...new Set(parts.map(({ version }) => version))].sort((a, b) => a - b)
-  // Of the first version that was looked at it is not known which call made it, but where it is the first of all.
+  // The writer of the first version read is not known, unless it is the first of all.
   const known = used.filter((version) => version > 0 || since === 0)
   return {
     ...none,
@@ -41,11 +44,11 @@ export async function fileBlame(
   }
 }
 
-/** The calls that may have written a file, without those that say that they have written others only. */
+/** The calls that may have written a file. Excludes calls that list only other files. */
 const writersOf = ({ calls }: FileVersion, path: string) =>
   calls.filter(({ files }) => files?.includes(path) ?? true).map(({ files: _, ...call }) => call)
 
-/** Null: no file, a larger one, or no text. */
+/** Null: no file, too large, or not text. */
 function textOf(bytes: Uint8Array | null): string | null {
   if (bytes === null || bytes.length > MAX_BYTES) return null
   try {

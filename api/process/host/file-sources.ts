@@ -6,7 +6,7 @@ import type { EventLog } from '../../../domain/ports/index.ts'
 import type { AgentFiles } from './agent-files.ts'
 import type { Boundary } from './boundary.ts'
 
-/** A point of a history with the version of its files; `tree` null: none was kept. */
+/** A point of a history with the version of its files. `tree` null: no version was stored. */
 export interface FilesAtPoint {
   readonly state: AgentState
   readonly tree: string | null
@@ -17,7 +17,7 @@ export interface FileSources {
   readonly log: Pick<EventLog, 'head'>
   filesAt(agentId: string, at: At): Promise<FilesAtPoint>
   versionsOf(agentId: string, toStep: number): Promise<readonly FileVersion[]>
-  /** Of a run of another agent; null: it is none. */
+  /** The files of an external agent's run. Null: the id is not one. */
   agentFilesAt(agentId: string, at: At): Promise<AgentFiles | null>
   boundary(spec: Pick<AgentSpec, 'secrets' | 'policy'>): Promise<Boundary>
 }

@@ -14,9 +14,9 @@ import type { FileSources, FilesAtPoint } from './file-sources.ts'
 import { asFolder, entriesOf, makeAsked } from './named-folder.ts'
 
 /**
- * Puts the files of a fork's point into a new or empty folder, never over the user's own, and has the fork recorded with
- * them. Where nothing was recorded the folder is left as it was found. Where that is not known the files stay: the same
- * fork, asked for again into the same folder, finds them, and what is missing of them is put there.
+ * Writes the files of a fork's point to a new or empty folder, never over existing files, and records the fork with
+ * them. If nothing was recorded, restores the folder to its previous state. If that is unknown, the files stay: a
+ * repeated request for the same fork and folder finds them and adds missing ones.
  */
 export async function forkInto<T>(
   sources: FileSources,
@@ -26,7 +26,7 @@ export async function forkInto<T>(
 ): Promise<T> {
   const { dataFolder } = sources
   const path = resolve(fork.folder)
-  // Before anything is made: a folder that is refused must not be left behind.
+  // Check before anything is created, so that no refused folder is left behind.
   await asFolder(path, () => refuseNested(path, dataFolder))
   const note = noteOf(dataFolder, fork.runId)
   const begun = note.read() === path
@@ -38,7 +38,7 @@ export async function forkInto<T>(
     note.remove()
   }
   await makeAsked(path, 0o777)
-  // Of two forks into one folder, the one that comes second must find it busy, or full.
+  // Of two forks into one folder, the second must find it locked or not empty.
   const lock = lockWorkspace(path, dataFolder, null)
   let files: ForkFiles
   try {
@@ -64,7 +64,7 @@ export async function forkInto<T>(
   }
 }
 
-/** The run of a fork was found: no request needs to find the files by their note any more. */
+/** Removes the note about a fork's files, after the fork's run was found. */
 export const forkFound = (dataFolder: string, runId: string): void => noteOf(dataFolder, runId).remove()
 
 async function put(
@@ -81,7 +81,10 @@ async function put(
   return { path: real, tree }
 }
 
-/** The person may have worked in the folder meanwhile: that the fork was not recorded was unknown. */
+/**
+ * Adds the missing files. Throws if a person has changed files since, because the outcome of the first request was
+ * unknown.
+ */
 async function complete(versions: Versions, tree: string, path: string): Promise<void> {
   const changes = await versions.changes(await versions.snapshot(), tree)
   if (changes.some(({ change }) => change !== 'added')) {
@@ -95,7 +98,7 @@ async function complete(versions: Versions, tree: string, path: string): Promise
 
 const notEmpty = (detail: string) => new Problem('FOLDER_NOT_EMPTY', detail)
 
-/** Whether nothing of a fork was recorded, and nothing will be. An append whose answer is missing may still come. */
+/** Whether a fork is not recorded and never will be. An append without an answer may still succeed. */
 async function isUnrecorded({ log }: FileSources, runId: string, error: unknown): Promise<boolean> {
   if (error instanceof CommandRejected || error instanceof ContentionError || notWritten(error)) return true
   if (error instanceof TimeLimitError || (error instanceof LogError && UNANSWERED.has(error.code))) return false
@@ -105,7 +108,7 @@ async function isUnrecorded({ log }: FileSources, runId: string, error: unknown)
 
 const UNANSWERED: ReadonlySet<LogErrorCode> = new Set(['LOG_UNAVAILABLE', 'LOG_CLOSED'])
 
-/** Another request cannot use the folder, and a person who named none does not know of it. */
+/** Adds the folder to the error: other requests cannot use it, and a person who named no folder does not know it. */
 function leftIn(path: string, error: unknown): unknown {
   const problem = asProblem(error)
   if (problem === null) return error
@@ -114,7 +117,7 @@ function leftIn(path: string, error: unknown): unknown {
   return new Problem<string>(code, `${message}; ${what}`, errors, { cause: error })
 }
 
-/** Says, until it is known what became of a fork, which folder its files were put into. */
+/** A note with the folder of a fork's files, until the outcome of the fork is known. */
 function noteOf(dataFolder: string, runId: string) {
   const file = join(dataFolder, 'locks', `fork-${sha256(Buffer.from(runId)).slice(0, 32)}`)
   return {

@@ -3,7 +3,10 @@ import type { GivenBackend, GivenBackends } from '../../operations/runs/prepare-
 import { backendsOf, priceOf } from './agent-runs.ts'
 import type { Host } from './open-host.ts'
 
-/** The roles that the settings give to other agents. Throws `UNKNOWN_AGENT` for a kind that this host has not. */
+/**
+ * The roles that the settings assign to external agents. Throws `UNKNOWN_AGENT` for a kind that this host does not
+ * have.
+ */
 export function givenBackends(host: Pick<Host, 'config' | 'agents' | 'models'>): GivenBackends {
   const asked = Object.entries(host.config.agents.roles)
   if (asked.length === 0) return {}

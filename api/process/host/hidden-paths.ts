@@ -9,17 +9,17 @@ import { configFolder, knownDataFolders } from './known-folders.ts'
 import { paths } from './paths.ts'
 import { vaultKeys } from './vault-keys.ts'
 
-// A backup holds the vault, and so does any other data folder: what agents must not see is not only here.
+// Paths that agents must not see. Backups and other data folders also contain vaults, so this data folder is not the
+// only one.
 
-/** The settings that name what agents must not see. */
+/** The settings that name hidden files. */
 export type HostFiles = Pick<Config, 'data' | 'file'> & Partial<Pick<Config, 'vaultKeyFile'>>
 
-/** Remembers where a backup goes, before there is anything in it. `folder`: absolute. */
+/** Records the folder of a backup, before the backup writes to it. `folder`: absolute. */
 export async function rememberBackup(data: string, folder: string): Promise<void> {
   await appendFile(paths(data).backups, `\n${JSON.stringify(folder)}\n`, { mode: 0o600 })
 }
 
-/** The folders that backups went to and that are still there. */
 function backupsOf(data: string): string[] {
   const { backups } = paths(data)
   if (!existsSync(backups)) return []
@@ -27,7 +27,7 @@ function backupsOf(data: string): string[] {
   return [...new Set(lines.flatMap(pathIn))].filter((folder) => existsSync(folder))
 }
 
-/** Nothing in half a line, of a process that died. */
+/** Empty for an incomplete line of a process that died. */
 function pathIn(line: string): string[] {
   try {
     return [JSON.parse(line) as string]
@@ -37,8 +37,9 @@ function pathIn(line: string): string[] {
 }
 
 /**
- * The paths that commands and other agents in a workspace must not see: the data folder, its backups, the configuration file,
- * the vault's key, the other data folders that this user has opened, and data folders beside any of these.
+ * The paths that commands and external agents in a workspace must not see: the data folder, its backups, the
+ * configuration file, the vault's key, other data folders that this user has opened, and data folders next to any of
+ * these.
  */
 export async function hiddenFrom(config: HostFiles, workspace: string): Promise<string[]> {
   const known = [config.data, ...backupsOf(config.data), ...(config.file === undefined ? [] : [config.file])]
@@ -46,7 +47,8 @@ export async function hiddenFrom(config: HostFiles, workspace: string): Promise<
   const around = new Set([workspace, ...known].map(dirname))
   const beside = await Promise.all([...around].map(dataFoldersIn))
   const further = [...others, ...beside.flat(), configFolder(process.env)]
-  // A folder that has the workspace in it could not be hidden; the workspace can be made to look like one.
+  // A folder that contains the workspace cannot be hidden. An agent can make its workspace look like a data folder, so
+  // skip these.
   return [...known, keyFileOf(config), ...new Set(further.filter((folder) => !liesIn(folder, workspace)))]
 }
 
@@ -55,7 +57,7 @@ async function dataFoldersIn(folder: string): Promise<string[]> {
   return names.map((name) => join(folder, name)).filter((path) => existsSync(vaultMark(path)))
 }
 
-/** Rejects with WorkspaceError WORKSPACE_HOLDS_DATA where tools could reach a backup, or the vault's key. */
+/** Rejects with WorkspaceError WORKSPACE_HOLDS_DATA if tools could reach a backup or the vault's key. */
 export async function refuseSecretsIn(workspace: string, config: HostFiles): Promise<void> {
   for (const backup of backupsOf(config.data)) await refuseNested(workspace, backup, 'the backup')
   const key = keyFileOf(config)

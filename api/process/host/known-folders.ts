@@ -3,14 +3,14 @@ import { dirname, join } from 'node:path'
 import { defaultKeyFile } from '../../../adapters/vault/keys.ts'
 import { sha256 } from '../../../domain/log/ids.ts'
 
-/** The user's folder of keepup: the vault's key, and the list of data folders. */
+/** The user's configuration folder of keepup, with the vault's key and the list of data folders. */
 export const configFolder = (env: NodeJS.ProcessEnv): string => dirname(defaultKeyFile(env))
 
 const listFolder = (env: NodeJS.ProcessEnv) => join(configFolder(env), 'data-folders')
 
 /**
- * Remembers a data folder of this user, so that agents of other data folders do not see it. One file for each folder: processes
- * that open folders at the same time do not disturb each other.
+ * Records a data folder of this user, so that agents of other data folders do not see it. Each folder gets a separate
+ * file, so processes that open folders at the same time do not conflict.
  */
 export function rememberDataFolder(data: string, env: NodeJS.ProcessEnv = process.env): void {
   const list = listFolder(env)
@@ -20,11 +20,11 @@ export function rememberDataFolder(data: string, env: NodeJS.ProcessEnv = proces
     mkdirSync(list, { recursive: true, mode: 0o700 })
     writeFileSync(file, data, { mode: 0o600 })
   } catch {
-    // The home is read-only, as in containers: this folder's own agents do not see it all the same.
+    // The home folder is read-only, as in containers. Agents of this data folder do not see it anyway.
   }
 }
 
-/** The data folders of this user that are still there. Forgets the others. */
+/** The existing data folders of this user. Removes the others from the list. */
 export function knownDataFolders(env: NodeJS.ProcessEnv = process.env): string[] {
   const list = listFolder(env)
   if (!existsSync(list)) return []
@@ -37,7 +37,7 @@ export function knownDataFolders(env: NodeJS.ProcessEnv = process.env): string[]
   })
 }
 
-/** Null: another process has forgotten the folder since the list was read. */
+/** Null: another process has removed the entry since the list was read. */
 function read(file: string): string | null {
   try {
     return readFileSync(file, 'utf8')

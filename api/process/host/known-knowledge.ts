@@ -5,8 +5,8 @@ import { Problem } from '../../operations/problem.ts'
 import type { KnowledgeSetting } from '../config/config.ts'
 
 /**
- * The knowledge of the settings as it is now: files are read at each start of a run. `folder`: what relative paths start from.
- * Rejects with KNOWLEDGE_UNUSABLE, naming the file, where one cannot be read, is no UTF-8 text or is too long.
+ * The knowledge from the settings. Files are read at each start of a run. `folder`: the base of relative paths. Rejects
+ * with KNOWLEDGE_UNUSABLE, which names the file, if a file is unreadable, not UTF-8 or too long.
  */
 export const knownKnowledge = (settings: readonly KnowledgeSetting[], folder: string): Promise<Knowledge[]> =>
   Promise.all(

@@ -6,9 +6,9 @@ const PREFIXED = /^(?:anthropic|openai|scripted):/
 const DATED = /-(?:\d{8}|\d{4}-\d{2}-\d{2})$/
 
 /**
- * Refuses a model for a new run that neither the settings nor the catalogue know, because a misspelt name would be recorded
- * and fail turn after turn. A name with its provider in front is taken as it is: it says where the model is to be found.
- * Throws ModelError NOT_FOUND, which names what may have been meant.
+ * Refuses a model for a new run that neither the settings nor the catalogue contain. A misspelt name would be recorded
+ * and fail in every turn. A name with a provider prefix is accepted, because it names the place of the model. Throws
+ * ModelError NOT_FOUND with similar names.
  */
 export function refuseUnknownModel(models: Pick<Models, 'known'>, id: string): void {
   const known = models.known().map((model) => model.id)

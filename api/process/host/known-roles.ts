@@ -10,7 +10,7 @@ import type { Config } from '../config/config.ts'
 /** The folder of the user's roles. */
 export const rolesFolder = ({ roles, data }: Pick<Config, 'roles' | 'data'>): string => roles ?? join(data, 'roles')
 
-/** The names that a role file may use in this deployment. `tools`: a program's own. */
+/** The names that a role file may use in this deployment. `tools`: the embedding program's tools. */
 export const namesFor = ({ mcp }: Pick<Config, 'mcp'>, tools: readonly Tool[] = []): KnownNames => ({
   tools: [...new Set([...KNOWN_NAMES, ...tools.map(({ spec }) => spec.name)])],
   servers: Object.keys(mcp),

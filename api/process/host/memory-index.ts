@@ -1,10 +1,10 @@
 import type { MemoryIndex } from '../../../domain/ports/index.ts'
 import type { ReadModel } from '../../operations/read-model.ts'
 
-/** How long a search waits for the tables, ms. */
+/** The longest time for which a search waits for the tables, in ms. */
 const CATCH_UP_MS = 10_000
 
-/** The index of facts over the tables: a search shows all that the log holds when it begins. */
+/** The search index of facts in the tables. A search finds everything in the log at its start. */
 export const memoryIndexOf = (
   read: () => Pick<ReadModel, 'caughtUp' | 'foundMemories' | 'countedMemories'>,
 ): MemoryIndex => ({

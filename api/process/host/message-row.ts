@@ -3,7 +3,7 @@ import { agentStream } from '../../../domain/log/ids.ts'
 import type { MessageRow } from '../../../projections/index.ts'
 import type { MessageView } from '../../operations/messages/schemas.ts'
 
-/** A message as the API shows it. What a person is sent counts as received: people read the log. */
+/** A message in the form of the API. A message to a person counts as received, because people read the log. */
 export function messageRow({ message: row, receivedBy, bounced, refused }: MessageRow): MessageView {
   const read = receivedBy.length > 0 || (row.recipient !== null && isPerson(row.recipient))
   const reason = row.refused ?? bounced ?? refused

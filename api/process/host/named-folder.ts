@@ -4,7 +4,9 @@ import { makeFolder } from '../../../adapters/files/folders.ts'
 import { noRoom } from '../../operations/no-room.ts'
 import { Problem } from '../../operations/problem.ts'
 
-/** Does something with a folder that a person has named; rejects with `FOLDER_UNUSABLE` where it cannot be a folder. */
+/**
+ * Works with a folder that a person has named. Rejects with `FOLDER_UNUSABLE` if the path cannot be used as a folder.
+ */
 export async function asFolder<T>(folder: string, work: () => Promise<T> | T): Promise<T> {
   try {
     return await work()
@@ -17,10 +19,10 @@ export async function asFolder<T>(folder: string, work: () => Promise<T> | T): P
 }
 const LONGEST = 200
 
-/** The names in the folder; none where it is missing. Rejects as {@link asFolder} does. */
+/** The names in the folder. Empty if it does not exist. Rejects like {@link asFolder}. */
 export const entriesOf = (folder: string): Promise<string[]> =>
   asFolder(folder, () => (existsSync(folder) ? readdir(folder) : []))
 
-/** Makes it where it is missing. Rejects as {@link asFolder} does. */
+/** Creates the folder if it does not exist. Rejects like {@link asFolder}. */
 export const makeAsked = (folder: string, mode?: number): Promise<void> =>
   asFolder(folder, () => makeFolder(folder, mode))

@@ -19,21 +19,21 @@ import { mcpPool, secretOf, secretsOfTools } from './outside-tools.ts'
 import { paths } from './paths.ts'
 import { vaultKeys } from './vault-keys.ts'
 
-/** The parts that a program brings beside its settings. */
+/** The parts that the embedding program adds to the settings. */
 export interface Own {
   readonly tools?: readonly Tool[]
   readonly scripts?: Readonly<Record<string, ScriptInput>>
-  /** Backends for other agents, beside those that are known here. */
+  /** Backends for external agents, in addition to the built-in ones. */
   readonly agents?: readonly (AgentBackend | CliAgent)[]
-  /** Where what goes on less well than it should is told; stderr where absent. */
+  /** Reports warnings. Absent: stderr. */
   readonly tell?: Tell
   /** The time for which a start on servers waits for PostgreSQL, in ms. Default: 10,000. */
   readonly patienceMs?: number
-  /** Of fault tests. */
+  /** For fault tests. */
   readonly crashPoint?: NonNullable<RuntimePorts['crashPoint']>
 }
 
-/** The parts that belong to this host, wherever log and tables are: its secrets, models, tools, and a cache. */
+/** The parts of this host, independent of the storage: its secrets, models, tools, and a cache. */
 export interface Host extends Pick<Own, 'crashPoint' | 'agents'> {
   readonly mcp: McpPool
   readonly config: Config
@@ -41,12 +41,12 @@ export interface Host extends Pick<Own, 'crashPoint' | 'agents'> {
   readonly models: Models
   readonly tools: readonly Tool[]
   readonly snapshots: SnapshotStore
-  /** Values that no run may show, whatever it was given. */
+  /** Values to hide in all runs. */
   readonly knownSecrets: readonly string[]
   readonly tell: Tell
 }
 
-/** Closes everything that was opened, the last first. A failure is reported after the rest has been closed. */
+/** Closes all resources in reverse order. Closes the rest before it reports a failure. */
 export class Opened {
   readonly #closers: (() => Promise<void> | void)[] = []
 
@@ -68,7 +68,7 @@ export class Opened {
   }
 }
 
-/** Opens the host's part of a data folder. `passwords`: of servers, which no run may show either. */
+/** Opens the host's part of a data folder. `passwords`: the servers' passwords, which all runs must hide too. */
 export async function openHost(
   config: Config,
   own: Own,

@@ -16,9 +16,9 @@ import type { Config } from '../config/config.ts'
 import { SystemClock } from './clock.ts'
 import { type HostFiles, hiddenFrom } from './hidden-paths.ts'
 
-// Tools that come from outside of keepup: their secrets, and the tools of MCP servers in a drive.
+// External tools: their secrets, and the tools of MCP servers during a drive.
 
-/** The value of a secret that the settings of a tool name. Rejects with ToolError SECRET_UNAVAILABLE. */
+/** The value of a secret that a tool's settings name. Rejects with ToolError SECRET_UNAVAILABLE. */
 export async function secretOf(vault: Vault, name: string): Promise<string> {
   const value = await vault.get(name)
   if (value !== null) return value
@@ -26,12 +26,12 @@ export async function secretOf(vault: Vault, name: string): Promise<string> {
   throw new ToolError('SECRET_UNAVAILABLE', what, { beforeEffect: true })
 }
 
-/** The names of the secrets that the settings of tools name: no run may show their values. */
+/** The names of secrets in tools' settings. Runs must hide their values. */
 export const secretsOfTools = ({ web, mcp }: Pick<Config, 'web' | 'mcp'>): string[] => [
   ...new Set([...(web === null ? [] : secretsOfWeb(web)), ...secretsOfServers(mcp)]),
 ]
 
-/** The pool of the configured MCP servers; it starts none before one is asked for. */
+/** The pool of the configured MCP servers. A server starts only on demand. */
 export const mcpPool = (
   config: HostFiles & Pick<Config, 'mcp' | 'sandboxReadable'>,
   secret: (name: string) => Promise<string>,
@@ -53,12 +53,12 @@ export const mcpPool = (
   })
 }
 
-/** The tools that the configured MCP servers offer now to a run in this folder, and why others cannot be had. */
+/** The tools that the configured MCP servers offer at present to a run in this folder, and the faults of the others. */
 export async function servedTools(
   pool: McpPool,
   workspace: string | null,
 ): Promise<{ specs: readonly ToolSpec[]; faults: readonly string[] }> {
-  // The drive's folder is the real one: by another name it would get processes of its own.
+  // Use the real path like the drive does. A different path would start separate server processes.
   const folder = workspace === null ? null : await realpath(workspace).catch(() => workspace)
   const leases = await Promise.all(pool.servers.map((server) => pool.lease(server, folder)))
   try {
@@ -71,7 +71,7 @@ export async function servedTools(
   }
 }
 
-/** The tools of MCP servers for one drive: a server is connected to at the first call of a tool of it. */
+/** The tools of MCP servers for one drive. The first call of a server's tool connects to the server. */
 export class DriveTools {
   readonly #pool: McpPool
   readonly #spec: Pick<AgentSpec, 'tools' | 'workspace'>
@@ -83,7 +83,7 @@ export class DriveTools {
     this.#spec = spec
   }
 
-  /** The tool as the run has recorded it; undefined: no configured server has it. */
+  /** The tool as recorded by the run. Undefined: no configured server has it. */
   tool(name: string): Tool | undefined {
     const spec = this.#spec.tools.find((one) => one.name === name)
     const server = this.#pool.serverOf(name)
@@ -94,13 +94,13 @@ export class DriveTools {
     }
   }
 
-  /** Lets go of the servers: this drive calls them no more. `ends`: neither does the run. */
+  /** Releases the servers: this drive makes no more calls. `ends`: the run makes no more calls either. */
   close(ends = false): void {
     this.#closed = true
     for (const lease of this.#leases.splice(0)) lease.release(ends)
   }
 
-  /** Each call connects again where the server has been lost; the drive keeps the connection until its end. */
+  /** Each call reconnects to a lost server. The drive keeps the connection until its end. */
   async #offered(server: string, spec: ToolSpec): Promise<Tool> {
     const lease = await this.#pool.lease(server, this.#spec.workspace?.path ?? null)
     if (this.#closed) lease.release()
@@ -113,7 +113,7 @@ export class DriveTools {
         beforeEffect: true,
       })
     }
-    // The run's model, policy and approvals know the tool as it was recorded last.
+    // The run's model, policy and approvals rely on the last recorded form of the tool.
     const changed = changedIn(spec, offered.spec)
     if (changed.length === 0) return offered
     throw new ToolChanged(

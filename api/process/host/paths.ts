@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { vaultMark } from '../../../adapters/vault/mark.ts'
 
-/** Where things lie in a data folder. The tables and snapshots can be deleted: they come back from the log. */
+/** The paths in a data folder. Tables and snapshots can be deleted, because keepup rebuilds them from the log. */
 export const paths = (data: string) => ({
   log: join(data, 'log'),
-  /** The log of a backup that has not ended. */
+  /** The log of an incomplete backup. */
   halfLog: join(data, 'log.partial'),
   blobs: join(data, 'blobs'),
   intents: join(data, 'blobs', 'intents'),
@@ -14,7 +14,7 @@ export const paths = (data: string) => ({
   vault: join(data, 'vault'),
   vaultMark: vaultMark(data),
   versions: join(data, 'versions.git'),
-  /** Copies of plans for people; they come back from the log. */
+  /** Copies of plans for people. keepup rebuilds them from the log. */
   plans: join(data, 'plans'),
   backups: join(data, 'backups.jsonl'),
 })

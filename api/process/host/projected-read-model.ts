@@ -56,15 +56,15 @@ import { ownerlessQuestions } from './stream-queries.ts'
 import { streamsInTables } from './streams-in-tables.ts'
 import type { Ask, Tables } from './table-answers.ts'
 
-/** Where the content of events and checkpoints comes from, which the tables do not hold. */
+/** The sources of content that the tables do not contain: events and checkpoints. */
 export interface ContentSources {
   readonly log: EventLog
   readonly blobs: BlobStore
-  /** An agent at a revision, folded from the log. */
+  /** An agent's state at a revision, folded from the log. */
   pointAt(agentId: string, revision: number): Promise<AgentPoint>
 }
 
-/** The API's questions, answered by the projections. */
+/** The API's read model over the projections. */
 export function readModelOf(tables: Tables, sources: ContentSources): ReadModel {
   const { log } = sources
   const ask: Ask = async (query, then) => {
@@ -79,7 +79,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
         askRow(why, call, await argumentsOf(sources, call.agent_id, call.requested_revision, call.block), paths),
       ),
     )
-  /** The place in the log that a cursor names; rejects for one that is of another log. */
+  /** The log position of a cursor. Rejects if the cursor belongs to another log. */
   const placeOf = async (after: string | undefined) => (await checkedCursor(log, after))?.position
   const cursorAt = async (agentId: string, revision: number) =>
     cursorIn((await streamOfAgent(log, agentId)) ?? agentStream(agentId), revision)
@@ -244,7 +244,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
     async events({ runId, agent, after, limit, ...filter }) {
       const place = (await placeOf(after)) ?? -1
       const { data } = await tables.read((db) => eventStarts(db, runId, place))
-      // Tables that lag behind do not know the youngest runs yet; the log does.
+      // Tables that lag behind do not contain the newest runs yet. Ask the log.
       const known = data.some((one) => one.agentId === runId)
       const stream = known ? null : await streamOfAgent(log, runId)
       const all = stream === null ? data : [{ agentId: runId, stream, revision: 0 }, ...data]
@@ -275,7 +275,8 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
       return (await tables.read((db) => listParked(db, runId))).data.map(parkedRow)
     },
     async rebuild({ accept = false } = {}) {
-      // A body that was erased a moment ago is gone for the new tables; the live ones have yet to hear of it.
+      // New tables do not contain a body erased just before. Let the present tables process the erasure first, so that
+      // both are equal.
       await caughtUp()
       return rebuildRow(await tables.rebuild({ accept }))
     },
@@ -283,10 +284,9 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
   }
 }
 
-/** Of events that the tables do not show yet, so many are counted. */
 const MOST_COUNTED = 10_000
 
-/** How many events the log has after a position, {@link MOST_COUNTED} at most. */
+/** The number of events after a position, at most {@link MOST_COUNTED}. */
 async function eventsAfterPosition(log: EventLog, position: Cursor | null): Promise<number> {
   let count = 0
   for await (const page of log.readAll(position, { limit: MOST_COUNTED, bodies: false })) count += page.length

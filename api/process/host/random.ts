@@ -4,7 +4,7 @@ import type { Random } from '../../../domain/ports/index.ts'
 const POOL_BYTES = 4096
 let pool = new Uint8Array(0)
 
-/** Drawn from the operating system some thousand bytes at a time; no byte is given out twice. */
+/** Random bytes of the operating system, read in blocks. No byte is returned twice. */
 export const systemRandom: Random = {
   bytes(length) {
     if (length > POOL_BYTES / 4) return new Uint8Array(randomBytes(length))

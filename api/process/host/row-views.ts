@@ -28,7 +28,7 @@ import type {
   WholeCheckpoint,
 } from '../../operations/read-model.ts'
 
-// Rows of the projections as the API shows them.
+// Converts rows of the projections to the form of the API.
 
 type Approval = Awaited<ReturnType<typeof listApprovals>>[number]
 type Artifact = Awaited<ReturnType<typeof listArtifacts>>[number]
@@ -44,7 +44,7 @@ export const money = (nanoDollars: number | null) => ({
   usd: nanoDollars === null ? null : nanoDollars / 1e9,
 })
 
-/** A line of the costs. Money in nano-dollars, without the calls of unknown cost; null where no cost is known. */
+/** A line of the costs. Money in nano-dollars, without calls of unknown cost. Null: no cost is known. */
 export const costRow = (sum: UsageSum) => ({
   modelCalls: sum.calls,
   inputTokens: sum.input,
@@ -105,7 +105,7 @@ export function runRow(run: RunSummary, root: AgentNode | null): RunRow {
 
 const URGENCY: readonly Waiting['for'][] = ['approval', 'doubt', 'pause', 'input', 'model']
 
-/** All that the run waits for, the most urgent first: a decision, a doubt, a pause, an answer, its models. */
+/** Everything that the run waits for, the most urgent first: a decision, a doubt, a pause, an answer, its models. */
 const waitingOf = (waiting: RunSummary['waiting']): Waiting[] =>
   URGENCY.flatMap((reason) => waiting.filter((one) => one.for === reason))
 
@@ -137,7 +137,7 @@ export function agentRows(tree: readonly AgentNode[], waiting: readonly Waiting[
   ])
 }
 
-/** Null: there is no such run. */
+/** Null: the run does not exist. */
 export const treeRow = ({ tree, waiting, recorded }: Awaited<ReturnType<typeof showTree>>): TreeRow | null =>
   tree.length === 0
     ? null
@@ -153,7 +153,7 @@ const booksOf = (row: NonNullable<AgentNode['budget']>): AgentRow['budget'] => {
   return { tokens: of('tokens'), nanoDollars: of('nano_dollars'), agents: of('agents') }
 }
 
-/** The way to an agent; one that the tables cannot place is its own. */
+/** The path to an agent. Only the agent itself if the tables do not contain its parents. */
 const pathTo = (agentId: string, paths: Paths): readonly Ancestor[] => paths.get(agentId) ?? [{ agentId, role: null }]
 type Paths = ReadonlyMap<string, readonly Ancestor[]>
 
@@ -177,7 +177,7 @@ export const approvalAsk = (row: ApprovalRow): AskRow => {
   return { for: 'approval', runId, agentId, agentPath, toolCallId, toolName, arguments: row.arguments, text: reason }
 }
 
-/** A doubt or a question, with the arguments that the model gave the call. */
+/** A doubt or a question, with the arguments from the model. */
 export function askRow(why: AskRow['for'], call: OpenCall, args: JsonObject | null, paths: Paths): AskRow {
   const { run_id: runId, agent_id: agentId, id: toolCallId, tool_name: toolName, message } = call
   const said = why === 'input' ? args?.question : message
@@ -210,7 +210,7 @@ export const checkpointRow = ({ id, agent_id, step, revision, turn, timestamp }:
   ...{ id, threadId: agent_id, step, revision, turn, timestamp },
 })
 
-/** A whole checkpoint: its place and its use from the rows, the rest from the log. */
+/** A whole checkpoint: position and usage from the rows, the rest from the log. */
 export const wholeCheckpoint = (
   row: CheckpointPlace,
   usage: AgentPoint['usage'],

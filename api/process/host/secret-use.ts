@@ -5,12 +5,12 @@ import { formsOf, MIN_SECRET_LENGTH, unhidable } from '../../../domain/secrets/f
 import { unavailable } from '../../../domain/secrets/redactor.ts'
 
 /**
- * Resolves the references in tools' arguments for one run, by the values that the vault holds now. A reference that was
- * recorded with a name at the start stands for the value of that name; a reference to a text without a name stands for the
- * text. A text may hold a value that has or had a name: its reference is resolved only where the run was given the name, and
- * the name still has that value. Otherwise a person who has seen a reference could use the secret, even after its removal. A
- * server's tool is given only the names that were granted to its server, and a tool that sends its arguments away is given none.
- * The result throws ToolError SECRET_UNAVAILABLE.
+ * Resolves the references in tools' arguments for one run, with the current values of the vault. A reference recorded
+ * with a name at the start resolves to the value of that name; a reference to an unnamed text resolves to that text. A
+ * text may contain a value with a present or former name. Its reference resolves only if the run has this name and the
+ * name still has that value. Otherwise a person who has seen a reference could use the secret, even after its removal.
+ * A server's tool resolves only names granted to its server. A tool that sends its arguments to other hosts resolves
+ * none. The returned function throws ToolError SECRET_UNAVAILABLE.
  */
 export async function secretsFor(
   vault: Vault,

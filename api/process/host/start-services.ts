@@ -20,17 +20,17 @@ import { servedTools } from './outside-tools.ts'
 /** The model of runs that name none. */
 export const DEFAULT_MODEL = 'claude-sonnet-5-5'
 
-/** The part of a host that preparing a run needs. */
+/** The parts of a host for preparing runs. */
 export type PreparingHost = Pick<Host, 'config' | 'models' | 'vault' | 'tools' | 'mcp' | 'knownSecrets' | 'agents'>
 
-/** The parts of the host that preparing a run needs. */
+/** Builds the services for preparing runs. */
 export function prepareServices(host: PreparingHost): PrepareServices {
   const { config, models, vault, tools, mcp, knownSecrets } = host
   return {
     roles: () => knownRoles(config, tools),
     model(id) {
       refuseUnknownModel(models, id)
-      // Where the key or the script is missing, it is said before anything is recorded.
+      // A missing key or script fails here, before anything is recorded.
       models.provider(id)
       return models.info(id)
     },
@@ -51,7 +51,7 @@ export function prepareServices(host: PreparingHost): PrepareServices {
       }
     },
     async workspace(path, about): Promise<StartWorkspace> {
-      // The files as they are before the run are kept too: what the run may not write must not be in them.
+      // The snapshot before the run is stored too, so it must hide the secrets as well.
       const { versions } = await openBoundary(vault, knownSecrets, about)
       const workspace = await openWorkspace(path, { dataFolder: config.data, secrets: versions })
       await refuseSecretsIn(workspace.path, config)
@@ -87,7 +87,7 @@ export function prepareServices(host: PreparingHost): PrepareServices {
   }
 }
 
-/** `npm test` where the folder's package.json has a test script. */
+/** `npm test` if the folder's package.json has a test script. */
 async function ownTestCommand(folder: string): Promise<readonly string[] | null> {
   try {
     const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as {

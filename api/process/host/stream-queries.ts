@@ -33,7 +33,7 @@ type Questions = Pick<
   | 'storedVariable'
 >
 
-/** The questions about streams that belong to no run: documents, facts, and stores of variables. */
+/** Queries about streams without a run: documents, facts, and stores of variables. */
 export const ownerlessQuestions = ({ ask, placeOf, cursorIn }: Asking, tables: Pick<Tables, 'read'>): Questions => ({
   async documents({ after, limit }) {
     const place = await placeOf(after)

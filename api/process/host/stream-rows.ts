@@ -4,7 +4,7 @@ import type { DocumentSummary } from '../../operations/document/schemas.ts'
 import type { Memory } from '../../operations/memory/schemas.ts'
 import type { StoredVariable, StoreSummary } from '../../operations/store/schemas.ts'
 
-// Rows of streams that belong to no run, as the API shows them.
+// Converts rows of streams without a run to the form of the API.
 
 export function documentRow(row: Row<'documents'>): DocumentSummary {
   return {

@@ -10,10 +10,10 @@ interface Sources {
   caughtUp(): Promise<void>
 }
 
-/** Owners that {@link ReadModel.strays} names for each table, at most. */
+/** The most owners per table that {@link ReadModel.strays} names. */
 const NAMED = 3
 
-/** The streams that the tables have seen, and the rows that differ from the log. */
+/** Queries about the streams in the tables, and the rows that differ from the log. */
 export function streamsInTables(
   ask: Ask,
   tables: Pick<Tables, 'read'>,
@@ -29,7 +29,7 @@ export function streamsInTables(
     async altered(stream) {
       const found = await altered(stream)
       if (found.length === 0) return found
-      // An erasure empties a body before the tables learn of it.
+      // An erasure empties a body before the tables process it. Catch up and compare again.
       await caughtUp().catch((error: unknown) => {
         if (noRoom(error) === null) throw error
       })

@@ -1,7 +1,7 @@
 import { defaultKeyFile, type KeySource } from '../../../adapters/vault/keys.ts'
 import type { Config } from '../config/config.ts'
 
-/** Where the settings say that the vault's keys are. */
+/** The source of the vault's keys according to the settings. */
 export const vaultKeys = ({ vaultKey, vaultKeyFile }: Pick<Config, 'vaultKey' | 'vaultKeyFile'>): KeySource => ({
   text: vaultKey,
   file: vaultKeyFile ?? defaultKeyFile(process.env),

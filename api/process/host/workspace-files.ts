@@ -24,15 +24,15 @@ function textOf(bytes: Uint8Array): string | null {
   }
 }
 
-/** The folder of a run's files. Throws WORKSPACE_ERASED where it was erased. */
+/** The folder of a run's files. Throws WORKSPACE_ERASED if its path was erased. */
 export function folderOf({ path }: { readonly path: string }, then = 'to fork it, name a folder for the fork'): string {
   if (path !== ERASED) return path
   throw new Problem('WORKSPACE_ERASED', `where this run worked was erased; ${then}`)
 }
-/** The part of a run's definition that opening its files needs. */
+/** The parts of a run's definition for opening its files. */
 type Worked = Pick<AgentSpec, 'secrets' | 'policy'> & {
   readonly workspace: { readonly path: string } | null
-  /** False: the path is as it was asked for, and may lead through links. */
+  /** False: the path is unresolved and may contain symbolic links. */
   readonly real?: false
 }
 const ofAgent = ({ path }: AgentFiles): Worked => ({
@@ -41,7 +41,7 @@ const ofAgent = ({ path }: AgentFiles): Worked => ({
 })
 const NO_FILES = 'its files are not found from here any more, neither to compare nor to put back'
 
-/** The files of runs: as they are, as they were at a step, and put back. */
+/** The service for the files of runs: their present content, their content at a step, and restores. */
 export function workspaceFilesOf(sources: FileSources): Files {
   const { dataFolder } = sources
 

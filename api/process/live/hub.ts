@@ -1,7 +1,7 @@
 import type { LiveFeed } from '../../../domain/ports/index.ts'
 import type { Ended } from '../../operations/runs/drive-end.ts'
 
-/** Ephemeral news of a run: text as it streams, and whether a driver is at work. */
+/** Ephemeral news of a run: streamed text, and the start or end of a drive. */
 export type News =
   | {
       readonly kind: 'text' | 'output'
@@ -15,17 +15,17 @@ export type News =
       readonly runId: string
       readonly driving: boolean
       readonly end: Ended | null
-      /** Of the run's last event; told with an end, where the log can be read. */
+      /** The revision of the run's last event. Sent with an end, if the log is readable. */
       readonly revision?: number
     }
-  /** The reader was slower than the stream; this many pieces are missing. */
+  /** The reader was too slow and missed this many pieces. */
   | { readonly kind: 'dropped'; readonly runId: string; readonly pieces: number }
 
 const MAX_WAITING = 2000
 
 /**
- * RuntimeEventBus, its ephemeral half: what is recorded comes from the log's subscriptions.
- * Hands news to the listeners of a run. A slow listener loses text, never the end of a drive, and costs no memory.
+ * The ephemeral half of RuntimeEventBus. Recorded events come from the log's subscriptions. Passes news to the
+ * listeners of a run. A slow listener loses text but never the end of a drive, so its queue is bounded.
  */
 export class LiveHub implements LiveFeed {
   readonly #listeners = new Map<string, Set<Listener>>()
@@ -34,7 +34,7 @@ export class LiveHub implements LiveFeed {
     for (const listener of this.#listeners.get(news.runId) ?? []) listener.push(news)
   }
 
-  /** News of a run from now on, until the signal aborts. Listening begins at the call, not at the first read. */
+  /** News of a run from the call on, until the signal aborts. Listening begins at the call, not at the first read. */
   listen(runId: string, signal: AbortSignal): AsyncIterableIterator<News> {
     const listener = new Listener(runId)
     const of = this.#listeners.get(runId) ?? new Set()

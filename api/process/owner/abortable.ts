@@ -1,6 +1,7 @@
 /**
- * The body of an answer that breaks off when the request is aborted, as one from a network would; its source is told. The
- * request itself is held here: once it is collected its signal never aborts, even while the signal is held.
+ * A response body that fails when the request is aborted, like one from a network, and cancels its source. The closure
+ * keeps a reference to the request: after the request is garbage-collected its signal never aborts, even if the signal
+ * is still referenced.
  */
 export function abortable(body: ReadableStream<Uint8Array>, asked: Request): ReadableStream<Uint8Array> {
   const reader = body.getReader()

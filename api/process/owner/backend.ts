@@ -1,6 +1,6 @@
 type OwnerCode = 'OWNER_SILENT' | 'OWNER_GONE' | 'NOTHING_YET'
 
-/** A failure to reach the process that owns the data folder; the message says what to do. */
+/** A failure to reach the process that owns the data folder. The message contains the remedy. */
 export class OwnerError extends Error {
   override readonly name = 'OwnerError'
   readonly code: OwnerCode
@@ -10,14 +10,14 @@ export class OwnerError extends Error {
   }
 }
 
-/** Reading makes nothing: who only looks must not leave a data folder behind. */
+/** The error for a read without a data folder. Reads must not create the folder. */
 export const nothingYet = (dataFolder: string): OwnerError =>
   new OwnerError(
     'NOTHING_YET',
     `nothing is recorded in ${dataFolder} yet; start a run, or name another folder with --data`,
   )
 
-/** The same on servers, where a namespace may be misspelt. */
+/** The error for a read on servers without a log. The namespace may be misspelt. */
 export const nothingOf = (namespace: string): OwnerError =>
   new OwnerError(
     'NOTHING_YET',
@@ -31,18 +31,17 @@ export const ownerSilent = (dataFolder: string): OwnerError =>
   )
 
 /**
- * The one way in which the CLI reaches the runtime: the HTTP app, in this process or in the one that owns the folder.
- * `fetch` takes requests for `http://localhost/v1/…` and adds the token. Rejects with {@link OwnerError} where the
- * owner went away or fell silent.
+ * The CLI's only access to the runtime: the HTTP app, in this process or in the owner of the folder. `fetch` takes
+ * requests for `http://localhost/v1/…` and adds the token. Rejects with {@link OwnerError} if the owner ends or does
+ * not answer.
  */
 export interface Backend {
-  /** `owner`: this process holds the lock; `reader`: it only reads; `remote`: another process answers. */
+  /** `owner`: this process has the lock; `reader`: it only reads; `remote`: another process answers. */
   readonly kind: 'owner' | 'reader' | 'remote'
-  /** It reads beside an owner that does not answer. */
+  /** True: the owner does not answer, so this process reads the folder directly. */
   readonly besideSilent?: boolean
   fetch(request: Request): Promise<Response>
-  /** Lets what this process drives come to rest, for `ms` at most; `drainMs` of the configuration where none is given. */
+  /** Lets the drives of this process finish for at most `ms`. Default: `drainMs` of the configuration. */
   drain(ms?: number): Promise<void>
-  /** Drains, then closes. */
   close(): Promise<void>
 }

@@ -14,9 +14,9 @@ import { remoteBackend } from './remote.ts'
 import { findSocketPath } from './socket-path.ts'
 
 /**
- * Puts the services together. `owner` rejects with `LOG_LOCKED` where another process owns the folder; `reader` works
- * beside an owner and gives null where there is nothing to read yet. On servers there is no owner: every process is one,
- * and a `reader` is one that begins no log.
+ * Opens the services. `owner` rejects with `LOG_LOCKED` if another process owns the folder. `reader` works next to an
+ * owner and returns null if there is nothing to read yet. Servers have no single owner: every process may write, and a
+ * `reader` only differs in that it creates no log.
  */
 export interface OpenServices {
   (config: Config, mode: 'owner', options: { autoDrive: boolean }, own?: Own): Promise<Services>
@@ -27,9 +27,9 @@ export interface ConnectOptions {
   readonly config: Config
   readonly env: NodeJS.ProcessEnv
   readonly open: OpenServices
-  /** `read`: beside an owner that does not answer the folder is read directly. */
+  /** `read`: if the owner does not answer, read the folder directly. */
   readonly need: 'read' | 'write'
-  /** Told when the folder is read directly because its owner does not answer. */
+  /** Called when the folder is read directly because its owner does not answer. */
   readonly onNote: (text: string) => void
   readonly onFault: (error: unknown, path: string) => void
 }
@@ -37,8 +37,8 @@ export interface ConnectOptions {
 const RETRY_MS = 40
 
 /**
- * Reaches the process that owns the data folder, or becomes it. An owner that is just starting or ending is waited
- * for; one that holds the lock and does not answer ends in `OWNER_SILENT` within `ownerTimeoutMs` or so.
+ * Connects to the process that owns the data folder, or becomes the owner. Waits for an owner that is starting or
+ * ending. If the owner has the lock but does not answer, rejects with `OWNER_SILENT` after about `ownerTimeoutMs`.
  */
 export async function connect(options: ConnectOptions): Promise<Backend> {
   const { config, open, need } = options
@@ -61,11 +61,11 @@ export async function connect(options: ConnectOptions): Promise<Backend> {
     if (statSync(dataFolder, { throwIfNoEntry: false })?.isFile())
       throw new ConfigError(`${dataFolder} is a file; name a folder with --data or KEEPUP_DATA`)
     if (need === 'read' && found === 'absent' && isUnused(dataFolder)) throw nothingYet(dataFolder)
-    // The whole HTTP app is loaded only where this process has to be it.
+    // Load the HTTP app only if this process must serve it.
     const { localBackend } = await import('./local.ts')
     if (need === 'read') {
       const services = await open(config, 'reader', { autoDrive: false })
-      // A killed owner left tables that do not show the end of the log. Only an owner brings them up to date.
+      // A killed owner left tables without the end of the log. Only an owner updates them.
       if (services && found === 'absent' && (await lags(services))) await services.close()
       else if (services) {
         if (found === 'silent') options.onNote('the owner of the data folder does not answer; reading it directly')
@@ -89,13 +89,12 @@ export async function connect(options: ConnectOptions): Promise<Backend> {
   }
 }
 
-/** Neither a log nor anything that is only made beside one. */
+/** Whether the folder has neither a log nor anything created with one. */
 function isUnused(dataFolder: string): boolean {
   const { log, tables, blobs, versions } = paths(dataFolder)
   return ![log, tables, blobs, versions].some((path) => existsSync(path))
 }
 
-/** Whether the tables are behind the log. */
 async function lags({ read, log }: Services): Promise<boolean> {
   const { position } = await read.runs({ limit: 1 })
   return position !== formatCursor(await log.headCursor())

@@ -6,7 +6,7 @@ import { Problem } from '../../operations/problem.ts'
 
 export interface Listening {
   readonly server: Server
-  /** Takes no new requests, gives those under way `graceMs` to end, then breaks them off. */
+  /** Refuses new requests, gives current ones `graceMs` to end, then aborts them. */
   close(graceMs: number): Promise<void>
 }
 
@@ -15,7 +15,7 @@ type Fetch = (request: Request) => Response | Promise<Response>
 function listen(fetch: Fetch, where: ListenOptions): Promise<Listening> {
   const listener = getRequestListener((request) => fetch(request), { overrideGlobalObjects: false })
   const server = createServer((incoming, outgoing) => void listener(incoming, outgoing))
-  // Streams stay open as long as the consumer likes; a request, though, has to arrive.
+  // Responses may stream for any time. Only the arrival of a request has a time limit.
   server.requestTimeout = 60_000
   const close = (graceMs: number) =>
     new Promise<void>((resolve) => {
@@ -35,7 +35,7 @@ function listen(fetch: Fetch, where: ListenOptions): Promise<Listening> {
   })
 }
 
-/** The advice where an address cannot be listened on, by the system's code. */
+/** The remedy for each system error code of `listen`. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another process listens there: end it, or name another port with --port (0: any)',
   EACCES: 'this user may not listen there: name a port from 1024 on with --port',
@@ -43,7 +43,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   ENOTFOUND: 'there is no host of that name: name an address of this machine with --host',
 }
 
-/** Listens on TCP. `port` 0: any free one. Rejects with a Problem `ADDRESS_UNUSABLE` that says what to do. */
+/** Listens on TCP. `port` 0: any free port. Rejects with a Problem `ADDRESS_UNUSABLE` that contains a remedy. */
 export function listenTcp(fetch: Fetch, host: string, port: number): Promise<Listening> {
   return listen(fetch, { host, port }).catch((error: NodeJS.ErrnoException) => {
     const todo = ELSEWHERE[error.code ?? '']
@@ -52,8 +52,8 @@ export function listenTcp(fetch: Fetch, host: string, port: number): Promise<Lis
 }
 
 /**
- * Listens on a unix socket that only this user can reach. A socket at the path is left over from an owner that died: the
- * caller holds the lock, so no other process can be listening there.
+ * Listens on a unix socket that only this user can reach. An existing socket at the path is left over from a dead
+ * owner: the caller has the lock, so no other process can listen there.
  */
 export async function listenSocket(fetch: Fetch, path: string): Promise<Listening> {
   const found = lstatSync(path, { throwIfNoEntry: false })

@@ -10,12 +10,12 @@ import type { Backend } from './backend.ts'
 import { type Listening, listenSocket, listenTcp } from './listen.ts'
 import { chooseSocketPath } from './socket-path.ts'
 
-/** How long clients have to read the last of their streams when an owner ends. */
+/** The time for clients to read the end of their streams when an owner ends, in ms. */
 const GRACE_MS = 1000
 
 export interface LocalBackend extends Backend {
   readonly services: Services
-  /** Where TCP clients find it, if it listens there. */
+  /** The address for TCP clients. Null: the process does not listen on TCP. */
   readonly url: string | null
 }
 
@@ -27,8 +27,8 @@ export interface LocalOptions {
 }
 
 /**
- * The runtime in this process, reached through the same HTTP app as everywhere. An owner also listens on the data
- * folder's socket, so that other processes can ask it; on servers no other process is asked, since every process may record.
+ * The runtime in this process behind the same HTTP app as in every other case. An owner also listens on the data
+ * folder's socket for other processes. On servers it does not, because every process may write.
  */
 export async function localBackend(services: Services, options: LocalOptions): Promise<LocalBackend> {
   const { config } = options
@@ -41,7 +41,7 @@ export async function localBackend(services: Services, options: LocalOptions): P
     heartbeatMs: config.heartbeatMs,
     version: VERSION,
     ...(services.readOnly ? {} : { endedSessions: join(config.data, 'ended-sessions') }),
-    // An address that stands for all of this host is none to open.
+    // A browser cannot open a wildcard address such as 0.0.0.0.
     url: () => url?.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:') ?? null,
     onFault: options.onFault,
   })
@@ -49,7 +49,7 @@ export async function localBackend(services: Services, options: LocalOptions): P
   const drain = (ms = config.drainMs) => services.drivers.stop(ms)
   const closeAll = async () => {
     await drain()
-    // The sockets go before the lock does: who takes the lock next must find the place free.
+    // Close the sockets before the lock is released: the next owner must find the paths free.
     await Promise.all(listening.map((l) => l.close(GRACE_MS)))
     await services.close()
   }
@@ -86,7 +86,7 @@ export async function localBackend(services: Services, options: LocalOptions): P
   }
 }
 
-/** The install's token; where it cannot be had, what was opened for it is closed again, lest its lock be kept. */
+/** The install's token. If it is unusable, closes the services, which releases their lock. */
 async function tokenOf(services: Services, config: Config): Promise<() => string> {
   try {
     return liveToken(config.data, (n) => services.random.bytes(n))

@@ -3,14 +3,17 @@ import { socketFetch } from './socket-fetch.ts'
 
 type Found = 'answers' | 'absent' | 'silent'
 
-/** The time limit of a question passes at once where it was this process that had been stopped. */
+/**
+ * Requests before the process counts as silent. If this process itself was suspended, the first time limit passes at
+ * once.
+ */
 const QUESTIONS = 2
-/** Where more connections wait to be accepted than may, the next one is tried after this, ms. */
+/** The pause before a retry when the socket's backlog is full, in ms. */
 const CROWDED_MS = 25
 
 /**
- * Whether a process answers at a socket: `absent` where none listens, `silent` where nothing comes back in `timeoutMs`,
- * though it was asked more than once.
+ * Whether a process answers at a socket. `absent`: no process listens. `silent`: an error answer, or no answer to several
+ * requests within `timeoutMs`.
  */
 export async function probe(socketPath: string, timeoutMs: number): Promise<Found> {
   for (let nth = 1; ; nth++) {

@@ -6,18 +6,18 @@ export interface RemoteOptions {
   readonly dataFolder: string
   readonly socketPath: string
   readonly token: () => string
-  /** How long an owner may give no sign of life at all. */
+  /** The time after which an owner without any response counts as silent, in ms. */
   readonly timeoutMs: number
 }
 
 /**
- * The owner, over its socket. While anything is under way the owner is asked now and then whether it is alive, so that
- * one that was stopped is noticed, however long an answer may rightly take.
+ * The owner, over its socket. During requests, the owner is probed periodically. So a suspended owner is noticed, while
+ * a response may take any time.
  */
 export function remoteBackend(options: RemoteOptions): Backend {
   const { dataFolder, socketPath, timeoutMs } = options
   const closing = new AbortController()
-  // With the requests, whose signals are dead once they are collected.
+  // Includes the requests: a garbage-collected request's signal never aborts.
   const underway = new Map<AbortController, Request>()
   let watch: NodeJS.Timeout | null = null
   let checking = false
@@ -79,7 +79,7 @@ export function remoteBackend(options: RemoteOptions): Backend {
 const gone = (cause?: unknown): OwnerError =>
   new OwnerError('OWNER_GONE', 'the process that owned the data folder went away; try again', { cause })
 
-/** A body whose failures are told as the owner's, and whose pieces and end are noticed. */
+/** A body that reports errors as those of the owner, and calls back at each chunk and at its end. */
 function watched(
   body: ReadableStream<Uint8Array>,
   over: AbortController,

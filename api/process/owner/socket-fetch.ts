@@ -1,10 +1,12 @@
 import { type IncomingMessage, request } from 'node:http'
 import { Readable } from 'node:stream'
 
-/** Requests whose answers have not ended: the signal of a request that was collected never aborts. */
+/**
+ * Requests with unfinished responses. The set keeps them from garbage collection, after which a signal never aborts.
+ */
 const underway = new Set<Request>()
 
-/** Fetches over a unix socket. Response bodies are streamed, with backpressure. Rejects as node:http does. */
+/** Fetches over a unix socket. Streams response bodies with backpressure. Rejects like node:http. */
 export async function socketFetch(socketPath: string, asked: Request): Promise<Response> {
   const url = new URL(asked.url)
   const body = asked.body === null ? null : Buffer.from(await asked.arrayBuffer())

@@ -8,7 +8,7 @@ export const MAX_SOCKET_PATH = 107
 
 const recordOf = (dataFolder: string) => join(dataFolder, 'owner.path')
 
-/** A folder of our own for sockets whose data folder lies too deep. Throws where another user made it. */
+/** A private folder for the sockets of data folders with long paths. Throws if another user created it. */
 function runtimeFolder(env: NodeJS.ProcessEnv): string {
   const { uid } = userInfo()
   const folder = join(env.XDG_RUNTIME_DIR ?? tmpdir(), `keepup-${uid}`)
@@ -20,7 +20,10 @@ function runtimeFolder(env: NodeJS.ProcessEnv): string {
   return folder
 }
 
-/** Where the owner of a data folder is to listen. A path that is too long is replaced by a short one, recorded beside. */
+/**
+ * The socket path for an owner of a data folder. Replaces a path that is too long by a short one and records it in the
+ * data folder.
+ */
 export function chooseSocketPath(dataFolder: string, env: NodeJS.ProcessEnv): string {
   const folder = resolve(dataFolder)
   const own = join(folder, 'owner.sock')
@@ -33,7 +36,7 @@ export function chooseSocketPath(dataFolder: string, env: NodeJS.ProcessEnv): st
   return short
 }
 
-/** Where the owner of a data folder listens, if there is one. */
+/** The socket path of the data folder's owner, if there is one. */
 export function findSocketPath(dataFolder: string): string {
   const record = recordOf(resolve(dataFolder))
   return statSync(record, { throwIfNoEntry: false })?.isFile()

@@ -5,8 +5,8 @@ import { askingPostgres } from './postgres-access.ts'
 import { schemasOf } from './schemas.ts'
 
 /**
- * Lets a role read the live tables of the deployment, now and after every rebuild; makes the tables and the role where they
- * are missing. Rejects with a ProjectionError or a Problem that says what to do.
+ * Lets a role read the live tables of the deployment, now and after every rebuild. Creates missing tables and a missing
+ * role. Rejects with a ProjectionError or a Problem that contains a remedy.
  */
 export async function letAuditorsRead(config: ServersConfig, tell: Tell, role?: string) {
   const pool = openPool({ url: config.postgres, max: 2 })

@@ -9,23 +9,28 @@ import { schemasOf } from './schemas.ts'
 
 export interface TablesLook {
   readonly position: number | null
-  /** Events that they do not show yet, counted up to {@link COUNTED}; null: not known. */
+  /** Events that the tables do not contain yet, counted up to {@link COUNTED}. Null: not known. */
   readonly behind: number | null
-  /** Streams that they could not read to their end. */
+  /** Streams that the tables could not read to the end. */
   readonly parked: readonly string[]
-  /** Agents that no process drives. */
+  /** Agents without a driver. */
   readonly orphans: number
-  /** Runs with a restore of files that has not ended. */
+  /** Runs with an unfinished restore of files. */
   readonly restoring: readonly string[]
-  /** Their fault, which the next process mends that moves them; null: none. */
+  /** The fault of the tables. The next process that updates them repairs it. Null: none. */
   readonly damage: string | null
-  /** They show what the log does not hold. */
+  /** True: the tables contain events that the log does not. */
   readonly ahead: boolean
 }
 
-/** The findings about the servers of a deployment, without making anything there; an Error where one cannot be used. */
+/**
+ * The findings about a deployment's servers. The inspection creates nothing there. An Error: the server is not usable.
+ */
 export interface ServersLook {
-  /** `log` null: there is none yet. `made`: a worker has listened; `refused`: why this user may not. */
+  /**
+   * `log` null: there is no log yet. `made`: a worker has connected before. `refused`: why this user may not connect as
+   * one.
+   */
   readonly eventstore:
     | {
         readonly version: string
@@ -46,12 +51,12 @@ export interface ServersLook {
     | Error
 }
 
-/** More than so many events are not counted: it takes time, and the figure is enough. */
+/** The most events that are counted. Counting takes time, and this is enough for people. */
 export const COUNTED = 1000
-/** A look does not wait for a server that is being restarted, ms. */
+/** Short limits, in ms: the inspection does not wait for a restarting server. */
 const LOOK = { callMs: 3000, patienceMs: 2000 }
 
-/** Looks at both servers, each whatever the other one is like. The clients are loaded only here. */
+/** Inspects both servers independently. Loads the clients only here. */
 export async function lookAtServers(config: ServersConfig): Promise<ServersLook> {
   const opened = await openLog(config).catch((error: Error) => error)
   const log = opened instanceof Error ? undefined : opened
@@ -69,7 +74,7 @@ export async function lookAtServers(config: ServersConfig): Promise<ServersLook>
   }
 }
 
-/** Null: there is none. */
+/** Null: there is no log. */
 async function openLog({ eventstore: connectionString, namespace }: ServersConfig) {
   const { openEventStoreLog } = await import('../../../adapters/eventstore/open.ts')
   return openEventStoreLog({ connectionString, namespace, limits: LOOK, looks: true }).catch((error: unknown) => {
@@ -89,7 +94,7 @@ async function lookAtEventStore({ eventstore: connectionString, namespace }: Ser
   }
 }
 
-/** `log` null: there is none yet; undefined: it is not known. */
+/** `log` null: there is no log yet; undefined: not known. */
 async function lookAtTables({ postgres: url, namespace }: ServersConfig, log: EventLog | null | undefined) {
   const [{ openPool, PostgresHome }, { listOrphans, listParked, listRestoring, otherLog }] = await Promise.all([
     import('../../../projections/postgres.ts'),
@@ -113,7 +118,7 @@ async function lookAtTables({ postgres: url, namespace }: ServersConfig, log: Ev
   }
 }
 
-/** How many events follow a position; `none such`: the log does not hold it. */
+/** The number of events after a position. `none such`: the log does not contain the position. */
 async function countAfter(log: EventLog, position: Cursor | null): Promise<number | 'none such'> {
   try {
     let count = 0

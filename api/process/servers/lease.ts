@@ -6,23 +6,24 @@ import { withinOr } from '../../operations/concurrency/within-or.ts'
 export interface LeaseOptions {
   readonly leases: Leases
   readonly clock: Clock
-  /** How long it holds without a sign of life, ms; one is given three times in that time. */
+  /** How long a lease lasts without a heartbeat, in ms. The holder renews it three times in this period. */
   readonly ttlMs: number
 }
 
-/** How long giving it back may take, ms: it ends by itself. */
+/** The time limit for releasing a lease, in ms. An unreleased lease expires. */
 const RELEASE_WITHIN_MS = 2_000
 
 /**
- * Takes the lease of `name` for `holder`; null where another process holds it. Rejects where that cannot be learnt, with
- * `LOG_UNAVAILABLE` where there is no answer while it would last.
+ * Takes the lease `name` for `holder`. Null: another process has it. Rejects if that cannot be determined, with
+ * `LOG_UNAVAILABLE` if no answer arrives within `ttlMs`.
  */
 export async function takeLease(
   { leases, clock, ttlMs }: LeaseOptions,
   name: string,
   holder: string,
 ): Promise<Lease | null> {
-  // Counted from before the call: the server begins to count after it. By a clock that goes on while the machine sleeps.
+  // Measure from before the call, because the server starts counting later. Use a clock that advances while the machine
+  // sleeps.
   let until = clock.now() + ttlMs
   const left = () => Math.max(0, until - clock.now())
   let asked: Promise<boolean | null> = leases.acquire(name, holder, ttlMs)
@@ -55,7 +56,7 @@ export async function takeLease(
     lost: lost.signal,
     async release() {
       over.abort(new Error('given back'))
-      // After a renewal that is still under way, which would take it again: that one has an end of its own.
+      // Release after a pending renewal, which would take the lease again. The renewal has a time limit.
       const given = asked.then(() => leases.release(name, holder)).catch(() => undefined)
       await withinOr(clock, RELEASE_WITHIN_MS, given, undefined)
     },

@@ -7,24 +7,24 @@ import { passes } from '../../../domain/stream/runtime/retry.ts'
 import { type LeaseOptions, takeLease } from './lease.ts'
 
 export interface LeasedOptions extends LeaseOptions {
-  /** Names this process among those who drive. */
+  /** The name of this process among the drivers. */
   readonly holder: string
   /** Aborts when this process ends. */
   readonly closed: AbortSignal
 }
 
-/** The pauses before the log is asked again double, from the first to the longest, ms. */
+/** The first and the longest pause before the log is read again, in ms. The pause doubles each time. */
 const AGAIN_MS = [100, 5_000] as const
 
 /**
- * A runtime beside others over the same log. Leases say who tries to drive a run and its agents; the epoch in the log says who
- * drives. What other processes record about an agent that is driven here is heard here.
+ * A runtime that shares a log with others. Leases decide which process tries to drive a run and its agents; the epoch
+ * in the log decides which one drives. The runtime follows the events of other processes about agents that it drives.
  */
 export class LeasedRuntime extends Runtime {
   readonly #ports: RuntimePorts
   readonly #options: LeasedOptions
   #hearing: Promise<void> | null = null
-  /** Agents that are looked at again and again until the log answers. */
+  /** Agents whose refresh is being retried until the log answers. */
   readonly #late = new Set<string>()
 
   constructor(ports: RuntimePorts, options: LeasedOptions) {
@@ -38,7 +38,7 @@ export class LeasedRuntime extends Runtime {
     return super.drive(agentId, options)
   }
 
-  /** Resolves once this process listens. What failed is begun anew by the next drive. */
+  /** Resolves when this process follows the log. After a failure the next drive tries again. */
   #heard(): Promise<void> {
     this.#hearing ??= this.#hear().catch((error: unknown) => {
       this.#hearing = null
@@ -47,7 +47,7 @@ export class LeasedRuntime extends Runtime {
     return this.#hearing
   }
 
-  /** Resolves when everything is heard that is recorded from then on. */
+  /** Resolves when every later event will be received. */
   async #hear(): Promise<void> {
     const { log, warn } = this.#ports
     const after = await log.headCursor()
@@ -59,13 +59,16 @@ export class LeasedRuntime extends Runtime {
     }
     void listen().catch((error: Error) => {
       if (this.#options.closed.aborted) return
-      // A drive at work finds out at its next append; the next drive listens anew.
+      // A current drive notices changes at its next append. The next drive subscribes again.
       this.#hearing = null
       warn?.('log', `what other processes record is heard late: ${error.message}`)
     })
   }
 
-  /** Where the log does not answer now it is asked again: the cancel of a long call must not wait for the next event. */
+  /**
+   * Refreshes an agent. Retries if the log does not answer, because the cancel of a long call must not wait for the
+   * next event.
+   */
   async #look(agentId: string): Promise<void> {
     const { clock, closed } = this.#options
     const looked = () =>
@@ -83,6 +86,9 @@ export class LeasedRuntime extends Runtime {
   }
 }
 
-/** False for events of drivers: one of this process knows them already. Claims of other processes count. */
+/**
+ * False for events of drivers, because a driver in this process knows them already. Claims of other processes count as
+ * foreign.
+ */
 const isForeign = ({ header }: RecordedEvent): boolean =>
   header.driver === undefined || header.type === 'driver_claimed'

@@ -1,10 +1,10 @@
 import type { Tell } from '../../operations/notices.ts'
 import type { BesideLoss } from './tables-beside-loss.ts'
 
-/** How often a process looks that a lost end holds to reading, or that could not look, ms. */
+/** The pause before the next check while a loss blocks writes or after a failed check, in ms. */
 const LOOK_AGAIN_MS = 3_000
 
-/** Reports a loss of the log, and looks again until it was accepted. */
+/** Reports a loss of the log, and checks again until it is accepted. */
 export class LossWatch {
   readonly #beside: Pick<BesideLoss, 'look' | 'losses'>
   readonly #tell: Tell
@@ -17,12 +17,12 @@ export class LossWatch {
     this.#report()
   }
 
-  /** Looks whether the log has lost its end. A look that fails is made again later. */
+  /** Checks whether the log has lost its end. Retries a failed check later. */
   async look(): Promise<void> {
     try {
       await this.#beside.look()
     } catch {
-      // The parts that need the servers report those that do not answer.
+      // Other parts report servers that do not answer.
       return this.#again()
     }
     this.#report()

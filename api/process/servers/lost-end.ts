@@ -1,9 +1,9 @@
 import type { Cursor } from '../../../domain/log/cursor.ts'
 
-/** What a process remembers of a log that was put back to an older state under it. */
+/** A process's memory of a log that was replaced by an older state while the process ran. */
 export interface LostEnd {
-  /** The furthest event that this process has seen and the log has lost since; null: none. */
+  /** The last event that this process has seen and the log has lost. Null: none. */
   readonly lost: Cursor | null
-  /** Lets appends through again: the caller has taken over the {@link lost} event. */
+  /** Allows appends again. The caller has recorded the {@link lost} event. */
   settle(): void
 }

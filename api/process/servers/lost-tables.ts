@@ -3,14 +3,17 @@ import type { EventLog } from '../../../domain/ports/index.ts'
 import { type Home, ProjectionError } from '../../../projections/index.ts'
 import { holds } from '../host/losses/find.ts'
 
-// Tables that are not, or not yet, those of the log.
+// Tables that do not belong to the log, or not yet.
 
-/** The process that moves the tables makes them anew then. */
+/** Whether the process that updates the tables will rebuild them after this error. */
 export const comesBack = (error: unknown): boolean =>
   error instanceof ProjectionError &&
   (['SCHEMA_OTHER', 'NOT_FOUND'].includes(error.code) || (error.code === 'STOPPED' && comesBack(error.cause)))
 
-/** Where the tables stand, if the log does not hold that: it was restored, and they are to be made anew. */
+/**
+ * The position of the tables if the log does not contain it: the log was restored, and the tables must be rebuilt. Null
+ * otherwise.
+ */
 export async function notHeld(home: Home, log: EventLog): Promise<Cursor | null> {
   try {
     const { position } = await home.read(async () => null)

@@ -13,16 +13,17 @@ interface Wishes extends Pick<EventStoreLogOptions, 'clock' | 'random' | 'onDoub
   warn(text: string): void
 }
 
-/** The log of a deployment, made where there is none. Rejects as `openEventStoreLog`. */
+/** Opens the log of a deployment, and creates a missing one. Rejects like `openEventStoreLog`. */
 export const makeLog = (
   { eventstore: connectionString, namespace }: ServersConfig,
   wishes: Wishes,
 ): Promise<EventStoreLog> => openEventStoreLog({ ...wishes, connectionString, namespace })
 
 /**
- * The log of a deployment; null: there is none, and PostgreSQL does not speak against making one. Tables of a log that the
- * event store does not hold tell that it is the wrong one, before anything is made there: `LOG_OTHER`. Schemas of another application
- * are a Problem. Else rejects as {@link makeLog}.
+ * Finds the log of a deployment. Null: there is none, and PostgreSQL contains nothing that forbids creating one.
+ * Rejects with `LOG_OTHER`, before anything is created, if the tables belong to a log that the event store does not
+ * contain, because the event store is then the wrong one. Rejects with a Problem if another application owns the
+ * schemas. Otherwise rejects like {@link makeLog}.
  */
 export async function findLog(config: ServersConfig, wishes: Wishes): Promise<EventStoreLog | null> {
   const { eventstore: connectionString, namespace, postgres } = config
@@ -36,7 +37,7 @@ export async function findLog(config: ServersConfig, wishes: Wishes): Promise<Ev
     await askingPostgres(config, wishes.warn, () => mustBeFree(postgres, namespace))
     return null
   } catch (error) {
-    // Another process may have made both meanwhile.
+    // Another process may have created both since.
     return await look().catch(() => Promise.reject(error))
   }
 }
@@ -56,7 +57,7 @@ async function mustBeFree(url: string, namespace: string): Promise<void> {
   }
 }
 
-/** Tables that every schema of a deployment has; the check of the tables reports on the schema of the views. */
+/** Tables in every schema of a deployment. The check of the tables covers the schema of the views. */
 const MARKS = { _blobs: 'blobs', _leases: 'leases' } as const
 
 const isOfOthers = ({ holds }: { readonly holds: readonly string[] }, mark: string | undefined): boolean =>

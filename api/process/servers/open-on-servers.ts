@@ -27,18 +27,18 @@ import { SharedTables } from './shared-tables.ts'
 import { PostgresAuditor } from './sql-auditor.ts'
 import { lossOnServers, tablesBesideLoss } from './tables-beside-loss.ts'
 
-/** Connections to PostgreSQL of one process, at most. */
+/** The most PostgreSQL connections of one process. */
 const MAX_CONNECTIONS = 12
 const LEASE_CONNECTIONS = 2
-/** How long an append waits for the check of the log against the tables, ms: PostgreSQL may be down. */
+/** The longest time for which an append waits for the comparison of log and tables, in ms. PostgreSQL may be down. */
 const LOOK_WITHIN_MS = 10_000
-/** How long the last words to PostgreSQL may take, ms: its other users have ended by then. */
+/** The time limit for closing the connections to PostgreSQL, in ms. All users of the pools have ended before. */
 const SHUT_WITHIN_MS = 1_000
 
 /**
- * The log in EventStoreDB; tables, blobs and leases in PostgreSQL; what belongs to the host in the data folder. Every
- * process may record and drive; there is no owner. A `reader` makes no log: null where there is none. Rejects with a
- * LogError, a ProjectionError or a Problem that says what to do.
+ * Opens a deployment on servers: the log in EventStoreDB; tables, blobs and leases in PostgreSQL; host files in the
+ * data folder. Every process may record and drive. A `reader` creates no log: null if there is none. Rejects with a
+ * LogError, a ProjectionError or a Problem that contains a remedy.
  */
 export async function openOnServers(
   config: ServersConfig,
@@ -54,7 +54,7 @@ export async function openOnServers(
   const closed = new AbortController()
   const opened = new Opened()
   try {
-    // The stores that tell a loss are opened after the log.
+    // Set below: the stores that detect a loss are opened after the log.
     let onDoubt = async () => {}
     const making = { clock, random: systemRandom, warn, onDoubt: () => onDoubt() }
     const log = (await findLog(config, making)) ?? (mode === 'owner' ? await makeLog(config, making) : null)
@@ -64,7 +64,7 @@ export async function openOnServers(
     const workSubscription = await EventStoreWorkSubscription.open({ connectionString, namespace })
     opened.push(() => workSubscription.close())
     const pool = openPool({ url: config.postgres, max: MAX_CONNECTIONS - LEASE_CONNECTIONS })
-    // A heartbeat waits for no other query, and a connection that is silent is replaced while the lease lasts.
+    // Heartbeats must not wait for other queries, and a silent connection must be replaced before the lease expires.
     const beats = openPool({ url: config.postgres, max: LEASE_CONNECTIONS, silentMs: ttlMs / 6 })
     opened.push(async () => void (await Promise.all([pool, beats].map((one) => one.shut(SHUT_WITHIN_MS)))))
     const schemas = schemasOf(namespace)
@@ -75,7 +75,7 @@ export async function openOnServers(
     const host = await openHost(config, own, opened, warn, passwordsOf(config))
     const shared = { leases, clock, ttlMs, holder }
     const home = new PostgresHome({ pool, schema: schemas.tables, warn })
-    // Each command and drive looks at the tables first: that look must not wait for other queries.
+    // Each command and drive reads the tables first. This read must not wait for other queries.
     const prompt = new PostgresHome({ pool: beats, schema: schemas.tables, warn })
     await reach(() => home.live())
     const mayReplace = async () => (await lossOnServers({ home, log })) === null
@@ -114,7 +114,7 @@ export async function openOnServers(
       autoDrive,
       runtime: (ports) => new LeasedRuntime(ports, { ...shared, closed: closed.signal }),
       backup: refuseBackup,
-      // Neither server keeps count per run.
+      // Neither server counts bytes per run.
       sizes: async () => new Map(),
       close: () => opened.closeAll(),
     })

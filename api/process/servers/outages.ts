@@ -4,10 +4,10 @@ import type { Tell } from '../../operations/notices.ts'
 import type { Services } from '../../operations/services.ts'
 import type { Readiness, Trouble } from '../../operations/system/readiness.ts'
 
-/** How often the servers are looked at, and how soon again where one did not answer, ms. */
+/** The pauses between two checks of the servers, in ms: normally, and after a server did not answer. */
 const LOOK_MS = { well: 5_000, doubtful: 1_000 }
 
-/** A part that cannot be used: the report on it, by its trouble, and what is not possible without it. */
+/** The name of each part by kind of trouble, and the consequence of its loss. */
 const PARTS = {
   log: {
     names: { silent: 'the event store', unusable: 'the event store' },
@@ -27,13 +27,13 @@ const ENDS = { silent: 'answers again', unusable: 'can be used again' }
 
 interface Outage {
   readonly since: number
-  /** The states that were reported to the operator, the last first. */
+  /** The states reported to the operator, the last first. */
   readonly told: readonly (keyof typeof BEGINS)[]
 }
 
 /**
- * Tells once when a server does not answer or cannot be used, which is looked at twice, and once when it can be used again,
- * until the signal aborts. Rejects with `LOG_REPLACED` where another log has taken the place of the one that was opened.
+ * Reports once when a server does not answer or is not usable, after two checks, and once when it is usable again,
+ * until the signal aborts. Rejects with `LOG_REPLACED` if another log has replaced the open one.
  */
 export async function tellOutages(
   { ready, clock }: Pick<Services, 'ready' | 'clock'>,
@@ -53,7 +53,7 @@ export async function tellOutages(
     }
     const { state, why } = trouble
     if (state === 'replaced') throw new LogError('LOG_REPLACED', why)
-    // Whoever found the loss reports it.
+    // The process that found the loss reports it.
     if (state === 'shortened') return
     if (outage === undefined) outages.set(part, { since: clock.now(), told: [] })
     else if (!outage.told.includes(state)) {

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import type { ServersConfig } from '../config/config.ts'
 
-/** The passwords of the servers, as they stand in the settings and as the clients read them: no run may show them. */
+/** The servers' passwords, as written in the settings and as the clients decode them. All runs must hide them. */
 export function passwordsOf({
   eventstore,
   postgres,
@@ -13,7 +13,7 @@ export function passwordsOf({
   return [...new Set([...written, ...read])]
 }
 
-/** Before the last `@` of what names user and host, and in the query. */
+/** Passwords before the last `@` of the authority, and in the query. */
 function passwordsIn(text: string): string[] {
   const found = [/^[^/]*\/\/[^/?#:]*:([^/?#]*)@/, /[?&]password=([^&#]*)/].map((place) => place.exec(text)?.[1])
   return found.flatMap((password) => (password ? [password, decoded(password)] : []))

@@ -5,12 +5,12 @@ import { Problem } from '../../operations/problem.ts'
 import type { ServersConfig } from '../config/config.ts'
 
 const SETTING = 'KEEPUP_POSTGRES'
-/** The operator is told after so long that PostgreSQL is waited for, ms. */
+/** The time after which the operator learns that keepup waits for PostgreSQL, in ms. */
 const TOLD_AFTER_MS = 1_500
 
-/** The parts of a connection string that may be shown; null: it is none. */
+/** The parts of a connection string without secrets. Null: it is not a connection string. */
 function placeOf(url: string) {
-  // A socket's folder stands in `host`, and then nothing where a host would.
+  // A unix socket's folder is in the parameter `host`, and the host part of the URL is then empty.
   const whole = url.replace('@/', '@localhost/')
   if (!URL.canParse(whole)) return null
   const { hostname, port, pathname, searchParams, username } = new URL(whole)
@@ -26,7 +26,7 @@ function placeOf(url: string) {
 
 type Place = NonNullable<ReturnType<typeof placeOf>>
 
-/** The advice for an error of the client or of the server, by its code: an SQLSTATE, or one of the system. */
+/** The remedy for an error code of the client or the server: an SQLSTATE, or a system error code. */
 const TO_DO: readonly (readonly [RegExp, (place: Place) => string])[] = [
   [/^28/, ({ user }) => `see the user (${user}) and the password in ${SETTING}, and pg_hba.conf of the server`],
   [/^3D000$/, ({ database }) => `make the database (createdb ${database}), or name another one in ${SETTING}`],
@@ -46,13 +46,13 @@ const LOST = /^(08...|57P0.|E[A-Z]+|EAI_AGAIN|)$/
 const otherwise = (code: string): string =>
   LOST.test(code) ? `see that PostgreSQL runs there and that ${SETTING} names it` : 'the log of the server says more'
 
-/** The error of the client or the server at the root of ours. */
+/** The client's or server's error at the root of a chain of causes. */
 function rootOf(error: unknown): Error | null {
   if (!(error instanceof Error)) return null
   return error.cause instanceof Error && codeOf(error) !== 'ETIMEDOUT' ? rootOf(error.cause) : error
 }
 
-/** Whether PostgreSQL itself is unavailable, for any of its users here. */
+/** Whether PostgreSQL itself is unavailable, independent of the query. */
 function isRefused(error: unknown): boolean {
   if (error instanceof LogError) return error.code === 'LOG_UNAVAILABLE' || error.code === 'LOG_REFUSED'
   if (error instanceof ProjectionError) return error.code === 'UNAVAILABLE' || error.code === 'REFUSED'
@@ -63,7 +63,10 @@ function isRefused(error: unknown): boolean {
 const codeOf = (error: Error): string => ('code' in error ? String(error.code) : '')
 const knownOf = (error: Error) => TO_DO.find(([code]) => code.test(codeOf(error)))
 
-/** An error from a PostgreSQL that cannot be used as one that names it and says what to do; any other as it is. */
+/**
+ * Converts an error of an unusable PostgreSQL to a Problem with the server and a remedy. Returns any other error
+ * unchanged.
+ */
 export function postgresProblem(error: unknown, { postgres }: Pick<ServersConfig, 'postgres'>): unknown {
   if (!isRefused(error)) return error
   const place = placeOf(postgres)
@@ -72,7 +75,7 @@ export function postgresProblem(error: unknown, { postgres }: Pick<ServersConfig
     return new Problem('POSTGRES_UNAVAILABLE', `${SETTING} is no connection string; ${todo}`)
   }
   const root = rootOf(error)
-  // Our own refusals say what to do.
+  // keepup's own errors already contain a remedy.
   if (root === null || (root === error && knownOf(root) === undefined)) return error
   const known = knownOf(root)?.[1]
   if (known === undefined && error instanceof ProjectionError && error.code === 'REFUSED') return error
@@ -81,7 +84,7 @@ export function postgresProblem(error: unknown, { postgres }: Pick<ServersConfig
   return new Problem('POSTGRES_UNAVAILABLE', `${found}; ${known?.(place) ?? otherwise(code)}`)
 }
 
-/** Does what needs PostgreSQL; rejects with {@link postgresProblem}. Tells once where it is waited for. */
+/** Runs work that needs PostgreSQL. Rejects with {@link postgresProblem}. Reports once when the work has to wait. */
 export async function askingPostgres<T>(config: ServersConfig, tell: Tell, work: () => Promise<T>): Promise<T> {
   const at = placeOf(config.postgres)?.at ?? ''
   const waits = `PostgreSQL at ${at} does not answer yet; keepup asks again`

@@ -8,9 +8,9 @@ import { askingPostgres } from './postgres-access.ts'
 import { schemasOf } from './schemas.ts'
 
 /**
- * Makes the tables again from the log, whatever is left of them, and with `takeOver` those of another log too; the process that moves them
- * goes on with the new ones. Rejects with a LogError, a ProjectionError or a Problem that says
- * what to do.
+ * Rebuilds the tables from the log in any state of the tables; with `takeOver` also tables of another log. The process
+ * that updates the tables continues with the new ones. Rejects with a LogError, a ProjectionError or a Problem that
+ * contains a remedy.
  */
 export async function rebuildOnServers(
   config: ServersConfig,

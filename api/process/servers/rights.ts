@@ -1,26 +1,29 @@
 import type { Pool } from 'pg'
 import { schemasOf } from './schemas.ts'
 
-/** The rights of the user of PostgreSQL on the schemas of a deployment. */
+/** The rights of the PostgreSQL user on the schemas of a deployment. */
 export interface Rights {
-  /** False: a standby, or set to be read-only. */
+  /** False: a standby, or a read-only server. */
   readonly takesWrites: boolean
-  /** Tables that it may not read and write. */
+  /** Tables that the user may not read and write. */
   readonly lacking: readonly string[]
-  /** Schemas that are another one's, in which it can make and rename nothing. */
+  /** Schemas of another owner, in which the user can create and rename nothing. */
   readonly foreign: readonly string[]
-  /** Whether the tables of leases and of blobs are there. */
+  /** Whether the tables of leases and of blobs exist. */
   readonly leases: boolean
   readonly blobs: boolean
 }
 
-/** Schemas by their names; those of tables by what is in them too, since any role may name a schema so. */
+/**
+ * Finds schemas by name. Generations of the tables must also contain a `position` table, since any role may create a
+ * schema with such a name.
+ */
 const OURS = `with ours as (select oid, nspname, nspowner from pg_namespace n where nspname = any($1)
     or (nspname ~ $4 and exists (select from pg_class where relnamespace = n.oid and relname = 'position'))),
   tables as (select c.oid, o.nspname || '.' || c.relname as name, o.nspname, o.oid as schema
     from pg_class c join ours o on o.oid = c.relnamespace where c.relkind = 'r' and o.nspname <> $5)`
 
-/** A blob is never changed. */
+/** Blobs are immutable, so they need no right to update. */
 const ASKED = `${OURS}
   select current_setting('transaction_read_only') = 'off' as "takesWrites",
     array(select name from tables t where not (has_schema_privilege(t.schema, 'usage')
@@ -30,7 +33,7 @@ const ASKED = `${OURS}
     exists(select from tables where name = $2 || '.leases') as leases,
     exists(select from tables where name = $3 || '.blobs') as blobs`
 
-/** Asks for them, without making anything. Rejects with the client's error. */
+/** Queries the rights without creating anything. Rejects with the client's error. */
 export async function rightsIn(pool: Pool, namespace: string): Promise<Rights> {
   const { leases, blobs, models, tables: views } = schemasOf(namespace)
   const named = [views, `${views}_control`, leases, blobs, models]

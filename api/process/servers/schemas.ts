@@ -1,4 +1,4 @@
-/** Names of a deployment's schemas in PostgreSQL. */
+/** The PostgreSQL schemas of a deployment. */
 export const schemasOf = (namespace: string) => ({
   tables: namespace,
   blobs: `${namespace}_blobs`,

@@ -2,8 +2,7 @@ import { told } from '../../operations/notices.ts'
 import type { Services } from '../../operations/services.ts'
 
 /**
- * Ends in the log, now and then, what processes that are gone have left running of other agents. The lease of such a run has
- * run out by then.
+ * Periodically records the end of external agents' runs whose processes have died. The lease of such a run has expired.
  */
 export function settleNowAndThen(
   { agents, clock }: Pick<Services, 'agents' | 'clock'>,
@@ -20,7 +19,7 @@ export function settleNowAndThen(
         warn(`runs of other agents that were cut off: ${settled}; their outcomes are recorded as unknown`)
       silent = false
     } catch (error) {
-      // The parts that need the servers report those that do not answer.
+      // Other parts report servers that do not answer.
       if (!silent && !closed.aborted) warn(`runs of other agents stay open for now: ${told(error)}`)
       silent = true
     }

@@ -15,8 +15,8 @@ interface Options {
 }
 
 /**
- * The state that the processes of a deployment share about calls of models: the limits of a provider's key, and the cache.
- * Where their tables cannot be made, this process keeps the limits by itself and stores no answers, and says so.
+ * The state of model calls that the processes of a deployment share: the rate limits of a provider's key, and the
+ * cache. If its tables cannot be created, this process enforces the limits alone, caches no answers, and reports that.
  */
 export async function sharedByCalls({
   pool,

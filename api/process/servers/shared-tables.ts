@@ -27,28 +27,29 @@ export interface SharedTablesOptions extends LeaseOptions {
   readonly home: Home
   readonly log: EventLog
   readonly blobs: BlobStore
-  /** Names this process among those who move the tables. */
+  /** The name of this process among those that update the tables. */
   readonly holder: string
   warn(text: string): void
-  /** Whether tables that show more than the log holds may be made anew: no loss is open. Always where absent. */
+  /** Whether tables that are ahead of the log may be rebuilt, because no loss is open. Absent: always. */
   mayReplace?(): Promise<boolean>
 }
 
-/** The lease of the process that moves the tables. No agent is called so. */
+/** The name of the lease for updating the tables. No agent can have this name. */
 const PROJECTOR = '.projector'
-/** How often a process that only reads looks how far the tables are, ms: at first, and at last. */
+/** How often a reading process checks the position of the tables, in ms: the first and the longest pause. */
 const LOOK_MS = [10, 250] as const
-/** The longest pause before the next projector, in ms: the cause that stopped one may stop the next. */
+/** The longest pause before the next projector, in ms. The cause that stopped one projector may stop the next. */
 const LONGEST_PAUSE_MS = 30_000
-/** Tables that were dropped or altered come back by themselves: answers wait for that, ms. */
+/** The longest time for which answers wait while dropped or altered tables are rebuilt, in ms. */
 const BACK_WITHIN_MS = 30_000
 const MISSING = 'the tables are missing; they are made anew of the log, which takes a while where it is long'
-/** How long closing waits for what is under way, ms: nothing is lost, and the lease ends by itself. */
+/** The time limit for closing, in ms. Nothing is lost, and the lease expires. */
 const CLOSE_WITHIN_MS = 5_000
 
 /**
- * The tables of many processes: the one with the lease moves them; the position in the tables, which is moved
- * by compare-and-set, keeps out a process that only believes to have it. The others watch that position.
+ * The tables of several processes. The process with the lease updates them. The position in the tables changes only by
+ * compare-and-set, so a process that wrongly believes it has the lease cannot update them. The others watch the
+ * position.
  */
 export class SharedTables implements Tables {
   readonly #options: SharedTablesOptions
@@ -56,16 +57,21 @@ export class SharedTables implements Tables {
   readonly #serving: Promise<void>
   #live: Projections | null = null
   #said = ''
-  /** Why the tables were made anew, as it was told last. */
+  /** The last reported reason for a rebuild. */
   #anew: string | null = null
-  /** Tries in a row that came to nothing. */
   #failed = 0
 
-  /** The position that a caller has been given: less is no answer, in replaced tables too, while the log holds it. */
+  /**
+   * The last position returned to a caller. An answer must not be older, even after the tables were replaced, while the
+   * log contains the position.
+   */
   #reached: Cursor | null = null
-  /** The operator was told that they are missing, and not yet that they are made. */
+  /** True after the report that the tables are missing, until the report that they were built. */
   #missing: boolean
-  /** Where the tables stood when this process began, if the log does not hold that: nothing is answered from them. */
+  /**
+   * The position of the tables at the start of this process if the log does not contain it. Answers must not come from
+   * these tables.
+   */
   readonly #notHeld: Cursor | null
 
   private constructor(options: SharedTablesOptions, missing: boolean, notHeld: Cursor | null) {
@@ -75,7 +81,10 @@ export class SharedTables implements Tables {
     this.#serving = this.#serve(this.#end.signal)
   }
 
-  /** Takes part in moving the tables, which are made where there are none. Rejects with `LOG_OTHER` where they are another's. */
+  /**
+   * Takes part in updating the tables, and creates missing ones. Rejects with `LOG_OTHER` if they belong to another
+   * log.
+   */
   static async open(options: SharedTablesOptions): Promise<SharedTables> {
     const { home, log, warn } = options
     const missing = !(await mustBeOf(home, log)) && (await holdsEvents(log))
@@ -83,7 +92,10 @@ export class SharedTables implements Tables {
     return new SharedTables(options, missing, await notHeld(home, log))
   }
 
-  /** Waits, within a bound, for tables that were dropped or altered. Rejects with `LOG_OTHER` where they are another log's. */
+  /**
+   * Waits up to {@link BACK_WITHIN_MS} for dropped or altered tables. Rejects with `LOG_OTHER` if they belong to
+   * another log.
+   */
   async read<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Answer<T>> {
     for (let [waited, pause] = [0, LOOK_MS[0] as number]; ; pause = Math.min(2 * pause, LOOK_MS[1])) {
       try {
@@ -96,7 +108,7 @@ export class SharedTables implements Tables {
     }
   }
 
-  /** Whether it is this process that moves them. */
+  /** Whether this process updates the tables. */
   get moves(): boolean {
     return this.#live !== null
   }
@@ -106,10 +118,10 @@ export class SharedTables implements Tables {
     if (cursor.position > (this.#reached?.position ?? -1)) this.#reached = cursor
   }
 
-  /** Whether tables and leases can be used. */
+  /** Resolves if tables and leases are usable. */
   async answers(): Promise<void> {
     const { leases, holder } = this.#options
-    // This lease is never held: the release only asks whether the leases answer.
+    // No process takes this lease. The release only checks that the leases answer.
     await Promise.all([this.#read(async () => null), leases.release('.unheld', holder)])
   }
 
@@ -136,7 +148,7 @@ export class SharedTables implements Tables {
         try {
           return await live.caughtUpTo(cursor, signal)
         } catch (error) {
-          // This process moves them no longer, and another one will; or they are being made anew.
+          // Another process has taken over, or the tables are being rebuilt.
           if (signal.aborted || (live === this.#live && !comesBack(error))) throw error
         }
       } else {
@@ -158,7 +170,10 @@ export class SharedTables implements Tables {
     return answer
   }
 
-  /** Whether a caller was told more. Not where the log holds that no longer: it was restored under this process. */
+  /**
+   * Whether a caller has already seen a later position. False if the log no longer contains that position, because it
+   * was restored while this process ran.
+   */
   async #isLess(shown: Cursor | null): Promise<boolean> {
     const told = this.#reached
     if (told === null || told.position <= (shown?.position ?? -1)) return false
@@ -167,7 +182,7 @@ export class SharedTables implements Tables {
     return false
   }
 
-  /** How far the tables are; null also where they cannot be read until they have come back. */
+  /** The position of the tables. Null also while the tables are unreadable and will be rebuilt. */
   async #shown(): Promise<Cursor | null> {
     try {
       return (await this.#read(async () => null)).position
@@ -183,12 +198,12 @@ export class SharedTables implements Tables {
       try {
         const lease = await takeLease(this.#options, PROJECTOR, holder)
         if (lease !== null) await this.#move(lease, signal)
-        // The process that makes them tells it.
+        // The process that builds them reports it.
         else this.#missing = false
         this.#failed = 0
       } catch (error) {
         if (signal.aborted) return
-        // Else another process was faster, and all is well.
+        // Otherwise another process was faster, which is not an error.
         if (!isTaken(error)) {
           this.#failed++
           this.#tell(error)
@@ -199,7 +214,7 @@ export class SharedTables implements Tables {
     }
   }
 
-  /** Moves the tables while the lease holds. */
+  /** Updates the tables while this process has the lease. */
   async #move(lease: Lease, signal: AbortSignal): Promise<void> {
     const { home, log, blobs, warn } = this.#options
     try {
@@ -230,7 +245,7 @@ export class SharedTables implements Tables {
     }
   }
 
-  /** Resolves when what follows in the log is for a newer program, which is to have the lease then. */
+  /** Resolves when the next event of the log needs a newer program. That program must get the lease. */
   async #waits(projections: Projections, signal: AbortSignal): Promise<void> {
     const { clock, ttlMs } = this.#options
     while (!signal.aborted && projections.status().state !== 'waiting') {
@@ -241,14 +256,14 @@ export class SharedTables implements Tables {
     if (!signal.aborted) this.#tell(new ProjectionError('NEWER_WRITER', projections.status().reason ?? ''))
   }
 
-  /** Once, where it is the same again. */
+  /** Reports an error. A repeated error is reported only once. */
   #tell(error: unknown): void {
     const said = error instanceof Error ? error.message : String(error)
     if (!alike(said, this.#said)) this.#options.warn(`the tables: ${told(error)}`)
     this.#said = said
   }
 
-  /** The end of what was told. */
+  /** Reports the end of an error. */
   #tellWell(projections: Projections): void {
     const { state, progress } = projections.status()
     if (state === 'waiting') return

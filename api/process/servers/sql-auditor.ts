@@ -12,14 +12,14 @@ import {
 import type { ServersConfig } from '../config/config.ts'
 import { schemasOf } from './schemas.ts'
 
-/** Bytes that the server may send for one answer. */
+/** The most bytes that the server may send for one answer. */
 const MOST_SENT = 64 * 1024 * 1024
-/** How much longer than the question's own limit its connection is waited for, ms. */
+/** The time for the connection to answer after the question's time limit, in ms. */
 const GRACE_MS = 2_000
-/** Questions at once; the others wait for a connection. */
+/** Concurrent questions. Others wait for a connection. */
 const AT_ONCE = 2
 
-/** What a login that asks may be or do beyond reading the views, in words. */
+/** Describes any right of the SQL login beyond reading the views. */
 const POWERS = `select distinct what from (
   select case when rolsuper then 'is a superuser' when rolcreaterole then 'makes roles' when rolcreatedb then 'makes databases'
       when rolreplication then 'replicates' when rolbypassrls then 'passes over row security'
@@ -34,7 +34,7 @@ const POWERS = `select distinct what from (
       and has_table_privilege(c.oid, 'select')) as powers
   where what is not null order by 1 limit 3`
 
-/** A number where it is exact, else the server's own text. */
+/** Converts exact numbers. Other values keep the server's text. */
 const types = { getTypeParser: () => (text: string | Buffer) => String(text) }
 const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701, 1700])
 const BOOLEAN = 16
@@ -49,8 +49,9 @@ function cell(text: unknown, type: number): ReturnType<typeof cellOf> {
 }
 
 /**
- * Answers as a login of PostgreSQL that may read the published views and nothing else: the server itself refuses the rest.
- * Each question has a connection of its own, a read-only transaction, and a limit that the server keeps.
+ * Answers SQL questions with a PostgreSQL login that may only read the published views. The server itself refuses
+ * everything else. Each question has a separate connection, a read-only transaction, and a time limit that the server
+ * enforces.
  */
 export class PostgresAuditor implements SqlAuditor {
   readonly dialect = 'postgres'
@@ -89,7 +90,7 @@ export class PostgresAuditor implements SqlAuditor {
       throw problemOf(error as Error & { code?: string }, ms, sent.bytes > MOST_SENT)
     } finally {
       clearTimeout(late)
-      // A connection keeps the locks and settings of a question.
+      // Discard the connection, because it keeps the locks and settings of the question.
       client.release(true)
     }
   }
@@ -117,7 +118,7 @@ const NO_LOGIN = `on servers questions in SQL need a login of PostgreSQL that ca
 const socketOf = (client: pg.PoolClient) =>
   (client as unknown as { connection: { stream: import('node:net').Socket } }).connection.stream
 
-/** SQLSTATEs: of a statement that is not understood, or may not be run; and of a time limit. */
+/** SQLSTATEs of an invalid or forbidden statement, and of a time limit. */
 const REFUSED = /^(42|0A|25006)/
 const TIMED_OUT = '57014'
 

@@ -11,30 +11,34 @@ import type { Tables } from '../host/table-answers.ts'
 import type { LostEnd } from './lost-end.ts'
 import { comesBack } from './lost-tables.ts'
 
-// The servers keep no mark for us. The witnesses of a lost end are the tables in PostgreSQL and the memory of a running process.
+// The servers store no mark for keepup. Evidence of a lost end is in the PostgreSQL tables and in the memory of running
+// processes.
 
 interface Stores {
   readonly home: Home
-  /** The same tables over connections that no long query takes. */
+  /** The same tables over connections without long queries. */
   readonly prompt: Home
   readonly log: EventLog
   readonly blobs: BlobStore
 }
 
 interface Running<T> {
-  /** Takes part in moving the tables. */
+  /** Joins the processes that update the tables. */
   open(): Promise<T>
   readonly clock: Clock
-  /** What this process has seen of the log. */
+  /** The events of the log that this process has seen. */
   readonly memory: LostEnd
 }
 
-/** The pause before the second look, ms. A cluster may have two leaders for 2.4 s, and the old one serves an older state. */
+/**
+ * The pause before the second check, in ms. A cluster may have two leaders for 2.4 s, and the old leader serves an
+ * older state.
+ */
 const CONFIRM_MS = 3_000
 
 /**
- * The loss of events that a witness has seen; null: none is known. `unheld`: the furthest event that this process has seen and
- * the log has lost.
+ * The loss that the evidence shows. Null: none is known. `unheld`: the last event that this process has seen and the
+ * log has lost.
  */
 export async function lossOnServers(
   { home, log }: Pick<Stores, 'home' | 'log'>,
@@ -55,13 +59,15 @@ export interface BesideLoss {
   readonly tables: Tables
   readonly log: EventLog
   readonly losses: LossServices
-  /** Looks whether the log has lost its end, or whether an open loss was accepted. Rejects where the stores do not answer. */
+  /**
+   * Checks whether the log has lost its end, or whether an open loss was accepted. Rejects if the stores do not answer.
+   */
   look(): Promise<void>
-  /** Rejects with the reason why this process may not record, where it is not recording an acceptance. */
+  /** Throws the reason why this process may not record. Does not throw while the process records an acceptance. */
   mustRecord(): void
 }
 
-/** The tables of a process on servers, and its losses. */
+/** The tables of a process on servers, and the handling of losses. */
 export async function tablesBesideLoss<T extends Tables & { close(): Promise<void> }>(
   stores: Stores,
   { open, clock, memory }: Running<T>,
@@ -69,7 +75,7 @@ export async function tablesBesideLoss<T extends Tables & { close(): Promise<voi
   const { home, prompt, log } = stores
   const gate = new LossGate(log, await lossOnServers(stores), { mayLose: true })
   const seen: Tables['read'] = (query) => home.read(query)
-  // Tables that were dropped come back with the next process that moves them; until then they tell nothing.
+  // Dropped tables give no evidence until the next process that updates tables rebuilds them.
   const seenHead: NonNullable<LossServices['seenHead']> = (query) =>
     prompt.read(query).catch((error: unknown) => {
       if (comesBack(error)) return { position: null, data: undefined }
@@ -81,7 +87,7 @@ export async function tablesBesideLoss<T extends Tables & { close(): Promise<voi
     moving ??= await open()
     tables.become(moving)
   }
-  /** The furthest event that this process has seen and the log has lost. */
+  /** The last event that this process has seen and the log has lost. */
   let unheld: Cursor | null = null
   let isAccepting = false
   /** The loss was found after the start, so the memory of this process may contain lost events. */
@@ -105,7 +111,7 @@ export async function tablesBesideLoss<T extends Tables & { close(): Promise<voi
     else await follow()
     gate.loss = null
   }
-  /** Whether the loss was accepted or undone. A loss without the witness of the tables is known to this process alone. */
+  /** Whether the loss was accepted or undone. Only this process knows of a loss without evidence in the tables. */
   const isOver = async ({ tables: witness }: Loss) =>
     (await lossOnServers(stores)) === null && (unheld === null || witness !== null || (await holds(log, unheld)))
 
@@ -143,7 +149,7 @@ export async function tablesBesideLoss<T extends Tables & { close(): Promise<voi
     },
     followed: async () => {
       if (moving !== null) return void (await rebuildElsewhere(home, stores, { accept: true }))
-      // They show more than the log holds: only opening them replaces such tables.
+      // The tables are ahead of the log. Only opening them replaces such tables.
       await (await Projections.open({ ...stores, replaceNewer: true })).close()
       await goOn()
     },

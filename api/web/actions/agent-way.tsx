@@ -6,7 +6,7 @@ import { shown } from '../parts/shown.ts'
 const MOST = 80
 const cut = (text: string): string => (text.length > MOST ? `${text.slice(0, MOST)}…` : text)
 
-/** The way from a run, named by its task, and its root agent to the one that asks; each part opens that agent. */
+/** The path from a run (named by its task) to the agent that asks. Each part links to its agent. */
 export function AgentWay({ runId, path }: { runId: string; path: AskView['agentPath'] }) {
   const task = taskOf.value.get(runId) ?? undefined
   return (

@@ -14,9 +14,9 @@ import { run } from './command.ts'
 interface ApprovalCardProps {
   readonly toolCallId: string
   readonly runId: string
-  /** The keys `a` and `r` are for this one. */
+  /** The keys `a` and `r` act on this card. */
   readonly keys: boolean
-  /** Gives the keys to the next question, once this one is decided. */
+  /** Passes the keys to the next question after the decision. */
   readonly next?: (() => void) | undefined
 }
 
@@ -25,13 +25,16 @@ const question = (isOpen: boolean, kind: string): string => {
   return isOpen ? 'Allow' : 'Asked'
 }
 
-/** The tool that a permission is asked for, else the tool that is called. */
+/** The requested tool of a permission request, otherwise the called tool. */
 function subjectOf({ toolName, arguments: args }: { readonly toolName: string; readonly arguments: unknown }): string {
   const asked = toolName === 'request_permission' ? (args as { tool?: unknown } | null)?.tool : undefined
   return typeof asked === 'string' ? asked : toolName
 }
 
-/** A call that waits for a person: what it would do, why it asks, and the decision, which is for exactly what is shown. */
+/**
+ * A call that awaits an approval: its effect, the reason and the decision. The decision applies only to the question on
+ * the screen.
+ */
 export function ApprovalCard({ toolCallId, runId, keys, next }: ApprovalCardProps) {
   const reason = useRef<HTMLInputElement>(null)
   const [changes, setChanges] = useState(0)
@@ -44,7 +47,7 @@ export function ApprovalCard({ toolCallId, runId, keys, next }: ApprovalCardProp
     [toolCallId],
   )
   const isOpen = value?.approval.state === 'pending'
-  // The question that the person has before them; another one has to be looked at before it can be answered.
+  // The question that the person has read. A changed question needs another look before an answer.
   const [read, setRead] = useState<string | null>(null)
   const hash = value?.questionHash ?? null
   useEffect(() => {
@@ -58,13 +61,13 @@ export function ApprovalCard({ toolCallId, runId, keys, next }: ApprovalCardProp
     const json = { decision, questionHash, by: person(), ...(why === '' ? {} : { reason: why }) }
     await run(decision === 'approved' ? 'Approved.' : 'Rejected.', () =>
       take(api.v1.approvals[':toolCallId'].$post({ param, header: asOne(), json })).catch((error: unknown) => {
-        // Another person was faster: who it was is shown in place of the question.
+        // Another person decided first. The card reloads and shows who decided.
         if (error instanceof Refused && error.status === 409) again()
         throw error
       }),
     )
   }
-  // A key that is held down gives one decision, not one for each question that follows.
+  // Ignore key repeats: a held key decides one question, not the next ones too.
   const answers = { a: () => void decide('approved'), r: () => reason.current?.focus() }
   const moves = { a: () => next?.(), r: () => next?.() }
   const onKey = isOpen ? answers : moves

@@ -7,9 +7,9 @@ import { InputForm } from './input-form.tsx'
 
 interface AskCardProps {
   readonly ask: AskView
-  /** The keys `a` and `r` are for this one. */
+  /** The keys `a` and `r` act on this card. */
   readonly keys: boolean
-  /** Gives the keys to the next question, once this one is decided. */
+  /** Passes the keys to the next question after the decision. */
   readonly next?: () => void
 }
 

@@ -3,8 +3,8 @@ import type { AskView } from '../../operations/approvals/schemas.ts'
 export const keyOf = (ask: AskView): string => `${ask.for} ${ask.agentId} ${ask.toolCallId}`
 
 /**
- * All that is asked while a person looks, each at the place that it had: an approval that is decided stays, and what is new
- * stands at the end. So no other question slides under a hand that is about to answer.
+ * The questions of an open page in a stable order. A decided approval keeps its place, and new questions come last, so
+ * no other question moves under the pointer.
  */
 export function inPlace(before: readonly AskView[], open: readonly AskView[]): readonly AskView[] {
   const now = new Map(open.map((ask) => [keyOf(ask), ask]))

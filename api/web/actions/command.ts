@@ -2,18 +2,18 @@ import { effect, signal } from '@preact/signals'
 import { told } from '../client/api.ts'
 import { path } from '../page/router.ts'
 
-/** How the last command of this page ended. */
+/** The result of the last command of this page. */
 export const outcome = signal<{ readonly ok: boolean; readonly text: string } | null>(null)
-// It is about the screen on which it was given, or to which it leads.
+// Navigation clears the result, because it refers to the previous screen.
 effect(() => {
   path.value
   outcome.value = null
 })
 
-/** A command is under way; no second one is sent meanwhile. */
+/** True while a command is being sent. {@link run} then refuses a second one. */
 export const busy = signal(false)
 
-/** Sends a command and says how it ended. True: it was recorded. */
+/** Sends a command and shows its result. True: the server recorded the command. */
 export async function run(done: string, command: () => Promise<unknown>): Promise<boolean> {
   if (busy.value) return false
   busy.value = true

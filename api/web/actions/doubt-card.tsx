@@ -9,7 +9,7 @@ import { Foreign } from '../parts/text.tsx'
 import { AgentWay } from './agent-way.tsx'
 import { run } from './command.ts'
 
-/** A call of which keepup does not know whether it happened: a person says so. */
+/** A call with an unknown outcome. A person says whether it happened. */
 export function DoubtCard({ ask, toolCallId }: { ask: AskView; toolCallId: string }) {
   const result = useRef<HTMLInputElement>(null)
   const param = { toolCallId }
@@ -25,7 +25,7 @@ export function DoubtCard({ ask, toolCallId }: { ask: AskView; toolCallId: strin
       by: person(),
       ...(decision === 'happened' && text !== '' ? { result: text } : {}),
     }
-    // After a refusal the next answer is for the question as it is then, and the person has been told.
+    // A refused answer reloads the question. The next answer is for the reloaded question.
     void run(done, () => take(api.v1.doubts[':toolCallId'].$post({ param, header: asOne(), json }))).then(
       (isDone) => isDone || setRound(round + 1),
     )

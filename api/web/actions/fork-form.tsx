@@ -5,7 +5,7 @@ import { go, query } from '../page/router.ts'
 import { at } from '../run/position.ts'
 import { run } from './command.ts'
 
-/** A new run from the position of the page on. */
+/** Forks the run at the page's position. */
 export function ForkForm({ runId, onDone }: { runId: string; onDone: () => void }) {
   const dollars = useRef<HTMLInputElement>(null)
   const drive = useRef<HTMLInputElement>(null)

@@ -8,11 +8,14 @@ import { AskCard } from './ask-card.tsx'
 import { inPlace, keyOf } from './asked.ts'
 import { Outcome } from './outcome.tsx'
 
-/** Everything that waits for people. What was decided while it is looked at stays, and says by whom. */
+/**
+ * The questions of all runs to people. A question that someone decides while the page is open stays and shows who
+ * decided.
+ */
 export function InboxScreen() {
   useTitle('Inbox')
   const [kept, setKept] = useState<readonly AskView[]>([])
-  // The keys are for this one, wherever it stands; for none once it is gone.
+  // The card that receives the keys. No card receives them after this card disappears.
   const [chosen, setChosen] = useState<{ readonly key: string; readonly index: number } | null>(null)
   const open = waiting.value
   useEffect(() => {

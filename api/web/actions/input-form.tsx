@@ -7,16 +7,16 @@ interface InputFormProps {
   readonly runId: string
   /** Absent: the root agent. */
   readonly agentId?: string
-  /** The question that is answered. Absent: none. */
+  /** The question that the input answers. Absent or null: none. */
   readonly toolCallId?: string | null
   readonly label?: string
   readonly onDone?: () => void
 }
 
-/** Says something to a run. Enter sends, Shift and Enter begin a new line. */
+/** Sends a message to a run. Enter sends, Shift+Enter starts a new line. */
 export function InputForm({ runId, agentId = runId, toolCallId, label = 'Say to the run', onDone }: InputFormProps) {
   const box = useRef<HTMLTextAreaElement>(null)
-  // Before the next key comes: a page that is still to be painted would hear it otherwise.
+  // Focus before the next key event. After the paint would be too late: the page's shortcuts would receive the key.
   useLayoutEffect(() => (onDone === undefined ? undefined : box.current?.focus()), [])
   const send = async (event: Event) => {
     event.preventDefault()

@@ -1,6 +1,6 @@
 import { outcome } from './command.ts'
 
-/** Says how the last command ended, also to those who do not see it. */
+/** The result of the last command, also announced to screen readers. */
 export function Outcome() {
   const told = outcome.value
   return (

@@ -5,7 +5,10 @@ import { Loaded, useLoaded } from '../parts/loaded.tsx'
 import { shown } from '../parts/shown.ts'
 import { run } from './command.ts'
 
-/** Puts the files of a step back, unless another one is typed that of the position. What would change is shown first, and only that is done. */
+/**
+ * Restores the files of a step, by default the step of the page's position. The form shows the changes first and
+ * applies only these.
+ */
 export function RestoreForm({ runId, at, onDone }: { runId: string; at: number | null; onDone: () => void }) {
   const [step, setStep] = useState<number | null>(null)
   return (

@@ -12,12 +12,15 @@ import { RestoreForm } from './restore-form.tsx'
 const hasEnded = (status: string): boolean => status === 'completed' || status === 'failed'
 type Form = 'input' | 'fork' | 'restore' | 'cancel' | null
 
-/** What a person can do with a run as it stands. `step`: of the position; null: none of the root agent. */
+/**
+ * The commands that a person can give to a run. `step`: the step at the page's position; null: the root agent has none
+ * there.
+ */
 export function RunActions({ detail, step }: { detail: Detail; step: number | null }) {
   const { runId, status, paused, driving, workspace, ungoverned } = detail.run
   const [form, setForm] = useState<Form>(null)
   const over = hasEnded(status)
-  // Another agent is recorded, not driven: it can only be ended, and its files put back.
+  // keepup does not drive an external agent. A person can only end its run and restore its files.
   const commands = !over && !ungoverned
   const param = { id: runId }
   const by = person()

@@ -6,8 +6,8 @@ import { keyOf } from './asked.ts'
 import { Outcome } from './outcome.tsx'
 
 /**
- * The questions of a run to people, and how the last command ended. The keys stay with the first question until the person
- * moves on, also after someone has decided it: no key answers a question that has just appeared.
+ * The questions of a run to people, and the result of the last command. The first question keeps the keys until the
+ * person moves on, even after someone else decides it. So no key answers a question that has just appeared.
  */
 export function RunAsks({ detail: { asks } }: { detail: Detail }) {
   const [chosen, setChosen] = useState<AskView | null>(null)

@@ -6,10 +6,10 @@ import { Loaded, useLoaded } from '../parts/loaded.tsx'
 import { busy, run } from './command.ts'
 import { Outcome } from './outcome.tsx'
 
-/** The members of a form that a person has filled in. */
+/** Reads a form member. Empty members are undefined. */
 const filled = (form: FormData) => (name: string) => String(form.get(name) ?? '').trim() || undefined
 
-/** Starts a run. What is left empty is as the settings of the server say. */
+/** Starts a run. The server's settings apply to empty members. */
 export function StartScreen() {
   useTitle('Start a run')
   const roles = useLoaded('roles', () => take(api.v1.roles.$get()))

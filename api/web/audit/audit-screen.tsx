@@ -13,7 +13,7 @@ const TABS = [
   ['log', 'Log'],
 ] as const
 
-/** What auditors ask: questions in SQL, the proof, the state of the tables, and the log itself. */
+/** The screens for auditors: SQL questions, the proof, the state of the tables, and the log. */
 export function AuditScreen() {
   useTitle('Audit')
   const tab = TABS.find(([name]) => name === query.value.get('tab'))?.[0] ?? 'ask'

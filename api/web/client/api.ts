@@ -3,7 +3,7 @@ import type { App } from '../../http/app.ts'
 import type { ProblemBody } from '../../operations/schemas.ts'
 import { expired, session } from './session.ts'
 
-/** The API refused. `code` is stable, the message says what is wrong and what to do. */
+/** An error answer of the API. `code` is stable. The message contains cause and remedy. */
 export class Refused extends Error {
   override readonly name = 'Refused'
   readonly code: string
@@ -15,7 +15,7 @@ export class Refused extends Error {
   }
 }
 
-/** A request with the session. A server that no longer takes it ends the session. */
+/** Sends a request with the session's key. A 401 ends the session. */
 export async function send(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers)
   const key = session.value?.key ?? ''
@@ -26,10 +26,13 @@ export async function send(input: RequestInfo | URL, init: RequestInit = {}): Pr
   return session.value === null ? answer : send(input, init)
 }
 
-/** Commands to which no answer came: they may have been recorded. By what they ask for. */
+/**
+ * The idempotency keys of commands without an answer, by method, address and body. The server may have recorded these
+ * commands.
+ */
 const unanswered = new Map<string, string>()
 
-/** A command that is sent again because no answer came is the same one to the server. */
+/** Repeats an unanswered command with its first idempotency key, so the server records it once. */
 async function once(input: RequestInfo | URL, init: RequestInit & { headers: Headers }): Promise<Response> {
   const own = init.headers.get('idempotency-key')
   if (own === null) return fetch(input, init)
@@ -42,7 +45,7 @@ async function once(input: RequestInfo | URL, init: RequestInit & { headers: Hea
   return answer
 }
 
-/** The typed client of /v1: its types are those of the server's own routes. */
+/** The typed client of /v1, with the types of the server's routes. */
 export const api = hc<App>(location.origin, { fetch: send })
 
 type Success<R> =
@@ -52,7 +55,7 @@ type Success<R> =
       : never
     : never
 
-/** The body of a good answer; rejects with {@link Refused} otherwise. */
+/** The body of a successful answer. Rejects with {@link Refused} otherwise. */
 export async function take<R extends ClientResponse<unknown, number, string>>(answer: Promise<R>): Promise<Success<R>> {
   const response = await answer
   if (!response.ok) throw await refusalOf(response)
@@ -72,14 +75,16 @@ export async function refusalOf(response: { status: number; text(): Promise<stri
   }
 }
 
-/** Makes a command one request, however often it is sent for want of an answer. Not `randomUUID`, which needs a secure context. */
+/**
+ * A new idempotency key, for a command that may be sent several times. Not `randomUUID`, which needs a secure context.
+ */
 export const asOne = () => ({
   'idempotency-key': [...crypto.getRandomValues(new Uint8Array(16))]
     .map((n) => n.toString(16).padStart(2, '0'))
     .join(''),
 })
 
-/** What a failure says to a person. */
+/** The text of an error for a person. */
 export const told = (error: unknown): string =>
   error instanceof Refused
     ? error.message

@@ -2,14 +2,14 @@ import type { EventView } from '../../operations/events/schemas.ts'
 import { HeartbeatWatch } from './heartbeat-watch.ts'
 import { type Message, SseParser } from './sse-parser.ts'
 
-/** What a tab says to the hub. `watch`: the run whose streaming text it shows; null: none. */
+/** Messages of a tab to the hub. `watch`: the run whose model output the tab shows; null: none. */
 export type ToHub =
   | { readonly kind: 'hello'; readonly key: string }
   | { readonly kind: 'watch'; readonly runId: string | null }
   | { readonly kind: 'alive' }
   | { readonly kind: 'bye' }
 
-/** Text that a model writes now, or the end of a drive; never stored. */
+/** Text that a model generates at present, or the start or end of a drive. Never stored. */
 export interface News {
   readonly kind: 'text' | 'output' | 'drive' | 'dropped'
   readonly runId: string
@@ -20,9 +20,9 @@ export interface News {
 }
 
 /**
- * What the hub says to every tab. `connected`: what happened before may have been missed, and has to be looked up; with `anew` the
- * log is another one, as after a backup was restored. `silent`: the server speaks and nothing of it arrives, so that pages look
- * by themselves. `expired`: the session of a key.
+ * Messages of the hub to every tab. `connected`: the tab may have missed events and must reload; with `anew` the log is
+ * a different one, for example after a restored backup. `silent`: the connection is open but no bytes arrive, so pages
+ * must poll. `expired`: the server no longer accepts the session of this key.
  */
 export type FromHub =
   | { readonly kind: 'event'; readonly event: EventView }
@@ -36,16 +36,21 @@ interface Tab {
   seen: number
 }
 
-/** A tab that ended without a word is forgotten after this, ms; hidden tabs wake once a minute. */
+/**
+ * The hub drops a tab that is silent for this time, in ms. Browsers run the timers of hidden tabs about once a minute.
+ */
 const SILENCE = 180_000
 const FIRST_WAIT = 250
 const LONGEST_WAIT = 5_000
-/** Streams of running text beside the one of events, so that the browser keeps connections for questions. */
+/**
+ * Streams of model output at the same time, in addition to the event stream. Browsers limit connections per host, and
+ * requests need some too.
+ */
 const MOST_WATCHED = 2
 
 /**
- * The one connection of a browser to the event stream, for all of its tabs. It goes on after an interruption where it stood,
- * so that no event is missed or repeated.
+ * A browser's single connection to the event stream, shared by its tabs. After an interruption it resumes at its
+ * cursor, so no event is missed or repeated.
  */
 export class FeedHub {
   readonly #tabs = new Set<Tab>()
@@ -64,7 +69,7 @@ export class FeedHub {
       const isForgotten = !this.#tabs.has(tab)
       this.#tabs.add(tab)
       if (message.kind === 'hello') this.#hello(tab, message.key)
-      // It has slept: what happened meanwhile was not said to it.
+      // The hub had dropped this tab while it slept. The tab missed messages and starts again.
       else if (isForgotten && message.kind !== 'bye') this.#hello(tab, this.#key)
       if (message.kind === 'watch') tab.watch = message.runId
       if (message.kind === 'bye') this.#tabs.delete(tab)
@@ -117,7 +122,7 @@ export class FeedHub {
           this.#state = 'expired'
           return this.#say({ kind: 'expired', key })
         }
-        // Another log is there now, or a shorter one: what is shown has to be looked up anew.
+        // The cursor is not valid: the log was replaced or is shorter. Tabs must reload everything.
         if (answer.status === 409 || answer.status === 400) {
           this.#after = null
           this.#anew = true
@@ -129,7 +134,7 @@ export class FeedHub {
             (message) => this.#event(message),
             () => {
               watch.beat()
-              // Not before something came through: what stands between may hold all of it up.
+              // Report `connected` only after the first bytes: a proxy may buffer the response.
               if (!isLive) this.#is('connected')
               isLive = true
               wait = FIRST_WAIT
@@ -137,7 +142,7 @@ export class FeedHub {
           )
         } else await answer.body?.cancel()
       } catch {
-        // The connection broke; what came before the break has been passed on.
+        // The connection broke. The hub has passed on all complete messages.
       } finally {
         watch.end()
       }
@@ -169,7 +174,7 @@ export class FeedHub {
         )
       else await answer.body?.cancel()
     } catch {
-      // Text that streams is never stored: what was missed comes with the event of its call.
+      // Model output is never stored. The event of the model call contains the missed text.
     } finally {
       watch.end()
     }

@@ -1,6 +1,6 @@
 import { FeedHub, type ToHub } from './feed-hub.ts'
 
-// Shared by all tabs of a browser.
+// One instance serves all tabs of a browser.
 
 const hub = new FeedHub()
 

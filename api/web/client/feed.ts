@@ -6,26 +6,29 @@ import { expired, session } from './session.ts'
 
 /** `connecting`: no answer yet. */
 export const connection = signal<'connecting' | 'connected' | 'lost' | 'silent'>('connecting')
-/** Logs that this page has met: after a backup was restored it is another one, and nothing that is shown may be of it. */
+/**
+ * Counts the logs seen by this page. A restored backup is a different log, and the page must drop the content of the
+ * previous one.
+ */
 export const logs = signal(0)
 
 export interface Listener {
   readonly event?: (event: EventView) => void
   readonly news?: (news: News) => void
-  /** What was appended meanwhile may have to be looked up: the stream goes on, or nothing of it arrives. */
+  /** Called when events may have been missed: the stream has resumed, or no bytes arrive. The listener must reload. */
   readonly connected?: () => void
 }
 
 const listeners = new Set<Listener>()
 let say: (message: ToHub) => void = () => {}
 
-/** Hears of every event that is appended from now on. Returns what ends it. */
+/** Calls the listener for every event appended from now on. Returns a function that ends this. */
 export function listen(listener: Listener): () => void {
   listeners.add(listener)
   return () => void listeners.delete(listener)
 }
 
-/** The run whose streaming text this tab shows; null: none. */
+/** Sets the run whose model output this tab shows. Null: none. */
 export function watchText(runId: string | null): void {
   watched = runId
   tell({ kind: 'watch', runId: document.hidden ? null : runId })
@@ -36,7 +39,7 @@ function hear(message: FromHub): void {
   if (message.kind === 'event') for (const { event } of listeners) event?.(message.event)
   else if (message.kind === 'news') for (const { news } of listeners) news?.(message.news)
   else if (message.kind === 'expired') {
-    // Another tab may have said a key of its own.
+    // Another tab may have sent its own key.
     if (message.key === session.value?.key) expired(message.key)
     else hello()
   } else {
@@ -50,7 +53,7 @@ interface WorkerPolicy {
   createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string }
 }
 
-/** The worker's address as the page's policy wants it: the one script that this page starts. */
+/** The worker's address for the page's Trusted Types policy. The policy allows only this script. */
 function trusted(url: string): string {
   const { trustedTypes } = globalThis as { trustedTypes?: WorkerPolicy }
   if (trustedTypes === undefined) return url
@@ -58,7 +61,7 @@ function trusted(url: string): string {
   return trustedTypes.createPolicy('keepup-worker', rules).createScriptURL(url)
 }
 
-/** Joins the browser's one connection, or makes one of this tab's own where the browser shares none. */
+/** Connects to the browser's shared worker. A browser without shared workers gets one connection per tab. */
 function join(): (message: ToHub) => void {
   if (typeof SharedWorker === 'undefined') return new FeedHub().join(hear)
   const { port } = new SharedWorker(trusted(workerUrl), { type: 'module', name: 'keepup' })
@@ -66,18 +69,18 @@ function join(): (message: ToHub) => void {
   return (message) => port.postMessage(message)
 }
 
-/** The key of the session, whenever there is another one; without one nothing is heard. */
+/** Sends the session's key at each change. Without a session the tab leaves the hub. */
 function hello(): void {
   const key = session.value?.key
   say(key === undefined ? { kind: 'bye' } : { kind: 'hello', key })
 }
 
-/** Says something where there is a session to hear with. */
+/** Sends a message to the hub if there is a session. */
 function tell(message: ToHub): void {
   if (session.value !== null) say(message)
 }
 
-/** Begins to listen, for as long as the page is open. */
+/** Listens until the page closes. */
 export function startFeed(): void {
   say = join()
   effect(hello)

@@ -1,9 +1,9 @@
-/** A server that tells no heartbeat speaks at least so often, ms. */
+/** The heartbeat interval of a server that sends no `keepup-heartbeat-ms` header, in ms. */
 const HEARTBEAT = 15_000
-/** Heartbeats that fail before a stream counts as silent: a computer has slept, or something between holds it up. */
+/** Missed heartbeats before a stream counts as silent. The cause is a computer that slept or a proxy that buffers. */
 const MISSED = 3
 
-/** Listens to one connection, and breaks it off where the server's heartbeat fails. */
+/** Watches one connection and aborts it after missed heartbeats. */
 export class HeartbeatWatch {
   readonly #over = new AbortController()
   readonly signal: AbortSignal
@@ -16,7 +16,7 @@ export class HeartbeatWatch {
     this.beat()
   }
 
-  /** The server tells how often it speaks at least. */
+  /** Takes the heartbeat interval from the server's answer. */
   expect({ headers }: Response): void {
     this.#patience = MISSED * (Number(headers.get('keepup-heartbeat-ms')) || HEARTBEAT)
     this.beat()

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 
-/** The page's half of a session; the cookie, which no script can read, is the other. */
+/** The script's half of a session. The other half is a cookie that scripts cannot read. */
 interface Kept {
   readonly key: string
   readonly by: string | null
@@ -22,22 +22,25 @@ function take(kept: Kept | null): void {
   if (kept?.key !== session.value?.key) session.value = kept
 }
 
-// Another tab has begun a session, or ended the one of both.
+// Another tab started a session or ended the shared one.
 addEventListener('storage', ({ key }) => (key === PLACE || key === null) && take(read()))
 
-/** Why there is no session; null: there is one, or none was tried. */
+/** Why there is no session. Null: there is one, or the page has not tried to get one. */
 export const refusal = signal<string | null>(null)
 
-/** The name under which this person acts. */
+/** The name that this person's commands record. */
 export const person = (): string => session.value?.by ?? 'anonymous'
 
-/** Called where the server no longer takes the session of a key. One that another tab has begun since takes its place. */
+/**
+ * Call when the server rejects the session of a key. If another tab has started a newer session, this tab takes that
+ * one.
+ */
 export function expired(key: string): void {
   if (read()?.key === key) localStorage.removeItem(PLACE)
   take(read())
 }
 
-/** Exchanges the code of a link, which is taken out of the address at once. */
+/** Exchanges the code of a link for a session, and removes the code from the URL first. */
 export async function exchangeCode(): Promise<void> {
   const code = /^#code=([\w-]+)$/.exec(location.hash)?.[1]
   if (code === undefined) return

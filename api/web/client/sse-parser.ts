@@ -5,14 +5,14 @@ export interface Message {
   readonly data: string | null
 }
 
-/** Parses server-sent events from pieces of text, wherever these are cut. Comments are passed over. */
+/** Parses server-sent events from chunks cut at any place. Skips comments. */
 export class SseParser {
   #held = ''
   #id: string | null = null
   #event = 'message'
   #data: string[] = []
 
-  /** The messages that a piece completes. */
+  /** Returns the messages that this chunk completes. */
   push(text: string): Message[] {
     const lines = (this.#held + text).split('\n')
     this.#held = lines.pop() ?? ''

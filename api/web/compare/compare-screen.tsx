@@ -6,7 +6,7 @@ import { StepsCompared } from './steps-compared.tsx'
 
 const STEP = /^[^:]+:\d+$/
 
-/** Two runs, or two steps, beside each other. What is compared stands in the address: `a` and `b`, a run or `<agent>:<step>`. */
+/** Compares two runs or two steps. The URL names them in `a` and `b`, each a run or `<agent>:<step>`. */
 export function CompareScreen() {
   useTitle('Compare')
   const [a, b] = [query.value.get('a')?.trim() ?? '', query.value.get('b')?.trim() ?? '']

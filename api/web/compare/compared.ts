@@ -5,12 +5,11 @@ import { api, take } from '../client/api.ts'
 export type Compared = z.infer<typeof RunComparison>
 export type Place = z.infer<typeof ComparedPlace>
 
-/** Places of one request. */
 const PART = 2_000
-/** Of longer runs the first so many places are shown. */
+/** The most places shown of a long run. */
 const MOST_PLACES = 20_000
 
-/** Two runs beside each other, with all their places. */
+/** Compares two runs at all their places. */
 export async function compare(a: string, b: string): Promise<Compared> {
   const part = (offset: number): Promise<Compared> => {
     const query: Record<'with' | 'offset' | 'limit', string> = {
@@ -30,12 +29,12 @@ export async function compare(a: string, b: string): Promise<Compared> {
   return { ...first, places }
 }
 
-/** `=` the same, `±` in both and different, `-` only in the first run, `+` only in the second. */
+/** `=` equal, `±` different, `-` only in the first run, `+` only in the second. */
 export const signOf = ({ same, a, b }: Place): string => (same ? '=' : a === null ? '+' : b === null ? '-' : '±')
 
 export const nameOf = ({ path }: Pick<Place, 'path'>): string => path.join(' / ')
 
-/** The next place that differs, from one on, in either direction; -1: there is none. */
+/** The next differing place after or before `from`. -1: none. */
 export function nextDifference(places: readonly Place[], from: number, by: 1 | -1): number {
   for (let i = from + by; i >= 0 && i < places.length; i += by) if (!places[i]!.same) return i
   return -1

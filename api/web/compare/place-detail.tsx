@@ -4,7 +4,7 @@ import { ValueDiff } from './value-diff.tsx'
 
 const WORDS = { asked: 'what was asked', answered: 'what was answered', decided: 'what was decided' } as const
 
-/** One place of two runs: where it is in each, and how what stands there differs. */
+/** One place of two runs: its position in each run, and the differences. */
 export function PlaceDetail({ a, b, place }: { a: string; b: string; place: Place }) {
   return (
     <section class="pane detail" aria-label="Place">

@@ -11,7 +11,7 @@ export interface Steps {
   readonly b: string
 }
 
-/** Two steps, of one run or of two: what the state, the messages and the files are at the one and at the other. */
+/** Compares the state, the messages and the files of two steps, of one run or of two. */
 export function StepsCompared({ a, b }: Steps) {
   const found = useLoaded(`${a} ${b}`, () =>
     take(api.v1.runs[':id'].diff.$get({ param: { id: a.slice(0, a.lastIndexOf(':')) }, query: { a, b } })),

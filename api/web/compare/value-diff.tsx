@@ -7,13 +7,13 @@ import { shown } from '../parts/shown.ts'
 import { asText, textDiff } from '../parts/text-diff.ts'
 
 const MOST = 200
-/** Longer texts, and those of several lines, are compared line by line. */
+/** Longer texts, and texts of several lines, are compared line by line. In characters. */
 const LINE = 120
 
 const isLong = (value: unknown) => typeof value === 'string' && (value.length > LINE || value.includes('\n'))
 const isTree = (value: unknown) => typeof value === 'object' && value !== null
 
-/** Two values beside each other: member by member, or as lines of text. Undefined: there is none. */
+/** Compares two values by member, or as lines of text. Undefined: the side has no value. */
 export function ValueDiff({ a, b, label = 'Difference' }: { a: unknown; b: unknown; label?: string }) {
   const [asLines, setLines] = useState(typeof a === 'string' && typeof b === 'string' && (isLong(a) || isLong(b)))
   return (
@@ -42,7 +42,7 @@ function Lines({ a, b, label }: { a: unknown; b: unknown; label: string }) {
   return patch === '' ? <p class="quiet">no difference</p> : <PatchView patch={patch} label={label} />
 }
 
-/** The members in which two values differ, each on its own. */
+/** The members in which two values differ. */
 export function Members({ a, b }: { a: unknown; b: unknown }) {
   const [most, setMost] = useState(MOST)
   const found = useMemo(() => differences(a as Json | undefined, b as Json | undefined), [a, b])

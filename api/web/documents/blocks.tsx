@@ -6,10 +6,10 @@ import { Foreign } from '../parts/text.tsx'
 type Block = DocumentView['blocks'][number]
 type Runs = NonNullable<Block['text']>
 
-/** Blocks that are put on the screen. */
+/** The most blocks that the screen shows. */
 const MOST = 1_000
 
-/** A document's blocks as elements: its text never becomes markup. */
+/** A document's blocks as elements. The document's text is never parsed as markup. */
 export function Blocks({ blocks }: { blocks: readonly Block[] }) {
   if (blocks.length === 0) return <p class="quiet">The document is empty here.</p>
   return (
@@ -71,6 +71,6 @@ function marked(
   if (italic) found = <em>{found}</em>
   if (bold) found = <strong>{found}</strong>
   const href = (link as { href?: string } | undefined)?.href
-  // A document's link is shown, not followed: its text may say another place.
+  // Show a link's address without a link: the text of the link may name a different address.
   return href === undefined ? found : <span title={shown(href)}>{found} ↗</span>
 }

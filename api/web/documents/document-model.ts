@@ -7,7 +7,7 @@ import { Throttle } from '../parts/throttle.ts'
 const PAGE = 500
 const PAUSE = 250
 
-/** A document as the page knows it: all that was asked of it, which grows while the page is open. */
+/** The requests to a document in the order of their revisions, with new ones as they arrive. */
 export class DocumentModel {
   readonly documentId: string
   readonly entries = signal<readonly DocumentEntry[]>([])
@@ -20,7 +20,7 @@ export class DocumentModel {
     void this.read()
   }
 
-  /** Reads the entries that follow those that are known. */
+  /** Reads the entries after the last known one. */
   async read(): Promise<void> {
     if (this.#reading) return this.#throttle.request()
     this.#reading = true

@@ -15,7 +15,7 @@ const TABS = [
   ['proof', 'Proof'],
 ] as const
 
-/** A document at a revision, which stands in the address (`rev`; without it the last one), beside all that was asked of it. */
+/** A document at the revision in the URL (`rev`; absent: the last one), with all requests to it. */
 export function DocumentScreen({ documentId }: { documentId: string }) {
   const model = useMemo(() => new DocumentModel(documentId), [documentId])
   useEffect(() => {

@@ -10,7 +10,7 @@ import { Throttle } from '../parts/throttle.ts'
 
 const PAUSE = 500
 
-/** Documents, those that changed last first; live. */
+/** Documents, the last changed first, with live updates. */
 export function DocumentsScreen() {
   useTitle('Documents')
   const [changes, setChanges] = useState(0)

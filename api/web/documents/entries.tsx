@@ -8,11 +8,11 @@ import { VirtualList } from '../parts/virtual-list.tsx'
 const ROW = 24
 const TONES = { created: 'end', applied: 'model', imported: 'person', refused: 'bad' } as const
 
-/** The last revision before the next entry: the document as the entry left it. */
+/** The last revision before the next entry, that is, the document directly after this entry. */
 export const endOf = (entries: readonly DocumentEntry[], index: number): number =>
   (entries[index + 1]?.revision ?? Number.MAX_SAFE_INTEGER) - 1
 
-/** All that was asked of a document: envelopes with their answers, and updates of people. */
+/** All requests to a document: envelopes with their answers, and updates by people. */
 export function Entries({ entries, revision }: { entries: readonly DocumentEntry[]; revision: number }) {
   const at = entries.findLastIndex((entry) => entry.revision <= revision)
   const choose = (index: number) => {

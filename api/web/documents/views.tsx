@@ -39,7 +39,7 @@ export function DocumentText({ documentId, revision }: At) {
   )
 }
 
-/** Each part of each span beside the request or person that wrote it. */
+/** Each part of each span with the request or person that wrote it. */
 export function Writers({ documentId, revision }: At) {
   const [most, setMost] = useState(MOST)
   const query = { revision: String(revision) }
@@ -90,7 +90,7 @@ function Writer({ entry }: { entry: DocumentEntry | undefined }) {
   )
 }
 
-/** What was asked of the document, how it was answered, and which blocks it changed. */
+/** A request to the document, its answer, and the blocks that it changed. */
 export function EntryChange({ documentId, revision: until, entry }: At & { entry: DocumentEntry }) {
   const { revision, by, at, kind, runId, toolCallId, ...rest } = entry
   const found = useLoaded(`${documentId} ${revision} ${until}`, async () =>

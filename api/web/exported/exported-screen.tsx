@@ -15,7 +15,7 @@ import { notOpened, openExport, opened } from './opened.ts'
 
 const ROW = 24
 
-/** A run out of a file: its events and its proof, made in the browser. No server is asked. */
+/** The events of an exported run and their verification. Everything runs in the browser, without a server. */
 export function ExportedScreen() {
   useTitle('Exported run')
   const exported = opened.value
@@ -111,14 +111,14 @@ function Events({ exported }: { exported: Exported }) {
   )
 }
 
-/** One line about an event, as lists of events have it. */
+/** One line about an event, as in other lists of events. */
 function said({ lines }: Exported, i: number): string {
   const line = lines[i]!
   try {
     const { header } = line
     return substance({ ...header, payload: bodyOf(lines, line) } as unknown as EventView)
   } catch {
-    // A body of another shape than its type has.
+    // The body does not match the event's type.
     return ''
   }
 }

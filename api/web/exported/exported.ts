@@ -2,7 +2,7 @@ import { canonicalHeader } from '../../../domain/log/canonical.ts'
 import type { Header } from '../../../domain/log/envelope.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
 
-/** An event of an export, as its line has it. `body`: base64 of the sealed bytes; null: erased. */
+/** One line of an export. `body`: base64 of the sealed bytes; null: erased. */
 interface Line {
   readonly header: Header
   readonly hash: string
@@ -18,14 +18,14 @@ interface Head {
   readonly streams: readonly { readonly stream: string; readonly revision: number; readonly hash: string }[]
 }
 
-/** An exported run, of which nothing left this computer. */
+/** An export that the browser has read. No part of it leaves this computer. */
 export interface Exported {
   readonly name: string
   readonly head: Head
   readonly lines: readonly Line[]
 }
 
-/** This is no file that `keepup export` has written. */
+/** The file is not an export of `keepup export`. */
 export class NoExport extends Error {
   override readonly name = 'NoExport'
 }
@@ -33,7 +33,7 @@ export class NoExport extends Error {
 const isText = (value: unknown): value is string => typeof value === 'string'
 const isPlace = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
 
-/** Of what is written there, all that this page relies on. */
+/** Checks only the members that this page needs. */
 function isHead(value: Partial<Head> | null): value is Head {
   if (value?.export !== VERSION || !isText(value.runId) || !isText(value.logId) || !Array.isArray(value.streams))
     return false
@@ -58,7 +58,7 @@ function parsed(text: string, number: number): unknown {
   }
 }
 
-/** Reads an export line by line; long results, which lie in lines of their own, are passed over. Rejects with {@link NoExport}. */
+/** Reads an export line by line. Skips long results, which have separate lines. Rejects with {@link NoExport}. */
 export async function readExport(name: string, texts: AsyncIterable<string>): Promise<Exported> {
   let head: Head | null = null
   const lines: Line[] = []
@@ -82,7 +82,7 @@ export async function readExport(name: string, texts: AsyncIterable<string>): Pr
   return { name, head, lines }
 }
 
-/** The lines of a file, as it is read. */
+/** Yields the lines of a file while it is read. */
 export async function* linesOf(file: Blob): AsyncGenerator<string> {
   const reader = file
     .stream()
@@ -105,7 +105,10 @@ const fromHex = (hex: string): Uint8Array =>
 const toHex = (bytes: ArrayBuffer): string =>
   [...new Uint8Array(bytes)].map((n) => n.toString(16).padStart(2, '0')).join('')
 
-/** What an event says, beside it the arguments of a call, which stand in the model's answer; null: erased, or no JSON. */
+/**
+ * The body of an event. An event of a call also gets the call's arguments from the model's answer. Null: erased, or not
+ * JSON.
+ */
 export function bodyOf(lines: readonly Line[], line: Line): JsonObject | null {
   const body = decoded(line)
   const ref = body?.argumentsRef as { readonly revision: number; readonly block: number } | undefined
@@ -125,7 +128,7 @@ function decoded({ body, header }: Line): JsonObject | null {
   }
 }
 
-/** Null: what is written there is not what this program writes. */
+/** Null: this program did not write the content in this form. */
 function tried<T>(read: () => T): T | null {
   try {
     return read()
@@ -134,7 +137,7 @@ function tried<T>(read: () => T): T | null {
   }
 }
 
-/** What checking an export has found so far. */
+/** The progress of a check. */
 export interface Checked {
   readonly events: number
   readonly problems: readonly string[]
@@ -143,8 +146,8 @@ export interface Checked {
 const MOST_PROBLEMS = 100
 
 /**
- * Checks each body against the hash in its header, each header's place in the chain, and the ends that the first line names. Null: this
- * browser has no means for it here.
+ * Checks each body against the hash in its header, each header's place in the chain, and the last hashes that the first
+ * line names. Null: the browser offers no WebCrypto on this origin.
  */
 export async function checkExport(
   { head, lines }: Exported,

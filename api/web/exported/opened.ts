@@ -2,12 +2,12 @@ import { signal } from '@preact/signals'
 import { go, path } from '../page/router.ts'
 import { type Exported, linesOf, readExport } from './exported.ts'
 
-/** The export that this page shows; it is gone when the page is. */
+/** The open export. A reload of the page closes it. */
 export const opened = signal<Exported | null>(null)
 /** Why a file could not be opened. */
 export const notOpened = signal('')
 
-/** Opens a file of `keepup export` on its own screen. */
+/** Opens a file of `keepup export` on the screen for exports. */
 export async function openExport(file: File): Promise<void> {
   notOpened.value = ''
   opened.value = null
@@ -19,7 +19,7 @@ export async function openExport(file: File): Promise<void> {
   }
 }
 
-/** A file that is dropped anywhere on the page is opened here, and the browser goes nowhere. */
+/** Opens a file that a person drops anywhere on the page, and keeps the browser from navigating to it. */
 export function takeDrops(): void {
   addEventListener('dragover', (event) => {
     if (event.dataTransfer?.types.includes('Files')) event.preventDefault()

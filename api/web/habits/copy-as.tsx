@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { Dialog } from './dialog.tsx'
 import { waysTo } from './equivalent-commands.ts'
 
-/** The view as a command, as a request and as a link, to be copied. */
+/** Offers the current view as a keepup command, a curl request and a link. */
 export function CopyAs({ onClose }: { onClose: () => void }) {
   const { keepup, curl } = waysTo(new URL(location.href))
   return (
@@ -26,7 +26,7 @@ function Way({ name, text }: { name: string; text: string }) {
       await navigator.clipboard.writeText(text)
       setSaid('copied')
     } catch {
-      // Without a secure origin, or the right, the browser copies nothing by itself.
+      // The browser refuses access to the clipboard without a secure origin or the permission.
       setSaid('select the text and copy it')
     }
   }

@@ -7,15 +7,15 @@ interface DialogProps {
   readonly children: ComponentChildren
 }
 
-/** A dialog of the browser: it keeps the focus, and gives it back. */
+/** A native dialog. The browser traps the focus and returns it afterwards. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const box = useRef<HTMLDialogElement>(null)
-  // Before the next key, which is for the dialog.
+  // Open before the next key event, so the dialog receives it.
   useLayoutEffect(() => {
     const dialog = box.current
     dialog?.showModal()
     return () => {
-      // Its event would come later, and close what was opened in its place.
+      // The `close` event arrives later and would close a dialog opened since.
       dialog?.addEventListener('close', (event) => event.stopImmediatePropagation(), { capture: true })
       dialog?.close()
     }
@@ -25,7 +25,8 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       ref={box}
       class="dialog"
       aria-label={title}
-      // The event of the closing comes a task later: a key that is heard before it would find the dialog shown and closed.
+      // Close here instead of in the `close` event, which follows one task later. A key in between would meet a closed
+      // dialog that is still rendered.
       onKeyDown={(event) => {
         if (event.key !== 'Escape') return
         event.preventDefault()

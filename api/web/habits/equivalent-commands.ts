@@ -1,20 +1,20 @@
 import { decoded } from '../page/decoded.ts'
 
-/** How what a screen shows is had elsewhere. */
+/** Equivalent CLI and curl commands for a screen. */
 export interface Ways {
-  /** A command line; null: no command shows it. */
+  /** Null: no command shows this screen. */
   readonly keepup: string | null
   readonly curl: string
 }
 
-/** A word of a command line, whatever it holds. */
+/** Quotes a word for a POSIX shell. */
 export const quoted = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 
-/** Of the data folder that the variable names, or of the default one. */
+/** Reads the token from `KEEPUP_DATA`, or from the default data folder. */
 const TOKEN = `"Authorization: Bearer $(cat "\${KEEPUP_DATA:-$HOME/.local/share/keepup}/token")"`
 
-/** The options of a command that stand in the address under the same names. */
+/** The query parameters that have the same names as the command's options. */
 const options = (query: URLSearchParams, names: readonly string[]): string =>
   names.flatMap((name) => (query.get(name) ? [` --${name} ${quoted(query.get(name)!)}`] : [])).join('')
 
@@ -25,7 +25,7 @@ function part(query: URLSearchParams, names: readonly string[]): string {
 
 const RUNS = ['status', 'role', 'model', 'over', 'since', 'until', 'text'] as const
 
-/** The same as an address shows, as a command of keepup and as a request. */
+/** The commands that show the same content as a URL of the page. */
 export function waysTo({ pathname, searchParams: query, origin }: URL): Ways {
   const get = (path: string) => `curl -H ${TOKEN} ${quoted(origin + path)}`
   const [, kind, encoded] = /^\/(runs|documents)\/([^/]+)$/.exec(pathname) ?? []

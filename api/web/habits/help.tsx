@@ -43,7 +43,7 @@ const Keys = ({ title, lines }: { title: string; lines: Lines }) => (
   </section>
 )
 
-/** Every key of the page. */
+/** The list of all keyboard shortcuts. */
 export const Help = ({ onClose }: { onClose: () => void }) => (
   <Dialog title="Keys" onClose={onClose}>
     {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}

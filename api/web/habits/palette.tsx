@@ -3,11 +3,11 @@ import { shown } from '../parts/shown.ts'
 import { Dialog } from './dialog.tsx'
 import { type Find, findsOf, type Open, runsLike } from './search-results.ts'
 
-/** Runs are looked for when a person rests so long, ms. */
+/** The pause in typing before a search for runs, in ms. */
 const PAUSE = 200
 const MOST = 12
 
-/** A field in which a person types where to go, or what to change. */
+/** The command palette: a field to find screens, runs and settings. */
 export function Palette({ onClose, open }: { onClose: () => void; open: Open }) {
   const id = useId()
   const [text, setText] = useState('')

@@ -3,14 +3,14 @@ import { go } from '../page/router.ts'
 import { nextTheme } from '../page/theme.ts'
 import { zone, zonesLike } from './time-zone.ts'
 
-/** Something that the palette offers. */
+/** An entry of the palette. */
 export interface Find {
   readonly title: string
   readonly more?: string
   readonly act: () => void
 }
 
-/** What the palette opens beside screens. */
+/** Opens or closes a dialog. */
 export type Open = (what: 'help' | 'copy' | null) => void
 
 const SCREENS: readonly (readonly [title: string, to: string])[] = [
@@ -35,7 +35,7 @@ const SCREENS: readonly (readonly [title: string, to: string])[] = [
 
 const RUNS = '8'
 
-/** What stands here already and is like a text. */
+/** The screens, runs and settings in the page that match a text. */
 export function findsOf(text: string, open: Open): readonly Find[] {
   const finds: Find[] = [
     ...SCREENS.map(([title, to]) => ({ title, act: () => go(to) })),
@@ -52,7 +52,7 @@ export function findsOf(text: string, open: Open): readonly Find[] {
   return [...found, ...zones.map((name) => ({ title: `Times in ${name}`, act: () => (zone.value = name) }))]
 }
 
-/** Runs whose id begins with a text, or that hold it. */
+/** Runs whose id begins with a text, or whose text contains it. */
 export async function runsLike(text: string): Promise<readonly Find[]> {
   const asked = text.trim()
   if (asked.length < 2) return []

@@ -11,10 +11,10 @@ const isZone = (name: string): boolean => {
   }
 }
 
-/** The zone of the times that the page shows; null: that of this computer. */
+/** The time zone of the page. Null: the zone of this computer. */
 export const zone = signal<string | null>(null)
 
-/** Takes up the zone that this browser was told last, and keeps the next one. */
+/** Restores the zone from the browser's storage and saves later changes. */
 export function rememberZone(): void {
   const kept = localStorage.getItem(PLACE)
   if (kept !== null && isZone(kept)) zone.value = kept
@@ -24,17 +24,17 @@ export function rememberZone(): void {
   })
 }
 
-/** For the formats of the browser. */
+/** Options for `Intl` formats. */
 export const zoned = (): { timeZone?: string } => (zone.value === null ? {} : { timeZone: zone.value })
 
 export const zoneName = (): string => (zone.value === null ? 'local time' : zone.value)
 
-/** The time of this computer, or UTC. */
+/** Switches between UTC and the time of this computer. */
 export const nextZone = (): void => {
   zone.value = zone.value === null ? 'UTC' : null
 }
 
-/** Zones by a part of their names, the first ones. */
+/** The first zones whose names contain a text. */
 export const zonesLike = (text: string, most: number): readonly string[] =>
   ['UTC', ...Intl.supportedValuesOf('timeZone')]
     .filter((name) => name.toLowerCase().replaceAll('_', ' ').includes(text))

@@ -5,7 +5,7 @@ import { short } from '../parts/format.ts'
 
 type Budget = Numbers['budgets'][number]
 
-/** The part of a budget that is spent or reserved; the greater one of money and tokens. */
+/** The spent and reserved share of a budget: the greater one of money and tokens. */
 const used = ({
   tokens,
   spentTokens,
@@ -21,7 +21,7 @@ const used = ({
 
 const money = (cell: unknown) => (cell === null ? undefined : dollars(Number(cell)))
 
-/** Of runs with a budget: what is spent, reserved and left. */
+/** The budgets of runs: spent, reserved and left. */
 export function BudgetsTab({ numbers: { budgets } }: { numbers: Numbers }) {
   if (budgets.length === 0)
     return (

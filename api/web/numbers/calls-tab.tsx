@@ -9,7 +9,7 @@ import { daysOf } from './days.ts'
 
 const time = (cell: SqlCell) => (cell === null ? undefined : span(Number(cell)))
 
-/** Calls with their failures and the percentiles of their times. */
+/** Calls, with failures and percentiles of durations. */
 export function CallsTab({ numbers, cost }: { numbers: Numbers; cost: Cost }) {
   const days = daysOf(cost, numbers)
   const chart = (title: string, of: 'models' | 'tools') => (

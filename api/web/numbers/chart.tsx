@@ -1,13 +1,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { PlotOptions } from './plot.ts'
 
-/** A chart of days. What it shows stands in a table too: readers of screens are led there. */
+/** A chart of days. A table shows the same figures for screen readers. */
 export function Chart({ title, ...options }: PlotOptions & { title: string }) {
   const box = useRef<HTMLDivElement>(null)
   const [fault, setFault] = useState('')
   useEffect(() => {
     let [over, end] = [false, () => {}]
-    // The library of charts comes with the first one.
+    // Load the chart library only for the first chart.
     import('./plot.ts').then(
       ({ draw }) => {
         if (!over && box.current !== null) end = draw(box.current, options)

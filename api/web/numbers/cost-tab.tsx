@@ -28,7 +28,7 @@ export const short = (n: number): string =>
 
 export const times = (days: readonly { readonly day: string }[]) => days.map(({ day }) => Date.parse(day) / 1000)
 
-/** What model calls cost, and the tokens that they took. */
+/** The cost and the tokens of model calls. */
 export function CostTab({ numbers, cost, which }: Props) {
   const days = daysOf(cost, numbers)
   const { total } = cost

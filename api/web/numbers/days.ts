@@ -1,7 +1,7 @@
 import type { Cost } from '../../operations/numbers/cost-schemas.ts'
 import type { Measured, Numbers } from '../../operations/numbers/schemas.ts'
 
-/** What one day (UTC) brought. */
+/** The figures of one UTC day. */
 export interface Day {
   readonly day: string
   readonly nanoDollars: number
@@ -14,7 +14,7 @@ export interface Day {
   readonly tools: Measured | null
 }
 
-/** The days between the first and the last one that brought anything, none left out; the last ones where there are too many. */
+/** All days from the first to the last with figures, without gaps; at most the last `most` days. */
 export function daysOf(
   cost: Pick<Cost, 'rows'>,
   numbers: Pick<Numbers, 'modelDays' | 'toolDays' | 'runDays'>,

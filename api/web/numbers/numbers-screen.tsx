@@ -28,10 +28,10 @@ const TABS = [
   ['budgets', 'Budgets'],
 ] as const
 
-/** While runs go on, figures are looked up again at most so often, ms. */
+/** The shortest time between two updates while runs go on, in ms. */
 const PAUSE = 5_000
 
-/** What it all cost, how it went, and how long it took. */
+/** Cost, results and durations of runs. */
 export function NumbersScreen() {
   useTitle('Numbers')
   const tab = TABS.find(([name]) => name === query.value.get('tab'))?.[0] ?? 'cost'

@@ -13,14 +13,14 @@ export interface PlotOptions {
   /** Seconds since the epoch. */
   readonly times: readonly number[]
   readonly series: readonly Series[]
-  /** A value of the upright axis as text. */
+  /** Formats a value of the vertical axis. */
   readonly format: (value: number) => string
 }
 
 const HEIGHT = 150
-/** Left and right of the days, s. */
+/** The space left and right of the days, in s. */
 const MARGIN = 0.7 * 86_400
-/** Days that are named below a chart, at most. */
+/** The most days with a label below a chart. */
 const NAMED = 8
 
 const every = (times: readonly number[]): number[] =>
@@ -28,7 +28,10 @@ const every = (times: readonly number[]): number[] =>
 
 const dayOf = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(5, 10)
 
-/** Draws a chart into a box as wide as the box, and again when its width or the theme changes. Returns what ends it. */
+/**
+ * Draws a chart in the width of the box, and redraws it when the width or the theme changes. Returns a function that
+ * removes the chart.
+ */
 export function draw(box: HTMLElement, { times, series, format }: PlotOptions): () => void {
   const colour = (name: string) => getComputedStyle(box).getPropertyValue(`--chart-${name}`).trim()
   let plot: uPlot | null = null

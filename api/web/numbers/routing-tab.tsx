@@ -5,7 +5,7 @@ import { span } from '../parts/format.ts'
 import { Loaded, useLoaded } from '../parts/loaded.tsx'
 import { shown } from '../parts/shown.ts'
 
-/** What the router decided, and how the models do. */
+/** The router's decisions, and the state of the models. */
 export function RoutingTab({ numbers }: { numbers: Numbers }) {
   const found = useLoaded('models', () => take(api.v1.models.$get({})))
   const ask = (name: string) => numbers.models.find((row) => row.name === name)

@@ -10,10 +10,10 @@ import { Tile, times, type Which } from './cost-tab.tsx'
 import { daysOf } from './days.ts'
 
 const MOST = 1_000
-/** The column of a recovery's phase. */
+/** The index of the phase column in the rows of recoveries. */
 const PHASE = 4
 
-/** How runs ended, and the recoveries among them. */
+/** The results of runs, and the recoveries among them. */
 export function RunsTab({ numbers, cost, which }: { numbers: Numbers; cost: Cost; which: Which }) {
   const days = daysOf(cost, numbers)
   const sum = (of: 'started' | 'completed' | 'failed') => days.reduce((all, day) => all + day[of], 0)
@@ -53,7 +53,10 @@ export function RunsTab({ numbers, cost, which }: { numbers: Numbers; cost: Cost
   )
 }
 
-/** From the events of the log: tables do not keep how a recovery went. How many began and how they ended, then each one. */
+/**
+ * Counts of started and ended recoveries, then each recovery. The data comes from the events, because the tables do not
+ * contain recoveries.
+ */
 function Recoveries({ which: { run, since } }: { which: Which }) {
   const found = useLoaded(`recoveries ${run}`, async () => {
     const { questions } = await take(api.v1.sql.questions.$get({}))

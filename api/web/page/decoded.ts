@@ -1,4 +1,4 @@
-/** A part of a path as text; one that is no well-formed part as it stands. */
+/** Decodes a part of a path. Returns a malformed part unchanged. */
 export function decoded(part: string): string {
   try {
     return decodeURIComponent(part)

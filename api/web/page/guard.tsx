@@ -3,7 +3,7 @@ import { useEffect, useErrorBoundary } from 'preact/hooks'
 import { shown } from '../parts/shown.ts'
 import { query } from './router.ts'
 
-/** A screen that cannot be drawn, of content that no part of it foresaw, says so; the rest of the page goes on. */
+/** Shows a notice instead of a screen whose rendering throws. The rest of the page continues to work. */
 export function Guard({ children }: { children: ComponentChildren }) {
   const [error, again] = useErrorBoundary((thrown) => console.error(thrown))
   const which = query.value

@@ -1,11 +1,11 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
-/** What keys do, by their names: `j`, `Shift+ArrowRight`. False: the key was not meant for it. */
+/** Handlers by key names such as `j` or `Shift+ArrowRight`. A handler that returns false passes the key on. */
 export type Keys = Readonly<Record<string, (event: KeyboardEvent) => unknown>>
 
 const layers: { current: Keys }[] = []
 
-/** Places where keys write. */
+/** Whether keys type text into this element. */
 const writes = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) &&
@@ -17,7 +17,7 @@ export const nameOf = (event: Pick<KeyboardEvent, 'key' | 'shiftKey'>): string =
 addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
   if (writes(event.target) && event.key !== 'Escape') return
-  // What stands behind a dialog hears no keys.
+  // Shortcuts are disabled behind an open dialog.
   if (document.querySelector('dialog[open]') !== null) return
   const name = nameOf(event)
   for (const layer of layers.toReversed()) {
@@ -28,7 +28,7 @@ addEventListener('keydown', (event) => {
   }
 })
 
-/** Keys that hold while a part of the page is there; the last part to come is asked first. */
+/** Handles keys while the component is mounted. The component mounted last receives a key first. */
 export function useKeys(keys: Keys): void {
   const layer = useRef(keys)
   layer.current = keys

@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals'
 
-/** The address, which is the state of the page that a person can share. */
+/** The URL contains the page's state, so a person can share it. */
 const place = signal(new URL(location.href))
 addEventListener('popstate', () => {
   place.value = new URL(location.href)
@@ -11,7 +11,7 @@ export const query = computed(() => place.value.searchParams)
 
 export type Change = Readonly<Record<string, string | null>>
 
-/** An address with other members of its query; null takes one away. */
+/** Returns a URL with changed query parameters. Null removes a parameter. */
 export function withQuery(base: URL, change: Change): URL {
   const url = new URL(base)
   for (const [name, value] of Object.entries(change)) {
@@ -21,14 +21,17 @@ export function withQuery(base: URL, change: Change): URL {
   return url
 }
 
-/** Goes to another screen. */
+/** Opens another screen. */
 export function go(to: string): void {
   history.pushState(null, '', to)
   place.value = new URL(location.href)
   scrollTo(0, 0)
 }
 
-/** Changes the query as a step that the browser's Back takes back: for jumps to another place. */
+/**
+ * Changes the query and adds a history entry, so the browser's Back button returns. Use it for jumps to another
+ * position.
+ */
 export function jump(change: Change): void {
   const url = withQuery(place.value, change)
   if (url.href === place.value.href) return
@@ -49,11 +52,12 @@ function write(): void {
 }
 addEventListener('pagehide', write)
 
-/** Members that change with every move of a hand. */
+/** Parameters that change continuously while a person drags or scrolls. */
 const OFTEN: ReadonlySet<string> = new Set(['at', 'run'])
 
 /**
- * Changes the query in place. Browsers refuse an address that changes too often, so that of many moves the last is written.
+ * Changes the query without a history entry. Browsers limit the rate of URL changes, so only the last of many changes
+ * is written.
  */
 export function setQuery(change: Change): void {
   const url = withQuery(place.value, change)
@@ -64,13 +68,13 @@ export function setQuery(change: Change): void {
   else if (waiting === 0) waiting = window.setTimeout(write, PAUSE)
 }
 
-/** Follows a link of this page without loading it anew. */
+/** Opens a link to this page without a reload. */
 export function followLink(event: MouseEvent): void {
   const { ctrlKey, metaKey, shiftKey, button } = event
   const link = (event.target as Element | null)?.closest('a')
   if (!link || ctrlKey || metaKey || shiftKey || button !== 0 || link.origin !== location.origin || link.target) return
   event.preventDefault()
-  // A place on this screen, such as its content, behind the links of every screen.
+  // A target on this screen, such as the content for skip links.
   if (link.hash !== '' && link.pathname === location.pathname) document.getElementById(link.hash.slice(1))?.focus()
   else go(link.href)
 }

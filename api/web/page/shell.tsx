@@ -28,7 +28,7 @@ const CONNECTION = {
   silent: 'not live: looked up now and then',
 } as const
 
-/** What stands around every screen. */
+/** The frame around every screen. */
 export function Shell({ children }: { children: ComponentChildren }) {
   const asks = waitingForPeople.value
   const [open, setOpen] = useState<'palette' | 'help' | 'copy' | null>(null)
@@ -90,7 +90,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
   )
 }
 
-/** What a place shows where there is nothing, or something is wrong. */
+/** A notice for an empty place or an error. */
 export function Notice({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="notice">

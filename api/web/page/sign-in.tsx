@@ -1,6 +1,6 @@
 import { refusal } from '../client/session.ts'
 
-/** Shown to a browser without a session. */
+/** The screen for a browser without a session. */
 export function SignIn() {
   return (
     <main class="notice" id="content">

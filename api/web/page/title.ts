@@ -3,12 +3,14 @@ import { useEffect } from 'preact/hooks'
 import { shown } from '../parts/shown.ts'
 import { waitingForPeople } from './waiting.ts'
 
-/** Of a name, so much stands in the title of a window. */
+/** The most characters of a name in the window's title. */
 const MOST = 100
 
 const title = signal('')
 
-/** Keeps the title of the window: where it is, and how much waits for people, so that a tab in the background tells it. */
+/**
+ * Keeps the window's title up to date. The title shows the number of open questions, so a background tab shows it too.
+ */
 export function followTitle(): void {
   effect(() => {
     const asks = waitingForPeople.value > 0 ? `(${waitingForPeople.value}) ` : ''
@@ -16,7 +18,7 @@ export function followTitle(): void {
   })
 }
 
-/** Names the screen that is shown. */
+/** Sets the name of the current screen. */
 export function useTitle(name: string): void {
   useEffect(() => {
     title.value = shown(name.slice(0, MOST))

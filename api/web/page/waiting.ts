@@ -4,20 +4,20 @@ import { api, take, told } from '../client/api.ts'
 import { listen } from '../client/feed.ts'
 import { Throttle } from '../parts/throttle.ts'
 
-/** Approvals that are shown at once. */
+/** The most approvals in the list. */
 const MOST = '200'
 const PAUSE = 400
 
-/** All that waits for people: approvals, decisions on unknown outcomes, answers. Null: not known yet. */
+/** Everything that waits for people: approvals, decisions on unknown outcomes, answers. Null: not known yet. */
 export const waiting = signal<readonly AskView[] | null>(null)
-/** There are more approvals than these. */
+/** True if the list does not contain all approvals. */
 export const isMore = signal(false)
-/** The tasks of the runs that wait, by run; null: it has none yet. */
+/** The tasks of the waiting runs by run id. Null: the run has no task yet. */
 export const taskOf = signal<ReadonlyMap<string, string | null>>(new Map())
 export const waitingFault = signal('')
 export const waitingForPeople = computed(() => waiting.value?.length ?? 0)
 
-/** Types of events after which it may be another list. */
+/** The event types that can change the list. */
 const CHANGES =
   /^(?:approval_|tool_call_(?:unknown|resolved|end)|turn_end|user_input|message_|completion|error|cancel|agent_started|forked|los[st]_|child_)/
 
@@ -48,7 +48,7 @@ async function lookUpTasks(): Promise<void> {
   taskOf.value = new Map(runs.map(({ runId, task }) => [runId, task]))
 }
 
-/** Keeps the list true while the page is open. */
+/** Updates the list while the page is open. */
 export function followWaiting(): void {
   const throttle = new Throttle(look, PAUSE)
   listen({ event: ({ type }) => CHANGES.test(type) && throttle.request(), connected: () => throttle.request() })

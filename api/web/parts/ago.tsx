@@ -2,12 +2,12 @@ import { signal } from '@preact/signals'
 import { ago, instant } from './format.ts'
 
 const now = signal(Date.now())
-// Where nothing happens, time goes on all the same.
+// Update ages also when no events arrive.
 setInterval(() => {
   now.value = Date.now()
 }, 10_000)
 
-/** How long ago something was, which grows while it is looked at; the instant is its title. */
+/** The age of an instant, which updates every 10 s. The title is the instant. */
 export function Ago({ at }: { at: string }) {
   return (
     <time dateTime={at} title={instant(at)}>

@@ -6,7 +6,7 @@ import { save } from './save.ts'
 import { shown } from './shown.ts'
 import { Foreign } from './text.tsx'
 
-/** Rows that are in the document at a time. */
+/** The most rows in the DOM at first. */
 const MOST = 200
 const TEXT = 300
 const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
@@ -15,12 +15,12 @@ export interface Column {
   readonly name: string
   /** Absent: the name. */
   readonly title?: string
-  /** Absent: the cell as it is. */
+  /** Absent: the default rendering of {@link Cell}. */
   readonly show?: (cell: SqlCell, row: readonly SqlCell[]) => ComponentChildren
 }
 
 export interface DataTableProps {
-  /** What the rows are, for readers of screens, and the beginning of the name of their file. */
+  /** Names the rows for screen readers, and is the start of the file name of a download. */
   readonly label: string
   readonly columns: readonly Column[]
   readonly rows: readonly (readonly SqlCell[])[]
@@ -32,7 +32,7 @@ const compare = (a: SqlCell, b: SqlCell): number => {
   return String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0
 }
 
-/** Rows that a person can sort, and take away as CSV or NDJSON as they stand. */
+/** A sortable table. A person can download the rows as CSV or NDJSON in the current order. */
 export function DataTable({ label, columns, rows }: DataTableProps) {
   const [sort, setSort] = useState<{ at: number; by: 1 | -1 } | null>(null)
   const [most, setMost] = useState(MOST)
@@ -100,7 +100,7 @@ export function DataTable({ label, columns, rows }: DataTableProps) {
   )
 }
 
-/** A cell of foreign content: text only, long ones cut until they are opened. */
+/** A cell with untrusted content. Shows plain text, and truncates a long text until a person expands it. */
 export function Cell({ cell }: { cell: SqlCell }) {
   const [whole, setWhole] = useState(false)
   if (cell === null) return <span class="quiet">–</span>

@@ -1,6 +1,6 @@
 import { zoned, zoneName } from '../habits/time-zone.ts'
 
-/** A length of time as people read it: `420 ms`, `3.1 s`, `4 min 5 s`, `2 h 3 min`. */
+/** A duration for people: `420 ms`, `3.1 s`, `4 min 5 s`, `2 h 3 min`. */
 export function span(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`
   const seconds = ms / 1000
@@ -11,7 +11,7 @@ export function span(ms: number): string {
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`
 }
 
-/** How long ago, in one unit. */
+/** An age in one unit. */
 export function ago(at: string, now: number): string {
   const s = Math.max(0, (now - Date.parse(at)) / 1000)
   if (s < 60) return `${Math.floor(s)} s`
@@ -20,13 +20,13 @@ export function ago(at: string, now: number): string {
   return `${Math.floor(s / 86_400)} d`
 }
 
-/** The beginning of an id, which is enough on a screen. */
+/** The first characters of an id. */
 export const short = (id: string): string => (id.length > 12 ? `${id.slice(0, 12)}…` : id)
 
 /** `1 event`, `2 events`. */
 export const count = (n: number, noun: string): string => `${n.toLocaleString('en')} ${noun}${n === 1 ? '' : 's'}`
 
-/** An instant in the time zone that the person chose, to the second; its full form goes into a title. */
+/** The time of day in the chosen zone, to the second. {@link instant} gives the full form, for titles. */
 export const clock = (ms: number): string => new Date(ms).toLocaleTimeString('en-GB', zoned())
 export const instant = (at: string | number): string => {
   const date = new Date(at)

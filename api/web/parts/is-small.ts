@@ -1,7 +1,7 @@
-/** Members, at any depth, of a value that is opened by itself. */
+/** The most members of a value that is expanded by default, over all levels. */
 const MOST = 40
 
-/** Whether a JSON value has few members, all in all. A large one is looked at only as far as it takes to tell. */
+/** Whether a JSON value has few members over all levels. Stops counting at the limit. */
 export function isSmall(value: unknown): boolean {
   let left = MOST
   const fits = (one: unknown): boolean =>

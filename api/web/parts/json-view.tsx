@@ -3,9 +3,9 @@ import { isSmall } from './is-small.ts'
 import { shown } from './shown.ts'
 import { Foreign } from './text.tsx'
 
-/** Members that are shown at once. */
+/** The most members shown at first. */
 const MOST = 100
-/** Of so few members those are open that are small themselves. */
+/** A value with at most this many members expands its small members by default. */
 const FEW = 12
 const TEXT = 2_000
 
@@ -23,11 +23,11 @@ interface JsonViewProps {
   readonly value: unknown
   readonly name?: string
   readonly open?: boolean
-  /** Of a text, so much is shown; UTF-16 code units. */
+  /** The most characters of a text (UTF-16 code units). */
   readonly text?: number
 }
 
-/** A JSON value as a tree of which a person opens what is wanted. */
+/** A JSON value as an expandable tree. */
 export function JsonView({ value, name, open = true, text = TEXT }: JsonViewProps) {
   const [isOpen, setOpen] = useState(open)
   const [most, setMost] = useState(MOST)

@@ -6,8 +6,9 @@ import { listen } from '../client/feed.ts'
 export type Loading<T> = { readonly value: T } | { readonly fault: string } | null
 
 /**
- * What a question answers, asked again where its key or round changes; null while it is under way. In another round of one key
- * the answer before stays until the next one is there. What failed is asked again once the server answers again.
+ * Loads a value, and loads it again when `key` or `round` changes. Null while the first answer for a key is loading. A
+ * new round of the same key keeps the previous answer until the next one arrives. A failed request is repeated when the
+ * event stream reconnects.
  */
 export function useLoaded<T>(key: string, ask: () => Promise<T>, round = 0): Loading<T> {
   const [found, setFound] = useState<{ key: string; loading: Loading<T> }>({ key: '', loading: null })
@@ -28,7 +29,7 @@ export function useLoaded<T>(key: string, ask: () => Promise<T>, round = 0): Loa
   return found.key === key ? found.loading : null
 }
 
-/** Shows what was loaded, that it is being loaded, or why it cannot be. */
+/** Renders the loaded value, or a progress text, or the error. */
 export function Loaded<T>({ of, children }: { of: Loading<T>; children: (value: T) => ComponentChildren }) {
   if (of === null) return <p class="quiet">loading …</p>
   if ('fault' in of) return <p class="fault">{of.fault}</p>

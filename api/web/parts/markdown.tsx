@@ -3,11 +3,11 @@ import type { ComponentChildren } from 'preact'
 import { shown } from './shown.ts'
 import { Foreign, SCREENFUL } from './text.tsx'
 
-// Only the lexer of the library is used: its tokens become elements here, so that no text ever becomes markup.
+// Only the library's lexer is used. This file renders the tokens as elements, so no text becomes markup.
 
 const DEPTH = 24
 
-/** Links lead out of this page only where a person follows them, and only to the web. */
+/** Only web addresses become links. */
 const isWeb = (href: string): boolean => URL.canParse(href) && /^https?:$/.test(new URL(href).protocol)
 
 function inline(tokens: readonly Token[] | undefined, text: string, depth: number): ComponentChildren {
@@ -42,7 +42,7 @@ function Inline({ token, depth }: { token: Tokens.Generic; depth: number }) {
     case 'escape':
       return <>{children()}</>
     default:
-      // Images, raw HTML and what the library may learn later are shown as they were written.
+      // Show the source text of images, raw HTML and unknown tokens.
       return <>{shown(token.raw)}</>
   }
 }
@@ -98,7 +98,9 @@ function Table({ table, depth }: { table: Tokens.Table; depth: number }) {
 const blocks = (tokens: readonly Token[], depth: number) =>
   tokens.map((token, i) => <Block key={i} token={token as Tokens.Generic} depth={depth} />)
 
-/** Markdown of a model. Long texts, which would take long to parse, and those that cannot be parsed, are shown plain. */
+/**
+ * Renders Markdown from a model. Shows the source of texts that are too long to parse quickly or that fail to parse.
+ */
 export function Markdown({ text }: { text: string }) {
   if (text.length > SCREENFUL) return <Foreign text={text} />
   try {

@@ -1,9 +1,9 @@
-/** What a line of a patch is: of the head of a file, the place of a hunk, or a line that was added, removed or kept. */
+/** The kind of a patch line: file header, hunk header, added, removed, or (`''`) unchanged. */
 export type PatchLine = 'head' | 'place' | 'added' | 'removed' | ''
 
 /**
- * The kind of each line of a unified diff. Within a hunk a line is what its first character says: an added line may itself
- * begin with `++`, and is no head for that.
+ * The kind of each line of a unified diff. Within a hunk only the first character decides, because an added line may
+ * begin with `++`.
  */
 export function kindsOf(lines: readonly string[]): PatchLine[] {
   let inHunk = false

@@ -11,7 +11,7 @@ export function PatchView({ patch, label = 'Difference' }: { patch: string; labe
   const lines = patch.replace(/\n$/, '').split('\n')
   const kinds = kindsOf(lines)
   return (
-    // A scrollable box has to be reached by the keyboard.
+    // Keyboard users must be able to focus a scrollable box.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
     <section class="patch" tabIndex={0} aria-label={label}>
       {lines.slice(0, most).map((line, i) => (

@@ -1,4 +1,4 @@
-/** Gives a text to the person as a file. Nothing is sent: the browser has it already. */
+/** Downloads a text as a file, without a request to the server. */
 export const save = (name: string, type: string, text: string): void => saveBlob(name, new Blob([text], { type }))
 
 export function saveBlob(name: string, blob: Blob): void {

@@ -9,7 +9,7 @@ export interface TabsProps {
   readonly children: ComponentChildren
 }
 
-/** Tabs as a keyboard knows them: one stop, arrows between them. */
+/** Tabs with the usual keyboard pattern: one tab stop, arrow keys between the tabs. */
 export function Tabs({ label, tabs, at, onChange, children }: TabsProps) {
   const id = useId()
   const move = (event: KeyboardEvent) => {

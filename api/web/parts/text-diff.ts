@@ -1,22 +1,22 @@
 import { createTwoFilesPatch } from 'diff'
 
-/** Longer texts are not compared line by line: it would hold the page up, UTF-16 code units. */
+/** The longest texts that are compared, in UTF-16 code units together. Longer texts would block the page. */
 const MOST = 400_000
-/** Of edits between two texts, which is what the time grows with. */
+/** The most edits between two texts. The running time grows with the number of edits. */
 const EDITS = 4_000
 
-/** The lines in which two texts differ, as a unified diff; null: they are too long, or differ too much, to compare. */
+/** The unified diff of two texts. Null: the texts are too long or too different to compare. */
 export function textDiff(a: string, b: string): string | null {
   if (a.length + b.length > MOST) return null
-  // Each ends its last line: these are values, not files.
+  // Add the final newline, so the diff does not report a missing one.
   const found = createTwoFilesPatch('a', 'b', `${a}\n`, `${b}\n`, '', '', { context: 3, maxEditLength: EDITS })
   if (found === undefined) return null
-  // The names above the first place say nothing here.
+  // Remove the file header, whose names mean nothing here.
   const place = found.indexOf('@@')
   return place < 0 ? '' : found.slice(place)
 }
 
-/** A value as the text that is compared: members in one order, so that only what differs stands out. */
+/** A value as text for comparison. Members are sorted, so their order makes no difference. */
 export const asText = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(inOrder(value), null, 2)
 

@@ -1,9 +1,9 @@
 import { shown } from './shown.ts'
 
-/** Of a text, this much is put on a screen at a time; UTF-16 code units. */
+/** The most characters of a text that the page shows at once (UTF-16 code units). */
 export const SCREENFUL = 20_000
 
-/** Foreign text, as a text node in a box of its own direction. */
+/** Untrusted text as a text node, isolated from the text direction around it. */
 export function Foreign({ text, most = SCREENFUL }: { text: string; most?: number }) {
   const part = text.length > most ? text.slice(0, most) : text
   return (

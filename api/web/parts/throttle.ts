@@ -1,6 +1,6 @@
 /**
- * Work that many changes ask for: done once for all changes of a while, never twice at once, and once more after the last
- * change. A stream of changes without a rest does not put it off.
+ * Combines many requests for the same work. The work runs after a pause, never twice at the same time, and once more
+ * after the last request. Continuous requests do not delay it further.
  */
 export class Throttle {
   readonly #work: () => unknown
@@ -10,7 +10,7 @@ export class Throttle {
   #again = false
   #over = false
 
-  /** `pause`: ms from a change to the work. What fails tells of it itself: the work does not reject. */
+  /** `pause`: from a request to the work, in ms. `work` must handle its own errors. */
   constructor(work: () => unknown, pause: number) {
     this.#work = work
     this.#pause = pause
@@ -22,7 +22,7 @@ export class Throttle {
     else this.#timer = setTimeout(() => void this.#do(), this.#pause)
   }
 
-  /** Work that was asked for and has not begun is left. */
+  /** Drops requested work that has not started. */
   stop(): void {
     this.#over = true
     if (this.#timer !== null) clearTimeout(this.#timer)

@@ -12,19 +12,19 @@ type Options = VirtualizerOptions<HTMLElement, HTMLElement>
 
 export interface VirtualListProps {
   readonly count: number
-  /** Of a row, px; where `measured` an estimate. */
+  /** The height of a row in px. With `measured`, an estimate. */
   readonly rowHeight: number
-  /** True: rows have heights of their own. */
+  /** True: rows have different heights, which the list measures. */
   readonly measured?: boolean
   readonly label: string
-  /** The row that is to be in view; it is scrolled to where it changes. */
+  /** The row to keep visible. The list scrolls to it when it changes. */
   readonly at?: number
   readonly row: (index: number) => ComponentChildren
-  /** Rows that are shown now, to be loaded. */
+  /** Called with the visible rows, to load their content. */
   readonly onRange?: (first: number, last: number) => void
 }
 
-/** A list of any length of which only the rows in view are in the document. */
+/** A list of any length. The DOM contains only the visible rows. */
 export function VirtualList({ count, rowHeight, measured = false, label, at, row, onRange }: VirtualListProps) {
   const box = useRef<HTMLElement>(null)
   const [, again] = useReducer((n: number) => n + 1, 0)
@@ -42,7 +42,7 @@ export function VirtualList({ count, rowHeight, measured = false, label, at, row
   list.setOptions(options)
   useLayoutEffect(() => list._didMount(), [])
   useLayoutEffect(() => list._willUpdate())
-  // Rows above it may grow when their content comes: the row stays in view until a person scrolls.
+  // Rows above can grow when their content loads. Keep the row visible until a person scrolls.
   const holds = useRef(true)
   const size = list.getTotalSize()
   useLayoutEffect(() => {

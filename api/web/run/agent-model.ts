@@ -7,16 +7,16 @@ import { Outline } from './outline.ts'
 
 const PART = 50_000
 
-/** An agent as the page knows it: its outline, the events that were loaded, and the text that its model writes now. */
+/** An agent on the page: its outline, the loaded events, and the text that its model is generating. */
 export class AgentModel {
   readonly agentId: string
   readonly outline = new Outline()
   readonly events: EventCache
-  /** Events of the outline; changes as the agent goes on. */
+  /** The number of events in the outline. */
   readonly length = signal(0)
   readonly fault = signal('')
   readonly inherited = signal<{ agentId: string; revision: number; step: number } | null>(null)
-  /** What the model has written of an answer that is not recorded yet, and its turn. */
+  /** The text of an unrecorded model answer, and its turn. */
   readonly writing = signal<{ readonly turn: number; readonly text: string } | null>(null)
   #reading: Promise<void> | null = null
   #again = false
@@ -29,7 +29,7 @@ export class AgentModel {
     void this.read()
   }
 
-  /** Reads what the outline lacks. Calls while it reads are one more reading after it. */
+  /** Reads the missing part of the outline. Calls during a read cause one more read after it. */
   read(): Promise<void> {
     this.#again = this.#reading !== null
     this.#reading ??= this.#readAll().finally(() => {
@@ -39,13 +39,13 @@ export class AgentModel {
     return this.#reading
   }
 
-  /** What was missed, and what could not be loaded, while there was no connection. */
+  /** Reads the events missed during a lost connection, and retries failed reads. */
   catchUp(): void {
     void this.read()
     this.events.again()
   }
 
-  /** Takes an event that was just appended. A gap before it is read. */
+  /** Adds an event that has just been appended. If events are missing before it, reads them. */
   hear(event: EventView): void {
     if (event.stream !== `agent-${this.agentId}` && event.stream !== `external-${this.agentId}`) return
     const { revision, type, turn, timestamp, toolCallId = '' } = event

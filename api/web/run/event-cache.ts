@@ -2,13 +2,11 @@ import { signal } from '@preact/signals'
 import type { EventView } from '../../operations/events/schemas.ts'
 import { told } from '../client/api.ts'
 
-/** Events that are asked for at once. */
 const PAGE = 50
-/** Pages that are kept, so that memory stays small however far a person scrolls. */
 const MOST = 80
-/** Questions at once, so that others get through. */
+/** Parallel requests. The limit leaves connections for other requests. */
 const AT_ONCE = 3
-/** A person who drags passes over pages: only what stays in view so long is asked for, ms. */
+/** The time that events must stay visible before they are loaded, in ms. A drag passes many pages. */
 const PATIENCE = 40
 
 /** Reads brief views of events from a revision on. `next`: the revision after them; null: none follows yet. */
@@ -18,18 +16,18 @@ export type ReadEvents = (query: {
   readonly brief: string
 }) => Promise<{ readonly events: readonly EventView[]; readonly next: number | null }>
 
-/** Brief views of the events of a stream, loaded page by page around what is looked at. */
+/** Brief views of a stream's events, loaded page by page around the visible ones. */
 export class EventCache {
   readonly #read: ReadEvents
   readonly #pages = new Map<number, Map<number, EventView>>()
   readonly #asked = new Set<number>()
-  /** Pages by the part of the screen that shows them. */
+  /** Wanted pages by the part of the screen that shows them. */
   readonly #wanted = new Map<string, readonly number[]>()
   readonly #failed = new Set<number>()
   #timer = 0
-  /** Changes whenever events have come. */
+  /** Changes whenever events arrive. */
   readonly version = signal(0)
-  /** Why what was asked for last cannot be shown. */
+  /** The error of the last failed request. */
   readonly fault = signal('')
 
   constructor(read: ReadEvents) {
@@ -47,7 +45,7 @@ export class EventCache {
     this.#keep(page, new Map([...(kept ?? []), [event.revision, event]]))
   }
 
-  /** Loads events that a part of the screen shows; what the same part wanted before is passed over. */
+  /** Loads the visible events of a part of the screen. Replaces the part's previous request. */
   want(part: string, revisions: readonly number[]): void {
     const missing = revisions.filter((one) => this.get(one) === undefined).map((one) => Math.floor(one / PAGE))
     this.#wanted.set(part, [...new Set(missing)])
@@ -57,7 +55,7 @@ export class EventCache {
     this.#timer = window.setTimeout(() => this.#load(), PATIENCE)
   }
 
-  /** Asks once more for what could not be loaded and is still shown. */
+  /** Retries failed pages that are still wanted. */
   again(): void {
     this.#failed.clear()
     this.#load()

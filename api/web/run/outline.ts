@@ -1,9 +1,9 @@
 import type { OutlineView } from '../../operations/history/outline-schemas.ts'
 
-/** Events that make a step. */
+/** The event types that complete a step. */
 const STEPS: ReadonlySet<string> = new Set(['tool_call_end', 'turn_end'])
 
-/** A stretch of work: a model call or a tool call. `to` null: it has not ended. Places are revisions. */
+/** A model call or a tool call. `from` and `to` are revisions. `to` null: the call has not ended. */
 export interface Work {
   readonly kind: 'model' | 'tool'
   readonly turn: number
@@ -11,25 +11,22 @@ export interface Work {
   readonly to: number | null
 }
 
-/**
- * The events of an agent by revision, without their bodies, and what follows from them: the step, the turn and the work at
- * each. Grows as the agent goes on.
- */
+/** An agent's events by revision, without bodies, with the step, turn and call at each. New events extend it. */
 export class Outline {
   readonly types: string[] = []
   readonly times: number[] = []
   readonly calls: number[] = []
   readonly sizes: number[] = []
-  /** Turn and step as they stand after each event. */
+  /** The turn and the step after each event. */
   readonly turns: number[] = []
   readonly steps: number[] = []
-  /** Revisions that make the steps, and those that begin turns, in order. */
+  /** The revisions that complete steps and that begin turns, in ascending order. */
   readonly stepAt: number[] = []
   readonly turnAt: number[] = []
-  /** Revisions of what a person reads as a conversation. */
+  /** The revisions of events in the conversation view. */
   readonly spoken: number[] = []
   readonly work: Work[] = []
-  /** Revisions by the type of their event, in order. */
+  /** Ascending revisions by event type. */
   readonly #ofType = new Map<string, number[]>()
   readonly #open = new Map<string, number>()
   #firstStep = 0
@@ -38,7 +35,7 @@ export class Outline {
     return this.types.length
   }
 
-  /** Takes the part that follows; parts that are known, or come too early, change nothing. False: it came too early. */
+  /** Adds the next part. Ignores known events. False: the part does not follow directly, so nothing was added. */
   add(
     part: Pick<OutlineView, 'from' | 'inherited' | 'names' | 'types' | 'turns' | 'times' | 'calls' | 'sizes'>,
   ): boolean {
@@ -51,22 +48,21 @@ export class Outline {
     return true
   }
 
-  /** The revision after which a step is made; the nearest there is. */
+  /** The revision that completes a step, or the nearest such revision. */
   ofStep(step: number): number {
     return nearest(this.stepAt, step - this.#firstStep - 1)
   }
 
-  /** The revision at which a turn begins; the nearest there is. */
+  /** The revision that begins a turn, or the nearest such revision. */
   ofTurn(turn: number): number {
     return nearest(this.turnAt, turn - (this.turns[this.turnAt[0] ?? 0] ?? 1))
   }
 
-  /** Revisions of a type, in order. */
   ofType(type: string): readonly number[] {
     return this.#ofType.get(type) ?? []
   }
 
-  /** The last revision up to `to` (inclusive) of one of these types; null: there is none. */
+  /** The last revision up to `to` (inclusive) of one of these types. Null: none. */
   lastOf(types: readonly string[], to: number): number | null {
     const found = types.flatMap((type) => {
       const places = this.ofType(type)
@@ -75,7 +71,7 @@ export class Outline {
     return found.length === 0 ? null : Math.max(...found)
   }
 
-  /** The place after a move from another one, by steps or turns. It stays within the history. */
+  /** The revision after a move by events, steps or turns. Clamped to the agent's history. */
   moved(from: number, by: number, what: 'event' | 'step' | 'turn'): number {
     const last = Math.max(0, this.length - 1)
     if (what === 'event') return Math.min(last, Math.max(0, from + by))
@@ -117,7 +113,7 @@ export class Outline {
   }
 }
 
-/** Types that the feed shows: what was said, done, decided and how it ended. */
+/** The event types in the conversation view: messages, calls, decisions and results. */
 const SPOKEN: ReadonlySet<string> = new Set([
   'agent_started',
   'forked',
@@ -152,7 +148,7 @@ const SPOKEN: ReadonlySet<string> = new Set([
 const nearest = (places: readonly number[], at: number): number =>
   places[Math.min(places.length - 1, Math.max(0, at))] ?? 0
 
-/** How many of some ascending numbers are at most `value`. */
+/** The count of ascending numbers that are at most `value`. */
 export function after(numbers: readonly number[], value: number): number {
   let [low, high] = [0, numbers.length]
   while (low < high) {
@@ -163,7 +159,7 @@ export function after(numbers: readonly number[], value: number): number {
   return low
 }
 
-/** Where a person wants to go: `120` an event, `s12` a step, `t4` a turn, `end`. Null: it is none of these. */
+/** Parses a typed position: `120` an event, `s12` a step, `t4` a turn, `end`. Null: not valid. */
 export function placeOf(outline: Outline, text: string): number | 'end' | null {
   const [, what, digits] = /^\s*([st#@]?)\s*(\d{1,9})\s*$/i.exec(text) ?? []
   if (digits === undefined) return /^\s*(?:end|live)\s*$/i.test(text) ? 'end' : null

@@ -4,8 +4,8 @@ import { told } from '../client/api.ts'
 const MOST = 300
 
 /**
- * What the server tells of positions, by revision: it is asked once for each, and this page keeps what it was told. One question at a
- * time; the last one wins.
+ * Server answers about positions, cached by revision. Sends one request at a time. Only the most recently requested
+ * position waits.
  */
 export class PositionCache<T> {
   readonly #tell: (revision: number) => Promise<T>
@@ -14,14 +14,14 @@ export class PositionCache<T> {
   #wanted: number | null = null
   #failed: number | null = null
   readonly fault = signal('')
-  /** What was told last of a position that was asked for. */
+  /** The last answer to a request. */
   readonly current = signal<T | null>(null)
 
   constructor(tell: (revision: number) => Promise<T>) {
     this.#tell = tell
   }
 
-  /** Shows a position as soon as it is known. */
+  /** Shows a position as soon as its answer is available. */
   show(revision: number): void {
     this.#failed = null
     const known = this.#known.get(revision)
@@ -34,7 +34,7 @@ export class PositionCache<T> {
     if (!this.#asking) void this.#ask()
   }
 
-  /** Asks once more for what could not be told. */
+  /** Retries the last failed request. */
   again(): void {
     if (this.#failed !== null) this.show(this.#failed)
   }
@@ -49,7 +49,8 @@ export class PositionCache<T> {
         this.#known.set(revision, found)
         if (this.#known.size > MOST) this.#known.delete(this.#known.keys().next().value as number)
         this.fault.value = ''
-        // The position that was asked for meanwhile comes next; this one is nearer to it than the one on the page.
+        // Show this answer, although a newer position was requested since: it is closer to that position than the one
+        // shown.
         this.current.value = found
       } catch (error) {
         this.#failed = revision

@@ -1,7 +1,7 @@
 import { computed } from '@preact/signals'
 import { query, setQuery } from '../page/router.ts'
 
-/** The one position of the page: the revision of an event. Null: the end, wherever it is by now. */
+/** The page's position: the revision of an event. Null: the end, also while the stream grows. */
 export const at = computed<number | null>(() => {
   const text = query.value.get('at')
   return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : null
@@ -9,6 +9,6 @@ export const at = computed<number | null>(() => {
 
 export const goTo = (revision: number | null): void => setQuery({ at: revision === null ? null : String(revision) })
 
-/** The event that the page shows, of so many. */
+/** The position in a stream of `length` events. */
 export const placeIn = (length: number): number =>
   at.value === null ? Math.max(0, length - 1) : Math.min(at.value, Math.max(0, length - 1))

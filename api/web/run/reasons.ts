@@ -1,13 +1,13 @@
 import type { RunDetail as Detail } from '../../operations/runs/schemas.ts'
 
-/** Why a run stands still or is not shown whole, with what to do. `to`: where more is told. */
+/** Why a run makes no progress or is incomplete on the page, with a remedy. `to`: a link with details. */
 export interface Reason {
   readonly text: string
   readonly bad: boolean
   readonly to?: readonly [href: string, title: string]
 }
 
-/** What a person has to know of a run beside its events; its questions to people are shown as such. */
+/** Everything that a person must know about a run besides its events. Its questions to people are shown elsewhere. */
 export function reasonsOf({ run, parked, restoring, missingTools, workersDrive }: Detail): readonly Reason[] {
   const { runId, status, error, partialOutput, unmetGates } = run
   const over = status === 'completed' || status === 'failed'
@@ -38,7 +38,7 @@ export function reasonsOf({ run, parked, restoring, missingTools, workersDrive }
 type Waits = ReadonlySet<Detail['run']['waiting'][number]['for']>
 type Going = Pick<Detail, 'missingTools' | 'workersDrive'> & { readonly runId: string }
 
-/** Why a run that has not ended does nothing. */
+/** Why a run that has not ended makes no progress. */
 function stands(run: Detail['run'], waits: Waits, { runId, missingTools, workersDrive }: Going): (Reason | false)[] {
   const asks = waits.has('approval') || waits.has('doubt') || waits.has('input')
   if (waits.has('model'))

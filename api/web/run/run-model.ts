@@ -14,7 +14,7 @@ export type Node = Tree['agents'][number]
 
 const PAUSE = 250
 
-/** A run as the page knows it: how it stands now, and its agents, each of which is read when it is looked at. */
+/** A run on the page: its current state and its agents. An agent is loaded when the page first shows it. */
 export class RunModel {
   readonly runId: string
   readonly detail = signal<Detail | null>(null)
@@ -42,21 +42,21 @@ export class RunModel {
     return known
   }
 
-  /** All agents as they were at the events of one of them. */
+  /** The state of all agents at the events of one agent. */
   trees(agentId: string): Trees {
     const known = this.#trees.get(agentId) ?? treesOf(this.runId, agentId)
     this.#trees.set(agentId, known)
     return known
   }
 
-  /** False: another agent, of which keepup records the events and folds no state. Null: not known yet. */
+  /** False: an external agent, whose events keepup records without a state. Null: not known yet. */
   governs(agentId: string): boolean | null {
     const node = this.tree.value?.agents.find((one) => one.agentId === agentId)
     if (node !== undefined) return !node.ungoverned
     return this.detail.value === null ? null : !this.detail.value.run.ungoverned
   }
 
-  /** An address may name any agent. False: it is of this run, or that is not known yet. */
+  /** True if a URL names an agent of another run. False also while the tree is not loaded. */
   isStranger(agentId: string): boolean {
     const tree = this.tree.value
     if (tree === null || agentId === this.runId) return false
@@ -86,7 +86,7 @@ export class RunModel {
     if (news.kind === 'drive') this.#throttle.request()
   }
 
-  /** What was missed while there was no connection. */
+  /** Reads everything missed during a lost connection. */
   catchUp(): void {
     for (const agent of this.#agents.values()) agent.catchUp()
     for (const told of [...this.#states.values(), ...this.#trees.values()]) told.again()

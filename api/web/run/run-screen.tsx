@@ -18,7 +18,7 @@ import { TimelinePane } from './timeline/timeline-pane.tsx'
 import { TreePane } from './tree/tree-pane.tsx'
 import { useCall } from './use-call.ts'
 
-/** A run: its agents and turns, its events, and what one of them was about, all at one position. */
+/** A run: its agents and turns, its events, and the details of one event, all at one position. */
 export function RunScreen({ runId }: { runId: string }) {
   const model = useMemo(() => new RunModel(runId), [runId])
   useEffect(() => {
@@ -98,7 +98,7 @@ function Reasons({ detail }: { detail: Detail }) {
 interface HeadProps {
   readonly detail: Detail | null
   readonly runId: string
-  /** Of the root agent at the position; null: another agent is looked at. */
+  /** The root agent's step at the position. Null: the page shows another agent. */
   readonly step: number | null
 }
 

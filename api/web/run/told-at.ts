@@ -6,7 +6,7 @@ import { PositionCache } from './position-cache.ts'
 
 export type Brief = z.infer<typeof AgentBriefAtPoint>
 
-/** States of an agent by revision: the server folds. */
+/** States of an agent by revision. The server folds them. */
 export type States = PositionCache<Brief>
 export const statesOf = (agentId: string): States =>
   new PositionCache((revision) => {
@@ -14,7 +14,7 @@ export const statesOf = (agentId: string): States =>
     return take(api.v1.agents[':id'].brief.$get({ param: { id: agentId }, query: query as never }))
   })
 
-/** All agents of a run by the revision of one of them. */
+/** The state of a run's agents by the revision of one of them. */
 export type Trees = PositionCache<TreeAt>
 export const treesOf = (runId: string, agentId: string): Trees =>
   new PositionCache((revision) => {

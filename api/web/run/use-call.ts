@@ -3,7 +3,7 @@ import { query, setQuery } from '../page/router.ts'
 import type { AgentModel } from './agent-model.ts'
 import { writerOfCall } from './writers.ts'
 
-/** A link may name a call (`?call=`): the position becomes the event that ended it, as soon as that event is known. */
+/** A link may name a call (`?call=`). The position moves to the call's last event when the outline contains it. */
 export function useCall(agent: AgentModel): void {
   const asked = query.value.get('call')
   const length = agent.length.value

@@ -1,10 +1,10 @@
 import type { Outline } from './outline.ts'
 
-// Who wrote this? What the page shows at a position was last written by an event whose type says so.
+// Finds the event that last wrote a value on the page, by the event's type.
 
 const BORN = ['agent_started', 'forked']
 
-/** Types of the events that write what is shown, by its name. */
+/** The event types that write each value. */
 const WRITERS = {
   turn: ['turn_start'],
   step: ['tool_call_end', 'turn_end'],
@@ -18,11 +18,11 @@ const WRITERS = {
 
 export type Written = keyof typeof WRITERS
 
-/** The event of the agent that last wrote something up to a place; null: none of its own has. */
+/** The last event up to a revision that wrote a value. Null: none. */
 export const writerOf = (outline: Outline, what: Written, place: number): number | null =>
   outline.lastOf(WRITERS[what], place)
 
-/** The last event up to a place that ended a call of the agent, or asked for it; null: the call is not of this outline. */
+/** The event up to a revision that ended or started a call. Null: the outline does not contain the call. */
 export function writerOfCall(outline: Outline, toolCallId: string, place: number): number | null {
   const [, turn, call] = /\.t(\d+)\.c(\d+)$/.exec(toolCallId) ?? []
   if (turn === undefined) return null

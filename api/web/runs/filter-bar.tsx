@@ -48,7 +48,7 @@ const TEXTS: readonly (readonly [Filter, string, string])[] = [
   ['over', 'Over $', '0.50'],
 ]
 
-/** The filters of the list of runs; all of them stand in the address. */
+/** The filters of the run list. The URL contains all of them. */
 export function FilterBar({ filters }: { filters: Filters }) {
   const set = (name: Filter) => (event: Event) => setQuery({ [name]: (event.target as HTMLInputElement).value.trim() })
   const clear = () => setQuery(Object.fromEntries(FILTERS.map((name) => [name, null])))

@@ -5,17 +5,17 @@ import { Throttle } from '../parts/throttle.ts'
 import { type Filters, grown, peopleFirst } from './filters.ts'
 
 const PAGE = 100
-/** The most that the API gives at once. */
+/** The API's maximum page size. */
 const MOST = 500
-/** Changes are looked up at most so often, ms. */
+/** The shortest time between two updates, in ms. */
 const PAUSE = 400
 
-/** The runs that filters let through: those that wait for people first, the rest by age, page by page. */
+/** The runs that match the filters: those that wait for people first, then the newest, page by page. */
 export class RunsModel {
   readonly runs = signal<readonly Run[]>([])
   readonly state = signal<'loading' | 'ready' | 'failed'>('loading')
   readonly fault = signal('')
-  /** How many of the runs wait for a person. */
+  /** The number of runs that wait for a person. */
   readonly waiting = signal(0)
   readonly #filters: Filters
   readonly #throttle = new Throttle(() => this.refresh(), PAUSE)
@@ -34,7 +34,7 @@ export class RunsModel {
     return this.#next === null
   }
 
-  /** Looks up the newest runs and those that wait; pages that a person has scrolled to stay. */
+  /** Reloads the newest runs and the waiting ones. Keeps the pages that a person has loaded by scrolling. */
   async refresh(): Promise<void> {
     try {
       const asks = this.#filters.waiting === undefined
@@ -53,12 +53,11 @@ export class RunsModel {
     }
   }
 
-  /** Looks up again soon; many changes at once are one look. */
+  /** Schedules a reload. Combines many changes into one reload. */
   changed(): void {
     this.#throttle.request()
   }
 
-  /** The next page, where there is one. */
   async more(): Promise<void> {
     if (this.#busy || this.#next === null) return
     this.#busy = true
@@ -86,7 +85,7 @@ export class RunsModel {
     this.fault.value = ''
   }
 
-  /** A page that holds a run: where a text is looked for, pages may be empty and have a next one. */
+  /** The next page that is not empty. With a text filter, a page may be empty and still have a next one. */
   async #page(which: Record<string, string>) {
     for (let page = await this.#ask(which); ; page = await this.#ask({ ...which, after: page.next }))
       if (page.runs.length > 0 || page.next === null || this.#over) return page

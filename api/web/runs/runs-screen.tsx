@@ -13,12 +13,12 @@ import { RunsModel } from './runs-model.ts'
 
 const ROW = 52
 
-/** All runs, live: those that wait for a person first. */
+/** All runs with live updates, those that wait for a person first. */
 export function RunsScreen() {
   useTitle('Runs')
   const filters = filtersIn(query.value)
   const same = JSON.stringify(filters)
-  // By their content: the address gives new objects each time.
+  // Compare filters by content, because each URL gives a new object.
   const model = useMemo(() => new RunsModel(filters), [same])
   useEffect(() => {
     const leave = listen({ event: () => model.changed(), connected: () => model.changed() })

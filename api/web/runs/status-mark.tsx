@@ -3,7 +3,7 @@ import { askOf } from './filters.ts'
 
 type Standing = Pick<Run, 'status' | 'waiting' | 'paused' | 'driving' | 'interrupted' | 'error'>
 
-/** How a run stands, in one word. */
+/** A run's status in one word. */
 export function standing(run: Standing): string {
   if (run.status === 'completed') return 'done'
   if (run.status === 'failed') return run.error?.code === 'CANCELLED' ? 'cancelled' : 'failed'
@@ -14,7 +14,7 @@ export function standing(run: Standing): string {
   return run.status === 'recovering' ? 'recovering' : run.driving ? 'works' : 'active'
 }
 
-/** By shape and word, not by colour alone. */
+/** Shape and word, so the status does not depend on colour alone. */
 const SIGNS: Readonly<Record<string, string>> = {
   done: '✓',
   failed: '✗',

@@ -6,10 +6,10 @@ import { placeOf } from '../run/outline.ts'
 import { at, goTo } from '../run/position.ts'
 import { Strip } from './strip.tsx'
 
-/** How long play rests at a step, ms. */
+/** The time per step during playback, in ms. */
 const PLAY_MS = 350
 
-/** The one position of the page: dragged, stepped by keys, typed, or played. */
+/** The control for the page's position: drag, keys, typed input and playback. */
 export function Scrubber({ agent, place }: { agent: AgentModel; place: number }) {
   const { outline } = agent
   const [playing, setPlaying] = useState(false)

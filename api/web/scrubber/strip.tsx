@@ -3,7 +3,7 @@ import { theme } from '../page/theme.ts'
 import type { Outline } from '../run/outline.ts'
 import { type Tone, toneOf } from '../run/timeline/tone.ts'
 
-/** The tones in the order in which they hide each other where many events share a pixel. */
+/** Tones in ascending priority, for events that share a pixel. */
 const ORDER: readonly Tone[] = ['model', 'tool', 'rule', 'person', 'bad']
 
 interface StripProps {
@@ -15,7 +15,7 @@ interface StripProps {
   readonly onGrab: () => void
 }
 
-/** All events on one strip, and the position on it, which a pointer drags. */
+/** All events on a strip, with a draggable position. */
 export function Strip({ outline, length, place, words, onMove, onGrab }: StripProps) {
   const box = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
@@ -62,7 +62,7 @@ export function Strip({ outline, length, place, words, onMove, onGrab }: StripPr
   )
 }
 
-/** Draws each event in the colour of its kind; of those that share a column the most telling one is seen. */
+/** Draws each event in its tone's colour. In a shared column the tone with the highest priority wins. */
 function draw(canvas: HTMLCanvasElement, { types }: Outline, width: number): void {
   canvas.width = width
   const context = canvas.getContext('2d')
@@ -79,7 +79,7 @@ function draw(canvas: HTMLCanvasElement, { types }: Outline, width: number): voi
   }
   context.clearRect(0, 0, width, canvas.height)
   for (const [i, tone] of ORDER.entries()) {
-    // The style sheet knows the colours of both themes.
+    // The style sheet defines the colours of both themes.
     canvas.className = tone
     context.fillStyle = getComputedStyle(canvas).color
     for (let x = 0; x < width; x++) if (columns[x] === i + 1) context.fillRect(x, 4, 1, 16)

@@ -1,15 +1,15 @@
 import { diffLines } from 'diff'
 
-/** Of edits between two versions; above it the whole of the later one counts as written by it. */
+/** The most edits between two versions. Beyond it, the later version counts as the author of all lines. */
 const EDITS = 4_000
 
-/** Lines in a row that the same version wrote. `version`: its place among the versions. */
+/** Consecutive lines with the same author version. `version`: its index among the versions. */
 export interface BlamedPart {
   readonly version: number
   readonly text: string
 }
 
-/** Which of a file's versions, in order, wrote each line of the last one. Null: there was no such file, or it was no text. */
+/** The version that wrote each line of the last version. Null in `versions`: the file did not exist or was not text. */
 export function blameLines(versions: readonly (string | null)[]): BlamedPart[] {
   let lines: { text: string; version: number }[] = []
   let before: string | null = null
@@ -43,5 +43,5 @@ function rewritten(
   })
 }
 
-/** With their ends. */
+/** Lines with their line ends. */
 const linesOf = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? []

@@ -3,7 +3,7 @@ import { blameLines } from './blame-lines.ts'
 import { patchOf } from './patch.ts'
 import type { DiffWork } from './threaded-diff.ts'
 
-// Runs in its own thread: texts that differ much cost the square of their difference.
+// Runs in a separate thread, because the time grows with the square of the difference.
 
 const work = workerData as DiffWork
 parentPort?.postMessage(work.kind === 'blame' ? blameLines(work.versions) : patchOf(work.path, work.before, work.after))

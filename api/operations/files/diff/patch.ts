@@ -1,27 +1,26 @@
 import { type StructuredPatchHunk, structuredPatch } from 'diff'
 import { unmistakable } from '../../text/visible-text.ts'
 
-/** A change as a person is shown it. */
+/** A change in the form for people. */
 export interface Patch {
-  /** A unified diff. Our marks in it stand between ‹ and ›, which no shown text contains. */
+  /** A unified diff. keepup's marks in it are between ‹ and ›, which shown text cannot contain. */
   readonly text: string
-  /** A sentence for each part that the text leaves out. */
+  /** A sentence for each omitted part. */
   readonly notes: readonly string[]
 }
 
-/** The characters of a patch that a person is shown. */
 const MAX_TEXT = 256 * 1024
-/** Blank lines in a row from this number on are shown as their number. */
+/** At least this many consecutive blank lines are replaced by their count. */
 const BLANK_LINES = 4
-/** A longer line is shown around its change, or by its beginning where the change removes or keeps it. In characters. */
+/** A longer line is shown around its change, or, if the change removes or keeps it, by its start. In characters. */
 const LONG_LINE = 2_000
-/** What is shown on each side of the change of a long line. In characters. */
+/** The characters on each side of the change in a long line. */
 const AROUND = 100
 const CONTEXT = 3
 
 /**
- * The change from one text to another. Equal beginnings and ends are skipped first, so that a small change in a large text is
- * found. Texts with more than 2,000 edits are shown as wholly replaced, the proposed lines first.
+ * The change from one text to another. Skips equal starts and ends first, so a small change in a large text is found.
+ * Texts with more than 2,000 edits appear as fully replaced, with the new lines first.
  */
 export function patchOf(path: string, before: string, after: string): Patch {
   const name = unmistakable(path).replaceAll('\n', '‹U+000A›')
@@ -39,7 +38,7 @@ export function patchOf(path: string, before: string, after: string): Patch {
   }
 }
 
-/** The lines that differ, with lines of context, and the number of equal lines before them. */
+/** The differing lines with lines of context, and the number of equal lines before them. */
 function differing(before: string, after: string): { skipped: number; from: string; to: string } {
   const shorter = Math.min(before.length, after.length)
   let start = 0
@@ -56,14 +55,14 @@ function differing(before: string, after: string): { skipped: number; from: stri
   }
 }
 
-/** Where the line of a place begins, or a line that stands `more` lines before it. */
+/** The start of the line at a position, or of the line `more` lines above it. */
 function lineStart(text: string, at: number, more: number): number {
   let start = at === 0 ? 0 : text.lastIndexOf('\n', at - 1) + 1
   for (let i = 0; i < more && start > 0; i++) start = start === 1 ? 0 : text.lastIndexOf('\n', start - 2) + 1
   return start
 }
 
-/** Where the line of a place ends, or a line that stands `more` lines after it. */
+/** The end of the line at a position, or of the line `more` lines below it. */
 function lineEnd(text: string, at: number, more: number): number {
   let end = at
   for (let i = 0; i <= more && end < text.length; i++) {
@@ -73,7 +72,7 @@ function lineEnd(text: string, at: number, more: number): number {
   return end
 }
 
-/** A range of lines as a unified diff names it: an empty one by the line before it. */
+/** A line range of a unified diff. An empty range names the line before it. */
 const place = (start: number, lines: number) => `${lines === 0 ? start - 1 : start},${lines}`
 
 function replaced(from: string, to: string): StructuredPatchHunk {
@@ -101,14 +100,14 @@ function readable(lines: readonly string[]): string[] {
       shown.push(...aroundChange(line.slice(1), next.slice(1)).map((text, i) => `${'-+'[i]}${text}`))
       at++
     } else if (sign !== '+' && line.length > LONG_LINE) {
-      // The rest of it must not take the room of the added lines.
+      // Truncate the line, so that it leaves room for the added lines.
       shown.push(`${sign}${unmistakable(line.slice(1, LONG_LINE))}‹${line.length - LONG_LINE} more characters›`)
     } else shown.push(sign + unmistakable(line.slice(1)))
   }
   return shown
 }
 
-/** Two versions of a long line, without most of what they have in common. */
+/** Two versions of a long line, without most of their common text. */
 function aroundChange(before: string, after: string): [string, string] {
   const shorter = Math.min(before.length, after.length)
   let start = 0
@@ -122,7 +121,7 @@ function aroundChange(before: string, after: string): [string, string] {
   return [part(before), part(after)]
 }
 
-/** As much of a patch as is shown, and a note of the rest. */
+/** Truncates a patch to {@link MAX_TEXT}, with a note about the rest. */
 function bounded(lines: readonly string[]): Patch {
   let room = MAX_TEXT
   const shown: string[] = []
@@ -133,7 +132,7 @@ function bounded(lines: readonly string[]): Patch {
   }
   const rest = lines.slice(shown.length)
   const cutLine = rest[0]
-  // The beginning of a line that alone is too long says more than nothing.
+  // If a single line is too long, show its start.
   if (cutLine !== undefined && room > LONG_LINE)
     shown.push(`${cutLine.slice(0, room)}‹${cutLine.length - room} more characters›`)
   const count = (sign: string) => rest.filter((line) => line.startsWith(sign)).length

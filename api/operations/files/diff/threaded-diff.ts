@@ -9,18 +9,18 @@ export type DiffWork =
   | { readonly kind: 'patch'; readonly path: string; readonly before: string; readonly after: string }
 
 const LIMIT_MS = 30_000
-/** Shorter texts, in characters, are compared at once: a thread takes longer to start. */
+/** Shorter texts are compared in this thread, because starting a thread takes longer. In characters. */
 const SHORT = 2_048
-/** Each takes a thread; the others wait for their turn. */
+/** The most threads. Other work waits. */
 const AT_ONCE = new Semaphore(2)
 
-/** {@link blameLines} in a thread of its own. Rejects with `TIME_LIMIT`. */
+/** {@link blameLines} in a separate thread. Rejects with `TIME_LIMIT`. */
 export async function blameApart(versions: readonly (string | null)[], limitMs = LIMIT_MS): Promise<BlamedPart[]> {
   if (versions.reduce((sum, text) => sum + (text?.length ?? 0), 0) <= SHORT) return blameLines(versions)
   return apart({ kind: 'blame', versions }, limitMs)
 }
 
-/** {@link patchOf} in a thread of its own. Rejects with `TIME_LIMIT`. */
+/** {@link patchOf} in a separate thread. Rejects with `TIME_LIMIT`. */
 export async function patchApart(path: string, before: string, after: string): Promise<Patch> {
   if (before.length + after.length <= SHORT) return patchOf(path, before, after)
   return apart({ kind: 'patch', path, before, after }, LIMIT_MS)

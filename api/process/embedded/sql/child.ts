@@ -4,12 +4,12 @@ import { openSql } from '../audit.ts'
 import type { FromChild, ToChild } from './process-auditor.ts'
 import { NoQuestion, onlyReading, question } from './statement.ts'
 
-// A process that answers questions in SQL one after the other. What it does inside SQLite cannot be interrupted: its parent
-// ends it, or, where the parent is gone, the watch of its own.
+// A process that answers SQL questions one by one. A query inside SQLite cannot be interrupted. The parent kills this
+// process, or, without a parent, the watchdog thread does.
 
-/** SQLite's memory in this process, bytes. */
+/** SQLite's memory limit in this process, in bytes. */
 const HEAP = 512 * 1024 * 1024
-/** The longest text or blob that an expression may make, bytes. */
+/** The longest text or blob that an expression may create, in bytes. */
 const LENGTH = 64 * 1024 * 1024
 
 const due = new BigInt64Array(new SharedArrayBuffer(8))
@@ -45,7 +45,7 @@ function answer({ data, text, rows }: ToChild): FromChild {
   }
 }
 
-/** SQLITE_NOMEM, and SQLITE_AUTH. */
+/** The codes of SQLITE_NOMEM and SQLITE_AUTH. */
 const NO_MEMORY = 7
 const NOT_ALLOWED = 23
 

@@ -4,7 +4,7 @@ import { Mutex } from '../../../../domain/stream/runtime/concurrency.ts'
 import { Problem } from '../../../operations/problem.ts'
 import type { SqlAnswer, SqlAuditor, SqlLimits } from '../../../operations/sql/auditor.ts'
 
-/** A question, as the process gets it. */
+/** A question for the child process. */
 export interface ToChild {
   /** The data folder. */
   readonly data: string
@@ -19,18 +19,17 @@ export type FromChild =
       readonly fault: { readonly kind: 'refused' | 'failed' | 'limit' | 'none'; readonly message: string }
     }
 
-/** A process without a question ends after this, ms. */
+/** The time after which an idle child process ends, in ms. */
 const IDLE_MS = 60_000
-/** A process that starts reads its program first, ms. */
+/** The time for a child process to start, in ms. */
 const START_MS = 10_000
-/** Questions that wait for their turn, at most. */
 const QUEUE = 16
 
 const CODES = { refused: 'SQL_REFUSED', failed: 'SQL_FAILED', limit: 'SQL_LIMIT', none: 'SQL_UNAVAILABLE' } as const
 
 /**
- * Answers in a process of its own, one question at a time: SQLite can be interrupted only from within, so that a question
- * beyond its limit is ended with its process, which the next question starts anew.
+ * Answers SQL questions in a child process, one at a time. A running SQLite query cannot be interrupted from outside,
+ * so a question that exceeds its limit is ended by killing the process. The next question starts a new one.
  */
 export class ProcessAuditor implements SqlAuditor {
   readonly dialect = 'sqlite'
@@ -93,17 +92,17 @@ export class ProcessAuditor implements SqlAuditor {
 
   async #started(): Promise<ChildProcess> {
     if (this.#child?.connected) return this.#child
-    // The compiled package has .js beside this file, the source tree has .ts.
+    // The compiled package has .js files, the source tree .ts files.
     const file = import.meta.url.endsWith('.ts') ? './child.ts' : './child.js'
     const child = fork(new URL(file, import.meta.url), [], {
       ...{ env: {}, execArgv: [], serialization: 'advanced' as const },
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     })
-    // A process that cannot be started exits too.
+    // A process that fails to start also emits `exit`.
     child.on('error', () => undefined)
     await once(child, 'spawn', { signal: AbortSignal.timeout(START_MS) }).catch(() => Promise.reject(ended()))
     this.#child = child
-    // It keeps this process from no end.
+    // The child must not keep this process alive.
     child.unref()
     child.channel?.unref()
     return child
@@ -115,7 +114,7 @@ export class ProcessAuditor implements SqlAuditor {
     this.#child = null
     if (child === null || child.exitCode !== null || child.signalCode !== null) return
     const gone = once(child, 'exit')
-    // Where nothing else is left to do, Node would end before what follows the end of the child.
+    // Without a reference, Node could exit before the code after the child's end runs.
     child.ref()
     child.kill('SIGKILL')
     await gone

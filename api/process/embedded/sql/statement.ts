@@ -1,17 +1,17 @@
 import { constants, type DatabaseSync, type StatementSync } from 'node:sqlite'
 import { selectIn } from '../../../operations/sql/auditor.ts'
 
-/** The text is not one question that may be asked. */
+/** The text is not a single read-only statement. */
 export class NoQuestion extends Error {
   override readonly name = 'NoQuestion'
 }
 
-/** Prepares a text that only reads. Throws {@link NoQuestion} for everything else, and for more than one statement. */
+/** Prepares a single SELECT. Throws {@link NoQuestion} for anything else, and for more than one statement. */
 export function question(db: DatabaseSync, text: string): StatementSync {
   const one = selectIn(text)
   if (one === null) throw new NoQuestion('this is no SELECT')
   try {
-    // Nothing but one query can stand in a FROM.
+    // A FROM clause accepts only a single query.
     db.prepare(`select * from (\n${one}\n)`)
     const statement = db.prepare(one)
     statement.setReadBigInts(true)
@@ -21,26 +21,26 @@ export function question(db: DatabaseSync, text: string): StatementSync {
   }
 }
 
-/** What reading needs; every other action is refused. */
+/** The actions that reading needs. All others are refused. */
 const READING: ReadonlySet<number> = new Set([
   constants.SQLITE_SELECT,
   constants.SQLITE_RECURSIVE,
   constants.SQLITE_FUNCTION,
 ])
-/** Functions that reach out of the database. */
+/** Functions with effects outside the database. */
 const OUTWARD: ReadonlySet<string> = new Set(['load_extension', 'fts3_tokenizer', 'readfile', 'writefile', 'edit'])
-/** The index over the facts of the memory asks for this. */
+/** The full-text index of the memory facts reads this PRAGMA. */
 const INDEX_PRAGMA = 'data_version'
 
 /**
- * From now on the connection reads the tables and the views over the log, and does nothing else: no ATTACH, no PRAGMA, no
- * table of its own. The log's own tables are read through the views only.
+ * Restricts the connection to reading the tables and the views over the log: no ATTACH, no PRAGMA, no new tables. The
+ * log's own tables are readable only through the views.
  */
 export function onlyReading(db: DatabaseSync): void {
   db.setAuthorizer((action, first, second, schema, view) => {
     const allowed =
       action === constants.SQLITE_READ
-        ? // Without a column: rows are only counted, for a view too, which is not named then.
+        ? // An empty column: only a row count, also of a view, whose name is then null.
           schema !== 'log' || view !== null || second === ''
         : action === constants.SQLITE_PRAGMA
           ? first === INDEX_PRAGMA && second === null

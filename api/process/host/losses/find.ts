@@ -10,28 +10,28 @@ import { type Answer, callsOpenAfter, costAfter, type Database, seenHeads } from
 import { type Loss, type LostStream, lossId, type Seen } from '../../../operations/losses/loss.ts'
 import { stillUnrecorded } from './unreadable.ts'
 
-/** A question about the end of a log. */
+/** The evidence about the end of a log. */
 export interface Witnesses {
   readonly log: EventLog
-  /** The last event that the mark names, where the log does not hold it. */
+  /** The last event that the mark names, if the log does not contain it. */
   readonly mark: Seen | null
-  /** Position that the mark names as the log's last; null or absent: no mark tells. */
+  /** The position of the log's last event according to the mark. Null or absent: no mark. */
   marked?(): number | null
-  /** Reads of the tables as they were found; null: there are none that can be read. */
+  /** Reads the tables as they were stored. Null: there are no readable tables. */
   readonly read: (<T>(query: (db: Kysely<Database>) => Promise<T>) => Promise<Answer<T>>) | null
-  /** Positions without an event; empty where nothing tells. */
+  /** Positions without an event. Empty if the log cannot know them. */
   gaps?(): Promise<Loss['gaps']>
 }
 
 const PAGE = 500
 
-/** Whether the log holds more than its own identity. */
+/** Whether the log contains more than its identity event. */
 export async function holdsEvents(log: EventLog): Promise<boolean> {
   for await (const page of log.readAll(null, { limit: 2, bodies: false })) return page.length > 1
   return false
 }
 
-/** Whether the log holds the event of a cursor. */
+/** Whether the log contains the event of a cursor. */
 export async function holds(log: EventLog, cursor: Cursor): Promise<boolean> {
   try {
     for await (const _ of log.readAll(cursor, { limit: 1, bodies: false })) break
@@ -43,15 +43,15 @@ export async function holds(log: EventLog, cursor: Cursor): Promise<boolean> {
 }
 
 /**
- * The loss of the log that no person has accepted; null: none. Without `full` two reads tell, unless something is amiss;
- * with it every stream is held against the tables, and gaps are looked for.
+ * The loss of the log that no person has accepted. Null: none. Without `full`, two reads suffice unless they find a
+ * fault. With `full`, compares every stream with the tables and looks for gaps.
  */
 export async function findLoss(witnesses: Witnesses, full = false): Promise<Loss | null> {
   const { log, mark, read } = witnesses
   const shown = read === null ? null : (await read(async () => null)).position
   const ahead = shown !== null && shown.logId === log.logId && !(await holds(log, shown)) ? shown : null
   if (mark === null && ahead === null && !full) return null
-  // Only a mark can prove that the tables had seen all that was lost.
+  // Only a mark can prove that the tables contained all lost events.
   const unlisted = shown?.logId !== log.logId || (witnesses.marked?.() ?? null) !== shown.position
   const losses = await acceptedLosses(log)
   const vanished = new Set(losses.flatMap((loss) => loss.vanished.map(keyOf)))
@@ -60,14 +60,14 @@ export async function findLoss(witnesses: Witnesses, full = false): Promise<Loss
     read === null || shown?.logId !== log.logId ? [] : await lostStreams(witnesses, read, unlisted, vanished)
   const streams = full ? [...known, ...(await unrecorded(log, losses, known))] : known
   const gaps = full ? ((await witnesses.gaps?.()) ?? []).filter(({ from, to }) => !accepted.has(`${from}-${to}`)) : []
-  // Tables that are ahead tell of a loss until others take their place, which comes last in its acceptance.
+  // Tables ahead of the log indicate a loss until they are replaced, which is the last step of its acceptance.
   if (mark === null && ahead === null && streams.length === 0 && gaps.length === 0) return null
   const tables = ahead && { position: ahead.position, hash: ahead.hash }
   const end = (await log.headCursor()).position
   return { id: lossId({ mark, tables, streams, gaps }), end, mark, tables, streams, unlisted, gaps }
 }
 
-/** Streams that could not be read when a loss was accepted: of their calls nothing is known. */
+/** Streams that were unreadable when a loss was accepted. Their calls are unknown. */
 async function unrecorded(
   log: EventLog,
   losses: Awaited<ReturnType<typeof acceptedLosses>>,
@@ -103,7 +103,10 @@ async function lostStreams(
   }
 }
 
-/** Whether a stream holds this very event. One that cannot be read is damaged, which its own verification tells, and not shortened. */
+/**
+ * Whether a stream contains this exact event. An unreadable stream is damaged, not shortened; its verification reports
+ * the damage.
+ */
 export async function holdsEvent(
   log: EventLog,
   { stream, revision, hash }: { readonly stream: string; readonly revision: number; readonly hash: string },
@@ -118,7 +121,7 @@ export async function holdsEvent(
   return false
 }
 
-/** Whether the stream itself records that this loss was accepted. */
+/** Whether the stream itself records the acceptance of this loss. */
 async function acceptedIn(log: EventLog, seen: { stream: string; revision: number; hash: string }): Promise<boolean> {
   try {
     return await recordsLoss(log, seen)
@@ -151,7 +154,7 @@ async function lostStream(
   const head = await log.head(stream)
   const kept = head?.revision ?? -1
   const place = { stream, runId: agentId, revision, hash, kept }
-  // The stream has gone on since: the tables do not tell from where on it differs.
+  // The stream has new events since the loss. The tables do not show the revision from which it differs.
   if (kept >= revision || stream !== agentStream(agentId))
     return { ...place, calls: [], unlisted: true, nanoDollars: 0 }
   const { data } = await read(async (db) => ({
@@ -160,7 +163,7 @@ async function lostStream(
   }))
   const calls = data.calls.flatMap(({ toolCallId, toolName, argumentsHash, effect }) => {
     if (toolName === null || argumentsHash === null) return []
-    // A call that no record shows to be harmless counts as harmful.
+    // A call with an unreadable effect counts as irreversible.
     const parsed = Effect.safeParse(effect)
     return [{ toolCallId, toolName, argumentsHash, effect: parsed.success ? parsed.data : ('irreversible' as const) }]
   })

@@ -10,29 +10,32 @@ import { Problem } from '../../../operations/problem.ts'
 import { holdsEvent } from './find.ts'
 import { stillUnrecorded } from './unreadable.ts'
 
-/** A log that takes no append while its loss is open. */
+/** A log that refuses appends while it has an open loss. */
 export class LossGate {
-  /** Null: there is none, or it was accepted. */
+  /** Null: there is no loss, or it was accepted. */
   loss: Loss | null
-  /** Set where this process must end, because its memory belongs to a state of the log that is gone. */
+  /** Set if this process must end, because its memory contains events that the log has lost. */
   over: LogError | null = null
-  /** The log for all who record. Reads are those of the log itself. */
+  /** The log for writers. Reads go to the underlying log. */
   readonly log: EventLog
-  /** A second look at the loss, for which appends wait; null: there is none under way. */
+  /** A running second check of the loss, which appends wait for. Null: none. */
   #confirming: Promise<unknown> | null = null
 
-  /** `mayLose`: a loss may also be found later. */
+  /** `mayLose`: a loss may also be detected later. */
   constructor(log: EventLog, loss: Loss | null, { mayLose = false } = {}) {
     this.loss = loss
     this.log = loss === null && !mayLose ? log : this.#guarded(log)
   }
 
-  /** Why the log takes no append; null: it takes them. */
+  /** Why the log refuses appends. Null: it accepts them. */
   get refusal(): LogError | null {
     return this.over ?? (this.loss === null ? null : shortened(lossText(this.loss)))
   }
 
-  /** Holds appends back for a loss until `again`, the second look, has ended. The loss stays where that one finds one. */
+  /**
+   * Delays appends until `again`, the second check of a loss, has ended. The loss stays open if the check finds one or
+   * fails.
+   */
   async confirm(loss: Loss, again: () => Promise<Loss | null>): Promise<void> {
     this.loss = loss
     const confirming = again()
@@ -56,13 +59,14 @@ export class LossGate {
 
 type Seen = Awaited<ReturnType<typeof seenHead>>
 
-/** Reads what the tables have seen of one stream. */
+/** Reads the head of one stream from the tables. */
 export type HeadRead = (query: (db: Kysely<Database>) => Promise<Seen>) => Promise<Answer<Seen>>
 
 /**
- * Whether a stream still holds what the tables have seen of it: before its run is driven or written to. Rejects with
- * `LOG_SHORTENED`; with `RUN_LOST` where a person has accepted that the whole stream is gone: a repeated start must not do
- * anew what that run had done; and with `LOSS_NOT_RECORDED` where the stream could not be read when a loss was accepted.
+ * Checks, before a run is driven or written to, that its stream still contains everything the tables have seen. Rejects
+ * with `LOG_SHORTENED` otherwise; with `RUN_LOST` if a person accepted the loss of the whole stream, because a repeated
+ * start must not repeat the run's actions; and with `LOSS_NOT_RECORDED` if the stream was unreadable when a loss was
+ * accepted.
  */
 export async function mustBeWhole(
   { log, read }: { readonly log: EventLog; readonly read: HeadRead | null },

@@ -1,7 +1,7 @@
 import { isStreamDamage } from '../../../../domain/log/damage.ts'
 import type { EventLog } from '../../../../domain/ports/index.ts'
 
-/** Revision and type of the last event of a stream; null: it is damaged there, or there is none. */
+/** The revision and type of the last event of a stream. Null: the event is damaged, or the stream is empty. */
 export async function lastOf(log: EventLog, stream: string): Promise<{ revision: number; type: string } | null> {
   try {
     const head = await log.head(stream)

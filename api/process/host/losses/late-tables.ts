@@ -4,24 +4,24 @@ import { lossText } from '../../../operations/losses/loss.ts'
 import type { Tables } from '../table-answers.ts'
 import type { LossGate } from './gate.ts'
 
-/** Tables that others take the place of, once an open loss of the log is accepted. */
+/** Tables that are replaced when an open loss of the log is accepted. */
 export class LateTables implements Tables {
   #now: Tables
   #seen: Tables['read']
 
-  /** `seen`: reads that tell how far the tables themselves have come, where answers do not. */
+  /** `seen`: reads with the tables' real position, if answers show a different one. */
   constructor(first: Tables, seen: Tables['read'] = (query) => first.read(query)) {
     this.#now = first
     this.#seen = seen
   }
 
-  /** `seen`: as for the constructor. */
+  /** Replaces the tables. `seen`: see the constructor. */
   become(next: Tables, seen: Tables['read'] = (query) => next.read(query)): void {
     this.#now = next
     this.#seen = seen
   }
 
-  /** As {@link read}, with the position that the tables themselves have. */
+  /** Like {@link read}, with the real position of the tables. */
   seen: Tables['read'] = (query) => this.#seen(query)
   read: Tables['read'] = (query) => this.#now.read(query)
   caughtUpTo: Tables['caughtUpTo'] = (cursor, signal) => this.#now.caughtUpTo(cursor, signal)
@@ -33,8 +33,8 @@ export class LateTables implements Tables {
 }
 
 /**
- * Tables as they were found beside a log that has lost its end: the witness of the loss, which is not moved. Answers bear the
- * position of what the log holds, from which readers can go on.
+ * The tables found next to a log that has lost its end. They are evidence of the loss and do not change. Answers carry
+ * the position of the log's head, from which readers can continue.
  */
 export const witnessTables = (seen: Tables['read'], log: EventLog, { loss }: LossGate): Tables => {
   const refuse = () => Promise.reject(shortened(loss === null ? 'the log has lost its end' : lossText(loss)))

@@ -6,13 +6,16 @@ import { findLoss, type Witnesses } from './find.ts'
 import type { HeadRead, LossGate } from './gate.ts'
 import { recordAcceptance } from './record-acceptance.ts'
 
-/** The part of the store in an acceptance: how its log records it, and what follows for its tables. */
+/**
+ * The storage-specific part of accepting a loss: how the log records the acceptance, and the consequences for the
+ * tables.
+ */
 export interface LossServices extends Witnesses {
-  /** Reads the head of one stream as the tables saw it, without waiting for other queries; `read` where absent. */
+  /** Reads the head of one stream from the tables without waiting for other queries. Absent: use `read`. */
   readonly seenHead?: HeadRead
   readonly gate: LossGate
   accepting(record: () => Promise<Acceptance>): Promise<Acceptance>
-  /** The tables follow the log again. */
+  /** Makes the tables follow the log again. */
   followed(): Promise<void>
 }
 

@@ -7,12 +7,14 @@ import type { Loss, Unreadable } from '../../../operations/losses/loss.ts'
 import type { Acceptance } from '../../../operations/losses/losses.ts'
 import { lastOf } from './last-event.ts'
 
-/** Types that end a stream for good. Its state need not be folded, because no call of such a run can be repeated. */
+/**
+ * The types of final events. The state of such a stream need not be folded, because no call of its run can be repeated.
+ */
 const LAST: ReadonlySet<string> = new Set(['completion', 'residue', 'erased'])
 
 /**
- * Records that a person accepts a loss: in each shortened stream, and in `log-meta` the part that no stream can record.
- * A part that was recorded before a crash is found again and not repeated.
+ * Records a person's acceptance of a loss: in each shortened stream, and in `log-meta` everything that no stream can
+ * record. A repetition after a crash finds the parts recorded before it and does not repeat them.
  */
 export async function recordAcceptance(
   ports: RuntimePorts,
@@ -40,7 +42,7 @@ export async function recordAcceptance(
     const known = new Set(shortened.map(({ stream }) => stream))
     const nothingKnown = { revision: null, hash: null, calls: [], unlisted: true } as const
     for await (const stream of maybeUnfinished(ports.log, known)) {
-      // A log may still name a stream of which it has lost every event.
+      // A log may still list a stream whose events are all lost.
       if (await isEmpty(ports.log, stream)) empty.push(stream)
       else await accept(stream.slice(AGENT.length), stream, { ...nothingKnown, calls: [] }, { unfinished: true })
     }
@@ -71,7 +73,7 @@ async function isEmpty(log: EventLog, stream: string): Promise<boolean> {
   }
 }
 
-/** Streams of agents whose runs may go on, but for those that are known. */
+/** Streams of agents whose runs may not have ended, except the known ones. */
 async function* maybeUnfinished(log: EventLog, known: ReadonlySet<string>): AsyncGenerator<string> {
   for await (const names of log.streams(AGENT)) {
     for (const name of names) {

@@ -3,7 +3,7 @@ import type { LogLoss } from '../../../../domain/log/loss/loss.ts'
 import type { EventLog } from '../../../../domain/ports/index.ts'
 import type { Unreadable } from '../../../operations/losses/loss.ts'
 
-/** Streams that could not be read when a loss was accepted, and that have not recorded it since. */
+/** Streams that were unreadable when a loss was accepted and do not record it yet. */
 export async function stillUnrecorded(log: EventLog, losses: readonly LogLoss[]): Promise<readonly Unreadable[]> {
   const latest = new Map(losses.flatMap(({ unreadable = [] }) => unreadable.map((one) => [one.stream, one])))
   const left: Unreadable[] = []

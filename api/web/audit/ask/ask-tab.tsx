@@ -11,7 +11,7 @@ import { ResultTable } from './result-table.tsx'
 const ROWS = [100, 1_000, 10_000] as const
 const SECONDS = [2, 10, 30] as const
 
-/** Saved questions and a person's own; the text stands in the address, so that a question can be shared. */
+/** Saved SQL questions and the person's own. The URL contains the text, so a person can share a question. */
 export function AskTab() {
   const found = useLoaded('questions', () => take(api.v1.sql.questions.$get({})))
   return (
@@ -56,7 +56,7 @@ function Saved({ question }: { question: SavedQuestion }) {
   )
 }
 
-/** Where a text that differs from that of its saved question came from is not told any more. */
+/** The saved question that the URL names, even if the person has edited its text since. */
 const chosen = (questions: readonly SavedQuestion[]) =>
   questions.find(({ name }) => name === query.value.get('question'))
 

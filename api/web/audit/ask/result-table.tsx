@@ -3,7 +3,7 @@ import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { shown } from '../../parts/shown.ts'
 import { linkToCall } from '../../run/writers.ts'
 
-/** Where the value of a column leads to; null: nowhere. */
+/** The screen that a column's value links to. Null: none. */
 function target(name: string, value: string, row: (name: string) => SqlCell): string | null {
   const at = row('revision')
   const place = typeof at === 'number' ? `?at=${at}` : ''
@@ -22,7 +22,7 @@ function target(name: string, value: string, row: (name: string) => SqlCell): st
   return null
 }
 
-/** The rows of an answer, in which what has a screen of its own leads there. */
+/** The rows of an answer. Values with a screen link to it. */
 export function ResultTable({ label, answer }: { label: string; answer: Pick<SqlAnswer, 'columns' | 'rows'> }) {
   const columns = answer.columns.map((name): Column => {
     const show: Column['show'] = (cell, cells) => {

@@ -3,12 +3,11 @@ import type { EventView } from '../../../operations/events/schemas.ts'
 import { api, refusalOf, send, take, told } from '../../client/api.ts'
 import { EventCache } from '../../run/event-cache.ts'
 
-/** Events of the whole log that are kept; the oldest go first while a person only watches. */
+/** Events in memory while the page follows the log. The oldest are dropped first. */
 const MOST = 20_000
-/** Events that are read at once from the log. */
 const PART = 1_000
 
-/** One stream: all of it, and what comes. */
+/** One stream: all its events, and new ones as they arrive. */
 export class StreamModel {
   readonly stream: string
   readonly events: EventCache
@@ -23,7 +22,7 @@ export class StreamModel {
     void this.read()
   }
 
-  /** Looks up how long the stream is by now. */
+  /** Reads the current length of the stream. */
   async read(): Promise<void> {
     try {
       const query = { prefix: this.stream, limit: '1' }
@@ -40,7 +39,7 @@ export class StreamModel {
     }
   }
 
-  /** What was missed, and what could not be loaded, while there was no connection. */
+  /** Reads the events missed during a lost connection, and retries failed reads. */
   catchUp(): void {
     void this.read()
     this.events.again()
@@ -54,13 +53,13 @@ export class StreamModel {
   }
 }
 
-/** The whole log: from now on, or from its beginning, page by page. */
+/** The whole log: from the opening of the page on, or page by page from the start of the log. */
 export class LogModel {
   readonly events = signal<readonly EventView[]>([])
   readonly fault = signal('')
-  /** How the events begin: at the log's beginning, or when this page began to listen. */
+  /** The first event shown: the first of the log, or the first after the page opened. */
   readonly from = signal<'start' | 'now'>('now')
-  /** There may be more to read before what is heard. */
+  /** True while the log may contain further events after the last one read. New events are then ignored. */
   readonly isBehind = signal(false)
   readonly #heard = new Set<string>()
 
@@ -69,7 +68,7 @@ export class LogModel {
     this.#add([event])
   }
 
-  /** Reads on from the last event, from the beginning where that was not read yet. */
+  /** Reads the next page after the last event. The first call starts at the beginning of the log. */
   async read(): Promise<void> {
     if (this.from.value === 'now') {
       this.from.value = 'start'
@@ -100,7 +99,10 @@ export class LogModel {
     }
   }
 
-  /** What was missed while there was no connection is read where the whole log is shown; else the hub goes on by itself. */
+  /**
+   * Reads the events missed during a lost connection if the page shows the whole log. Otherwise the hub resumes by
+   * itself.
+   */
   catchUp(): void {
     if (this.from.value === 'start' && !this.isBehind.value) void this.read()
   }

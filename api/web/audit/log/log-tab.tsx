@@ -16,7 +16,7 @@ import { LogModel, StreamModel } from './log-model.ts'
 
 const ROW = 24
 
-/** Any stream, or the whole log, as it grows. */
+/** One stream, or the whole log, with new events as they arrive. */
 export function LogTab() {
   const stream = query.value.get('stream') ?? ''
   const [text, setText] = useState(stream)

@@ -8,7 +8,7 @@ import { type Proved, Prover } from './prover.ts'
 const sum = (all: readonly Proved[], of: 'events' | 'streams' | 'digests' | 'erased' | 'losses') =>
   all.reduce((total, one) => total + one[of], 0)
 
-/** The proof of one run, or of all that the log holds, with its progress. */
+/** The proof of one run, or of all runs and documents, with its progress. */
 export function ProofTab() {
   const prover = useMemo(() => new Prover(), [])
   useEffect(() => () => prover.stop(), [prover])

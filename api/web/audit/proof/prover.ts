@@ -1,14 +1,14 @@
 import { signal } from '@preact/signals'
 import { api, Refused, take, told } from '../../client/api.ts'
 
-/** What the proof of a run, or of a document, has found. */
+/** The result of the proof of a run or a document. */
 export interface Proved {
   readonly kind: 'run' | 'document'
   readonly id: string
   readonly ok: boolean
   readonly events: number
   readonly streams: number
-  /** States folded again that were equal to the recorded ones. */
+  /** Recomputed states that are equal to the recorded digests. */
   readonly digests: number
   readonly erased: number
   readonly losses: number
@@ -17,7 +17,7 @@ export interface Proved {
 
 const PAGE = '200'
 
-/** Proves one run after the other, until it is stopped. */
+/** Proves runs one after the other until stopped. */
 export class Prover {
   readonly state = signal<'idle' | 'works' | 'done' | 'stopped'>('idle')
   readonly done = signal<readonly Proved[]>([])
@@ -31,7 +31,7 @@ export class Prover {
     this.#over = true
   }
 
-  /** Proves a run; '' all runs and documents. */
+  /** Proves a run. '' proves all runs and documents. */
   async prove(runId: string): Promise<void> {
     if (this.state.value === 'works') return
     this.#over = false
@@ -78,7 +78,7 @@ export class Prover {
   }
 }
 
-/** Among all, what cannot even be read has no proof; the others are proved all the same. */
+/** In a proof of everything, an unreadable run or document counts as not proved, and the proof continues. */
 const notRead = (kind: Proved['kind'], id: string) => (error: unknown) => {
   if (!(error instanceof Refused) || error.status === 401) throw error
   const nothing = { events: 0, streams: 0, digests: 0, erased: 0, losses: 0 }

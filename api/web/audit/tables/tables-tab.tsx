@@ -7,12 +7,12 @@ import { Loaded, useLoaded } from '../../parts/loaded.tsx'
 import { shown } from '../../parts/shown.ts'
 import { Throttle } from '../../parts/throttle.ts'
 
-/** Looked up so often while the log grows, ms. */
+/** The shortest time between two updates while the log grows, in ms. */
 const PAUSE = 2_000
-/** More events than these are not counted. */
+/** The greatest count of outstanding events that is exact. */
 const MOST_COUNTED = 10_000
 
-/** How far the tables are, what they cannot read, and how to make them anew. */
+/** The progress of the tables, the events that they cannot read, and the commands to rebuild them. */
 export function TablesTab() {
   const [round, setRound] = useState(0)
   const again = () => setRound((n) => n + 1)
@@ -71,7 +71,7 @@ interface AmissProps {
   readonly runs: readonly { readonly runId: string; readonly agentId: string; readonly text: string }[]
 }
 
-/** Agents with something that a person has to look at. */
+/** Agents with a problem that a person must look at. */
 function Amiss({ title, runs }: AmissProps) {
   if (runs.length === 0) return null
   return (

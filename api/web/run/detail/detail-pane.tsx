@@ -19,10 +19,10 @@ const TABS = [
   ['proof', 'Proof'],
 ] as const
 
-/** What keepup knows of its own agents alone. */
+/** Tabs without content for external agents. */
 const GOVERNED: ReadonlySet<string> = new Set(['state', 'diff', 'files', 'request'])
 
-/** All that is known at the position. */
+/** The tabs with everything about the event at the position. */
 export function DetailPane({ governed, ...props }: DetailProps & { governed: boolean }) {
   const asked = query.value.get('tab')
   const tabs = TABS.filter(([name]) => governed || !GOVERNED.has(name))

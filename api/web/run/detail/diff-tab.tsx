@@ -1,7 +1,7 @@
 import { StepsCompared } from '../../compare/steps-compared.tsx'
 import type { DetailProps } from './detail-props.ts'
 
-/** What the step at the position changed: the state, the messages and the files, beside the step before it. */
+/** The changes of the step at the position: state, messages and files compared with the previous step. */
 export function DiffTab({ agent, place }: Pick<DetailProps, 'agent' | 'place'>) {
   const step = agent.outline.steps[place] ?? 0
   if (step === 0) return <p class="quiet">Nothing precedes the first step.</p>

@@ -13,7 +13,7 @@ import { WholeResult } from './whole-result.tsx'
 
 type Payload = Record<string, unknown>
 
-/** The event at the position: what went in, what came out, who caused it. */
+/** The event at the position: input, output and cause. */
 export function EventTab({ agent, place }: DetailProps) {
   const { events, outline } = agent
   events.version.value

@@ -5,7 +5,7 @@ import { Loaded, useLoaded } from '../../parts/loaded.tsx'
 import { shown } from '../../parts/shown.ts'
 import type { DetailProps } from './detail-props.ts'
 
-/** The place of the event in the chain, and the proof of the run. */
+/** The event's place in the hash chain, and the proof of the run. */
 export function ProofTab({ runId, agent, place }: DetailProps) {
   agent.events.version.value
   useEffect(() => agent.events.want('detail', [place]), [agent, place])

@@ -3,7 +3,7 @@ import { Foreign } from '../../parts/text.tsx'
 import type { DetailProps } from './detail-props.ts'
 import { wholeEvent } from './whole-event.ts'
 
-/** The event as /v1 gives it. */
+/** The event as /v1 returns it. */
 export function RawTab({ agent, place }: DetailProps) {
   const found = useLoaded(`${agent.agentId} ${place}`, () => wholeEvent(agent.agentId, place))
   return (

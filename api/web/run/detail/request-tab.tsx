@@ -4,7 +4,7 @@ import { Loaded, useLoaded } from '../../parts/loaded.tsx'
 import { shown } from '../../parts/shown.ts'
 import type { DetailProps } from './detail-props.ts'
 
-/** What the model was sent in the turn at the position, put together from the log and checked against its hash. */
+/** The model request of the turn at the position, reconstructed from the log and checked against its hash. */
 export function RequestTab({ runId, agent, place }: DetailProps) {
   const turn = agent.outline.turns[place] ?? 0
   if (turn === 0) return <p class="quiet">No model was asked before the first turn.</p>

@@ -7,7 +7,7 @@ import type { DetailProps } from './detail-props.ts'
 import { Tasks } from './tasks.tsx'
 import { WhoWrote } from './who-wrote.tsx'
 
-/** The agent as it was after the event at the position, folded by the server. */
+/** The agent's state after the event at the position. The server folds it. */
 export function StateTab({ runId, agent, states }: DetailProps) {
   const state = states.current.value
   if (state === null) return <p class="quiet">loading …</p>
@@ -104,7 +104,7 @@ function Variables({ state, runId }: { state: Brief; runId: string }) {
   )
 }
 
-/** Documents as the agent knows them; each one has a page of its own that tells who wrote which words. */
+/** The documents in the agent's state. Each links to a page that shows the author of every word. */
 function Documents({ documents }: { documents: Brief['documents'] }) {
   const ids = Object.keys(documents)
   if (ids.length === 0) return null

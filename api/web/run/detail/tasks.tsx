@@ -9,7 +9,7 @@ import { wholeEvent } from './whole-event.ts'
 
 const SIGNS = { pending: '○', in_progress: '▶', completed: '✓', cancelled: '⊘' } as const
 
-/** The task graph at the position; each task leads to the event that last wrote it. */
+/** The task graph at the position. Each task links to the event that last wrote it. */
 export function Tasks({ runId, agent, state }: { runId: string; agent: AgentModel; state: Brief }) {
   const [fault, setFault] = useState('')
   if (state.tasks.length === 0) return null
@@ -49,7 +49,7 @@ export function Tasks({ runId, agent, state }: { runId: string; agent: AgentMode
   )
 }
 
-/** The last event up to a place that names a task; in a fork, the fork itself where it has inherited the task. */
+/** The last event up to a revision that sets a task. 0 if none does: a fork inherits the task with its first event. */
 async function writerOfTask({ agentId, outline }: AgentModel, id: string, place: number): Promise<number> {
   const updates = outline.ofType('tasks_updated')
   for (const at of updates.slice(0, after(updates, place)).toReversed()) {

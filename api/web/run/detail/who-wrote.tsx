@@ -3,13 +3,13 @@ import { shown } from '../../parts/shown.ts'
 
 interface WhoWroteProps {
   readonly runId: string
-  /** The event that last wrote it; null: none is known. */
+  /** The event that last wrote the value. Null: not known. */
   readonly writer: { readonly agentId: string; readonly revision: number } | null
-  /** Its name, for people who do not see what stands beside the button. */
+  /** Names the value for screen readers. */
   readonly what: string
 }
 
-/** Leads from a value to the event that last wrote it. */
+/** A button from a value to the event that last wrote it. */
 export function WhoWrote({ runId, writer, what }: WhoWroteProps) {
   if (writer === null) return null
   const { agentId, revision } = writer

@@ -1,7 +1,7 @@
 import type { EventView } from '../../../operations/events/schemas.ts'
 import { api, take } from '../../client/api.ts'
 
-/** An event with all of its payload. */
+/** Reads an event with its full payload. Rejects if the event does not exist yet. */
 export async function wholeEvent(agentId: string, revision: number): Promise<EventView> {
   const query = { from: String(revision), limit: '1' }
   const { events } = await take(api.v1.agents[':id'].events.$get({ param: { id: agentId }, query: query as never }))

@@ -2,13 +2,13 @@ import { useRef, useState } from 'preact/hooks'
 import { refusalOf, send, told } from '../../client/api.ts'
 import { shown } from '../../parts/shown.ts'
 
-/** Bytes that are asked for at a time. */
+/** Bytes per request. */
 const PART = 65_536
 
-/** A long result, part by part, as a person asks for it. */
+/** A long result. A person loads it part by part. */
 export function WholeResult({ toolCallId, about }: { toolCallId: string; about: string }) {
   const [parts, setParts] = useState<readonly string[]>([])
-  // A part may end within a character.
+  // A part may end inside a UTF-8 character.
   const utf8 = useRef(new TextDecoder())
   const [rest, setRest] = useState(true)
   const [fault, setFault] = useState('')

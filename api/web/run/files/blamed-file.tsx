@@ -6,7 +6,7 @@ import { Loaded, useLoaded } from '../../parts/loaded.tsx'
 import { shown } from '../../parts/shown.ts'
 import { Foreign } from '../../parts/text.tsx'
 
-/** Parts that are shown at once. */
+/** The most parts shown at first. */
 const MOST = 200
 
 interface At {
@@ -22,7 +22,7 @@ const WHY_NOT = {
   too_large: 'This file is too large to be shown with its writers.',
 } as const
 
-/** A file at a step; each part of it leads to the call that wrote it. */
+/** A file at a step. Each part links to the call that wrote it. */
 export function BlamedFile({ runId, agentId, step, path }: At) {
   const [most, setMost] = useState(MOST)
   const found = useLoaded(`${agentId} ${step} ${path}`, () => {

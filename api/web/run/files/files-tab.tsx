@@ -7,7 +7,7 @@ import { BlamedFile } from './blamed-file.tsx'
 
 const SIGNS = { added: '+', modified: '±', deleted: '-' } as const
 
-/** The files at the position: those that the run has changed by then, and the lines of one with their writers. */
+/** The files that the run has changed up to the position, and one file's lines with their authors. */
 export function FilesTab({ runId, agent, place }: DetailProps) {
   const step = agent.outline.steps[place] ?? 0
   const path = query.value.get('file')

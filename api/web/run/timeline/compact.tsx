@@ -8,10 +8,10 @@ import { toneOf } from './tone.ts'
 
 const ROW = 24
 
-/** Every event on a line of its own. */
+/** A list with one line per event. */
 export function Compact({ agent, place }: { agent: AgentModel; place: number }) {
   const { outline, events } = agent
-  // Read, so that the rows are drawn again when their events have come.
+  // Subscribe to the signal, so that rows render again when their events arrive.
   events.version.value
   return (
     <VirtualList

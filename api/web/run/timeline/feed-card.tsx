@@ -14,13 +14,13 @@ const RESULT = 600
 interface CardProps {
   readonly type: string
   readonly revision: number
-  /** Absent: it is still being loaded. */
+  /** Absent: still loading. */
   readonly event: EventView | undefined
   readonly state: 'future' | 'current' | ''
   readonly onChoose: () => void
 }
 
-/** An event as a part of a conversation. */
+/** An event in the conversation view. */
 export function FeedCard({ type, revision, event, state, onChoose }: CardProps) {
   return (
     <article class={`card ${toneOf(type, event)} ${state}`} aria-current={state === 'current' || undefined}>
@@ -71,7 +71,7 @@ function figuresOf({ payload, cut }: EventView): string {
   return figures.filter((one) => one !== '').join(' · ')
 }
 
-/** The beginning of what a call was given, or gave; the rest is in the detail. */
+/** The start of a call's arguments or result. The detail pane shows all of it. */
 const Value = ({ value }: { value: unknown }) =>
   typeof value === 'string' ? <Foreign text={value} most={RESULT} /> : <JsonView value={value ?? null} text={RESULT} />
 
@@ -117,7 +117,7 @@ function Answer({ content }: { content: NonNullable<Payload['content']> }) {
             <Value value={block.input} />
           </div>
         ) : block.text === undefined ? null : (
-          // Such as what a model thinks before it answers.
+          // For example a model's reasoning before its answer.
           <p key={i} class="quiet">
             <Foreign text={block.text} most={RESULT} />
           </p>

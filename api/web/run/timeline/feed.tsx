@@ -7,7 +7,10 @@ import { Writing } from './writing.tsx'
 
 const GUESS = 90
 
-/** What was said, done and decided, in full words. The last card shows what the model writes just now. */
+/**
+ * The conversation view: messages, calls and decisions in full. The last card shows the text that the model is
+ * generating.
+ */
 export function Feed({ agent, place }: { agent: AgentModel; place: number }) {
   const { events, outline } = agent
   events.version.value

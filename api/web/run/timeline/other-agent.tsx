@@ -2,7 +2,7 @@ import { JsonView } from '../../parts/json-view.tsx'
 import { Markdown } from '../../parts/markdown.tsx'
 import { shown } from '../../parts/shown.ts'
 
-/** What another agent told in one batch: its words as text, everything else as it was told. */
+/** One batch of an external agent's events. Text output is rendered as Markdown, everything else as JSON. */
 export function OtherAgentEvents({ events }: { events: readonly unknown[] }) {
   return (
     <>

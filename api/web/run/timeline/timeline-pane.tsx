@@ -13,7 +13,7 @@ const VIEWS = [
 ] as const
 type View = (typeof VIEWS)[number][0]
 
-/** The events of an agent: as a conversation, one a line, or by their times. */
+/** An agent's events as a conversation, as one line each, or as a waterfall. */
 export function TimelinePane({ agent, place }: { agent: AgentModel; place: number }) {
   const asked = query.value.get('view')
   const view: View = VIEWS.find(([name]) => name === asked)?.[0] ?? 'feed'

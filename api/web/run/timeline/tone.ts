@@ -1,7 +1,7 @@
 import { isFailure } from '../../../cli/output/event-text.ts'
 import type { EventView } from '../../../operations/events/schemas.ts'
 
-/** What kind of thing an event tells, which gives it its colour. */
+/** The kind of an event, which decides its colour. */
 export type Tone = 'person' | 'model' | 'tool' | 'rule' | 'end' | 'bad' | 'other'
 
 const TONES: readonly (readonly [RegExp, Tone])[] = [
@@ -16,7 +16,7 @@ const TONES: readonly (readonly [RegExp, Tone])[] = [
   [/^(?:completion|turn_|agent_started|forked|external_)/, 'end'],
 ]
 
-/** `event`: absent while it is loaded. */
+/** `event`: absent while it is loading. */
 export function toneOf(type: string, event?: Pick<EventView, 'payload'>): Tone {
   if (type === 'tool_call_end' && event?.payload && isFailure(event.payload)) return 'bad'
   return TONES.find(([pattern]) => pattern.test(type))?.[1] ?? 'other'

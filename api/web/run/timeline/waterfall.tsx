@@ -6,7 +6,7 @@ import { goTo } from '../position.ts'
 
 const ROW = 24
 
-/** Calls of models and tools by their times. The scale is that of the rows in view. */
+/** Model and tool calls on a time axis. The axis covers the visible rows. */
 export function Waterfall({ agent, place }: { agent: AgentModel; place: number }) {
   const { work, times } = agent.outline
   const [view, setView] = useState({ first: 0, last: 0 })

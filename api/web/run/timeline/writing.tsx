@@ -1,10 +1,10 @@
 import { Foreign } from '../../parts/text.tsx'
 import type { AgentModel } from '../agent-model.ts'
 
-/** At most so much of a text that is being written; its beginning comes with the recorded answer. */
+/** The most characters of a text in progress. The recorded answer will contain the start. */
 const MOST = 8_000
 
-/** The answer that the model is writing, which no event holds yet. */
+/** The answer that the model is generating and that no event contains yet. */
 export function Writing({ agent }: { agent: AgentModel }) {
   const text = agent.writing.value?.text ?? ''
   return (

@@ -8,12 +8,12 @@ import type { Node } from '../run-model.ts'
 
 interface AgentButtonProps {
   readonly node: Node
-  /** At the position of the page; null: that is the end. */
+  /** The agent's state at the page's position. Null: the position is the end. */
   readonly then: AgentThen | 'unborn' | null
   readonly chosen: boolean
 }
 
-/** One of the agents of a run: its role, and how it stands, with what it and those below it cost, or how it stood at the position. */
+/** An agent of a run: its role, and either its status at the position or its present status with its cost. */
 export function AgentButton({ node, then, chosen }: AgentButtonProps) {
   const { agentId, depth, role, backend, ungoverned, waiting, own, total } = node
   const asks =
@@ -40,7 +40,7 @@ export function AgentButton({ node, then, chosen }: AgentButtonProps) {
   )
 }
 
-/** Its last event by the position; the first one where it is born later. */
+/** The agent's last event at the position, or its first event if it is born later. */
 const placeOf = (then: AgentButtonProps['then']): string | null =>
   then === null ? null : then === 'unborn' ? '0' : String(then.revision)
 
@@ -52,7 +52,7 @@ function standing(then: AgentThen | 'unborn'): string {
   return `${how}${paused ? ', paused' : ''} · ${place}`
 }
 
-/** What an agent was given and has taken, for a title; empty where nothing limits it. */
+/** The limits and usage of an agent's budget, for a title. Without a budget, only the agent's id. */
 function booksOf({ agentId, budget }: Node): string {
   if (budget === null) return agentId
   const { tokens, nanoDollars, agents } = budget

@@ -12,13 +12,13 @@ const ROW = 24
 
 interface TreePaneProps {
   readonly tree: Tree | null
-  /** The agents at the position; null: it is the end, or they are not known yet. */
+  /** The agents at the position. Null: the position is the end, or they are not loaded yet. */
   readonly then: TreeAt | null
   readonly agent: AgentModel
   readonly place: number
 }
 
-/** The agents of a run, how each one stood at the position, and the turns of the one that is looked at. */
+/** A run's agents with their status at the position, and the turns of the current agent. */
 export function TreePane({ tree, then, agent, place }: TreePaneProps) {
   const { turnAt, times } = agent.outline
   const current = after(turnAt, place) - 1
