@@ -9,6 +9,7 @@ import { confinedArguments } from '../../sandbox/confined-arguments.ts'
 import { SandboxUnavailable } from '../../sandbox/error.ts'
 import { foundBubblewrap, TRIAL_MS } from '../../sandbox/found-bubblewrap.ts'
 import { machineOf } from '../../sandbox/machine.ts'
+import { systemCallFilter } from '../../sandbox/system-calls.ts'
 
 /** The parts of the machine that the settings give to confined agents, and those that they must not see. */
 export interface ConfinementRules {
@@ -51,6 +52,8 @@ export interface Confined {
   readonly bwrap: string
   /** Arguments that isolate the agent. */
   readonly args: readonly string[]
+  /** The filter of system calls that commands have; null: none for this architecture. */
+  readonly filter: Buffer | null
   /** The working folder's real path. */
   readonly cwd: string
 }
@@ -80,7 +83,7 @@ export async function confine(confining: Confining): Promise<Confined> {
   ]
   const args = [...isolation, ...mounts, ...shown]
   await trial(found.bwrap, [...args, '--chdir', cwd], program)
-  return { bwrap: found.bwrap, args, cwd }
+  return { bwrap: found.bwrap, args, filter: systemCallFilter(), cwd }
 }
 
 const UNSEEN = 3
