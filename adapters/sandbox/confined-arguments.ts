@@ -16,6 +16,8 @@ export interface Confined extends Protected, Pick<Bubblewrap, 'bounds' | 'hide'>
   readonly readable?: readonly string[] | undefined
   readonly network: boolean
   readonly machine: Machine
+  /** Mounts on top of all others. Default: none. */
+  readonly last?: readonly string[] | undefined
 }
 
 /** Joins the control group of the first argument. */
@@ -26,7 +28,7 @@ export const limited = (most: number) => `ulimit -u ${most} 2>/dev/null || ulimi
 
 /** The arguments of bubblewrap that isolate a program, and those that mount what it sees. */
 export function confinedArguments(confined: Confined): { isolation: readonly string[]; mounts: readonly string[] } {
-  const { machine, workspace, readOnly, hide, bounds, network, readable = [] } = confined
-  const mounts = mountArguments({ machine, workspace, readable, readOnly, hide, bounds, network })
+  const { machine, workspace, readOnly, hide, bounds, network, readable = [], last } = confined
+  const mounts = mountArguments({ machine, workspace, readable, readOnly, hide, bounds, network, last })
   return { isolation: [...ISOLATION, ...(network ? [] : ['--unshare-net'])], mounts }
 }

@@ -9,6 +9,7 @@ import { confinedArguments } from '../../sandbox/confined-arguments.ts'
 import { SandboxUnavailable } from '../../sandbox/error.ts'
 import { foundBubblewrap, TRIAL_MS } from '../../sandbox/found-bubblewrap.ts'
 import { machineOf } from '../../sandbox/machine.ts'
+import { foldersAround } from '../../sandbox/mounts.ts'
 import { systemCallFilter } from '../../sandbox/system-calls.ts'
 
 /** The parts of the machine that the settings give to confined agents, and those that they must not see. */
@@ -60,20 +61,14 @@ export interface Confined {
 
 /**
  * The sandbox of an agent: that of commands, with the network of the machine and the agent's own folders. Rejects with
- * SandboxUnavailable where bubblewrap cannot be used, and with AgentError `Backend` where the program could not be seen inside.
+ * SandboxUnavailable where bubblewrap cannot be used, and with AgentError `Backend` where it works and could not show what is
+ * asked, or the program could not be seen inside.
  */
 export async function confine(confining: Confining): Promise<Confined> {
   const { rules, program, env, dataFolder, bwrap } = confining
   const cwd = realpathSync(confining.cwd)
   if (cwd === '/') throw new SandboxUnavailable('the working folder is the root of the machine')
   const found = await foundBubblewrap({ workspace: cwd, hide: rules.hide, env, dataFolder, bwrap })
-  const { isolation, mounts } = confinedArguments({
-    ...found,
-    workspace: cwd,
-    readOnly: [],
-    network: true,
-    machine: await machineOf(env, cwd),
-  })
   const readable = [...programPaths(program, env), ...rules.readable, ...confining.readable]
   // The working folder may be named by a link.
   const writable = [...ownPaths(confining), ...rules.writable, ...confining.writable, confining.cwd]
@@ -81,10 +76,34 @@ export async function confine(confining: Confining): Promise<Confined> {
     ...readable.flatMap((path) => shownAt(path, '--ro-bind', found.hide)),
     ...writable.flatMap((path) => shownAt(path, '--bind', found.hide)),
   ]
-  const args = [...isolation, ...mounts, ...shown]
-  await trial(found.bwrap, [...args, '--chdir', cwd], program)
+  const { isolation, mounts } = confinedArguments({
+    ...found,
+    workspace: cwd,
+    readOnly: [],
+    network: true,
+    machine: await machineOf(env, cwd),
+    last: shown,
+  })
+  const args = [...isolation, ...mounts]
+  await trial(found.bwrap, [...args, '--chdir', cwd], program).catch(async (error: unknown) => {
+    if (!(error instanceof SandboxUnavailable) || !(await works(found.bwrap, isolation))) throw error
+    throw new AgentError(
+      'Backend',
+      `the agent cannot be confined: ${error.why}; name other folders, or start the run unconfined (--no-sandbox)`,
+    )
+  })
   return { bwrap: found.bwrap, args, filter: systemCallFilter(), cwd }
 }
+
+/** Whether bubblewrap works at all here. Where it does, no agent runs unconfined because of the folders of a request. */
+const works = (bwrap: string, isolation: readonly string[]): Promise<boolean> =>
+  promisify(execFile)(bwrap, [...isolation, '--ro-bind', '/', '/', '--', '/bin/true'], {
+    env: {},
+    timeout: TRIAL_MS,
+  }).then(
+    () => true,
+    () => false,
+  )
 
 const UNSEEN = 3
 
@@ -113,8 +132,11 @@ function shownAt(path: string, how: '--bind' | '--ro-bind', hide: readonly strin
   if (hide.some((hidden) => liesIn(hidden, real))) return []
   const inside = hide.filter((hidden) => liesIn(real, hidden))
   // The path may be a link, so the hidden parts are hidden below both of its names.
-  const covered = inside.flatMap((hidden) => [hidden, join(path, relative(real, hidden))])
-  return [how, real, path, ...[...new Set(covered)].flatMap(unseen)]
+  const named = (part: string) => new Set([part, join(path, relative(real, part))])
+  const around = how === '--bind' ? foldersAround(real, inside) : []
+  const kept = around.flatMap((folder) => [...named(folder)].flatMap((name) => [how, folder, name]))
+  const covered = inside.flatMap((hidden) => [...named(hidden)])
+  return [how, real, path, ...kept, ...covered.flatMap(unseen)]
 }
 
 const unseen = (path: string): string[] =>
