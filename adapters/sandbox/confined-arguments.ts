@@ -16,6 +16,8 @@ export interface Confined extends Protected, Pick<Bubblewrap, 'bounds' | 'hide'>
   readonly readable?: readonly string[] | undefined
   readonly network: boolean
   readonly machine: Machine
+  /** Mounts on top of all others. Default: none. */
+  readonly last?: readonly string[] | undefined
 }
 
 /** Joins the control group in the first argument. */
@@ -29,7 +31,7 @@ export const limited = (most: number) => `ulimit -u ${most} 2>/dev/null || ulimi
 
 /** bubblewrap's arguments that isolate a program, and the arguments that mount its files. */
 export function confinedArguments(confined: Confined): { isolation: readonly string[]; mounts: readonly string[] } {
-  const { machine, workspace, readOnly, hide, bounds, network, readable = [] } = confined
-  const mounts = mountArguments({ machine, workspace, readable, readOnly, hide, bounds, network })
+  const { machine, workspace, readOnly, hide, bounds, network, readable = [], last } = confined
+  const mounts = mountArguments({ machine, workspace, readable, readOnly, hide, bounds, network, last })
   return { isolation: [...ISOLATION, ...(network ? [] : ['--unshare-net'])], mounts }
 }

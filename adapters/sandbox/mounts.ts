@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { liesIn } from '../files/inside.ts'
 import { boundSockets } from './listening.ts'
 import type { Machine } from './machine.ts'
+import type { PrivateEntry } from './private-entries.ts'
 import { SYSTEM } from './toolchains.ts'
 
 export interface MountPlan {
@@ -18,6 +19,8 @@ export interface MountPlan {
   /** Whether this bubblewrap knows `--size`. */
   readonly bounds: boolean
   readonly network: boolean
+  /** Mounts on top of all others. Default: none. */
+  readonly last?: readonly string[] | undefined
 }
 
 /** Folders that are empty and writable, in memory. */
@@ -29,7 +32,7 @@ const MEMORY_BYTES = 2 * 1024 ** 3
 
 /**
  * bubblewrap's mounts in order, starting with an empty root: the system, homes and temporary folders in memory, tools
- * and declared paths, the workspace, its protected paths read-only, and last the covers of hidden paths.
+ * and declared paths, the workspace, its protected paths read-only, the covers of hidden paths, and the last mounts.
  */
 export function mountArguments(plan: MountPlan): string[] {
   const { machine, network, workspace } = plan
@@ -48,13 +51,17 @@ export function mountArguments(plan: MountPlan): string[] {
   const resolver = network ? realOrNull('/etc/resolv.conf') : null
   if (resolver !== null && !liesIn('/etc', resolver)) readable.push(resolver)
   for (const path of readable) args.push('--ro-bind', path, path)
-  if (workspace !== null) args.push('--bind', workspace, workspace)
-  // A mounted folder cannot be renamed, so it cannot be replaced together with its contents.
-  for (const path of foldersAround(plan)) args.push('--bind', path, path)
-  for (const path of plan.readOnly) args.push('--ro-bind', path, path)
   const shown = [...system, ...readable, ...(workspace === null ? [] : [workspace])]
-  args.push(...hidden(plan, (path) => shown.some((folder) => liesIn(folder, path))))
-  return [...args, '--remount-ro', '/']
+  const covers = hidden(plan, (path) => shown.some((folder) => liesIn(folder, path)))
+  if (workspace !== null) {
+    args.push('--bind', workspace, workspace)
+    const kept = [...plan.readOnly, ...covers.map(({ path }) => path)]
+    for (const path of foldersAround(workspace, kept)) args.push('--bind', path, path)
+  }
+  for (const path of plan.readOnly) args.push('--ro-bind', path, path)
+  args.push(...covers.flatMap(({ path, isFolder }) => (isFolder ? emptyFolder(path) : emptyFile(path))))
+  // Nothing can be mounted at a new path after the root is read-only.
+  return [...args, ...(plan.last ?? []), '--remount-ro', '/']
 }
 
 /** A folder of the system is a link if `/usr` has its contents. */
@@ -64,27 +71,28 @@ const systemFolder = (path: string): string[] =>
 const emptyFile = (path: string): string[] => ['--ro-bind', '/dev/null', path]
 const emptyFolder = (path: string): string[] => ['--tmpfs', path, '--remount-ro', path]
 
-/** Covers the private entries of the shown folders. Entries outside them need no cover. */
-function hidden({ machine, hide }: MountPlan, isShown: (path: string) => boolean): string[] {
+/** Finds the private entries of the shown folders, which need a cover. */
+function hidden({ machine, hide }: MountPlan, isShown: (path: string) => boolean): PrivateEntry[] {
   const named = [...SERVICES.filter(isRealFolder), ...hide.filter(existsSync)].map((path) => ({
     path,
     isFolder: statSync(path).isDirectory(),
   }))
-  const sockets = boundSockets().filter(existsSync)
+  const sockets = boundSockets().flatMap((path) => realOrNull(path) ?? [])
   const all = [...machine.masked, ...named, ...sockets.map((path) => ({ path, isFolder: false }))].filter(({ path }) =>
     isShown(path),
   )
   const folders = all.filter(({ isFolder }) => isFolder).map(({ path }) => path)
-  const outermost = all.filter(({ path }) => !folders.some((other) => other !== path && liesIn(other, path)))
-  return outermost.flatMap(({ path, isFolder }) => (isFolder ? emptyFolder(path) : emptyFile(path)))
+  return all.filter(({ path }) => !folders.some((other) => other !== path && liesIn(other, path)))
 }
 
-/** The folders between the workspace and the protected paths, outer ones first. */
-function foldersAround({ workspace, readOnly }: MountPlan): string[] {
+/**
+ * The folders between a writable folder and its protected or hidden paths, outer ones first. They are mounted too: a
+ * mounted folder cannot be renamed, so it cannot be replaced together with its contents.
+ */
+export function foldersAround(writable: string, kept: readonly string[]): string[] {
   const found = new Set<string>()
-  if (workspace === null) return []
-  for (const path of readOnly) {
-    for (let folder = dirname(path); folder !== workspace && liesIn(workspace, folder); folder = dirname(folder))
+  for (const path of kept) {
+    for (let folder = dirname(path); folder !== writable && liesIn(writable, folder); folder = dirname(folder))
       found.add(folder)
   }
   return [...found].sort((a, b) => a.length - b.length)

@@ -17,20 +17,29 @@ interface Found {
   readonly unreadable: readonly string[]
 }
 
-/** Finds every `.git` below a folder, and every folder that git recognizes as a repository by its contents. */
-async function repositoriesIn(workspace: string, limitMs?: number): Promise<Found> {
+/** Whether a git folder is protected with all its contents. */
+type IsTheirs = (path: string, identity: string) => boolean
+
+/**
+ * Finds every `.git` below a folder, and every folder that git recognizes as a repository by its contents. Also searches
+ * the git folders that commands have made: a command can make one around the user's.
+ */
+async function repositoriesIn(workspace: string, isTheirs: IsTheirs, limitMs?: number): Promise<Found> {
   const repositories = new Map<string, string>()
   const unreadable: string[] = []
+  const isProtected = async (path: string): Promise<boolean> => {
+    const identity = await identityOf(path)
+    repositories.set(path, identity)
+    return isTheirs(path, identity)
+  }
   const visit = async (folder: string, entries: readonly Dirent[]): Promise<readonly Dirent[]> => {
-    if (isGitFolder(entries)) {
-      repositories.set(folder, await identityOf(folder))
-      return []
-    }
+    if (!repositories.has(folder) && isGitFolder(entries) && (await isProtected(folder))) return []
+    const inner: Dirent[] = []
     for (const entry of entries) {
-      const path = `${folder}/${entry.name}`
-      if (isDotGit(entry)) repositories.set(path, await identityOf(path))
+      const closed = isDotGit(entry) && (await isProtected(`${folder}/${entry.name}`))
+      if (entry.isDirectory() && !closed) inner.push(entry)
     }
-    return entries.filter((entry) => entry.isDirectory() && !isDotGit(entry))
+    return inner
   }
   await walk(workspace, { visit, unreadable: (folder) => unreadable.push(folder), limitMs })
   return { repositories, unreadable }
@@ -65,10 +74,11 @@ export function userRepositories(workspace: string, limitMs?: number) {
      * ToolError EXECUTION_FAILED, before any effect, if a repository cannot be protected.
      */
     async around<T>(command: (theirs: Protected) => Promise<T>, tell: (text: string) => void): Promise<T> {
-      const { repositories, unreadable } = await repositoriesIn(workspace, limitMs)
-      const theirs = [...repositories].filter(([path, identity]) => made.get(path) !== identity)
+      const isTheirs: IsTheirs = (path, identity) => made.get(path) !== identity
+      const { repositories, unreadable } = await repositoriesIn(workspace, isTheirs, limitMs)
+      const theirs = new Map([...repositories].filter(([path, identity]) => isTheirs(path, identity)))
       const readOnly = new Set<string>()
-      for (const path of [...theirs.map(([git]) => git), ...unreadable]) {
+      for (const path of [...theirs.keys(), ...unreadable]) {
         const text = bytesOf(path).toString('utf8')
         if (!isUtf8(bytesOf(path))) throw unprotected(workspace, text, 'its path is not UTF-8; rename the folder')
         for (const part of unreadable.includes(path) ? [text] : await gitFolders(workspace, text)) readOnly.add(part)
@@ -76,14 +86,13 @@ export function userRepositories(workspace: string, limitMs?: number) {
       try {
         return await command({ readOnly: [...readOnly] })
       } finally {
-        const after = await repositoriesIn(workspace, limitMs).catch((error: Error) => {
+        const after = await repositoriesIn(workspace, (path) => theirs.has(path), limitMs).catch((error: Error) => {
           tell(`${error.message}; repositories that the command made are read-only from now on`)
           return { repositories: new Map<string, string>() }
         })
-        const known = new Map(theirs)
         for (const path of made.keys()) if (!after.repositories.has(path)) made.delete(path)
         for (const [path, identity] of after.repositories) {
-          if (known.has(path)) continue
+          if (theirs.has(path)) continue
           if (made.get(path) !== identity)
             tell(
               `the command made the git repository ${shownIn(workspace, bytesOf(path).toString('utf8'))}; git runs the programs that its settings name`,

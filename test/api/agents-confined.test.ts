@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { type KeepUpOptions, openKeepUp } from '../../api/index.ts'
@@ -62,6 +62,15 @@ test('an agent sees neither data folder, token, key nor home; its own folder and
   expect(existsSync(join(at.home, '.own/session'))).toBe(true)
   expect([existsSync(join(at.home, 'written')), existsSync(join(at.data, 'forged'))]).toEqual([false, false])
   expect(starts).toMatchObject([{ confinement: { confined: true } }])
+})
+
+test('a confined agent makes no set-user-ID file, and has the filter of system calls that commands have', {
+  tags: ['bubblewrap'],
+}, async () => {
+  const at = await place(() => 'cp /bin/cat f; chmod 6755 f; grep Seccomp: /proc/self/status > seen')
+  await at.run(await at.opened())
+  expect(statSync(join(at.work, 'f')).mode & 0o7000).toBe(0)
+  expect(readFileSync(join(at.work, 'seen'), 'utf8')).toBe('Seccomp:\t2\n')
 })
 
 test('an agent that runs unconfined is recorded with the reason', { tags: ['git'] }, async () => {

@@ -9,6 +9,8 @@ import { confinedArguments } from '../../sandbox/confined-arguments.ts'
 import { SandboxUnavailable } from '../../sandbox/error.ts'
 import { foundBubblewrap, TRIAL_MS } from '../../sandbox/found-bubblewrap.ts'
 import { machineOf } from '../../sandbox/machine.ts'
+import { foldersAround } from '../../sandbox/mounts.ts'
+import { systemCallFilter } from '../../sandbox/system-calls.ts'
 
 /** The paths that the settings give to confined agents, and the paths that those agents must not see. */
 export interface ConfinementRules {
@@ -51,27 +53,22 @@ export interface Confined {
   readonly bwrap: string
   /** bubblewrap's arguments that isolate the agent. */
   readonly args: readonly string[]
+  /** The filter of system calls that commands have; null: none for this architecture. */
+  readonly filter: Buffer | null
   /** The real path of the working folder. */
   readonly cwd: string
 }
 
 /**
  * Builds the sandbox of an agent: the sandbox of commands, with the machine's network and the agent's own folders.
- * Rejects with SandboxUnavailable if bubblewrap cannot be used. Rejects with AgentError `Backend` if the program is
- * invisible inside the sandbox.
+ * Rejects with SandboxUnavailable if bubblewrap cannot be used. Rejects with AgentError `Backend` if bubblewrap works but
+ * cannot show a requested path, or the program is invisible inside the sandbox.
  */
 export async function confine(confining: Confining): Promise<Confined> {
   const { rules, program, env, dataFolder, bwrap } = confining
   const cwd = realpathSync(confining.cwd)
   if (cwd === '/') throw new SandboxUnavailable('the working folder is the root of the machine')
   const found = await foundBubblewrap({ workspace: cwd, hide: rules.hide, env, dataFolder, bwrap })
-  const { isolation, mounts } = confinedArguments({
-    ...found,
-    workspace: cwd,
-    readOnly: [],
-    network: true,
-    machine: await machineOf(env, cwd),
-  })
   const readable = [...programPaths(program, env), ...rules.readable, ...confining.readable]
   // The working folder's path may be a link.
   const writable = [...ownPaths(confining), ...rules.writable, ...confining.writable, confining.cwd]
@@ -79,10 +76,34 @@ export async function confine(confining: Confining): Promise<Confined> {
     ...readable.flatMap((path) => shownAt(path, '--ro-bind', found.hide)),
     ...writable.flatMap((path) => shownAt(path, '--bind', found.hide)),
   ]
-  const args = [...isolation, ...mounts, ...shown]
-  await trial(found.bwrap, [...args, '--chdir', cwd], program)
-  return { bwrap: found.bwrap, args, cwd }
+  const { isolation, mounts } = confinedArguments({
+    ...found,
+    workspace: cwd,
+    readOnly: [],
+    network: true,
+    machine: await machineOf(env, cwd),
+    last: shown,
+  })
+  const args = [...isolation, ...mounts]
+  await trial(found.bwrap, [...args, '--chdir', cwd], program).catch(async (error: unknown) => {
+    if (!(error instanceof SandboxUnavailable) || !(await works(found.bwrap, isolation))) throw error
+    throw new AgentError(
+      'Backend',
+      `the agent cannot be confined: ${error.why}; name other folders, or start the run unconfined (--no-sandbox)`,
+    )
+  })
+  return { bwrap: found.bwrap, args, filter: systemCallFilter(), cwd }
 }
+
+/** Whether bubblewrap works at all here. Where it does, no agent runs unconfined because of the folders of a request. */
+const works = (bwrap: string, isolation: readonly string[]): Promise<boolean> =>
+  promisify(execFile)(bwrap, [...isolation, '--ro-bind', '/', '/', '--', '/bin/true'], {
+    env: {},
+    timeout: TRIAL_MS,
+  }).then(
+    () => true,
+    () => false,
+  )
 
 const UNSEEN = 3
 
@@ -111,8 +132,11 @@ function shownAt(path: string, how: '--bind' | '--ro-bind', hide: readonly strin
   if (hide.some((hidden) => liesIn(hidden, real))) return []
   const inside = hide.filter((hidden) => liesIn(real, hidden))
   // The path may be a link, so the hidden parts are covered below both of its names.
-  const covered = inside.flatMap((hidden) => [hidden, join(path, relative(real, hidden))])
-  return [how, real, path, ...[...new Set(covered)].flatMap(unseen)]
+  const named = (part: string) => new Set([part, join(path, relative(real, part))])
+  const around = how === '--bind' ? foldersAround(real, inside) : []
+  const kept = around.flatMap((folder) => [...named(folder)].flatMap((name) => [how, folder, name]))
+  const covered = inside.flatMap((hidden) => [...named(hidden)])
+  return [how, real, path, ...kept, ...covered.flatMap(unseen)]
 }
 
 const unseen = (path: string): string[] =>

@@ -101,6 +101,7 @@ async function started(
     stdin,
     bwrap,
     confining: inside?.args,
+    filter: inside?.filter,
     graceMs: options.graceMs,
     giveUpMs: options.giveUpMs,
     registry: dataFolder === undefined ? null : processRegistry(dataFolder, driverId),

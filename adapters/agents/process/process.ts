@@ -7,6 +7,7 @@ import type { ExitStatus } from '../../../domain/external/exit-status.ts'
 import { GIVE_UP_MS, GRACE_MS } from '../../../domain/external/owed.ts'
 import { doorOf, makeCgroup, removeCgroup } from '../../sandbox/cgroup.ts'
 import { withoutForeign } from '../../sandbox/descriptors.ts'
+import { filterArguments, giveFilter } from '../../sandbox/given-filter.ts'
 import { MARKER, type ProcessRegistry } from '../../sandbox/registry.ts'
 import { readStatus, type Status } from '../../sandbox/status.ts'
 import { askToEnd, endByForce, type Family } from './descendants.ts'
@@ -27,6 +28,8 @@ export interface Launch {
   readonly bwrap: string | null
   /** bubblewrap's arguments that confine the agent. Absent: the agent has the user's rights. */
   readonly confining?: readonly string[] | undefined
+  /** The filter of system calls of a confined agent; null: none for this architecture. */
+  readonly filter?: Buffer | null | undefined
   /** Records running agents, so that they can be ended after a crash. */
   readonly registry: ProcessRegistry | null
   /**
@@ -106,19 +109,20 @@ export function startProcess(launch: Launch): AgentProcess {
   return process_
 }
 
-function spawned({ program, args, cwd, env, stdin, bwrap, confining }: Launch, id: string, cgroup: string | null) {
+function spawned(launch: Launch, id: string, cgroup: string | null): ChildProcess {
+  const { program, args, cwd, env, stdin, bwrap, confining, filter = null } = launch
   const first = stdin ? 'pipe' : 'ignore'
   const all = { ...env, [MARKER]: id }
   // stderr may contain secrets, so keepup neither reads nor shows it.
-  if (bwrap !== null)
-    return withoutForeign([first, 'pipe', 'ignore', 'pipe'], (stdio) =>
-      spawn(bwrap, [...namespaceArguments(cwd, confining), program, ...args], {
-        cwd,
-        env: all,
-        stdio,
-        detached: true,
-      }),
+  if (bwrap !== null) {
+    const streams = [first, 'pipe', 'ignore', 'pipe', ...(filter === null ? [] : (['pipe'] as const))] as const
+    const inside = [...filterArguments(filter), ...namespaceArguments(cwd, confining)]
+    const child = withoutForeign(streams, (stdio) =>
+      spawn(bwrap, [...inside, program, ...args], { cwd, env: all, stdio, detached: true }),
     )
+    giveFilter(child, filter)
+    return child
+  }
   const line = cgroup === null ? null : ['/bin/sh', '-c', ENTER, 'sh', doorOf(cgroup), program, ...args]
   const [file, rest] = line === null ? [program, [...args]] : [line[0]!, line.slice(1)]
   return withoutForeign([first, 'pipe', 'ignore'], (stdio) =>

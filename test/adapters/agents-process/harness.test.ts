@@ -1,11 +1,12 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { describe, expect, it, test } from 'vitest'
+import { describe, expect, it, onTestFinished, test } from 'vitest'
 import { createCliBackend } from '../../../adapters/agents/process/cli-backend.ts'
 import { processes } from '../../../adapters/sandbox/process-table.ts'
 import { MARKER, reap } from '../../../adapters/sandbox/registry.ts'
 import { checkRequest } from '../../../domain/external/request.ts'
 import type { Mapped } from '../../../domain/ports/external.ts'
+import { openFolder } from '../../support/bubblewrap.ts'
 import { start as startProgram } from '../../support/child.ts'
 import { puppetGateway, settled } from '../../support/external/in-process.ts'
 import { DONE, heard, plainBackend, say } from '../../support/external/plain-agent.ts'
@@ -178,6 +179,40 @@ test('a confined agent reaches the hidden parts of its own folders by no name', 
   const confined = createCliBackend(plainAgent, { ...options, confinement: async () => rules })
   expect((await confined.start({ prompt: 'go' }, heard().run)).success).toBe(true)
   expect(readFileSync(join(folder, 'seen'), 'utf8')).toBe('data\n')
+})
+
+test('a confined agent changes a folder anywhere on the machine that it is given, and moves no folder around a hidden one', {
+  tags: ['bubblewrap'],
+}, async () => {
+  const further = openFolder()
+  onTestFinished(() => rmSync(further, { recursive: true }))
+  const { folder, options } = plainBackend(() => [DONE])
+  const hide = [folder, further].map((around) => join(around, 'a/deep/data'))
+  for (const data of hide) mkdirSync(data, { recursive: true })
+  const moves = [folder, further].map((around) => `mv '${around}/a' '${around}/b'; echo x > '${around}/written'`)
+  writeFileSync(options.program!, `#!/bin/sh\n${moves.join('\n')}\necho '{"done":true}'\n`)
+  const rules = { writable: [further], readable: [], hide }
+  const backend = createCliBackend(plainAgent, { ...options, confinement: async () => rules })
+  expect(await backend.confinement!({ prompt: 'go' })).toEqual({ confined: true })
+  expect((await backend.start({ prompt: 'go' }, heard().run)).success).toBe(true)
+  expect([...hide, join(folder, 'written'), join(further, 'written')].filter((path) => !existsSync(path))).toEqual([])
+})
+
+test('an agent is not started where bubblewrap works and cannot show a folder that it is given', {
+  tags: ['bubblewrap'],
+}, async () => {
+  const [given, bin] = [tempFolder(), tempFolder()]
+  const bwrap = join(bin, 'bwrap')
+  const failing = `case "$*" in *'${given}'*) echo 'no such mount' >&2; exit 1;; esac\nexec bwrap "$@"`
+  writeFileSync(bwrap, `#!/bin/sh\nPATH=/usr/bin:/bin\n${failing}\n`, { mode: 0o755 })
+  const rules = { writable: [given], readable: [], hide: [] }
+  const { backend } = plainBackend(() => [DONE], { bwrap, confinement: async () => rules })
+  expect(await backend.confinement!({ prompt: 'go' })).toEqual({ confined: true })
+  await expect(backend.start({ prompt: 'go' }, heard().run)).rejects.toMatchObject({
+    code: 'Backend',
+    message:
+      'the agent cannot be confined: no such mount; name other folders, or start the run unconfined (--no-sandbox)',
+  })
 })
 
 test.each([

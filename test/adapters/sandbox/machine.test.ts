@@ -73,6 +73,16 @@ describe('the parts of the machine that a command sees', { tags: ['bubblewrap'] 
     expect((await at.run(own)).stdout).toBe('own\n')
   })
 
+  it('have no socket in the workspace that was bound through a link, or whose folder a command would move', async () => {
+    mkdirSync(join(at.folders.ws, 'run/app'), { recursive: true })
+    symlinkSync(join(at.folders.ws, 'run'), join(elsewhere, 'link'))
+    await listening(join(at.folders.ws, 'run/app/s.sock'))
+    await listening(join(elsewhere, 'link/app/l.sock'))
+    expect(await at.run('mv run old || mv run/app old')).not.toMatchObject({ exitCode: 0 })
+    const { stdout } = await at.run(`${connect('run/app/s.sock')}; ${connect('run/app/l.sock')}; ls run/app`)
+    expect(stdout).toBe('ECONNREFUSED\nECONNREFUSED\nl.sock\ns.sock\n')
+  })
+
   it('have of /etc what every user may read', async () => {
     const { stdout } = await at.run(
       `find /etc ! -type l ! -perm -004; find /etc -type s -o -type p; ls -A /etc/ssh 2>/dev/null; cat /etc/shadow; getent passwd root | cut -d: -f1`,

@@ -172,6 +172,26 @@ describe('repositories in the sandbox', { tags: ['bubblewrap'] }, () => {
     expect(await at.run('git -C new config a.b c')).not.toMatchObject({ exitCode: 0 })
   })
 
+  it("shows the user's repositories read-only within a folder that a command has made a git folder", async () => {
+    const paths = ['a/.git', 'a/b/.git']
+    for (const path of paths) execFileSync('git', ['init', '-q', join(at.folders.ws, path, '..')])
+    const configs = () => paths.map((path) => readFileSync(join(at.folders.ws, path, 'config'), 'utf8'))
+    const before = configs()
+    const made = await at.run('cd a && mkdir objects refs && touch HEAD')
+    expect(made.warnings).toEqual([
+      'the command made the git repository "a"; git runs the programs that its settings name',
+    ])
+    for (const attack of [...paths.map((path) => `echo x >> ${path}/config`), 'mv a old', 'mv a/b old', 'rm -r a/.git'])
+      expect(await at.run(attack)).not.toMatchObject({ exitCode: 0 })
+    expect(configs()).toEqual(before)
+    expect(await at.run('cd a && echo x > config && rm -r HEAD objects refs')).toMatchObject({ exitCode: 0 })
+    execFileSync('git', ['init', '-q', '--bare', join(at.folders.ws, 'a/c')])
+    expect(await at.run('echo x >> a/c/config')).not.toMatchObject({ exitCode: 0 })
+    expect(await at.run('git init -q m')).toMatchObject({ exitCode: 0 })
+    execFileSync('git', ['init', '-q', join(at.folders.ws, 'm/.git/modules/sub')])
+    expect(await at.run('touch m/.git/modules/sub/.git/x')).not.toMatchObject({ exitCode: 0 })
+  })
+
   it('shows the repositories of installed packages read-only, and leaves the packages writable', async () => {
     const packages = ['node_modules/a', 'node_modules/@s/b', 'sub/node_modules/a/node_modules/c']
     for (const path of packages) execFileSync('git', ['init', '-q', join(at.folders.ws, path)])
