@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals'
 import type { EventView } from '../../operations/events/schemas.ts'
-import { FeedHub, type FromHub, type News, type ToHub } from './feed-hub.ts'
+import type { FromHub, News, ToHub } from './feed-hub.ts'
 import workerUrl from './feed-worker.ts?sharedworker&url'
 import { expired, session } from './session.ts'
 
@@ -58,11 +58,14 @@ function trusted(url: string): string {
   return trustedTypes.createPolicy('keepup-worker', rules).createScriptURL(url)
 }
 
-/** Joins the browser's one connection, or makes one of this tab's own where the browser shares none. */
+/** Joins the one connection of all tabs. A browser without shared workers gets a connection for each tab. */
 function join(): (message: ToHub) => void {
-  if (typeof SharedWorker === 'undefined') return new FeedHub().join(hear)
-  const { port } = new SharedWorker(trusted(workerUrl), { type: 'module', name: 'keepup' })
-  port.onmessage = ({ data }) => hear(data as FromHub)
+  const url = trusted(workerUrl)
+  const port =
+    typeof SharedWorker === 'undefined'
+      ? new Worker(url, { type: 'module' })
+      : new SharedWorker(url, { type: 'module', name: 'keepup' }).port
+  port.onmessage = ({ data }: MessageEvent<FromHub>) => hear(data)
   return (message) => port.postMessage(message)
 }
 
