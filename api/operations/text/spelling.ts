@@ -1,22 +1,14 @@
-/** Letters that a name may differ in for each so many that it has, and at most. */
+/** A name may have one wrong letter for each 4 of its letters, and at most 2. */
 const LETTERS_PER_SLIP = 4
 const SLIPS = 2
 
-/**
- * Whether a variable was meant to be called `known`: another case, letters missing, added, changed or out of place, or
- * something more behind it. `KEEPUP_BY` and its like are too short to be misspelt.
- */
-export function isNear(name: string, known: string): boolean {
-  const said = name.toUpperCase()
-  if (said.startsWith(`${known}_`)) return true
-  const [a, b] = [bare(said), bare(known)]
-  const slips = Math.min(SLIPS, Math.floor(b.length / LETTERS_PER_SLIP))
-  return Math.abs(a.length - b.length) <= slips && distance(a, b) <= slips
+/** Whether a word is a probable misspelling of a name. Names of fewer than 4 letters are too short to be misspelt. */
+export function isNear(word: string, name: string): boolean {
+  const slips = Math.min(SLIPS, Math.floor(name.length / LETTERS_PER_SLIP))
+  return Math.abs(word.length - name.length) <= slips && distance(word, name) <= slips
 }
 
-const bare = (name: string): string => name.replace(/^KEEPUP_/, '').replaceAll('_', '')
-
-/** How many letters were added, left out, changed, or changed places with the next one. */
+/** The number of letters that were added, left out, changed, or exchanged with the next letter. */
 function distance(a: string, b: string): number {
   let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, j) => j)]
   for (let i = 1; i <= a.length; i++) {
