@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { yielder } from '../../domain/stream/runtime/yield-to-event-loop.ts'
-import { EventReader, type WireEvent } from '../web/event-reader.ts'
+import { FOREIGN, SseReader } from '../web/sse-reader.ts'
 import { MAX_MESSAGE_BYTES, requireParsable } from './message-bounds.ts'
 
 /** The limit for all events of one answer, in bytes. */
@@ -43,8 +43,7 @@ async function documentOf(body: ReadableStream<Uint8Array>): Promise<string> {
 
 /** The events of a stream, one per chunk. Yields to the event loop between events. */
 function eventsOf(body: ReadableStream<Uint8Array>, refused: (error: Error) => void): ReadableStream<Uint8Array> {
-  const reader = new EventReader()
-  const decoder = new TextDecoder()
+  const reader = new SseReader(FOREIGN)
   const yieldToEventLoop = yielder()
   let size = 0
   return body.pipeThrough(
@@ -54,10 +53,11 @@ function eventsOf(body: ReadableStream<Uint8Array>, refused: (error: Error) => v
           size += piece.length
           if (size > MAX_STREAM_BYTES)
             throw new Error(`the server sent more than ${MAX_STREAM_BYTES} bytes in one answer`)
-          for (const event of reader.push(decoder.decode(piece, { stream: true }))) {
-            requireParsable(event.data)
+          for (const { name, data } of reader.push(piece)) {
+            if (data === null) continue
+            requireParsable(data)
             await yieldToEventLoop()
-            controller.enqueue(Buffer.from(written(event)))
+            controller.enqueue(Buffer.from(written(name, data)))
           }
         } catch (error) {
           refused(error as Error)
@@ -69,5 +69,5 @@ function eventsOf(body: ReadableStream<Uint8Array>, refused: (error: Error) => v
 }
 
 /** Omits ids and reconnection delays: keepup decides when to reconnect. */
-const written = ({ name, data }: WireEvent): string =>
+const written = (name: string, data: string): string =>
   `event: ${name || 'message'}\ndata: ${data.replaceAll('\n', '\ndata: ')}\n\n`

@@ -1,8 +1,8 @@
 import { jsonSize } from '../../domain/log/json-size.ts'
-import { MAX_EVENT } from '../web/event-reader.ts'
+import { FOREIGN } from '../web/sse-reader.ts'
 
 /** The bounds of one message of a server: bytes, levels, values. A message within them is parsed within 50 ms. */
-export const MAX_MESSAGE_BYTES = MAX_EVENT
+export const MAX_MESSAGE_BYTES = FOREIGN.event
 const MAX_DEPTH = 128
 const MAX_VALUES = 100_000
 

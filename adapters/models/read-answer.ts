@@ -3,7 +3,7 @@ import { MAX_DEPTH } from '../../domain/agent/events/content.ts'
 import { ModelError } from '../../domain/calls/errors.ts'
 import { jsonSize } from '../../domain/log/json-size.ts'
 import { yielder } from '../../domain/stream/runtime/yield-to-event-loop.ts'
-import { EventReader, EventTooLong } from '../web/event-reader.ts'
+import { EventTooLong, FOREIGN, SseReader } from '../web/sse-reader.ts'
 import { fields } from './fields.ts'
 import { BoundReached } from './meter.ts'
 
@@ -78,8 +78,7 @@ async function readDocument(response: Response, answer: Assembled): Promise<void
 async function readEvents(response: Response, answer: Assembled): Promise<void> {
   if (response.body === null) return
   const stream = response.body.getReader()
-  const decoder = new TextDecoder()
-  const reader = new EventReader()
+  const reader = new SseReader(FOREIGN)
   // Chunks that arrived together are read without a turn of the event loop between them.
   const yieldToEventLoop = yielder()
   let [bytes, events, done] = [0, 0, false]
@@ -89,8 +88,9 @@ async function readEvents(response: Response, answer: Assembled): Promise<void> 
       if (ended) return
       bytes += value.length
       if (bytes > MAX_WIRE_BYTES) throw new BoundReached('bytes')
-      for (const { name, data } of reader.push(decoder.decode(value, { stream: true }))) {
+      for (const { name, data } of reader.push(value)) {
         if (++events > MAX_EVENTS) throw new BoundReached('bytes')
+        if (data === null) continue
         if (data.startsWith('[DONE]')) done = true
         if (done) break
         const event = parsed(data)

@@ -2,6 +2,8 @@ import { BlockList, isIP } from 'node:net'
 import { z } from 'zod'
 
 // The addresses that `read_url` may connect to. Special-purpose ranges: the IANA registries of RFC 6890, as of 2026.
+// The package request-filtering-agent (3.2) would allow `::7f00:1` and Azure's metadata, would not check the connected
+// socket, and would reject with errors that only their text tells apart.
 
 const SPECIAL_IPV4 = [
   '0.0.0.0/8', // this network

@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { MAX_WIRE_BYTES } from '../../adapters/models/read-answer.ts'
-import { EventReader } from '../../adapters/web/event-reader.ts'
 import { type Block, callArguments, requestedCalls } from '../../domain/agent/events/content.ts'
 import { modelOutcome } from '../../domain/agent/events/model-outcome.ts'
 import { byteLength } from '../../domain/calls/bounded.ts'
@@ -235,23 +234,5 @@ describe.each(Object.entries(WIRES))('%s', (_, wire) => {
     const { provider } = await hostile(wire, () => [wire.head(), wire.call(0, 'f', json), wire.end('tool_use')])
     const { content } = await ask(provider)
     expect(callArguments(content.at(-1)!)).toEqual(JSON.parse(json))
-  })
-})
-
-describe('server-sent events', () => {
-  const read = (pieces: readonly string[]) => {
-    const reader = new EventReader()
-    return pieces.flatMap((piece) => reader.push(piece))
-  }
-
-  test.each(['\n', '\r\n', '\r'])('are the same for every cut of the text (line end %j)', (end) => {
-    const text = ['event: a', 'data: one', 'data:two', ': note', '', 'id: 7', 'data:  three', '', ''].join(end)
-    const whole = [
-      { name: 'a', data: 'one\ntwo' },
-      { name: '', data: ' three' },
-    ]
-    expect(read([text])).toEqual(whole)
-    for (let at = 0; at <= text.length; at++) expect(read([text.slice(0, at), text.slice(at)])).toEqual(whole)
-    expect(read([...text])).toEqual(whole)
   })
 })

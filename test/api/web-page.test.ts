@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { briefOf } from '../../api/operations/events/brief.ts'
-import { SseParser } from '../../api/web/client/sse-parser.ts'
 import { daysOf } from '../../api/web/numbers/days.ts'
 import { ago, span } from '../../api/web/parts/format.ts'
 import { shown } from '../../api/web/parts/shown.ts'
@@ -163,27 +162,6 @@ describe('the list of runs', () => {
   it('names what waits for a person, and nothing that goes on by itself', () => {
     expect(askOf([{ for: 'pause' }, { for: 'approval' }])).toBe('approval')
     expect(askOf([{ for: 'model' }, { for: 'pause' }])).toBeNull()
-  })
-})
-
-describe('a stream of events', () => {
-  it('is parsed alike wherever it is cut', () => {
-    const text = ': hi\n\nid: 1\nevent: a\ndata: {"x":\ndata: 1}\n\nid: 2\n\r\ndata: z\r\n\r\n'
-    const whole = new SseParser().push(text)
-    expect(whole).toEqual([
-      { id: '1', event: 'a', data: '{"x":\n1}' },
-      { id: '2', event: 'message', data: null },
-      { id: null, event: 'message', data: 'z' },
-    ])
-    fc.assert(
-      fc.property(fc.array(fc.nat(text.length)), (cuts) => {
-        const places = [0, ...cuts.sort((a, b) => a - b), text.length]
-        const parser = new SseParser()
-        const parsed = places.slice(1).flatMap((to, i) => parser.push(text.slice(places[i], to)))
-        expect(parsed).toEqual(whole)
-      }),
-      seed,
-    )
   })
 })
 

@@ -77,6 +77,17 @@ describe('tabs', () => {
       await expect.poll(tasks).toContain('finish for all tabs')
     }
   })
+
+  it('have a connection each where the browser shares no workers', async () => {
+    const page = await browser.page()
+    const before = served.streams()
+    await page.addInitScript(() => Reflect.deleteProperty(globalThis, 'SharedWorker'))
+    await served.open(page)
+    await live(page)
+    expect(served.streams() - before).toBe(1)
+    await served.driven('finish for a lone tab')
+    await expect.poll(() => page.locator('.run-task').allTextContents()).toContain('finish for a lone tab')
+  })
 })
 
 describe('a server that goes away', () => {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { alike, type Kit } from './kit.ts'
+import { type Kit, mayMean } from './kit.ts'
 
 type Register = (program: Command, kit: Kit) => void
 
@@ -93,4 +93,4 @@ export async function register(program: Command, kit: Kit, word: string | undefi
 
 /** Command names similar to a word. Subcommands also match without the name of their group. */
 export const likeIt = (word: string): string[] =>
-  COMMANDS.flatMap(({ names }) => names).filter((name) => alike(word, name.slice(name.indexOf(' ') + 1)))
+  COMMANDS.flatMap(({ names }) => names).filter((name) => mayMean(word, name.slice(name.indexOf(' ') + 1)))

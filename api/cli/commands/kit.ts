@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { parseDollars } from '../../../domain/agent/routing/money.ts'
+import { isNear } from '../../operations/text/spelling.ts'
 import type { CliIo, Context, GlobalOptions } from '../context.ts'
 import { UsageError } from '../exit.ts'
 
@@ -53,29 +54,15 @@ export function alone(command: Command): Command {
     const group = called.parent
     if (word === undefined || group === null) return
     const there = group.commands.map((c) => `"${group.name()} ${c.name()}"`).join(', ')
-    const meant = group.commands.find((c) => alike(word, c.name()))
+    const meant = group.commands.find((c) => mayMean(word, c.name()))
     const hint = meant === undefined ? '' : ` (did you mean "${group.name()} ${meant.name()}"?)`
     throw new UsageError(`unknown command "${group.name()} ${word}"${hint}; there are ${there}`)
   })
 }
 
-/**
- * Whether two words differ by one missing, added or changed letter or by the order of letters, or one is a prefix of
- * the other.
- */
-export function alike(a: string, b: string): boolean {
-  const letters = (word: string) => [...word].sort().join('')
-  const without = (word: string) => [...word].map((_, i) => word.slice(0, i) + word.slice(i + 1))
-  const changed = a.length === b.length && [...a].filter((letter, i) => letter !== b[i]).length === 1
-  return (
-    changed ||
-    a.startsWith(b) ||
-    b.startsWith(a) ||
-    letters(a) === letters(b) ||
-    without(a).includes(b) ||
-    without(b).includes(a)
-  )
-}
+/** Whether a word may mean a command: a misspelling of its name, or a prefix of it, or the name with a suffix. */
+export const mayMean = (word: string, name: string): boolean =>
+  word.startsWith(name) || name.startsWith(word) || isNear(word, name)
 
 /** Parses a whole number of an option. Throws a UsageError. */
 export function whole(name: string, min = 0): (text: string) => number {

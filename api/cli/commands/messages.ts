@@ -4,7 +4,7 @@ import { hasEnded } from '../../operations/runs/drive-end.ts'
 import { asOne, take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT, UsageError } from '../exit.ts'
-import { sseMessages } from '../follow/sse.ts'
+import { serverEvents } from '../follow/server-events.ts'
 import { type Kit, readAll } from './kit.ts'
 
 /** All messages of a run, read page by page. */
@@ -58,7 +58,7 @@ async function follow(ctx: Context, id: string): Promise<number> {
   try {
     // Open the event stream before the first read of the messages, so that none is missed in between.
     if (await show()) return EXIT.done
-    for await (const { data } of sseMessages(response)) if (data !== null && (await show())) return EXIT.done
+    for await (const { data } of serverEvents(response)) if (data !== null && (await show())) return EXIT.done
     return EXIT.done
   } finally {
     over.abort()

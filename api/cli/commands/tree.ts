@@ -5,7 +5,7 @@ import type { RunTree } from '../../operations/runs/schemas.ts'
 import { take } from '../client.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit.ts'
-import { sseMessages } from '../follow/sse.ts'
+import { serverEvents } from '../follow/server-events.ts'
 import { treeLines } from '../output/tree-text.ts'
 import type { Kit } from './kit.ts'
 
@@ -39,7 +39,7 @@ async function follow(ctx: Context, id: string): Promise<number> {
   try {
     // Open the event stream before the first read of the tree, so that no change is missed in between.
     if (await show()) return EXIT.done
-    for await (const { data } of sseMessages(response)) if (data !== null && (await show())) return EXIT.done
+    for await (const { data } of serverEvents(response)) if (data !== null && (await show())) return EXIT.done
     return EXIT.done
   } finally {
     over.abort()

@@ -11,7 +11,7 @@ import { statusOf } from '../output/run-status.ts'
 import { oneLine } from '../output/text.ts'
 import { used } from '../output/units.ts'
 import { onInterrupt } from './interrupt.ts'
-import { sseMessages } from './sse.ts'
+import { serverEvents } from './server-events.ts'
 
 /** The most changes of owner while following a run. */
 const OWNERS = 20
@@ -45,7 +45,7 @@ async function toEnd(ctx: Context, runId: string, lines: AgentLines): Promise<vo
     const asked = new Request(`http://localhost/v1/events?run=${encodeURIComponent(runId)}${after}`)
     try {
       const backend = await ctx.backend('write')
-      for await (const { id, data } of sseMessages(await backend.fetch(asked))) {
+      for await (const { id, data } of serverEvents(await backend.fetch(asked))) {
         if (id !== null) cursor = id
         if (data === null) continue
         const event = JSON.parse(data) as EventView

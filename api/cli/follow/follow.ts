@@ -3,7 +3,7 @@ import type { Ended } from '../../operations/runs/drive-end.ts'
 import type { News } from '../../process/live/hub.ts'
 import type { Backend } from '../../process/owner/backend.ts'
 import { InOrder } from './ordered-output.ts'
-import { sseMessages } from './sse.ts'
+import { serverEvents } from './server-events.ts'
 
 export interface Watch {
   readonly runId: string
@@ -55,7 +55,7 @@ async function showEvents(
 ): Promise<void> {
   const after = watch.cursor === null ? '' : `&after=${encodeURIComponent(watch.cursor)}`
   const response = await get(backend, `/v1/events?run=${encodeURIComponent(watch.runId)}${after}${how}`, signal)
-  for await (const message of sseMessages(response)) {
+  for await (const message of serverEvents(response)) {
     if (message.data !== null) {
       const event = JSON.parse(message.data) as EventView
       watch.onEvent(event)
@@ -74,7 +74,7 @@ async function driveEnd(
 ): Promise<Ended> {
   const response = await get(backend, `/v1/runs/${encodeURIComponent(watch.runId)}/live`, signal)
   let begun = false
-  for await (const message of sseMessages(response)) {
+  for await (const message of serverEvents(response)) {
     const news = JSON.parse(message.data ?? '{}') as News
     if (!begun) {
       // The first message gives the state before the drive. Nothing after it is missed, so start the drive now.

@@ -1,20 +1,12 @@
-/** One differing letter is accepted for each four letters of a name, and at most two. */
+/** A name may have one wrong letter for each 4 of its letters, and at most 2. */
 const LETTERS_PER_SLIP = 4
 const SLIPS = 2
 
-/**
- * Whether a variable is a misspelling of `known`: a different case, missing, added, changed or transposed letters, or a
- * suffix. Names as short as `KEEPUP_BY` have no misspellings.
- */
-export function isNear(name: string, known: string): boolean {
-  const said = name.toUpperCase()
-  if (said.startsWith(`${known}_`)) return true
-  const [a, b] = [bare(said), bare(known)]
-  const slips = Math.min(SLIPS, Math.floor(b.length / LETTERS_PER_SLIP))
-  return Math.abs(a.length - b.length) <= slips && distance(a, b) <= slips
+/** Whether a word is a probable misspelling of a name. Names of fewer than 4 letters are too short to be misspelt. */
+export function isNear(word: string, name: string): boolean {
+  const slips = Math.min(SLIPS, Math.floor(name.length / LETTERS_PER_SLIP))
+  return Math.abs(word.length - name.length) <= slips && distance(word, name) <= slips
 }
-
-const bare = (name: string): string => name.replace(/^KEEPUP_/, '').replaceAll('_', '')
 
 /** The number of added, missing, changed or transposed letters. */
 function distance(a: string, b: string): number {

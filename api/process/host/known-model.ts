@@ -13,7 +13,7 @@ const DATED = /-(?:\d{8}|\d{4}-\d{2}-\d{2})$/
 export function refuseUnknownModel(models: Pick<Models, 'known'>, id: string): void {
   const known = models.known().map((model) => model.id)
   if (PREFIXED.test(id) || known.includes(id) || known.includes(id.replace(DATED, ''))) return
-  const near = known.filter((name) => isNear(id, name.toUpperCase()) || name.startsWith(`${id}-`))
+  const near = known.filter((name) => isNear(id.toLowerCase(), name.toLowerCase()) || name.startsWith(`${id}-`))
   const meant = near.length > 0 ? `; did you mean ${near.join(', ')}?` : `; known are ${known.join(', ')}.`
   throw new ModelError(
     'NOT_FOUND',

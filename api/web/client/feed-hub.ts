@@ -1,6 +1,6 @@
+import { type ServerEvent, SseReader } from '../../../adapters/web/sse-reader.ts'
 import type { EventView } from '../../operations/events/schemas.ts'
 import { HeartbeatWatch } from './heartbeat-watch.ts'
-import { type Message, SseParser } from './sse-parser.ts'
 
 /** Messages of a tab to the hub. `watch`: the run whose model output the tab shows; null: none. */
 export type ToHub =
@@ -152,7 +152,7 @@ export class FeedHub {
     }
   }
 
-  #event({ id, data }: Message): void {
+  #event({ id, data }: ServerEvent): void {
     if (data !== null) this.#say({ kind: 'event', event: JSON.parse(data) as EventView })
     if (id !== null) this.#after = id
   }
@@ -190,15 +190,15 @@ export class FeedHub {
 
 async function each(
   body: ReadableStream<Uint8Array>,
-  take: (message: Message) => void,
+  take: (event: ServerEvent) => void,
   heard: () => void,
 ): Promise<void> {
-  const parser = new SseParser()
-  const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader()
+  const events = new SseReader()
+  const reader = body.getReader()
   for (;;) {
     const { done, value } = await reader.read()
     if (done) return
     heard()
-    for (const message of parser.push(value)) take(message)
+    for (const event of events.push(value)) take(event)
   }
 }

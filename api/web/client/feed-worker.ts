@@ -1,14 +1,19 @@
-import { FeedHub, type ToHub } from './feed-hub.ts'
+import { FeedHub, type FromHub, type ToHub } from './feed-hub.ts'
 
-// One instance serves all tabs of a browser.
+// One instance serves all tabs of a browser. Without shared workers each tab has its own instance.
 
 const hub = new FeedHub()
 
-interface Shared {
-  onconnect: ((event: MessageEvent) => void) | null
+interface Port {
+  postMessage(message: FromHub): void
+  onmessage: ((message: MessageEvent<ToHub>) => void) | null
 }
-;(globalThis as unknown as Shared).onconnect = ({ ports: [port] }) => {
-  if (port === undefined) return
+
+function serve(port: Port): void {
   const hear = hub.join((message) => port.postMessage(message))
-  port.onmessage = ({ data }) => hear(data as ToHub)
+  port.onmessage = ({ data }) => hear(data)
 }
+
+if ('onconnect' in globalThis)
+  Object.assign(globalThis, { onconnect: ({ ports }: MessageEvent) => ports.forEach(serve) })
+else serve(globalThis)

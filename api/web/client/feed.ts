@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals'
 import type { EventView } from '../../operations/events/schemas.ts'
-import { FeedHub, type FromHub, type News, type ToHub } from './feed-hub.ts'
+import type { FromHub, News, ToHub } from './feed-hub.ts'
 import workerUrl from './feed-worker.ts?sharedworker&url'
 import { expired, session } from './session.ts'
 
@@ -63,9 +63,12 @@ function trusted(url: string): string {
 
 /** Connects to the browser's shared worker. A browser without shared workers gets one connection per tab. */
 function join(): (message: ToHub) => void {
-  if (typeof SharedWorker === 'undefined') return new FeedHub().join(hear)
-  const { port } = new SharedWorker(trusted(workerUrl), { type: 'module', name: 'keepup' })
-  port.onmessage = ({ data }) => hear(data as FromHub)
+  const url = trusted(workerUrl)
+  const port =
+    typeof SharedWorker === 'undefined'
+      ? new Worker(url, { type: 'module' })
+      : new SharedWorker(url, { type: 'module', name: 'keepup' }).port
+  port.onmessage = ({ data }: MessageEvent<FromHub>) => hear(data)
   return (message) => port.postMessage(message)
 }
 
