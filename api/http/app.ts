@@ -1,16 +1,12 @@
 import { HTTPException } from 'hono/http-exception'
 import { KeyedMutex } from '../../domain/stream/runtime/concurrency.ts'
-import { approvalRoutes } from '../operations/approvals/routes.ts'
 import { documentHistoryRoutes } from '../operations/document/history-routes.ts'
 import { bodyLimitOf, documentRoutes, readsItsBody } from '../operations/document/routes.ts'
 import { logRoutes } from '../operations/events/routes.ts'
 import { agentEventRoutes } from '../operations/external/event-routes.ts'
 import { agentRoutes } from '../operations/external/routes.ts'
-import { fileRoutes } from '../operations/files/routes.ts'
 import { recordRoutes } from '../operations/history/record-routes.ts'
 import { historyRoutes } from '../operations/history/routes.ts'
-import { lossRoutes } from '../operations/losses/routes.ts'
-import { messageRoutes } from '../operations/messages/routes.ts'
 import { asProblem, Problem } from '../operations/problem.ts'
 import { commandRoutes } from '../operations/runs/command-routes.ts'
 import { resultRoutes } from '../operations/runs/result-routes.ts'
@@ -22,8 +18,6 @@ import { contextStoreRoutes } from '../operations/store/routes.ts'
 import { streamRoutes } from '../operations/streams/routes.ts'
 import { systemRoutes } from '../operations/system/routes.ts'
 import { OPERATIONS } from '../operations/table.ts'
-import { requestRoutes } from '../operations/window/request-routes.ts'
-import { contextRoutes } from '../operations/window/routes.ts'
 import { declaredGuard } from './declared-guard.ts'
 import { hostGuard, jsonGuard, sizeGuard, tokenGuard } from './guards.ts'
 import { newApp } from './new-app.ts'
@@ -112,13 +106,8 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', runRoutes(s))
     .route('/', commandRoutes(s))
     .route('/', historyRoutes(s, new KeyedMutex()))
-    .route('/', fileRoutes(s))
-    .route('/', approvalRoutes(s))
-    .route('/', lossRoutes(s))
     .route('/', recordRoutes(s))
     .route('/', resultRoutes(s))
-    .route('/', requestRoutes(s))
-    .route('/', contextRoutes(s))
     .route('/', sqlRoutes(s))
     .route('/', logRoutes(s))
     .route('/', agentRoutes(s))
@@ -127,7 +116,6 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', documentHistoryRoutes(s))
     .route('/', operationRoutes(s, OPERATIONS))
     .route('/', contextStoreRoutes(s))
-    .route('/', messageRoutes(s))
     .route('/', agentEventRoutes(s))
     .route('/', sessionRoutes(sessions, options.url ?? (() => null)))
   const document = () => {

@@ -1,20 +1,30 @@
+import { APPROVAL_OPERATIONS } from './approvals/operations.ts'
 import { DEFINITION_OPERATIONS } from './definitions/operations.ts'
+import { FILE_OPERATIONS } from './files/operations.ts'
+import { LOSS_OPERATIONS } from './losses/operations.ts'
 import { MEMORY_OPERATIONS } from './memory/operations.ts'
+import { MESSAGE_OPERATIONS } from './messages/operations.ts'
 import { MODEL_OPERATIONS } from './models/operations.ts'
 import { NUMBER_OPERATIONS } from './numbers/operations.ts'
 import { PERMISSION_OPERATIONS } from './permissions/operations.ts'
 import { PLAN_OPERATIONS } from './plan/operations.ts'
 import { POLICY_OPERATIONS } from './policy/operations.ts'
 import { STORE_OPERATIONS } from './store/operations.ts'
+import { WINDOW_OPERATIONS } from './window/operations.ts'
 
 /** Every operation that is described as one object. The others are still routes of their own. */
 export const OPERATIONS = [
+  ...APPROVAL_OPERATIONS,
   ...DEFINITION_OPERATIONS,
+  ...FILE_OPERATIONS,
+  ...LOSS_OPERATIONS,
   ...MEMORY_OPERATIONS,
+  ...MESSAGE_OPERATIONS,
   ...MODEL_OPERATIONS,
   ...NUMBER_OPERATIONS,
   ...PERMISSION_OPERATIONS,
   ...PLAN_OPERATIONS,
   ...POLICY_OPERATIONS,
   ...STORE_OPERATIONS,
+  ...WINDOW_OPERATIONS,
 ] as const
