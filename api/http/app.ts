@@ -1,30 +1,22 @@
 import { HTTPException } from 'hono/http-exception'
-import { KeyedMutex } from '../../domain/stream/runtime/concurrency.ts'
 import { documentHistoryRoutes } from '../operations/document/history-routes.ts'
 import { bodyLimitOf, documentRoutes, readsItsBody } from '../operations/document/routes.ts'
-import { logRoutes } from '../operations/events/routes.ts'
-import { agentEventRoutes } from '../operations/external/event-routes.ts'
-import { agentRoutes } from '../operations/external/routes.ts'
-import { recordRoutes } from '../operations/history/record-routes.ts'
-import { historyRoutes } from '../operations/history/routes.ts'
 import { asProblem, Problem } from '../operations/problem.ts'
-import { commandRoutes } from '../operations/runs/command-routes.ts'
-import { resultRoutes } from '../operations/runs/result-routes.ts'
-import { runRoutes } from '../operations/runs/routes.ts'
 import type { Services } from '../operations/services.ts'
 import { sessionRoutes } from '../operations/sessions/routes.ts'
 import { sqlRoutes } from '../operations/sql/routes.ts'
 import { contextStoreRoutes } from '../operations/store/routes.ts'
-import { streamRoutes } from '../operations/streams/routes.ts'
 import { systemRoutes } from '../operations/system/routes.ts'
 import { OPERATIONS } from '../operations/table.ts'
 import { declaredGuard } from './declared-guard.ts'
+import { streamRoutes } from './event-streams.ts'
 import { hostGuard, jsonGuard, sizeGuard, tokenGuard } from './guards.ts'
 import { newApp } from './new-app.ts'
 import { operationRoutes } from './operation-routes.ts'
 import { pageFiles } from './page/page-files.ts'
 import { answerHeaders } from './page/page-headers.ts'
 import { problemResponse } from './problem-response.ts'
+import { resultRoutes } from './results.ts'
 import { EndedSessions } from './sessions/ended-sessions.ts'
 import { WebSessions } from './sessions/web-sessions.ts'
 import type { HttpCode } from './status.ts'
@@ -103,20 +95,13 @@ export function createApp(s: Services, options: AppOptions) {
   root.openAPIRegistry.registerComponent('securitySchemes', 'code', { type: 'http', scheme: 'keepup-code' })
   const app = root
     .route('/', systemRoutes(s))
-    .route('/', runRoutes(s))
-    .route('/', commandRoutes(s))
-    .route('/', historyRoutes(s, new KeyedMutex()))
-    .route('/', recordRoutes(s))
-    .route('/', resultRoutes(s))
     .route('/', sqlRoutes(s))
-    .route('/', logRoutes(s))
-    .route('/', agentRoutes(s))
+    .route('/', resultRoutes(s))
     .route('/', streamRoutes(s, options.heartbeatMs))
     .route('/', documentRoutes(s, options.heartbeatMs))
     .route('/', documentHistoryRoutes(s))
     .route('/', operationRoutes(s, OPERATIONS))
     .route('/', contextStoreRoutes(s))
-    .route('/', agentEventRoutes(s))
     .route('/', sessionRoutes(sessions, options.url ?? (() => null)))
   const document = () => {
     const made = documents.get(options.version) ?? app.getOpenAPI31Document(aboutOf(options.version))

@@ -52,7 +52,7 @@ export type Returned<T> = T extends readonly (infer U)[]
 
 export type Endpoint = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /v1/${string}`
 
-/** The HTTP statuses of successful answers, and of an answer that says that something does not work. */
+/** The HTTP statuses of answers that are no problem. 503: the output says that a part does not work. */
 export type Status = 200 | 201 | 503
 
 /** The meaning of the answers by HTTP status. */

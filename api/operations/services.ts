@@ -32,7 +32,7 @@ export interface RestoreRequest {
   /** Only look: no file is touched. */
   readonly dryRun: boolean
   /** Refuse where the files are not this tree any more, as a dry run showed them. */
-  readonly expected?: string
+  readonly expected?: string | undefined
   /** Called before the first write. If it rejects, no file changes. */
   readonly begins?: (intent: { readonly tree: string; readonly replaces: string }) => Promise<void>
 }

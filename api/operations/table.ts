@@ -1,6 +1,9 @@
 import { APPROVAL_OPERATIONS } from './approvals/operations.ts'
 import { DEFINITION_OPERATIONS } from './definitions/operations.ts'
+import { EVENT_OPERATIONS } from './events/operations.ts'
+import { EXTERNAL_OPERATIONS } from './external/operations.ts'
 import { FILE_OPERATIONS } from './files/operations.ts'
+import { HISTORY_OPERATIONS } from './history/operations.ts'
 import { LOSS_OPERATIONS } from './losses/operations.ts'
 import { MEMORY_OPERATIONS } from './memory/operations.ts'
 import { MESSAGE_OPERATIONS } from './messages/operations.ts'
@@ -9,14 +12,19 @@ import { NUMBER_OPERATIONS } from './numbers/operations.ts'
 import { PERMISSION_OPERATIONS } from './permissions/operations.ts'
 import { PLAN_OPERATIONS } from './plan/operations.ts'
 import { POLICY_OPERATIONS } from './policy/operations.ts'
+import { RUN_OPERATIONS } from './runs/operations.ts'
 import { STORE_OPERATIONS } from './store/operations.ts'
+import { STREAM_OPERATIONS } from './streams/operations.ts'
 import { WINDOW_OPERATIONS } from './window/operations.ts'
 
 /** Every operation that is described as one object. The others are still routes of their own. */
 export const OPERATIONS = [
   ...APPROVAL_OPERATIONS,
   ...DEFINITION_OPERATIONS,
+  ...EVENT_OPERATIONS,
+  ...EXTERNAL_OPERATIONS,
   ...FILE_OPERATIONS,
+  ...HISTORY_OPERATIONS,
   ...LOSS_OPERATIONS,
   ...MEMORY_OPERATIONS,
   ...MESSAGE_OPERATIONS,
@@ -25,6 +33,8 @@ export const OPERATIONS = [
   ...PERMISSION_OPERATIONS,
   ...PLAN_OPERATIONS,
   ...POLICY_OPERATIONS,
+  ...RUN_OPERATIONS,
   ...STORE_OPERATIONS,
+  ...STREAM_OPERATIONS,
   ...WINDOW_OPERATIONS,
 ] as const

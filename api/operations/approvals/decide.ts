@@ -6,7 +6,7 @@ import { actorOf, type RequestOptions } from '../runs/request-options.ts'
 import type { Recorded } from '../schemas.ts'
 import type { Services } from '../services.ts'
 
-/** Records what an approver says about a call. Rejects as {@link record} does, with 404 for what is no id of a call. */
+/** Records an approver's decision about a call. Rejects as {@link record} does, and with 404 for a malformed call id. */
 export async function decide(
   s: Services,
   command: UserCommand & { readonly toolCallId: string },

@@ -8,7 +8,7 @@ import { Id, Recorded } from '../schemas.ts'
 import { acceptLoss, lossReport } from './report.ts'
 import { AcceptLossBody, LossAccepted, LossReport, ReleaseCallsBody } from './schemas.ts'
 
-/** What the log has lost, and what people decide about it. */
+/** Losses of the log, and people's decisions about them. */
 export const LOSS_OPERATIONS = [
   operation({
     name: 'getLosses',

@@ -6,7 +6,7 @@ import { acceptedLosses } from './accepted.ts'
 import { type Loss, lossText } from './loss.ts'
 import type { AcceptLossBody } from './schemas.ts'
 
-/** The open loss. `all`: compares every stream and position with what was seen of them, and adds the accepted losses. */
+/** The open loss. `all`: compares every stream with the tables and the mark, and adds the accepted losses. */
 export async function lossReport(s: Services, all: boolean) {
   const { open } = s.losses
   if (!all) return { open: open !== null, loss: withText(open) }

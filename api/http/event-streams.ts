@@ -1,16 +1,16 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { formatCursor } from '../../../domain/log/cursor.ts'
-import { agentStream } from '../../../domain/log/ids.ts'
-import { newApp, RunId, refusals } from '../../http/new-app.ts'
-import { type Piece, type StreamOptions, sse, streamResponse } from '../../http/stream-response.ts'
-import { EventFeed } from '../events/feed.ts'
-import { askedEvents } from '../events/feed-page.ts'
-import { checkedCursor, isPerson } from '../events/filter.ts'
-import { EventView } from '../events/schemas.ts'
-import { given } from '../omit-undefined.ts'
-import { mustBeRun, runOfAgent } from '../runs/run-of-agent.ts'
-import { CursorText, EventTypes, Id } from '../schemas.ts'
-import type { Services } from '../services.ts'
+import { formatCursor } from '../../domain/log/cursor.ts'
+import { agentStream } from '../../domain/log/ids.ts'
+import { EventFeed } from '../operations/events/feed.ts'
+import { askedEvents } from '../operations/events/feed-page.ts'
+import { checkedCursor, isPerson } from '../operations/events/filter.ts'
+import { EventView } from '../operations/events/schemas.ts'
+import { given } from '../operations/omit-undefined.ts'
+import { mustBeRun, runOfAgent } from '../operations/runs/run-of-agent.ts'
+import { CursorText, EventTypes, Id } from '../operations/schemas.ts'
+import type { Services } from '../operations/services.ts'
+import { newApp, RunId, refusals } from './new-app.ts'
+import { type Piece, type StreamOptions, sse, streamResponse } from './stream-response.ts'
 
 const stream = (description: string) => ({
   200: {
@@ -24,6 +24,7 @@ const events = createRoute({
   method: 'get',
   path: '/v1/events',
   operationId: 'streamEvents',
+  'x-keepup-right': 'log.read',
   summary: 'Every event of the log, then those to come; nothing is skipped or repeated',
   description: 'SSE, or NDJSON where asked for. `Last-Event-ID` (or `after`) is a cursor: what comes is after it.',
   request: {
@@ -33,9 +34,9 @@ const events = createRoute({
       run: Id.optional(),
       agent: Id.optional(),
       type: EventTypes.optional(),
-      brief: z.enum(['true', 'false']).default('false').openapi({ description: 'true: long texts are cut' }),
-      from: z.enum(['start', 'head']).default('start').openapi({ description: 'Where to begin without a cursor' }),
-      follow: z.enum(['true', 'false']).default('true').openapi({ description: 'false: end at the head of now' }),
+      brief: z.enum(['true', 'false']).default('false').meta({ description: 'true: long texts are cut' }),
+      from: z.enum(['start', 'head']).default('start').meta({ description: 'Where to begin without a cursor' }),
+      follow: z.enum(['true', 'false']).default('true').meta({ description: 'false: end at the head of now' }),
     }),
   },
   responses: stream('Events'),
@@ -45,6 +46,7 @@ const live = createRoute({
   method: 'get',
   path: '/v1/runs/{id}/live',
   operationId: 'streamRunNews',
+  'x-keepup-right': 'runs.read',
   summary: 'Text as it streams, and whether a driver is at work; ephemeral, never stored',
   request: { params: RunId },
   responses: {
@@ -53,6 +55,7 @@ const live = createRoute({
   },
 })
 
+/** Streams of events that end when their reader leaves. */
 export function streamRoutes(s: Services, heartbeatMs: number) {
   const heartbeat = (text: () => string): NonNullable<StreamOptions['heartbeat']> => ({
     ms: heartbeatMs,

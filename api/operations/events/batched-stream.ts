@@ -1,4 +1,4 @@
-import type { Piece } from './stream-response.ts'
+import type { Piece } from './view.ts'
 
 /** Bytes that are gathered at most: a piece with a large body goes on part by part. */
 const GATHERED_BYTES = 512 * 1024

@@ -1,25 +1,21 @@
-import { EventViews } from '../operations/events/view.ts'
-import type { Services } from '../operations/services.ts'
+import type { z } from 'zod'
+import type { AgentEventsQuery } from '../history/outline-schemas.ts'
+import { JsonPieces } from '../operation.ts'
+import type { Services } from '../services.ts'
 import { gathered } from './batched-stream.ts'
-import type { Piece } from './stream-response.ts'
+import { EventViews, type Piece } from './view.ts'
 
 /** A page ends with the event that brings it over so many characters. */
 const PAGE = 4 * 1024 * 1024
 
-interface AskedPage {
-  readonly from: number
-  readonly limit: number
-  /** Long texts are cut. */
-  readonly brief: boolean
-}
-
 type Needed = Pick<Services, 'log' | 'blobs'>
+type Asked = z.output<typeof AgentEventsQuery>
 
-/** Events of a stream from a revision on, as the JSON of an `AgentEventPage`: in few pieces, however many events there are. */
-export const eventPage = (s: Needed, stream: string, asked: AskedPage): AsyncGenerator<Uint8Array> =>
-  gathered(eventsOf(s, stream, asked))
+/** Events of a stream from a revision on, as an `AgentEventPage`: in few pieces, however many events there are. */
+export const eventPage = (s: Needed, stream: string, asked: Asked): JsonPieces =>
+  new JsonPieces(gathered(eventsOf(s, stream, asked)))
 
-async function* eventsOf(s: Needed, stream: string, { from, limit, brief }: AskedPage): AsyncGenerator<Piece> {
+async function* eventsOf(s: Needed, stream: string, { from = 0, limit, brief }: Asked): AsyncGenerator<Piece> {
   const views = new EventViews(s.log, s.blobs)
   yield '{"events":['
   let sent = 0
@@ -34,7 +30,7 @@ async function* eventsOf(s: Needed, stream: string, { from, limit, brief }: Aske
       }
       if (revision > from) yield ','
       const before = sent
-      if (brief) {
+      if (brief === 'true') {
         const text = JSON.stringify(await views.brief(event))
         sent += text.length
         yield text
