@@ -1,15 +1,11 @@
 import { HTTPException } from 'hono/http-exception'
-import { documentHistoryRoutes } from '../operations/document/history-routes.ts'
-import { bodyLimitOf, documentRoutes, readsItsBody } from '../operations/document/routes.ts'
 import { asProblem, Problem } from '../operations/problem.ts'
 import type { Services } from '../operations/services.ts'
-import { sessionRoutes } from '../operations/sessions/routes.ts'
-import { sqlRoutes } from '../operations/sql/routes.ts'
-import { contextStoreRoutes } from '../operations/store/routes.ts'
-import { systemRoutes } from '../operations/system/routes.ts'
 import { OPERATIONS } from '../operations/table.ts'
 import { declaredGuard } from './declared-guard.ts'
+import { bodyLimitOf, documentRoutes, readsItsBody } from './document-bytes.ts'
 import { streamRoutes } from './event-streams.ts'
+import { exportRoutes } from './exports.ts'
 import { hostGuard, jsonGuard, sizeGuard, tokenGuard } from './guards.ts'
 import { newApp } from './new-app.ts'
 import { operationRoutes } from './operation-routes.ts'
@@ -18,7 +14,9 @@ import { answerHeaders } from './page/page-headers.ts'
 import { problemResponse } from './problem-response.ts'
 import { resultRoutes } from './results.ts'
 import { EndedSessions } from './sessions/ended-sessions.ts'
+import { sessionRoutes } from './sessions/session-routes.ts'
 import { WebSessions } from './sessions/web-sessions.ts'
+import { sqlRoutes } from './sql-answers.ts'
 import type { HttpCode } from './status.ts'
 
 export interface AppOptions {
@@ -94,14 +92,12 @@ export function createApp(s: Services, options: AppOptions) {
   root.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' })
   root.openAPIRegistry.registerComponent('securitySchemes', 'code', { type: 'http', scheme: 'keepup-code' })
   const app = root
-    .route('/', systemRoutes(s))
-    .route('/', sqlRoutes(s))
-    .route('/', resultRoutes(s))
-    .route('/', streamRoutes(s, options.heartbeatMs))
-    .route('/', documentRoutes(s, options.heartbeatMs))
-    .route('/', documentHistoryRoutes(s))
     .route('/', operationRoutes(s, OPERATIONS))
-    .route('/', contextStoreRoutes(s))
+    .route('/', streamRoutes(s, options.heartbeatMs))
+    .route('/', documentRoutes(s))
+    .route('/', exportRoutes(s))
+    .route('/', resultRoutes(s))
+    .route('/', sqlRoutes(s))
     .route('/', sessionRoutes(sessions, options.url ?? (() => null)))
   const document = () => {
     const made = documents.get(options.version) ?? app.getOpenAPI31Document(aboutOf(options.version))

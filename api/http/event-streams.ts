@@ -1,13 +1,15 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { formatCursor } from '../../domain/log/cursor.ts'
 import { agentStream } from '../../domain/log/ids.ts'
+import { DocumentId } from '../operations/document/schemas.ts'
+import { documentUpdates, mustReach } from '../operations/document/updates.ts'
 import { EventFeed } from '../operations/events/feed.ts'
 import { askedEvents } from '../operations/events/feed-page.ts'
 import { checkedCursor, isPerson } from '../operations/events/filter.ts'
 import { EventView } from '../operations/events/schemas.ts'
 import { given } from '../operations/omit-undefined.ts'
 import { mustBeRun, runOfAgent } from '../operations/runs/run-of-agent.ts'
-import { CursorText, EventTypes, Id } from '../operations/schemas.ts'
+import { CursorText, Digits, EventTypes, Id } from '../operations/schemas.ts'
 import type { Services } from '../operations/services.ts'
 import { newApp, RunId, refusals } from './new-app.ts'
 import { type Piece, type StreamOptions, sse, streamResponse } from './stream-response.ts'
@@ -51,6 +53,26 @@ const live = createRoute({
   request: { params: RunId },
   responses: {
     200: { description: 'News', content: { 'text/event-stream': { schema: z.string() } } },
+    ...refusals,
+  },
+})
+
+const updates = createRoute({
+  method: 'get',
+  path: '/v1/documents/{id}/updates',
+  operationId: 'streamUpdates',
+  'x-keepup-right': 'documents.read',
+  summary: 'The updates of a document, then those to come; nothing is skipped or repeated',
+  description:
+    'SSE. `Last-Event-ID` (or `after`) is a revision: what comes is after it. Without one: from the first on. One that the ' +
+    'document has not reached is refused, as after a restore.',
+  request: {
+    params: z.object({ id: DocumentId }),
+    headers: z.object({ 'last-event-id': Digits.optional() }),
+    query: z.strictObject({ after: Digits.optional().meta({ type: 'integer' }) }),
+  },
+  responses: {
+    200: { description: 'Updates', content: { 'text/event-stream': { schema: z.string() } } },
     ...refusals,
   },
 })
@@ -117,6 +139,25 @@ export function streamRoutes(s: Services, heartbeatMs: number) {
       return streamResponse(pieces(), {
         format: 'sse',
         headers: pace,
+        heartbeat: heartbeat(() => ': still here\n\n'),
+        onClose: () => over.abort(),
+      })
+    })
+    .openapi(updates, async (c) => {
+      const { id } = c.req.valid('param')
+      const after = c.req.valid('header')['last-event-id'] ?? c.req.valid('query').after ?? -1
+      await mustReach(s, id, after)
+      const over = new AbortController()
+      async function* pieces(): AsyncGenerator<string> {
+        yield ': updates\n\n'
+        for await (const { revision, at, actor, body } of documentUpdates(s, id, after, over.signal)) {
+          const { update, frontier } = body
+          const data = { revision, at: new Date(at).toISOString(), by: actor, frontier, update }
+          yield sse({ id: String(revision), event: 'update', data })
+        }
+      }
+      return streamResponse(pieces(), {
+        format: 'sse',
         heartbeat: heartbeat(() => ': still here\n\n'),
         onClose: () => over.abort(),
       })

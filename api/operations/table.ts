@@ -1,5 +1,6 @@
 import { APPROVAL_OPERATIONS } from './approvals/operations.ts'
 import { DEFINITION_OPERATIONS } from './definitions/operations.ts'
+import { DOCUMENT_OPERATIONS } from './document/operations.ts'
 import { EVENT_OPERATIONS } from './events/operations.ts'
 import { EXTERNAL_OPERATIONS } from './external/operations.ts'
 import { FILE_OPERATIONS } from './files/operations.ts'
@@ -13,14 +14,17 @@ import { PERMISSION_OPERATIONS } from './permissions/operations.ts'
 import { PLAN_OPERATIONS } from './plan/operations.ts'
 import { POLICY_OPERATIONS } from './policy/operations.ts'
 import { RUN_OPERATIONS } from './runs/operations.ts'
+import { SQL_OPERATIONS } from './sql/operations.ts'
 import { STORE_OPERATIONS } from './store/operations.ts'
 import { STREAM_OPERATIONS } from './streams/operations.ts'
+import { SYSTEM_OPERATIONS } from './system/operations.ts'
 import { WINDOW_OPERATIONS } from './window/operations.ts'
 
-/** Every operation that is described as one object. The others are still routes of their own. */
+/** Every operation, except event streams, bytes, and the sessions of the page, which only HTTP has. */
 export const OPERATIONS = [
   ...APPROVAL_OPERATIONS,
   ...DEFINITION_OPERATIONS,
+  ...DOCUMENT_OPERATIONS,
   ...EVENT_OPERATIONS,
   ...EXTERNAL_OPERATIONS,
   ...FILE_OPERATIONS,
@@ -34,7 +38,9 @@ export const OPERATIONS = [
   ...PLAN_OPERATIONS,
   ...POLICY_OPERATIONS,
   ...RUN_OPERATIONS,
+  ...SQL_OPERATIONS,
   ...STORE_OPERATIONS,
   ...STREAM_OPERATIONS,
+  ...SYSTEM_OPERATIONS,
   ...WINDOW_OPERATIONS,
 ] as const
