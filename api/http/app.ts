@@ -1,38 +1,22 @@
 import { HTTPException } from 'hono/http-exception'
-import { KeyedMutex } from '../../domain/stream/runtime/concurrency.ts'
-import { approvalRoutes } from '../operations/approvals/routes.ts'
-import { documentHistoryRoutes } from '../operations/document/history-routes.ts'
-import { bodyLimitOf, documentRoutes, readsItsBody } from '../operations/document/routes.ts'
-import { logRoutes } from '../operations/events/routes.ts'
-import { agentEventRoutes } from '../operations/external/event-routes.ts'
-import { agentRoutes } from '../operations/external/routes.ts'
-import { fileRoutes } from '../operations/files/routes.ts'
-import { recordRoutes } from '../operations/history/record-routes.ts'
-import { historyRoutes } from '../operations/history/routes.ts'
-import { lossRoutes } from '../operations/losses/routes.ts'
-import { messageRoutes } from '../operations/messages/routes.ts'
 import { asProblem, Problem } from '../operations/problem.ts'
-import { commandRoutes } from '../operations/runs/command-routes.ts'
-import { resultRoutes } from '../operations/runs/result-routes.ts'
-import { runRoutes } from '../operations/runs/routes.ts'
 import type { Services } from '../operations/services.ts'
-import { sessionRoutes } from '../operations/sessions/routes.ts'
-import { sqlRoutes } from '../operations/sql/routes.ts'
-import { contextStoreRoutes } from '../operations/store/routes.ts'
-import { streamRoutes } from '../operations/streams/routes.ts'
-import { systemRoutes } from '../operations/system/routes.ts'
 import { OPERATIONS } from '../operations/table.ts'
-import { requestRoutes } from '../operations/window/request-routes.ts'
-import { contextRoutes } from '../operations/window/routes.ts'
 import { declaredGuard } from './declared-guard.ts'
+import { bodyLimitOf, documentRoutes, readsItsBody } from './document-bytes.ts'
+import { streamRoutes } from './event-streams.ts'
+import { exportRoutes } from './exports.ts'
 import { hostGuard, jsonGuard, sizeGuard, tokenGuard } from './guards.ts'
 import { newApp } from './new-app.ts'
 import { operationRoutes } from './operation-routes.ts'
 import { pageFiles } from './page/page-files.ts'
 import { answerHeaders } from './page/page-headers.ts'
 import { problemResponse } from './problem-response.ts'
+import { resultRoutes } from './results.ts'
 import { EndedSessions } from './sessions/ended-sessions.ts'
+import { sessionRoutes } from './sessions/session-routes.ts'
 import { WebSessions } from './sessions/web-sessions.ts'
+import { sqlRoutes } from './sql-answers.ts'
 import type { HttpCode } from './status.ts'
 
 export interface AppOptions {
@@ -108,27 +92,12 @@ export function createApp(s: Services, options: AppOptions) {
   root.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' })
   root.openAPIRegistry.registerComponent('securitySchemes', 'code', { type: 'http', scheme: 'keepup-code' })
   const app = root
-    .route('/', systemRoutes(s))
-    .route('/', runRoutes(s))
-    .route('/', commandRoutes(s))
-    .route('/', historyRoutes(s, new KeyedMutex()))
-    .route('/', fileRoutes(s))
-    .route('/', approvalRoutes(s))
-    .route('/', lossRoutes(s))
-    .route('/', recordRoutes(s))
-    .route('/', resultRoutes(s))
-    .route('/', requestRoutes(s))
-    .route('/', contextRoutes(s))
-    .route('/', sqlRoutes(s))
-    .route('/', logRoutes(s))
-    .route('/', agentRoutes(s))
-    .route('/', streamRoutes(s, options.heartbeatMs))
-    .route('/', documentRoutes(s, options.heartbeatMs))
-    .route('/', documentHistoryRoutes(s))
     .route('/', operationRoutes(s, OPERATIONS))
-    .route('/', contextStoreRoutes(s))
-    .route('/', messageRoutes(s))
-    .route('/', agentEventRoutes(s))
+    .route('/', streamRoutes(s, options.heartbeatMs))
+    .route('/', documentRoutes(s))
+    .route('/', exportRoutes(s))
+    .route('/', resultRoutes(s))
+    .route('/', sqlRoutes(s))
     .route('/', sessionRoutes(sessions, options.url ?? (() => null)))
   const document = () => {
     const made = documents.get(options.version) ?? app.getOpenAPI31Document(aboutOf(options.version))

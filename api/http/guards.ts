@@ -2,6 +2,7 @@ import type { MiddlewareHandler } from 'hono'
 import { echo } from '../../domain/log/issues.ts'
 import { jsonFault } from '../../domain/log/json-fault.ts'
 import { Problem } from '../operations/problem.ts'
+import { OPERATIONS } from '../operations/table.ts'
 import { bearsSession, codeOf } from './sessions/session-guard.ts'
 import type { WebSessions } from './sessions/web-sessions.ts'
 import type { HttpCode } from './status.ts'
@@ -34,8 +35,10 @@ export function hostGuard(allowed: readonly string[]): MiddlewareHandler {
   }
 }
 
-/** Routes for monitors, without authentication. */
-const OPEN: ReadonlySet<string> = new Set(['/v1/health', '/v1/ready'])
+/** Paths of the operations that need no token: monitors ask them. */
+const OPEN: ReadonlySet<string> = new Set(
+  OPERATIONS.filter(({ right }) => right === null).map(({ http }) => http.split(' ')[1]!),
+)
 
 const NO_TOKEN =
   'the token file in the data folder cannot be used: it is another user’s, readable for others, or holds no token; ' +

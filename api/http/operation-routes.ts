@@ -1,11 +1,12 @@
 import { createRoute, type RouteConfig, type z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { optionsOf } from '../operations/headers.ts'
-import type { AnyOperation } from '../operations/operation.ts'
+import { type AnyOperation, JsonPieces, type Status, WithStatus } from '../operations/operation.ts'
 import type { Services } from '../operations/services.ts'
 import { current } from './lag-headers.ts'
 import { isOverNetwork } from './network.ts'
 import { body, json, newApp, refusals } from './new-app.ts'
+import { streamResponse } from './stream-response.ts'
 
 type JsonAnswer<T extends z.ZodType> = ReturnType<typeof json<T>>
 type JsonBody<T extends z.ZodType> = ReturnType<typeof body<T>>
@@ -19,7 +20,7 @@ type RouteOf<Op extends AnyOperation> = {
   method: Method<Op['http']>
   path: Path<Op['http']>
   request: Request<Op['input']>
-  responses: { [S in keyof Op['answers'] & (200 | 201)]: JsonAnswer<Op['output']> } & typeof refusals
+  responses: { [S in keyof Op['answers'] & Status]: JsonAnswer<Op['output']> } & typeof refusals
 }
 
 /** The routes of operations: their descriptions, and handlers that read the request and write the answer. */
@@ -39,8 +40,11 @@ function routeOf({ name, http, summary, description, right, input, output, answe
     operationId: name,
     summary,
     ...(description === undefined ? {} : { description }),
-    'x-keepup-right': right,
-    request: { ...parts, ...(bodySchema === undefined ? {} : { body: body(bodySchema) }) },
+    ...(right === null ? { security: [] } : { 'x-keepup-right': right }),
+    request: {
+      ...parts,
+      ...(bodySchema === undefined ? {} : { body: { ...body(bodySchema), required: !bodySchema.isOptional() } }),
+    },
     responses: { ...Object.fromEntries(texts.map(([status, text]) => [status, json(output, text)])), ...refusals },
   })
 }
@@ -54,11 +58,19 @@ function handlerOf(operation: AnyOperation, s: Services) {
       input[part] === undefined ? {} : { [part]: valid.call(c.req, target) }
     const asked = { ...read('params', 'param'), ...read('query', 'query'), ...read('body', 'json') }
     const headers = input.headers === undefined ? {} : (valid.call(c.req, 'header') as object)
-    const output = await run(s, asked, { options: optionsOf(headers), overNetwork: isOverNetwork(c) })
+    const answered = await run(s, asked, { options: optionsOf(headers), overNetwork: isOverNetwork(c) })
+    if (answered instanceof JsonPieces) return piecesOf(c, answered)
+    const { status, output } = answered instanceof WithStatus ? answered : new WithStatus(200, answered)
     const at = revision?.(output)
     if (at !== undefined) c.header('ETag', `"${at}"`)
     const made = location?.(output)
     if (made !== undefined) c.header('Location', made)
-    return c.json(output, 201 in operation.answers && output.created === true ? 201 : 200)
+    return c.json(output, status)
   }
+}
+
+/** The body of the context, so that the answer keeps the headers that were set before. */
+function piecesOf(c: Context, { pieces }: JsonPieces) {
+  const stream = streamResponse(pieces, { format: 'json' })
+  return c.body(stream.body!, 200, Object.fromEntries(stream.headers))
 }

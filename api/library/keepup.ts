@@ -10,7 +10,6 @@ import type { At, ReusedRecord } from '../../domain/agent/runtime/types.ts'
 import { issuesOf, issuesText } from '../../domain/log/issues.ts'
 import type { AgentRunHandle, AgentRunRequest, ExternalRuns } from '../../domain/ports/external.ts'
 import type { ContextStore } from '../../domain/store/runtime/store.ts'
-import { KeyedMutex } from '../../domain/stream/runtime/concurrency.ts'
 import { approvalDetail, doubtQuestion } from '../operations/approvals/question.ts'
 import type { ApprovalDetail, DoubtDetail } from '../operations/approvals/schemas.ts'
 import { type DocumentsApi, documentsOf } from '../operations/document/library.ts'
@@ -193,7 +192,6 @@ export function keepUpOf(
   close: () => Promise<void>,
 ): KeepUp {
   const ending = new AbortController()
-  const underway = new KeyedMutex()
   const asker = (said: string | undefined) => parsed(By, said ?? by ?? 'anonymous')
   const end = () => {
     ending.abort(new Error('keepup was closed'))
@@ -301,7 +299,7 @@ export function keepUpOf(
     async fork(runId, { key, at = null, agent, ...options } = {}) {
       const { drive: _, by, ...asked } = parsed(ForkBody, { ...options, drive: false })
       const who = { by: asker(by), drive: options.drive ?? false, here: false, options: keyed(key) }
-      return forkRun(services, underway, agent ?? runId, { ...asked, at }, who)
+      return forkRun(services, agent ?? runId, { ...asked, at }, who)
     },
     close: end,
     [Symbol.asyncDispose]: end,

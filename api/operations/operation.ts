@@ -5,7 +5,7 @@ import type { Services } from './services.ts'
 // Every operation of the product is one object. The HTTP routes, the OpenAPI document, the typed client and the check of
 // rights derive from it.
 
-/** The rights. Each operation needs exactly one. */
+/** The rights. Each operation needs one at most. */
 export const RIGHTS = [
   ...(['runs.read', 'runs.start', 'runs.steer', 'runs.decide', 'runs.erase'] as const),
   ...(['documents.read', 'documents.write', 'memories.read', 'memories.write', 'stores.read', 'stores.write'] as const),
@@ -52,10 +52,28 @@ export type Returned<T> = T extends readonly (infer U)[]
 
 export type Endpoint = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /v1/${string}`
 
-/** The meaning of the answers by HTTP status. With 201, `created` of the output chooses between the two. */
-export interface Answers {
-  readonly 200: string
-  readonly 201?: string
+/** The HTTP statuses of answers that are no problem. 503: the output says that a part does not work. */
+export type Status = 200 | 201 | 503
+
+/** The meaning of the answers by HTTP status. */
+export type Answers = { readonly 200: string } & { readonly [S in Status]?: string }
+
+/** An output whose answer has another status than 200. */
+export class WithStatus<T> {
+  readonly status: Status
+  readonly output: T
+  constructor(status: Status, output: T) {
+    this.status = status
+    this.output = output
+  }
+}
+
+/** An output as pieces of its JSON text: a page of events can be larger than one object should be. */
+export class JsonPieces {
+  readonly pieces: AsyncIterator<string | Uint8Array> | Iterator<string | Uint8Array>
+  constructor(pieces: JsonPieces['pieces']) {
+    this.pieces = pieces
+  }
 }
 
 export interface Operation<
@@ -68,7 +86,8 @@ export interface Operation<
   readonly name: string
   /** Method and path. Parameters are in braces. */
   readonly http: H
-  readonly right: Right
+  /** Null: everyone may, also without a token. */
+  readonly right: Right | null
   readonly summary: string
   readonly description?: string
   readonly input: P
@@ -80,7 +99,11 @@ export interface Operation<
   readonly revision?: (output: Returned<z.output<O>>) => number
   /** The path of the created resource. */
   readonly location?: (output: Returned<z.output<O>>) => string
-  readonly run: (services: Services, input: InputOf<P>, caller: Caller) => Promise<Returned<z.output<O>>>
+  readonly run: (
+    services: Services,
+    input: InputOf<P>,
+    caller: Caller,
+  ) => Promise<Returned<z.output<O>> | WithStatus<Returned<z.output<O>>> | JsonPieces>
 }
 
 /** An operation of any shape, for the adapters that derive from the table. */

@@ -32,7 +32,7 @@ export interface RestoreRequest {
   /** Only report the changes. */
   readonly dryRun: boolean
   /** Refuse if the files differ from this tree, which a dry run showed. */
-  readonly expected?: string
+  readonly expected?: string | undefined
   /** Called before the first write. If it rejects, no file changes. */
   readonly begins?: (intent: { readonly tree: string; readonly replaces: string }) => Promise<void>
 }

@@ -1,20 +1,46 @@
+import { APPROVAL_OPERATIONS } from './approvals/operations.ts'
 import { DEFINITION_OPERATIONS } from './definitions/operations.ts'
+import { DOCUMENT_OPERATIONS } from './document/operations.ts'
+import { EVENT_OPERATIONS } from './events/operations.ts'
+import { EXTERNAL_OPERATIONS } from './external/operations.ts'
+import { FILE_OPERATIONS } from './files/operations.ts'
+import { HISTORY_OPERATIONS } from './history/operations.ts'
+import { LOSS_OPERATIONS } from './losses/operations.ts'
 import { MEMORY_OPERATIONS } from './memory/operations.ts'
+import { MESSAGE_OPERATIONS } from './messages/operations.ts'
 import { MODEL_OPERATIONS } from './models/operations.ts'
 import { NUMBER_OPERATIONS } from './numbers/operations.ts'
 import { PERMISSION_OPERATIONS } from './permissions/operations.ts'
 import { PLAN_OPERATIONS } from './plan/operations.ts'
 import { POLICY_OPERATIONS } from './policy/operations.ts'
+import { RUN_OPERATIONS } from './runs/operations.ts'
+import { SQL_OPERATIONS } from './sql/operations.ts'
 import { STORE_OPERATIONS } from './store/operations.ts'
+import { STREAM_OPERATIONS } from './streams/operations.ts'
+import { SYSTEM_OPERATIONS } from './system/operations.ts'
+import { WINDOW_OPERATIONS } from './window/operations.ts'
 
-/** All operations defined as objects. The others are still separate routes. */
+/** Every operation, except event streams, bytes, and the sessions of the page, which only HTTP has. */
 export const OPERATIONS = [
+  ...APPROVAL_OPERATIONS,
   ...DEFINITION_OPERATIONS,
+  ...DOCUMENT_OPERATIONS,
+  ...EVENT_OPERATIONS,
+  ...EXTERNAL_OPERATIONS,
+  ...FILE_OPERATIONS,
+  ...HISTORY_OPERATIONS,
+  ...LOSS_OPERATIONS,
   ...MEMORY_OPERATIONS,
+  ...MESSAGE_OPERATIONS,
   ...MODEL_OPERATIONS,
   ...NUMBER_OPERATIONS,
   ...PERMISSION_OPERATIONS,
   ...PLAN_OPERATIONS,
   ...POLICY_OPERATIONS,
+  ...RUN_OPERATIONS,
+  ...SQL_OPERATIONS,
   ...STORE_OPERATIONS,
+  ...STREAM_OPERATIONS,
+  ...SYSTEM_OPERATIONS,
+  ...WINDOW_OPERATIONS,
 ] as const

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { gathered } from '../../api/http/batched-stream.ts'
 import type { Piece } from '../../api/http/stream-response.ts'
+import { gathered } from '../../api/operations/events/batched-stream.ts'
 import { property } from '../support/property.ts'
 
 const MOST = 512 * 1024

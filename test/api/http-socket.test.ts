@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, describe, expect, it } from 'vitest'
-import { bodyLimitOf } from '../../api/operations/document/routes.ts'
+import { bodyLimitOf } from '../../api/http/document-bytes.ts'
 import { listenTcp } from '../../api/process/owner/listen.ts'
 import { openWorld, TOKEN } from './http-support.ts'
 

@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import { toMarkdown } from '../../../domain/document/markup/markdown.ts'
 import type { Block } from '../../../domain/document/model/block.ts'
 import { blockChanges } from '../../../domain/document/model/changes.ts'
@@ -5,9 +6,12 @@ import type { DocumentProof } from '../../../domain/document/runtime/history.ts'
 import type { DocumentAt } from '../../../domain/document/runtime/types.ts'
 import { documentStream } from '../../../domain/document/stream/aggregate.ts'
 import { Problem } from '../problem.ts'
+import { mustWrite } from '../runs/record-command.ts'
+import type { RequestOptions } from '../runs/request-options.ts'
 import type { Services } from '../services.ts'
 import { asStored } from '../streams/prove-stream.ts'
-import type { DocumentDiff } from './schemas.ts'
+import { personOf } from './create-document.ts'
+import type { DocumentDiff, EraseEnvelope, HistoryQuery } from './schemas.ts'
 
 /** A point of a document's history. Without members: the head. */
 export interface DocumentPoint {
@@ -43,6 +47,27 @@ async function revisionAt({ log }: Services, documentId: string, time: number): 
   }
   if (born === null || last >= 0) return Math.max(last, 0)
   throw new Problem('POINT_UNKNOWN', `the document was created at ${born}; ask for that time, or a later one`)
+}
+
+/** Entries of a document's history. `next`: the revision of the last entry; null: this is the last page. */
+export async function documentHistory(
+  s: Services,
+  documentId: string,
+  { after = -1, limit }: z.output<typeof HistoryQuery>,
+) {
+  const entries = await s.documents.history.entries(documentId, after, limit)
+  return { entries, next: entries.length < limit ? null : String(entries.at(-1)!.revision) }
+}
+
+/** Empties a request for ever. Rejects with `READ_ONLY`, `DOCUMENT_UNKNOWN`. */
+export async function eraseEnvelope(
+  s: Services,
+  documentId: string,
+  { by, ...what }: EraseEnvelope,
+  options: RequestOptions,
+) {
+  mustWrite(s)
+  return s.documents.erase(documentId, what, personOf(by, options))
 }
 
 /** The blocks that differ between two revisions, as Markdown. Rejects like {@link documentAt}. */

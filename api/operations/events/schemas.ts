@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Actor } from '../../../domain/log/envelope.ts'
-import { AnyJson } from '../schemas.ts'
+import { AnyJson, Digits, EventTypes, Id, PageQuery } from '../schemas.ts'
 
 /**
  * An event for consumers: seed 000's `RuntimeEvent` with additions. A person's event has `user:<id>` as `agentId`, and
@@ -40,3 +40,9 @@ export type EventView = z.infer<typeof EventView>
 export const EventPage = z
   .strictObject({ events: z.array(EventView), next: z.string().nullable() })
   .meta({ id: 'EventPage' })
+
+export const RunEventsQuery = PageQuery.extend({
+  agent: Id.optional().meta({ description: 'An agent of the run, or a person: user:<id>' }),
+  type: EventTypes.optional(),
+  turn: Digits.optional().meta({ type: 'integer', description: 'As events show it: 0 outside of turns' }),
+})

@@ -16,12 +16,11 @@ export async function filesDiffer(
     agentId,
     revision: (await log.head((await streamOfAgent(log, agentId)) ?? agentStream(agentId)))?.revision ?? 0,
   })
-  const found = await files.diff(a, b, maxBytes)
   return {
     a: await place(a),
     b: await place(b),
     state: [],
     messages: { common: 0, onlyA: [], onlyB: [] },
-    files: found && { changes: [...found.changes], patch: found.patch },
+    files: await files.diff(a, b, maxBytes),
   }
 }

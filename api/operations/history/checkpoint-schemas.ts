@@ -2,9 +2,19 @@ import { z } from 'zod'
 import { Task } from '../../../domain/agent/tasks/events.ts'
 import { Permission } from '../permissions/schemas.ts'
 import { MachineState } from '../runs/schemas.ts'
-import { AnyJson, Next, Position } from '../schemas.ts'
+import { AnyJson, Next, PageQuery, Position } from '../schemas.ts'
 
 const count = z.int().nonnegative()
+
+/** Each whole checkpoint holds all messages before it. */
+const MAX_WHOLE = 50
+
+export const CheckpointsQuery = PageQuery.extend({
+  include: z.literal('state').optional().meta({ description: 'Each entry is the whole checkpoint' }),
+}).refine((q) => q.include === undefined || q.limit <= MAX_WHOLE, {
+  error: `with include=state a page has at most ${MAX_WHOLE} checkpoints`,
+  path: ['limit'],
+})
 
 /** A requested call that has not ended. `arguments` null: not a JSON object, or erased. */
 const PendingCall = z.strictObject({ id: z.string(), name: z.string(), arguments: AnyJson }).meta({ id: 'ToolCall' })

@@ -2,7 +2,7 @@ import { claimKey } from '../../../domain/agent/runtime/claim-key.ts'
 import type { At, ForkOptions } from '../../../domain/agent/runtime/types.ts'
 import { agentStream } from '../../../domain/log/ids.ts'
 import { wellFormed } from '../../../domain/log/well-formed.ts'
-import type { KeyedMutex } from '../../../domain/stream/runtime/concurrency.ts'
+import { KeyedMutex } from '../../../domain/stream/runtime/concurrency.ts'
 import { keyedRunId, madeBefore, shown } from '../runs/idempotency.ts'
 import { mustWrite } from '../runs/record-command.ts'
 import { actorOf, type RequestOptions, tracing } from '../runs/request-options.ts'
@@ -22,12 +22,14 @@ export interface AskedFork {
     | undefined
 }
 
+/** Forks by request. The files of a fork are written before it is recorded, so one of equal requests at a time does that. */
+const underway = new KeyedMutex()
+
 type Changes = Omit<ForkOptions, 'workspace' | 'runId' | 'drive'> & { workspace?: string }
 
 /** Forks a run. A repeated request with the same Idempotency-Key returns the existing fork, also after a restart. */
 export async function forkRun(
   s: Services,
-  underway: KeyedMutex,
   source: string,
   asked: AskedFork,
   who: {
@@ -68,7 +70,7 @@ export async function forkRun(
   }
   // The files are written before the fork is recorded. The mutex lets only one of several simultaneous requests do
   // both.
-  const { runId, created } = await (key === undefined ? make() : underway.run(`${source} ${key}`, make))
+  const { runId, created } = await (key === undefined ? make() : underway.run(`${s.log.logId} ${source} ${key}`, make))
   if (drive && here) s.drivers.start(runId)
   const { driving } = s.drivers.state(runId)
   await shown(s)

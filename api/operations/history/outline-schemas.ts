@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { EventView } from '../events/schemas.ts'
-import { Digits, Id } from '../schemas.ts'
+import { Digits } from '../schemas.ts'
 
 const revision = Digits.optional().meta({ type: 'integer', description: 'The first revision; 0 where it is absent' })
 const most = (count: number, usual: number) =>
@@ -41,5 +41,3 @@ export const AgentEventsQuery = z.strictObject({
 export const AgentEventPage = z
   .strictObject({ events: z.array(EventView), next: z.int().nullable() })
   .meta({ id: 'AgentEventPage' })
-
-export const AgentId = z.object({ id: Id })

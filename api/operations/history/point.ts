@@ -1,9 +1,16 @@
 import type { z } from 'zod'
-import type { AgentAt, AgentBrief } from '../../../domain/agent/runtime/types.ts'
+import type { AgentAt, AgentBrief, At } from '../../../domain/agent/runtime/types.ts'
 import { permissionsOf } from '../permissions/permissions-of.ts'
 import type { AgentAtPoint, AgentBriefAtPoint } from './checkpoint-schemas.ts'
 
 export type AgentPoint = z.infer<typeof AgentAtPoint>
+
+/** The point of a history that a request names; null: the head. */
+export function atOf(q: { step?: number | undefined; turn?: number | undefined; event?: number | undefined }): At {
+  if (q.step !== undefined) return { step: q.step }
+  if (q.turn !== undefined) return { turn: q.turn }
+  return q.event === undefined ? null : { revision: q.event }
+}
 
 /** An agent at a point without its messages, in the form of the API. */
 export function briefPointOf({ writers, ...at }: AgentBrief): z.infer<typeof AgentBriefAtPoint> {

@@ -6,8 +6,8 @@ import { isUngoverned, mustBeRun } from '../runs/run-of-agent.ts'
 import type { RestoredFiles, RestoreRequest, Services } from '../services.ts'
 
 interface Asked extends Pick<RestoreRequest, 'to' | 'dryRun' | 'expected'> {
-  readonly by: string | undefined
-  readonly reason: string | undefined
+  readonly by?: string | undefined
+  readonly reason?: string | undefined
 }
 
 /**

@@ -9,7 +9,7 @@ import { record } from '../runs/record-command.ts'
 import { actorOf, type RequestOptions } from '../runs/request-options.ts'
 import { mustGovern, runOfAgent } from '../runs/run-of-agent.ts'
 import type { Services } from '../services.ts'
-import type { MessageList, PublishBody, RespondBody, SendMessageBody, Sent } from './schemas.ts'
+import type { PublishBody, RespondBody, SendMessageBody, Sent } from './schemas.ts'
 
 // RuntimeMessageBus for people (CONTRACTS 4). A message is recorded at once in the stream of its recipient.
 
@@ -52,11 +52,11 @@ export async function listMessages(
   s: Services,
   runId: string,
   page: { readonly limit: number; readonly after?: string | undefined },
-): Promise<MessageList> {
+) {
   await mustGovern(s, runId, 'to list messages')
   if ((await runOfAgent(s, runId)) !== runId) throw notFound('run', runId)
   const { position, value } = await s.read.messages({ runId, ...given(page) })
-  return { position, messages: [...value.messages], next: value.next }
+  return { position, ...value }
 }
 
 async function say(

@@ -1,11 +1,8 @@
 import { z } from 'zod'
-import { agentOfCall } from '../../../domain/agent/runtime/history/results.ts'
+import { decide } from '../approvals/decide.ts'
 import { CommandHeaders } from '../headers.ts'
 import { given } from '../omit-undefined.ts'
 import { operation } from '../operation.ts'
-import { notFound } from '../problem.ts'
-import { record } from '../runs/record-command.ts'
-import { actorOf } from '../runs/request-options.ts'
 import { Id, Recorded } from '../schemas.ts'
 import { permissionsOf } from './permissions-of.ts'
 import { PermissionList, RevokeBody } from './schemas.ts'
@@ -34,11 +31,7 @@ export const PERMISSION_OPERATIONS = [
     output: Recorded,
     answers: { 200: 'Recorded' },
     revision: ({ revision }) => revision,
-    run: async (s, { params: { toolCallId }, body: { by, ...why } }, { options }) => {
-      const agentId = agentOfCall(toolCallId)
-      if (agentId === null) throw notFound('tool call', toolCallId, 'an id looks like <agent>.t<turn>.c<index>')
-      const command = { kind: 'revoke_permission' as const, toolCallId, ...given(why) }
-      return record(s, { agentId, command, actor: actorOf('approver', by), options, drive: 'wake' })
-    },
+    run: (s, { params, body: { by, ...why } }, { options }) =>
+      decide(s, { kind: 'revoke_permission', ...params, ...given(why) }, by, options),
   }),
 ] as const

@@ -276,6 +276,8 @@ export const Difference = z
   })
   .meta({ id: 'Difference' })
 
+export const OneAgent = z.strictObject({ agent: Id.optional().meta({ description: 'Only this agent of the run' }) })
+
 export const VerifiedRun = z
   .strictObject({
     runId: z.string(),

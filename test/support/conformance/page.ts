@@ -170,12 +170,20 @@ export const PAGE: readonly Rule[] = [
     says: 'a page is one piece, however many events it has',
     test: POINTS,
     name: 'in one piece',
-    fault: within('api/http/batched-stream.ts', 'bytes > 0 && bytes + part.length > GATHERED_BYTES', 'bytes > 0'),
+    fault: within(
+      'api/operations/events/batched-stream.ts',
+      'bytes > 0 && bytes + part.length > GATHERED_BYTES',
+      'bytes > 0',
+    ),
   },
   {
     rule: 'pages of events',
     says: 'large pieces are not gathered in memory',
     test: 'test/api/gathered.test.ts',
-    fault: within('api/http/batched-stream.ts', 'bytes > 0 && bytes + part.length > GATHERED_BYTES', 'bytes < 0'),
+    fault: within(
+      'api/operations/events/batched-stream.ts',
+      'bytes > 0 && bytes + part.length > GATHERED_BYTES',
+      'bytes < 0',
+    ),
   },
 ]

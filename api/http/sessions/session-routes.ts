@@ -1,16 +1,17 @@
 import { createRoute } from '@hono/zod-openapi'
 import type { Context } from 'hono'
-import { body, json, newApp, refusals } from '../../http/new-app.ts'
-import { codeOf, cookieName, endSessions, mustBeSameOrigin } from '../../http/sessions/session-guard.ts'
-import { SESSION_MS, type WebSessions } from '../../http/sessions/web-sessions.ts'
-import type { HttpCode } from '../../http/status.ts'
-import { Problem } from '../problem.ts'
-import { Session, SessionCode, SessionCodeBody } from './schemas.ts'
+import { Problem } from '../../operations/problem.ts'
+import { body, json, newApp, refusals } from '../new-app.ts'
+import type { HttpCode } from '../status.ts'
+import { codeOf, cookieName, endSessions, mustBeSameOrigin } from './session-guard.ts'
+import { Session, SessionCode, SessionCodeBody } from './session-schemas.ts'
+import { SESSION_MS, type WebSessions } from './web-sessions.ts'
 
 const code = createRoute({
   method: 'post',
   path: '/v1/session/codes',
   operationId: 'makeSessionCode',
+  'x-keepup-right': 'sessions.open',
   summary: 'A code that opens the page in a browser: once, within a minute',
   request: { body: body(SessionCodeBody) },
   responses: { 200: json(SessionCode, 'The code'), ...refusals },
@@ -39,7 +40,7 @@ function cookie(c: Context, value: string, maxAgeMs: number): string {
   return `${cookieName(c)}=${value}; Path=/v1; Max-Age=${maxAgeMs / 1000}; HttpOnly; SameSite=Strict${secure}`
 }
 
-/** `url`: where browsers find this process; null: nowhere. */
+/** Sessions of the page: cookies, which only HTTP has. `url`: where browsers find this process; null: nowhere. */
 export function sessionRoutes(sessions: WebSessions, url: () => string | null) {
   return newApp()
     .openapi(code, (c) => {

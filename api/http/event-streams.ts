@@ -1,16 +1,18 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { formatCursor } from '../../../domain/log/cursor.ts'
-import { agentStream } from '../../../domain/log/ids.ts'
-import { newApp, RunId, refusals } from '../../http/new-app.ts'
-import { type Piece, type StreamOptions, sse, streamResponse } from '../../http/stream-response.ts'
-import { EventFeed } from '../events/feed.ts'
-import { askedEvents } from '../events/feed-page.ts'
-import { checkedCursor, isPerson } from '../events/filter.ts'
-import { EventView } from '../events/schemas.ts'
-import { given } from '../omit-undefined.ts'
-import { mustBeRun, runOfAgent } from '../runs/run-of-agent.ts'
-import { CursorText, EventTypes, Id } from '../schemas.ts'
-import type { Services } from '../services.ts'
+import { formatCursor } from '../../domain/log/cursor.ts'
+import { agentStream } from '../../domain/log/ids.ts'
+import { DocumentId } from '../operations/document/schemas.ts'
+import { documentUpdates, mustReach } from '../operations/document/updates.ts'
+import { EventFeed } from '../operations/events/feed.ts'
+import { askedEvents } from '../operations/events/feed-page.ts'
+import { checkedCursor, isPerson } from '../operations/events/filter.ts'
+import { EventView } from '../operations/events/schemas.ts'
+import { given } from '../operations/omit-undefined.ts'
+import { mustBeRun, runOfAgent } from '../operations/runs/run-of-agent.ts'
+import { CursorText, Digits, EventTypes, Id } from '../operations/schemas.ts'
+import type { Services } from '../operations/services.ts'
+import { newApp, RunId, refusals } from './new-app.ts'
+import { type Piece, type StreamOptions, sse, streamResponse } from './stream-response.ts'
 
 const stream = (description: string) => ({
   200: {
@@ -24,6 +26,7 @@ const events = createRoute({
   method: 'get',
   path: '/v1/events',
   operationId: 'streamEvents',
+  'x-keepup-right': 'log.read',
   summary: 'Every event of the log, then those to come; nothing is skipped or repeated',
   description: 'SSE, or NDJSON where asked for. `Last-Event-ID` (or `after`) is a cursor: what comes is after it.',
   request: {
@@ -33,9 +36,9 @@ const events = createRoute({
       run: Id.optional(),
       agent: Id.optional(),
       type: EventTypes.optional(),
-      brief: z.enum(['true', 'false']).default('false').openapi({ description: 'true: long texts are cut' }),
-      from: z.enum(['start', 'head']).default('start').openapi({ description: 'Where to begin without a cursor' }),
-      follow: z.enum(['true', 'false']).default('true').openapi({ description: 'false: end at the head of now' }),
+      brief: z.enum(['true', 'false']).default('false').meta({ description: 'true: long texts are cut' }),
+      from: z.enum(['start', 'head']).default('start').meta({ description: 'Where to begin without a cursor' }),
+      follow: z.enum(['true', 'false']).default('true').meta({ description: 'false: end at the head of now' }),
     }),
   },
   responses: stream('Events'),
@@ -45,6 +48,7 @@ const live = createRoute({
   method: 'get',
   path: '/v1/runs/{id}/live',
   operationId: 'streamRunNews',
+  'x-keepup-right': 'runs.read',
   summary: 'Text as it streams, and whether a driver is at work; ephemeral, never stored',
   request: { params: RunId },
   responses: {
@@ -53,6 +57,27 @@ const live = createRoute({
   },
 })
 
+const updates = createRoute({
+  method: 'get',
+  path: '/v1/documents/{id}/updates',
+  operationId: 'streamUpdates',
+  'x-keepup-right': 'documents.read',
+  summary: 'The updates of a document, then those to come; nothing is skipped or repeated',
+  description:
+    'SSE. `Last-Event-ID` (or `after`) is a revision: what comes is after it. Without one: from the first on. One that the ' +
+    'document has not reached is refused, as after a restore.',
+  request: {
+    params: z.object({ id: DocumentId }),
+    headers: z.object({ 'last-event-id': Digits.optional() }),
+    query: z.strictObject({ after: Digits.optional().meta({ type: 'integer' }) }),
+  },
+  responses: {
+    200: { description: 'Updates', content: { 'text/event-stream': { schema: z.string() } } },
+    ...refusals,
+  },
+})
+
+/** Streams of events that end when their reader leaves. */
 export function streamRoutes(s: Services, heartbeatMs: number) {
   const heartbeat = (text: () => string): NonNullable<StreamOptions['heartbeat']> => ({
     ms: heartbeatMs,
@@ -114,6 +139,25 @@ export function streamRoutes(s: Services, heartbeatMs: number) {
       return streamResponse(pieces(), {
         format: 'sse',
         headers: pace,
+        heartbeat: heartbeat(() => ': still here\n\n'),
+        onClose: () => over.abort(),
+      })
+    })
+    .openapi(updates, async (c) => {
+      const { id } = c.req.valid('param')
+      const after = c.req.valid('header')['last-event-id'] ?? c.req.valid('query').after ?? -1
+      await mustReach(s, id, after)
+      const over = new AbortController()
+      async function* pieces(): AsyncGenerator<string> {
+        yield ': updates\n\n'
+        for await (const { revision, at, actor, body } of documentUpdates(s, id, after, over.signal)) {
+          const { update, frontier } = body
+          const data = { revision, at: new Date(at).toISOString(), by: actor, frontier, update }
+          yield sse({ id: String(revision), event: 'update', data })
+        }
+      }
+      return streamResponse(pieces(), {
+        format: 'sse',
         heartbeat: heartbeat(() => ': still here\n\n'),
         onClose: () => over.abort(),
       })

@@ -1,4 +1,4 @@
-import type { Piece } from './stream-response.ts'
+import type { Piece } from './view.ts'
 
 /** The most bytes per batch. A piece with a large body is passed on in parts. */
 const GATHERED_BYTES = 512 * 1024

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { By } from '../schemas.ts'
+import { By } from '../../operations/schemas.ts'
 
 /** `by`: the person who opens the page. */
 export const SessionCodeBody = z.strictObject({ by: By.optional() }).meta({ id: 'SessionCodeBody' })

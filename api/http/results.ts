@@ -1,12 +1,12 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { agentOfCall, findResult, resultAt } from '../../../domain/agent/runtime/history/results.ts'
-import { LogError } from '../../../domain/log/errors.ts'
-import { newApp, refusals } from '../../http/new-app.ts'
-import type { HttpCode } from '../../http/status.ts'
-import { streamResponse } from '../../http/stream-response.ts'
-import { notFound, Problem } from '../problem.ts'
-import { Id } from '../schemas.ts'
-import type { Services } from '../services.ts'
+import { agentOfCall, findResult, resultAt } from '../../domain/agent/runtime/history/results.ts'
+import { LogError } from '../../domain/log/errors.ts'
+import { notFound, Problem } from '../operations/problem.ts'
+import { Id } from '../operations/schemas.ts'
+import type { Services } from '../operations/services.ts'
+import { newApp, refusals } from './new-app.ts'
+import type { HttpCode } from './status.ts'
+import { streamResponse } from './stream-response.ts'
 
 const text = (description: string) => ({ description, content: { 'text/plain': { schema: z.string() } } })
 
@@ -14,6 +14,7 @@ const result = createRoute({
   method: 'get',
   path: '/v1/results/{toolCallId}',
   operationId: 'getToolResult',
+  'x-keepup-right': 'runs.read',
   summary: 'The whole result of a call that has ended, as text; what is no text, as JSON; of a failed call its message',
   description:
     'A `Range` of bytes gives a part of it. It is proved before it is sent (for parts, once in a process): one that was ' +

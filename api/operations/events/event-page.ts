@@ -1,27 +1,21 @@
-import { EventViews } from '../operations/events/view.ts'
-import type { Services } from '../operations/services.ts'
+import type { z } from 'zod'
+import type { AgentEventsQuery } from '../history/outline-schemas.ts'
+import { JsonPieces } from '../operation.ts'
+import type { Services } from '../services.ts'
 import { gathered } from './batched-stream.ts'
-import type { Piece } from './stream-response.ts'
+import { EventViews, type Piece } from './view.ts'
 
 /** The page size in characters. The event that exceeds it is the last of the page. */
 const PAGE = 4 * 1024 * 1024
 
-interface AskedPage {
-  readonly from: number
-  readonly limit: number
-  /** True: long texts are truncated. */
-  readonly brief: boolean
-}
-
 type Needed = Pick<Services, 'log' | 'blobs'>
+type Asked = z.output<typeof AgentEventsQuery>
 
-/**
- * Events of a stream from a revision on, as the JSON of an `AgentEventPage`, in few pieces for any number of events.
- */
-export const eventPage = (s: Needed, stream: string, asked: AskedPage): AsyncGenerator<Uint8Array> =>
-  gathered(eventsOf(s, stream, asked))
+/** Events of a stream from a revision on, as the JSON of an `AgentEventPage`, in few pieces for any number of events. */
+export const eventPage = (s: Needed, stream: string, asked: Asked): JsonPieces =>
+  new JsonPieces(gathered(eventsOf(s, stream, asked)))
 
-async function* eventsOf(s: Needed, stream: string, { from, limit, brief }: AskedPage): AsyncGenerator<Piece> {
+async function* eventsOf(s: Needed, stream: string, { from = 0, limit, brief }: Asked): AsyncGenerator<Piece> {
   const views = new EventViews(s.log, s.blobs)
   yield '{"events":['
   let sent = 0
@@ -36,7 +30,7 @@ async function* eventsOf(s: Needed, stream: string, { from, limit, brief }: Aske
       }
       if (revision > from) yield ','
       const before = sent
-      if (brief) {
+      if (brief === 'true') {
         const text = JSON.stringify(await views.brief(event))
         sent += text.length
         yield text

@@ -1,0 +1,48 @@
+import { createRoute, z } from '@hono/zod-openapi'
+import { exportRun } from '../operations/events/export.ts'
+import { agentsOf } from '../operations/runs/agents-of.ts'
+import { OneAgent } from '../operations/runs/schemas.ts'
+import type { Services } from '../operations/services.ts'
+import { exportStore } from '../operations/store/context-stores.ts'
+import { StoreName } from '../operations/store/schemas.ts'
+import { newApp, RunId, refusals } from './new-app.ts'
+import { streamResponse } from './stream-response.ts'
+
+const ndjson = (description: string) => ({
+  200: { description, content: { 'application/x-ndjson': { schema: z.string() } } },
+  ...refusals,
+})
+
+const run = createRoute({
+  method: 'get',
+  path: '/v1/runs/{id}/export',
+  operationId: 'exportRun',
+  'x-keepup-right': 'log.verify',
+  summary: 'The sealed events of a run as NDJSON, to be verified elsewhere',
+  request: { params: RunId, query: OneAgent },
+  responses: ndjson('Sealed events'),
+})
+
+const store = createRoute({
+  method: 'get',
+  path: '/v1/context-stores/{store}/export',
+  operationId: 'exportContextStore',
+  'x-keepup-right': 'log.verify',
+  summary: "A store's sealed events as NDJSON, to be verified without this log",
+  request: { params: z.object({ store: StoreName }) },
+  responses: ndjson('NDJSON'),
+})
+
+/** Exports: streams of lines. The types of a route take NDJSON for one JSON value. */
+export function exportRoutes(s: Services) {
+  return newApp()
+    .openapi(run, async (c) => {
+      const { id } = c.req.valid('param')
+      const lines = exportRun(s.log, s.blobs, id, await agentsOf(s, id, c.req.valid('query').agent))
+      return streamResponse(lines, { format: 'ndjson' }) as never
+    })
+    .openapi(store, async (c) => {
+      const lines = await exportStore(s, c.req.valid('param').store)
+      return streamResponse(lines, { format: 'ndjson' }) as never
+    })
+}

@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import { AgentEventPage, AgentEventsQuery, OutlineQuery, OutlineView } from '../history/outline-schemas.ts'
+import { operation } from '../operation.ts'
+import { Id } from '../schemas.ts'
+import { agentOutline, placeOf } from './agent-outline.ts'
+import { eventPage } from './event-page.ts'
+import { runEventPage } from './run-event-page.ts'
+import { EventPage, RunEventsQuery } from './schemas.ts'
+
+const params = z.object({ id: Id })
+
+/** The events of runs and agents. By revision, any part of a long history is read without the part before it. */
+export const EVENT_OPERATIONS = [
+  operation({
+    name: 'listRunEvents',
+    http: 'GET /v1/runs/{id}/events',
+    right: 'runs.read',
+    summary: 'The events of all agents of a run, or of one of them, in the order of the log',
+    input: { params, query: RunEventsQuery },
+    output: EventPage,
+    answers: { 200: 'A page of events' },
+    awaitsTables: true,
+    run: (s, { params, query }) => runEventPage(s, params.id, query),
+  }),
+  operation({
+    name: 'listAgentEvents',
+    http: 'GET /v1/agents/{id}/events',
+    right: 'runs.read',
+    summary: "An agent's own events from a revision on",
+    input: { params, query: AgentEventsQuery },
+    output: AgentEventPage,
+    answers: { 200: 'A page of events' },
+    run: async (s, { params, query }) => {
+      const { stream } = await placeOf(s, params.id)
+      return eventPage(s, stream, query)
+    },
+  }),
+  operation({
+    name: 'getAgentOutline',
+    http: 'GET /v1/agents/{id}/outline',
+    right: 'runs.read',
+    summary: "The types, turns and times of an agent's own events, by revision, without their bodies",
+    input: { params, query: OutlineQuery },
+    output: OutlineView,
+    answers: { 200: 'The outline' },
+    run: (s, { params, query }) => agentOutline(s, params.id, query),
+  }),
+] as const

@@ -1,0 +1,69 @@
+import type { z } from 'zod'
+import { specOf } from '../../../domain/agent/runtime/history/spec.ts'
+import { acceptedLosses } from '../losses/accepted.ts'
+import { given } from '../omit-undefined.ts'
+import type { RunRow } from '../read-model.ts'
+import type { Services } from '../services.ts'
+import { hasEnded } from './drive-end.ts'
+import { unread } from './missing-run.ts'
+import type { RunQuery } from './query-schema.ts'
+import type { Run } from './schemas.ts'
+
+// The views of runs. The tables must be caught up.
+
+/** Runs that match a query, newest first. */
+export async function listRuns(s: Services, query: z.output<typeof RunQuery>) {
+  const { position, value } = await s.read.runs(given(query))
+  const sizes = await s.sizes(value.runs.map(({ runId }) => runId))
+  return { position, runs: value.runs.map((row) => runView(s, row, sizes)), next: value.next }
+}
+
+/** A run, its tree of agents and totals. Rejects with 404, and with `RUN_PARKED` where the tables cannot read it. */
+export async function runDetail(s: Services, runId: string) {
+  const { position, value } = await s.read.run(runId)
+  if (!value) throw await unread(s, runId)
+  const { tree, cancelling, asked, restoring } = value
+  const asks = await s.read.asks({ runId })
+  const parked = await s.read.parked(runId)
+  const losses = await acceptedLosses(s, [runId, ...tree.map(({ agentId }) => agentId)])
+  const missingTools = await missingToolsOf(s, value.run, cancelling)
+  // A verification of the run reports unreadable events.
+  const reuse = value.run.source === null ? null : await s.runtime.reused(runId).catch(() => null)
+  const workersDrive = s.holder !== null && asked && !hasEnded(value.run.status)
+  const row = { ...value.run, incomplete: value.run.incomplete || parked.length > 0 }
+  const run = runView(s, row, await s.sizes([runId]))
+  return {
+    ...{ position, run, tree, asks: asks.value, parked },
+    ...{ acceptedLosses: losses, reuse, workersDrive, missingTools, restoring },
+  }
+}
+
+/** The agents of a run. Rejects as {@link runDetail} does. */
+export async function runTree(s: Services, runId: string) {
+  const { position, value } = await s.read.tree(runId)
+  if (!value) throw await unread(s, runId)
+  return { position, runId, ...value }
+}
+
+function runView(s: Services, row: RunRow, sizes: ReadonlyMap<string, number>): Run {
+  const driving = row.ungoverned ? s.agents?.at(row.runId) !== undefined : s.drivers.state(row.runId).driving
+  const idle = !hasEnded(row.status) && !driving && row.waiting.length === 0 && (row.turn > 0 || row.ungoverned)
+  // On servers the drivers of other processes are not known.
+  const interrupted = idle && s.workSubscription !== null ? null : idle
+  const { open } = s.losses
+  const isShort = open?.streams.some(({ runId }) => runId === row.runId) === true
+  const shortened = isShort || (open?.unlisted === true && !hasEnded(row.status))
+  return { ...row, shortened, bytes: sizes.get(row.runId) ?? null, driving, interrupted }
+}
+
+async function missingToolsOf(
+  s: Services,
+  { runId, status, ungoverned }: RunRow,
+  cancelling: boolean,
+): Promise<string[]> {
+  // To end a run needs none of its tools.
+  if (cancelling || hasEnded(status) || ungoverned) return []
+  // A drive and a verification of the run report unreadable events.
+  const found = await specOf(s, runId).catch(() => null)
+  return found === null ? [] : s.runtime.missingTools(found.spec)
+}
