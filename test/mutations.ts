@@ -1,5 +1,5 @@
 import { LAWS, ROWS, RULES } from './conformance.ts'
-import { type Mutation, runMutated } from './support/mutation.ts'
+import { type Mutation, mutated, runMutated } from './support/mutation.ts'
 
 // npm run test:mutations [what]: switches every rule off, one at a time, and says which faults its tests did not catch.
 
@@ -23,7 +23,7 @@ const next = cases.values()
 async function work(): Promise<void> {
   for (const { what, test, name, fault } of next) {
     const began = performance.now()
-    const { passed, output } = await runMutated(fault, test, name)
+    const { passed, output } = await runMutated(mutated(fault), test, name)
     const seconds = ((performance.now() - began) / 1000).toFixed(0)
     const failed = /Tests .*failed/.test(output.replaceAll(/\u001b\[\d+m/g, ''))
     console.log(`${!passed && failed ? 'caught' : 'MISSED'}  ${seconds.padStart(4)} s  ${what}`)

@@ -39,7 +39,6 @@ interface Change {
   readonly line: number
   readonly from: string
   readonly to: string
-  readonly source: string
   readonly mutated: string
 }
 
@@ -58,7 +57,6 @@ function changesOf(file: string): Change[] {
           line: line + 1,
           from: text.trim(),
           to: to.trim(),
-          source,
           mutated: lines.with(line, to).join('\n'),
         }
       }),
@@ -74,8 +72,8 @@ const next = changes.values()
 
 async function work(): Promise<void> {
   for (const change of next) {
-    const { file, source, mutated } = change
-    const { passed } = await runMutated({ file, search: source, replace: mutated }, TESTS)
+    const { file, mutated } = change
+    const { passed } = await runMutated({ file, text: mutated }, TESTS)
     if (passed) missed.push(change)
     console.log(`${passed ? 'MISSED' : 'caught'}  ${file}:${change.line}  ${change.to || `without: ${change.from}`}`)
   }

@@ -1,44 +1,47 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { type Edit, edited } from './edits.ts'
 
-/** Disables one rule: replaces a text that occurs once in the file while the tests load the file. */
+/** Disables one rule: an edit of the named function of a file. */
 export interface Mutation {
   readonly file: string
-  readonly search: string
-  readonly replace: string
+  readonly name: string
+  readonly edit: Edit
+}
+
+/** A file with the text that the tests load instead of its own. */
+export interface Changed {
+  readonly file: string
+  readonly text: string
 }
 
 const AGENTS = 'test/agents/'
 const root = resolve(import.meta.dirname, '../..')
 
-/** The file's text with the rule disabled. Throws unless the text to replace occurs exactly once. */
-export function mutate(source: string, { file, search, replace }: Mutation): string {
-  const found = source.split(search).length - 1
-  if (found !== 1) throw new Error(`${file} holds ${found} times what a mutation replaces: ${search}; adapt the row`)
-  return source.replace(search, () => replace)
-}
+/** The file with the rule disabled. Throws if the file has no such function, or the function no such part. */
+export const mutated = ({ file, name, edit }: Mutation): Changed => ({
+  file,
+  text: edited(file, readFileSync(join(root, file), 'utf8'), name, edit),
+})
 
-/** The mutated text of the file. Throws with the errors of {@link mutate}. */
-export const mutated = (mutation: Mutation): string => mutate(readFileSync(join(root, mutation.file), 'utf8'), mutation)
-
-/** A vite plugin that applies the mutation from the environment, if one is set. */
+/** A vite plugin that loads the changed file named in the environment, if there is one. */
 export function mutationPlugin() {
   const given = process.env.KEEPUP_MUTATION
-  const mutation = given === undefined ? null : (JSON.parse(given) as Mutation)
+  const changed = given === undefined ? null : (JSON.parse(given) as Changed)
   return {
     name: 'mutation',
     enforce: 'pre' as const,
-    transform(code: string, id: string) {
-      if (mutation === null || id.split('?')[0] !== join(root, mutation.file)) return null
-      return { code: mutate(code, mutation), map: null }
+    transform(_: string, id: string) {
+      if (changed === null || id.split('?')[0] !== join(root, changed.file)) return null
+      return { code: changed.text, map: null }
     },
   }
 }
 
-/** The result of tests with a mutation. `output`: their output. */
+/** The result of tests with a changed file. `output`: their output. */
 export async function runMutated(
-  mutation: Mutation | null,
+  changed: Changed | null,
   file: string | readonly string[],
   name?: string,
 ): Promise<{ passed: boolean; output: string }> {
@@ -57,7 +60,7 @@ export async function runMutated(
   const env = { ...process.env, FC_SEED: '20260118', PATH: `${dirname(process.execPath)}:${process.env.PATH}` }
   const child = spawn(process.execPath, args, {
     cwd: root,
-    env: mutation === null ? env : { ...env, KEEPUP_MUTATION: JSON.stringify(mutation) },
+    env: changed === null ? env : { ...env, KEEPUP_MUTATION: JSON.stringify(changed) },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''

@@ -1,3 +1,4 @@
+import { drop, replace } from '../edits.ts'
 import { behaviour, fault, type Row } from './row.ts'
 
 /** Seed 000, 5.1 to 5.3: how runs end, recover and call tools. */
@@ -7,11 +8,7 @@ export const ENDING: readonly Row[] = [
     says: 'complete_task is the only valid termination path',
     test: behaviour('5.1-completion'),
     name: '5.1.1',
-    fault: fault(
-      'agent/state/evolve.ts',
-      "if (!completing(state)) throw new ImpossibleEvent(event, 'no call that completes the run has succeeded')",
-      '',
-    ),
+    fault: fault('domain/agent/state/evolve.ts', 'apply', drop('statement', 'completing')),
   },
   {
     must: '5.1.2',
@@ -19,9 +16,9 @@ export const ENDING: readonly Row[] = [
     test: behaviour('5.1-completion'),
     name: '5.1.2',
     fault: fault(
-      'agent/tasks/plan.ts',
-      'let schema = control?.schema ?? schemas.get(tool)',
-      'let schema = control === undefined ? schemas.get(tool) : z.any()',
+      'domain/agent/tasks/plan.ts',
+      'breaksSchema',
+      replace('operand', 'control schema', '(control && z.any())'),
     ),
   },
   {
@@ -29,81 +26,69 @@ export const ENDING: readonly Row[] = [
     says: 'complete_task is called alone in its turn',
     test: behaviour('5.1-completion'),
     name: '5.1.3',
-    fault: fault('agent/control/complete-task.ts', "  alone: 'COMPLETION_NOT_ALONE',\n", ''),
+    fault: fault('domain/agent/control/complete-task.ts', 'completeTask', drop('entry', 'alone')),
   },
   {
     must: '5.1.4',
     says: 'an agent that stops without complete_task is in ERROR',
     test: behaviour('5.1-completion'),
     name: '5.1.4',
-    fault: fault('agent/decide/proceed.ts', "if (outcome === 'text' &&", "if (activity.outcome === 'refused' &&"),
+    fault: fault('domain/agent/decide/proceed.ts', 'endAfterTurn', replace('operand', 'text', 'false')),
   },
   {
     must: '5.2.1',
     says: 'a final warning at turns >= maxTurns - graceTurns',
     test: behaviour('5.2-recovery'),
     name: '5.2.1',
-    fault: fault(
-      'agent/rules/recovery.ts',
-      'state.turn + 1 >= warningTurn(state)',
-      'state.turn + 1 > warningTurn(state)',
-    ),
+    fault: fault('domain/agent/rules/recovery.ts', 'limitReached', replace('operator', '>=', '>')),
   },
   {
     must: '5.2.2',
     says: 'the warning turn calls complete_task at once',
     test: behaviour('5.2-recovery'),
     name: '5.2.2',
-    fault: fault(
-      'agent/rules/recovery.ts',
-      'Math.min(limits.maxTurns, recovery.warningTurn + config.graceTurns)',
-      'limits.maxTurns + 1',
-    ),
+    fault: fault('domain/agent/rules/recovery.ts', 'lastTurn', replace('call', 'min', '$1 + 1')),
   },
   {
     must: '5.2.3',
     says: 'no other tool call in recovery',
     test: behaviour('5.2-recovery'),
     name: '5.2.3',
-    fault: fault('agent/tasks/plan.ts', "recoveryOf(state.machine) !== null && tool?.control !== 'completes'", 'false'),
+    fault: fault('domain/agent/tasks/plan.ts', 'wholeTurn', replace('condition', 'recoveryOf', 'false')),
   },
   {
     must: '5.2.4',
     says: 'a failed recovery is ERROR with partial output',
     test: behaviour('5.2-recovery'),
     name: '5.2.4',
-    fault: fault('agent/decide/endings.ts', 'const partial = d.state.lastText', "const partial = ''"),
+    fault: fault('domain/agent/decide/endings.ts', 'endRun', replace('value', 'partial', "''")),
   },
   {
     must: '5.3.1',
     says: 'every tool call is schema-validated before execution',
     test: behaviour('5.3-tools'),
     name: '5.3.1',
-    fault: fault(
-      'agent/tasks/plan.ts',
-      "if (!parsed.success) return invalid(firstIssue(parsed.error, 'arguments'))",
-      '',
-    ),
+    fault: fault('domain/agent/tasks/plan.ts', 'breaksSchema', replace('condition', 'success', 'false')),
   },
   {
     must: '5.3.2',
     says: 'every tool call passes the PolicyEngine',
     test: behaviour('5.3-tools'),
     name: '5.3.2',
-    fault: fault('agent/tasks/plan.ts', '      denial(judging, tool as ToolSpec) ??\n', ''),
+    fault: fault('domain/agent/tasks/plan.ts', 'planCalls', drop('operand', 'denial')),
   },
   {
     must: '5.3.3',
     says: 'parallel execution only in batch mode, up to maxParallel',
     test: behaviour('5.3-tools'),
     name: '5.3.3',
-    fault: fault('agent/rules/scheduling.ts', 'let free = places -', 'let free = 99 -'),
+    fault: fault('domain/agent/rules/scheduling.ts', 'startable', replace('operand', 'places', '99')),
   },
   {
     must: '5.3.4',
     says: 'interactive mode enforces single-tool turns',
     test: behaviour('5.3-tools'),
     name: '5.3.4',
-    fault: fault('agent/tasks/plan.ts', "if (state.spec.policy.mode === 'interactive') {", 'if (state.turn < 0) {'),
+    fault: fault('domain/agent/tasks/plan.ts', 'wholeTurn', replace('condition', 'mode', 'false')),
   },
 ]

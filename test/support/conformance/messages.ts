@@ -1,3 +1,4 @@
+import { drop, replace } from '../edits.ts'
 import { fault } from './row.ts'
 import type { Rule } from './rules.ts'
 
@@ -11,28 +12,32 @@ export const MESSAGES: readonly Rule[] = [
     rule,
     says: 'a request that was refused is taken by no courier that comes later',
     test: law,
-    fault: fault('agent/decide/decide-messages.ts', '...(origin && { origin }), ', ''),
+    fault: fault('domain/agent/decide/decide-messages.ts', 'refuse', drop('entry', 'origin')),
   },
   {
     rule,
     says: 'agents that wait for each other wait in no circle',
     test: story,
     name: 'neither waits in a circle',
-    fault: fault('agent/decide/decide-messages.ts', 'if (waitsForAnother(state)) return', 'if (now < 0) return'),
+    fault: fault(
+      'domain/agent/decide/decide-messages.ts',
+      'whyNoRequest',
+      replace('condition', 'waitsForAnother', 'false'),
+    ),
   },
   {
     rule,
     says: 'after an accepted loss no message has the id of a lost one',
     test: story,
     name: 'its id tells the loss',
-    fault: fault('log/ids.ts', "losses === undefined ? '' : ", "losses !== 0 ? '' : "),
+    fault: fault('domain/log/ids.ts', 'messageId', replace('condition', 'losses', 'true')),
   },
   {
     rule,
     says: 'a request waits for 30 s',
     test: story,
     name: 'and not before',
-    fault: fault('agent/decide/proceed-calls.ts', 'if (d.context.now < stage.until) return', 'if (d.drives) return'),
+    fault: fault('domain/agent/decide/proceed-calls.ts', 'settleOne', replace('condition', 'until', 'false')),
   },
   {
     rule,
@@ -40,9 +45,9 @@ export const MESSAGES: readonly Rule[] = [
     test: story,
     name: 'a second one is refused',
     fault: fault(
-      'agent/decide/decide-person-messages.ts',
-      'if (callWaitingFor(d.state, request) !== undefined) return',
-      'if (request !== undefined) return',
+      'domain/agent/decide/decide-person-messages.ts',
+      'mustWait',
+      replace('condition', 'callWaitingFor', 'true'),
     ),
   },
 ]

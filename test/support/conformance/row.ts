@@ -1,3 +1,4 @@
+import type { Edit } from '../edits.ts'
 import type { Mutation } from '../mutation.ts'
 
 /** One MUST of seed 000, its tests, and a fault that they must catch. */
@@ -12,8 +13,5 @@ export interface Row {
 
 export const behaviour = (name: string) => `test/behaviour/${name}.test.ts`
 export const law = (name: string) => `test/laws/${name}.test.ts`
-export const fault = (file: string, search: string, replace: string): Mutation => ({
-  file: `domain/${file}`,
-  search,
-  replace,
-})
+/** A fault in the function, method or constant `name`: `Class.method` where needed, `function:case` in a `switch`. */
+export const fault = (file: string, name: string, edit: Edit): Mutation => ({ file, name, edit })

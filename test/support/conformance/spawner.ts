@@ -1,3 +1,4 @@
+import { replace, returns } from '../edits.ts'
 import { fault } from './row.ts'
 import type { Rule } from './rules.ts'
 
@@ -13,9 +14,9 @@ export const SPAWNER: readonly Rule[] = [
     test: spawner,
     name: 'depth 4 is rejected',
     fault: fault(
-      'external/spawn/runtime/recursive-spawner.ts',
-      'if (depth > this.#maxDepth)',
-      'if (depth > this.#maxDepth + 1)',
+      'domain/external/spawn/runtime/recursive-spawner.ts',
+      '#add',
+      replace('condition', '#maxDepth', '$ + 1'),
     ),
   },
   {
@@ -24,9 +25,9 @@ export const SPAWNER: readonly Rule[] = [
     test: spawner,
     name: 'three are at work at once',
     fault: fault(
-      'external/spawn/runtime/recursive-spawner.ts',
-      'options.maxConcurrent ?? 3',
-      'options.maxConcurrent ?? 4',
+      'domain/external/spawn/runtime/recursive-spawner.ts',
+      'constructor',
+      replace('entry', 'maxConcurrent', '$ + 1'),
     ),
   },
   {
@@ -34,11 +35,7 @@ export const SPAWNER: readonly Rule[] = [
     says: 'a result with onComplete merge goes to the merge of the parent alone',
     test: spawner,
     name: 'merge gives the result',
-    fault: fault(
-      'external/spawn/runtime/recursive-spawner.ts',
-      ".children.filter(({ agent }) => agent.config.onComplete === 'merge')",
-      '.children',
-    ),
+    fault: fault('domain/external/spawn/runtime/recursive-spawner.ts', 'merge', replace('call', 'filter', '$0')),
   },
   {
     rule,
@@ -46,9 +43,9 @@ export const SPAWNER: readonly Rule[] = [
     test: spawner,
     name: 'custom, which gets the results',
     fault: fault(
-      'external/spawn/runtime/recursive-spawner.ts',
-      'const children = nodes.map(childResult)',
-      'const children = nodes.map(childResult).reverse()',
+      'domain/external/spawn/runtime/recursive-spawner.ts',
+      'merge',
+      replace('value', 'children', '$.reverse()'),
     ),
   },
   {
@@ -56,21 +53,13 @@ export const SPAWNER: readonly Rule[] = [
     says: 'a vote takes the most frequent answer',
     test: merges,
     name: 'vote takes',
-    fault: fault(
-      'external/spawn/merge.ts',
-      'if (one.count > best.count) best = one',
-      'if (best.count === 0) best = one',
-    ),
+    fault: fault('domain/external/spawn/merge.ts', 'voted', replace('operator', '> best', '<')),
   },
   {
     rule,
     says: 'a summary has at most 2,000 characters',
     test: merges,
     name: 'summarize has at most',
-    fault: fault(
-      'external/spawn/merge.ts',
-      'export const SUMMARY_CHARACTERS = 2_000',
-      'export const SUMMARY_CHARACTERS = 2_100',
-    ),
+    fault: fault('domain/external/spawn/merge.ts', 'SUMMARY_CHARACTERS', returns('2_100')),
   },
 ]

@@ -1,3 +1,4 @@
+import { drop, replace, reworded } from '../edits.ts'
 import { fault } from './row.ts'
 import type { Rule } from './rules.ts'
 
@@ -12,79 +13,71 @@ export const TREES: readonly Rule[] = [
     says: 'a top-up is added to the budget of the child that asked',
     test: books,
     name: 'is given more by its parent',
-    fault: fault('agent/state/evolve-tree.ts', 'family.received[kind] + grant[kind]', 'family.received[kind]'),
+    fault: fault('domain/agent/state/evolve-tree.ts', 'answered', drop('operand', 'grant kind')),
   },
   {
     rule,
     says: 'a top-up that is brought again adds nothing',
     test: books,
     name: 'gives the child no more and no less',
-    fault: fault('agent/rules/obligations.ts', 'if (rank <= accepted) return false', 'if (rank < 0) return false'),
+    fault: fault('domain/agent/rules/obligations.ts', 'isNew', replace('condition', 'rank', 'false')),
   },
   {
     rule,
     says: 'an end that is brought again settles nothing',
     test: books,
     name: 'is settled once by the next process',
-    fault: fault('agent/rules/obligations.ts', 'if (rank <= accepted) return false', 'if (rank < 0) return false'),
+    fault: fault('domain/agent/rules/obligations.ts', 'isNew', replace('condition', 'rank', 'false')),
   },
   {
     rule,
     says: 'a settled child has nothing reserved any more',
     test: books,
     name: 'is settled once by the next process',
-    fault: fault(
-      'agent/state/evolve-tree.ts',
-      'return changed({ children: without(family, childId), asks',
-      'return changed({ asks',
-    ),
+    fault: fault('domain/agent/state/evolve-tree.ts', 'evolveTree', drop('entry', 'without')),
   },
   {
     rule,
     says: 'usage that arrives after the end is reported to the parent',
     test: 'test/runtime/tree-late.test.ts',
-    fault: fault('agent/decide/reports.ts', 'if (!isEmptyReport(delta))', 'if (delta === null)'),
+    fault: fault('domain/agent/decide/reports.ts', 'report', replace('condition', 'isEmptyReport', 'false')),
   },
   {
     rule,
     says: "the tables show an artifact as the child's, registered with its parent",
     test: 'test/runtime/tree-artifacts.test.ts',
-    fault: {
-      file: 'projections/engine/schema/views.ts',
-      search: 'where g.child_id = r.agent_id and',
-      replace: 'where g.child_id <> r.agent_id and',
-    },
+    fault: fault('projections/engine/schema/views.ts', 'artifacts', reworded('g.child_id =', 'g.child_id <>')),
   },
   {
     rule,
     says: 'messages flood no agent',
     test: hostile,
     name: 'takes what its context has room for',
-    fault: fault('agent/state/bus-rules.ts', 'if (unread === 0 || bytes', 'if (unread >= 0 || bytes'),
+    fault: fault('domain/agent/state/bus-rules.ts', 'whyNoRoom', replace('operand', 'unread', 'true')),
   },
   {
     rule,
     says: 'publications flood no agent, the root included',
     test: hostile,
     name: 'are not flooded either',
-    fault: fault(
-      'agent/decide/decide-messages.ts',
-      'const refused = whyNoRoom(d.state, payload)',
-      'const refused = null',
-    ),
+    fault: fault('domain/agent/decide/decide-messages.ts', 'distribute', replace('call', 'whyNoRoom', 'null')),
   },
   {
     rule,
     says: 'a call names so many artifacts at most',
     test: hostile,
     name: '4,000 artifacts',
-    fault: fault('agent/control/control-tool.ts', 'artifacts.length <= MAX_ARTIFACTS', 'artifacts.length >= 0'),
+    fault: fault(
+      'domain/agent/control/control-tool.ts',
+      'artifactsFault',
+      replace('condition', 'MAX_ARTIFACTS', 'true'),
+    ),
   },
   {
     rule,
     says: 'a subscriber of which one message bounces hears its topics still',
     test: 'test/domain/messages.test.ts',
     name: 'it still hears its topic',
-    fault: fault('agent/rules/obligations.ts', "code === 'BOUNCED' && 'runId'", "code === 'GONE' && 'runId'"),
+    fault: fault('domain/agent/rules/obligations.ts', 'refusalOf', replace('word', 'BOUNCED', 'GONE')),
   },
 ]
