@@ -21,7 +21,7 @@ import { sqlRoutes } from '../operations/sql/routes.ts'
 import { contextStoreRoutes } from '../operations/store/routes.ts'
 import { streamRoutes } from '../operations/streams/routes.ts'
 import { systemRoutes } from '../operations/system/routes.ts'
-import { OPERATIONS } from '../operations/table.ts'
+import { ADDED_OPERATIONS, OPERATIONS } from '../operations/table.ts'
 import { requestRoutes } from '../operations/window/request-routes.ts'
 import { contextRoutes } from '../operations/window/routes.ts'
 import { declaredGuard } from './declared-guard.ts'
@@ -34,6 +34,7 @@ import { problemResponse } from './problem-response.ts'
 import { EndedSessions } from './sessions/ended-sessions.ts'
 import { WebSessions } from './sessions/web-sessions.ts'
 import type { HttpCode } from './status.ts'
+import { streamExport } from './stream-export.ts'
 
 export interface AppOptions {
   readonly token: () => string
@@ -130,6 +131,9 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', messageRoutes(s))
     .route('/', agentEventRoutes(s))
     .route('/', sessionRoutes(sessions, options.url ?? (() => null)))
+    .route('/', streamExport(s))
+  // Operations of added kinds have no types in the client.
+  root.route('/', operationRoutes(s, ADDED_OPERATIONS))
   const document = () => {
     const made = documents.get(options.version) ?? app.getOpenAPI31Document(aboutOf(options.version))
     documents.set(options.version, made)
