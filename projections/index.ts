@@ -25,6 +25,7 @@ export { Projector, type ProjectorOptions, type ProjectorStatus } from './engine
 export { type Due, dueBefore, nextDue } from './engine/queries/due.ts'
 export { eventStarts, eventsAfter, readEvent } from './engine/queries/events.ts'
 export { type PlaceOfAgent, placesAt } from './engine/queries/places-at.ts'
+export { findRow, listRows } from './engine/queries/rows.ts'
 export { listStreams, type StreamSeen } from './engine/queries/streams.ts'
 export { callsOpenAfter, costAfter, type SeenCall, seenHead, seenHeads } from './engine/queries/witness.ts'
 export { mustBeOf, type RebuildOptions } from './engine/rebuild.ts'

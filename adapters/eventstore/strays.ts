@@ -1,15 +1,16 @@
 import type { AllStreamRecordedEvent } from '@eventstore/db-client'
+import { isKind } from '../../domain/kinds.ts'
 import { isStreamDamage, type OnDamage } from '../../domain/log/damage.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { LOG_META } from '../../domain/log/ids.ts'
-import { KINDS, kindOf } from '../../domain/log/owner.ts'
+import { kindOf } from '../../domain/log/owner.ts'
 import { damageOf, decode, nameOf, shown } from './codec.ts'
 
 /** The most streams to name in warnings. */
 const TOLD = 100
 
 /** Whether this is the name of one of keepup's streams. */
-export const isOwnName = (stream: string): boolean => stream === LOG_META || KINDS.includes(kindOf(stream))
+export const isOwnName = (stream: string): boolean => stream === LOG_META || isKind(kindOf(stream))
 
 /**
  * Events in the namespace's streams that keepup cannot use: written by another program, altered, or a tombstone.

@@ -1,4 +1,5 @@
 import { checkVault } from '../../adapters/vault/file-vault.ts'
+import { AGGREGATES } from '../../domain/kinds.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { LOG_META } from '../../domain/log/ids.ts'
 import { idOf, kindOf } from '../../domain/log/owner.ts'
@@ -88,7 +89,8 @@ export const verifyStore = (ctx: Context, store: string): Promise<boolean> =>
     return take(client.v1['context-stores'][':store'].verify.$get({ param: { store } }))
   })
 
-const verifyStream = (ctx: Context, stream: string): Promise<boolean> =>
+/** Verifies a stream of any kind. */
+export const verifyStream = (ctx: Context, stream: string): Promise<boolean> =>
   shownProof(ctx, nameOf(stream), async () => {
     const client = await ctx.client('read')
     return take(client.v1.streams[':stream'].verify.$get({ param: { stream } }))
@@ -108,11 +110,10 @@ async function shownProof(ctx: Context, name: string, prove: () => Promise<Proof
   }
 }
 
-/** The names of stream kinds for people. */
-const NAMES: Readonly<Record<string, string>> = { document: 'document', memory: 'fact', context: 'store' }
+const nounOf = (stream: string) => AGGREGATES.get(kindOf(stream))?.noun
 
 const nameOf = (stream: string): string => {
-  const name = NAMES[kindOf(stream)]
+  const name = nounOf(stream)
   return name === undefined ? `stream ${stream}` : `${name} ${idOf(stream)}`
 }
 
@@ -195,7 +196,7 @@ export async function verifyAll(ctx: Context): Promise<boolean> {
     const { stream } = one
     // Runs list their agents in the tables. Verify an agent without a row here.
     if (isOfRun(one) && proved.has(idOf(stream))) continue
-    count(NAMES[kindOf(stream)] ?? 'other stream', nameOf(stream), await verifyStream(ctx, stream))
+    count(nounOf(stream) ?? 'other stream', nameOf(stream), await verifyStream(ctx, stream))
   }
   if (!(await verifyVault(ctx))) broken.push('the vault')
   const ok = broken.length === 0

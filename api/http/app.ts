@@ -1,7 +1,7 @@
 import { HTTPException } from 'hono/http-exception'
 import { asProblem, Problem } from '../operations/problem.ts'
 import type { Services } from '../operations/services.ts'
-import { OPERATIONS } from '../operations/table.ts'
+import { ADDED_OPERATIONS, OPERATIONS } from '../operations/table.ts'
 import { declaredGuard } from './declared-guard.ts'
 import { bodyLimitOf, documentRoutes, readsItsBody } from './document-bytes.ts'
 import { streamRoutes } from './event-streams.ts'
@@ -99,6 +99,8 @@ export function createApp(s: Services, options: AppOptions) {
     .route('/', resultRoutes(s))
     .route('/', sqlRoutes(s))
     .route('/', sessionRoutes(sessions, options.url ?? (() => null)))
+  // Operations of added kinds have no types in the client.
+  root.route('/', operationRoutes(s, ADDED_OPERATIONS))
   const document = () => {
     const made = documents.get(options.version) ?? app.getOpenAPI31Document(aboutOf(options.version))
     documents.set(options.version, made)

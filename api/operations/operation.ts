@@ -9,6 +9,8 @@ import type { Services } from './services.ts'
 export const RIGHTS = [
   ...(['runs.read', 'runs.start', 'runs.steer', 'runs.decide', 'runs.erase'] as const),
   ...(['documents.read', 'documents.write', 'memories.read', 'memories.write', 'stores.read', 'stores.write'] as const),
+  // Kinds of streams without rights of their own.
+  ...(['streams.read', 'streams.write', 'streams.erase'] as const),
   ...([
     'log.read',
     'log.verify',

@@ -3,13 +3,14 @@ import { VaultError } from '../../adapters/vault/error.ts'
 import { WorkspaceError, type WorkspaceErrorCode } from '../../adapters/workspace/error.ts'
 import type { RejectionCode, ToolErrorCode } from '../../domain/calls/error-codes.ts'
 import { CommandRejected, ModelError, type ModelErrorCode, ToolError } from '../../domain/calls/errors.ts'
-import { DocumentError, type DocumentErrorCode } from '../../domain/document/errors.ts'
+import type { DocumentErrorCode } from '../../domain/document/errors.ts'
 import { AgentError, type AgentErrorCode } from '../../domain/external/errors.ts'
 import { LogError, type LogErrorCode } from '../../domain/log/errors.ts'
 import { echo } from '../../domain/log/issues.ts'
-import { MemoryError, type MemoryErrorCode } from '../../domain/memory/errors.ts'
+import type { MemoryErrorCode } from '../../domain/memory/errors.ts'
 import { PatternError } from '../../domain/secrets/pattern.ts'
-import { ContextError, type ContextErrorCode } from '../../domain/store/errors.ts'
+import type { ContextErrorCode } from '../../domain/store/errors.ts'
+import { type Refusal, StreamError } from '../../domain/stream/errors.ts'
 import { ContentionError, TimeLimitError } from '../../domain/stream/runtime/errors.ts'
 import { ProjectionError, type ProjectionErrorCode } from '../../projections/engine/errors.ts'
 import { noRoom } from './no-room.ts'
@@ -91,10 +92,18 @@ export class Problem<Code extends string = ProblemCode> extends Error {
   override readonly name = 'Problem'
   readonly code: Code
   readonly errors: readonly Fault[] | undefined
-  constructor(code: NoInfer<Code>, message: string, errors?: readonly Fault[], options?: ErrorOptions) {
+  /** Decides the status of a code that is not listed in `http/status.ts`. */
+  readonly why: Refusal | undefined
+  constructor(
+    code: NoInfer<Code>,
+    message: string,
+    errors?: readonly Fault[],
+    { why, ...options }: ErrorOptions & { why?: Refusal } = {},
+  ) {
     super(message, options)
     this.code = code
     this.errors = errors
+    this.why = why
   }
 }
 
@@ -102,6 +111,7 @@ export class Problem<Code extends string = ProblemCode> extends Error {
 export function asProblem(error: unknown): Problem<string> | null {
   if (error instanceof Problem) return error
   if (error instanceof AgentError) return ofAgents(error)
+  if (error instanceof StreamError) return new Problem(error.code, error.message, undefined, { why: error.why })
   const full = error instanceof LogError ? null : noRoom(error)
   if (full !== null) return new Problem('DISK_FULL', full)
   const code = codeOf(error)
@@ -136,9 +146,6 @@ function codeOf(error: unknown): ProblemCode | null {
     error instanceof SandboxUnavailable ||
     error instanceof TimeLimitError ||
     error instanceof ContentionError ||
-    error instanceof DocumentError ||
-    error instanceof MemoryError ||
-    error instanceof ContextError ||
     // Errors of a run's files: a path outside its workspace, or a missing file.
     error instanceof ToolError
   return known ? error.code : null

@@ -1,7 +1,8 @@
+import type { Kysely } from 'kysely'
 import type { z } from 'zod'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import type { MemoryScope, Place } from '../../domain/memory/fact.ts'
-import type { AlteredRow, PlaceOfAgent, RunFilter } from '../../projections/index.ts'
+import type { AlteredRow, Database, PlaceOfAgent, RunFilter } from '../../projections/index.ts'
 import type { Approval, ArtifactView, Ask } from './approvals/schemas.ts'
 import type { DocumentSummary } from './document/schemas.ts'
 import type { EventFilter } from './events/filter.ts'
@@ -47,6 +48,8 @@ export interface Page {
 }
 
 export interface ReadModel {
+  /** The answer of any query on the tables. `query` must await nothing else. */
+  rows<T>(query: (db: Kysely<Database>) => Promise<T>): Promise<Shown<T>>
   /**
    * Resolves when the tables contain everything that the log contained at the call (read your own writes). Rejects
    * after `withinMs` (30 s).

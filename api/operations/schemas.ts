@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path'
 import { z } from 'zod'
-import { EVENT_TYPES } from './events/filter.ts'
+import { eventTypes } from './events/filter.ts'
 import { isPlain, PLAIN } from './text/plain-text.ts'
 
 /** Any JSON value in a response. */
@@ -82,7 +82,7 @@ export const Next = z.string().nullable().meta({ description: '`after` of the ne
 export const EventTypes = z
   .string()
   .transform((text) => text.split(',').map((name) => name.trim()))
-  .pipe(z.array(z.enum(EVENT_TYPES as [string, ...string[]])))
+  .pipe(z.lazy(() => z.array(z.enum(eventTypes()))))
   .meta({ type: 'string', description: 'Types, separated by commas' })
 
 /** Money: whole nano-dollars, and dollars for people. Null: the price is unknown. */

@@ -6,6 +6,7 @@ import type { Json } from '../../domain/log/json.ts'
 import type { Memories } from '../../domain/memory/runtime/memories.ts'
 import type { BlobStore, Clock, EventLog, FileChange, ModelRequest, Random, Vault } from '../../domain/ports/index.ts'
 import type { ContextStores } from '../../domain/store/runtime/context-stores.ts'
+import type { Streams } from '../../domain/stream/runtime/streams.ts'
 import type { Drivers } from '../process/drives/drivers.ts'
 import type { LiveHub } from '../process/live/hub.ts'
 import type { KnownRoles } from './definitions/roles.ts'
@@ -142,6 +143,8 @@ export interface Services {
   readonly documents: DocumentGateway
   readonly memories: Memories
   readonly contexts: ContextStores
+  /** The streams of any kind. */
+  readonly streams: Streams
   readonly plans: PlanPersistence
   readonly live: LiveHub
   readonly drivers: Drivers

@@ -4,6 +4,7 @@ import type { DocumentGateway } from '../../domain/document/runtime/gateway.ts'
 import type { Memories } from '../../domain/memory/runtime/memories.ts'
 import type { BlobStore, Clock, EventLog, Random, Vault } from '../../domain/ports/index.ts'
 import type { ContextStores } from '../../domain/store/runtime/context-stores.ts'
+import type { Streams } from '../../domain/stream/runtime/streams.ts'
 import type { Agents } from '../operations/external/agents.ts'
 import type { Losses } from '../operations/losses/losses.ts'
 import type { KnownModels } from '../operations/models/known-models.ts'
@@ -31,6 +32,7 @@ export interface KeepUpPorts {
   readonly documents: DocumentGateway
   readonly memories: Memories
   readonly contexts: ContextStores
+  readonly streams: Streams
   readonly vault: Vault
   readonly clock: Clock
   readonly random: Random
@@ -63,7 +65,7 @@ export interface KeepUpPorts {
 }
 
 const NEEDED: readonly (keyof KeepUpPorts)[] = [
-  ...(['runtime', 'log', 'blobs', 'read', 'files', 'documents', 'memories', 'contexts'] as const),
+  ...(['runtime', 'log', 'blobs', 'read', 'files', 'documents', 'memories', 'contexts', 'streams'] as const),
   ...(['vault', 'clock', 'random', 'prepare', 'backup', 'sizes', 'onFault', 'close'] as const),
 ]
 
@@ -91,9 +93,10 @@ export function createKeepUp(ports: KeepUpPorts): Services {
   })
   if (ports.readOnly !== true) ports.onOffered?.((offered) => changedTools.offered(offered))
   let closed: Promise<void> | null = null
-  const { log, blobs, read, files, documents, memories, contexts, vault, clock, random } = ports
+  const { log, blobs, read, files, documents, memories, contexts, streams, vault, clock, random } = ports
   return {
-    ...{ runtime, log, blobs, read, files, documents, memories, contexts, vault, clock, random, live, drivers, plans },
+    ...{ runtime, log, blobs, read, files, documents, memories, contexts, streams, vault, clock, random, live },
+    ...{ drivers, plans },
     starts: createStarts(ports.prepare),
     roles: () => ports.prepare.roles(),
     // The tools of the role `coder` are all available tools. Control tools exist only for roles.

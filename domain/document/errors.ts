@@ -1,13 +1,9 @@
 import type { StreamRejection } from '../stream/aggregate.ts'
+import { StreamError } from '../stream/errors.ts'
 
 /** A failed operation on a document. `message` says what to do. */
-export class DocumentError extends Error {
+export class DocumentError extends StreamError<DocumentErrorCode> {
   override readonly name = 'DocumentError'
-  readonly code: DocumentErrorCode
-  constructor(code: DocumentErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.code = code
-  }
 }
 
 export type DocumentErrorCode =

@@ -11,9 +11,6 @@ export const kindOf = (stream: string): string => stream.slice(0, stream.indexOf
 /** The id of a stream within its kind: its name after the first hyphen. */
 export const idOf = (stream: string): string => stream.slice(stream.indexOf('-') + 1)
 
-/** Every kind of stream that keepup writes, except `log-meta`. */
-export const KINDS: readonly string[] = ['agent', 'document', 'external', 'key', 'memory', 'context', 'gateway']
-
 /** Kinds of streams that belong to a run. Any other stream is its own owner. */
 export const KINDS_OF_RUNS: readonly string[] = ['agent', 'external']
 

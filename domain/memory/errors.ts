@@ -1,13 +1,9 @@
 import type { StreamRejection } from '../stream/aggregate.ts'
+import { StreamError } from '../stream/errors.ts'
 
 /** A failed operation on a fact. `message` says what to do. */
-export class MemoryError extends Error {
+export class MemoryError extends StreamError<MemoryErrorCode> {
   override readonly name = 'MemoryError'
-  readonly code: MemoryErrorCode
-  constructor(code: MemoryErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.code = code
-  }
 }
 
 export type MemoryErrorCode =

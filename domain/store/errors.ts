@@ -1,3 +1,5 @@
+import { StreamError } from '../stream/errors.ts'
+
 /** Error codes of a store of context variables. They are stable. */
 export type ContextErrorCode =
   | 'VARIABLE_NOT_FOUND'
@@ -12,13 +14,8 @@ export type ContextErrorCode =
   | 'EVENT_UNKNOWN'
   | 'NOT_ERASABLE'
 
-export class ContextError extends Error {
+export class ContextError extends StreamError<ContextErrorCode> {
   override readonly name = 'ContextError'
-  readonly code: ContextErrorCode
-  constructor(code: ContextErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.code = code
-  }
 }
 
 /** The error for a store without events. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { StreamEvent } from '../stream/aggregate.ts'
-import { ERASURE_VERSION, erasureEvents } from '../stream/erasure.ts'
+import type { EventOf } from '../stream/emitter.ts'
+import type { erasureEvents } from '../stream/erasure.ts'
 
 // Storage format: the events of `context-<store>`. To change a shape, add a new version and an upcaster; never edit a
 // version.
@@ -16,21 +16,8 @@ export const bodies = {
     value: z.json(),
   }),
   variable_deleted: z.strictObject({ key }),
-  ...erasureEvents,
 } as const
 
-export type ContextEventType = keyof typeof bodies
-export type BodyOf<T extends ContextEventType> = z.infer<(typeof bodies)[T]>
-
-/** The current version of each type. */
-export const versions: Readonly<Record<ContextEventType, number>> = {
-  variable_set: 1,
-  variable_deleted: 1,
-  residue: ERASURE_VERSION,
-  erased: ERASURE_VERSION,
-}
-
+export type VariableEvent = EventOf<typeof bodies>
 /** A decoded event of a store. `runId`: the run that caused the event; absent: no run did. */
-export type ContextEvent = {
-  readonly [T in ContextEventType]: StreamEvent & { readonly type: T; readonly body: BodyOf<T> }
-}[ContextEventType]
+export type ContextEvent = EventOf<typeof bodies & typeof erasureEvents>

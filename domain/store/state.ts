@@ -1,7 +1,7 @@
 import { canonicalText } from '../log/canonical.ts'
 import { sha256 } from '../log/ids.ts'
 import { append, EMPTY_ROOT, type Root } from '../log/root.ts'
-import type { ContextEvent } from './events.ts'
+import type { VariableEvent } from './events.ts'
 import { EMPTY, entry, type Table, withEntry } from './table.ts'
 import type { VariableRef } from './variable.ts'
 
@@ -24,9 +24,8 @@ export const FOLD = 1
 const NONE: ContextState = { variables: EMPTY, changes: EMPTY_ROOT }
 
 /** The state after an event. Throws if the event cannot follow. */
-export function evolve(before: ContextState | null, event: ContextEvent): ContextState {
+export function evolve(before: ContextState | null, event: VariableEvent): ContextState {
   const state = before ?? NONE
-  if (event.type === 'residue' || event.type === 'erased') return state
   const changes = append(state.changes, event.bodyHash)
   const { key } = event.body
   if (event.type === 'variable_deleted') {

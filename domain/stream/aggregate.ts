@@ -96,6 +96,8 @@ export type StreamRejection =
 export interface Aggregate<State, Event extends StreamEvent, Command, Context extends StreamContext = StreamContext> {
   /** The first part of the streams' names: `<kind>-<id>`. */
   readonly kind: string
+  /** One stream in the words of people, such as `fact`; absent: people see only the stream's name. */
+  readonly noun?: string
   /** Version of the fold and of the view that its digests cover. */
   readonly fold: number
   /** Current version of each type of event. */

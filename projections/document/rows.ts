@@ -1,9 +1,13 @@
+import type { DocumentEvent } from '../../domain/document/stream/events.ts'
 import { idOf } from '../../domain/log/owner.ts'
-import { type Change, put, set } from '../engine/changes/change.ts'
+import { type Change, changesIn } from '../engine/changes/change.ts'
+import type { Projected } from '../engine/changes/projection.ts'
 import { actorText, cut } from '../engine/text.ts'
-import type { ProjectedDocumentEvent } from './event.ts'
+import type { documentTables } from './tables.ts'
 
-export function documents({ header, position, event }: ProjectedDocumentEvent): Change[] {
+const { put, set } = changesIn<typeof documentTables>()
+
+export function documents({ header, position, event }: Projected<DocumentEvent>): Change[] {
   if (event === null) return []
   const id = idOf(header.stream)
   const [at, by] = [header.timestamp, actorText(header.actor)]
@@ -20,7 +24,7 @@ export function documents({ header, position, event }: ProjectedDocumentEvent): 
 }
 
 /** Changes of `envelopes`. An answer directly follows its request. */
-export function envelopes({ header, erased, event }: ProjectedDocumentEvent): Change[] {
+export function envelopes({ header, erased, event }: Projected<DocumentEvent>): Change[] {
   const { stream, revision } = header
   if (header.type === 'envelope_received') {
     const columns = {

@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 import { READER } from '../../domain/log/envelope.ts'
 import { runOf } from '../../domain/log/owner.ts'
+import { KINDS } from '../kinds.ts'
 import type { Cell, Cells } from './changes/change.ts'
 import { type Collapsed, holds, ownerIn } from './changes/collapse.ts'
-import { KINDS } from './changes/kinds.ts'
 import { keptAgain, refolded, type StreamSources } from './projector/fold.ts'
 import type { ProjectorOptions } from './projector/projector.ts'
 import type { Refused } from './projector/refused.ts'
@@ -13,7 +13,7 @@ import type { Database, EventRow, StreamRow } from './schema/database.ts'
 import { dialectOf } from './schema/dialect.ts'
 import { eventRows } from './schema/event-rows.ts'
 import { ownTables } from './schema/own-tables.ts'
-import { type Row, specOf, type TableName, tableNames } from './schema/tables.ts'
+import { type Row, specOf, tableNames } from './schema/tables.ts'
 import type { Home } from './store/home.ts'
 
 /** A stored row that differs from the row that the log gives. Compares only columns of `tables.ts`, like a rebuild. */
@@ -32,7 +32,7 @@ export type RowSources = Omit<ProjectorOptions, 'store'> & Pick<Home, 'read'>
 interface Stored {
   /** Undefined: the tables have seen no event of the stream. */
   readonly head: StreamRow | undefined
-  readonly rows: ReadonlyMap<TableName, readonly Cells[]>
+  readonly rows: ReadonlyMap<string, readonly Cells[]>
   /** Rows of kept events with a revision after the head, or below 0. */
   readonly beyond: readonly Cells[]
   readonly keepsEvents: boolean
@@ -78,7 +78,7 @@ export async function alteredRows(
 /** Rows of streams that the tables do not know, so no event gives them. At most `limit` owners of each table. */
 export async function strayRows(db: Kysely<Database>, limit: number): Promise<readonly AlteredRow[]> {
   const found: AlteredRow[] = []
-  const described: [string, Pick<TableSpec, 'kind' | 'owner'>][] = tableNames.map((table) => [table, specOf(table)])
+  const described: [string, Pick<TableSpec, 'kind' | 'owner'>][] = tableNames().map((table) => [table, specOf(table)])
   if (dialectOf(db).keepsEvents) described.push(['event_rows', { owner: 'stream' }])
   for (const [table, { kind, owner }] of described) {
     const name = sql.ref(`t.${owner}`)
@@ -92,11 +92,11 @@ export async function strayRows(db: Kysely<Database>, limit: number): Promise<re
   return found
 }
 
-const tablesOf = (stream: string): readonly TableName[] => tableNames.filter((table) => holds(table, stream))
+const tablesOf = (stream: string): readonly string[] => tableNames().filter((table) => holds(table, stream))
 
 async function storedRows(db: Kysely<Database>, stream: string): Promise<Stored> {
   const head = await db.selectFrom('streams').selectAll().where('stream', '=', stream).executeTakeFirst()
-  const rows = new Map<TableName, readonly Cells[]>()
+  const rows = new Map<string, readonly Cells[]>()
   for (const table of tablesOf(stream))
     rows.set(table, await rowsWhere(db, table, specOf(table).owner, ownerIn(table, stream)))
   const { keepsEvents } = dialectOf(db)
@@ -111,7 +111,7 @@ async function storedRows(db: Kysely<Database>, stream: string): Promise<Stored>
   return { head, rows, beyond: beyond as readonly (EventRow & Cells)[], keepsEvents }
 }
 
-const rowsWhere = async (db: Kysely<Database>, table: TableName, column: string, value: string) =>
+const rowsWhere = async (db: Kysely<Database>, table: string, column: string, value: string) =>
   (await sql<Cells>`select * from ${sql.table(table)} where ${sql.ref(column)} = ${value}`.execute(db)).rows
 
 const storedEvents = async (db: Kysely<Database>, stream: string, events: readonly EventRow[]) =>

@@ -1,11 +1,15 @@
 import { idOf } from '../../domain/log/owner.ts'
+import type { MemoryEvent } from '../../domain/memory/events.ts'
 import { placeWord, wordsOf } from '../../domain/memory/words.ts'
-import { type Change, put, set } from '../engine/changes/change.ts'
+import { type Change, changesIn } from '../engine/changes/change.ts'
+import type { Projected } from '../engine/changes/projection.ts'
 import { actorText } from '../engine/text.ts'
-import type { ProjectedMemoryEvent } from './event.ts'
+import type { memoryTables } from './tables.ts'
+
+const { put, set } = changesIn<typeof memoryTables>()
 
 /** Changes of `memories`. A forgotten fact keeps its row, without text and words. */
-export function memories({ header, position, event }: ProjectedMemoryEvent): Change[] {
+export function memories({ header, position, event }: Projected<MemoryEvent>): Change[] {
   if (event === null) return []
   const id = idOf(header.stream)
   const at = { updated_at: header.timestamp, updated_by: actorText(header.actor), revision: header.revision }

@@ -1,12 +1,16 @@
 import { idOf } from '../../domain/log/owner.ts'
-import { type Change, put, set } from '../engine/changes/change.ts'
+import type { ContextEvent } from '../../domain/store/events.ts'
+import { type Change, changesIn } from '../engine/changes/change.ts'
+import type { Projected } from '../engine/changes/projection.ts'
 import { actorText } from '../engine/text.ts'
-import type { ProjectedContextEvent } from './event.ts'
+import type { contextTables } from './tables.ts'
+
+const { put, set } = changesIn<typeof contextTables>()
 
 const CHANGES: ReadonlySet<string> = new Set(['variable_set', 'variable_deleted'])
 
 /** Changes of `context_stores`, from headers alone. */
-export function contextStores({ header, position }: ProjectedContextEvent): Change[] {
+export function contextStores({ header, position }: Projected<ContextEvent>): Change[] {
   if (!CHANGES.has(header.type)) return []
   const [at, by] = [header.timestamp, actorText(header.actor)]
   const changed = { updated_at: at, updated_by: by, revision: header.revision }
@@ -15,7 +19,7 @@ export function contextStores({ header, position }: ProjectedContextEvent): Chan
 }
 
 /** Changes of `stored_variables`. A deleted variable keeps its row; no row contains a value. */
-export function storedVariables({ header, erased, event }: ProjectedContextEvent): Change[] {
+export function storedVariables({ header, erased, event }: Projected<ContextEvent>): Change[] {
   const { stream, revision, timestamp: at, actor, runId } = header
   const store = idOf(stream)
   if (event?.type === 'variable_deleted') {

@@ -45,7 +45,16 @@ describe('the table of operations', () => {
     const inTable = new Set<string>(OPERATIONS.map(({ name }) => name))
     const names = [...(await operationsOf()).values()].map(({ operationId }) => operationId)
     expect(names.filter((name) => !inTable.has(name)).sort()).toEqual([
-      ...['askSql', 'beginSession', 'endSession', 'exportContextStore', 'exportRun', 'getDocument', 'getToolResult'],
+      ...[
+        'askSql',
+        'beginSession',
+        'endSession',
+        'exportContextStore',
+        'exportStream',
+        'exportRun',
+        'getDocument',
+        'getToolResult',
+      ],
       ...['makeSessionCode', 'sendEnvelope', 'sendUpdate', 'streamEvents', 'streamRunNews', 'streamUpdates'],
     ])
   })

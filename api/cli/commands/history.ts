@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { Message } from '../../../domain/agent/events/content.ts'
 import { counted } from '../../../projections/engine/text.ts'
 import { isAltered } from '../../operations/events/export.ts'
-import { EVENT_TYPES } from '../../operations/events/filter.ts'
+import { eventTypes } from '../../operations/events/filter.ts'
 import type { EventView } from '../../operations/events/schemas.ts'
 import { refusal, take } from '../client.ts'
 import type { Context } from '../context.ts'
@@ -174,14 +174,14 @@ export function historyCommands(program: Command, kit: Kit): void {
     .description("a run's events, in the order of the log: @revision, time, turn, type, what it says")
     .argument('<run>')
     .option('--agent <id>', 'of this agent, or of a person: user:<name> (default: all of the run)')
-    .option('--type <types>', 'of these types only', known('--type', EVENT_TYPES))
+    .option('--type <types>', 'of these types only', known('--type', eventTypes()))
     .option('--turn <n>', 'of this turn only (0: outside of turns)', whole('--turn'))
     .action(kit.action<EventsOptions>((ctx, [run], options) => events(ctx, run!, options)))
   program
     .command('tail')
     .description('events as they come, until interrupted')
     .option('--run <run>', 'of this run only')
-    .option('--type <types>', 'of these types only', known('--type', EVENT_TYPES))
+    .option('--type <types>', 'of these types only', known('--type', eventTypes()))
     .option('--after <cursor>', 'from here on (default: from now on)')
     .option('--all', 'from the first event on')
     .option('--no-follow', 'end at the head of now')

@@ -69,6 +69,11 @@ export const COMMANDS: readonly CommandFile[] = [
     async () => (await import('./secrets.ts')).secretsCommand,
   ),
   of(['sql'], async () => (await import('./sql.ts')).sqlCommand),
+  of(
+    under('streams', 'list', 'events', 'verify', 'erase', 'export'),
+    async () => (await import('./streams.ts')).streamsCommand,
+  ),
+  of(['call'], async () => (await import('./call.ts')).callCommand),
   of(['serve'], async () => (await import('./serve.ts')).serveCommand),
   of(['open'], async () => (await import('./open.ts')).openCommand),
   of(['worker'], async () => (await import('./worker.ts')).workerCommand),

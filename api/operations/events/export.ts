@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { attachmentIn } from '../../../domain/agent/events/attachment.ts'
+import { AGGREGATES } from '../../../domain/kinds.ts'
 import { Header, type RecordedEvent } from '../../../domain/log/envelope.ts'
 import { ERASED_FACT } from '../../../domain/log/erased.ts'
 import { LogError } from '../../../domain/log/errors.ts'
-import { ownerOf } from '../../../domain/log/owner.ts'
+import { kindOf, ownerOf } from '../../../domain/log/owner.ts'
 import { isSealedBody } from '../../../domain/log/seal.ts'
 import type { BlobStore, EventLog } from '../../../domain/ports/index.ts'
 import { blobParts } from '../../../domain/stream/runtime/attachments.ts'
@@ -111,7 +111,8 @@ async function mustNameAll(log: EventLog, stream: string, revision: number): Pro
 async function* linesOf(event: RecordedEvent, blobs: BlobStore): AsyncGenerator<string> {
   const body = await bodyBytes(event, blobs)
   yield `${JSON.stringify(line(event, body))}\n`
-  const attachment = attachmentIn(event.header, body)
+  const attachment =
+    body === null ? undefined : AGGREGATES.get(kindOf(event.header.stream))?.attachment?.(event.header, body)
   if (attachment === undefined) return
   for await (const bytes of blobParts(blobs, ownerOf(event.header), attachment.hash, 0, attachment.size)) {
     const part: ExportPart = { attachment: attachment.hash, bytes: Buffer.from(bytes).toString('base64') }

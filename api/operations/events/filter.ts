@@ -1,6 +1,4 @@
-import { bodies } from '../../../domain/agent/events/events.ts'
-import { bodies as documentBodies } from '../../../domain/document/stream/events.ts'
-import { bodies as externalBodies } from '../../../domain/external/events.ts'
+import { AGGREGATES } from '../../../domain/kinds.ts'
 import { type Cursor, parseCursor } from '../../../domain/log/cursor.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { LOG_CREATED } from '../../../domain/log/identity.ts'
@@ -8,8 +6,9 @@ import { agentOf } from '../../../domain/log/owner.ts'
 import type { EventLog } from '../../../domain/ports/index.ts'
 
 /** All event types of logs. */
-export const EVENT_TYPES: readonly string[] = [
-  ...new Set([...Object.keys(bodies), ...Object.keys(documentBodies), ...Object.keys(externalBodies), LOG_CREATED]),
+export const eventTypes = (): string[] => [
+  ...new Set([...AGGREGATES.values()].flatMap(({ versions }) => Object.keys(versions))),
+  LOG_CREATED,
 ]
 
 /** A filter for events. `agent`: an agent id, or a person as `user:<id>`. */

@@ -2,6 +2,7 @@ import { eventPage } from '../events/event-page.ts'
 import { AgentEventPage, AgentEventsQuery } from '../history/outline-schemas.ts'
 import { operation } from '../operation.ts'
 import { notFound } from '../problem.ts'
+import { eraseStream } from './erase.ts'
 import { listStreams } from './list-streams.ts'
 import { proveStream } from './prove-stream.ts'
 import { StreamList, StreamParam, StreamsQuery, VerifiedLog, VerifiedStream } from './schemas.ts'
@@ -57,4 +58,5 @@ export const STREAM_OPERATIONS = [
     answers: { 200: 'What was found' },
     run: (s) => verifyLog(s),
   }),
+  eraseStream,
 ] as const

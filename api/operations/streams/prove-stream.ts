@@ -1,12 +1,10 @@
 import { idOf, KINDS_OF_RUNS, kindOf } from '../../../domain/log/owner.ts'
-import { contextStream } from '../../../domain/store/aggregate.ts'
 import type { Problem, StreamProof } from '../../../domain/stream/runtime/proof.ts'
-import { verifyChain } from '../../../domain/stream/runtime/verify.ts'
 import type { AlteredRow } from '../../../projections/index.ts'
 import { notFound } from '../problem.ts'
 import type { Services } from '../services.ts'
 
-type Proving = Pick<Services, 'log' | 'blobs' | 'read' | 'runtime' | 'documents' | 'memories' | 'contexts'>
+type Proving = Pick<Services, 'log' | 'read' | 'runtime' | 'documents' | 'streams'>
 
 /** The most rows of one stream in a proof. */
 const MAX_ROWS = 50
@@ -26,9 +24,7 @@ function prove(s: Proving, stream: string): Promise<StreamProof> {
   const [kind, id] = [kindOf(stream), idOf(stream)]
   if (KINDS_OF_RUNS.includes(kind)) return s.runtime.verify(id)
   if (kind === 'document') return s.documents.history.verify(id)
-  if (kind === 'memory') return s.memories.verify(id)
-  if (stream === contextStream(id)) return s.contexts.verify(id)
-  return verifyChain(s, stream)
+  return s.streams.verify(stream)
 }
 
 /** Adds to a proof the comparison of the log with the tables: the last revision in them, and their rows. */

@@ -10,11 +10,13 @@ import { agentAt, treeAt } from '../../../domain/agent/runtime/history/replay.ts
 import { ModelHealth } from '../../../domain/agent/runtime/model-health.ts'
 import { Runtime } from '../../../domain/agent/runtime/runtime.ts'
 import { DocumentGateway } from '../../../domain/document/runtime/gateway.ts'
+import { AGGREGATES } from '../../../domain/kinds.ts'
 import type { Json } from '../../../domain/log/json.ts'
 import { Memories } from '../../../domain/memory/runtime/memories.ts'
 import type { BlobIntents, BlobStore, Clock, EventLog, RateLimiter, RequestCache } from '../../../domain/ports/index.ts'
 import type { RuntimePorts } from '../../../domain/ports/runtime.ts'
 import { ContextStores } from '../../../domain/store/runtime/context-stores.ts'
+import { Streams } from '../../../domain/stream/runtime/streams.ts'
 import { contentFrom } from '../../operations/document/content.ts'
 import type { AgentLease } from '../../operations/external/leases.ts'
 import { pointOf } from '../../operations/history/point.ts'
@@ -122,6 +124,7 @@ export function compose(host: Host, kept: Kept): Services {
   const ownStreams = { ...shared, ...(host.crashPoint && { crashPoint: host.crashPoint }) }
   const memories = new Memories({ ...ownStreams, index: memoryIndexOf(() => read), redact: hide })
   const contexts = new ContextStores({ ...ownStreams, hide })
+  const streams = new Streams({ ...ownStreams, hide }, AGGREGATES)
   const tools = [...host.tools, ...forDocuments]
   const locks = new RunLocks(config.data)
   const named = new Map(tools.map((tool) => [tool.spec.name, tool]))
@@ -163,6 +166,7 @@ export function compose(host: Host, kept: Kept): Services {
     documents,
     memories,
     contexts,
+    streams,
     ...(kept.readOnly !== true && { planFiles: new PlanFiles(paths(config.data).plans) }),
     onOffered: (listener) =>
       mcp.onOffered(({ tools, ...from }) => listener({ ...from, tools: tools.map(({ spec }) => spec) })),

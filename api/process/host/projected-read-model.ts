@@ -95,6 +95,7 @@ export function readModelOf(tables: Tables, sources: ContentSources): ReadModel 
     await tables.caughtUpTo(await log.headCursor(), AbortSignal.timeout(withinMs))
   }
   return {
+    rows: (query) => ask(query, (found) => found),
     caughtUp,
     async current() {
       try {

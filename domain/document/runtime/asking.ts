@@ -1,6 +1,6 @@
+import type { CausedContext } from '../../stream/emitter.ts'
 import { ContentionError } from '../../stream/runtime/errors.ts'
 import type { Asking } from '../../stream/runtime/mailbox.ts'
-import type { DocumentContext } from '../stream/decide.ts'
 import type { Caller } from './types.ts'
 
 /** The maximum number of attempts at one request while other writers append first. */
@@ -13,7 +13,7 @@ export const contention = (stream: string): ContentionError =>
 export const askingOf = (
   { name: _, holdsSecret: __, ...caller }: Caller,
   commandId: string,
-): Asking<DocumentContext> => ({
+): Asking<CausedContext> => ({
   ...caller,
   commandId,
 })

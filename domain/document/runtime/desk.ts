@@ -1,12 +1,13 @@
 import { hex } from '../../log/ids.ts'
 import type { ImportedChange, OpenDocument, PendingChange } from '../../ports/index.ts'
+import type { CausedContext } from '../../stream/emitter.ts'
 import { type Asking, Mailbox } from '../../stream/runtime/mailbox.ts'
 import { inSteps, type YieldToEventLoop, yielder } from '../../stream/runtime/yield-to-event-loop.ts'
 import { type Answer, applied, refused } from '../envelope/answers.ts'
 import { type EnvelopeContext, judging, type Verdict } from '../envelope/judge.ts'
 import { DocumentError } from '../errors.ts'
 import type { DocumentAggregate } from '../stream/aggregate.ts'
-import type { DocumentCommand, DocumentContext } from '../stream/decide.ts'
+import type { DocumentCommand } from '../stream/decide.ts'
 import type { DocumentEvent } from '../stream/events.ts'
 import type { DocumentState } from '../stream/state.ts'
 import { Answers, commandOf, type GivenAnswer } from './answers.ts'
@@ -36,7 +37,7 @@ export class Desk {
   readonly #ports: DocumentPorts
   readonly #stream: string
   readonly #cache: ReplicaCache
-  readonly #mailbox: Mailbox<DocumentState, DocumentEvent, DocumentCommand, DocumentContext>
+  readonly #mailbox: Mailbox<DocumentState, DocumentEvent, DocumentCommand, CausedContext>
   readonly #arrivals: Arrivals
   readonly #answers: Answers
   readonly #ofDocument: boolean
@@ -204,7 +205,7 @@ export class Desk {
    */
   async #record(
     command: DocumentCommand,
-    asking: Asking<DocumentContext>,
+    asking: Asking<CausedContext>,
     revision: number,
     change: PendingChange | null,
   ): Promise<number | null> {

@@ -1,13 +1,14 @@
 import type { Header } from '../../log/envelope.ts'
 import type { Aggregate } from '../../stream/aggregate.ts'
+import type { CausedContext } from '../../stream/emitter.ts'
 import { UNDRIVEN } from '../../stream/undriven.ts'
 import { DocumentError } from '../errors.ts'
 import { reading } from './codec.ts'
-import { type DocumentCommand, type DocumentContext, decideWith } from './decide.ts'
+import { type DocumentCommand, decideWith } from './decide.ts'
 import type { BodyOf, DocumentEvent } from './events.ts'
 import { type DocumentState, digestOf, evolve, FOLD, noDocument } from './state.ts'
 
-export type DocumentAggregate = Aggregate<DocumentState, DocumentEvent, DocumentCommand, DocumentContext>
+export type DocumentAggregate = Aggregate<DocumentState, DocumentEvent, DocumentCommand, CausedContext>
 
 /** The stream of a document, without the namespace. */
 export const documentStream = (documentId: string): string => `document-${documentId}`
@@ -25,7 +26,13 @@ const shared = {
 } satisfies Partial<DocumentAggregate>
 
 /** A document as one kind of stream: `document-<id>`. */
-export const document: DocumentAggregate = { ...shared, kind: 'document', evolve, decide: decideWith(evolve) }
+export const document: DocumentAggregate = {
+  ...shared,
+  kind: 'document',
+  noun: 'document',
+  evolve,
+  decide: decideWith(evolve),
+}
 
 /** Requests for unknown documents: `gateway-refused`. */
 export const gateway: DocumentAggregate = {

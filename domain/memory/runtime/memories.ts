@@ -3,6 +3,7 @@ import { hex } from '../../log/ids.ts'
 import type { Json } from '../../log/json.ts'
 import type { MemoryIndex } from '../../ports/index.ts'
 import type { StreamContext } from '../../stream/aggregate.ts'
+import type { CausedContext } from '../../stream/emitter.ts'
 import { erase } from '../../stream/runtime/erasure/erase.ts'
 import { history } from '../../stream/runtime/history.ts'
 import { type Asking, Mailbox, type Submitted } from '../../stream/runtime/mailbox.ts'
@@ -11,7 +12,7 @@ import type { StreamProof } from '../../stream/runtime/proof.ts'
 import { Snapshots } from '../../stream/runtime/snapshots.ts'
 import { verifyStream } from '../../stream/runtime/verify.ts'
 import { memory } from '../aggregate.ts'
-import type { MemoryCommand, MemoryContext } from '../decide.ts'
+import type { MemoryCommand } from '../decide.ts'
 import { MemoryError } from '../errors.ts'
 import type { MemoryEvent } from '../events.ts'
 import { FACTS_IN_PLACE, memoryOfCall, memoryStream, type Place } from '../fact.ts'
@@ -137,12 +138,12 @@ export class Memories {
     if (!(await this.#exists(id))) throw unknown(id)
   }
 
-  async #record(id: string, command: MemoryCommand, asking: Asking<MemoryContext>): Promise<Submitted> {
+  async #record(id: string, command: MemoryCommand, asking: Asking<CausedContext>): Promise<Submitted> {
     const mailbox = new Mailbox(memory, SNAPSHOTS, memoryStream(id), this.#ports)
     return mailbox.submit(command, asking, { fact: false })
   }
 
-  #personal(person: MemoryPerson): Asking<MemoryContext> {
+  #personal(person: MemoryPerson): Asking<CausedContext> {
     return { ...person, commandId: `request:${hex(this.#ports.random.bytes(16))}` }
   }
 }
@@ -151,7 +152,7 @@ const unknown = (id: string) =>
   new MemoryError('MEMORY_UNKNOWN', `there is no fact "${id}"; list the memories to find it`)
 
 /** The author is the model. The command id derives from the call id. */
-const askingOf = ({ agentId, toolCallId, secrets: _, ...call }: MemoryCall): Asking<MemoryContext> => ({
+const askingOf = ({ agentId, toolCallId, secrets: _, ...call }: MemoryCall): Asking<CausedContext> => ({
   ...call,
   toolCallId,
   by: { kind: 'model', id: agentId },

@@ -1,11 +1,12 @@
 import type { Actor } from '../../log/envelope.ts'
 import { base32 } from '../../log/ids.ts'
 import type { Json, JsonObject } from '../../log/json.ts'
+import type { CausedContext } from '../../stream/emitter.ts'
 import { history } from '../../stream/runtime/history.ts'
 import { Mailbox } from '../../stream/runtime/mailbox.ts'
 import type { Stores, StreamPorts } from '../../stream/runtime/ports.ts'
 import { Snapshots } from '../../stream/runtime/snapshots.ts'
-import { type ContextCommand, type ContextRequest, context, contextStream } from '../aggregate.ts'
+import { type ContextCommand, context, contextStream } from '../aggregate.ts'
 import { ContextError, notFound } from '../errors.ts'
 import type { ContextEvent } from '../events.ts'
 import type { ContextState } from '../state.ts'
@@ -26,7 +27,7 @@ export interface StreamVariablesOptions {
 export class StreamVariables implements Variables {
   readonly store: string
   readonly #options: StreamVariablesOptions
-  readonly #mailbox: Mailbox<ContextState, ContextEvent, ContextCommand, ContextRequest>
+  readonly #mailbox: Mailbox<ContextState, ContextEvent, ContextCommand, CausedContext>
 
   /** Throws `INVALID_VARIABLE` for an invalid name. */
   constructor(options: StreamVariablesOptions) {

@@ -1,5 +1,6 @@
-import { type Change, put, set } from '../../engine/changes/change.ts'
+import type { Change } from '../../engine/changes/change.ts'
 import { actorText } from '../../engine/text.ts'
+import { put, set } from '../changes.ts'
 import type { ProjectedEvent } from './event.ts'
 
 export function approvals(e: ProjectedEvent): Change[] {

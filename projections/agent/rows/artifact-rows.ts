@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../domain/log/json.ts'
-import { type Change, put } from '../../engine/changes/change.ts'
+import type { Change } from '../../engine/changes/change.ts'
+import { put } from '../changes.ts'
 import type { ProjectedEvent } from './event.ts'
 
 /** The content of one item in a call's `artifacts`; null when it is unknown. */

@@ -1,4 +1,5 @@
-import { type Change, put } from '../../engine/changes/change.ts'
+import type { Change } from '../../engine/changes/change.ts'
+import { put } from '../changes.ts'
 import type { ProjectedEvent } from './event.ts'
 
 /** Changes of `checkpoint_rows`. Every tool outcome and turn end is a checkpoint. */

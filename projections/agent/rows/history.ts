@@ -1,6 +1,7 @@
 import { ERASED } from '../../../domain/agent/events/residue.ts'
-import { type Change, put } from '../../engine/changes/change.ts'
+import type { Change } from '../../engine/changes/change.ts'
 import { cut } from '../../engine/text.ts'
+import { put } from '../changes.ts'
 import type { ProjectedEvent } from './event.ts'
 
 // Tables with one row per event. No later event changes the row.

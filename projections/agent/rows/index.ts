@@ -1,10 +1,7 @@
 import { agent } from '../../../domain/agent/decide/aggregate.ts'
-import { isEventType, upcast } from '../../../domain/agent/events/codec.ts'
-import { versions } from '../../../domain/agent/events/events.ts'
-import { Residues } from '../../../domain/stream/runtime/residues.ts'
-import { minReaderIn } from '../../engine/changes/body.ts'
-import { type Change, set } from '../../engine/changes/change.ts'
-import type { StreamKind } from '../../engine/changes/stream-kind.ts'
+import type { Change } from '../../engine/changes/change.ts'
+import { rowRules } from '../../engine/changes/projection.ts'
+import { set, tables } from '../changes.ts'
 import { agents } from './agents.ts'
 import { approvals, standingApprovals } from './approvals.ts'
 import { referenceOf, withArguments } from './arguments.ts'
@@ -24,7 +21,7 @@ import { toolCalls } from './tool-calls.ts'
 import { touchedFiles } from './touched-files.ts'
 import { artifactRegistrations, bounces, budgetChanges, children } from './tree.ts'
 
-const tables: readonly ((event: ProjectedEvent) => Change[])[] = [
+const rules: readonly ((event: ProjectedEvent) => Change[])[] = [
   runs,
   agents,
   inputs,
@@ -54,24 +51,14 @@ const tables: readonly ((event: ProjectedEvent) => Change[])[] = [
 /** The row changes of an agent's event, in all tables. Pure: the same event always gives the same changes. */
 export function changesOf(event: ProjectedEvent): Change[] {
   const changes: Change[] = []
-  for (const table of tables) for (const change of table(event)) changes.push(change)
+  for (const rule of rules) for (const change of rule(event)) changes.push(change)
   return changes
 }
 
-export const agentRows: StreamKind<ProjectedEvent> = {
-  minReader: minReaderIn,
+export const agentRows = rowRules(agent, tables, {
   decode,
   changes: changesOf,
   referenceOf,
   withReferred: withArguments,
   parked: (id, revision) => [set('agents', { id }, { incomplete_from: revision })],
-  upcast({ type, version }, body) {
-    if (!isEventType(type) || version >= versions[type]) return null
-    try {
-      return upcast(type, version, JSON.parse(body))
-    } catch {
-      return null
-    }
-  },
-  residues: (stores, stream) => new Residues(stores, agent, stream),
-}
+})

@@ -1,6 +1,7 @@
 import { ERASED } from '../../../domain/agent/events/residue.ts'
-import { type Change, put } from '../../engine/changes/change.ts'
+import type { Change } from '../../engine/changes/change.ts'
 import { actorText, cut } from '../../engine/text.ts'
+import { put } from '../changes.ts'
 import type { ProjectedEvent } from './event.ts'
 
 /** Changes of `inputs`. `preview`: the first 500 characters. */

@@ -1,8 +1,8 @@
 import { messageId } from '../../../domain/log/ids.ts'
 import type { Json } from '../../../domain/log/json.ts'
-import { type Change, put } from '../../engine/changes/change.ts'
-import type { Row } from '../../engine/schema/tables.ts'
+import type { Change } from '../../engine/changes/change.ts'
 import { cut } from '../../engine/text.ts'
+import { put, type Row } from '../changes.ts'
 import type { ProjectedEvent } from './event.ts'
 
 /** Changes of `messages`: one row, in the stream that recorded the message first. */

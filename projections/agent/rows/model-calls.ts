@@ -1,8 +1,8 @@
 import { textOf, type Usage } from '../../../domain/agent/events/content.ts'
 import { effectId, modelCallId } from '../../../domain/log/ids.ts'
-import { type Change, put } from '../../engine/changes/change.ts'
-import type { Row } from '../../engine/schema/tables.ts'
+import type { Change } from '../../engine/changes/change.ts'
 import { cut } from '../../engine/text.ts'
+import { put, type Row } from '../changes.ts'
 import type { ProjectedEvent } from './event.ts'
 
 type Call = Partial<Row<'model_calls'>>

@@ -1,4 +1,5 @@
-import { type Change, put, set } from '../../engine/changes/change.ts'
+import type { Change } from '../../engine/changes/change.ts'
+import { put, set } from '../changes.ts'
 import type { ProjectedEvent } from './event.ts'
 
 /** Changes of `permissions`: permissions that people granted beyond an agent's policy, and the end of each. */

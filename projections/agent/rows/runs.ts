@@ -1,6 +1,7 @@
 import { idOf } from '../../../domain/log/owner.ts'
-import { type Change, put, set } from '../../engine/changes/change.ts'
+import type { Change } from '../../engine/changes/change.ts'
 import { actorText } from '../../engine/text.ts'
+import { put, set } from '../changes.ts'
 import type { ProjectedEvent } from './event.ts'
 
 /** Changes of `runs`, from the events of the root agent, which has the run's id. */

@@ -1,4 +1,5 @@
-import { type Change, put } from '../../engine/changes/change.ts'
+import type { Change } from '../../engine/changes/change.ts'
+import { put } from '../changes.ts'
 import type { ProjectedEvent } from './event.ts'
 
 /** Changes of `tasks`: the task graph of each agent. A removed task keeps its row. */

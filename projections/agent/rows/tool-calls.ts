@@ -1,9 +1,9 @@
 import { UNKNOWN_TOOL } from '../../../domain/agent/definition/tools.ts'
 import type { LostCall } from '../../../domain/agent/events/loss.ts'
 import { toolCallId } from '../../../domain/log/ids.ts'
-import { type Change, put } from '../../engine/changes/change.ts'
-import type { Row } from '../../engine/schema/tables.ts'
+import type { Change } from '../../engine/changes/change.ts'
 import { cut } from '../../engine/text.ts'
+import { put, type Row } from '../changes.ts'
 import type { ProjectedEvent } from './event.ts'
 
 type Call = Partial<Row<'tool_calls'>>

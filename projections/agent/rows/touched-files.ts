@@ -1,6 +1,7 @@
 import { toolCallId } from '../../../domain/log/ids.ts'
-import { type Change, put } from '../../engine/changes/change.ts'
+import type { Change } from '../../engine/changes/change.ts'
 import { cut } from '../../engine/text.ts'
+import { put } from '../changes.ts'
 import type { ProjectedEvent } from './event.ts'
 
 /** Truncates a path for its column, because an index takes only text of limited length. */

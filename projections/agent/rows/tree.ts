@@ -1,8 +1,8 @@
 import type { Amounts, Grant, Report } from '../../../domain/agent/events/tree.ts'
 import { kindOf } from '../../../domain/log/owner.ts'
-import { type Change, put, set } from '../../engine/changes/change.ts'
-import type { Row } from '../../engine/schema/tables.ts'
+import type { Change } from '../../engine/changes/change.ts'
 import { FINAL_TEXT } from '../../external/rows.ts'
+import { put, type Row, set } from '../changes.ts'
 import type { ProjectedEvent } from './event.ts'
 
 // Rows of events between parent and child. Each fact is in the row of the stream that recorded it.

@@ -65,17 +65,17 @@ export function checked<Type extends string>(
   return fault === null ? { body } : { poison: { code: 'SHAPE', message: cut(`${type}: ${fault}`, 500) } }
 }
 
-/** The oldest reader that an event's writer accepts: the `minReader` of a claim of any version, otherwise 1. */
-export function minReaderIn({ header }: RecordedEvent, bytes: Uint8Array | null): number {
-  if (header.type !== 'driver_claimed' || bytes === null) return 1
-  const body = jsonOf(bytes)
+/** The `minReader` of a claim of any version; 1 when the body has none. */
+export function minReaderIn(claim: Uint8Array): number {
+  const body = jsonOf(claim)
   const asked = typeof body === 'object' && body !== null && 'minReader' in body ? body.minReader : 1
   return typeof asked === 'number' ? asked : 1
 }
 
 const jsonOf = (bytes: Uint8Array): unknown => attempt(() => JSON.parse(utf8.decode(bytes)))
 
-function attempt(read: () => unknown): unknown {
+/** The result of `read`; undefined when it throws. */
+export function attempt(read: () => unknown): unknown {
   try {
     return read()
   } catch {

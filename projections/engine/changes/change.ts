@@ -1,4 +1,4 @@
-import type { Row, TableName } from '../schema/tables.ts'
+import type { RowOf, Tables } from '../schema/columns.ts'
 
 export type Cell = string | number | null
 export type Cells = Readonly<Record<string, Cell>>
@@ -14,33 +14,44 @@ export type Cells = Readonly<Record<string, Cell>>
 export type Change =
   | {
       readonly kind: 'put'
-      readonly table: TableName
+      readonly table: string
       readonly key: Cells
       readonly columns: Cells
       readonly initial: Cells
     }
-  | { readonly kind: 'set'; readonly table: TableName; readonly key: Cells; readonly columns: Cells }
-  | { readonly kind: 'remove'; readonly table: TableName; readonly key: Cells }
-  | { readonly kind: 'clear'; readonly table: TableName }
+  | { readonly kind: 'set'; readonly table: string; readonly key: Cells; readonly columns: Cells }
+  | { readonly kind: 'remove'; readonly table: string; readonly key: Cells }
+  | { readonly kind: 'clear'; readonly table: string }
 
-export const put = <T extends TableName>(
-  table: T,
-  key: Partial<Row<T>>,
-  columns: Partial<Row<T>>,
-  initial: Partial<Row<T>> = {},
-): Change => ({ kind: 'put', table, key: key as Cells, columns: columns as Cells, initial: initial as Cells })
+/** The functions that make changes of some tables, typed by the columns of these tables. */
+export interface ChangesIn<S extends Tables> {
+  put<T extends keyof S & string>(
+    table: T,
+    key: Partial<RowOf<S[T]>>,
+    columns: Partial<RowOf<S[T]>>,
+    initial?: Partial<RowOf<S[T]>>,
+  ): Change
+  set<T extends keyof S & string>(table: T, key: Partial<RowOf<S[T]>>, columns: Partial<RowOf<S[T]>>): Change
+  remove<T extends keyof S & string>(table: T, key: Partial<RowOf<S[T]>>): Change
+}
 
-export const set = <T extends TableName>(table: T, key: Partial<Row<T>>, columns: Partial<Row<T>>): Change => ({
-  kind: 'set',
-  table,
-  key: key as Cells,
-  columns: columns as Cells,
-})
+const changes = {
+  put: (table: string, key: object, columns: object, initial: object = {}): Change => ({
+    kind: 'put',
+    table,
+    key: key as Cells,
+    columns: columns as Cells,
+    initial: initial as Cells,
+  }),
+  set: (table: string, key: object, columns: object): Change => ({
+    kind: 'set',
+    table,
+    key: key as Cells,
+    columns: columns as Cells,
+  }),
+  remove: (table: string, key: object): Change => ({ kind: 'remove', table, key: key as Cells }),
+}
 
-export const remove = <T extends TableName>(table: T, key: Partial<Row<T>>): Change => ({
-  kind: 'remove',
-  table,
-  key: key as Cells,
-})
+export const changesIn = <S extends Tables>(): ChangesIn<S> => changes
 
-export const clear = (table: TableName): Change => ({ kind: 'clear', table })
+export const clear = (table: string): Change => ({ kind: 'clear', table })

@@ -1,5 +1,4 @@
 import { idOf, kindOf } from '../../../domain/log/owner.ts'
-import type { TableName } from '../schema/tables.ts'
 import { specOf, tableNames } from '../schema/tables.ts'
 import type { Cell, Cells, Change } from './change.ts'
 import { clear } from './change.ts'
@@ -19,7 +18,7 @@ interface Rows {
 /** A batch's changes, merged to one entry per row. */
 export class Collapsed {
   /** By table, then by the value of the owner column. */
-  readonly byTable = new Map<TableName, Map<string, Rows>>()
+  readonly byTable = new Map<string, Map<string, Rows>>()
 
   add(stream: string, changes: readonly Change[]): void {
     for (const change of changes) this.#take(stream, change)
@@ -27,7 +26,7 @@ export class Collapsed {
 
   /** Drops all changes of a stream and starts with no rows. */
   restart(stream: string): void {
-    for (const table of tableNames) {
+    for (const table of tableNames()) {
       if (!holds(table, stream)) continue
       this.byTable.get(table)?.delete(ownerIn(table, stream))
       this.#take(stream, clear(table))
@@ -35,7 +34,7 @@ export class Collapsed {
   }
 
   /** The rows of a stream in a table after {@link restart}, with default values for columns that no event sets. */
-  *rowsOf(table: TableName, stream: string): Generator<Cells> {
+  *rowsOf(table: string, stream: string): Generator<Cells> {
     const { columns } = specOf(table)
     const empty = Object.fromEntries(
       Object.entries(columns).map(([name, kind]) => [name, kind === 'integer!' ? 0 : null]),
@@ -64,7 +63,7 @@ export class Collapsed {
     merge(row.ops, change)
   }
 
-  #rowsOf(table: TableName, owner: string): Rows {
+  #rowsOf(table: string, owner: string): Rows {
     let owners = this.byTable.get(table)
     if (!owners) {
       owners = new Map()
@@ -80,16 +79,16 @@ export class Collapsed {
 }
 
 /** Whether a table can have rows of a stream: the table has no kind, or the stream's kind. */
-export function holds(table: TableName, stream: string): boolean {
+export function holds(table: string, stream: string): boolean {
   const { kind } = specOf(table)
   return kind === undefined || [kind].flat().includes(kindOf(stream))
 }
 
 /** A stream's value in the owner column of a table: its id in tables of a kind, otherwise its name. */
-export const ownerIn = (table: TableName, stream: string): string =>
+export const ownerIn = (table: string, stream: string): string =>
   specOf(table).kind === undefined ? stream : idOf(stream)
 
-function keyText(table: TableName, key: Cells): string {
+function keyText(table: string, key: Cells): string {
   const names = specOf(table).key
   let text = ''
   for (const name of names) text += `${String(key[name])}\u0000`

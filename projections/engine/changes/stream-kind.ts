@@ -1,5 +1,6 @@
 import type { Header, RecordedEvent } from '../../../domain/log/envelope.ts'
 import type { BlobStore, EventLog } from '../../../domain/ports/index.ts'
+import type { Tables } from '../schema/columns.ts'
 import type { Change } from './change.ts'
 import type { Poison } from './poison.ts'
 
@@ -11,9 +12,15 @@ export interface Residues {
 
 /**
  * Converts the events of one kind of stream to rows. `E`: an event as the row rules take it. Every stream, even of a
- * kind without an entry in `KINDS`, has its head, kept events, wake time, erasures and parking.
+ * kind without row rules, has its head, kept events, wake time, erasures and parking.
  */
-export interface StreamKind<E = unknown> {
+export interface StreamKind<E = unknown, T extends Tables = Tables> {
+  /** The first part of the streams' names. */
+  readonly kind: string
+  /** The tables of this kind. Their rows may come from streams of other kinds too. */
+  readonly tables: T
+  /** Current version of each type of event. */
+  readonly versions: Readonly<Record<string, number>>
   /** The oldest reader that an event's writer accepts, from the event's body; 1 unless the body requires more. */
   minReader(event: RecordedEvent, body: Uint8Array | null): number
   /** Decodes an event, or returns the reason to park its stream. `body` null: erased; `residue`: what remains. */

@@ -1,8 +1,11 @@
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { erasedFact } from '../../../domain/log/erased.ts'
 import { runOf } from '../../../domain/log/owner.ts'
+import type { streamTables } from '../schema/stream-tables.ts'
 import { actorText } from '../text.ts'
-import { type Change, put, remove } from './change.ts'
+import { type Change, changesIn } from './change.ts'
+
+const { put, remove } = changesIn<typeof streamTables>()
 
 /** Changes of `erasures`: erased bodies, with actor and reason. */
 export function erasures(event: RecordedEvent): Change[] {

@@ -13,7 +13,7 @@ const LONG = 2000
 /** Differences of the tables in the search paths of two connections, each of which is inside a transaction. */
 export async function differencesOf(live: pg.PoolClient, rebuilt: pg.PoolClient): Promise<Difference[]> {
   const differences: Difference[] = []
-  for (const [table, spec] of described) {
+  for (const [table, spec] of described()) {
     const [ours, theirs] = await Promise.all([live.query(digest(table, spec)), rebuilt.query(digest(table, spec))])
     if (JSON.stringify(ours.rows) !== JSON.stringify(theirs.rows))
       differences.push(await difference(table, spec, live, rebuilt))

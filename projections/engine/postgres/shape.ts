@@ -9,9 +9,9 @@ import { views } from '../schema/views.ts'
 import { type Relation, relationsOf } from './catalog.ts'
 
 /** Every table of a generation. */
-export const described: readonly (readonly [string, TableSpec])[] = [
+export const described = (): readonly (readonly [string, TableSpec])[] => [
   ...Object.entries(ownTables),
-  ...tableNames.map((name) => [name, specOf(name)] as const),
+  ...tableNames().map((name) => [name, specOf(name)] as const),
   ['event_rows', eventRows],
 ]
 
@@ -19,13 +19,16 @@ const namesIn = (pattern: RegExp) => [...views(postgres), ...keptViews].flatMap(
 const VIEWS = namesIn(/^create view (\w+)/)
 
 /** Names of the tables and views that this program creates in a generation. Only these are dropped. */
-const OWN = new Set([...described.map(([table]) => table), ...VIEWS])
+const ownNames = () => [...described().map(([table]) => table), ...VIEWS]
+
 /** Names of the functions that this program creates in a generation. */
 export const ownRoutines: readonly string[] = namesIn(/^create function (\w+)/)
 
 /** The relations of a generation that this program created. */
-export const ownIn = async (client: pg.PoolClient, tables: string): Promise<readonly Relation[]> =>
-  (await relationsOf(client, tables)).filter(({ name }) => OWN.has(name))
+export async function ownIn(client: pg.PoolClient, tables: string): Promise<readonly Relation[]> {
+  const own = new Set(ownNames())
+  return (await relationsOf(client, tables)).filter(({ name }) => own.has(name))
+}
 
 const COLUMNS = `select c.relname as table, a.attname as column, format_type(a.atttypid, null) as type,
     a.attnotnull as required, a.atthasdef as filled
@@ -45,9 +48,9 @@ export async function damageOf(client: pg.PoolClient, schema: string): Promise<s
   const { rows } = await client.query<Column>(COLUMNS, [schema])
   const found = new Map(rows.map((row) => [`${row.table}.${row.column}`, row]))
   const relations = new Set(rows.map(({ table }) => table))
-  const lost = [...OWN].filter((name) => !relations.has(name))
+  const lost = ownNames().filter((name) => !relations.has(name))
   if (lost.length > 0) return `${lost[0]} is gone${lost.length > 1 ? `, and ${lost.length - 1} more` : ''}`
-  for (const [table, { columns }] of described) {
+  for (const [table, { columns }] of described()) {
     for (const [column, kind] of Object.entries(columns)) {
       const there = found.get(`${table}.${column}`)
       found.delete(`${table}.${column}`)
@@ -57,7 +60,7 @@ export async function damageOf(client: pg.PoolClient, schema: string): Promise<s
       if (there.required && !kind.endsWith('!')) return `${table}.${column} must not be null now`
     }
   }
-  const names = new Set(described.map(([table]) => table))
+  const names = new Set(described().map(([table]) => table))
   const alien = [...found.values()].find((one) => names.has(one.table) && one.required && !one.filled)
   return alien ? `${alien.table} has got a column ${alien.column} that must be filled` : null
 }

@@ -5,7 +5,7 @@ import type { TableSpec } from '../schema/columns.ts'
 import type { EventRow, StreamRow } from '../schema/database.ts'
 import { eventRows } from '../schema/event-rows.ts'
 import { ownTables } from '../schema/own-tables.ts'
-import { specOf, type TableName } from '../schema/tables.ts'
+import { specOf } from '../schema/tables.ts'
 import type { Batch } from '../store/store.ts'
 import { numbers, texts } from './arrays.ts'
 
@@ -85,7 +85,7 @@ function changed(changes: Collapsed): Statement[] {
   return statements
 }
 
-function gather(groups: Map<string, Group>, table: TableName, key: Cells, op: RowOp): void {
+function gather(groups: Map<string, Group>, table: string, key: Cells, op: RowOp): void {
   const spec = specOf(table)
   const columns = op.kind === 'remove' ? [] : Object.keys(op.columns)
   if (op.kind === 'set' && columns.length === 0) return

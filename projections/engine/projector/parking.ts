@@ -1,9 +1,12 @@
 import { idOf } from '../../../domain/log/owner.ts'
-import { type Change, put } from '../changes/change.ts'
+import { type Change, changesIn } from '../changes/change.ts'
 import type { Poison } from '../changes/poison.ts'
 import type { StreamKind } from '../changes/stream-kind.ts'
+import type { streamTables } from '../schema/stream-tables.ts'
 import { cut, millis } from '../text.ts'
 import { isDamaged, type LogEntry, streamOf } from './damage.ts'
+
+const { put } = changesIn<typeof streamTables>()
 
 /** The changes that park a stream. `expected`: the revision that had to come next; `runId`: the run of the stream. */
 export function parking(

@@ -12,3 +12,17 @@ export interface TableSpec {
   /** An index over few rows: its columns, and the SQL condition that queries must repeat literally to use it. */
   readonly partial?: { readonly columns: readonly string[]; readonly where: string }
 }
+
+/** Tables by name. */
+export type Tables = Readonly<Record<string, TableSpec>>
+
+type Value<C> = C extends 'text!'
+  ? string
+  : C extends 'integer!'
+    ? number
+    : C extends 'text'
+      ? string | null
+      : number | null
+
+/** A row of a table. */
+export type RowOf<S extends TableSpec> = { [C in keyof S['columns']]: Value<S['columns'][C]> }

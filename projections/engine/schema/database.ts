@@ -1,6 +1,7 @@
+import type { RowOf } from './columns.ts'
 import type { eventRows } from './event-rows.ts'
 import type { ownTables } from './own-tables.ts'
-import type { Row, RowOf, TableName } from './tables.ts'
+import type { Row, TableName } from './tables.ts'
 
 export type PositionRow = RowOf<typeof ownTables.position>
 export type StreamRow = RowOf<typeof ownTables.streams>

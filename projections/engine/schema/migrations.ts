@@ -1,6 +1,5 @@
 import { type ColumnDefinitionBuilder, type Kysely, sql } from 'kysely'
-import { versions } from '../../../domain/agent/events/events.ts'
-import { versions as externalVersions } from '../../../domain/external/events.ts'
+import { KINDS } from '../../kinds.ts'
 import type { ColumnSpec, TableSpec } from './columns.ts'
 import type { Database } from './database.ts'
 import type { Dialect } from './dialect.ts'
@@ -27,13 +26,12 @@ const KEPT_VIEWS = 4
  * version of an event changes the meaning.
  */
 export const keptMeaning = (): number =>
-  [...Object.values(versions), ...Object.values(externalVersions)].reduce(
-    (sum, version) => sum + version - 1,
-    MEANING + KEPT_VIEWS,
-  )
+  [...KINDS.values()]
+    .flatMap(({ versions }) => Object.values(versions))
+    .reduce((sum, version) => sum + version - 1, MEANING + KEPT_VIEWS)
 
 async function createAll(db: Kysely<Database>, dialect: Dialect): Promise<void> {
-  for (const name of tableNames) await createTable(db, dialect, name, specOf(name))
+  for (const name of tableNames()) await createTable(db, dialect, name, specOf(name))
   if (dialect.keepsEvents) await createTable(db, dialect, 'event_rows', eventRows)
   for (const [name, spec] of Object.entries(ownTables)) await createTable(db, dialect, name, spec)
   for (const statement of dialect.memoryIndex) await sql.raw(statement).execute(db)

@@ -1,36 +1,23 @@
-import { agentTables } from '../../agent/tables.ts'
-import { treeTables } from '../../agent/tree-tables.ts'
-import { documentTables } from '../../document/tables.ts'
-import { memoryTables } from '../../memory/tables.ts'
-import { contextTables } from '../../store/tables.ts'
-import type { TableSpec } from './columns.ts'
-import { factTables } from './fact-tables.ts'
+import { KIND_TABLES, type KindTables } from '../../kinds.ts'
+import type { RowOf, TableSpec } from './columns.ts'
 import { streamTables } from './stream-tables.ts'
 
 // The tables as data: SQL, row types, comparison and clearing derive from them. Every change is a new schema version.
-export const tables = {
-  ...agentTables,
-  ...treeTables,
-  ...factTables,
-  ...documentTables,
-  ...memoryTables,
-  ...contextTables,
-  ...streamTables,
-} as const
 
-export type TableName = keyof typeof tables
+type Tables = KindTables & typeof streamTables
 
-type Value<C> = C extends 'text!'
-  ? string
-  : C extends 'integer!'
-    ? number
-    : C extends 'text'
-      ? string | null
-      : number | null
+export type TableName = keyof Tables & string
 
-export type RowOf<S extends TableSpec> = { [C in keyof S['columns']]: Value<S['columns'][C]> }
+export type Row<T extends TableName> = RowOf<Tables[T]>
 
-export type Row<T extends TableName> = RowOf<(typeof tables)[T]>
+/** The tables of every kind of stream, then those with rows of any kind. */
+export const tableNames = (): readonly string[] => [...KIND_TABLES.keys(), ...Object.keys(streamTables)]
 
-export const tableNames = Object.keys(tables) as TableName[]
-export const specOf = (table: TableName): TableSpec => tables[table]
+const OF_ANY_KIND: ReadonlyMap<string, TableSpec> = new Map(Object.entries(streamTables))
+
+/** Throws for an unknown table. */
+export function specOf(table: string): TableSpec {
+  const spec = KIND_TABLES.get(table) ?? OF_ANY_KIND.get(table)
+  if (spec === undefined) throw new Error(`there is no table "${table}"; add the projection of its kind first`)
+  return spec
+}

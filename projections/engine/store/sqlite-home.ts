@@ -55,7 +55,7 @@ export class SqliteHome implements Home {
       const cursor = at && progressOf(at).cursor
       if (!cursor) return null
       await catchUp(cursor)
-      return ['position', 'streams', ...tableNames].flatMap((table) => compareTable(raw, table) ?? [])
+      return ['position', 'streams', ...tableNames()].flatMap((table) => compareTable(raw, table) ?? [])
     } catch (error) {
       // Damaged tables are not compared.
       if (isDamaged(error)) return null

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { Cells } from '../changes/change.ts'
 import type { RowOp } from '../changes/collapse.ts'
 import type { Database } from '../schema/database.ts'
-import { specOf, type TableName } from '../schema/tables.ts'
+import { specOf } from '../schema/tables.ts'
 
 /** The SQL and parameters of changes. Kysely compiles a text once per table, kind and set of columns. */
 export class Statements {
@@ -13,7 +13,7 @@ export class Statements {
   }
 
   /** One operation on one row. Null: the operation changes nothing. */
-  row(table: TableName, key: Cells, op: RowOp): { text: string; values: unknown[] } | null {
+  row(table: string, key: Cells, op: RowOp): { text: string; values: unknown[] } | null {
     const keys = specOf(table).key
     const keyValues = keys.map((name) => key[name])
     if (op.kind === 'remove') {
@@ -33,7 +33,7 @@ export class Statements {
   }
 
   /** Deletes the rows of a stream. The only parameter is the value of the owner column. */
-  clear(table: TableName): string {
+  clear(table: string): string {
     return this.#text(`0${table}`, () => this.#remove(table, [specOf(table).owner]))
   }
 
@@ -46,16 +46,16 @@ export class Statements {
     return text
   }
 
-  #remove(table: TableName, keys: readonly string[]): string {
+  #remove(table: string, keys: readonly string[]): string {
     return sql`delete from ${sql.table(table)} where ${matches(keys)}`.compile(this.#db).sql
   }
 
-  #set(table: TableName, keys: readonly string[], columns: readonly string[]): string {
+  #set(table: string, keys: readonly string[], columns: readonly string[]): string {
     const sets = sql.join(columns.map((name) => sql`${sql.ref(name)} = ${null}`))
     return sql`update ${sql.table(table)} set ${sets} where ${matches(keys)}`.compile(this.#db).sql
   }
 
-  #put(table: TableName, keys: readonly string[], columns: readonly string[], initials: readonly string[]): string {
+  #put(table: string, keys: readonly string[], columns: readonly string[], initials: readonly string[]): string {
     const all = [...keys, ...columns, ...initials]
     const updates = columns.map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`)
     const action = updates.length > 0 ? sql`update set ${sql.join(updates)}` : sql`nothing`

@@ -49,7 +49,7 @@ export function alteredRowsContract(kit: TablesKit): void {
       const { log, tables, keepsEvents } = await open(numbers)
       const dump = await tables.dump()
       const specs: (readonly [string, TableSpec])[] = [
-        ...tableNames.map((table) => [table, specOf(table)] as const),
+        ...tableNames().map((table) => [table, specOf(table)] as const),
         ['event_rows', eventRows] as const,
       ]
       const edited: string[] = []

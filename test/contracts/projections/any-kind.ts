@@ -99,6 +99,7 @@ export function anyKindContract(kit: TablesKit): void {
 
 /** Row rules of a counter, whose rows stand in a table that any kind has. */
 const COUNTER: StreamKind<number> = {
+  ...{ kind: 'counter', tables: {}, versions: { counted: 1 } },
   minReader: () => 1,
   decode(_, body) {
     const { by } = JSON.parse(String(Buffer.from(body!))) as { by: number }

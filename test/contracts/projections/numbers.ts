@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { put } from '../../../projections/agent/changes.ts'
 import { numbersOf } from '../../../projections/agent/queries/numbers/index.ts'
-import { put } from '../../../projections/engine/changes/change.ts'
 import { Collapsed } from '../../../projections/engine/changes/collapse.ts'
 import { listStreams } from '../../../projections/engine/queries/streams.ts'
 import { family } from '../../support/projections/family.ts'

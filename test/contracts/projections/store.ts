@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type Change, clear, put, remove, set } from '../../../projections/engine/changes/change.ts'
+import { put, remove, set } from '../../../projections/agent/changes.ts'
+import { type Change, clear } from '../../../projections/engine/changes/change.ts'
 import { Collapsed } from '../../../projections/engine/changes/collapse.ts'
 import type { Batch, Progress } from '../../../projections/engine/store/store.ts'
 import { runs } from '../../support/projections/fc.ts'

@@ -39,7 +39,7 @@ export interface TablesKit {
 
 /** Each table with its key. */
 export const keys: readonly (readonly [string, readonly string[]])[] = [
-  ...tableNames.map((table) => [table, specOf(table).key] as const),
+  ...tableNames().map((table) => [table, specOf(table).key] as const),
   ['position', ['id']],
   ['streams', ['stream']],
 ]

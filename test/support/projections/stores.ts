@@ -1,5 +1,5 @@
 import type { Json } from '../../../domain/log/json.ts'
-import { residueOf } from '../../../domain/store/aggregate.ts'
+import { context } from '../../../domain/store/aggregate.ts'
 import { refOf } from '../../../domain/store/variable.ts'
 import type { MemoryLog } from './memory-log.ts'
 import { HASH } from './spec.ts'
@@ -44,7 +44,11 @@ export class Stores {
   #erase(name: string, { sets }: Told, pick: (below: number) => number): void {
     const all = pick(3) === 0
     const gone = all ? [...sets] : [[...sets][pick(sets.size)]!]
-    const left = gone.map(([revision, body]) => ({ revision, version: 1, body: residueOf('variable_set', body) }))
+    const left = gone.map(([revision, body]) => ({
+      revision,
+      version: 1,
+      body: context.erasing.residue('variable_set', body),
+    }))
     this.#add(name, 'residue', { bodies: left })
     const bodies = gone.map(([revision]) => ({ revision, bodyHash: HASH }))
     const erases = bodies.map(({ revision }) => revision)

@@ -1,4 +1,4 @@
-import type { TableSpec } from './columns.ts'
+import type { TableSpec } from '../engine/schema/columns.ts'
 
 export const factTables = {
   phases: {

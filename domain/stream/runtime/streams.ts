@@ -1,0 +1,98 @@
+import type { Json } from '../../log/json.ts'
+import { kindOf } from '../../log/owner.ts'
+import type { Aggregate, AnyAggregate, StreamEvent } from '../aggregate.ts'
+import type { CausedContext } from '../emitter.ts'
+import { StreamError } from '../errors.ts'
+import { erasable, erase } from './erasure/erase.ts'
+import type { Asker, ErasableBody, ErasureChoice } from './erasure/types.ts'
+import { history } from './history.ts'
+import { type Asking, Mailbox, type Submitted } from './mailbox.ts'
+import type { StreamPorts } from './ports.ts'
+import type { StreamProof } from './proof.ts'
+import { Snapshots } from './snapshots.ts'
+import { verifyChain, verifyStream } from './verify.ts'
+
+export interface StreamsPorts extends StreamPorts {
+  /** Replaces all secret values of this installation with references. Resolves when the references are durable. */
+  hide(value: Json): Promise<Json>
+}
+
+/** The streams of any kind: written, read, verified and erased through their aggregates alone. */
+export class Streams {
+  readonly #ports: StreamsPorts
+  readonly #kinds: ReadonlyMap<string, AnyAggregate>
+
+  constructor(ports: StreamsPorts, kinds: ReadonlyMap<string, AnyAggregate>) {
+    this.#ports = ports
+    this.#kinds = kinds
+  }
+
+  /**
+   * Decides and records a command to a stream without a driver, without the values of secrets. Rejects with the
+   * kind's refusal, and with REVISION_CHANGED when the stream is not at the `expected` revision.
+   */
+  async submit<State, Event extends StreamEvent, Command, Context extends CausedContext>(
+    aggregate: Aggregate<State, Event, Command, Context>,
+    id: string,
+    command: Command,
+    asking: Asking<Context>,
+    expected?: number,
+  ): Promise<Submitted> {
+    const { hide, snapshots: _, ...ports } = this.#ports
+    const hidden = (await hide(command as Json)) as Command
+    const mailbox = new Mailbox(aggregate, withoutSnapshots(aggregate), `${aggregate.kind}-${id}`, ports)
+    return mailbox.submit(hidden, asking, { fact: false, ...(expected === undefined ? {} : { expected }) })
+  }
+
+  /** The events of a stream, in order. Empty: the stream does not exist. */
+  async events<Event extends StreamEvent>(
+    aggregate: Pick<Aggregate<unknown, Event, unknown>, 'kind' | 'decode' | 'decodeKept' | 'inherited'>,
+    id: string,
+  ): Promise<readonly Event[]> {
+    const events: Event[] = []
+    for await (const page of history<Event>(this.#ports, aggregate, `${aggregate.kind}-${id}`))
+      events.push(...page.map(({ event }) => event))
+    return events
+  }
+
+  /** Verifies the chain and bodies of a stream, and the digests if this program knows its kind. */
+  verify(stream: string): Promise<StreamProof> {
+    const aggregate = this.#kinds.get(kindOf(stream))
+    return aggregate === undefined ? verifyChain(this.#ports, stream) : verifyStream(this.#ports, aggregate, stream)
+  }
+
+  /** The bodies that {@link erase} would empty now. Rejects as {@link erase} does. */
+  async erasable(
+    stream: string,
+    which: ErasureChoice,
+  ): Promise<{ readonly revision: number; readonly bodies: readonly ErasableBody[] }> {
+    return erasable(this.#ports, this.#mustKnow(stream), stream, which)
+  }
+
+  /**
+   * Empties bodies of a stream permanently. Only for kinds whose bodies no service keeps in memory. Repeating the call
+   * is safe. Rejects with STREAM_UNKNOWN, and as the function `erase` does.
+   */
+  async erase(stream: string, which: ErasureChoice, reason: string, asker: Asker): Promise<Submitted> {
+    const what = { ...which, reason: (await this.#ports.hide(reason)) as string }
+    return erase(this.#ports, this.#mustKnow(stream), stream, what, asker, { forget: async () => {} })
+  }
+
+  #mustKnow(stream: string): AnyAggregate {
+    const aggregate = this.#kinds.get(kindOf(stream))
+    if (aggregate !== undefined) return aggregate
+    const what = `streams such as ${stream} are not known here; use the keepup that wrote it`
+    throw new StreamError('STREAM_UNKNOWN', what, { why: 'absent' })
+  }
+}
+
+/** The states are small, so loading folds all events. */
+const withoutSnapshots = <State, Event extends StreamEvent>(
+  aggregate: Pick<Aggregate<State, Event, unknown>, 'fold' | 'digest' | 'versions' | 'kind'>,
+) =>
+  new Snapshots<State, Event>(aggregate, {
+    members: [],
+    keep: () => ({}),
+    step: () => 0,
+    whole: async () => null,
+  })
