@@ -6,8 +6,9 @@ if (Number(process.versions.node.split('.')[0]) < 24) {
   )
   process.exit(1)
 }
-// Processes that live long collect young garbage sooner: one run takes a sixth less memory. Node takes the flag at its
-// start alone, so this one becomes a Node with it, in the same process. Where that cannot be, it goes on as it is.
+// Processes that live long collect young garbage sooner: one run takes a sixth less memory. Node takes the flag only at its
+// start, and a parent process would double the memory, so this process replaces itself by `process.execve`. That function
+// is experimental, and Windows lacks it: without it, keepup runs with more memory. test/api/start-flags.test.ts notices.
 const YOUNG = '--max-semi-space-size'
 const LIVES_LONG = /^(run|resume|serve|worker|acp|mcp)$/
 const isSet = [process.env.NODE_OPTIONS ?? '', ...process.execArgv].some((flags) => flags.includes(YOUNG))
