@@ -6,11 +6,6 @@ import { context } from './store/aggregate.ts'
 import type { AnyAggregate } from './stream/aggregate.ts'
 
 /** Every kind of stream that this program knows. */
-export const AGGREGATES: ReadonlyMap<string, AnyAggregate> = new Map<string, AnyAggregate>([
-  [agent.kind, agent as unknown as AnyAggregate],
-  [document.kind, document as unknown as AnyAggregate],
-  [gateway.kind, gateway as unknown as AnyAggregate],
-  [external.kind, external as unknown as AnyAggregate],
-  [context.kind, context as unknown as AnyAggregate],
-  [memory.kind, memory as unknown as AnyAggregate],
-])
+export const AGGREGATES: ReadonlyMap<string, AnyAggregate> = new Map(
+  ([agent, document, gateway, external, context, memory] as unknown as AnyAggregate[]).map((one) => [one.kind, one]),
+)

@@ -1,7 +1,6 @@
 import type { Cursor } from '../log/cursor.ts'
 import type { OnDamage } from '../log/damage.ts'
 import type { RecordedEvent, SealedEvent } from '../log/envelope.ts'
-import type { Json } from '../log/json.ts'
 
 /** The last event of a stream. */
 export interface Head {
@@ -120,7 +119,8 @@ export interface BlobIntents {
 export interface Snapshot {
   readonly revision: number
   readonly step: number
-  readonly state: Json
+  /** Any JSON value. The reader checks it. */
+  readonly state: unknown
 }
 
 /** A cache of folded states: may lose anything at any time, is checked against the log by its reader. */

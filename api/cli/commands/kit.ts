@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { parseDollars } from '../../../domain/agent/routing/money.ts'
+import type { Json } from '../../../domain/log/json.ts'
 import { isNear } from '../../operations/text/spelling.ts'
 import type { CliIo, Context, GlobalOptions } from '../context.ts'
 import { UsageError } from '../exit.ts'
@@ -89,7 +90,7 @@ export function money(name: string): (text: string) => number {
 /** Only the members that are set; undefined where none is. */
 export function some<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } | undefined {
   const entries = Object.entries(value).filter(([, v]) => v !== undefined)
-  return entries.length > 0 ? (Object.fromEntries(entries) as never) : undefined
+  return entries.length > 0 ? (Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> }) : undefined
 }
 
 /** One of some words. */
@@ -127,7 +128,7 @@ export const names = (text: string, before: string[] = []): string[] => [
 ]
 
 /** JSON where it is JSON, else the text itself. */
-export function jsonOrText(text: string): unknown {
+export function jsonOrText(text: string): Json {
   try {
     return JSON.parse(text)
   } catch {

@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi'
 import { canonicalText } from '../../../domain/log/canonical.ts'
 import { envelopeBody } from '../../http/envelope-body.ts'
 import { current } from '../../http/lag-headers.ts'
-import { body, json, newApp, refusals } from '../../http/new-app.ts'
+import { body, json, newApp, refusals, written } from '../../http/new-app.ts'
 import { sse, streamResponse } from '../../http/stream-response.ts'
 import { optionsOf, StartHeaders } from '../headers.ts'
 import { mustWrite } from '../runs/record-command.ts'
@@ -137,13 +137,13 @@ export function documentRoutes(s: Services, heartbeatMs: number) {
       if (format === 'loro') {
         const { revision, bytes } = await s.documents.snapshot(id)
         const headers = { 'content-type': 'application/octet-stream', etag: `"${revision}"`, ...INERT }
-        return new Response(bytes as Uint8Array<ArrayBuffer>, { headers }) as never
+        return written(new Response(bytes as Uint8Array<ArrayBuffer>, { headers }))
       }
       const found = await documentAt(s, id, { revision, time })
       const etag = { etag: `"${found.revision}"` }
       if (format === 'json') return c.json(documentView(found), 200, etag)
       const headers = { 'content-type': TEXT_TYPES[format], ...etag, ...INERT }
-      return new Response(asText(format, found), { headers }) as never
+      return written(new Response(asText(format, found), { headers }))
     })
     .openapi(envelopes, async (c) => {
       mustWrite(s)
@@ -152,7 +152,7 @@ export function documentRoutes(s: Services, heartbeatMs: number) {
       const { status, body: answer } = await s.documents.envelope(c.req.valid('param').id, sent, caller)
       // A repeated answer is read from the log, where the order of members is canonical.
       const headers = { 'content-type': 'application/json' }
-      return new Response(canonicalText(answer), { status, headers }) as never
+      return written(new Response(canonicalText(answer), { status, headers }))
     })
     .openapi(imports, async (c) => {
       mustWrite(s)

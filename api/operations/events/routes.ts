@@ -2,7 +2,7 @@ import { createRoute } from '@hono/zod-openapi'
 import type { StreamProof } from '../../../domain/stream/runtime/proof.ts'
 import { eventPage } from '../../http/event-page.ts'
 import { current } from '../../http/lag-headers.ts'
-import { json, newApp, refusals } from '../../http/new-app.ts'
+import { json, newApp, refusals, written } from '../../http/new-app.ts'
 import { streamResponse } from '../../http/stream-response.ts'
 import { AgentEventPage, AgentEventsQuery } from '../history/outline-schemas.ts'
 import { given } from '../omit-undefined.ts'
@@ -66,7 +66,7 @@ export function logRoutes(s: Services) {
       const { stream } = c.req.valid('param')
       const { from = 0, limit, brief } = c.req.valid('query')
       if ((await s.log.head(stream)) === null) throw notFound('stream', stream, 'GET /v1/streams lists them')
-      return streamResponse(eventPage(s, stream, { from, limit, brief: brief === 'true' }), { format: 'json' }) as never
+      return written(streamResponse(eventPage(s, stream, { from, limit, brief: brief === 'true' }), { format: 'json' }))
     })
 }
 

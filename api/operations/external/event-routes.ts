@@ -5,7 +5,7 @@ import { agentStream } from '../../../domain/log/ids.ts'
 import { idOf } from '../../../domain/log/owner.ts'
 import { streamOfAgent } from '../../../domain/tree/runtime/stream-of-agent.ts'
 import { eventPage } from '../../http/event-page.ts'
-import { json, newApp, refusals } from '../../http/new-app.ts'
+import { json, newApp, refusals, written } from '../../http/new-app.ts'
 import { streamResponse } from '../../http/stream-response.ts'
 import { AgentBriefAtPoint } from '../history/checkpoint-schemas.ts'
 import { AgentEventPage, AgentEventsQuery, AgentId, OutlineQuery, OutlineView } from '../history/outline-schemas.ts'
@@ -80,6 +80,6 @@ export function agentEventRoutes(s: Services) {
       const { id } = c.req.valid('param')
       const { from = 0, limit, brief } = c.req.valid('query')
       const { stream } = await placeOf(id)
-      return streamResponse(eventPage(s, stream, { from, limit, brief: brief === 'true' }), { format: 'json' }) as never
+      return written(streamResponse(eventPage(s, stream, { from, limit, brief: brief === 'true' }), { format: 'json' }))
     })
 }

@@ -6,7 +6,7 @@ import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import type { Json } from '../../../domain/log/json.ts'
 import type { KeyedMutex } from '../../../domain/stream/runtime/concurrency.ts'
 import { current } from '../../http/lag-headers.ts'
-import { body, json, newApp, RunId, refusals } from '../../http/new-app.ts'
+import { body, json, newApp, RunId, refusals, written } from '../../http/new-app.ts'
 import { streamResponse } from '../../http/stream-response.ts'
 import { EventPage } from '../events/schemas.ts'
 import { EventViews, type Piece } from '../events/view.ts'
@@ -173,7 +173,7 @@ export function historyRoutes(s: Services, underway: KeyedMutex) {
       const last = found.more || found.events.length > count ? found.events[count - 1] : undefined
       const next = last === undefined ? null : formatCursor(s.log.cursor(last))
       const page = ['{"events":[', ...pieces, `],"next":${JSON.stringify(next)}}`]
-      return c.body(streamResponse(page.values(), { format: 'json' }).body as never, 200, JSON_HEADERS) as never
+      return written(c.body(streamResponse(page.values(), { format: 'json' }).body!, 200, JSON_HEADERS))
     })
     .openapi(state, async (c) => {
       const q = c.req.valid('query')

@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { agentOfCall, findResult, resultAt } from '../../../domain/agent/runtime/history/results.ts'
 import { LogError } from '../../../domain/log/errors.ts'
-import { newApp, refusals } from '../../http/new-app.ts'
+import { newApp, refusals, written } from '../../http/new-app.ts'
 import type { HttpCode } from '../../http/status.ts'
 import { streamResponse } from '../../http/stream-response.ts'
 import { notFound, Problem } from '../problem.ts'
@@ -58,6 +58,6 @@ export function resultRoutes(s: Services) {
       ...(range && { 'content-range': `bytes ${from}-${to - 1}/${size}` }),
     }
     const source = parts(from, to)[Symbol.asyncIterator]()
-    return streamResponse(source, { format: 'text', status: range === null ? 200 : 206, headers }) as never
+    return written(streamResponse(source, { format: 'text', status: range === null ? 200 : 206, headers }))
   })
 }

@@ -1,6 +1,6 @@
 import { createRoute, z } from '@hono/zod-openapi'
 import { current } from '../../http/lag-headers.ts'
-import { body, json, newApp, refusals } from '../../http/new-app.ts'
+import { body, json, newApp, refusals, written } from '../../http/new-app.ts'
 import type { Services } from '../services.ts'
 import { askSql } from './ask.ts'
 import { csvOf, ndjsonOf } from './formats.ts'
@@ -50,6 +50,6 @@ export function sqlRoutes(s: Services) {
       if (text === null) return c.json(answer, 200)
       c.header('keepup-more', String(answer.more))
       c.header('content-type', text === csvOf ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson')
-      return c.body(text(answer)) as never
+      return written(c.body(text(answer)))
     })
 }

@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { newApp, refusals } from '../../http/new-app.ts'
+import { newApp, refusals, written } from '../../http/new-app.ts'
 import { streamResponse } from '../../http/stream-response.ts'
 import type { Services } from '../services.ts'
 import { exportStore } from './context-stores.ts'
@@ -23,5 +23,5 @@ export const contextStoreRoutes = (s: Services) =>
   newApp().openapi(exported, async (c) => {
     const lines = await exportStore(s, c.req.valid('param').store)
     // The route's types take NDJSON for one JSON value.
-    return streamResponse(lines, { format: 'ndjson' }) as never
+    return written(streamResponse(lines, { format: 'ndjson' }))
   })

@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi'
-import { body, json, newApp, RunId, refusals } from '../../http/new-app.ts'
+import { body, json, newApp, RunId, refusals, written } from '../../http/new-app.ts'
 import { streamResponse } from '../../http/stream-response.ts'
 import { withinOr } from '../concurrency/within-or.ts'
 import { exportRun } from '../events/export.ts'
@@ -148,7 +148,7 @@ export function systemRoutes(s: Services) {
       const { id } = c.req.valid('param')
       const lines = exportRun(s.log, s.blobs, id, await agentsOf(s, id, c.req.valid('query').agent))
       // The route's types take NDJSON for one JSON value.
-      return streamResponse(lines, { format: 'ndjson' }) as never
+      return written(streamResponse(lines, { format: 'ndjson' }))
     })
     .openapi(backup, async (c) => {
       mustWrite(s)

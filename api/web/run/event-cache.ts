@@ -15,7 +15,7 @@ const PATIENCE = 40
 export type ReadEvents = (query: {
   readonly from: string
   readonly limit: string
-  readonly brief: string
+  readonly brief: 'true'
 }) => Promise<{ readonly events: readonly EventView[]; readonly next: number | null }>
 
 /** Brief views of the events of a stream, loaded page by page around what is looked at. */
