@@ -1,7 +1,11 @@
 import type { EventData } from '@eventstore/db-client'
-import { unpackToCommandError } from '@eventstore/db-client/dist/streams/appendToStream/unpackError.js'
-import sharedPb from '@eventstore/db-client/generated/shared_pb.js'
-import streamsPb, { type BatchAppendReq, type BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
+import {
+  type BatchAppendReq,
+  type BatchAppendResp,
+  sharedPb,
+  streamsPb,
+  unpackToCommandError,
+} from './client-internals.ts'
 
 export type BinaryEvent = EventData & { data: Uint8Array; metadata: Uint8Array }
 

@@ -1,10 +1,8 @@
 import { randomInt } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import type { EventStoreDBClient } from '@eventstore/db-client'
-import streams from '@eventstore/db-client/generated/streams_grpc_pb.js'
-import type { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
 import { type Appended, answeredBy, appendedBy, type BinaryEvent, requestOf } from './append-message.ts'
-import { innerOf } from './client-internals.ts'
+import { type BatchAppendResp, innerOf, streams } from './client-internals.ts'
 import { asCommandError } from './errors.ts'
 
 /**

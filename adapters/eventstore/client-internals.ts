@@ -1,6 +1,21 @@
 import type { Duplex } from 'node:stream'
 import type { EventStoreDBClient } from '@eventstore/db-client'
 
+// All that keepup uses of the client beyond its API: files of the package, and members that its types omit. The API cannot
+// filter a read by stream name, share one call between appends with a deadline of our own, or tell the server's version.
+// Another version of the client may move or rename any of it. test/adapters/log/eventstore-stand-in.test.ts notices,
+// which runs without a server; `npm run test:servers` checks it against a real one.
+
+export { unpackToCommandError } from '@eventstore/db-client/dist/streams/appendToStream/unpackError.js'
+export { default as sharedPb } from '@eventstore/db-client/generated/shared_pb.js'
+export { default as streams } from '@eventstore/db-client/generated/streams_grpc_pb.js'
+export {
+  type BatchAppendReq,
+  type BatchAppendResp,
+  default as streamsPb,
+  type ReadReq,
+} from '@eventstore/db-client/generated/streams_pb.js'
+
 /** Members of the client that its types omit. */
 export interface Inner {
   readonly capabilities: Promise<{ serverVersion: string }>

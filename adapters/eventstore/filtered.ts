@@ -1,6 +1,5 @@
 import type { AllStreamResolvedEvent, EventStoreDBClient, ReadAllOptions, StreamingRead } from '@eventstore/db-client'
-import streamsPb, { type ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
-import { type Inner, innerOf } from './client-internals.ts'
+import { type Inner, innerOf, type ReadReq, streamsPb } from './client-internals.ts'
 
 /** The number of events that the server searches before it checks whether it has found enough. */
 const WINDOW = 2048

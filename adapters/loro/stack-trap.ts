@@ -10,6 +10,9 @@ const { __wbindgen_add_to_stack_pointer: moved } = (
  * not unwind its stack after a panic. After some hundred panics the stack would be full, and the process could read no
  * document. This function therefore restores the stack pointer. Never call it from a callback of Loro. Discard the
  * document that Loro worked on.
+ *
+ * Loro does not export the stack pointer. Another version of wasm-bindgen, which names this function, breaks the access.
+ * test/adapters/documents/forged-update.test.ts notices that, and a stack that is not restored.
  */
 export function trapping<T>(work: () => T): T {
   const place = moved(0)

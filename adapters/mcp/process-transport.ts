@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import {
@@ -8,10 +8,9 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client'
 import { tailOf } from '../../domain/calls/bounded.ts'
+import { endWithUs, signalTo, startGroup } from '../processes/group.ts'
 import type { ConfinedProgram } from '../sandbox/confined-program.ts'
-import { withoutForeign } from '../sandbox/descriptors.ts'
 import { giveFilter } from '../sandbox/given-filter.ts'
-import { signalTo } from '../sandbox/process.ts'
 import { endMarked, MARKER, type ProcessRegistry } from '../sandbox/registry.ts'
 import { readStatus, type Status } from '../sandbox/status.ts'
 import { LineReader } from './line-reader.ts'
@@ -35,12 +34,6 @@ const MAX_STRAY_LINES = 1_000
 const STDERR_BYTES = 2_048
 /** The time to exit after the end of its input, and the time from SIGTERM to SIGKILL. In ms. */
 const GRACE_MS = 1_000
-
-/** The server processes that run now. When this process exits, it kills all of them. */
-const running = new Set<ChildProcess>()
-const endAll = () => {
-  for (const child of running) signalGroup(child, 'SIGKILL')
-}
 
 /** MCP over the standard streams of a process in a separate process group. `close` leaves no process behind. */
 export class ProcessTransport implements Transport {
@@ -86,16 +79,14 @@ export class ProcessTransport implements Transport {
     const entry = this.#registry?.begin(id, confined?.cgroup ?? null)
     const reports = confined ? (['pipe'] as const) : []
     const filter = confined?.filter ? (['pipe'] as const) : []
-    const child = withoutForeign(['pipe', 'pipe', 'pipe', ...reports, ...filter], (stdio) =>
-      spawn(file, args, { cwd, env: { ...env, [MARKER]: id }, stdio, detached: true }),
-    )
+    const stdio = ['pipe', 'pipe', 'pipe', ...reports, ...filter] as const
+    const child = startGroup(file, args, stdio, { cwd, env: { ...env, [MARKER]: id } })
     this.#child = child
     if (confined) {
       readStatus(child, this.#status, () => undefined)
       giveFilter(child, confined.filter)
     }
-    if (running.size === 0) process.on('exit', endAll)
-    running.add(child)
+    const forget = endWithUs(child, () => signalGroup(child, 'SIGKILL'))
     if (child.stdout !== null) void this.#read(child.stdout)
     child.stderr?.on('data', (piece: Buffer) => {
       this.#stderr = tailOf(this.#stderr + piece.toString('utf8'), STDERR_BYTES).toWellFormed()
@@ -103,8 +94,7 @@ export class ProcessTransport implements Transport {
     child.stdin?.on('error', () => this.#end('it closed its input'))
     this.#ended = new Promise((resolve) => {
       const over = () => {
-        running.delete(child)
-        if (running.size === 0) process.off('exit', endAll)
+        forget()
         entry?.ended()
         confined?.ended()
         this.onclose?.()

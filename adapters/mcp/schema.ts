@@ -61,7 +61,7 @@ export function usableSchema(given: unknown): JsonObject {
   const schema = simplify(root, 0, []) as JsonObject
   if (JSON.stringify(schema).length > MAX_BYTES) throw new SchemaRefused(`it is larger than ${MAX_BYTES} bytes`)
   try {
-    z.fromJSONSchema(schema as never)
+    z.fromJSONSchema(schema as z.core.JSONSchema.JSONSchema)
   } catch (error) {
     throw new SchemaRefused((error as Error).message.slice(0, 200))
   }

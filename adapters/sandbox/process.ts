@@ -1,9 +1,9 @@
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
+import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { ToolError } from '../../domain/calls/errors.ts'
 import type { CommandResult, TextFilter } from '../../domain/ports/index.ts'
+import { endWithUs, startGroup } from '../processes/group.ts'
 import { type Captured, capture } from './capture.ts'
-import { withoutForeign } from './descriptors.ts'
 
 /** The time from SIGTERM to SIGKILL, in ms. */
 export const GRACE_MS = 5_000
@@ -13,7 +13,7 @@ const STREAM_GRACE_MS = 1_000
 export interface Launch {
   readonly file: string
   readonly args: readonly string[]
-  readonly options: Omit<SpawnOptions, 'stdio'>
+  readonly options: Omit<SpawnOptions, 'stdio' | 'detached'>
   /** The descriptors from 0 on. The child has no others. */
   readonly stdio: readonly ('ignore' | 'pipe')[]
   readonly timeoutMs: number
@@ -26,24 +26,6 @@ export interface Launch {
   stop(child: ChildProcess, hard: boolean): void
 }
 
-/** Running processes. */
-const running = new Map<ChildProcess, Launch>()
-
-/** Ends running commands when keepup exits. */
-function endWithUs(): void {
-  for (const [child, launch] of running) launch.stop(child, true)
-}
-
-function keepTrack(child: ChildProcess, launch: Launch): void {
-  if (running.size === 0) process.on('exit', endWithUs)
-  running.set(child, launch)
-}
-
-function forget(child: ChildProcess): void {
-  running.delete(child)
-  if (running.size === 0) process.off('exit', endWithUs)
-}
-
 /** Runs a process to its end. Rejects with the signal's reason when aborted, after everything was ended. */
 export async function runProcess(launch: Launch): Promise<CommandResult> {
   launch.signal.throwIfAborted()
@@ -53,10 +35,8 @@ export async function runProcess(launch: Launch): Promise<CommandResult> {
   const stderr = capture(launch.onOutput, launch.filter?.())
   child.stdout?.on('data', (chunk: Buffer) => stdout.add(chunk))
   child.stderr?.on('data', (chunk: Buffer) => stderr.add(chunk))
-  if (child.pid !== undefined) {
-    keepTrack(child, launch)
-    launch.onSpawn?.(child)
-  }
+  const forget = child.pid === undefined ? () => {} : endWithUs(child, () => launch.stop(child, true))
+  if (child.pid !== undefined) launch.onSpawn?.(child)
 
   let timedOut = false
   const timers: NodeJS.Timeout[] = []
@@ -76,7 +56,7 @@ export async function runProcess(launch: Launch): Promise<CommandResult> {
     const settle = (end: () => void) => {
       for (const timer of timers) clearTimeout(timer)
       launch.signal.removeEventListener('abort', stop)
-      forget(child)
+      forget()
       end()
     }
     child.on('error', (cause) => {
@@ -116,7 +96,7 @@ const piecesOf = ({ text, pieces }: Captured) => pieces ?? [Buffer.from(text, 'u
 /** Starts the process. `spawn` throws some failures, such as a command line that is too long, and emits others. */
 function start({ file, args, options, stdio }: Launch): ChildProcess {
   try {
-    return withoutForeign(stdio, (all) => spawn(file, args, { ...options, stdio: all, detached: true }))
+    return startGroup(file, args, stdio, options)
   } catch (error) {
     throw error instanceof ToolError ? error : notStarted(error as Error)
   }
@@ -127,13 +107,4 @@ const notStarted = (cause: Error): ToolError =>
 
 function closeStreams(child: ChildProcess): void {
   for (const stream of child.stdio) (stream as Readable | null)?.destroy()
-}
-
-/** Signals a process, or a process group by a negative id. Does nothing if it no longer exists. */
-export function signalTo(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
-  }
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { signalTo } from '../processes/group.ts'
 import { killCgroup, removeCgroup } from './cgroup.ts'
-import { signalTo } from './process.ts'
 import { bootId, processes, startOf } from './process-table.ts'
 import { removeScratch } from './scratch.ts'
 

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { homedir } from 'node:os'
 import type { Sandbox } from '../../domain/ports/index.ts'
+import { signalTo } from '../processes/group.ts'
 import { doorOf, killCgroup, makeCgroup, removeCgroup } from './cgroup.ts'
 import { commandEnvironment, searchPath } from './environment.ts'
-import { GRACE_MS, runProcess, signalTo } from './process.ts'
+import { GRACE_MS, runProcess } from './process.ts'
 import { endMarked, MARKER, processRegistry } from './registry.ts'
 import { workingFolder } from './working-folder.ts'
 

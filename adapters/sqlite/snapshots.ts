@@ -1,7 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { noRoomIn } from '../../domain/log/errors.ts'
-import type { Json } from '../../domain/log/json.ts'
 import type { Snapshot, SnapshotStore } from '../../domain/ports/index.ts'
 import { ensurePrivate } from '../files/private.ts'
 
@@ -45,7 +44,7 @@ export class SqliteSnapshots implements SnapshotStore {
         )
         .get(stream, fold, upTo.revision ?? Number.MAX_SAFE_INTEGER, upTo.step ?? Number.MAX_SAFE_INTEGER)
       if (row === undefined) return null
-      const state = JSON.parse(zstdDecompressSync(row.state as Uint8Array).toString('utf8')) as Json
+      const state: unknown = JSON.parse(zstdDecompressSync(row.state as Uint8Array).toString('utf8'))
       return { revision: Number(row.revision), step: Number(row.step), state }
     } catch {
       return null

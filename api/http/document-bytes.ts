@@ -8,7 +8,7 @@ import { optionsOf, TraceHeaders } from '../operations/headers.ts'
 import { mustWrite } from '../operations/runs/record-command.ts'
 import type { Services } from '../operations/services.ts'
 import { envelopeBody } from './envelope-body.ts'
-import { json, newApp, refusals } from './new-app.ts'
+import { json, newApp, refusals, written } from './new-app.ts'
 
 /** Bodies of routes under documents may be larger than others, bytes. */
 const MAX_DOCUMENT_BODY = 8 * 1024 * 1024
@@ -86,13 +86,13 @@ export function documentRoutes(s: Services) {
       if (format === 'loro') {
         const { revision, bytes } = await s.documents.snapshot(id)
         const headers = { 'content-type': 'application/octet-stream', etag: `"${revision}"`, ...INERT }
-        return new Response(bytes as Uint8Array<ArrayBuffer>, { headers }) as never
+        return written(new Response(bytes as Uint8Array<ArrayBuffer>, { headers }))
       }
       const found = await documentAt(s, id, { revision, time })
       const etag = { etag: `"${found.revision}"` }
       if (format === 'json') return c.json(documentView(found), 200, etag)
       const headers = { 'content-type': TEXT_TYPES[format], ...etag, ...INERT }
-      return new Response(asText(format, found), { headers }) as never
+      return written(new Response(asText(format, found), { headers }))
     })
     .openapi(envelopes, async (c) => {
       mustWrite(s)
@@ -101,7 +101,7 @@ export function documentRoutes(s: Services) {
       const { status, body: answer } = await s.documents.envelope(c.req.valid('param').id, sent, caller)
       // A repeated answer is read from the log, where the order of members is canonical.
       const headers = { 'content-type': 'application/json' }
-      return new Response(canonicalText(answer), { status, headers }) as never
+      return written(new Response(canonicalText(answer), { status, headers }))
     })
     .openapi(imports, async (c) => {
       mustWrite(s)

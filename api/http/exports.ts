@@ -7,7 +7,7 @@ import type { Services } from '../operations/services.ts'
 import { exportStore } from '../operations/store/context-stores.ts'
 import { StoreName } from '../operations/store/schemas.ts'
 import { StreamParam } from '../operations/streams/schemas.ts'
-import { newApp, RunId, refusals } from './new-app.ts'
+import { newApp, RunId, refusals, written } from './new-app.ts'
 import { streamResponse } from './stream-response.ts'
 
 const ndjson = (description: string) => ({
@@ -51,15 +51,15 @@ export function exportRoutes(s: Services) {
     .openapi(run, async (c) => {
       const { id } = c.req.valid('param')
       const lines = exportRun(s.log, s.blobs, id, await agentsOf(s, id, c.req.valid('query').agent))
-      return streamResponse(lines, { format: 'ndjson' }) as never
+      return written(streamResponse(lines, { format: 'ndjson' }))
     })
     .openapi(stream, async (c) => {
       const { stream: name } = c.req.valid('param')
       if ((await s.log.head(name)) === null) throw notFound('stream', name, 'GET /v1/streams lists them')
-      return streamResponse(exportStreams(s.log, s.blobs, name, [name]), { format: 'ndjson' }) as never
+      return written(streamResponse(exportStreams(s.log, s.blobs, name, [name]), { format: 'ndjson' }))
     })
     .openapi(store, async (c) => {
       const lines = await exportStore(s, c.req.valid('param').store)
-      return streamResponse(lines, { format: 'ndjson' }) as never
+      return written(streamResponse(lines, { format: 'ndjson' }))
     })
 }

@@ -34,6 +34,9 @@ export function body<T extends z.ZodType>(schema: T) {
   return { required: true, content: { 'application/json': { schema } } }
 }
 
+/** An answer in bytes or as a stream. The types of a route know JSON answers only. */
+export const written = (response: Response): never => response as never
+
 /** Every route may answer with a problem. */
 export const refusals = {
   default: { description: 'Refused', content: { 'application/problem+json': { schema: ProblemBody } } },

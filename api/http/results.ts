@@ -4,7 +4,7 @@ import { LogError } from '../../domain/log/errors.ts'
 import { notFound, Problem } from '../operations/problem.ts'
 import { Id } from '../operations/schemas.ts'
 import type { Services } from '../operations/services.ts'
-import { newApp, refusals } from './new-app.ts'
+import { newApp, refusals, written } from './new-app.ts'
 import type { HttpCode } from './status.ts'
 import { streamResponse } from './stream-response.ts'
 
@@ -59,6 +59,6 @@ export function resultRoutes(s: Services) {
       ...(range && { 'content-range': `bytes ${from}-${to - 1}/${size}` }),
     }
     const source = parts(from, to)[Symbol.asyncIterator]()
-    return streamResponse(source, { format: 'text', status: range === null ? 200 : 206, headers }) as never
+    return written(streamResponse(source, { format: 'text', status: range === null ? 200 : 206, headers }))
   })
 }

@@ -4,7 +4,7 @@ import { askSql } from '../operations/sql/ask.ts'
 import { csvOf, ndjsonOf } from '../operations/sql/formats.ts'
 import { SqlAnswer, SqlQuestion } from '../operations/sql/schemas.ts'
 import { current } from './lag-headers.ts'
-import { body, newApp, refusals } from './new-app.ts'
+import { body, newApp, refusals, written } from './new-app.ts'
 
 const ask = createRoute({
   method: 'post',
@@ -39,6 +39,6 @@ export function sqlRoutes(s: Services) {
     if (text === null) return c.json(answer, 200)
     c.header('keepup-more', String(answer.more))
     c.header('content-type', text === csvOf ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson')
-    return c.body(text(answer)) as never
+    return written(c.body(text(answer)))
   })
 }

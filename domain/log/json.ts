@@ -4,3 +4,6 @@ export type Json = null | boolean | number | string | Json[] | JsonObject
 export interface JsonObject {
   [key: string]: Json
 }
+
+/** An object whose members are all JSON. The compiler cannot see this for an interface, which has no index signature. */
+export const asJson = (value: object): JsonObject => value as JsonObject

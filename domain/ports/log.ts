@@ -1,7 +1,6 @@
 import type { Cursor } from '../log/cursor.ts'
 import type { OnDamage } from '../log/damage.ts'
 import type { RecordedEvent, SealedEvent } from '../log/envelope.ts'
-import type { Json } from '../log/json.ts'
 
 /** The last event of a stream. */
 export interface Head {
@@ -129,7 +128,8 @@ export interface BlobIntents {
 export interface Snapshot {
   readonly revision: number
   readonly step: number
-  readonly state: Json
+  /** Any JSON value. The reader checks it. */
+  readonly state: unknown
 }
 
 /** A cache of folded states. It may lose entries at any time. The reader checks entries against the log. */

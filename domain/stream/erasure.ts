@@ -7,7 +7,7 @@ export const RESIDUE = 'residue'
 const count = z.int().nonnegative()
 const Hash = z.string().regex(/^[0-9a-f]{64}$/)
 /** Every parsed JSON value is valid; only a missing value is a fault. */
-const Json = z.unknown().refine((value) => value !== undefined, 'expected a value') as unknown as z.ZodType<
+export const Json = z.unknown().refine((value) => value !== undefined, 'expected a value') as unknown as z.ZodType<
   z.infer<ReturnType<typeof z.json>>
 >
 

@@ -1,7 +1,8 @@
 // @module-tag git
-import { execFile } from 'node:child_process'
+import { execFile, fork } from 'node:child_process'
+import { once } from 'node:events'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { csvOf, ndjsonOf } from '../../api/operations/sql/formats.ts'
 import { filled, savedQuestions } from '../../api/operations/sql/saved.ts'
 import type { SavedQuestions, SqlAnswer } from '../../api/operations/sql/schemas.ts'
@@ -205,4 +206,18 @@ it('is closed by a program that has nothing else to do, which then goes on', asy
     console.log('went on')`
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', text])
   expect(stdout).toBe('went on\n')
+})
+
+it('ends its process where the parent is gone, although SQLite blocks it', async () => {
+  const child = fork(new URL('../../api/process/embedded/sql/child.ts', import.meta.url), [], {
+    serialization: 'advanced',
+    execArgv: [],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const text = 'with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n'
+  child.send({ data: world.data, text: 'select 1', rows: 1, ms: 60_000 })
+  await once(child, 'message')
+  child.send({ data: world.data, text, rows: 1, ms: 500 })
+  child.disconnect()
+  expect(await once(child, 'exit')).toEqual([null, 'SIGKILL'])
 })

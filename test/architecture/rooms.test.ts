@@ -144,6 +144,18 @@ test('only the adapters of documents know Loro and the parser', () => {
   expect(found.filter(([path, owner]) => !path.startsWith(owner)).map(([path]) => path)).toEqual([])
 })
 
+test('each hack stands in one file', () => {
+  const hacks: Readonly<Record<string, readonly [pattern: RegExp, file: string]>> = {
+    'a process that replaces itself': [/\.execve\b/, 'api/cli/keepup.js'],
+    'the stack pointer of Loro': [/__wbindgen|__wasm/, 'adapters/loro/stack-trap.ts'],
+    'files of the EventStoreDB client': [/@eventstore\/db-client\//, 'adapters/eventstore/client-internals.ts'],
+    'a thread whose program is text': [/\beval: true\b/, 'api/process/embedded/sql/child.ts'],
+  }
+  const files = [...Object.keys(allowed).flatMap(sources), 'api/cli/keepup.js']
+  for (const [hack, [pattern, file]] of Object.entries(hacks))
+    expect([hack, files.filter((path) => pattern.test(read(path)))]).toEqual([hack, [file]])
+})
+
 test('the runtime imports no package', () => {
   const ofRuntime = sources('domain').filter(isOfRuntime)
   expect(ofRuntime.length).toBeGreaterThan(100)

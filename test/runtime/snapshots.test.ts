@@ -87,10 +87,10 @@ describe('one that is not what was put in', () => {
   test('is not used, whichever value was altered', async () => {
     const run = await waiting()
     const whole = run.snapshots.held!
-    const paths = leaves(whole.state)
+    const paths = leaves(whole.state as Json)
     expect(paths.length).toBeGreaterThan(60)
     for (const path of paths) {
-      run.snapshots.held = { ...whole, state: altered(whole.state, path) }
+      run.snapshots.held = { ...whole, state: altered(whole.state as Json, path) }
       expect(await fromSnapshot(run.ports, run.runId, {}), path.join('.')).toBe(null)
     }
     for (const state of [null, [], 'x', {}]) {

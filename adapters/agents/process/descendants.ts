@@ -1,5 +1,5 @@
+import { signalTo } from '../../processes/group.ts'
 import { killCgroup } from '../../sandbox/cgroup.ts'
-import { signalTo } from '../../sandbox/process.ts'
 import { hasInEnvironment, processes } from '../../sandbox/process-table.ts'
 import { endMarked, MARKER } from '../../sandbox/registry.ts'
 

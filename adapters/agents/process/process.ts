@@ -1,12 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { constants } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { AgentError, NOT_TERMINATED } from '../../../domain/external/errors.ts'
 import type { ExitStatus } from '../../../domain/external/exit-status.ts'
 import { GIVE_UP_MS, GRACE_MS } from '../../../domain/external/owed.ts'
+import { endWithUs, startGroup } from '../../processes/group.ts'
 import { doorOf, makeCgroup, removeCgroup } from '../../sandbox/cgroup.ts'
-import { withoutForeign } from '../../sandbox/descriptors.ts'
 import { filterArguments, giveFilter } from '../../sandbox/given-filter.ts'
 import { MARKER, type ProcessRegistry } from '../../sandbox/registry.ts'
 import { readStatus, type Status } from '../../sandbox/status.ts'
@@ -65,12 +65,6 @@ const MOST_LEFT = 8 * 1024 * 1024
 /** Enters the control group in the first argument, if that is allowed, then executes the rest. */
 const ENTER = 'if [ -n "$1" ]; then echo $$ 2>/dev/null > "$1"; fi; shift; exec "$@"'
 
-/** The agents that run now. When this process exits, it ends all of them. */
-const alive = new Map<ChildProcess, Family>()
-const endWithUs = () => {
-  for (const family of alive.values()) endByForce(family)
-}
-
 /** Starts an agent in a new process group. A failure to start rejects `exited`. */
 export function startProcess(launch: Launch): AgentProcess {
   const id = randomUUID()
@@ -96,14 +90,12 @@ export function startProcess(launch: Launch): AgentProcess {
   }
   const namespace = launch.bwrap === null ? {} : { namespace: () => status.child }
   const family: Family = { id, leader: child.pid, cgroup, ...namespace }
-  if (alive.size === 0) process.on('exit', endWithUs)
-  alive.set(child, family)
+  const over = endWithUs(child, () => endByForce(family))
   entry?.started(child.pid)
   const process_ = new Running(child, family, launch.bwrap === null ? null : status, launch)
   // A process that fails to terminate remains in the registry.
   child.once('exit', () => {
-    alive.delete(child)
-    if (alive.size === 0) process.off('exit', endWithUs)
+    over()
     forget()
   })
   return process_
@@ -117,17 +109,13 @@ function spawned(launch: Launch, id: string, cgroup: string | null): ChildProces
   if (bwrap !== null) {
     const streams = [first, 'pipe', 'ignore', 'pipe', ...(filter === null ? [] : (['pipe'] as const))] as const
     const inside = [...filterArguments(filter), ...namespaceArguments(cwd, confining)]
-    const child = withoutForeign(streams, (stdio) =>
-      spawn(bwrap, [...inside, program, ...args], { cwd, env: all, stdio, detached: true }),
-    )
+    const child = startGroup(bwrap, [...inside, program, ...args], streams, { cwd, env: all })
     giveFilter(child, filter)
     return child
   }
   const line = cgroup === null ? null : ['/bin/sh', '-c', ENTER, 'sh', doorOf(cgroup), program, ...args]
   const [file, rest] = line === null ? [program, [...args]] : [line[0]!, line.slice(1)]
-  return withoutForeign([first, 'pipe', 'ignore'], (stdio) =>
-    spawn(file, rest, { cwd, env: all, stdio, detached: true }),
-  )
+  return startGroup(file, rest, [first, 'pipe', 'ignore'], { cwd, env: all })
 }
 
 class Running implements AgentProcess {

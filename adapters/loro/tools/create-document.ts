@@ -4,6 +4,7 @@ import type { BlockContent } from '../../../domain/document/model/block.ts'
 import { forTool } from '../../../domain/document/runtime/agent-call.ts'
 import { createForAgent } from '../../../domain/document/runtime/agent-create.ts'
 import type { DocumentGateway } from '../../../domain/document/runtime/gateway.ts'
+import { asJson } from '../../../domain/log/json.ts'
 import { defineTool, wellFormedText } from '../../workspace/tools/kit.ts'
 
 /** Parses HTML or Markdown into blocks, with diagnostics of the dropped content. Rejects with `CONTENT_REFUSED`. */
@@ -37,7 +38,7 @@ export const createDocumentTool = ({ gateway, parse }: Ports) =>
       const made = await createForAgent(gateway, { title, source: isEmpty ? 'empty' : format, blocks }, context)
       const { documentId, revision, frontier } = made
       return {
-        content: { doc_id: documentId, revision, doc_frontier: frontier, diagnostics } as never,
+        content: asJson({ doc_id: documentId, revision, doc_frontier: frontier, diagnostics }),
         documents: { [documentId]: frontier },
       }
     },

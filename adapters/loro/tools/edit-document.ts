@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { editForAgent } from '../../../domain/document/runtime/agent-edit.ts'
 import type { DocumentGateway } from '../../../domain/document/runtime/gateway.ts'
+import { asJson } from '../../../domain/log/json.ts'
 import type { Clock } from '../../../domain/ports/index.ts'
 import { defineTool } from '../../workspace/tools/kit.ts'
 import { docId } from './doc-id.ts'
@@ -40,6 +41,6 @@ export const editDocumentTool = ({ gateway, clock }: { readonly gateway: Documen
     async run({ doc_id, retry_of, ...payload }, context) {
       const edit = { documentId: doc_id, ...payload, ...(retry_of === undefined ? {} : { retryOf: retry_of }) }
       const done = await editForAgent({ gateway, clock }, edit, context)
-      return { content: { doc_id, ...done } as never, documents: { [doc_id]: done.applied_frontier } }
+      return { content: asJson({ doc_id, ...done }), documents: { [doc_id]: done.applied_frontier } }
     },
   })

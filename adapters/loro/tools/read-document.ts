@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ToolError } from '../../../domain/calls/errors.ts'
 import { forTool } from '../../../domain/document/runtime/agent-call.ts'
 import type { DocumentGateway } from '../../../domain/document/runtime/gateway.ts'
+import { asJson } from '../../../domain/log/json.ts'
 import { defineTool } from '../../workspace/tools/kit.ts'
 import { blocksAfter } from './block-page.ts'
 import { docId } from './doc-id.ts'
@@ -27,7 +28,7 @@ export const readDocumentTool = (gateway: DocumentGateway) =>
           `after: the document has no block ${JSON.stringify(after)} now; read it anew`,
         )
       return {
-        content: { doc_id, title, revision, doc_frontier: frontier, ...page } as never,
+        content: asJson({ doc_id, title, revision, doc_frontier: frontier, ...page }),
         documents: { [doc_id]: frontier },
       }
     },

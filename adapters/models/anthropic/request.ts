@@ -71,6 +71,8 @@ function toMessages(parts: readonly Section[]): WireMessage[] {
     .filter((message) => message.content.length > 0)
 }
 
+const sent = (block: object): Content[] => [block as Content]
+
 /** A block as received. Drops blocks that the API would refuse: those of other providers, and blank text. */
 function toContent(block: Block): Content[] {
   switch (block.type) {
@@ -78,15 +80,15 @@ function toContent(block: Block): Content[] {
     case 'reasoning':
       return []
     case 'text':
-      return typeof block.text === 'string' && block.text.trim() !== '' ? [block as unknown as Content] : []
+      return typeof block.text === 'string' && block.text.trim() !== '' ? sent(block) : []
     case 'thinking':
-      return typeof block.signature === 'string' && block.signature !== '' ? [block as unknown as Content] : []
+      return typeof block.signature === 'string' && block.signature !== '' ? sent(block) : []
     case 'tool_use': {
       const { input_text: _, ...rest } = block
-      return [{ ...rest, name: safeName(block.name), input: wireArguments(block) } as unknown as Content]
+      return sent({ ...rest, name: safeName(block.name), input: wireArguments(block) })
     }
     default:
-      return [block as unknown as Content]
+      return sent(block)
   }
 }
 

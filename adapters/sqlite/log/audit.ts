@@ -1,6 +1,5 @@
-import { showsArguments, withArguments } from '../../../domain/agent/events/arguments-ref.ts'
+import { argumentsRefOf, showsArguments, withArguments } from '../../../domain/agent/events/arguments-ref.ts'
 import { decode } from '../../../domain/agent/events/codec.ts'
-import type { ArgumentsRef } from '../../../domain/agent/events/events.ts'
 import { Transcript } from '../../../domain/agent/state/messages.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { LogError } from '../../../domain/log/errors.ts'
@@ -48,7 +47,7 @@ export function openAuditSource(folder: string, blob: (owner: string, hash: stri
       if (!showsArguments(event.header.type) && !text.includes('"askedName":"')) return text
       const body = JSON.parse(text) as JsonObject
       if (typeof body.askedName === 'string') return JSON.stringify(withArguments(event.header.type, body, null))
-      const ref = body.argumentsRef as unknown as ArgumentsRef | undefined
+      const ref = argumentsRefOf(body)
       const id = ref && reader.streamId(event.header.stream)
       if (!ref || id == null) return text
       const key = `${id}@${ref.revision}`

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { parseDollars } from '../../../domain/agent/routing/money.ts'
+import type { Json } from '../../../domain/log/json.ts'
 import { isNear } from '../../operations/text/spelling.ts'
 import type { CliIo, Context, GlobalOptions } from '../context.ts'
 import { UsageError } from '../exit.ts'
@@ -89,7 +90,7 @@ export function money(name: string): (text: string) => number {
 /** The defined members only. Undefined if there are none. */
 export function some<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } | undefined {
   const entries = Object.entries(value).filter(([, v]) => v !== undefined)
-  return entries.length > 0 ? (Object.fromEntries(entries) as never) : undefined
+  return entries.length > 0 ? (Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> }) : undefined
 }
 
 /** Parses one of the given words. Throws a UsageError. */
@@ -127,7 +128,7 @@ export const names = (text: string, before: string[] = []): string[] => [
 ]
 
 /** Parses JSON. Text that is not JSON is returned unchanged. */
-export function jsonOrText(text: string): unknown {
+export function jsonOrText(text: string): Json {
   try {
     return JSON.parse(text)
   } catch {

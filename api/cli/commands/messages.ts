@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { Json } from '../../../domain/log/json.ts'
 import type { MessageList, MessageView, Sent } from '../../operations/messages/schemas.ts'
 import { hasEnded } from '../../operations/runs/drive-end.ts'
 import { asOne, take } from '../client.ts'
@@ -66,11 +67,11 @@ async function follow(ctx: Context, id: string): Promise<number> {
 }
 
 /** The message text, or with `--json` any JSON value. `-` reads standard input. */
-async function payloadOf(ctx: Context, words: readonly string[], asJson: boolean | undefined): Promise<never> {
+async function payloadOf(ctx: Context, words: readonly string[], asJson: boolean | undefined): Promise<Json> {
   const text = words.join(' ') === '-' ? await readAll(ctx.io.stdin) : words.join(' ')
-  if (asJson !== true) return text as never
+  if (asJson !== true) return text
   try {
-    return JSON.parse(text) as never
+    return JSON.parse(text)
   } catch {
     throw new UsageError('--json: the message is no JSON; put a text in double quotes, or leave out --json')
   }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { RoutingConfig } from '../../../domain/agent/routing/decision.ts'
 import { firstIssue } from '../../../domain/log/issues.ts'
+import type { Json } from '../../../domain/log/json.ts'
 import { UsageError } from '../exit.ts'
 import { jsonOrText } from './kit.ts'
 
@@ -40,12 +41,12 @@ function parsed(path: string, text: string): unknown {
 }
 
 /** Parses `key=value` options. A value is JSON or text. */
-export function pairs(option: string, pairs: readonly string[]): Record<string, never> {
+export function pairs(option: string, pairs: readonly string[]): Record<string, Json> {
   return Object.fromEntries(
     pairs.map((pair) => {
       const at = pair.indexOf('=')
       if (at < 1) throw new UsageError(`${option}: expected key=value, with a value that is JSON or text`)
-      return [pair.slice(0, at), jsonOrText(pair.slice(at + 1)) as never]
+      return [pair.slice(0, at), jsonOrText(pair.slice(at + 1))]
     }),
   )
 }

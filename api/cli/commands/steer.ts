@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { Json } from '../../../domain/log/json.ts'
 import { hasEnded } from '../../operations/runs/drive-end.ts'
 import { approvalOf, asks, decide, previewLines, showApproval, showDoubt } from '../ask/ask-person.ts'
 import { eraseBodies, filesStay } from '../ask/erasing.ts'
@@ -221,9 +222,9 @@ function range(text: string): { revision: number; to?: number } {
   return { revision: from!, ...(to === undefined ? {} : { to }) }
 }
 
-function parseResult(text: string): never {
+function parseResult(text: string): Json {
   try {
-    return JSON.parse(text) as never
+    return JSON.parse(text)
   } catch {
     throw new UsageError('--result: expected JSON; put a text in double quotes')
   }

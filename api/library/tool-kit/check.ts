@@ -24,7 +24,7 @@ export interface ToolSample extends Pick<FakeContextOptions, 'files' | 'commands
 export async function checkTool(tool: Tool, sample: ToolSample): Promise<string[]> {
   const faults = specFaults(tool)
   if (faults.length > 0) return faults
-  const accepted = z.fromJSONSchema(tool.spec.parameters as never).safeParse(sample.arguments)
+  const accepted = z.fromJSONSchema(tool.spec.parameters as z.core.JSONSchema.JSONSchema).safeParse(sample.arguments)
   if (!accepted.success) {
     return accepted.error.issues.map(
       ({ path, message }) => `arguments.${path.join('.')}: the schema refuses: ${message}`,

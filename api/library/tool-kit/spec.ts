@@ -24,7 +24,7 @@ export function specFaults(tool: Tool): string[] {
     if (properties && !Object.hasOwn(properties, path)) faults.push(`spec.paths: "${path}" is not among the parameters`)
   }
   try {
-    z.fromJSONSchema(parameters as never)
+    z.fromJSONSchema(parameters as z.core.JSONSchema.JSONSchema)
   } catch (error) {
     faults.push(`spec.parameters: no usable JSON Schema: ${(error as Error).message}`)
   }

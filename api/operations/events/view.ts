@@ -1,5 +1,4 @@
-import { withArguments } from '../../../domain/agent/events/arguments-ref.ts'
-import type { ArgumentsRef } from '../../../domain/agent/events/events.ts'
+import { argumentsRefOf, withArguments } from '../../../domain/agent/events/arguments-ref.ts'
 import { formatCursor } from '../../../domain/log/cursor.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
@@ -112,7 +111,7 @@ export class EventViews {
 
   /** Adds the content of a model's answer that a body refers to. */
   async #withArguments({ type, stream }: RecordedEvent['header'], body: JsonObject): Promise<JsonObject> {
-    const ref = body.argumentsRef as unknown as ArgumentsRef | undefined
+    const ref = argumentsRefOf(body)
     return withArguments(type, body, ref === undefined ? null : await this.#answer(stream, ref.revision))
   }
 

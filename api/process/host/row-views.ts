@@ -223,7 +223,7 @@ export const wholeCheckpoint = (
 function metadata(text: string | null): Record<string, never> {
   if (text === null) return {}
   const all = JSON.parse(text) as Record<string, unknown>
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null)) as never
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null)) as Record<string, never>
 }
 
 export function rebuildRow({ switched, differences, events }: RebuildReport) {

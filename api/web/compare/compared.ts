@@ -17,7 +17,7 @@ export async function compare(a: string, b: string): Promise<Compared> {
       offset: String(offset),
       limit: String(PART),
     }
-    return take(api.v1.runs[':id'].compare.$get({ param: { id: a }, query: query as never }))
+    return take(api.v1.runs[':id'].compare.$get({ param: { id: a }, query }))
   }
   const first = await part(0)
   const places = [...first.places]

@@ -28,9 +28,7 @@ export class DocumentModel {
       for (;;) {
         const last = this.entries.value.at(-1)?.revision
         const query = { limit: String(PAGE), ...(last === undefined ? {} : { after: String(last) }) }
-        const page = await take(
-          api.v1.documents[':id'].history.$get({ param: { id: this.documentId }, query: query as never }),
-        )
+        const page = await take(api.v1.documents[':id'].history.$get({ param: { id: this.documentId }, query }))
         this.entries.value = [...this.entries.value, ...page.entries]
         this.fault.value = ''
         if (page.next === null) return

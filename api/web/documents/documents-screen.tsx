@@ -27,7 +27,7 @@ export function DocumentsScreen() {
     }
   }, [])
   const query = { limit: '500', ...(after === null ? {} : { after }) }
-  const found = useLoaded(`documents ${after}`, () => take(api.v1.documents.$get({ query: query as never })), changes)
+  const found = useLoaded(`documents ${after}`, () => take(api.v1.documents.$get({ query })), changes)
   return (
     <div class="screen">
       <h1 class="bar">Documents</h1>

@@ -44,7 +44,7 @@ export function Writers({ documentId, revision }: At) {
   const [most, setMost] = useState(MOST)
   const query = { revision: String(revision) }
   const found = useLoaded(`${documentId} ${revision}`, () =>
-    take(api.v1.documents[':id'].blame.$get({ param: { id: documentId }, query: query as never })),
+    take(api.v1.documents[':id'].blame.$get({ param: { id: documentId }, query })),
   )
   return (
     <Loaded of={found}>
@@ -99,7 +99,7 @@ export function EntryChange({ documentId, revision: until, entry }: At & { entry
       : take(
           api.v1.documents[':id'].diff.$get({
             param: { id: documentId },
-            query: { a: String(Math.max(0, revision - 1)), b: String(until) } as never,
+            query: { a: String(Math.max(0, revision - 1)), b: String(until) },
           }),
         ),
   )

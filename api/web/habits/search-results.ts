@@ -57,7 +57,7 @@ export async function runsLike(text: string): Promise<readonly Find[]> {
   const asked = text.trim()
   if (asked.length < 2) return []
   const query = { text: asked, limit: RUNS }
-  const { runs } = await take(api.v1.runs.$get({ query: query as never }))
+  const { runs } = await take(api.v1.runs.$get({ query }))
   const found = runs.map(({ runId, task, status }) => ({ runId, task, status }))
   if (/^[0-9a-z]{4,}$/.test(asked) && !found.some(({ runId }) => runId === asked)) {
     const answer = await api.v1.runs[':id'].$get({ param: { id: asked } })

@@ -44,7 +44,7 @@ async function look(): Promise<void> {
 }
 
 async function lookUpTasks(): Promise<void> {
-  const { runs } = await take(api.v1.runs.$get({ query: { waiting: 'people', limit: '500' } as never }))
+  const { runs } = await take(api.v1.runs.$get({ query: { waiting: 'people', limit: '500' } }))
   taskOf.value = new Map(runs.map(({ runId, task }) => [runId, task]))
 }
 

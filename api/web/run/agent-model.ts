@@ -23,9 +23,7 @@ export class AgentModel {
 
   constructor(agentId: string) {
     this.agentId = agentId
-    this.events = new EventCache((query) =>
-      take(api.v1.agents[':id'].events.$get({ param: { id: agentId }, query: query as never })),
-    )
+    this.events = new EventCache((query) => take(api.v1.agents[':id'].events.$get({ param: { id: agentId }, query })))
     void this.read()
   }
 

@@ -13,7 +13,7 @@ const PATIENCE = 40
 export type ReadEvents = (query: {
   readonly from: string
   readonly limit: string
-  readonly brief: string
+  readonly brief: 'true'
 }) => Promise<{ readonly events: readonly EventView[]; readonly next: number | null }>
 
 /** Brief views of a stream's events, loaded page by page around the visible ones. */

@@ -11,7 +11,7 @@ export type States = PositionCache<Brief>
 export const statesOf = (agentId: string): States =>
   new PositionCache((revision) => {
     const query = { event: String(revision) }
-    return take(api.v1.agents[':id'].brief.$get({ param: { id: agentId }, query: query as never }))
+    return take(api.v1.agents[':id'].brief.$get({ param: { id: agentId }, query }))
   })
 
 /** The state of a run's agents by the revision of one of them. */
@@ -19,5 +19,5 @@ export type Trees = PositionCache<TreeAt>
 export const treesOf = (runId: string, agentId: string): Trees =>
   new PositionCache((revision) => {
     const query: Record<'agent' | 'event', string> = { agent: agentId, event: String(revision) }
-    return take(api.v1.runs[':id'].tree.at.$get({ param: { id: runId }, query: query as never }))
+    return take(api.v1.runs[':id'].tree.at.$get({ param: { id: runId }, query }))
   })

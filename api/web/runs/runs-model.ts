@@ -1,4 +1,6 @@
 import { signal } from '@preact/signals'
+import type { z } from 'zod'
+import type { RunQuery } from '../../operations/runs/query-schema.ts'
 import type { Run } from '../../operations/runs/schemas.ts'
 import { api, take, told } from '../client/api.ts'
 import { Throttle } from '../parts/throttle.ts'
@@ -92,6 +94,8 @@ export class RunsModel {
   }
 
   #ask(more: Record<string, string>) {
-    return take(api.v1.runs.$get({ query: { ...this.#filters, ...more } as never }))
+    // The filters stand in an address, so any text may be in them. The server refuses what it does not know.
+    const query = { ...this.#filters, ...more } as z.input<typeof RunQuery>
+    return take(api.v1.runs.$get({ query }))
   }
 }

@@ -30,7 +30,7 @@ const isCode = (code: unknown): code is string => typeof code === 'string' && /^
 
 /** Each member is read once. A member that throws on access counts as undefined. */
 function membersOf(error: unknown): Record<(typeof MEMBERS)[number], unknown> {
-  const of = attempt(() => error instanceof Error) ? (error as unknown as Record<string, unknown>) : {}
+  const of = attempt(() => error instanceof Error) ? (error as Record<string, unknown>) : {}
   return Object.fromEntries(MEMBERS.map((name) => [name, attempt(() => of[name])])) as ReturnType<typeof membersOf>
 }
 

@@ -8,6 +8,10 @@ import type { ArgumentsRef } from './event-parts.ts'
 /** Whether {@link withArguments} adds members to an event of this type. */
 export const showsArguments = (type: string): boolean => type === 'tool_call_start' || type === 'context_set'
 
+/** Where the arguments of an event are stored, if the event has any. */
+export const argumentsRefOf = (body: JsonObject): ArgumentsRef | undefined =>
+  body.argumentsRef as unknown as ArgumentsRef | undefined
+
 /**
  * The body of an event with its arguments resolved. A `tool_call_start` gets `arguments`, `secrets` (the secrets that
  * the arguments refer to, if any) and, for an unknown tool, the name that the model wrote. A `context_set` gets
@@ -15,7 +19,7 @@ export const showsArguments = (type: string): boolean => type === 'tool_call_sta
  */
 export function withArguments(type: string, body: JsonObject, answer: JsonObject | null): JsonObject {
   if (typeof body.askedName === 'string') return { ...body, toolName: body.askedName }
-  const ref = body.argumentsRef as unknown as ArgumentsRef | undefined
+  const ref = argumentsRefOf(body)
   if (ref === undefined || !showsArguments(type)) return body
   const block = ((answer?.content ?? []) as unknown as readonly Block[])[ref.block]
   const args = block ? callArguments(block) : null

@@ -1,14 +1,11 @@
 import { z } from 'zod'
 import { Cipher } from '../../log/envelope.ts'
+import { Json } from '../../stream/erasure.ts'
 import { Effect } from '../definition/tools.ts'
 import { Purpose } from '../routing/decision.ts'
 
 // Parts of event bodies. These shapes are the storage format (see events.ts).
 
-/** Any JSON value. Bodies are validated after JSON.parse, so only a missing value is invalid. */
-export const Json = z.unknown().refine((value) => value !== undefined, 'expected a value') as unknown as z.ZodType<
-  z.infer<ReturnType<typeof z.json>>
->
 export const text = z.string()
 export const count = z.int().nonnegative()
 /** A SHA-256 in lower-case hex. */
@@ -23,7 +20,7 @@ export const argumentsSalt = z
   .string()
   .regex(/^[0-9a-f]{32}$/)
   .optional()
-export { Purpose }
+export { Json, Purpose }
 
 export const Failure = z.strictObject({ code: z.string().min(1), message: text, rule: text.optional() })
 export type Failure = z.infer<typeof Failure>

@@ -150,7 +150,7 @@ const failure = <K extends string>(given: { readonly [P in K]: Failure | undefin
     Object.entries<Failure | undefined>(given).flatMap(([key, one]) =>
       one === undefined ? [] : [[key, { ...one, message: ERASED }]],
     ),
-  ) as never
+  ) as { [P in K]?: Failure }
 
 const outcome = (result: unknown, error: Failure | undefined) => ({
   ...(result === undefined ? {} : { result: ERASED }),

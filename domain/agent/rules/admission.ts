@@ -130,7 +130,7 @@ function checkTools({ tools }: AgentSpec): void {
     names.add(name)
     if (tool.control) continue
     try {
-      z.fromJSONSchema(tool.parameters as never)
+      z.fromJSONSchema(tool.parameters as z.core.JSONSchema.JSONSchema)
     } catch (error) {
       refuse(`tools: the parameters of "${tool.name}" are no usable JSON Schema: ${(error as Error).message}`)
     }

@@ -184,7 +184,7 @@ function breaksSchema(state: AgentState, tool: ToolSpec, args: JsonObject): Fail
   const control = tool.control ? controlToolNamed(tool.name) : undefined
   let schema = control?.schema ?? schemas.get(tool)
   if (schema === undefined) {
-    schema = z.fromJSONSchema(tool.parameters as never)
+    schema = z.fromJSONSchema(tool.parameters as z.core.JSONSchema.JSONSchema)
     schemas.set(tool, schema)
   }
   const parsed = schema.safeParse(args)
@@ -194,7 +194,7 @@ function breaksSchema(state: AgentState, tool: ToolSpec, args: JsonObject): Fail
 }
 
 export const takes = (parameters: ToolSpec['parameters'], args: JsonObject): boolean =>
-  z.fromJSONSchema(parameters as never).safeParse(args).success
+  z.fromJSONSchema(parameters as z.core.JSONSchema.JSONSchema).safeParse(args).success
 
 function duplicate(state: AgentState, tool: ToolSpec, args: JsonObject): Failure | null {
   if (!state.failedCalls.includes(failureKey(tool.name, argumentsHash(state.argumentsSalt, args)))) return null

@@ -1,6 +1,7 @@
 import type { ModelRequest } from '../../calls/model-call.ts'
 import { canonicalBytes } from '../../log/canonical.ts'
 import { sha256 } from '../../log/ids.ts'
+import { asJson } from '../../log/json.ts'
 import type { Root } from '../../log/root.ts'
 import { type ToolSpec, wireName } from '../definition/tools.ts'
 import type { Purpose } from '../events/event-parts.ts'
@@ -88,5 +89,5 @@ export const wireTools = (tools: readonly ToolSpec[]): ModelRequest['tools'] =>
   tools.map(({ name, description, parameters }) => ({
     name: wireName(name),
     description,
-    parameters: parameters as never,
+    parameters: asJson(parameters),
   }))

@@ -65,16 +65,14 @@ export class AnswerPieces {
     const hash = await this.#hashAt(piece.to)
     if (hash === null) return
     const kept: Kept = { ...piece, hash, sum: this.#sumOf(piece, hash) }
-    this.#store
-      .put(nameOf(this.#stream), FORM, { revision: piece.to, step: 0, state: kept as never })
-      .catch(() => undefined)
+    this.#store.put(nameOf(this.#stream), FORM, { revision: piece.to, step: 0, state: kept }).catch(() => undefined)
   }
 
   /** The last piece that ends at or before a revision, or null. */
   async #piece(revision: number): Promise<AnswerPiece | null> {
     const snapshot = await this.#store?.latest(nameOf(this.#stream), FORM, { revision })
     if (!snapshot) return null
-    const piece = snapshot.state as unknown as Kept
+    const piece = snapshot.state as Kept
     if (piece.sum !== this.#sumOf(piece, piece.hash)) throw new Error('a kept piece of it is damaged')
     if (piece.hash !== (await this.#hashAt(piece.to))) throw new Error('a kept piece of it does not fit the log')
     return piece

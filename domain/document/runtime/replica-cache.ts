@@ -44,7 +44,7 @@ export class ReplicaCache {
     try {
       const found = await this.#store?.latest(name, FORM, upTo)
       if (!found) return null
-      const { sum, state, bytes, revision = found.revision } = found.state as unknown as Kept
+      const { sum, state, bytes, revision = found.revision } = found.state as Kept
       if (sum !== sumOf(stream, revision, state, bytes)) throw new Error('it is damaged')
       return { revision, state, bytes: Buffer.from(bytes, 'base64') }
     } catch (error) {
@@ -76,7 +76,7 @@ export class ReplicaCache {
     const text = Buffer.from(bytes).toString('base64')
     const kept: Kept = { sum: sumOf(stream, revision, state, text), state, bytes: text }
     const put = (name: string, at: number, what: object) =>
-      this.#store?.put(name, FORM, { revision: at, step: 0, state: what as never }).catch(() => undefined)
+      this.#store?.put(name, FORM, { revision: at, step: 0, state: what }).catch(() => undefined)
     void put(newestOf(stream), NEWEST, { ...kept, revision })
     if (stays(before, state.updates)) void put(nameOf(stream), revision, kept)
   }

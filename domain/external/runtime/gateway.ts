@@ -1,4 +1,4 @@
-import type { Json } from '../../log/json.ts'
+import { asJson } from '../../log/json.ts'
 import type { AgentBackend, AgentRunHandle, ExternalLog, HeldFiles, Hiding, StartedBy } from '../../ports/external.ts'
 import type { Clock } from '../../ports/index.ts'
 import { checkAgentKind } from '../capabilities.ts'
@@ -180,6 +180,6 @@ function limited(asked: AgentRunRequest, backend: AgentBackend, { budget, price 
 /** The stored part of a request. Any environment value may be a secret, so only the names are stored. */
 function recorded({ env, ...request }: AgentRunRequest, { name }: StartedBy, hiding?: Hiding): RecordedRequest {
   const named = { ...request, ...(name !== undefined && { name }) }
-  const hidden = hiding?.value(named as unknown as Json) ?? named
+  const hidden = hiding?.value(asJson(named)) ?? named
   return { ...(hidden as RecordedRequest), ...(env !== undefined && { envNames: Object.keys(env).sort() }) }
 }

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../log/json.ts'
+import { asJson, type Json, type JsonObject } from '../../log/json.ts'
 import type { ExternalRunLog, Hiding, Mapped, TextsFilter } from '../../ports/external.ts'
 import type { Clock } from '../../ports/index.ts'
 import type { AgentEventBody } from '../agent-event.ts'
@@ -143,7 +143,7 @@ export class Recorder {
     if (hiding === null) return [event]
     const { kind, channel, text, ...rest } = event
     if (kind !== 'TextOutput' || text === undefined)
-      return [...this.#heldTexts(), this.#hideValue(event as unknown as Json) as unknown as AgentEventBody]
+      return [...this.#heldTexts(), this.#hideValue(asJson(event)) as unknown as AgentEventBody]
     const filter = this.#filterOf(hiding, channel)
     const ready = [...this.#heldTexts(filter), ...this.#textEvents(channel, filter.push(text))]
     const own = ready.pop()!

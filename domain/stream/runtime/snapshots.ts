@@ -86,7 +86,7 @@ export class Snapshots<State, Event extends StreamEvent> {
   /** Stores the state after a revision. Errors are ignored, because a missing snapshot loses nothing. */
   keep(store: SnapshotStore, stream: string, state: State, revision: number): void {
     const kept = this.form.keep(state)
-    const snapshot = { sum: this.sumOf(stream, revision, kept), state: kept as never }
+    const snapshot = { sum: this.sumOf(stream, revision, kept), state: kept }
     const put = async () =>
       store.put(stream, this.aggregate.fold, { revision, step: this.form.step(state), state: snapshot })
     put().catch(() => undefined)

@@ -12,6 +12,11 @@ const HEAP = 512 * 1024 * 1024
 /** The longest text or blob that an expression may create, in bytes. */
 const LENGTH = 64 * 1024 * 1024
 
+/**
+ * Ends this process when a question takes twice its time, if the parent is gone. SQLite blocks this thread, so the watch
+ * needs a thread of its own. Its program is text, because the path of a file differs between clone and package. Node's
+ * permission model and a policy against `eval` would break it; test/api/ask-sql.test.ts notices.
+ */
 const due = new BigInt64Array(new SharedArrayBuffer(8))
 new Worker(
   `const { workerData: due } = require('node:worker_threads'), never = new Int32Array(new SharedArrayBuffer(4))
@@ -33,7 +38,7 @@ function answer({ data, text, rows }: ToChild): FromChild {
     const found = new Collected(rows)
     const columns = statement.columns().map(({ name }) => name)
     statement.setReturnArrays(true)
-    for (const row of statement.iterate()) if (!found.add((row as unknown as unknown[]).map(cellOf))) break
+    for (const row of statement.iterate()) if (!found.add(Object.values(row).map(cellOf))) break
     return { answer: { columns, rows: found.rows, more: found.more } }
   } catch (error) {
     const { message, name, errcode } = error as Error & { errcode?: number }

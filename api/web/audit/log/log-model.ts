@@ -16,9 +16,7 @@ export class StreamModel {
 
   constructor(stream: string) {
     this.stream = stream
-    this.events = new EventCache((query) =>
-      take(api.v1.streams[':stream'].events.$get({ param: { stream }, query: query as never })),
-    )
+    this.events = new EventCache((query) => take(api.v1.streams[':stream'].events.$get({ param: { stream }, query })))
     void this.read()
   }
 
@@ -26,7 +24,7 @@ export class StreamModel {
   async read(): Promise<void> {
     try {
       const query = { prefix: this.stream, limit: '1' }
-      const { streams } = await take(api.v1.streams.$get({ query: query as never }))
+      const { streams } = await take(api.v1.streams.$get({ query }))
       const found = streams.find(({ stream }) => stream === this.stream)
       if (found === undefined)
         this.fault.value = 'There is no such stream; without a name this page lists those that there are.'

@@ -177,7 +177,7 @@ function WholeLog() {
 }
 
 function Streams() {
-  const found = useLoaded('streams', () => take(api.v1.streams.$get({ query: { limit: '200' } as never })))
+  const found = useLoaded('streams', () => take(api.v1.streams.$get({ query: { limit: '200' } })))
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
     <div class="scroll" tabIndex={0}>

@@ -60,16 +60,14 @@ export class Prover {
     const found: { kind: 'run' | 'document'; id: string }[] = []
     for (let after: string | null | undefined; after !== null && !this.#over; ) {
       const query = { limit: PAGE, ...(after === undefined ? {} : { after }) }
-      const page: { runs: readonly { runId: string }[]; next: string | null } = await take(
-        api.v1.runs.$get({ query: query as never }),
-      )
+      const page: { runs: readonly { runId: string }[]; next: string | null } = await take(api.v1.runs.$get({ query }))
       found.push(...page.runs.map(({ runId }) => ({ kind: 'run' as const, id: runId })))
       after = page.next
     }
     for (let after: string | null | undefined; after !== null && !this.#over; ) {
       const query = { limit: PAGE, ...(after === undefined ? {} : { after }) }
       const page: { documents: readonly { documentId: string }[]; next: string | null } = await take(
-        api.v1.documents.$get({ query: query as never }),
+        api.v1.documents.$get({ query }),
       )
       found.push(...page.documents.map(({ documentId }) => ({ kind: 'document' as const, id: documentId })))
       after = page.next

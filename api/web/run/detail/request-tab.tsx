@@ -15,7 +15,7 @@ function Requests({ runId, agentId, turn }: { runId: string; agentId: string; tu
   const found = useLoaded(`${agentId} ${turn}`, () =>
     take(
       api.v1.runs[':id'].turns[':turn'].request.$get({
-        param: { id: runId, turn: String(turn) as never },
+        param: { id: runId, turn: String(turn) },
         query: { agent: agentId },
       }),
     ),

@@ -27,7 +27,7 @@ export function BlamedFile({ runId, agentId, step, path }: At) {
   const [most, setMost] = useState(MOST)
   const found = useLoaded(`${agentId} ${step} ${path}`, () => {
     const query: Record<'path' | 'step' | 'agent', string> = { path, step: String(step), agent: agentId }
-    return take(api.v1.runs[':id'].blame.$get({ param: { id: runId }, query: query as never }))
+    return take(api.v1.runs[':id'].blame.$get({ param: { id: runId }, query }))
   })
   return (
     <Loaded of={found}>

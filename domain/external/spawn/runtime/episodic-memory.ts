@@ -1,4 +1,4 @@
-import type { Json } from '../../../log/json.ts'
+import { asJson } from '../../../log/json.ts'
 import type { Episode, ResultMemory } from '../../../ports/spawn.ts'
 import type { IContextStore } from '../../../store/runtime/store.ts'
 import { Mutex } from '../../../stream/runtime/concurrency.ts'
@@ -19,7 +19,7 @@ export class EpisodicMemory implements ResultMemory {
     return this.#appending.run(async () => {
       const last = (await this.#store.list(PREFIX)).at(-1)
       const next = last === undefined ? 1 : Number(last.key.slice(PREFIX.length)) + 1
-      await this.#store.set(`${PREFIX}${String(next).padStart(DIGITS, '0')}`, { ...episode } as unknown as Json)
+      await this.#store.set(`${PREFIX}${String(next).padStart(DIGITS, '0')}`, asJson({ ...episode }))
     })
   }
 
