@@ -2,6 +2,7 @@ import { type ExecFileSyncOptions, execFileSync, spawnSync } from 'node:child_pr
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { docPrograms } from '../support/doc-programs.ts'
 import { freshFolders } from '../support/folders.ts'
 
 // The tarball as a user has it: unpacked into node_modules of an empty project, beside its declared dependencies only.
@@ -120,7 +121,7 @@ describe('the published package', () => {
     rmSync(dirname(own), { recursive: true })
   })
 
-  it('type-checks and runs in a program', () => {
+  it('type-checks in every program of the docs and in one of a user, which runs', () => {
     writeFileSync(
       join(project, 'main.ts'),
       `
@@ -154,8 +155,14 @@ describe('the published package', () => {
       console.log(JSON.stringify({ faults, end, last: events.at(-1)?.type, rolled: checkpoint?.completedToolResults[0]?.result }))
       `,
     )
+    const programs = docPrograms()
+    expect(programs.length).toBeGreaterThan(3)
+    // `export {}` makes each program a module: their names stay apart.
+    const docs = programs.map((text, n) => ({ file: `docs-${n}.ts`, text: `${text}\nexport {}\n` }))
+    for (const { file, text } of docs) writeFileSync(join(project, file), text)
+    const files = ['main.ts', ...docs.map(({ file }) => file)]
     const compilerOptions = { module: 'nodenext', target: 'esnext', strict: true, noEmit: true, types: ['node'] }
-    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['main.ts'] }))
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
     const tsc = spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', '.'], options)
     expect(tsc.stdout).toBe('')
     expect(tsc.status).toBe(0)

@@ -1,5 +1,15 @@
 import { createHash } from 'node:crypto'
-import { copyFileSync, existsSync, globSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join, resolve } from 'node:path'
 import { bundle, ENTRIES, inClone } from '../../.ci/bundle.ts'
 
@@ -43,6 +53,8 @@ export default async function setup(): Promise<void> {
     await bundle(half, { entries, placeOf: inClone(target) })
     mkdirSync(join(half, 'api/cli'), { recursive: true })
     copyFileSync(join(root, 'api/cli/keepup.js'), join(half, 'api/cli/keepup.js'))
+    // Without it, Node parses each file twice to find out that it is a module.
+    writeFileSync(join(half, 'package.json'), '{"type":"module"}\n')
     try {
       renameSync(half, target)
     } catch (error) {
