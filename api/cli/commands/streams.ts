@@ -14,7 +14,7 @@ async function list(ctx: Context, prefix = ''): Promise<number> {
   for await (const one of allStreams(await ctx.client('read'))) if (one.stream.startsWith(prefix)) found.push(one)
   ctx.list(found, [
     { title: 'STREAM', of: (one) => one.stream, flexible: true },
-    { title: 'EVENTS', of: (one) => String(one.revision + 1), right: true },
+    { title: 'EVENTS', of: (one) => String(one.revision + 1), side: 'right' },
   ])
   return EXIT.done
 }
