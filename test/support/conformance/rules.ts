@@ -51,7 +51,7 @@ export const RULES: readonly Rule[] = [
     rule: 'memory',
     says: 'only a fact that was forgotten is erased',
     test: 'test/domain/memory/aggregate.test.ts',
-    fault: fault('memory/aggregate.ts', "ended ||= type === 'fact_forgotten'", "ended ||= type !== ''"),
+    fault: fault('memory/aggregate.ts', "  ends: ['fact_forgotten'],\n", ''),
   },
   ...KEEPING,
   {
