@@ -33,6 +33,3 @@ for (const one of OWN) addKind(one as unknown as AnyAggregate)
 export function isKind(kind: string): boolean {
   return kinds.has(kind) || STATELESS.includes(kind)
 }
-
-/** The decoded events of all kinds, as a union of their types. */
-export type AnyEvent = ReturnType<(typeof OWN)[number]['decode']>

@@ -2,7 +2,7 @@ import { checkVault } from '../../adapters/vault/file-vault.ts'
 import { AGGREGATES } from '../../domain/kinds.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import { LOG_META } from '../../domain/log/ids.ts'
-import { idOf, kindOf } from '../../domain/log/owner.ts'
+import { idOf, KINDS_OF_RUNS, kindOf } from '../../domain/log/owner.ts'
 import { counted } from '../../projections/engine/text.ts'
 import { ProjectionError } from '../../projections/index.ts'
 import type { StreamList } from '../operations/streams/schemas.ts'
@@ -170,7 +170,7 @@ async function* allRuns(ctx: Context, listed: readonly Listed[]): AsyncGenerator
 
 type Listed = StreamList['streams'][number]
 
-const isOfRun = ({ stream }: Pick<Listed, 'stream'>): boolean => /^(agent|external)-/.test(stream)
+const isOfRun = ({ stream }: Pick<Listed, 'stream'>): boolean => KINDS_OF_RUNS.includes(kindOf(stream))
 
 /**
  * Verifies everything stored: the log as a whole, every run, document, fact, store and other stream, the rows of the

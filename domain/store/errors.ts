@@ -1,18 +1,14 @@
+import type { StreamRejection } from '../stream/aggregate.ts'
 import { StreamError } from '../stream/errors.ts'
 
 /** Error codes of a store of context variables. They are stable. */
 export type ContextErrorCode =
+  | StreamRejection
   | 'VARIABLE_NOT_FOUND'
   | 'STORE_UNKNOWN'
   | 'INVALID_VARIABLE' // a key or a value that cannot be stored
   | 'STORE_FULL'
   | 'NOT_DURABLE' // the store is only in memory
-  | 'REVISION_CHANGED'
-  | 'IDEMPOTENCY_KEY_REUSED'
-  | 'RUN_UNKNOWN'
-  | 'RUN_ACTIVE'
-  | 'EVENT_UNKNOWN'
-  | 'NOT_ERASABLE'
 
 export class ContextError extends StreamError<ContextErrorCode> {
   override readonly name = 'ContextError'

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream'
-import { isCancel, type TextOptions, text } from '@clack/prompts'
+import type { TextOptions } from '@clack/prompts'
 import type { CliIo } from '../context.ts'
 import { discardTypedAhead } from './discard-typeahead.ts'
 
@@ -17,6 +17,7 @@ export async function prompt(
   options: Pick<TextOptions, 'message' | 'placeholder' | 'validate'>,
   signal: AbortSignal,
 ): Promise<string | null> {
+  const { isCancel, text } = await import('@clack/prompts')
   stdin.on('keypress', asReturn)
   try {
     if (!(await discardTypedAhead(stdin, signal)) || signal.aborted) return null

@@ -1,8 +1,9 @@
-import { attachmentIn } from '../../../domain/agent/events/attachment.ts'
-import type { Attachment } from '../../../domain/agent/events/events.ts'
+import { AGGREGATES } from '../../../domain/kinds.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
+import { kindOf } from '../../../domain/log/owner.ts'
 import { bodyHasher } from '../../../domain/log/seal.ts'
 import { StreamVerifier } from '../../../domain/log/verify.ts'
+import type { Attachment } from '../../../domain/stream/aggregate.ts'
 import { ExportHead, ExportLine, ExportPart } from './export.ts'
 
 export interface VerifiedExport {
@@ -55,7 +56,7 @@ export async function verifyExport(given: AsyncIterable<string>): Promise<Verifi
     const verifier = streams.get(stream) ?? new StreamVerifier(stream)
     streams.set(stream, verifier)
     const bytes = line.body === null ? null : Buffer.from(line.body, 'base64')
-    const attachment = attachmentIn(line.header, bytes)
+    const attachment = bytes === null ? undefined : AGGREGATES.get(kindOf(stream))?.attachment?.(line.header, bytes)
     whole = attachment === undefined ? null : new WholeResult(stream, revision, attachment)
     const inline = body.place === 'inline'
     verifier.page([{ ...line, body: inline ? bytes : null } as RecordedEvent], new Map([[revision, bytes]]))

@@ -7,7 +7,7 @@ import { VERSION } from '../../version.ts'
 import { type Config, onServers } from '../config/config.ts'
 import { abortable } from './abortable.ts'
 import type { Backend } from './backend.ts'
-import { type Listening, listenSocket, listenTcp } from './listen.ts'
+import type { Listening } from './listen.ts'
 import { chooseSocketPath } from './socket-path.ts'
 
 /** The time for clients to read the end of their streams when an owner ends, in ms. */
@@ -54,9 +54,14 @@ export async function localBackend(services: Services, options: LocalOptions): P
     await services.close()
   }
   try {
-    if (!services.readOnly && !onServers(config))
+    // A command that only reads loads no server.
+    const server = () => import('./listen.ts')
+    if (!services.readOnly && !onServers(config)) {
+      const { listenSocket } = await server()
       listening.push(await listenSocket(app.fetch, chooseSocketPath(config.data, options.env)))
+    }
     if (options.tcp) {
+      const { listenTcp } = await server()
       const tcp = await listenTcp((request) => app.fetch(request, OVER_NETWORK), config.host, config.port)
       listening.push(tcp)
       const address = tcp.server.address()

@@ -5,7 +5,6 @@ import type { CausedContext } from '../emitter.ts'
 import { StreamError } from '../errors.ts'
 import { erasable, erase } from './erasure/erase.ts'
 import type { Asker, ErasableBody, ErasureChoice } from './erasure/types.ts'
-import { history } from './history.ts'
 import { type Asking, Mailbox, type Submitted } from './mailbox.ts'
 import type { StreamPorts } from './ports.ts'
 import type { StreamProof } from './proof.ts'
@@ -42,17 +41,6 @@ export class Streams {
     const hidden = (await hide(command as Json)) as Command
     const mailbox = new Mailbox(aggregate, withoutSnapshots(aggregate), `${aggregate.kind}-${id}`, ports)
     return mailbox.submit(hidden, asking, { fact: false, ...(expected === undefined ? {} : { expected }) })
-  }
-
-  /** The events of a stream, in order. Empty: the stream does not exist. */
-  async events<Event extends StreamEvent>(
-    aggregate: Pick<Aggregate<unknown, Event, unknown>, 'kind' | 'decode' | 'decodeKept' | 'inherited'>,
-    id: string,
-  ): Promise<readonly Event[]> {
-    const events: Event[] = []
-    for await (const page of history<Event>(this.#ports, aggregate, `${aggregate.kind}-${id}`))
-      events.push(...page.map(({ event }) => event))
-    return events
   }
 
   /** Verifies the chain and bodies of a stream, and the digests if this program knows its kind. */

@@ -5,7 +5,7 @@ import type { Tables } from '../schema/columns.ts'
 import { attempt, bodyIn, checked, headerPoison, minReaderIn } from './body.ts'
 import { type Change, type ChangesIn, changesIn } from './change.ts'
 import type { Poison } from './poison.ts'
-import type { StreamKind } from './stream-kind.ts'
+import type { Indexes, StreamKind } from './stream-kind.ts'
 
 /** The part of an aggregate that its row rules need. */
 type Projectable<Event extends StreamEvent> = Pick<
@@ -27,7 +27,7 @@ export function rowRules<E, Event extends StreamEvent, T extends Tables>(
   aggregate: Projectable<Event>,
   tables: T,
   rules: Pick<StreamKind<E, T>, 'decode' | 'changes' | 'parked'> &
-    Partial<Pick<StreamKind<E, T>, 'referenceOf' | 'withReferred'>>,
+    Partial<Pick<StreamKind<E, T>, 'indexes' | 'referenceOf' | 'withReferred'>>,
 ): StreamKind<E, T> {
   const { kind, versions, claim } = aggregate
   return {
@@ -53,8 +53,10 @@ export const projectionOf = <Event extends StreamEvent, T extends Tables>(
   aggregate: Projectable<Event>,
   tables: T,
   changes: (event: Projected<Event>, rows: ChangesIn<T>) => Change[],
+  indexes?: Indexes,
 ): StreamKind<Projected<Event>, T> =>
   rowRules(aggregate, tables, {
+    indexes,
     decode: (event, bytes, residue) => decoded(aggregate, event, bytes, residue),
     changes: (event) => changes(event, changesIn<T>()),
     parked: (id, revision) =>

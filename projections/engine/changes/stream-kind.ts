@@ -1,6 +1,7 @@
 import type { Header, RecordedEvent } from '../../../domain/log/envelope.ts'
 import type { BlobStore, EventLog } from '../../../domain/ports/index.ts'
 import type { Tables } from '../schema/columns.ts'
+import type { Dialect } from '../schema/dialect.ts'
 import type { Change } from './change.ts'
 import type { Poison } from './poison.ts'
 
@@ -9,6 +10,9 @@ export interface Residues {
   /** The residue of an erased event; null: none. Rejects with LogError when the residue is unreadable. */
   of(header: Header): Promise<{ readonly body: unknown } | null>
 }
+
+/** SQL for each database, in order. */
+export type Indexes = Readonly<Record<Dialect['name'], readonly string[]>>
 
 /**
  * Converts the events of one kind of stream to rows. `E`: an event as the row rules take it. Every stream, even of a
@@ -19,6 +23,8 @@ export interface StreamKind<E = unknown, T extends Tables = Tables> {
   readonly kind: string
   /** The tables of this kind. Their rows may come from streams of other kinds too. */
   readonly tables: T
+  /** SQL of further indexes, which each database maintains by itself. */
+  readonly indexes?: Indexes | undefined
   /** Current version of each type of event. */
   readonly versions: Readonly<Record<string, number>>
   /** The oldest reader that an event's writer accepts, from the event's body; 1 unless the body requires more. */

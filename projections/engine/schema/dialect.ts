@@ -1,8 +1,8 @@
 import { type Kysely, PostgresAdapter } from 'kysely'
-import { postgresIndex, sqliteIndex } from '../../memory/index-tables.ts'
 
 /** The differences between the supported databases. Everything else is Kysely and standard SQL. */
 export interface Dialect {
+  readonly name: 'sqlite' | 'postgres'
   readonly tableSuffix: string
   /** The column type of texts, which are ordered and compared by their bytes. */
   readonly text: string
@@ -10,8 +10,6 @@ export interface Dialect {
   readonly keepsEvents: boolean
   /** Whether a subquery in `from` may refer to earlier items. */
   readonly lateral: boolean
-  /** SQL of the index over the facts of the memory. */
-  readonly memoryIndex: readonly string[]
   /** SQL that converts a value to JSON text. */
   quote(value: string): string
   /** SQL that parses JSON text for the operator `->`. */
@@ -19,22 +17,22 @@ export interface Dialect {
 }
 
 export const sqlite: Dialect = {
+  name: 'sqlite',
   // Rows are looked up by key only. Without a hidden row id, a table is one tree instead of two.
   tableSuffix: 'without rowid',
   text: 'text',
   keepsEvents: false,
   lateral: false,
-  memoryIndex: sqliteIndex,
   quote: (value) => `json_quote(${value})`,
   json: (text) => text,
 }
 
 export const postgres: Dialect = {
+  name: 'postgres',
   tableSuffix: '',
   text: 'text collate "C"',
   keepsEvents: true,
   lateral: true,
-  memoryIndex: postgresIndex,
   quote: (value) => `coalesce(cast(to_json(${value}) as text), 'null')`,
   json: (text) => `json_of(${text})`,
 }

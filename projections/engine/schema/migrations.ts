@@ -34,7 +34,8 @@ async function createAll(db: Kysely<Database>, dialect: Dialect): Promise<void> 
   for (const name of tableNames()) await createTable(db, dialect, name, specOf(name))
   if (dialect.keepsEvents) await createTable(db, dialect, 'event_rows', eventRows)
   for (const [name, spec] of Object.entries(ownTables)) await createTable(db, dialect, name, spec)
-  for (const statement of dialect.memoryIndex) await sql.raw(statement).execute(db)
+  for (const { indexes } of KINDS.values())
+    for (const statement of indexes?.[dialect.name] ?? []) await sql.raw(statement).execute(db)
   for (const view of [...views(dialect), ...(dialect.keepsEvents ? keptViews : [])]) await sql.raw(view).execute(db)
 }
 

@@ -52,7 +52,7 @@ export const RULES: readonly Rule[] = [
     rule: 'memory',
     says: 'only a fact that was forgotten is erased',
     test: 'test/domain/memory/aggregate.test.ts',
-    fault: fault('domain/memory/aggregate.ts', 'see', replace('value', 'ended', 'true')),
+    fault: fault('domain/memory/aggregate.ts', 'memory', drop('entry', 'ends fact_forgotten')),
   },
   ...KEEPING,
   {
