@@ -1,8 +1,8 @@
-import type { BodyOf as AgentBodyOf } from '../agent/events/events.ts'
-import type { Origin } from '../agent/events/tree.ts'
-import type { Delivery } from '../agent/rules/obligations.ts'
-import { acceptedFrom, type Courier, placeOf, rankOf, settled } from '../agent/state/courier.ts'
-import { NO_AMOUNTS, NO_REPORT } from '../agent/state/family.ts'
+import type { Delivery } from '../courier/delivery.ts'
+import type { Origin } from '../courier/events.ts'
+import { acceptedFrom, type Courier, placeOf, rankOf, settled } from '../courier/ledger.ts'
+import type { ReportedEnd } from '../tree/events.ts'
+import { NO_AMOUNTS, NO_REPORT } from '../tree/family.ts'
 import { NOT_TERMINATED } from './errors.ts'
 import type { ExternalEvent } from './events.ts'
 import type { Outcome } from './outcome.ts'
@@ -44,7 +44,7 @@ export function deliveryOf(
   return { origin, after: to.after, kind: 'deliver_end', hash: to.hash, end: endOf(state, event.body) }
 }
 
-type End = AgentBodyOf<'end_reported'>
+type End = ReportedEnd
 
 /** The end of a run, in the form that its parent records. */
 function endOf(state: ExternalState, outcome: Outcome): End {

@@ -1,9 +1,9 @@
+import type { Place } from '../calls/memory-request.ts'
 import { canonicalBytes } from '../log/canonical.ts'
 import { saltBody } from '../log/seal.ts'
 import type { Place as At, Decision, StreamContext } from '../stream/aggregate.ts'
 import { MemoryError } from './errors.ts'
 import { type BodyOf, bodies, type MemoryEvent } from './events.ts'
-import type { Place } from './fact.ts'
 import { evolve, type MemoryState } from './state.ts'
 
 export type MemoryCommand =

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { SCOPES } from '../calls/memory-request.ts'
 import type { StreamEvent } from '../stream/aggregate.ts'
 import { ERASURE_VERSION, erasureEvents } from '../stream/erasure.ts'
-import { SCOPES } from './fact.ts'
 
 // Storage format: the events of `memory-<scope>-<id>`. Each stream contains one fact.
 

@@ -1,7 +1,7 @@
+import type { Place } from '../calls/memory-request.ts'
 import { canonicalText } from '../log/canonical.ts'
 import { sha256 } from '../log/ids.ts'
 import type { MemoryEvent } from './events.ts'
-import type { Place } from './fact.ts'
 
 /**
  * The folded state of a fact's stream. It excludes the text, because the text may be erased; the chain proves the text.

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { MemoryLog } from '../../adapters/memory/log.ts'
+import { AGGREGATES } from '../../domain/kinds.ts'
 import { ConflictError, LogError } from '../../domain/log/errors.ts'
 import { sweepBlobs } from '../../domain/stream/runtime/sweep-blobs.ts'
 import { completes, MemoryBlobs, MemoryIntents, USER } from '../support/harness.ts'
@@ -32,15 +33,15 @@ async function killed(at: 'after_blobs' | 'after_append') {
 
 test('what a killed process has stored for an event that never came to be is removed at the next start', async () => {
   const { next, blobs } = await killed('after_blobs')
-  expect(await sweepBlobs(next)).toBe(1)
+  expect(await sweepBlobs(next, AGGREGATES)).toBe(1)
   expect(blobs.held.size).toBe(0)
   expect(await next.intents.left()).toEqual([])
-  expect(await sweepBlobs(next)).toBe(0)
+  expect(await sweepBlobs(next, AGGREGATES)).toBe(0)
 })
 
 test('what the log names stays', async () => {
   const { next, blobs, runId, elsewhere, intents } = await killed('after_append')
-  expect(await sweepBlobs(next)).toBe(0)
+  expect(await sweepBlobs(next, AGGREGATES)).toBe(0)
   expect(blobs.held.size).toBe(1)
   expect(await elsewhere().verify(runId)).toMatchObject({ ok: true, problems: [] })
   expect(await intents.left()).toEqual([])
@@ -52,7 +53,7 @@ test('nothing is left to look for after an append, and a start reads only the st
   await run.runtime.execute(run.runId, { kind: 'input', text: LONG }, { by: USER })
   expect(await intents.left()).toEqual([])
   const log = { read: () => expect.fail('nothing is to be read') } as never
-  expect(await sweepBlobs({ log, blobs: run.ports.blobs, intents })).toBe(0)
+  expect(await sweepBlobs({ log, blobs: run.ports.blobs, intents }, AGGREGATES)).toBe(0)
 })
 
 test('a note that cannot be taken back fails nothing that is recorded, nor hides why an append was refused', async () => {
@@ -69,7 +70,10 @@ test('a note that cannot be taken back fails nothing that is recorded, nor hides
   const said = await run.runtime.execute(run.runId, { kind: 'input', text: LONG }, { by: USER })
   expect(said.recorded).toBe(true)
   expect(await run.of('user_input')).toHaveLength(2)
-  await sweepBlobs({ log, blobs: run.ports.blobs, intents: Object.assign(intents, { end: async () => undefined }) })
+  await sweepBlobs(
+    { log, blobs: run.ports.blobs, intents: Object.assign(intents, { end: async () => undefined }) },
+    AGGREGATES,
+  )
   expect(await run.runtime.verify(run.runId)).toMatchObject({ ok: true, problems: [] })
 })
 
@@ -96,7 +100,7 @@ describe('an erasure', () => {
     erase().catch(() => undefined)
     await dead
     log.append = append
-    expect(await sweepBlobs(next)).toBe(landed ? 1 : 0)
+    expect(await sweepBlobs(next, AGGREGATES)).toBe(landed ? 1 : 0)
     expect(blobs.held.size).toBe(landed ? 0 : 1)
     expect(await intents.left()).toEqual([])
     expect(await elsewhere().verify(runId)).toMatchObject({ ok: true, problems: [] })
@@ -125,7 +129,7 @@ describe('an erasure', () => {
     await runtime.at(runId, null)
     await expect(erase()).rejects.toMatchObject({ code: 'LOG_UNAVAILABLE' })
     log.append = append
-    expect(await sweepBlobs(next)).toBe(1)
+    expect(await sweepBlobs(next, AGGREGATES)).toBe(1)
     expect(blobs.held.size).toBe(0)
     expect(JSON.stringify(await runtime.at(runId, null))).not.toContain('patient')
   })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { MemoryLog } from '../../adapters/memory/log.ts'
 import { openBoundary } from '../../api/process/host/boundary.ts'
+import { AGGREGATES } from '../../domain/kinds.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import { ConflictError, LogError } from '../../domain/log/errors.ts'
 import type { EventLog } from '../../domain/ports/index.ts'
@@ -56,7 +57,7 @@ describe('a whole result', () => {
       blobs = run.blobs
       run.drive().catch(() => undefined)
       await dead.promise
-      expect(await sweepBlobs({ log: run.log, blobs: run.blobs, intents: run.intents })).toBe(
+      expect(await sweepBlobs({ log: run.log, blobs: run.blobs, intents: run.intents }, AGGREGATES)).toBe(
         at === 'after_blobs' ? 1 : 0,
       )
       expect(heldText(run.blobs)).toEqual(at === 'after_blobs' ? [] : [long])
@@ -68,7 +69,7 @@ describe('a whole result', () => {
     const intents = Object.assign(new MemoryIntents(), { end: async () => undefined })
     const run = await looked([], () => long, { intents })
     expect((await intents.left()).map(({ hash }) => hash)).toContain(run.attachment.hash)
-    expect(await sweepBlobs({ log: run.log, blobs: run.blobs, intents })).toBe(0)
+    expect(await sweepBlobs({ log: run.log, blobs: run.blobs, intents }, AGGREGATES)).toBe(0)
     expect(heldText(run.blobs)).toEqual([long])
   })
 
@@ -90,7 +91,7 @@ describe('a whole result', () => {
     }
     const warned: string[] = []
     const ports = { log, blobs: run.blobs, intents: run.ports.intents! }
-    expect(await sweepBlobs(ports, (text) => warned.push(text))).toBe(1)
+    expect(await sweepBlobs(ports, AGGREGATES, (text) => warned.push(text))).toBe(1)
     expect(heldText(run.blobs)).toEqual([long])
     expect(warned).toEqual([expect.stringContaining(run.attachment && `agent-${run.runId}`)])
   })
@@ -122,7 +123,7 @@ describe('a whole result', () => {
     const erase = { kind: 'erase', reason: 'asked for', revision: run.end.revision } as const
     await expect(run.elsewhere({ blobs }).execute(run.runId, erase, { by: USER })).rejects.toThrow('x')
     expect(run.blobs.held.size).toBe(1)
-    expect(await sweepBlobs({ log: run.log, blobs: run.blobs, intents: run.intents })).toBe(1)
+    expect(await sweepBlobs({ log: run.log, blobs: run.blobs, intents: run.intents }, AGGREGATES)).toBe(1)
     expect(run.blobs.held.size).toBe(0)
   })
 

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { parseDollars } from '../../../domain/agent/routing/money.ts'
+import { parseDollars } from '../../../domain/tree/money.ts'
 import type { CliIo, Context, GlobalOptions } from '../context.ts'
 import { UsageError } from '../exit.ts'
 

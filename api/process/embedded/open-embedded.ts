@@ -5,6 +5,7 @@ import { BlobUsage } from '../../../adapters/files/blobs/usage.ts'
 import { MemoryLimiter } from '../../../adapters/memory/rate-limiter.ts'
 import { openSqliteLog } from '../../../adapters/sqlite/log/open.ts'
 import { SqliteRequestCache } from '../../../adapters/sqlite/request-cache.ts'
+import { AGGREGATES } from '../../../domain/kinds.ts'
 import { shortened } from '../../../domain/log/errors.ts'
 import type { EventLog } from '../../../domain/ports/index.ts'
 import { sweepBlobs } from '../../../domain/stream/runtime/sweep-blobs.ts'
@@ -130,7 +131,7 @@ const lostVault = (data: string): string =>
 
 /** Removes blobs of a killed process whose events were never recorded. */
 async function sweep(stores: Parameters<typeof sweepBlobs>[0], tell: Tell): Promise<void> {
-  const removed = await sweepBlobs(stores, tell)
+  const removed = await sweepBlobs(stores, AGGREGATES, tell)
   if (removed > 0) tell(`removed ${removed} stored bodies that no event names`)
 }
 

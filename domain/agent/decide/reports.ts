@@ -1,6 +1,6 @@
+import { addReport, isEmptyReport } from '../../tree/family.ts'
 import type { BodyOf } from '../events/events.ts'
 import { totals } from '../state/account.ts'
-import { addReport, isEmptyReport } from '../state/family.ts'
 import { isFinished } from '../state/state.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
 import { lastingTurn } from './endings.ts'

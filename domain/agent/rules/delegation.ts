@@ -1,7 +1,8 @@
 import type { ToolErrorCode } from '../../calls/error-codes.ts'
+import type { Failure } from '../../calls/event-parts.ts'
 import type { Json } from '../../log/json.ts'
 import { isPattern } from '../control/delegate-to-agent.ts'
-import type { BodyOf, Failure } from '../events/events.ts'
+import type { BodyOf } from '../events/events.ts'
 
 // Texts that parent and child exchange.
 

@@ -1,4 +1,3 @@
-import { AGGREGATES } from '../../kinds.ts'
 import { LogError } from '../../log/errors.ts'
 import { kindOf } from '../../log/owner.ts'
 import type { BlobIntent, BlobIntents } from '../../ports/index.ts'
@@ -13,8 +12,8 @@ import type { Stores } from './ports.ts'
  */
 export async function sweepBlobs(
   ports: SweepPorts,
+  aggregates: ReadonlyMap<string, AnyAggregate>,
   warn: (text: string) => void = () => undefined,
-  aggregates: ReadonlyMap<string, AnyAggregate> = AGGREGATES,
 ): Promise<number> {
   let removed = 0
   for (const [stream, left] of Map.groupBy(await ports.intents.left(), (intent) => intent.stream)) {

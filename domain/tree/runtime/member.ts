@@ -1,8 +1,8 @@
 import { driverWakeAt } from '../../agent/decide/wake-at.ts'
 import type { AgentEnd } from '../../agent/runtime/drive-end.ts'
 import type { AgentMailbox } from '../../agent/runtime/mailbox.ts'
-import { undelivered } from '../../agent/state/courier.ts'
 import { type AgentState, isFinished } from '../../agent/state/state.ts'
+import { undelivered } from '../../courier/ledger.ts'
 import type { Clock } from '../../ports/index.ts'
 import type { Environment } from '../../ports/runtime.ts'
 

@@ -1,10 +1,10 @@
-import { damageIn } from '../../agent/runtime/damage.ts'
 import type { Mailboxes } from '../../agent/runtime/mailboxes.ts'
 import type { AgentState } from '../../agent/state/state.ts'
 import type { SealedEvent } from '../../log/envelope.ts'
 import { agentStream } from '../../log/ids.ts'
 import { idOf, kindOf } from '../../log/owner.ts'
 import type { RuntimePorts } from '../../ports/runtime.ts'
+import { damageIn } from '../../stream/runtime/damage.ts'
 import { outcomeRetry } from '../../stream/runtime/retry.ts'
 import { Member } from './member.ts'
 

@@ -1,5 +1,5 @@
-import type { Amounts, Grant, Report } from '../../../domain/agent/events/tree.ts'
 import { kindOf } from '../../../domain/log/owner.ts'
+import type { Amounts, Grant, Report } from '../../../domain/tree/events.ts'
 import { type Change, put, set } from '../../engine/changes/change.ts'
 import type { Row } from '../../engine/schema/tables.ts'
 import { FINAL_TEXT } from '../../external/rows.ts'

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { admit } from '../../../domain/agent/rules/admission.ts'
 import { deliveryOf } from '../../../domain/external/courier.ts'
-import { ALL_RIGHTS, NO_RIGHTS } from '../../../domain/external/delegation.ts'
+import { ALL_RIGHTS, NO_RIGHTS } from '../../../domain/tree/rights.ts'
 import { toolSpec } from '../../support/harness.ts'
 import { Mixed } from '../../support/tree/mixed.ts'
 import { says, use } from '../../support/tree/planned-model.ts'

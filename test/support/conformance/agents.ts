@@ -180,7 +180,7 @@ export const AGENTS: readonly Rule[] = [
     rule,
     says: 'a child is delegated to a backend only within its rights',
     test: 'test/domain/external/delegation.test.ts',
-    fault: fault('external/delegation.ts', 'rights[right] || !level.grants[right]', 'true || !level.grants[right]'),
+    fault: fault('tree/rights.ts', 'rights[right] || !level.grants[right]', 'true || !level.grants[right]'),
   },
   {
     rule,

@@ -138,7 +138,7 @@ export const DELEGATED: readonly Rule[] = [
     says: 'what its options govern is not offered a second time',
     test: 'test/api/agent-tools.test.ts',
     name: 'a call is judged, recorded',
-    fault: fault('external/outside-tools.ts', '!ITS_OWN.has(name) && inSome', 'inSome'),
+    fault: fault('tree/outside-tools.ts', '!ITS_OWN.has(name) && inSome', 'inSome'),
   },
   {
     rule: calls,
@@ -146,7 +146,7 @@ export const DELEGATED: readonly Rule[] = [
     test: outside,
     name: 'then the call is refused and recorded',
     fault: fault(
-      'external/outside-tools.ts',
+      'tree/outside-tools.ts',
       'const tools = spec.tools.filter(({ name }) => names.includes(name))',
       'const { tools } = spec',
     ),
@@ -157,7 +157,7 @@ export const DELEGATED: readonly Rule[] = [
     test: outside,
     name: 'then nothing is begun before a person has given it',
     fault: fault(
-      'external/outside-tools.ts',
+      'tree/outside-tools.ts',
       'requiresApproval: spec.policy.requiresApproval.filter(concerns)',
       'requiresApproval: []',
     ),
@@ -167,7 +167,7 @@ export const DELEGATED: readonly Rule[] = [
     says: 'in a pause of its parent no call is begun',
     test: outside,
     name: 'when its parent is paused, then nothing is begun',
-    fault: fault('external/decide-calls.ts', '{ ...context, paused }', '{ ...context, paused: false }'),
+    fault: fault('external/decide-calls.ts', 'while (proceed(d, paused))', 'while (proceed(d, false))'),
   },
   {
     rule: calls,
@@ -176,8 +176,8 @@ export const DELEGATED: readonly Rule[] = [
     name: 'when it is unknown whether a call happened',
     fault: fault(
       'external/decide-calls.ts',
-      "if (doubt !== undefined && fact.kind === 'tool_in_doubt')",
-      'if (false as boolean && doubt && fact.kind === "tool_in_doubt")',
+      "return failCall(d, call, { code: 'UNKNOWN_OUTCOME'",
+      "return void ({ code: 'UNKNOWN_OUTCOME'",
     ),
   },
   {
@@ -185,33 +185,21 @@ export const DELEGATED: readonly Rule[] = [
     says: 'after a crash a call that had begun is unknown, and none is begun again',
     test: outside,
     name: 'when the program that ran it is gone',
-    fault: fault(
-      'external/decide.ts',
-      "      settleCalls(d, 'the program that ran the agent was gone', context)\n",
-      '',
-    ),
+    fault: fault('external/decide.ts', "      settleCalls(d, 'the program that ran the agent was gone')\n", ''),
   },
   {
     rule: calls,
     says: 'no call is open behind the end of its agent',
     test: outside,
     name: 'each call has one start and one end',
-    fault: fault(
-      'external/decide.ts',
-      "      if (running) settleCalls(d, 'the agent that called has ended', context)\n",
-      '',
-    ),
+    fault: fault('external/decide.ts', "      if (running) settleCalls(d, 'the agent that called has ended')\n", ''),
   },
   {
     rule: calls,
     says: 'an erasure leaves no word of a call',
     test: outside,
     name: 'erasing what was said',
-    fault: fault(
-      'external/erasing.ts',
-      "tool_call_end: (body) => residueOf('tool_call_end', body)",
-      'tool_call_end: (body) => body',
-    ),
+    fault: fault('external/erasing.ts', 'tool_call_end: callResidues.tool_call_end', 'tool_call_end: (body) => body'),
   },
   {
     rule: calls,

@@ -19,7 +19,7 @@ export const ENDING: readonly Row[] = [
     test: behaviour('5.1-completion'),
     name: '5.1.2',
     fault: fault(
-      'agent/tasks/plan.ts',
+      'calls/plan-calls.ts',
       'let schema = control?.schema ?? schemas.get(tool)',
       'let schema = control === undefined ? schemas.get(tool) : z.any()',
     ),
@@ -80,7 +80,7 @@ export const ENDING: readonly Row[] = [
     test: behaviour('5.3-tools'),
     name: '5.3.1',
     fault: fault(
-      'agent/tasks/plan.ts',
+      'calls/plan-calls.ts',
       "if (!parsed.success) return invalid(firstIssue(parsed.error, 'arguments'))",
       '',
     ),
@@ -90,14 +90,14 @@ export const ENDING: readonly Row[] = [
     says: 'every tool call passes the PolicyEngine',
     test: behaviour('5.3-tools'),
     name: '5.3.2',
-    fault: fault('agent/tasks/plan.ts', '      denial(judging, tool as ToolSpec) ??\n', ''),
+    fault: fault('calls/plan-calls.ts', '      policy.denial(judging, tool as ToolSpec) ??\n', ''),
   },
   {
     must: '5.3.3',
     says: 'parallel execution only in batch mode, up to maxParallel',
     test: behaviour('5.3-tools'),
     name: '5.3.3',
-    fault: fault('agent/rules/scheduling.ts', 'let free = places -', 'let free = 99 -'),
+    fault: fault('calls/scheduling.ts', 'let free = places -', 'let free = 99 -'),
   },
   {
     must: '5.3.4',

@@ -133,7 +133,7 @@ export const KEEPING: readonly Rule[] = [
     rule: 'secrets',
     says: 'a key that stands twice hides nothing',
     test: runtime('redact'),
-    fault: fault('agent/events/content.ts', 'jsonFault(text) === null', "text.startsWith('{')"),
+    fault: fault('calls/requested-calls.ts', 'jsonFault(text) === null', "text.startsWith('{')"),
   },
   {
     rule: 'erasure',
@@ -149,7 +149,7 @@ export const KEEPING: readonly Rule[] = [
     rule: 'erasure',
     says: 'nothing that was said is kept of them',
     test: runtime('erase-many'),
-    fault: fault('agent/events/residue.ts', 'profile: ERASED, goal: ERASED', ''),
+    fault: fault('tree/erased-spec.ts', 'profile: ERASED, goal: ERASED', ''),
   },
   {
     rule: 'erasure',

@@ -96,18 +96,14 @@ export const LAWS: readonly Caught[] = [
     says: 'two changes of the working memory side by side',
     test: law('4-arrival'),
     name: 'working memory',
-    fault: fault(
-      'agent/rules/scheduling.ts',
-      "if (kinds[0] && kinds[1] && !kinds.includes('delegates')) return true",
-      '',
-    ),
+    fault: fault('calls/scheduling.ts', "if (kinds[0] && kinds[1] && !kinds.includes('delegates')) return true", ''),
   },
   {
     law: '5',
     says: 'an irreversible call run again after a crash',
     test: law('5-crashes'),
     name: 'every single boundary',
-    fault: fault('agent/decide/proceed-calls.ts', "(call.effect === 'irreversible' ||", '('),
+    fault: fault('calls/decide/proceed.ts', "(call.effect === 'irreversible' ||", '('),
   },
   {
     law: '5',
@@ -177,7 +173,7 @@ export const LAWS: readonly Caught[] = [
     says: 'a refinement that comes under an old version',
     test: law('7-old-shapes'),
     fault: fault(
-      'agent/events/events.ts',
+      'calls/events.ts',
       "decision: z.enum(['approved', 'rejected']),",
       "decision: z.enum(['approved', 'rejected']).refine((said) => said !== 'rejected', 'only approved'),",
     ),
@@ -194,7 +190,7 @@ export const LAWS: readonly Caught[] = [
     says: 'requests that are worded otherwise by the same assembler',
     test: law('7-golden-runs'),
     name: 'replayed on',
-    fault: fault('agent/state/messages.ts', 'shown(success ?', "shown(success && toolName !== 'send' ?"),
+    fault: fault('calls/result-text.ts', 'shownText(success ?', "shownText(success && typeof result !== 'string' ?"),
   },
   {
     law: '7',

@@ -32,7 +32,7 @@ export const MESSAGES: readonly Rule[] = [
     says: 'a request waits for 30 s',
     test: story,
     name: 'and not before',
-    fault: fault('agent/decide/proceed-calls.ts', 'if (d.context.now < stage.until) return', 'if (d.drives) return'),
+    fault: fault('agent/decide/proceed-calls.ts', 'if (d.context.now >= stage.until)', 'if (!d.drives)'),
   },
   {
     rule,

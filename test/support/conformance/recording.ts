@@ -17,7 +17,7 @@ export const RECORDING: readonly Row[] = [
     says: 'child usage rolls up',
     test: law('tree'),
     name: 'the totals of every agent are the sum over its subtree',
-    fault: fault('agent/state/family.ts', 'a.spent.input + sign * b.spent.input', 'a.spent.input'),
+    fault: fault('tree/family.ts', 'a.spent.input + sign * b.spent.input', 'a.spent.input'),
   },
   {
     must: '5.4.3',
@@ -75,7 +75,7 @@ export const RECORDING: readonly Row[] = [
     says: 'events for turns, tool calls, recovery, completion and error',
     test: behaviour('5.6-events'),
     name: '5.6.1',
-    fault: fault('agent/decide/endings.ts', 'if (!call.started) startRefused(d, call)', ''),
+    fault: fault('calls/decide/endings.ts', 'if (!call.started) startRefused(d, call)', ''),
   },
   {
     must: '5.6.2',

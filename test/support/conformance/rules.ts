@@ -80,7 +80,7 @@ export const RULES: readonly Rule[] = [
     rule: 'bounded numbers',
     says: 'tokens and prices have bounds within which every call can be counted',
     test: runtime('figures'),
-    fault: fault('agent/definition/spec.ts', '.max(10_000_000_000_000)', ''),
+    fault: fault('tree/spec.ts', '.max(10_000_000_000_000)', ''),
   },
   {
     rule: 'bounded numbers',
@@ -98,7 +98,7 @@ export const RULES: readonly Rule[] = [
     rule: 'gates',
     says: 'the test command is one of the workspace itself',
     test: runtime('gates'),
-    fault: fault('agent/rules/command-line.ts', "reads.every((folder) => folder === '' || folder === '.')", 'reads'),
+    fault: fault('calls/command-line.ts', "reads.every((folder) => folder === '' || folder === '.')", 'reads'),
   },
   {
     rule: 'gates',
@@ -130,7 +130,7 @@ export const RULES: readonly Rule[] = [
     rule: 'doubts',
     says: 'a control tool is never in doubt, and fails where it takes its drivers with it',
     test: behaviour('5.9-overtaken'),
-    fault: fault('agent/decide/proceed-calls.ts', 'if (control && call.lost >= MAX_LOST)', 'if (false)'),
+    fault: fault('calls/decide/proceed.ts', 'if (control && call.lost >= MAX_LOST)', 'if (false)'),
   },
   {
     rule: 'the place of the warning turn',

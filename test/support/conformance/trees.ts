@@ -19,14 +19,14 @@ export const TREES: readonly Rule[] = [
     says: 'a top-up that is brought again adds nothing',
     test: books,
     name: 'gives the child no more and no less',
-    fault: fault('agent/rules/obligations.ts', 'if (rank <= accepted) return false', 'if (rank < 0) return false'),
+    fault: fault('courier/delivery.ts', 'if (rank <= accepted) return false', 'if (rank < 0) return false'),
   },
   {
     rule,
     says: 'an end that is brought again settles nothing',
     test: books,
     name: 'is settled once by the next process',
-    fault: fault('agent/rules/obligations.ts', 'if (rank <= accepted) return false', 'if (rank < 0) return false'),
+    fault: fault('courier/delivery.ts', 'if (rank <= accepted) return false', 'if (rank < 0) return false'),
   },
   {
     rule,
@@ -85,6 +85,6 @@ export const TREES: readonly Rule[] = [
     says: 'a subscriber of which one message bounces hears its topics still',
     test: 'test/domain/messages.test.ts',
     name: 'it still hears its topic',
-    fault: fault('agent/rules/obligations.ts', "code === 'BOUNCED' && 'runId'", "code === 'GONE' && 'runId'"),
+    fault: fault('courier/delivery.ts', "code === 'BOUNCED' && 'runId'", "code === 'GONE' && 'runId'"),
   },
 ]

@@ -8,7 +8,7 @@ export const WORK: readonly Rule[] = [
     says: 'one for a call is used up by the next call',
     test: behaviour('5.12-permissions'),
     name: 'for one call',
-    fault: fault('agent/tasks/plan.ts', "permission?.scope === 'call'", 'permission === null'),
+    fault: fault('calls/plan-calls.ts', "permission?.scope === 'call'", 'permission === null'),
   },
   {
     rule: 'a permission that a person has given',
@@ -22,7 +22,7 @@ export const WORK: readonly Rule[] = [
     says: 'no standing approval answers the request for one',
     test: behaviour('5.12-permissions'),
     name: 'whatever mode and standing approvals say',
-    fault: fault('agent/rules/policy.ts', 'if (own !== undefined) return own', ''),
+    fault: fault('calls/policy-engine.ts', 'if (own !== undefined) return own', ''),
   },
   {
     rule: 'a permission that a person has given',
