@@ -108,3 +108,10 @@ export const isEmptyReport = ({ spent, uncertain }: Report): boolean =>
 /** Whether the agent waits for budget from its parent before it can start a turn. */
 export const asksForTurn = ({ family }: { readonly family: Family }): boolean =>
   family.asked.some((one) => one.for === 'turn')
+
+/** The stream of a child cannot be read. */
+export interface LoseChild {
+  readonly kind: 'child_lost'
+  readonly childId: string
+  readonly reason: string
+}

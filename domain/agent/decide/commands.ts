@@ -5,6 +5,7 @@ import { SeenFile } from '../../calls/question.ts'
 import type { ToolOutcome, ToolSucceeded } from '../../calls/tool-outcome.ts'
 import type { Delivery, SettleDelivery } from '../../courier/delivery.ts'
 import { Milliseconds } from '../../log/time-span.ts'
+import type { LoseChild } from '../../tree/family.ts'
 import { MessageType } from '../../tree/messages.ts'
 import { AgentSpec } from '../../tree/spec.ts'
 import type { Findings } from '../control/control-tool.ts'
@@ -207,13 +208,6 @@ export type Command =
   | LoseChild
   | RequestRestore
   | EndRestore
-
-/** The stream of a child cannot be read. */
-export interface LoseChild {
-  readonly kind: 'child_lost'
-  readonly childId: string
-  readonly reason: string
-}
 
 /** Starts an agent: the root of a new run, or with `birth` a child in its parent's run. */
 export type Start = z.infer<typeof StartAgent> & { readonly birth?: Birth }

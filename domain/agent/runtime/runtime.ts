@@ -10,7 +10,6 @@ import { erasable, erase } from '../../stream/runtime/erasure/erase.ts'
 import { TimeLimitError } from '../../stream/runtime/errors.ts'
 import { type Retry, requestRetry } from '../../stream/runtime/retry.ts'
 import type { DriveEnd, DriveOptions } from '../../tree/runtime/drive.ts'
-import { TreeDriver } from '../../tree/runtime/tree-driver.ts'
 import type { AgentSpec } from '../../tree/spec.ts'
 import type { PersonCommand } from '../decide/commands.ts'
 import { type AgentState, isFinished } from '../state/state.ts'
@@ -30,6 +29,7 @@ import { redactRequest, refuseSecrets } from './redact.ts'
 import { askingOf } from './request-origin.ts'
 import { streamToErase } from './stream-to-erase.ts'
 import { missingTools, mustHaveTools } from './tools-here.ts'
+import { TreeDriver } from './tree/tree-driver.ts'
 import type {
   AgentAt,
   AgentBrief,

@@ -102,7 +102,11 @@ export const DELEGATED: readonly Rule[] = [
     says: 'in a pause none is started',
     test: api,
     name: 'in a pause no other agent is started',
-    fault: fault('tree/runtime/other-agents.ts', "=== 'requested' && !parent.state.paused)", "=== 'requested')"),
+    fault: fault(
+      'external/runtime/delegated-agents.ts',
+      "=== 'requested' && !parent.state.paused)",
+      "=== 'requested')",
+    ),
   },
   {
     rule,

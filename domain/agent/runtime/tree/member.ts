@@ -1,10 +1,10 @@
-import { driverWakeAt } from '../../agent/decide/wake-at.ts'
-import type { AgentEnd } from '../../agent/runtime/drive-end.ts'
-import type { AgentMailbox } from '../../agent/runtime/mailbox.ts'
-import { type AgentState, isFinished } from '../../agent/state/state.ts'
-import { undelivered } from '../../courier/ledger.ts'
-import type { Clock } from '../../ports/index.ts'
-import type { Environment } from '../../ports/runtime.ts'
+import { undelivered } from '../../../courier/ledger.ts'
+import type { Clock } from '../../../ports/index.ts'
+import type { Environment } from '../../../ports/runtime.ts'
+import { driverWakeAt } from '../../decide/wake-at.ts'
+import { type AgentState, isFinished } from '../../state/state.ts'
+import type { AgentEnd } from '../drive-end.ts'
+import type { AgentMailbox } from '../mailbox.ts'
 
 /** One agent of a tree, in this process. */
 export class Member {

@@ -1,23 +1,44 @@
-import type { Mailboxes } from '../../agent/runtime/mailboxes.ts'
-import type { AgentState } from '../../agent/state/state.ts'
+import type { Delivery, SettleDelivery } from '../../courier/delivery.ts'
+import type { Courier } from '../../courier/ledger.ts'
+import type { Correspondent } from '../../courier/runtime/correspondent.ts'
 import { deliver } from '../../courier/runtime/deliver.ts'
-import { AgentError } from '../../external/errors.ts'
-import { ExternalMailbox } from '../../external/runtime/mailbox.ts'
-import { type ExternalState, isFinished } from '../../external/state.ts'
 import { base32, externalStream } from '../../log/ids.ts'
 import { idOf, kindOf } from '../../log/owner.ts'
 import type { Clock } from '../../ports/index.ts'
 import type { DelegatedRuns, RuntimePorts, ToolDesk } from '../../ports/runtime.ts'
+import type { StreamContext } from '../../stream/aggregate.ts'
+import type { Asking, Submitted, Submitting } from '../../stream/runtime/mailbox.ts'
 import { outcomeRetry } from '../../stream/runtime/retry.ts'
-import type { Member } from './member.ts'
-import { LOOK_MS, type TreeLeases } from './tree-leases.ts'
-import type { WorkspaceOrder } from './workspace-order.ts'
+import type { Family, LoseChild } from '../../tree/family.ts'
+import { LOOK_MS, type TreeLeases } from '../../tree/runtime/tree-leases.ts'
+import type { WorkspaceOrder } from '../../tree/runtime/workspace-order.ts'
+import type { AgentSpec } from '../../tree/spec.ts'
+import { AgentError } from '../errors.ts'
+import { type ExternalState, isFinished } from '../state.ts'
+import { ExternalMailbox } from './mailbox.ts'
 
 /** The delegating agent, with its current state. */
-type Parent = Pick<Member, 'state'>
+export interface Parent {
+  readonly state: {
+    readonly agentId: string
+    readonly paused: boolean
+    readonly spec: AgentSpec
+    readonly family: Family
+    readonly courier: Courier
+  }
+}
+
+/** The mailbox of a delegating agent. */
+interface ParentMailbox extends Correspondent {
+  submit(
+    command: Delivery | SettleDelivery | LoseChild,
+    asking: Asking<StreamContext>,
+    options: Pick<Submitting<never>, 'fact' | 'retry'>,
+  ): Promise<Submitted>
+}
 
 interface Around {
-  readonly mailboxes: Mailboxes
+  readonly parents: { with<T>(agentId: string, use: (mailbox: ParentMailbox) => Promise<T>): Promise<T> }
   readonly leases: TreeLeases
   readonly order: WorkspaceOrder
   /** Aborts when no new work may start. */
@@ -34,7 +55,7 @@ interface Around {
  * earlier drive started is never restarted. This drive waits until its end is in the log; the end is unknown if no
  * process observed it.
  */
-export class OtherAgents {
+export class DelegatedAgents {
   readonly #ports: RuntimePorts
   readonly #around: Around
   readonly #known = new Set<string>()
@@ -80,7 +101,7 @@ export class OtherAgents {
   }
 
   async #seeThrough(childId: string, parent: Parent): Promise<void> {
-    const { stopped, mailboxes } = this.#around
+    const { stopped, parents } = this.#around
     const mailbox = new ExternalMailbox(childId, this.#ports)
     await mailbox.refresh()
     if (mailbox.state === null) return this.#lost(childId, parent)
@@ -91,7 +112,7 @@ export class OtherAgents {
     }
     if (!isFinished(mailbox.state)) return
     const retry = outcomeRetry(this.#ports, parent.state.agentId, `the end of ${childId}`, stopped)
-    await mailboxes.with(parent.state.agentId, (target) =>
+    await parents.with(parent.state.agentId, (target) =>
       retry.repeat(async () => {
         await this.#ports.crashPoint?.('before_delivery')
         await deliver(this.#ports, mailbox, target, retry)
@@ -161,7 +182,7 @@ export class OtherAgents {
     const asking = { by: { kind: 'system', id: 'runtime' }, commandId: `lost:${childId}` } as const
     const retry = outcomeRetry(this.#ports, parent.state.agentId, 'the loss of an agent', this.#around.stopped)
     const lost = { kind: 'child_lost', childId, reason: 'its stream does not exist' } as const
-    await this.#around.mailboxes.with(parent.state.agentId, (mailbox) =>
+    await this.#around.parents.with(parent.state.agentId, (mailbox) =>
       retry.repeat(() => mailbox.submit(lost, asking, { fact: true, retry })),
     )
   }
@@ -170,7 +191,7 @@ export class OtherAgents {
 const pause = (clock: Pick<Clock, 'sleep'>, signal: AbortSignal) => clock.sleep(LOOK_MS, signal).catch(() => undefined)
 
 /** External children without a known end whose birth was delivered. */
-const bornOf = ({ family, courier }: AgentState): readonly string[] =>
+const bornOf = ({ family, courier }: Parent['state']): readonly string[] =>
   Object.entries(family.children).flatMap(([childId, { since, external }]) => {
     const owed = courier.owed[externalStream(childId)]
     return external === undefined || owed === undefined || since >= owed.from ? [] : [childId]

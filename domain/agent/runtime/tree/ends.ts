@@ -1,4 +1,4 @@
-import type { DriveEnd } from './drive.ts'
+import type { DriveEnd } from '../../../tree/runtime/drive.ts'
 import type { Member } from './member.ts'
 
 type Waiting = Extract<DriveEnd, { end: 'waiting' }>

@@ -1,27 +1,28 @@
-import { idleEnd } from '../../agent/runtime/drive-end.ts'
-import { Driver } from '../../agent/runtime/driver.ts'
-import type { Mailboxes } from '../../agent/runtime/mailboxes.ts'
-import { missingTools, mustHaveTools } from '../../agent/runtime/tools-here.ts'
-import { unknownAgent } from '../../agent/runtime/unknown-agent.ts'
-import { isFinished } from '../../agent/state/state.ts'
-import { CommandRejected } from '../../calls/errors.ts'
-import { deliver } from '../../courier/runtime/deliver.ts'
-import type { SealedEvent } from '../../log/envelope.ts'
-import { base32 } from '../../log/ids.ts'
-import { idOf, kindOf } from '../../log/owner.ts'
-import type { RuntimePorts } from '../../ports/runtime.ts'
-import { Alarm } from '../../stream/runtime/alarm.ts'
-import { Callback } from '../../stream/runtime/callback.ts'
-import { TimeLimitError } from '../../stream/runtime/errors.ts'
-import { outcomeRetry } from '../../stream/runtime/retry.ts'
-import { endingWith } from '../../stream/runtime/time-limit.ts'
-import type { DriveEnd, DriveOptions } from './drive.ts'
+import { CommandRejected } from '../../../calls/errors.ts'
+import { deliver } from '../../../courier/runtime/deliver.ts'
+import { DelegatedAgents } from '../../../external/runtime/delegated-agents.ts'
+import type { SealedEvent } from '../../../log/envelope.ts'
+import { base32 } from '../../../log/ids.ts'
+import { idOf, kindOf } from '../../../log/owner.ts'
+import type { RuntimePorts } from '../../../ports/runtime.ts'
+import { Alarm } from '../../../stream/runtime/alarm.ts'
+import { Callback } from '../../../stream/runtime/callback.ts'
+import { TimeLimitError } from '../../../stream/runtime/errors.ts'
+import { outcomeRetry } from '../../../stream/runtime/retry.ts'
+import { endingWith } from '../../../stream/runtime/time-limit.ts'
+import type { DriveEnd, DriveOptions } from '../../../tree/runtime/drive.ts'
+import { LOOK_MS, TreeLeases } from '../../../tree/runtime/tree-leases.ts'
+import { WorkspaceOrder } from '../../../tree/runtime/workspace-order.ts'
+import { isFinished } from '../../state/state.ts'
+import { idleEnd } from '../drive-end.ts'
+import { Driver } from '../driver.ts'
+import type { Mailboxes } from '../mailboxes.ts'
+import { missingTools, mustHaveTools } from '../tools-here.ts'
+import { unknownAgent } from '../unknown-agent.ts'
 import { endOfRun } from './ends.ts'
+import { mayHelp } from './may-help.ts'
 import type { Member } from './member.ts'
 import { Members } from './members.ts'
-import { OtherAgents } from './other-agents.ts'
-import { LOOK_MS, mayHelp, TreeLeases } from './tree-leases.ts'
-import { WorkspaceOrder } from './workspace-order.ts'
 
 /** The time that a stopped driver has to record its outcomes and a version of the files, in ms. */
 const STOP_LIMIT_MS = 3 * 60_000
@@ -44,7 +45,7 @@ export class TreeDriver {
   private readonly order = new WorkspaceOrder()
   private readonly stopped: AbortSignal
   private readonly leases: TreeLeases
-  private readonly others: OtherAgents
+  private readonly others: DelegatedAgents
   private driverId: string | null = null
   /** The first error of an agent. The other agents continue. */
   private fault: { readonly error: unknown } | null = null
@@ -68,8 +69,8 @@ export class TreeDriver {
       failed: (error) => this.fail(error),
     })
     this.leases = new TreeLeases(ports, { runId, atOnce: ports.agentsAtOnce ?? AT_ONCE, stopped: this.stopped })
-    this.others = new OtherAgents(ports, {
-      ...{ mailboxes, leases: this.leases, order: this.order, stopped: this.stopped, signal: options.signal },
+    this.others = new DelegatedAgents(ports, {
+      ...{ parents: mailboxes, leases: this.leases, order: this.order, stopped: this.stopped, signal: options.signal },
       moved: () => this.alarm.poke(),
       failed: (error) => this.fail(error),
     })
