@@ -28,7 +28,7 @@ export type Delivery = { readonly origin: Origin; readonly after: number } & (
       /** Only for an external agent. */
       readonly backend?: Backend
     }
-  | { readonly kind: 'deliver_end'; readonly hash: string; readonly end: ReportedEnd }
+  | { readonly kind: 'deliver_reported_end'; readonly hash: string; readonly end: ReportedEnd }
   | { readonly kind: 'deliver_usage'; readonly report: Report }
   | { readonly kind: 'deliver_artifact'; readonly artifact: Artifact }
   | { readonly kind: 'deliver_request'; readonly want: Amounts }

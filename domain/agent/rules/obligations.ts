@@ -32,7 +32,7 @@ export function deliveryOf(
         ...backendOf(source.spec, event.body),
       }
     case 'end_reported':
-      return { ...head, kind: 'deliver_end', hash: to.hash, end: event.body }
+      return { ...head, kind: 'deliver_reported_end', hash: to.hash, end: event.body }
     case 'usage_reported':
       return { ...head, kind: 'deliver_usage', report: event.body.report }
     case 'artifact_registered':
