@@ -11,26 +11,7 @@ export { ClaudeCodeProvider, type ClaudeCodeProviderOptions } from '../adapters/
 export type { CompleteTaskInput } from '../domain/agent/control/complete-task.ts'
 export type { DelegateToAgentInput } from '../domain/agent/control/delegate-to-agent.ts'
 export type { UserCommand } from '../domain/agent/decide/commands.ts'
-export type {
-  AgentSpec,
-  ContextManagementConfig,
-  ExecutionPolicy,
-  ModelInfo,
-  Policy,
-  RecoveryConfig,
-  RoleDefinition,
-  SecurityPolicy,
-  ToolExecutionContext,
-} from '../domain/agent/definition/spec.ts'
-export type { Effect, ToolSpec } from '../domain/agent/definition/tools.ts'
-export type { Block, Message, Usage } from '../domain/agent/events/content.ts'
-export type {
-  HealthFigures,
-  HealthThresholds,
-  RoutingConfig,
-  RoutingPolicy,
-  RoutingRule,
-} from '../domain/agent/routing/decision.ts'
+export type { HealthFigures, HealthThresholds } from '../domain/agent/routing/decision.ts'
 export type { ModelRoutingDecision } from '../domain/agent/routing/routing.ts'
 export type { Comparison } from '../domain/agent/rules/compare-histories.ts'
 export type { PermittedCall } from '../domain/agent/runtime/history/permitted-calls.ts'
@@ -38,10 +19,13 @@ export type { RebuiltRequest } from '../domain/agent/runtime/history/rebuild-req
 export type { RecordedDecision } from '../domain/agent/runtime/history/routing-decisions.ts'
 export { ModelHealth } from '../domain/agent/runtime/model-health.ts'
 export { Runtime } from '../domain/agent/runtime/runtime.ts'
-export type { AgentAt, AgentServices, At, DriveEnd, ReusedRecord, Verification } from '../domain/agent/runtime/types.ts'
+export type { AgentAt, AgentServices, ReusedRecord, Verification } from '../domain/agent/runtime/types.ts'
 export type { ToolCall } from '../domain/agent/state/point-details.ts'
+export type { Block, Message, Usage } from '../domain/calls/content.ts'
 export type { ToolErrorCode } from '../domain/calls/error-codes.ts'
 export { CommandRejected, ModelError, ToolError } from '../domain/calls/errors.ts'
+export type { ExecutionPolicy, Policy, SecurityPolicy, ToolExecutionContext } from '../domain/calls/policy.ts'
+export type { Effect, ToolSpec } from '../domain/calls/tool-spec.ts'
 export type { Answer as EnvelopeAnswer } from '../domain/document/envelope/answers.ts'
 export type { AiEnvelopeRequest, Precondition } from '../domain/document/envelope/request.ts'
 export { DocumentError, type DocumentErrorCode } from '../domain/document/errors.ts'
@@ -79,9 +63,19 @@ export type * from '../domain/ports/external.ts'
 export type * from '../domain/ports/index.ts'
 export type { Environment, RuntimePorts, SecretBoundary } from '../domain/ports/runtime.ts'
 export type * from '../domain/ports/spawn.ts'
+export type { IContextStore, VariableRef, VariableType } from '../domain/ports/variables.ts'
 export { ContextError, type ContextErrorCode } from '../domain/store/errors.ts'
-export { ContextStore, type IContextStore } from '../domain/store/runtime/store.ts'
-export type { VariableRef, VariableType } from '../domain/store/variable.ts'
+export { ContextStore } from '../domain/store/runtime/store.ts'
+export type { At } from '../domain/stream/point.ts'
+export type { RoutingConfig, RoutingPolicy, RoutingRule } from '../domain/tree/routing-config.ts'
+export type { DriveEnd } from '../domain/tree/runtime/drive.ts'
+export type {
+  AgentSpec,
+  ContextManagementConfig,
+  ModelInfo,
+  RecoveryConfig,
+  RoleDefinition,
+} from '../domain/tree/spec.ts'
 export type { AgentState } from './library/agent-state.ts'
 export { type EventStoreLogOptions, openEventStoreLog } from './library/event-store.ts'
 export type { ForkRequest, KeepUp, RunTree, VerifiedRun } from './library/keepup.ts'

@@ -6,11 +6,13 @@ import { runMutated } from './support/mutation.ts'
 // condition, a member of a list, a check of the chain), and says which changes no test catches.
 
 const FILES = [
-  'definition/tool-patterns.ts',
-  'rules/policy.ts',
-  'rules/permissions.ts',
-  'decisions/permissions.ts',
-  'rules/plan.ts',
+  'calls/tool-patterns.ts',
+  'calls/policy-engine.ts',
+  'calls/permissions.ts',
+  'calls/plan-calls.ts',
+  'agent/rules/permissions.ts',
+  'agent/decide/permissions.ts',
+  'agent/tasks/plan.ts',
 ]
 const TESTS = [
   ...['domain/policy', 'domain/planned-calls', 'domain/permissions', 'runtime/tree-permissions'].map(
@@ -43,7 +45,7 @@ interface Change {
 }
 
 function changesOf(file: string): Change[] {
-  const path = `domain/agent/${file}`
+  const path = `domain/${file}`
   const source = readFileSync(join(import.meta.dirname, '..', path), 'utf8')
   const lines = source.split('\n')
   return lines.flatMap((text, line) => {

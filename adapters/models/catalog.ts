@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { ModelInfo, type Price } from '../../domain/agent/definition/spec.ts'
-import { parseDollars } from '../../domain/agent/routing/money.ts'
+import { parseDollars } from '../../domain/tree/money.ts'
+import { ModelInfo, type Price } from '../../domain/tree/spec.ts'
 import { bindsThinking } from './claude.ts'
 import { ANTHROPIC_PRICES, OPENAI_PRICES } from './prices.ts'
 

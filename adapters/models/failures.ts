@@ -1,5 +1,5 @@
-import { RETRY_AFTER_CAP_MS } from '../../domain/agent/rules/retry.ts'
 import { ModelError, type ModelErrorCode } from '../../domain/calls/errors.ts'
+import { RETRY_AFTER_CAP_MS } from '../../domain/calls/retry.ts'
 import { unhidableKey } from '../../domain/secrets/forms.ts'
 import { fields } from './fields.ts'
 

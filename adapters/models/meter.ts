@@ -1,11 +1,11 @@
 import {
-  type Cut,
   keptArguments,
   MAX_ANSWER_BYTES,
   MAX_ARGUMENT_BYTES,
   MAX_BLOCKS,
   MAX_CALLS,
-} from '../../domain/agent/events/answer-bounds.ts'
+} from '../../domain/calls/answer-bounds.ts'
+import type { Cut } from '../../domain/calls/model-call.ts'
 
 /** Thrown when an answer reaches a bound. The part before the bound is the answer; the rest is not read. */
 export class BoundReached extends Error {

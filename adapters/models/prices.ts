@@ -1,5 +1,5 @@
-import type { Price } from '../../domain/agent/definition/spec.ts'
-import { parseDollars } from '../../domain/agent/routing/money.ts'
+import { parseDollars } from '../../domain/tree/money.ts'
+import type { Price } from '../../domain/tree/spec.ts'
 
 // Published prices of the standard tier, in dollars per million tokens: input, output, cache read, cache write
 // (Anthropic: 5 minutes). If a provider's price rises above some prompt length, the catalogue limits the context to

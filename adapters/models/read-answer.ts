@@ -1,6 +1,6 @@
-import type { Cut } from '../../domain/agent/events/answer-bounds.ts'
-import { MAX_DEPTH } from '../../domain/agent/events/content.ts'
 import { ModelError } from '../../domain/calls/errors.ts'
+import type { Cut } from '../../domain/calls/model-call.ts'
+import { MAX_DEPTH } from '../../domain/calls/requested-calls.ts'
 import { jsonSize } from '../../domain/log/json-size.ts'
 import { yielder } from '../../domain/stream/runtime/yield-to-event-loop.ts'
 import { EventTooLong, FOREIGN, SseReader } from '../web/sse-reader.ts'

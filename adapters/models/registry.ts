@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import type { ModelInfo } from '../../domain/agent/definition/spec.ts'
 import { ModelError } from '../../domain/calls/errors.ts'
 import { issueText } from '../../domain/log/issues.ts'
 import type { ModelProvider, ModelRequest } from '../../domain/ports/index.ts'
 import { unhidableKey } from '../../domain/secrets/forms.ts'
+import type { ModelInfo } from '../../domain/tree/spec.ts'
 import type { SharedLimit } from '../memory/rate-limit.ts'
 import {
   catalogue,

@@ -1,4 +1,5 @@
-import { type Block, callArguments, type Message } from '../../domain/agent/events/content.ts'
+import type { Block, Message } from '../../domain/calls/content.ts'
+import { callArguments } from '../../domain/calls/requested-calls.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 
 /** The result of a call, for a provider. `callId`: the call's id in this request. */

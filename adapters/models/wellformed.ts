@@ -1,5 +1,5 @@
-import { MAX_ARGUMENT_VALUES } from '../../domain/agent/events/answer-bounds.ts'
-import type { Block } from '../../domain/agent/events/content.ts'
+import { MAX_ARGUMENT_VALUES } from '../../domain/calls/answer-bounds.ts'
+import type { Block } from '../../domain/calls/content.ts'
 import { ModelError } from '../../domain/calls/errors.ts'
 import type { Json, JsonObject } from '../../domain/log/json.ts'
 import { jsonSize } from '../../domain/log/json-size.ts'

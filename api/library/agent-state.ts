@@ -1,5 +1,5 @@
-import type { Message } from '../../domain/agent/events/content.ts'
 import type { AgentAt } from '../../domain/agent/runtime/types.ts'
+import type { Message } from '../../domain/calls/content.ts'
 import type { Json } from '../../domain/log/json.ts'
 import { pointOf } from '../operations/history/point.ts'
 

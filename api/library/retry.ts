@@ -1,4 +1,4 @@
-import type { ErrorRecoveryPolicy as Recorded } from '../../domain/agent/definition/spec.ts'
+import type { ErrorRecoveryPolicy as Recorded } from '../../domain/calls/policy.ts'
 import { Problem } from '../operations/problem.ts'
 
 /**

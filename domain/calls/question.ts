@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { canonicalBytes } from '../log/canonical.ts'
 import { sha256 } from '../log/ids.ts'
+import { instantText } from '../log/instant.ts'
 
 /**
  * A file that a question to a person depends on. `path`: its real path in the workspace. `content`: the hex SHA-256 of
@@ -29,3 +30,10 @@ export const questionHash = (question: Question, files: readonly SeenFile[] = []
   const { for: kind, toolCallId, argumentsHash, asked } = question
   return sha256(canonicalBytes({ for: kind, toolCallId, argumentsHash, asked, files: [...files] }))
 }
+
+/** The hash of an approval question. `expiresAt`: ms. */
+export const approvalHash = (
+  { id, argumentsHash }: { readonly id: string; readonly argumentsHash: string },
+  expiresAt: number,
+  files: readonly SeenFile[],
+): string => questionHash({ for: 'approval', toolCallId: id, argumentsHash, asked: instantText(expiresAt) }, files)

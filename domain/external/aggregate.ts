@@ -1,4 +1,4 @@
-import { attachmentIn } from '../agent/events/attachment.ts'
+import { attachmentReader } from '../calls/attachment.ts'
 import { CommandRejected } from '../calls/errors.ts'
 import type { Aggregate } from '../stream/aggregate.ts'
 import { reading } from './codec.ts'
@@ -11,6 +11,8 @@ import type { ExternalEvent } from './events.ts'
 import { evolve, REMEMBERED } from './evolve.ts'
 import { wakeAt } from './owed.ts'
 import type { ExternalState } from './state.ts'
+
+const ATTACHING: ReadonlySet<string> = new Set<ExternalEvent['type']>(['tool_call_end'])
 
 /** Runs of external agents: the streams `external-<agentId>`. */
 export const external: Aggregate<ExternalState, ExternalEvent, ExternalCommand, ExternalContext> = {
@@ -25,8 +27,10 @@ export const external: Aggregate<ExternalState, ExternalEvent, ExternalCommand, 
   remembered: REMEMBERED,
   reject: (code, message) => new CommandRejected(code, message),
   erasing,
-  attaching: new Set<ExternalEvent['type']>(['tool_call_end']),
-  attachment: attachmentIn,
+  attaching: ATTACHING,
+  attachment: attachmentReader(ATTACHING, reading.decode, (event) =>
+    event.type === 'tool_call_end' ? event.body.attachment : undefined,
+  ),
   attached,
 }
 

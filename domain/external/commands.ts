@@ -1,7 +1,7 @@
-import type { OutcomeCommand, SettleDelivery } from '../agent/decide/commands.ts'
-import type { ResolvedPaths } from '../agent/events/event-parts.ts'
-import type { Delivery } from '../agent/rules/obligations.ts'
+import type { ResolvedPaths } from '../calls/event-parts.ts'
 import type { SeenFile } from '../calls/question.ts'
+import type { ToolOutcome } from '../calls/tool-outcome.ts'
+import type { Delivery, SettleDelivery } from '../courier/delivery.ts'
 import type { Actor } from '../log/envelope.ts'
 import type { JsonObject } from '../log/json.ts'
 import type { StreamContext } from '../stream/aggregate.ts'
@@ -71,10 +71,7 @@ export type ExternalFact =
   /** The agent no longer waits for this call. */
   | { readonly kind: 'call_left'; readonly toolCallId: string }
   /** The outcome of an attempt, as for keepup agents. */
-  | Extract<
-      OutcomeCommand,
-      { readonly kind: 'tool_succeeded' | 'tool_failed' | 'tool_in_doubt' | 'tool_changed' | 'files_changed' }
-    >
+  | ToolOutcome
   | { readonly kind: 'session'; readonly sessionId: string }
   | { readonly kind: 'usage'; readonly usage: Usage }
   | { readonly kind: 'end'; readonly outcome: Outcome }

@@ -1,8 +1,8 @@
-import type { BodyOf as AgentBodyOf } from '../agent/events/events.ts'
-import type { Origin } from '../agent/events/tree.ts'
-import type { Delivery } from '../agent/rules/obligations.ts'
-import { acceptedFrom, type Courier, placeOf, rankOf, settled } from '../agent/state/courier.ts'
-import { NO_AMOUNTS, NO_REPORT } from '../agent/state/family.ts'
+import type { Delivery } from '../courier/delivery.ts'
+import type { Origin } from '../courier/events.ts'
+import { acceptedFrom, type Courier, placeOf, rankOf, settled } from '../courier/ledger.ts'
+import type { ReportedEnd } from '../tree/events.ts'
+import { NO_AMOUNTS, NO_REPORT } from '../tree/family.ts'
 import { NOT_TERMINATED } from './errors.ts'
 import type { ExternalEvent } from './events.ts'
 import type { Outcome } from './outcome.ts'
@@ -41,20 +41,18 @@ export function deliveryOf(
 ): Delivery | null {
   if (event.type !== 'external_ended' || to.target !== state.reportsTo) return null
   const origin = { stream: to.stream, ...placeOf(state, event.revision), bodyHash: event.bodyHash }
-  return { origin, after: to.after, kind: 'deliver_end', hash: to.hash, end: endOf(state, event.body) }
+  return { origin, after: to.after, kind: 'deliver_reported_end', hash: to.hash, end: reportedEnd(state, event.body) }
 }
 
-type End = AgentBodyOf<'end_reported'>
-
 /** The end of a run, in the form that its parent records. */
-function endOf(state: ExternalState, outcome: Outcome): End {
+function reportedEnd(state: ExternalState, outcome: Outcome): ReportedEnd {
   return { ...resultOf(state, outcome), artifacts: [], unmetGates: [...state.gates], report: reportOf(state, outcome) }
 }
 
 function resultOf(
   { backend, usage, request: { budget } }: ExternalState,
   outcome: Outcome,
-): Pick<End, 'status' | 'code' | 'message'> {
+): Pick<ReportedEnd, 'status' | 'code' | 'message'> {
   const failed = (code: string, message: string) => ({ status: 'failed', code, message }) as const
   switch (outcome.outcome) {
     case 'exited': {
@@ -79,7 +77,7 @@ function resultOf(
  * The usage that the run reports to its parent, once. If the backend reported only part of the usage, the rest of the
  * granted budget counts as uncertain. A run that never started has used nothing.
  */
-function reportOf({ usage, request: { budget }, driver }: ExternalState, outcome: Outcome): End['report'] {
+function reportOf({ usage, request: { budget }, driver }: ExternalState, outcome: Outcome): ReportedEnd['report'] {
   const own = usage?.scope === 'run' ? usage : null
   const cacheRead = Math.min(own?.cachedInputTokens ?? 0, own?.inputTokens ?? 0)
   const input = (own?.inputTokens ?? 0) - cacheRead

@@ -1,11 +1,11 @@
-import type { SettleDelivery } from '../agent/decide/commands.ts'
-import { type Delivery, isNew, senderOf } from '../agent/rules/obligations.ts'
-import { settles } from '../agent/state/courier.ts'
 import { DeliveryRefused } from '../calls/errors.ts'
+import type { SettleDelivery } from '../courier/delivery.ts'
+import { type Delivery, isNew, senderOf } from '../courier/delivery.ts'
+import { settles } from '../courier/ledger.ts'
 import { echo } from '../log/issues.ts'
+import { outsideSpec } from '../tree/outside-tools.ts'
 import { CANCELLED_UNSTARTED, type DecisionBuilder } from './decision-builder.ts'
 import type { RecordedRequest } from './events.ts'
-import { outsideSpec } from './outside-tools.ts'
 import { type ExternalState, isFinished } from './state.ts'
 
 // Courier deliveries to a run that a keepup agent delegates: its birth and its cancel. A repeated delivery records

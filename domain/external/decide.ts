@@ -1,12 +1,13 @@
-import type { Price } from '../agent/definition/spec.ts'
-import { cost } from '../agent/routing/money.ts'
-import { isDelivery } from '../agent/rules/obligations.ts'
+import { decideApproval } from '../calls/decide/approvals.ts'
 import { CommandRejected } from '../calls/errors.ts'
 import { questionHash } from '../calls/question.ts'
+import { isDelivery } from '../courier/delivery.ts'
 import { READER } from '../log/envelope.ts'
 import type { Place } from '../stream/aggregate.ts'
+import { cost } from '../tree/money.ts'
+import type { Price } from '../tree/spec.ts'
 import type { ExternalCommand, ExternalContext, ExternalFact } from './commands.ts'
-import { decideCalls, decideOutsideApproval, settleCalls } from './decide-calls.ts'
+import { decideCalls, settleCalls } from './decide-calls.ts'
 import { decideDelivered, decideDelivery } from './decide-deliveries.ts'
 import { CANCELLED_UNSTARTED, DecisionBuilder, type ExternalDecision, RUNTIME } from './decision-builder.ts'
 import { type ExternalState, inDoubt, isFinished, nextAskId } from './state.ts'
@@ -35,9 +36,9 @@ function take(d: DecisionBuilder, command: ExternalCommand, context: ExternalCon
   else if (isDelivery(command)) decideDelivery(d, state, command)
   else if (state === null) throw new CommandRejected('RUN_UNKNOWN', 'there is no such external run; start it first')
   else if (command.kind === 'cancel') cancel(d, state, command)
-  else if (command.kind === 'decide_permission') permit(d, state, command, context)
+  else if (command.kind === 'decide_permission') permit(d, state, command)
   else if (command.kind === 'delivered') decideDelivered(d, state, command)
-  else bring(d, state, command, context)
+  else bring(d, state, command)
 }
 
 function start(
@@ -49,13 +50,10 @@ function start(
   if (state?.commands[0] === commandId) return
   if (state !== null) throw new CommandRejected('RUN_EXISTS', 'this external run was started before')
   const { backend, request, capabilities, parent } = command
-  const about = parent === undefined ? {} : { runId: parent.runId }
-  const { runId: _, ...from } = parent ?? {}
-  d.emit(
-    'external_started',
-    { backend, request, capabilities: [...capabilities], ...(parent !== undefined && { parent: from as never }) },
-    about,
-  )
+  const started = { backend, request, capabilities: [...capabilities] }
+  if (parent === undefined) return d.emit('external_started', started)
+  const { runId, ...from } = parent
+  d.emit('external_started', { ...started, parent: from }, { runId })
 }
 
 function cancel(
@@ -64,7 +62,7 @@ function cancel(
   { reason, by }: Extract<ExternalCommand, { kind: 'cancel' }>,
 ): void {
   if (isFinished(state) || state.cancelledAt !== null) return
-  d.emit('cancel_requested', reason === undefined ? {} : { reason }, by === undefined ? {} : { by })
+  d.emit('cancel_requested', reason === undefined ? {} : { reason }, by === undefined ? {} : { actor: by })
   if (state.stage.at === 'requested') d.emit('external_ended', CANCELLED_UNSTARTED)
 }
 
@@ -72,10 +70,9 @@ function permit(
   d: DecisionBuilder,
   { permissions, tools }: ExternalState,
   command: Extract<ExternalCommand, { kind: 'decide_permission' }>,
-  context: ExternalContext,
 ): void {
   const { toolCallId, decision, reason } = command
-  if (tools?.open.some(({ id }) => id === toolCallId)) return decideOutsideApproval(d, command, context)
+  if (tools?.open.some(({ id }) => id === toolCallId)) return decideApproval(d, command)
   const asked = permissions.last.find((one) => one.toolCallId === toolCallId)
   if (asked?.decision !== null)
     throw new CommandRejected('APPROVAL_NOT_PENDING', `${toolCallId} waits for no approval; look at the run`)
@@ -87,7 +84,7 @@ function permit(
   d.emit('permission_decided', { toolCallId, argumentsHash, decision, ...said })
 }
 
-function bring(d: DecisionBuilder, state: ExternalState, fact: ExternalFact, context: ExternalContext): void {
+function bring(d: DecisionBuilder, state: ExternalState, fact: ExternalFact): void {
   const running = state.stage.at === 'running'
   switch (fact.kind) {
     case 'claim': {
@@ -133,9 +130,9 @@ function bring(d: DecisionBuilder, state: ExternalState, fact: ExternalFact, con
     case 'tool_in_doubt':
     case 'tool_changed':
     case 'files_changed':
-      return decideCalls(d, state, fact, context)
+      return decideCalls(d, state, fact)
     case 'end':
-      if (running) settleCalls(d, 'the agent that called has ended', context)
+      if (running) settleCalls(d, 'the agent that called has ended')
       if (running) d.emit('external_ended', fact.outcome)
       else if (state.stage.at === 'requested' && ['failed', 'cancelled'].includes(fact.outcome.outcome))
         d.emit('external_ended', fact.outcome)
@@ -144,7 +141,7 @@ function bring(d: DecisionBuilder, state: ExternalState, fact: ExternalFact, con
       return
     case 'reaped':
       if (!inDoubt(state)) return
-      settleCalls(d, 'the program that ran the agent was gone', context)
+      settleCalls(d, 'the program that ran the agent was gone')
       d.emit('external_ended', { outcome: 'unknown', reason: unknownReason(fact.ended) })
   }
 }
@@ -181,7 +178,7 @@ function priced({ scope, inputTokens, cachedInputTokens, outputTokens }: Usage, 
 function used(d: DecisionBuilder, { request: { budget }, cancelledAt }: ExternalState, usage: Usage): void {
   d.emit('usage_reported', usage)
   const over = budget === undefined ? null : overBudget(usage, budget)
-  if (over !== null && cancelledAt === null) d.emit('cancel_requested', { reason: over }, { by: RUNTIME })
+  if (over !== null && cancelledAt === null) d.emit('cancel_requested', { reason: over }, { actor: RUNTIME })
 }
 
 const isUnlearned = ({ stage }: ExternalState): boolean =>

@@ -1,3 +1,6 @@
+import type { Call } from '../calls/call.ts'
+import type { Caller } from '../calls/caller.ts'
+import type { CallDecision } from '../calls/decide/decision.ts'
 import { canonicalText } from '../log/canonical.ts'
 import type { Actor } from '../log/envelope.ts'
 import { LogError } from '../log/errors.ts'
@@ -11,6 +14,7 @@ import type { ExternalContext } from './commands.ts'
 import type { BodyOf, ExternalEvent, ExternalEventType } from './events.ts'
 import { evolve } from './evolve.ts'
 import type { ExternalState } from './state.ts'
+import { callerOf } from './tools.ts'
 
 const utf8 = new TextEncoder()
 
@@ -43,10 +47,10 @@ export const CANCELLED_UNSTARTED = { outcome: 'cancelled', exit: null } as const
 /**
  * One decision in progress. Each emitted event is folded immediately, so the next event is decided on the new state.
  */
-export class DecisionBuilder {
+export class DecisionBuilder implements CallDecision {
   readonly #drafts: ExternalDraft[] = []
   readonly #place: Place
-  readonly #context: ExternalContext
+  readonly context: ExternalContext
   #state: ExternalState | null
   /** The claim of the deciding driver: from the context, or from a claim in this decision. */
   #driver: ExternalContext['driver']
@@ -54,7 +58,7 @@ export class DecisionBuilder {
   constructor(state: ExternalState | null, place: Place, context: ExternalContext) {
     this.#state = state
     this.#place = place
-    this.#context = context
+    this.context = context
     this.#driver = context.driver
   }
 
@@ -72,9 +76,19 @@ export class DecisionBuilder {
     return this.#driver
   }
 
+  get caller(): Caller {
+    const caller = this.#state === null ? null : callerOf(this.#state)
+    if (caller === null) throw new Error('an agent without tools makes no calls')
+    return caller
+  }
+
+  get calls(): readonly Call[] {
+    return this.#state?.tools?.open ?? []
+  }
+
   /** A salt for hashes of arguments, in hex. */
   argumentsSalt(): string {
-    return hex(this.#context.salt())
+    return hex(this.context.salt())
   }
 
   get decision(): ExternalDecision {
@@ -90,9 +104,9 @@ export class DecisionBuilder {
   emit<T extends ExternalEventType>(
     type: T,
     given: BodyOf<T>,
-    about: { readonly runId?: string; readonly by?: Actor; readonly toolCallId?: string } = {},
+    about: { readonly runId?: string; readonly actor?: Actor; readonly toolCallId?: string } = {},
   ): void {
-    const context = this.#context
+    const { context } = this
     const { body, salted } = stored(given, context.salt())
     const fault = bodyFault(type, body)
     if (fault !== null)
@@ -110,7 +124,7 @@ export class DecisionBuilder {
       agentId,
       runId: this.#state?.runId ?? about.runId ?? agentId,
       commandId: context.commandId,
-      actor: about.by ?? this.#actorOf(type),
+      actor: about.actor ?? this.#actorOf(type),
       bodyHash: salted.header.hash,
       ...(context.correlationId === undefined ? {} : { correlationId: context.correlationId }),
       ...(about.toolCallId === undefined ? {} : { toolCallId: about.toolCallId }),
@@ -123,7 +137,7 @@ export class DecisionBuilder {
 
   #actorOf(type: ExternalEventType): Actor {
     if (TOLD.has(type)) return { kind: 'backend', id: this.#state!.backend }
-    if (ASKED.has(type)) return this.#context.by
+    if (ASKED.has(type)) return this.context.by
     return this.#driver === undefined ? RUNTIME : { kind: 'driver', id: this.#driver.id }
   }
 }

@@ -1,5 +1,5 @@
-import { NO_OBLIGATIONS } from '../agent/state/courier.ts'
-import { callWithoutText } from '../agent/state/digest.ts'
+import { callWithoutText } from '../calls/call.ts'
+import { NO_OBLIGATIONS } from '../courier/ledger.ts'
 import { canonicalText } from '../log/canonical.ts'
 import { sha256 } from '../log/ids.ts'
 import { EMPTY_ROOT } from '../log/root.ts'

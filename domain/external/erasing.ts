@@ -1,6 +1,7 @@
-import { erasedAnswer, residueOf, withoutText } from '../agent/events/residue.ts'
+import { callResidues, erasedBlock, erasedCall } from '../calls/residue.ts'
 import type { Header } from '../log/envelope.ts'
 import type { Erasing } from '../stream/aggregate.ts'
+import { withoutText } from '../tree/erased-spec.ts'
 import type { BodyOf } from './events.ts'
 import type { Outcome } from './outcome.ts'
 
@@ -33,12 +34,15 @@ const RESIDUES: { readonly [T in Said]: (body: BodyOf<T>) => BodyOf<T> } = {
   agent_events: ({ first, events }) => ({ first, events: events.map(({ kind }) => ({ kind })) }),
   permission_requested: ({ toolCallId, toolName }) => ({ toolCallId, toolName, input: null, reason: '' }),
   permission_decided: ({ reason: _, ...body }) => body,
-  tool_call_requested: (body) => erasedAnswer(body) as unknown as typeof body,
-  tool_call_retry: (body) => residueOf('tool_call_retry', body),
-  tool_call_unknown: (body) => residueOf('tool_call_unknown', body),
-  tool_call_end: (body) => residueOf('tool_call_end', body),
-  approval_requested: (body) => residueOf('approval_requested', body),
-  approval_decided: (body) => residueOf('approval_decided', body),
+  tool_call_requested: ({ content: [block], calls: [call] }) => ({
+    content: [erasedBlock(block, call)],
+    calls: [erasedCall(call)],
+  }),
+  tool_call_retry: callResidues.tool_call_retry,
+  tool_call_unknown: callResidues.tool_call_unknown,
+  tool_call_end: callResidues.tool_call_end,
+  approval_requested: callResidues.approval_requested,
+  approval_decided: callResidues.approval_decided,
   cancel_requested: ({ reason: _, ...body }) => body,
   external_ended: wordless,
   outcome_learned: wordless,

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { AgentSpec, Budget, Price } from '../agent/definition/spec.ts'
-import { Block } from '../agent/events/content.ts'
-import { argumentsSalt, PlannedCall } from '../agent/events/event-parts.ts'
-import { bodies as calls } from '../agent/events/events.ts'
-import { Origin, treeEvents } from '../agent/events/tree.ts'
+import { Block } from '../calls/content.ts'
+import { argumentsSalt, PlannedCall } from '../calls/event-parts.ts'
+import { approvalEvents, callEvents } from '../calls/events.ts'
+import { delivered, Origin } from '../courier/events.ts'
 import type { StreamEvent } from '../stream/aggregate.ts'
 import { ERASURE_VERSION, erasureEvents } from '../stream/erasure.ts'
+import { AgentSpec, Budget, Price } from '../tree/spec.ts'
 import { StoredAgentEvent } from './agent-event.ts'
 import { BATCH } from './batch.ts'
 import { Confinement } from './confinement.ts'
@@ -87,25 +87,26 @@ export const bodies = {
   }),
   /** A planned call of a keepup tool, in the shape of a model's answer that contains only this call. */
   tool_call_requested: z.strictObject({ content: z.tuple([Block]), calls: z.tuple([PlannedCall]) }),
-  tool_call_start: calls.tool_call_start,
-  tool_call_intent: calls.tool_call_intent,
-  tool_call_retry: calls.tool_call_retry,
-  tool_call_unknown: calls.tool_call_unknown,
-  tool_call_end: calls.tool_call_end,
-  approval_requested: calls.approval_requested,
-  approval_decided: calls.approval_decided,
-  approval_expired: calls.approval_expired,
+  tool_call_start: callEvents.tool_call_start,
+  tool_call_intent: callEvents.tool_call_intent,
+  tool_call_retry: callEvents.tool_call_retry,
+  tool_call_unknown: callEvents.tool_call_unknown,
+  tool_call_end: callEvents.tool_call_end,
+  approval_requested: approvalEvents.approval_requested,
+  approval_decided: approvalEvents.approval_decided,
+  approval_expired: approvalEvents.approval_expired,
   cancel_requested: z.strictObject({ reason: text.optional(), origin: Origin.optional() }),
   external_ended: Outcome,
   /** The outcome of a run whose recorded outcome was unknown. */
   outcome_learned: Outcome,
   /** The end of the run was reported to the parent. */
-  delivered: treeEvents.delivered,
+  delivered,
   ...erasureEvents,
 } as const
 
 export type ExternalEventType = keyof typeof bodies
-export type BodyOf<T extends ExternalEventType> = z.infer<(typeof bodies)[T]>
+type Bodies = { readonly [T in ExternalEventType]: z.infer<(typeof bodies)[T]> }
+export type BodyOf<T extends ExternalEventType> = Bodies[T]
 
 /** The current version of each type. */
 export const versions: Readonly<Record<ExternalEventType, number>> = {

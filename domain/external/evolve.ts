@@ -1,18 +1,11 @@
-import { NO_OBLIGATIONS, rankOf } from '../agent/state/courier.ts'
+import { NO_OBLIGATIONS, rankOf } from '../courier/ledger.ts'
 import { append, EMPTY_ROOT } from '../log/root.ts'
+import { ImpossibleEvent } from '../stream/impossible.ts'
 import { courierAfter } from './courier.ts'
 import type { ExternalEvent } from './events.ts'
 import type { Outcome } from './outcome.ts'
 import { type Ended, type ExternalState, isFinished, NO_PERMISSIONS, nextAskId, type Permission } from './state.ts'
 import { isOfCall, NO_CALLS, withCallEvent, withRequest } from './tools.ts'
-
-/** The event cannot follow the state: another program wrote the log, or the fold has a defect. */
-export class ImpossibleEvent extends Error {
-  override readonly name = 'ImpossibleEvent'
-  constructor(event: ExternalEvent, why: string) {
-    super(`${event.type} at revision ${event.revision} of ${event.agentId} cannot follow: ${why}`)
-  }
-}
 
 /** The state after an event. Throws ImpossibleEvent if the event cannot follow. */
 export function evolve(state: ExternalState | null, event: ExternalEvent): ExternalState {

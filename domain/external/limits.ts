@@ -1,4 +1,4 @@
-import type { Budget, Price } from '../agent/definition/spec.ts'
+import type { Budget, Price } from '../tree/spec.ts'
 
 /** The limits of a run, and its prices. */
 export interface Terms {

@@ -1,4 +1,4 @@
-import { undelivered } from '../agent/state/courier.ts'
+import { undelivered } from '../courier/ledger.ts'
 import { effectId } from '../log/ids.ts'
 import { type ExternalState, inDoubt, isFinished, runsItself } from './state.ts'
 

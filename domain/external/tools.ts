@@ -1,15 +1,17 @@
-import type { CallEvent } from '../agent/state/evolve-calls.ts'
-import { evolveCall, openedCall } from '../agent/state/evolve-calls.ts'
-import { type AgentState, BLANK, callsOf } from '../agent/state/state.ts'
-import { idOf } from '../log/owner.ts'
+import type { Caller } from '../calls/caller.ts'
+import { type CallEvent, evolveCall, openedCall } from '../calls/evolve-call.ts'
+import { memoryToolNamed, reachOf } from '../calls/memory-tools.ts'
+import type { Planning } from '../calls/plan-calls.ts'
+import { policyEngine } from '../calls/policy-engine.ts'
+import { ImpossibleEvent } from '../stream/impossible.ts'
 import type { ExternalEvent } from './events.ts'
 import { type ExternalState, nextAskId, type OwnTools } from './state.ts'
 
-// Calls of keepup's tools by an external agent, over MCP. The rules of keepup agents plan, approve, start and end these
-// calls: they see the run as an agent that waits for its calls.
+// Calls of keepup's tools by an external agent, over MCP. The rules of calls (domain/calls) plan, approve, start and end
+// them as they do for keepup agents.
 
 /** The event types that change calls, as in agent streams. */
-const OF_CALLS: ReadonlySet<string> = new Set<CallEvent['type']>([
+const OF_CALLS: ReadonlySet<string> = new Set<OutsideCallEvent['type']>([
   'tool_call_start',
   'tool_call_intent',
   'tool_call_retry',
@@ -21,28 +23,30 @@ const OF_CALLS: ReadonlySet<string> = new Set<CallEvent['type']>([
 ])
 
 /** An event of a call in the stream of an external run. */
-export type OutsideCallEvent = Extract<
-  ExternalEvent,
-  { type: Exclude<CallEvent['type'], 'tool_call_resolved' | 'approval_voided'> }
->
+export type OutsideCallEvent = Extract<ExternalEvent, { type: CallEvent['type'] }>
 
 export const isOfCall = (event: ExternalEvent): event is OutsideCallEvent => OF_CALLS.has(event.type)
 
-/** The run as a keepup agent that waits for these calls; null: the agent can call no tools. */
-export function actingAgent(state: ExternalState): AgentState | null {
-  const { tools, agentId, runId, at, driver, reportsTo } = state
+/** The run as the rules of calls read it; null: the agent can call no tools. */
+export function callerOf({ tools, agentId, runId, driver, reportsTo, commands }: ExternalState): Caller | null {
   if (tools === undefined) return null
-  const { spec, argumentsSalt, step, open } = tools
-  return {
-    ...BLANK,
-    ...{ spec, argumentsSalt, step, agentId, runId, at, driver },
-    // The run's policy derives from its parent's, as for every child.
-    parent: { agentId: reportsTo === null ? '' : idOf(reportsTo), toolCallId: '' },
-    specHash: state.requestHash,
-    correlation: state.commands[0] ?? '',
-    machine: { status: 'TOOL_WAIT', calls: open },
-  }
+  const { spec, argumentsSalt, step } = tools
+  // The run's policy derives from its parent's, as for every child.
+  return { agentId, runId, spec, argumentsSalt, step, driver, parent: { reportsTo }, correlation: commands[0] ?? '' }
 }
+
+/** Memory tools are the only control tools of an external agent. They need a phase with tools, as for keepup agents. */
+export const policy = policyEngine((name) => (memoryToolNamed(name) === undefined ? undefined : { needsTools: true }))
+
+/** How the calls of this agent are planned. */
+export const planningOf = (caller: Caller): Planning => ({
+  policy,
+  control(name) {
+    const tool = memoryToolNamed(name)
+    if (tool === undefined) return undefined
+    return { schema: tool.schema, refusal: (input) => tool.refusal?.(reachOf(caller), input) ?? null }
+  },
+})
 
 export const NO_CALLS: Omit<OwnTools, 'spec' | 'argumentsSalt'> = { asked: 0, step: 0, open: [] }
 
@@ -61,9 +65,12 @@ export function withRequest(
   }
 }
 
-/** The tools after an event of a call. Throws if the event cannot follow. */
-export function withCallEvent(state: ExternalState, tools: OwnTools, event: OutsideCallEvent): OwnTools {
-  const after = evolveCall(actingAgent(state)!, event as CallEvent)
-  const open = callsOf(after).filter(({ stage }) => stage.at !== 'ended')
-  return { ...tools, step: tools.step + (event.type === 'tool_call_end' ? 1 : 0), open }
+/** The tools after an event of a call. Throws ImpossibleEvent if the event cannot follow. */
+export function withCallEvent({ driver }: ExternalState, tools: OwnTools, event: OutsideCallEvent): OwnTools {
+  const index = tools.open.findIndex(({ id }) => id === event.toolCallId)
+  const call = tools.open[index]
+  if (call === undefined) throw new ImpossibleEvent(event, `${event.toolCallId} is no open call of this run`)
+  const after = evolveCall(call, event, driver?.epoch ?? 0)
+  if (after.stage.at !== 'ended') return { ...tools, open: tools.open.with(index, after) }
+  return { ...tools, step: tools.step + 1, open: tools.open.toSpliced(index, 1) }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Budget } from '../agent/definition/spec.ts'
+import type { Budget } from '../tree/spec.ts'
 
 const count = z.int().nonnegative()
 

@@ -1,7 +1,7 @@
+import type { Place } from '../calls/memory-request.ts'
 import type { Emit } from '../stream/emitter.ts'
 import { MemoryError } from './errors.ts'
 import type { bodies } from './events.ts'
-import type { Place } from './fact.ts'
 import type { MemoryState } from './state.ts'
 
 export type MemoryCommand =

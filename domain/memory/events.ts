@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { SCOPES } from '../calls/memory-request.ts'
 import type { EventOf } from '../stream/emitter.ts'
 import type { erasureEvents } from '../stream/erasure.ts'
-import { SCOPES } from './fact.ts'
 
 // Storage format: the events of `memory-<scope>-<id>`. Each stream contains one fact.
 

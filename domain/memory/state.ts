@@ -1,5 +1,5 @@
+import type { Place } from '../calls/memory-request.ts'
 import type { FactEvent } from './events.ts'
-import type { Place } from './fact.ts'
 
 /**
  * The folded state of a fact's stream. It excludes the text, because the text may be erased; the chain proves the text.

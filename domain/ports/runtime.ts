@@ -1,8 +1,8 @@
-import type { AgentSpec } from '../agent/definition/spec.ts'
 import type { ModelHealth } from '../agent/runtime/model-health.ts'
 import type { Json, JsonObject } from '../log/json.ts'
 import type { Memories } from '../memory/runtime/memories.ts'
 import type { AppendPoint, StreamPorts } from '../stream/runtime/ports.ts'
+import type { AgentSpec } from '../tree/spec.ts'
 import type { AgentRunHandle, TextsFilter } from './external.ts'
 import type { LiveFeed, ModelProvider, RateLimiter, RequestCache, Sandbox, Tool, Workspace } from './index.ts'
 

@@ -1,4 +1,17 @@
-import type { GivenSecret } from '../agent/definition/spec.ts'
+import { z } from 'zod'
+import { WHOLE_REFERENCE } from './reference.ts'
+
+/**
+ * A reference to a secret that tools may receive. The spec never contains the value. The value is looked up when a tool
+ * runs, so that a replaced value takes effect. `server`: only tools of this server receive the value; absent: only
+ * built-in tools.
+ */
+export const GivenSecret = z.strictObject({
+  name: z.string().min(1),
+  reference: z.string().regex(WHOLE_REFERENCE),
+  server: z.string().min(1).optional(),
+})
+export type GivenSecret = z.infer<typeof GivenSecret>
 
 /** Tools that send their arguments to addresses outside this machine. No grant applies to them. */
 const SENDS_AWAY: ReadonlySet<string> = new Set(['read_url', 'search_web'])

@@ -1,5 +1,5 @@
-import { controlToolNamed } from '../agent/control/registry.ts'
 import { ToolError } from '../calls/errors.ts'
+import { NAMED_VALUES } from '../calls/named-values.ts'
 import type { Json, JsonObject } from '../log/json.ts'
 import { formsOf, MIN_SECRET_LENGTH, unhidable } from './forms.ts'
 import { isSecretKey, secretValuesInJson } from './key-names.ts'
@@ -175,7 +175,7 @@ export function createRedactor(options: RedactorOptions): Redactor {
     redactResult: (value) => collect((made) => json(value, made, (text) => whole(text, made))),
     redactArguments: (tool, args) =>
       collect((made) => {
-        const { named } = controlToolNamed(tool) ?? {}
+        const named = NAMED_VALUES.get(tool)
         const [key, value] = named ? [args[named.name], args[named.value]] : []
         const isSecret = typeof key === 'string' && typeof value === 'string' && isSecretKey(key)
         const shown = isSecret ? { ...args, [named!.value]: underKey(value, made) } : args

@@ -1,9 +1,9 @@
 import { canonicalText } from '../log/canonical.ts'
 import { sha256 } from '../log/ids.ts'
 import { append, EMPTY_ROOT, type Root } from '../log/root.ts'
+import type { VariableRef } from '../ports/variables.ts'
 import type { VariableEvent } from './events.ts'
 import { EMPTY, entry, type Table, withEntry } from './table.ts'
-import type { VariableRef } from './variable.ts'
 
 /** The location of a variable: its value is in the event at `revision`. */
 export interface Held {

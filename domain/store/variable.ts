@@ -2,20 +2,8 @@ import { byteLength, headOf } from '../calls/bounded.ts'
 import { canonicalText } from '../log/canonical.ts'
 import type { Json } from '../log/json.ts'
 import { wellFormed } from '../log/well-formed.ts'
+import type { VariableRef, VariableType } from '../ports/variables.ts'
 import { ContextError } from './errors.ts'
-
-/** The JSON type of a value. */
-export type VariableType = 'string' | 'number' | 'boolean' | 'null' | 'array' | 'object'
-
-/**
- * A reference to a context variable (seed 004), without the value. `bytes`: the UTF-8 size of the value's text: a
- * string itself, or the canonical JSON of another value.
- */
-export interface VariableRef {
-  readonly key: string
-  readonly type: VariableType
-  readonly bytes: number
-}
 
 /** Names of stores. */
 export const STORE_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { anthropicProvider } from '../../adapters/models/anthropic/provider.ts'
-import type { Message } from '../../domain/agent/events/content.ts'
+import type { Message } from '../../domain/calls/content.ts'
 import { start, stop, streamEvents, textBlock } from '../support/anthropic-wire.ts'
 import { bench } from '../support/model-bench.ts'
 import { ask, request, result } from '../support/model-request.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { openaiProvider } from '../../adapters/models/openai/provider.ts'
 import { toParams } from '../../adapters/models/openai/request.ts'
-import type { Message } from '../../domain/agent/events/content.ts'
+import type { Message } from '../../domain/calls/content.ts'
 import { bench } from '../support/model-bench.ts'
 import { ask, request, result } from '../support/model-request.ts'
 import { delta, finish, streamChunks, usage } from '../support/openai-wire.ts'

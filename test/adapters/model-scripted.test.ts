@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { scriptedProvider } from '../../adapters/models/scripted/provider.ts'
 import { parseScript, type ScriptInput } from '../../adapters/models/scripted/script.ts'
-import type { Message } from '../../domain/agent/events/content.ts'
+import type { Message } from '../../domain/calls/content.ts'
 import type { ModelProvider, ModelRequest } from '../../domain/ports/index.ts'
 import { ask, failure, request, result } from '../support/model-request.ts'
 

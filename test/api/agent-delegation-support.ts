@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { type KeepUpOptions, openKeepUp } from '../../api/index.ts'
-import { ALL_RIGHTS, NO_RIGHTS } from '../../domain/external/delegation.ts'
 import type { AgentBackend, AgentCompletion, AgentRunRequest, BackendRun } from '../../domain/ports/external.ts'
+import { ALL_RIGHTS, NO_RIGHTS } from '../../domain/tree/rights.ts'
 import { freshFolders } from '../support/folders.ts'
 
 const DONE: AgentCompletion = { status: { code: 0, signal: null }, success: true, finalText: 'It is written.' }

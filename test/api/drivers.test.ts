@@ -3,9 +3,9 @@ import { WorkspaceError } from '../../adapters/workspace/error.ts'
 import { Drivers } from '../../api/process/drives/drivers.ts'
 import { sweep } from '../../api/process/drives/sweeper.ts'
 import { LiveHub } from '../../api/process/live/hub.ts'
-import type { DriveEnd, DriveOptions } from '../../domain/agent/runtime/types.ts'
 import { CommandRejected } from '../../domain/calls/errors.ts'
 import { LogError } from '../../domain/log/errors.ts'
+import type { DriveEnd, DriveOptions } from '../../domain/tree/runtime/drive.ts'
 
 const WAITS: DriveEnd = { end: 'waiting', for: 'approval', toolCallIds: ['a.t1.c0'] }
 

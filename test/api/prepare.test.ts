@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createStarts, type PrepareServices } from '../../api/operations/runs/prepare-start.ts'
 import { StartRun } from '../../api/operations/runs/start-schemas.ts'
-import { AgentSpec, type ModelInfo } from '../../domain/agent/definition/spec.ts'
-import type { ToolSpec } from '../../domain/agent/definition/tools.ts'
+import type { ToolSpec } from '../../domain/calls/tool-spec.ts'
+import { AgentSpec, type ModelInfo } from '../../domain/tree/spec.ts'
 
 const tool = (name: string, more: Partial<ToolSpec> = {}): ToolSpec => ({
   name,

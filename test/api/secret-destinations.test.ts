@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { openBoundary } from '../../api/process/host/boundary.ts'
-import { type GivenSecret, Policy } from '../../domain/agent/definition/spec.ts'
+import { Policy } from '../../domain/calls/policy.ts'
+import type { GivenSecret } from '../../domain/secrets/destinations.ts'
 import { reference } from '../../domain/secrets/redactor.ts'
 import { memoryVault } from '../support/memory-vault.ts'
 

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { openBoundary } from '../../api/process/host/boundary.ts'
-import { AgentSpec, Policy } from '../../domain/agent/definition/spec.ts'
 import { redactRequest } from '../../domain/agent/runtime/redact.ts'
+import { Policy } from '../../domain/calls/policy.ts'
+import { AgentSpec } from '../../domain/tree/spec.ts'
 import { memoryVault } from '../support/memory-vault.ts'
 import { spec } from '../support/projections/spec.ts'
 

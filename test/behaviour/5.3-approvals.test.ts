@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { ToolMeaning, ToolSpec } from '../../domain/agent/definition/tools.ts'
 import { ToolChanged } from '../../domain/calls/errors.ts'
+import type { ToolMeaning, ToolSpec } from '../../domain/calls/tool-spec.ts'
 import { call, calls, completes, harness, testSpec, toolSpec, USER } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Block } from '../../domain/agent/events/content.ts'
 import { Transcript } from '../../domain/agent/state/messages.ts'
+import type { Block } from '../../domain/calls/content.ts'
 import { call, calls, completes, says, testModel, USER } from '../support/harness.ts'
 import { given } from '../support/story.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'

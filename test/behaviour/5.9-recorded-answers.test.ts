@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { MEMORY_TOOLS } from '../../domain/agent/control/registry.ts'
+import { MEMORY_TOOLS } from '../../domain/agent/control/memory-tools.ts'
 import type { EventOf } from '../../domain/agent/events/events.ts'
 import { compareRuns } from '../../domain/agent/runtime/history/compare.ts'
 import { ModelError, ToolError } from '../../domain/calls/errors.ts'

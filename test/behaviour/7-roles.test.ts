@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ANALYST_SOP, ARCHITECT_SOP, RESEARCHER_SOP, REVIEWER_SOP } from '../../domain/agent/definition/roles.ts'
-import type { RoleDefinition } from '../../domain/agent/definition/spec.ts'
+import type { RoleDefinition } from '../../domain/tree/spec.ts'
 import { call, calls, completes, says } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'
 

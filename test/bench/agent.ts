@@ -1,8 +1,8 @@
 import { controlTools } from '../../domain/agent/control/registry.ts'
-import type { ModelInfo } from '../../domain/agent/definition/spec.ts'
-import { AgentSpec } from '../../domain/agent/definition/spec.ts'
-import type { ToolSpec } from '../../domain/agent/definition/tools.ts'
+import type { ToolSpec } from '../../domain/calls/tool-spec.ts'
 import type { ModelOutcome, ModelProvider, Tool } from '../../domain/ports/index.ts'
+import type { ModelInfo } from '../../domain/tree/spec.ts'
+import { AgentSpec } from '../../domain/tree/spec.ts'
 
 // The agent that is measured: every turn it reads one file and thinks aloud, as coding agents do.
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseCommand, quoteCommand } from '../../domain/agent/rules/command-line.ts'
+import { parseCommand, quoteCommand } from '../../domain/calls/command-line.ts'
 
 if (process.env.FC_SEED) fc.configureGlobal({ seed: Number(process.env.FC_SEED) })
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Price } from '../../domain/agent/definition/spec.ts'
-import type { Usage } from '../../domain/agent/events/content.ts'
-import { cost, parseDollars, totalTokens } from '../../domain/agent/routing/money.ts'
+import type { Usage } from '../../domain/calls/content.ts'
+import { cost, parseDollars, totalTokens } from '../../domain/tree/money.ts'
+import type { Price } from '../../domain/tree/spec.ts'
 
 const options = process.env.FC_SEED ? { seed: Number(process.env.FC_SEED) } : {}
 const count = fc.nat({ max: 1_000_000_000 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { RequestedCall } from '../../domain/agent/events/content.ts'
 import { planCalls } from '../../domain/agent/tasks/plan.ts'
+import type { RequestedCall } from '../../domain/calls/requested-calls.ts'
 import { Decider } from '../support/decider.ts'
 import { tool } from '../support/story.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { thrownByTool } from '../../domain/agent/decide/thrown-errors.ts'
 import { ToolError } from '../../domain/calls/errors.ts'
+import { thrownByTool } from '../../domain/calls/thrown-errors.ts'
 
 test.each([
   // An edit of a document that met a conflict at its last retry.

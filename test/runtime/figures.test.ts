@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { StartAgent } from '../../domain/agent/decide/commands.ts'
-import { AgentSpec } from '../../domain/agent/definition/spec.ts'
-import { ToolSpec } from '../../domain/agent/definition/tools.ts'
+import { ToolSpec } from '../../domain/calls/tool-spec.ts'
+import { AgentSpec } from '../../domain/tree/spec.ts'
 import { call, calls, completes, testModel, testSpec, toolSpec } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { ERASED } from '../../domain/agent/events/residue.ts'
-import type { At } from '../../domain/agent/runtime/types.ts'
+import { ERASED } from '../../domain/calls/residue.ts'
+import type { At } from '../../domain/stream/point.ts'
 import { draws } from '../support/faults/seed.ts'
 import { call, calls, completes, USER } from '../support/harness.ts'
 import { given, tool } from '../support/story.ts'

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { type Block, callArguments } from '../../domain/agent/events/content.ts'
 import { redactOutcome, redactRequest } from '../../domain/agent/runtime/redact.ts'
+import type { Block } from '../../domain/calls/content.ts'
+import { callArguments } from '../../domain/calls/requested-calls.ts'
 import type { Json } from '../../domain/log/json.ts'
 import type { SecretBoundary } from '../../domain/ports/runtime.ts'
 import { createRedactor } from '../../domain/secrets/redactor.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { MAX_ARGUMENT_VALUES } from '../../domain/agent/events/answer-bounds.ts'
-import { callArguments, requestedCalls } from '../../domain/agent/events/content.ts'
-import { performTool } from '../../domain/agent/runtime/perform/perform-tool.ts'
+import { performCall } from '../../domain/agent/runtime/perform/perform-call.ts'
 import type { ToolAttempt } from '../../domain/agent/runtime/perform/tool-attempt.ts'
+import { MAX_ARGUMENT_VALUES } from '../../domain/calls/answer-bounds.ts'
+import { callArguments, requestedCalls } from '../../domain/calls/requested-calls.ts'
 import { tool } from '../support/story.ts'
 
 const block = (input_text: string) => ({ type: 'tool_use', id: 'a', name: 'look', input_text })
@@ -30,7 +30,7 @@ describe('the arguments of a stored call', () => {
     const { signal } = new AbortController()
     const env = { secrets, tool: () => look }
     const attempt = { ports, env, state, call, args, told: { messages: [], turns: [] }, signal }
-    expect(await performTool(attempt as unknown as ToolAttempt)).toMatchObject(end)
+    expect(await performCall(attempt as unknown as ToolAttempt)).toMatchObject(end)
     expect(look.ran).toEqual([])
   })
 })

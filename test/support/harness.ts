@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MemoryLog } from '../../adapters/memory/log.ts'
 import { controlTools } from '../../domain/agent/control/registry.ts'
-import { AgentSpec } from '../../domain/agent/definition/spec.ts'
-import type { ToolSpec } from '../../domain/agent/definition/tools.ts'
-import type { Block } from '../../domain/agent/events/content.ts'
 import type { AgentEvent } from '../../domain/agent/events/events.ts'
 import { history } from '../../domain/agent/runtime/history/history.ts'
 import { Runtime } from '../../domain/agent/runtime/runtime.ts'
+import type { Block } from '../../domain/calls/content.ts'
+import type { ToolSpec } from '../../domain/calls/tool-spec.ts'
 import type { Actor } from '../../domain/log/envelope.ts'
 import { LogError } from '../../domain/log/errors.ts'
 import type {
@@ -21,6 +20,7 @@ import type {
 } from '../../domain/ports/index.ts'
 import type { Environment, RuntimePorts } from '../../domain/ports/runtime.ts'
 import { FIRST_WARNING_MS, STOP_LIMIT_MS } from '../../domain/stream/runtime/retry.ts'
+import { AgentSpec } from '../../domain/tree/spec.ts'
 import { NO_SECRETS } from './no-secrets.ts'
 
 export const USER: Actor = { kind: 'user', id: 'tester' }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { requestedCalls } from '../../domain/agent/events/content.ts'
 import { bodies } from '../../domain/agent/events/events.ts'
+import { requestedCalls } from '../../domain/calls/requested-calls.ts'
 import { canonicalBytes } from '../../domain/log/canonical.ts'
 import type { ModelProvider } from '../../domain/ports/index.ts'
 import { ask, failure, never, request, result } from './model-request.ts'

@@ -1,4 +1,4 @@
-import type { Message } from '../../domain/agent/events/content.ts'
+import type { Message } from '../../domain/calls/content.ts'
 import { ModelError } from '../../domain/calls/errors.ts'
 import type { ModelOutcome, ModelProvider, ModelRequest } from '../../domain/ports/index.ts'
 

@@ -1,5 +1,5 @@
 import type { UserCommand } from '../../domain/agent/decide/commands.ts'
-import type { Call } from '../../domain/agent/state/state.ts'
+import type { Call } from '../../domain/calls/call.ts'
 import type { PersonRequest } from './plans.ts'
 
 /** The command of a person who sees the open calls and the outside world; null: no command applies. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import type { RoleDefinition } from '../../domain/agent/definition/spec.ts'
-import type { Block } from '../../domain/agent/events/content.ts'
+import type { Block } from '../../domain/calls/content.ts'
 import { ModelError } from '../../domain/calls/errors.ts'
 import type { ModelOutcome } from '../../domain/ports/index.ts'
+import type { RoleDefinition } from '../../domain/tree/spec.ts'
 
 // Random agents, models, tools and people, as plain data that fast-check can shrink.
 

@@ -1,8 +1,9 @@
 import type { AgentEvent, EventOf, EventType } from '../../domain/agent/events/events.ts'
 import { history } from '../../domain/agent/runtime/history/history.ts'
 import type { Runtime } from '../../domain/agent/runtime/runtime.ts'
-import type { At, ForkOptions } from '../../domain/agent/runtime/types.ts'
+import type { ForkOptions } from '../../domain/agent/runtime/types.ts'
 import type { AgentState } from '../../domain/agent/state/state.ts'
+import type { At } from '../../domain/stream/point.ts'
 import { call, calls, testModel, USER } from './harness.ts'
 import type { given } from './story.ts'
 

@@ -1,6 +1,6 @@
 import { openBoundary } from '../../api/process/host/boundary.ts'
 import { CODER_SOP } from '../../domain/agent/definition/roles.ts'
-import type { Block } from '../../domain/agent/events/content.ts'
+import type { Block } from '../../domain/calls/content.ts'
 import { CommandRejected, ModelError, ToolError } from '../../domain/calls/errors.ts'
 import type { Actor } from '../../domain/log/envelope.ts'
 import type { ModelOutcome, Tool, Workspace } from '../../domain/ports/index.ts'

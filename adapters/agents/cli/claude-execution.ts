@@ -1,10 +1,10 @@
-import type { Budget } from '../../../domain/agent/definition/spec.ts'
 import { CommandRejected } from '../../../domain/calls/errors.ts'
 import { AgentError, CANCELLED, NOT_TERMINATED } from '../../../domain/external/errors.ts'
 import { ProviderError, type ProviderFailure, SpawnError } from '../../../domain/external/spawn/errors.ts'
 import type { ExternalState } from '../../../domain/external/state.ts'
 import type { AgentCompletion } from '../../../domain/ports/external.ts'
 import type { ExecutionResult, RunName } from '../../../domain/ports/spawn.ts'
+import type { Budget } from '../../../domain/tree/spec.ts'
 import type { HeardRun } from './recorded-run.ts'
 
 // Results and errors of a run of Claude Code in the provider's terms (seed 004).

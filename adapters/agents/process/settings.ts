@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path'
 import { z } from 'zod'
-import { DELEGABLE } from '../../../domain/agent/definition/spec.ts'
 import { AGENT_KIND } from '../../../domain/external/capabilities.ts'
+import { DELEGABLE } from '../../../domain/tree/spec.ts'
 
 const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'expected the name of an environment variable' })
 

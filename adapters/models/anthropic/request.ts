@@ -1,5 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk'
-import type { Block } from '../../../domain/agent/events/content.ts'
+import type { Block } from '../../../domain/calls/content.ts'
 import type { ModelRequest } from '../../../domain/ports/index.ts'
 import { bindsThinking } from '../claude.ts'
 import { type Section, safeName, sections, wireArguments } from '../transcript.ts'

@@ -1,6 +1,6 @@
-import type { Cut } from '../../../domain/agent/events/answer-bounds.ts'
-import type { Block, Usage } from '../../../domain/agent/events/content.ts'
+import type { Block, Usage } from '../../../domain/calls/content.ts'
 import { ModelError } from '../../../domain/calls/errors.ts'
+import type { Cut } from '../../../domain/calls/model-call.ts'
 import type { ModelOutcome, StopReason } from '../../../domain/ports/index.ts'
 import { type Fields, fields } from '../fields.ts'
 import { Meter } from '../meter.ts'

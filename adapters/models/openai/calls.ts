@@ -1,4 +1,4 @@
-import { keptName } from '../../../domain/agent/events/answer-bounds.ts'
+import { keptName } from '../../../domain/calls/answer-bounds.ts'
 import { type Fields, fields } from '../fields.ts'
 import { ArgumentText, type Meter } from '../meter.ts'
 

@@ -1,5 +1,5 @@
-import { wireName } from '../../../domain/agent/definition/tools.ts'
-import type { Message } from '../../../domain/agent/events/content.ts'
+import type { Message } from '../../../domain/calls/content.ts'
+import { wireName } from '../../../domain/calls/tool-spec.ts'
 import type { ModelRequest } from '../../../domain/ports/index.ts'
 import type { Script, Turn, When } from './script.ts'
 

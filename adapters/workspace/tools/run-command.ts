@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { parseCommand } from '../../../domain/agent/rules/command-line.ts'
 import { byteLength, headAndTail, RESULT_BYTES, tailOf } from '../../../domain/calls/bounded.ts'
+import { parseCommand } from '../../../domain/calls/command-line.ts'
 import { ToolError } from '../../../domain/calls/errors.ts'
 import type { CommandResult, ToolContext } from '../../../domain/ports/index.ts'
 import { defineTool, wellFormedText, workspaceOf } from './kit.ts'

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { DriveEnd } from '../../../domain/agent/runtime/types.ts'
+import type { DriveEnd } from '../../../domain/tree/runtime/drive.ts'
 import type { Approval, ApprovalDetail, ApprovalList } from '../../operations/approvals/schemas.ts'
 import { unmistakable } from '../../operations/text/visible-text.ts'
 import { asOne, type Client, Refused, take } from '../client.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Message } from '../../../domain/agent/events/content.ts'
+import type { Message } from '../../../domain/calls/content.ts'
 import { counted } from '../../../projections/engine/text.ts'
 import { isAltered } from '../../operations/events/export.ts'
 import { eventTypes } from '../../operations/events/filter.ts'

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { parseDollars } from '../../../domain/agent/routing/money.ts'
 import type { Json } from '../../../domain/log/json.ts'
+import { parseDollars } from '../../../domain/tree/money.ts'
 import { isNear } from '../../operations/text/spelling.ts'
 import type { CliIo, Context, GlobalOptions } from '../context.ts'
 import { UsageError } from '../exit.ts'

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { RoutingConfig } from '../../../domain/agent/routing/decision.ts'
 import { firstIssue } from '../../../domain/log/issues.ts'
 import type { Json } from '../../../domain/log/json.ts'
+import { RoutingConfig } from '../../../domain/tree/routing-config.ts'
 import { UsageError } from '../exit.ts'
 import { jsonOrText } from './kit.ts'
 

@@ -2,13 +2,8 @@ import { isAbsolute, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { ROLES } from '../../../domain/agent/definition/roles.ts'
-import {
-  ContextManagementConfig,
-  ErrorRecoveryPolicy,
-  MODEL_OUTAGE_MS,
-  RecoveryConfig,
-  TreeLimits,
-} from '../../../domain/agent/definition/spec.ts'
+import { ErrorRecoveryPolicy, MODEL_OUTAGE_MS } from '../../../domain/calls/policy.ts'
+import { ContextManagementConfig, RecoveryConfig, TreeLimits } from '../../../domain/tree/spec.ts'
 import { DEFAULT_TURNS } from '../../operations/runs/prepare-start.ts'
 import { OWN_AGENT, type StartRunInput } from '../../operations/runs/start-schemas.ts'
 import { take } from '../client.ts'

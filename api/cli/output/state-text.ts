@@ -1,5 +1,6 @@
-import { type Message, requestedCalls, textOf } from '../../../domain/agent/events/content.ts'
 import { progressOf } from '../../../domain/agent/tasks/state.ts'
+import type { Message } from '../../../domain/calls/content.ts'
+import { requestedCalls, textOf } from '../../../domain/calls/requested-calls.ts'
 import type { RecordedPoint } from '../../operations/external/recorded-point.ts'
 import type { AgentPoint } from '../../operations/history/point.ts'
 import { plain } from './event-text.ts'

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { UserCommand } from '../../../domain/agent/decide/commands.ts'
-import { doubtHash } from '../../../domain/agent/rules/question.ts'
+import { doubtHash } from '../../../domain/agent/rules/doubt-question.ts'
 import { agentOfCall } from '../../../domain/agent/runtime/history/results.ts'
 import { questionHash, type SeenFile } from '../../../domain/calls/question.ts'
 import { notFound, Problem } from '../problem.ts'

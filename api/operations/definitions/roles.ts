@@ -1,4 +1,4 @@
-import type { RoleDefinition } from '../../../domain/agent/definition/spec.ts'
+import type { RoleDefinition } from '../../../domain/tree/spec.ts'
 
 /** A role for runs, with defaults for requests. */
 export interface KnownRole {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { RoleDefinition } from '../../../domain/agent/definition/spec.ts'
-import { Effect } from '../../../domain/agent/definition/tools.ts'
+import { Effect } from '../../../domain/calls/tool-spec.ts'
+import { RoleDefinition } from '../../../domain/tree/spec.ts'
 import { AnyJson } from '../schemas.ts'
 
 const faults = z.array(z.string()).readonly()

@@ -1,4 +1,3 @@
-import type { AgentSpec, Price } from '../../../domain/agent/definition/spec.ts'
 import { AgentError } from '../../../domain/external/errors.ts'
 import type { AgentGateway } from '../../../domain/external/runtime/gateway.ts'
 import type { StreamExternalLog } from '../../../domain/external/runtime/stream-log.ts'
@@ -17,6 +16,7 @@ import type {
 import type { Clock } from '../../../domain/ports/index.ts'
 import type { DelegatedRuns, ToolDesk } from '../../../domain/ports/runtime.ts'
 import { KeyedMutex } from '../../../domain/stream/runtime/concurrency.ts'
+import type { AgentSpec, Price } from '../../../domain/tree/spec.ts'
 import { Problem } from '../problem.ts'
 import type { AgentsAllowed } from './allowed.ts'
 import { type AgentLease, hold } from './leases.ts'

@@ -1,5 +1,5 @@
-import type { Message } from '../../../domain/agent/events/content.ts'
 import type { PointFacts } from '../../../domain/agent/state/point-details.ts'
+import type { Message } from '../../../domain/calls/content.ts'
 
 /**
  * Seed 000, 5.5; 003: `pendingCreates`, the files that the step has created. `cost`: dollars, in addition to

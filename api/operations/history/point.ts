@@ -1,5 +1,6 @@
 import type { z } from 'zod'
-import type { AgentAt, AgentBrief, At } from '../../../domain/agent/runtime/types.ts'
+import type { AgentAt, AgentBrief } from '../../../domain/agent/runtime/types.ts'
+import type { At } from '../../../domain/stream/point.ts'
 import { permissionsOf } from '../permissions/permissions-of.ts'
 import type { AgentAtPoint, AgentBriefAtPoint } from './checkpoint-schemas.ts'
 

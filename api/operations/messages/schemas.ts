@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { MESSAGE_TYPES } from '../../../domain/agent/events/messages.ts'
 import { NAME_LENGTH } from '../../../domain/agent/state/bus-rules.ts'
+import { MESSAGE_TYPES } from '../../../domain/tree/messages.ts'
 import { AnyJson, By, Id, JsonValue, Next, Position, Recorded } from '../schemas.ts'
 import { isPlain, PLAIN } from '../text/plain-text.ts'
 

@@ -1,7 +1,8 @@
-import type { ModelInfo } from '../../../domain/agent/definition/spec.ts'
-import type { HealthFigures, RoutingConfig } from '../../../domain/agent/routing/decision.ts'
+import type { HealthFigures } from '../../../domain/agent/routing/decision.ts'
 import type { ModelRoutingDecision } from '../../../domain/agent/routing/routing.ts'
 import { byRules, type ModelFacts } from '../../../domain/agent/routing/routing-rules.ts'
+import type { RoutingConfig } from '../../../domain/tree/routing-config.ts'
+import type { ModelInfo } from '../../../domain/tree/spec.ts'
 
 /** A host's information about its models. */
 export interface KnownModels {

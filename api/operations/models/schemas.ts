@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { ModelInfo } from '../../../domain/agent/definition/spec.ts'
 import { bodies } from '../../../domain/agent/events/events.ts'
-import { PermissionScope } from '../../../domain/agent/events/permissions.ts'
 import { HealthFigures } from '../../../domain/agent/routing/decision.ts'
+import { PermissionScope } from '../../../domain/calls/permission-events.ts'
+import { ModelInfo } from '../../../domain/tree/spec.ts'
 
 /** A decision of the router: seed 000, 5.7, with the purpose, the rule and the figures behind it. */
 export const RoutingDecision = bodies.model_routed.meta({ id: 'ModelRoutingDecision' })

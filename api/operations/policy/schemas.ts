@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Policy } from '../../../domain/agent/definition/spec.ts'
+import { Policy } from '../../../domain/calls/policy.ts'
 import { Id } from '../schemas.ts'
 
 export const CheckPolicy = z

@@ -1,4 +1,4 @@
-import type { DriveEnd } from '../../../domain/agent/runtime/types.ts'
+import type { DriveEnd } from '../../../domain/tree/runtime/drive.ts'
 import type { RunRow } from '../read-model.ts'
 
 /** The end of a drive. `fault`: the drive failed, for example on a full disk. The state of the run is unchanged. */

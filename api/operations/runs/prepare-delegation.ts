@@ -1,13 +1,13 @@
 import { delegateToAgent } from '../../../domain/agent/control/delegate-to-agent.ts'
+import type { Policy } from '../../../domain/calls/policy.ts'
+import { echo } from '../../../domain/log/issues.ts'
 import {
   DELEGABLE,
   type DelegableRole,
   type Delegation,
-  type Policy,
   type RoleBackend,
   TreeLimits,
-} from '../../../domain/agent/definition/spec.ts'
-import { echo } from '../../../domain/log/issues.ts'
+} from '../../../domain/tree/spec.ts'
 import type { KnownRoles } from '../definitions/roles.ts'
 import { Problem } from '../problem.ts'
 import type { StartRun } from './start-schemas.ts'

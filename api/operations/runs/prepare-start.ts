@@ -1,22 +1,11 @@
-import type {
-  AgentSpec,
-  GivenSecret,
-  Knowledge,
-  ModelInfo,
-  RoleDefinition,
-} from '../../../domain/agent/definition/spec.ts'
-import {
-  ContextManagementConfig,
-  ErrorRecoveryPolicy,
-  MODEL_OUTAGE_MS,
-  Policy as PolicySchema,
-  RecoveryConfig,
-  runsCommands,
-} from '../../../domain/agent/definition/spec.ts'
-import { matches } from '../../../domain/agent/definition/tool-patterns.ts'
-import type { ToolSpec } from '../../../domain/agent/definition/tools.ts'
-import type { RoutingConfig } from '../../../domain/agent/routing/decision.ts'
+import { ErrorRecoveryPolicy, MODEL_OUTAGE_MS, Policy as PolicySchema } from '../../../domain/calls/policy.ts'
+import { matches } from '../../../domain/calls/tool-patterns.ts'
+import type { ToolSpec } from '../../../domain/calls/tool-spec.ts'
+import type { GivenSecret } from '../../../domain/secrets/destinations.ts'
 import { GRANT, serverOf } from '../../../domain/secrets/destinations.ts'
+import type { RoutingConfig } from '../../../domain/tree/routing-config.ts'
+import type { AgentSpec, Knowledge, ModelInfo, RoleDefinition } from '../../../domain/tree/spec.ts'
+import { ContextManagementConfig, RecoveryConfig, runsCommands } from '../../../domain/tree/spec.ts'
 import type { KnownRole, KnownRoles } from '../definitions/roles.ts'
 import type { KnownTools } from '../definitions/tools.ts'
 import { Problem, type ProblemCode } from '../problem.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ERASE_WHICH, erasable, MAX_ERASURE_REASON } from '../../../domain/agent/decide/commands.ts'
-import { Budget } from '../../../domain/agent/definition/spec.ts'
 import { Milliseconds } from '../../../domain/log/time-span.ts'
+import { Budget } from '../../../domain/tree/spec.ts'
 import { Ask } from '../approvals/schemas.ts'
 import { Reused } from '../history/reused-schemas.ts'
 import { AcceptedLoss } from '../losses/schemas.ts'

@@ -1,19 +1,18 @@
 import { z } from 'zod'
 import { partly } from '../../../domain/agent/definition/optional-members.ts'
+import { ErrorRecoveryPolicy, Policy } from '../../../domain/calls/policy.ts'
+import { Milliseconds } from '../../../domain/log/time-span.ts'
+import { GRANT } from '../../../domain/secrets/destinations.ts'
+import { RoutingConfig } from '../../../domain/tree/routing-config.ts'
 import {
   Budget,
   ContextManagementConfig,
-  ErrorRecoveryPolicy,
   KNOWLEDGE_SOURCES,
   Knowledge,
-  Policy,
   RecoveryConfig,
   TreeLimits,
   VARIABLE_NAME,
-} from '../../../domain/agent/definition/spec.ts'
-import { RoutingConfig } from '../../../domain/agent/routing/decision.ts'
-import { Milliseconds } from '../../../domain/log/time-span.ts'
-import { GRANT } from '../../../domain/secrets/destinations.ts'
+} from '../../../domain/tree/spec.ts'
 import { By, Folder, JsonValue } from '../schemas.ts'
 
 const names = z.array(z.string().min(1))

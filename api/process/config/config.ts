@@ -7,16 +7,12 @@ import { McpServers } from '../../../adapters/mcp/settings.ts'
 import { ModelEntry, RateLimits } from '../../../adapters/models/catalog.ts'
 import { WebSettings } from '../../../adapters/web/settings.ts'
 import { partly } from '../../../domain/agent/definition/optional-members.ts'
-import {
-  ContextManagementConfig,
-  ErrorRecoveryPolicy,
-  KNOWLEDGE_SOURCES,
-  Knowledge,
-  TreeLimits,
-} from '../../../domain/agent/definition/spec.ts'
-import { HealthThresholds, RoutingConfig } from '../../../domain/agent/routing/decision.ts'
+import { HealthThresholds } from '../../../domain/agent/routing/decision.ts'
+import { ErrorRecoveryPolicy } from '../../../domain/calls/policy.ts'
 import { issueText } from '../../../domain/log/issues.ts'
 import { jsonFault } from '../../../domain/log/json-fault.ts'
+import { RoutingConfig } from '../../../domain/tree/routing-config.ts'
+import { ContextManagementConfig, KNOWLEDGE_SOURCES, Knowledge, TreeLimits } from '../../../domain/tree/spec.ts'
 import { isPlain, PLAIN } from '../../operations/text/plain-text.ts'
 import { isNear } from '../../operations/text/spelling.ts'
 import { EXAMPLES } from './examples.ts'

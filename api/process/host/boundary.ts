@@ -1,5 +1,4 @@
 import type { VersionSecrets } from '../../../adapters/workspace/shadow-repository.ts'
-import type { AgentSpec } from '../../../domain/agent/definition/spec.ts'
 import type { Json } from '../../../domain/log/json.ts'
 import type { Vault } from '../../../domain/ports/index.ts'
 import type { SecretBoundary } from '../../../domain/ports/runtime.ts'
@@ -11,6 +10,7 @@ import {
   type References,
   resolveReferences,
 } from '../../../domain/secrets/redactor.ts'
+import type { AgentSpec } from '../../../domain/tree/spec.ts'
 import { Problem } from '../../operations/problem.ts'
 import { sharedRedactor } from './redactors.ts'
 import { secretsFor } from './secret-use.ts'

@@ -1,8 +1,8 @@
-import type { AgentSpec } from '../../../domain/agent/definition/spec.ts'
 import type { FileVersion } from '../../../domain/agent/runtime/history/file-versions.ts'
-import type { At } from '../../../domain/agent/runtime/types.ts'
 import type { AgentState } from '../../../domain/agent/state/state.ts'
 import type { EventLog } from '../../../domain/ports/index.ts'
+import type { At } from '../../../domain/stream/point.ts'
+import type { AgentSpec } from '../../../domain/tree/spec.ts'
 import type { AgentFiles } from './agent-files.ts'
 import type { Boundary } from './boundary.ts'
 

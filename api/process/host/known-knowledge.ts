@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
-import { KNOWLEDGE_BYTES, type Knowledge } from '../../../domain/agent/definition/spec.ts'
+import { KNOWLEDGE_BYTES, type Knowledge } from '../../../domain/tree/spec.ts'
 import { Problem } from '../../operations/problem.ts'
 import type { KnowledgeSetting } from '../config/config.ts'
 

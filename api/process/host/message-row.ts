@@ -1,5 +1,5 @@
-import { isPerson } from '../../../domain/agent/events/messages.ts'
 import { agentStream } from '../../../domain/log/ids.ts'
+import { isPerson } from '../../../domain/tree/messages.ts'
 import type { MessageRow } from '../../../projections/index.ts'
 import type { MessageView } from '../../operations/messages/schemas.ts'
 

@@ -1,5 +1,5 @@
-import type { GivenSecret } from '../../../domain/agent/definition/spec.ts'
 import type { Vault } from '../../../domain/ports/index.ts'
+import type { GivenSecret } from '../../../domain/secrets/destinations.ts'
 import { grantsFor, grantText, sendsAway, serverOf } from '../../../domain/secrets/destinations.ts'
 import { formsOf, MIN_SECRET_LENGTH, unhidable } from '../../../domain/secrets/forms.ts'
 import { unavailable } from '../../../domain/secrets/redactor.ts'

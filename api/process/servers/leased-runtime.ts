@@ -1,9 +1,9 @@
 import { Runtime } from '../../../domain/agent/runtime/runtime.ts'
-import type { DriveEnd, DriveOptions } from '../../../domain/agent/runtime/types.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { agentOf } from '../../../domain/log/owner.ts'
 import type { RuntimePorts } from '../../../domain/ports/runtime.ts'
 import { passes } from '../../../domain/stream/runtime/retry.ts'
+import type { DriveEnd, DriveOptions } from '../../../domain/tree/runtime/drive.ts'
 import { type LeaseOptions, takeLease } from './lease.ts'
 
 export interface LeasedOptions extends LeaseOptions {

@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import type { Call } from '../../calls/call.ts'
+import type { Artifact } from '../../calls/event-parts.ts'
+import { toolsOfPhase } from '../../calls/phase-tools.ts'
 import { sha256 } from '../../log/ids.ts'
-import type { Artifact } from '../events/events.ts'
-import type { Call } from '../state/call.ts'
-import { gatesOnTheWay, targetPhase, toolsOfPhase } from '../state/phases.ts'
+import { gatesOnTheWay, targetPhase } from '../state/phases.ts'
 import { artifactEvents, artifactsFault, controlTool, gateEvents, nonBlank } from './control-tool.ts'
 
 const InlineArtifact = z.strictObject({

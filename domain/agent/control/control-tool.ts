@@ -1,11 +1,13 @@
 import { z } from 'zod'
+import type { Call } from '../../calls/call.ts'
 import type { ToolErrorCode } from '../../calls/error-codes.ts'
+import type { Artifact, Failure } from '../../calls/event-parts.ts'
+import type { MemoryRequest } from '../../calls/memory-request.ts'
+import type { ControlRules, Right } from '../../calls/policy-engine.ts'
+import type { ControlKind, ToolSpec } from '../../calls/tool-spec.ts'
 import type { Json, JsonObject } from '../../log/json.ts'
-import type { MemoryRequest } from '../../memory/request.ts'
-import type { QualityGate, RoleDefinition } from '../definition/spec.ts'
-import type { ControlKind, ToolSpec } from '../definition/tools.ts'
-import type { Artifact, BodyOf, EventType, Failure } from '../events/events.ts'
-import type { Call } from '../state/call.ts'
+import type { QualityGate, RoleDefinition } from '../../tree/spec.ts'
+import type { BodyOf, EventType } from '../events/events.ts'
 import type { AgentState } from '../state/state.ts'
 
 // Control tools control their own agent. They touch nothing outside the log, and have no effect until their decision is
@@ -49,10 +51,7 @@ export interface ControlDecision {
   readonly completion?: BodyOf<'completion'>
 }
 
-/** Whether an agent may call a tool now, may ask a person for it, or neither. */
-export type Right = 'call' | 'ask' | 'none'
-
-interface Definition<Input> {
+interface Definition<Input> extends ControlRules {
   readonly name: string
   readonly description: string
   /** Also checks rules that JSON Schema cannot express: trimmed and not blank. */
@@ -62,12 +61,6 @@ interface Definition<Input> {
   readonly alone?: Extract<ToolErrorCode, 'COMPLETION_NOT_ALONE' | 'SINGLE_STEP_VIOLATION'>
   /** Only for agents with a role. */
   readonly needsRole?: true
-  /** Not available in phases without other tools. */
-  readonly needsTools?: true
-  /** Why each call waits for a person's decision, regardless of the policy. Standing approvals do not apply. */
-  readonly approval?: string
-  /** The arguments that contain a name and its value. The value is redacted if the name indicates a secret. */
-  readonly named?: { readonly name: string; readonly value: string }
   /** Why the state refuses the call before it starts, or null. */
   refusal?(state: AgentState, input: Input, rightTo: (tool: ToolSpec) => Right): string | null
   examine?(state: AgentState, call: Call, input: Input): Examination

@@ -1,9 +1,9 @@
 import { z } from 'zod'
+import { nextLosses, placeOf } from '../../courier/ledger.ts'
 import { messageId } from '../../log/ids.ts'
 import { instantText } from '../../log/instant.ts'
 import { subscribersOf } from '../state/bus.ts'
 import { NAME_LENGTH, payloadFault } from '../state/bus-rules.ts'
-import { nextLosses, placeOf } from '../state/courier.ts'
 import { controlTool, nonBlank } from './control-tool.ts'
 
 const schema = z.strictObject({

@@ -1,16 +1,14 @@
-import type { RoleDefinition } from '../definition/spec.ts'
-import type { ToolSpec } from '../definition/tools.ts'
+import type { ToolSpec } from '../../calls/tool-spec.ts'
+import type { RoleDefinition } from '../../tree/spec.ts'
 import { advancePhase } from './advance-phase.ts'
 import { askUser } from './ask-user.ts'
 import { completeTask } from './complete-task.ts'
 import { type ControlTool, isFor } from './control-tool.ts'
 import { delegateToAgent } from './delegate-to-agent.ts'
-import { forget } from './forget.ts'
+import { MEMORY_TOOLS } from './memory-tools.ts'
 import { publish } from './publish.ts'
 import { readHistory } from './read-history.ts'
 import { readResult } from './read-result.ts'
-import { recall } from './recall.ts'
-import { remember } from './remember.ts'
 import { requestPermission } from './request-permission.ts'
 import { respond } from './respond.ts'
 import { sendMessage } from './send-message.ts'
@@ -31,9 +29,6 @@ export const CONTROL_TOOLS: readonly ControlTool[] = [
   requestPermission,
   updateTasks,
 ]
-
-/** The memory tools, for agents whose host has a memory. */
-export const MEMORY_TOOLS: readonly ControlTool[] = [remember, recall, forget]
 
 export const MESSAGE_TOOLS: readonly ControlTool[] = [sendMessage, publish, subscribe, respond]
 

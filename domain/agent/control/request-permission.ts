@@ -1,11 +1,12 @@
 import { z } from 'zod'
+import { PermissionScope } from '../../calls/permission-events.ts'
+import type { Right } from '../../calls/policy-engine.ts'
+import { matches } from '../../calls/tool-patterns.ts'
+import type { ToolSpec } from '../../calls/tool-spec.ts'
 import { instantText } from '../../log/instant.ts'
 import { instantAfter } from '../../log/time-span.ts'
-import { matches } from '../definition/tool-patterns.ts'
-import type { ToolSpec } from '../definition/tools.ts'
-import { PermissionScope } from '../events/permissions.ts'
 import type { AgentState } from '../state/state.ts'
-import { controlTool, nonBlank, type Right } from './control-tool.ts'
+import { controlTool, nonBlank } from './control-tool.ts'
 
 const schema = z.strictObject({
   tool: nonBlank.describe('The tool that you need and may not call: its name, or "server:*".'),

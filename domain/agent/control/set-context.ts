@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { VARIABLE_NAME } from '../definition/spec.ts'
+import { VARIABLE_NAME } from '../../tree/spec.ts'
 import { controlTool, nonBlank } from './control-tool.ts'
 
 const schema = z.strictObject({
@@ -12,7 +12,6 @@ export const setContext = controlTool({
   description: 'Keeps a named JSON value as working memory of this run.',
   schema,
   kind: 'continues',
-  named: { name: 'key', value: 'value' },
   decide: (_, { argumentsRef }, { key }) => ({
     events: [{ type: 'context_set', body: { key, argumentsRef } }],
     end: { content: `"${key}" is set` },

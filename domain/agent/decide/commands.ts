@@ -1,16 +1,15 @@
 import { z } from 'zod'
+import type { Failure, ResolvedPaths } from '../../calls/event-parts.ts'
 import type { ModelOutcome } from '../../calls/model-call.ts'
 import { SeenFile } from '../../calls/question.ts'
-import type { ToolResult } from '../../calls/tool-call.ts'
+import type { ToolOutcome, ToolSucceeded } from '../../calls/tool-outcome.ts'
+import type { Delivery, SettleDelivery } from '../../courier/delivery.ts'
 import { Milliseconds } from '../../log/time-span.ts'
+import type { LoseChild } from '../../tree/family.ts'
+import { MessageType } from '../../tree/messages.ts'
+import { AgentSpec } from '../../tree/spec.ts'
 import type { Findings } from '../control/control-tool.ts'
-import { AgentSpec } from '../definition/spec.ts'
-import type { ToolMeaning } from '../definition/tools.ts'
-import type { ResolvedPaths } from '../events/event-parts.ts'
-import type { Attachment, BodyOf, Failure } from '../events/events.ts'
-import { MessageType } from '../events/messages.ts'
-import type { Place } from '../events/reuse.ts'
-import type { Delivery } from '../rules/obligations.ts'
+import type { BodyOf } from '../events/events.ts'
 import { NAME_LENGTH } from '../state/bus-rules.ts'
 import type { AgentState } from '../state/state.ts'
 import { TurnRange } from '../window/segment.ts'
@@ -173,60 +172,11 @@ export type OutcomeCommand =
       /** The failure was copied from the record, together with its consequence. */
       readonly reused?: FailureOfRecord
     }
-  | {
-      readonly kind: 'tool_succeeded'
-      readonly toolCallId: string
-      readonly toolName: string
-      readonly attempt: number
-      readonly durationMs: number
-      readonly result: ToolResult
-      /** The whole result, if `result` shows only a part: its attachment, and the bytes to store before the append. */
-      readonly attached?: { readonly attachment: Attachment; readonly bytes: Uint8Array }
-      readonly tested?: BodyOf<'tool_call_end'>['tested']
-      /** Only for a control tool: its parsed input, and the findings of the runtime for its decision. */
-      readonly control?: { readonly input: unknown; readonly findings: Findings }
-      /** The findings equal the recorded ones. */
-      readonly reused?: Place
-    }
+  /** `control`, only for a control tool: its parsed input, and the findings of the runtime for its decision. */
+  | (ToolSucceeded & { readonly control?: { readonly input: unknown; readonly findings: Findings } })
+  | Exclude<ToolOutcome, ToolSucceeded>
   | CallOfRecord
   | LeaveRecord
-  | {
-      readonly kind: 'tool_failed'
-      readonly toolCallId: string
-      readonly toolName: string
-      readonly attempt: number
-      readonly durationMs: number
-      readonly error: { code: string; message: string; transient: boolean; beforeEffect: boolean }
-    }
-  /** The tool changed, so nothing was done. `fits`: the changed tool accepts the arguments. `reason`: a sentence. */
-  | {
-      readonly kind: 'tool_changed'
-      readonly toolCallId: string
-      readonly toolName: string
-      readonly attempt: number
-      readonly durationMs: number
-      readonly tool: ToolMeaning
-      readonly fits: boolean
-      readonly reason: string
-    }
-  /** Nothing was done, because a file that the approval depends on has changed. `reason`: a sentence. */
-  | {
-      readonly kind: 'files_changed'
-      readonly toolCallId: string
-      readonly toolName: string
-      readonly attempt: number
-      readonly durationMs: number
-      readonly reason: string
-    }
-  /** The end of the call was not seen, and no probe could determine whether it happened. `reason`: a sentence. */
-  | {
-      readonly kind: 'tool_in_doubt'
-      readonly toolCallId: string
-      readonly toolName: string
-      readonly attempt: number
-      readonly reason: string
-      readonly reused?: Place
-    }
   /** The files after the calls up to a step. `step`: of the effect when it started. */
   | { readonly kind: 'versioned'; readonly step: number; readonly version: Version }
   | {
@@ -258,20 +208,6 @@ export type Command =
   | LoseChild
   | RequestRestore
   | EndRestore
-
-export type SettleDelivery = { readonly kind: 'delivered' } & Settled
-
-/** `told`: the agent's model is informed of the bounce. */
-export type Settled = Omit<BodyOf<'delivered'>, 'bounced'> & {
-  readonly bounced: readonly (BodyOf<'delivered'>['bounced'][number] & { readonly told: boolean })[]
-}
-
-/** The stream of a child cannot be read. */
-export interface LoseChild {
-  readonly kind: 'child_lost'
-  readonly childId: string
-  readonly reason: string
-}
 
 /** Starts an agent: the root of a new run, or with `birth` a child in its parent's run. */
 export type Start = z.infer<typeof StartAgent> & { readonly birth?: Birth }

@@ -1,17 +1,18 @@
+import type { Call } from '../../calls/call.ts'
+import { endCall, failCall } from '../../calls/decide/endings.ts'
 import { CommandRejected, DeliveryRefused } from '../../calls/errors.ts'
+import type { Settled } from '../../courier/delivery.ts'
+import { type Delivery, isNew, senderOf } from '../../courier/delivery.ts'
+import { acceptedFrom, settles } from '../../courier/ledger.ts'
 import { hex } from '../../log/ids.ts'
 import { echo } from '../../log/issues.ts'
+import { NO_AMOUNTS } from '../../tree/family.ts'
 import { admit } from '../rules/admission.ts'
 import { failureOf, resultOf } from '../rules/delegation.ts'
-import { type Delivery, isNew, senderOf } from '../rules/obligations.ts'
-import { acceptedFrom, settles } from '../state/courier.ts'
-import { NO_AMOUNTS } from '../state/family.ts'
-import { type AgentState, type Call, callsOf, isFinished } from '../state/state.ts'
+import { type AgentState, callsOf, isFinished } from '../state/state.ts'
 import { answerChildren, passedOn, passOn } from './budgets.ts'
-import type { Settled } from './commands.ts'
 import { takeMessage, tellBounces, whyNoMessage } from './decide-messages.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
-import { endCall, failCall } from './endings.ts'
 import { forwardPause, forwardResume, leaveChild } from './forwarding.ts'
 import { settleCancel } from './proceed.ts'
 
@@ -41,7 +42,7 @@ export function decideDelivery(d: DecisionBuilder, state: AgentState | null, del
  * not create a second agent.
  */
 const AT_ANY_TIME: ReadonlySet<Delivery['kind']> = new Set<Delivery['kind']>([
-  ...(['deliver_birth', 'deliver_end', 'deliver_usage', 'deliver_artifact'] as const),
+  ...(['deliver_birth', 'deliver_reported_end', 'deliver_usage', 'deliver_artifact'] as const),
 ])
 const OF_PARENT: ReadonlySet<Delivery['kind']> = new Set<Delivery['kind']>([
   ...(['deliver_grant', 'deliver_cancel', 'deliver_pause', 'deliver_resume'] as const),
@@ -55,7 +56,8 @@ function whyNever(state: AgentState, delivery: Delivery): string | null {
   if ('runId' in delivery) return whyNoMessage(state, delivery)
   if (OF_PARENT.has(kind)) return state.parent?.agentId === sender ? null : `${echo(sender)} is not its parent`
   const open = state.family.children[sender] !== undefined
-  if (kind === 'deliver_end' || kind === 'deliver_request') return open ? null : `${echo(sender)} is not its child`
+  if (kind === 'deliver_reported_end' || kind === 'deliver_request')
+    return open ? null : `${echo(sender)} is not its child`
   return open || acceptedFrom(state, delivery.origin.stream) >= 0 ? null : `${echo(sender)} is not its child`
 }
 
@@ -79,8 +81,8 @@ function accept(d: DecisionBuilder, delivery: Delivery): void {
   switch (delivery.kind) {
     case 'deliver_birth':
       return
-    case 'deliver_end':
-      return childEnded(d, delivery)
+    case 'deliver_reported_end':
+      return receiveEnd(d, delivery)
     case 'deliver_usage':
       return d.emit('child_usage', { origin, childId, report: delivery.report })
     case 'deliver_artifact':
@@ -112,7 +114,7 @@ function accept(d: DecisionBuilder, delivery: Delivery): void {
 const callOfChild = (d: DecisionBuilder, childId: string): Call | undefined =>
   callsOf(d.state).find(({ stage }) => stage.at === 'child' && stage.childId === childId)
 
-function childEnded(d: DecisionBuilder, { origin, hash, end }: Of<'deliver_end'>): void {
+function receiveEnd(d: DecisionBuilder, { origin, hash, end }: Of<'deliver_reported_end'>): void {
   const childId = senderOf({ origin })
   const call = callOfChild(d, childId)
   const toolCallId = d.state.family.children[childId]?.toolCallId

@@ -1,6 +1,6 @@
 import { CommandRejected } from '../../calls/errors.ts'
 import { hex } from '../../log/ids.ts'
-import type { Budget } from '../definition/spec.ts'
+import type { Budget } from '../../tree/spec.ts'
 import type { BodyOf } from '../events/events.ts'
 import { checkBudget } from '../rules/admission.ts'
 import { continues } from '../state/evolve-fork.ts'

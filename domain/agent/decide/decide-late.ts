@@ -1,4 +1,4 @@
-import { cost } from '../routing/money.ts'
+import { cost } from '../../tree/money.ts'
 import { modelInfo } from '../routing/routing.ts'
 import { lostAttemptOf } from '../state/evolve-turns.ts'
 import type { OutcomeCommand } from './commands.ts'

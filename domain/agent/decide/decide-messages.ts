@@ -1,18 +1,18 @@
+import { endCall, failCall } from '../../calls/decide/endings.ts'
+import type { Delivery, Message, Settled } from '../../courier/delivery.ts'
+import type { Origin } from '../../courier/events.ts'
+import { nextLosses, placeOf } from '../../courier/ledger.ts'
 import { messageId } from '../../log/ids.ts'
 import { instantText } from '../../log/instant.ts'
 import { echo } from '../../log/issues.ts'
 import type { Json } from '../../log/json.ts'
 import { idOf } from '../../log/owner.ts'
 import type { BodyOf } from '../events/events.ts'
-import type { Origin } from '../events/tree.ts'
-import type { Delivery, Message } from '../rules/obligations.ts'
 import { callWaitingFor, MAX_REQUESTS, subscribersOf, waitsForAnother } from '../state/bus.ts'
 import { bouncedText, messageText, whyNoRoom } from '../state/bus-rules.ts'
-import { nextLosses, placeOf } from '../state/courier.ts'
 import { type AgentState, isFinished } from '../state/state.ts'
-import type { Settled } from './commands.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
-import { endCall, failCall, lastingTurn } from './endings.ts'
+import { lastingTurn } from './endings.ts'
 
 // Decisions of the message bus (RuntimeMessageBus): accepts or refuses delivered messages and informs their senders.
 

@@ -1,18 +1,16 @@
+import { decideApproval, emitDecided, mustBeAsked, openCall, questionChanged } from '../../calls/decide/approvals.ts'
+import { endCall, failCall } from '../../calls/decide/endings.ts'
 import { CommandRejected } from '../../calls/errors.ts'
-import type { Actor } from '../../log/envelope.ts'
 import { echo } from '../../log/issues.ts'
-import type { BodyOf } from '../events/events.ts'
+import { doubtHash } from '../rules/doubt-question.ts'
 import { needsApproval } from '../rules/policy.ts'
-import { approvalHash, doubtHash } from '../rules/question.ts'
 import { undecided } from '../state/loss-rules.ts'
-import { type Call, callsOf, isFinished } from '../state/state.ts'
+import { isFinished } from '../state/state.ts'
 import { isHidden } from '../window/compression-state.ts'
 import type { TurnRange } from '../window/segment.ts'
 import type { UserCommand } from './commands.ts'
-import type { DecisionContext } from './context.ts'
 import { publishForPerson, takeFromPerson } from './decide-person-messages.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
-import { endCall, failCall } from './endings.ts'
 import { forwardPause, forwardResume } from './forwarding.ts'
 import { decideLostCall, releaseLoss } from './losses.ts'
 import { refuseStanding, revokePermission } from './permissions.ts'
@@ -74,7 +72,7 @@ export function decideRequest(d: DecisionBuilder, command: Request): void {
       refuseStanding(command.tools)
       const reason = command.reason === undefined ? {} : { reason: command.reason }
       d.emit('standing_approval', { tools: command.tools, ...reason })
-      for (const call of callsOf(d.state)) {
+      for (const call of d.calls) {
         const { stage, toolName } = call
         if (stage.at !== 'approval' || d.context.now >= stage.expiresAt) continue
         if (needsApproval(d.state, toolName) === null)
@@ -112,59 +110,12 @@ function expandContext(d: DecisionBuilder, turns: TurnRange | undefined): void {
 const notInDoubt = (toolCallId: string) =>
   new CommandRejected('OUTCOME_NOT_IN_DOUBT', `the outcome of ${echo(toolCallId)} is not in doubt`)
 
-function openCall(d: DecisionBuilder, toolCallId: string): Call {
-  const call = callsOf(d.state).find((one) => one.id === toolCallId)
-  if (call === undefined) {
-    throw new CommandRejected(
-      'CALL_NOT_OPEN',
-      `${echo(toolCallId)} is no open call of ${d.state.agentId}; it may have ended`,
-    )
-  }
-  return call
-}
-
-function decideApproval(d: DecisionBuilder, command: Extract<Request, { kind: 'decide_approval' }>): void {
-  const call = openCall(d, command.toolCallId)
-  if (call.stage.at !== 'approval') {
-    throw new CommandRejected(
-      'APPROVAL_NOT_PENDING',
-      `${call.id} does not wait for an approval; it may have been decided before`,
-    )
-  }
-  if (d.context.now >= call.stage.expiresAt) {
-    throw new CommandRejected('APPROVAL_EXPIRED', `the approval of ${call.id} has expired`)
-  }
-  const { files = [], decision, reason } = command
-  const hash = approvalHash(call, call.stage.expiresAt, files)
-  mustBeAsked(command, hash)
-  const shown = command.questionHash === undefined ? {} : { questionHash: hash }
-  emitDecided(d, call, { decision, reason, ...shown, ...(decision === 'approved' && files.length > 0 && { files }) })
-}
-
-/** Throws CommandRejected QUESTION_CHANGED if the person answered another question than the open one. */
-function mustBeAsked({ questionHash }: { questionHash?: string | undefined }, hash: string | null): void {
-  if (questionHash !== undefined && questionHash !== hash) throw questionChanged(OTHER)
-}
-
 /** Does the agent wait for the answer to this call of `ask_user`? */
 function isAsked({ state, agentId }: DecisionBuilder, toolCallId: string): boolean {
   return state.machine.status === 'IDLE' && state.unread === 0 && toolCallId.startsWith(`${agentId}.t${state.turn}.c`)
 }
 
-const questionChanged = (why: string) =>
-  new CommandRejected('QUESTION_CHANGED', `the question has changed since it was shown: ${why}; look again`)
-const OTHER = 'the call, its arguments, or a file that it rests on is another one'
 const ANSWERED = 'it was answered, or the agent asks another one'
-
-type Decided = Omit<BodyOf<'approval_decided'>, 'argumentsHash'>
-
-function emitDecided(d: DecisionBuilder, call: Call, { reason, ...decided }: Decided): void {
-  const { argumentsHash, id: toolCallId } = call
-  const body = { ...decided, argumentsHash, ...(reason === undefined ? {} : { reason }) }
-  d.emit('approval_decided', body, { toolCallId, actor: approver(d.context) })
-}
-
-export const approver = ({ by }: Pick<DecisionContext, 'by'>): Actor => ({ ...by, kind: 'approver' })
 
 function resolveDoubt(d: DecisionBuilder, command: Extract<Request, { kind: 'resolve_doubt' }>): void {
   const call = openCall(d, command.toolCallId)

@@ -1,14 +1,16 @@
+import type { Call, CallStage } from '../../calls/call.ts'
+import { endCall, failCall } from '../../calls/decide/endings.ts'
+import { callFailed, callInDoubt } from '../../calls/decide/outcomes.ts'
+import { askApproval, MAX_LOST } from '../../calls/decide/proceed.ts'
 import { controlToolNamed } from '../control/registry.ts'
 import type { BodyOf } from '../events/events.ts'
 import { needsApproval } from '../rules/policy.ts'
 import { graceIsOver } from '../rules/recovery.ts'
-import { backoff, judgeRetry } from '../rules/retry.ts'
-import { type Call, type CallStage, callsOf, recoveryOf } from '../state/state.ts'
+import { callsOf, recoveryOf } from '../state/state.ts'
 import type { OutcomeCommand } from './commands.ts'
 import { lateOutcome } from './decide-late.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
-import { endCall, endTurn, failCall } from './endings.ts'
-import { askApproval, MAX_LOST } from './proceed-calls.ts'
+import { endTurn } from './endings.ts'
 import { endFromRecord } from './record.ts'
 
 type ToolFact = Extract<
@@ -33,15 +35,10 @@ export function decideToolFact(d: DecisionBuilder, fact: ToolFact): void {
   }
   if (fact.kind === 'tool_reused') return endFromRecord(d, call, fact)
   if (fact.kind === 'tool_succeeded') return succeeded(d, call, fact)
-  if (fact.kind === 'tool_in_doubt') {
-    const { attempt, reason, reused } = fact
-    const unknown = { attempt, reason, ...(reused === undefined ? {} : { reused }) }
-    if (call.stage.at === 'running') d.emit('tool_call_unknown', unknown, { toolCallId: call.id })
-    return
-  }
+  if (fact.kind === 'tool_in_doubt') return callInDoubt(d, call, fact)
   if (fact.kind === 'tool_changed') return voided(d, call, fact)
   if (fact.kind === 'files_changed') return filesChanged(d, call, fact)
-  failed(d, call, fact)
+  callFailed(d, call, fact)
 }
 
 /**
@@ -70,23 +67,6 @@ function filesChanged(d: DecisionBuilder, call: Call, fact: Extract<OutcomeComma
   const { argumentsHash } = call
   d.emit('approval_voided', { attempt: call.attempt + 1, argumentsHash, reason }, { toolCallId: call.id })
   if (needsApproval(d.state, call.toolName) !== null) askApproval(d, call, `the approval is void: ${reason}`)
-}
-
-function failed(d: DecisionBuilder, call: Call, fact: Extract<OutcomeCommand, { kind: 'tool_failed' }>): void {
-  const { code, message } = fact.error
-  const verdict = judgeRetry(d.state.spec.retry, call, fact.error)
-  if (verdict.retry && call.stage.at === 'running' && d.state.cancel === null) {
-    const delayMs = backoff(d.state.spec.retry, call.signatures.length + 1, d.context.jitter())
-    const retry = { attempt: call.attempt + 1, error: { code, message }, delayMs, signature: verdict.signature }
-    d.emit('tool_call_retry', retry, { toolCallId: call.id })
-    return
-  }
-  const tried = call.attempt - call.lost
-  const exhausted = !verdict.retry && verdict.exhausted && tried > 1
-  const error = exhausted
-    ? { code: 'RETRY_EXHAUSTED', message: `${tried} attempts failed, the last with ${code}: ${message}` }
-    : { code, message: tried > 1 ? `${message} (attempt ${tried})` : message }
-  failCall(d, call, error, { durationMs: fact.durationMs })
 }
 
 function succeeded(d: DecisionBuilder, call: Call, outcome: Succeeded): void {

@@ -1,3 +1,6 @@
+import type { Call } from '../../calls/call.ts'
+import type { CallDecision } from '../../calls/decide/decision.ts'
+import { keyOf } from '../../courier/ledger.ts'
 import { canonicalText } from '../../log/canonical.ts'
 import type { Actor } from '../../log/envelope.ts'
 import { LogError } from '../../log/errors.ts'
@@ -7,7 +10,6 @@ import { wellFormed } from '../../log/well-formed.ts'
 import type { Draft as StreamDraft } from '../../stream/aggregate.ts'
 import { bodyFault } from '../events/codec.ts'
 import type { AgentEvent, BodyOf, EventType } from '../events/events.ts'
-import { keyOf } from '../state/courier.ts'
 import { evolve } from '../state/evolve.ts'
 import type { Transcript } from '../state/messages.ts'
 import { type AgentState, activityOf, callsOf, turnIsOpen } from '../state/state.ts'
@@ -48,7 +50,7 @@ const CHECKPOINTS: ReadonlySet<EventType> = new Set(['tool_call_end', 'turn_end'
 /**
  * A decision in progress. Each emitted event is folded at once, so that the next event builds on the state after it.
  */
-export class DecisionBuilder {
+export class DecisionBuilder implements CallDecision {
   readonly context: DecisionContext
   readonly drafts: Draft[] = []
   private current: AgentState | null
@@ -87,6 +89,14 @@ export class DecisionBuilder {
   get state(): AgentState {
     if (this.current === null) throw new Error('nothing has been decided yet')
     return this.current
+  }
+
+  get caller(): AgentState {
+    return this.state
+  }
+
+  get calls(): readonly Call[] {
+    return callsOf(this.state)
   }
 
   /** Whether the deciding driver owns the agent. Only then may it start anything. */

@@ -1,9 +1,6 @@
-import type { Failure } from '../events/events.ts'
-import type { Place } from '../events/reuse.ts'
 import { whyRecovering } from '../rules/recovery.ts'
 import { openGates } from '../state/phases.ts'
-import { type AgentState, type Call, recoveryOf, type TurnOutcome, turnIsOpen } from '../state/state.ts'
-import type { OutcomeCommand } from './commands.ts'
+import { type AgentState, recoveryOf, type TurnOutcome, turnIsOpen } from '../state/state.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
 
 // How turns, calls and runs end. Every `turn_start` has one `turn_end`, every call one `tool_call_end`.
@@ -27,70 +24,6 @@ export function endTurn(d: DecisionBuilder, outcome: TurnOutcome): void {
     d.emit('workspace_versioned', { step: d.state.unversioned.to, unversioned: { code: 'NOT_VERSIONED', message } })
   }
   d.emit('turn_end', { step: d.state.step + 1, outcome })
-}
-
-type Success = Pick<
-  Extract<OutcomeCommand, { kind: 'tool_succeeded' }>,
-  'result' | 'attached' | 'durationMs' | 'tested' | 'reused'
->
-
-export function endCall(
-  d: DecisionBuilder,
-  call: Call,
-  { result, attached, durationMs, tested, reused }: Success,
-): void {
-  d.emit(
-    'tool_call_end',
-    {
-      step: d.state.step + 1,
-      toolName: call.toolName,
-      success: true,
-      attempt: call.attempt,
-      durationMs,
-      result: result.content,
-      ...(attached === undefined ? {} : { attachment: attached.attachment }),
-      ...(result.created === undefined ? {} : { created: [...result.created] }),
-      ...(result.changed === undefined ? {} : { changed: [...result.changed] }),
-      ...(tested === undefined ? {} : { tested }),
-      ...(result.detail === undefined ? {} : { detail: result.detail }),
-      ...(result.documents === undefined ? {} : { documents: result.documents }),
-      ...(reused === undefined ? {} : { reused }),
-    },
-    { toolCallId: call.id },
-  )
-}
-
-/** Ends a call without a result. Starts it first if necessary, because each call has one start and one end. */
-export function failCall(
-  d: DecisionBuilder,
-  call: Call,
-  error: Failure,
-  { durationMs, reused }: { durationMs: number; reused?: Place | undefined } = { durationMs: 0 },
-): void {
-  if (!call.started) startRefused(d, call)
-  d.emit(
-    'tool_call_end',
-    {
-      step: d.state.step + 1,
-      toolName: call.toolName,
-      ...(call.askedName === undefined ? {} : { askedName: call.askedName }),
-      success: false,
-      attempt: Math.max(1, call.attempt),
-      durationMs,
-      error,
-      ...(reused === undefined ? {} : { reused }),
-    },
-    { toolCallId: call.id },
-  )
-}
-
-export function startRefused(d: DecisionBuilder, call: Call): void {
-  const { toolName, index, argumentsRef, argumentsHash, effect } = call
-  d.emit(
-    'tool_call_start',
-    { toolName, index, argumentsRef, argumentsHash, attempt: 1, effect, intent: false },
-    { toolCallId: call.id },
-  )
 }
 
 /** Codes that end a recovery without counting as its failure. */

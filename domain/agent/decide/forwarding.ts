@@ -1,4 +1,4 @@
-import type { Child } from '../state/family.ts'
+import type { Child } from '../../tree/family.ts'
 import { isFinished } from '../state/state.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
 

@@ -1,12 +1,13 @@
+import type { Call } from '../../calls/call.ts'
+import { endCall, failCall, startRefused } from '../../calls/decide/endings.ts'
 import { CommandRejected } from '../../calls/errors.ts'
+import { controlKind } from '../../calls/tools.ts'
 import { needsApproval } from '../rules/policy.ts'
-import { controlKind } from '../state/controls.ts'
 import type { LostCallState } from '../state/loss.ts'
 import { repeatedOf } from '../state/loss-rules.ts'
-import { type Call, callsOf } from '../state/state.ts'
+import { callsOf } from '../state/state.ts'
 import type { ReleaseLoss, ResolveDoubt } from './commands.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
-import { endCall, failCall, startRefused } from './endings.ts'
 
 // Decisions after an accepted loss of the log's end.
 

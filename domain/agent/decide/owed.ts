@@ -1,3 +1,4 @@
+import { type OwedTool, owedTool } from '../../calls/owed.ts'
 import { effectId, modelCallId } from '../../log/ids.ts'
 import { type AgentState, activityOf, callsOf, isFinished, recoveryOf } from '../state/state.ts'
 
@@ -5,13 +6,7 @@ import { type AgentState, activityOf, callsOf, isFinished, recoveryOf } from '..
 export type Owed =
   /** `turn` 0: a summary. */
   | { readonly kind: 'model'; readonly id: string; readonly attempt: number; readonly turn: number }
-  | {
-      readonly kind: 'tool'
-      readonly id: string
-      readonly toolCallId: string
-      readonly attempt: number
-      readonly notBefore: number
-    }
+  | OwedTool
   /** A version of the files after the calls up to this step. */
   | { readonly kind: 'version'; readonly id: string; readonly step: number }
   | {
@@ -43,11 +38,13 @@ export function owed(state: AgentState): readonly Owed[] {
     list.push({ kind: 'model', id: effectId(modelCallId(state.agentId, 0), attempt), attempt, turn: 0 })
   }
   let atWork = false
-  for (const { id, attempt, stage } of callsOf(state)) {
-    if (stage.at === 'running' && stage.epoch === epoch) {
+  for (const call of callsOf(state)) {
+    const { stage } = call
+    const tool = owedTool(call, epoch)
+    if (tool !== null) {
       atWork = true
       if (state.cancel !== null) continue
-      list.push({ kind: 'tool', id: effectId(id, attempt), toolCallId: id, attempt, notBefore: stage.notBefore })
+      list.push(tool)
     }
     if (stage.at === 'child') atWork = true
     if (stage.at === 'reply') list.push({ kind: 'wake', at: stage.until, reason: 'reply' })

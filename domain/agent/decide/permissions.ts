@@ -1,13 +1,14 @@
+import type { Call } from '../../calls/call.ts'
+import { failCall } from '../../calls/decide/endings.ts'
 import { CommandRejected } from '../../calls/errors.ts'
+import type { PlannedCall } from '../../calls/event-parts.ts'
 import type { Actor } from '../../log/envelope.ts'
 import { echo } from '../../log/issues.ts'
 import { controlToolNamed } from '../control/registry.ts'
-import type { PlannedCall } from '../events/events.ts'
 import { endedPermissions } from '../rules/permissions.ts'
-import { type Call, callsOf } from '../state/state.ts'
+import { callsOf } from '../state/state.ts'
 import type { RevokePermission } from './commands.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
-import { failCall } from './endings.ts'
 
 // The ends of permissions are recorded, so that the fold needs no clock.
 

@@ -1,12 +1,13 @@
-import type { ModelInfo } from '../definition/spec.ts'
-import { cost } from '../routing/money.ts'
+import { MAX_LOST } from '../../calls/decide/proceed.ts'
+import { phaseTools } from '../../calls/phase-tools.ts'
+import { controlKind } from '../../calls/tools.ts'
+import { cost } from '../../tree/money.ts'
+import type { ModelInfo } from '../../tree/spec.ts'
 import { MAX_MODEL_FAILURES, mayFail, modelInfo, route, routingFacts } from '../routing/routing.ts'
 import { leastTokens, reserve } from '../rules/budget.ts'
 import { graceIsOver, lastTurn, limitReached, warningText } from '../rules/recovery.ts'
-import { controlKind } from '../state/controls.ts'
 import { MAX_VIOLATIONS } from '../state/failures.ts'
 import { undecided } from '../state/loss-rules.ts'
-import { phaseTools } from '../state/phases.ts'
 import { followsRecord } from '../state/reuse-rules.ts'
 import {
   type AgentState,
@@ -28,7 +29,7 @@ import type { DecisionBuilder } from './decision-builder.ts'
 import { endRun, endTurn } from './endings.ts'
 import { forwardCancel } from './forwarding.ts'
 import { endPermissions } from './permissions.ts'
-import { MAX_LOST, proceedCalls, settleOpenCalls } from './proceed-calls.ts'
+import { proceedCalls, settleOpenCalls } from './proceed-calls.ts'
 
 // Orchestrator: takes the steps that follow from the state until an effect is due or the agent waits for a person (seed
 // 000, section 6). Only a driver that owns the agent proceeds. Every step emits at least one event.

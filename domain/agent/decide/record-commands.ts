@@ -1,6 +1,7 @@
+import type { Artifact, Attachment, Failure, PlannedCall } from '../../calls/event-parts.ts'
 import type { ModelOutcome } from '../../calls/model-call.ts'
-import type { Artifact, Attachment, BodyOf, Failure, PlannedCall } from '../events/events.ts'
-import type { Place } from '../events/reuse.ts'
+import type { Place } from '../../log/body-parts.ts'
+import type { BodyOf } from '../events/events.ts'
 
 // Recorded outcomes that a fork copies from its source (seed 000, 5.9), reported by the driver.
 

@@ -1,8 +1,9 @@
-import type { PlannedCall } from '../events/events.ts'
+import type { Call } from '../../calls/call.ts'
+import { failCall } from '../../calls/decide/endings.ts'
+import type { PlannedCall } from '../../calls/event-parts.ts'
 import { followsRecord } from '../state/reuse-rules.ts'
-import { type Call, callsOf } from '../state/state.ts'
+import { callsOf } from '../state/state.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
-import { failCall } from './endings.ts'
 import type { CallOfRecord, LeaveRecord, RecordedOfCall } from './record-commands.ts'
 
 // Decisions of a fork that copies recorded outcomes (seed 000, 5.9).

@@ -1,6 +1,6 @@
-import type { BodyOf } from '../events/events.ts'
+import type { ReportedEnd } from '../../tree/events.ts'
+import { addReport, isEmptyReport } from '../../tree/family.ts'
 import { totals } from '../state/account.ts'
-import { addReport, isEmptyReport } from '../state/family.ts'
 import { isFinished } from '../state/state.ts'
 import type { DecisionBuilder } from './decision-builder.ts'
 import { lastingTurn } from './endings.ts'
@@ -12,15 +12,13 @@ export function report(d: DecisionBuilder): void {
   if (state.parent === null || state.spec.delegation === undefined || !isFinished(state)) return
   const all = totals(state)
   const about = { turn: lastingTurn(state) }
-  if (state.family.reported === null) return d.emit('end_reported', { ...endOf(d), report: all }, about)
+  if (state.family.reported === null) return d.emit('end_reported', { ...reportedEnd(d), report: all }, about)
   const delta = addReport(all, state.family.reported, -1)
   if (!isEmptyReport(delta)) d.emit('usage_reported', { report: delta }, about)
 }
 
-type End = Omit<BodyOf<'end_reported'>, 'report'>
-
 /** The end, from the event of this decision that ended the run. */
-function endOf({ drafts }: DecisionBuilder): End {
+function reportedEnd({ drafts }: DecisionBuilder): Omit<ReportedEnd, 'report'> {
   for (const { event } of drafts) {
     if (event.type === 'completion') {
       const { summary, artifacts, nextSteps, unmetGates } = event.body

@@ -1,8 +1,9 @@
+import type { Call } from '../../calls/call.ts'
+import { startable } from '../../calls/scheduling.ts'
+import { asksForTurn } from '../../tree/family.ts'
 import { outageOf } from '../routing/outage-state.ts'
-import { startable } from '../rules/scheduling.ts'
-import { asksForTurn } from '../state/family.ts'
 import { undecided } from '../state/loss-rules.ts'
-import { type AgentState, activityOf, type Call, callsOf, isFinished } from '../state/state.ts'
+import { type AgentState, activityOf, callsOf, isFinished } from '../state/state.ts'
 
 /** A reason why an agent waits: for a person, or for a model to recover. */
 export interface Wait {

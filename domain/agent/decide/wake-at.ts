@@ -1,16 +1,9 @@
-import { startable } from '../rules/scheduling.ts'
-import { undelivered } from '../state/courier.ts'
-import { asksForTurn } from '../state/family.ts'
+import type { Call } from '../../calls/call.ts'
+import { startable } from '../../calls/scheduling.ts'
+import { undelivered } from '../../courier/ledger.ts'
+import { asksForTurn } from '../../tree/family.ts'
 import { undecided } from '../state/loss-rules.ts'
-import {
-  type AgentState,
-  activityOf,
-  type Call,
-  callsOf,
-  isFinished,
-  type ModelStage,
-  recoveryOf,
-} from '../state/state.ts'
+import { type AgentState, activityOf, callsOf, isFinished, type ModelStage, recoveryOf } from '../state/state.ts'
 import { endAfterTurn } from './proceed.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { echo } from '../../log/issues.ts'
 import { Milliseconds } from '../../log/time-span.ts'
+import { Limits, RoleDefinition } from '../../tree/spec.ts'
 import { GATE_MS, GATES } from './roles.ts'
-import { Limits, RoleDefinition } from './spec.ts'
 
 // A user's role as its file describes it (seed 000 section 7). Members of the seed's RoleDefinition keep their names;
 // the others are optional additions.

@@ -1,4 +1,4 @@
-import type { RoleDefinition } from './spec.ts'
+import type { RoleDefinition } from '../../tree/spec.ts'
 
 // RoleRegistry: the SOPs of seed 000 section 7, unchanged, as data.
 

@@ -1,7 +1,8 @@
+import type { Block } from '../../calls/content.ts'
+import type { ArgumentsRef } from '../../calls/event-parts.ts'
+import { callArguments } from '../../calls/requested-calls.ts'
+import { askedName, UNKNOWN_TOOL } from '../../calls/tools.ts'
 import type { Json, JsonObject } from '../../log/json.ts'
-import { askedName, UNKNOWN_TOOL } from '../definition/tools.ts'
-import { type Block, callArguments } from './content.ts'
-import type { ArgumentsRef } from './event-parts.ts'
 
 // The log stores a call's arguments once, in the model's answer. Queries also return them with the events of the call.
 

@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { ContextManagementConfig } from '../definition/spec.ts'
+import { Failure } from '../../calls/event-parts.ts'
+import { count, Hash, text } from '../../log/body-parts.ts'
+import { ContextManagementConfig } from '../../tree/spec.ts'
 import { Segment, TurnRange } from '../window/segment.ts'
-import { count, Failure, Hash, text } from './event-parts.ts'
 
 // Events of context compression and knowledge (seed 000, 5.11). These shapes are the storage format (see events.ts).
 

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { count, text } from './event-parts.ts'
-import { Place } from './reuse.ts'
+import { count, Place, text } from '../../log/body-parts.ts'
 
 // Events that end a run: recovery, completion and error (CONTRACTS 1, 2). A failed model attempt is also an `error`.
 

@@ -1,43 +1,27 @@
 import { z } from 'zod'
-import { SeenFile } from '../../calls/question.ts'
+import { Block, Usage } from '../../calls/content.ts'
+import { ArgumentsRef, Artifact, argumentsSalt, Failure, PlannedCall } from '../../calls/event-parts.ts'
+import { approvalEvents, callEvents } from '../../calls/events.ts'
+import { CUTS } from '../../calls/model-call.ts'
+import { permissionEvents } from '../../calls/permission-events.ts'
+import { count, Hash, Json, text } from '../../log/body-parts.ts'
 import type { Actor } from '../../log/envelope.ts'
 import { erasureEvents } from '../../stream/erasure.ts'
-import { AgentSpec } from '../definition/spec.ts'
-import { Effect, ToolMeaning } from '../definition/tools.ts'
+import { born, treeEvents } from '../../tree/events.ts'
+import { messageEvents } from '../../tree/messages.ts'
+import { Purpose } from '../../tree/routing-config.ts'
+import { AgentSpec } from '../../tree/spec.ts'
 import { RoutingDecision } from '../routing/decision.ts'
 import { taskEvents } from '../tasks/events.ts'
 import { CutSegment } from '../window/segment.ts'
-import { CUTS } from './answer-bounds.ts'
-import { Block, Usage } from './content.ts'
 import { contextEvents } from './context.ts'
 import { endEvents } from './ends.ts'
-import {
-  ArgumentsRef,
-  Artifact,
-  Attachment,
-  argumentsSalt,
-  count,
-  Failure,
-  Hash,
-  Instant,
-  Json,
-  oneOutcome,
-  outcome,
-  PlannedCall,
-  Purpose,
-  text,
-} from './event-parts.ts'
 import { drive, forked } from './forked.ts'
 import { lossEvents } from './loss.ts'
-import { messageEvents } from './messages.ts'
-import { permissionEvents } from './permissions.ts'
 import { restoreEvents } from './restores.ts'
-import { Place, ReusedAnswer, reuseEvents } from './reuse.ts'
-import { born, treeEvents } from './tree.ts'
+import { ReusedAnswer, reuseEvents } from './reuse.ts'
 
 // These names and shapes are the storage format. To change a shape, add a version and an upcaster; never edit it.
-
-export { ArgumentsRef, Artifact, Attachment, Failure, PlannedCall }
 
 export const bodies = {
   /** First event of an agent's stream. */
@@ -129,64 +113,7 @@ export const bodies = {
     servedBy: text,
     requestId: text.optional(),
   }),
-  /** `intent`: no approval is needed; the call runs now. `index`: among the planned calls of the answer. */
-  tool_call_start: z.strictObject({
-    toolName: text,
-    index: count,
-    argumentsRef: ArgumentsRef,
-    argumentsHash: Hash,
-    attempt: z.int().positive(),
-    effect: Effect,
-    intent: z.boolean(),
-    /** The outcome is copied from the record. */
-    reused: z.literal(true).optional(),
-    /** The permission that lifts the policy's refusal: the id of the call that asked for it. */
-    permission: text.optional(),
-  }),
-  /** The intent of a call that had to wait for an approval. */
-  tool_call_intent: z.strictObject({ attempt: z.int().positive() }),
-  /**
-   * `lost`: the driver of the previous attempt died, so that attempt does not count as a failure. `signature`: of the
-   * previous attempt's failure, if it failed.
-   */
-  tool_call_retry: z.strictObject({
-    attempt: z.int().min(2),
-    error: Failure,
-    delayMs: count,
-    signature: text.optional(),
-    lost: z.literal(true).optional(),
-  }),
-  /** The driver died between intent and outcome, and no probe can determine whether the call happened. */
-  tool_call_unknown: z.strictObject({ attempt: z.int().positive(), reason: text, reused: Place.optional() }),
-  /** A person's decision on an unknown outcome. */
-  tool_call_resolved: z.strictObject({
-    decision: z.enum(['happened', 'run', 'abandon']),
-    result: Json.optional(),
-    reason: text.optional(),
-  }),
-  tool_call_end: z
-    .strictObject({
-      step: z.int().positive(),
-      ...outcome,
-      /** The name that the model wrote; present only for an unknown tool. */
-      askedName: text.optional(),
-      /** Files created by this call (003: pendingCreates). */
-      created: z.array(text).optional(),
-      changed: z.array(text).optional(),
-      /** Set by the runtime if the call ran the run's test command. `exitCode` null: a signal ended it. */
-      tested: z.strictObject({ exitCode: z.int().nullable() }).optional(),
-      detail: z.record(z.string(), Json).optional(),
-      /** By document id: frontiers of the documents that the call read or changed. */
-      documents: z.record(z.string(), z.string()).optional(),
-      /** The recorded end that this one was copied from. */
-      reused: Place.optional(),
-    })
-    .refine(...oneOutcome),
-  /**
-   * The outcome of an abandoned call, or of a call whose run had ended. It changes only what is known about the call.
-   * The event names no cause, because the state no longer contains the call; call id and attempt identify the intent.
-   */
-  late_outcome: z.strictObject(outcome).refine(...oneOutcome),
+  ...callEvents,
   /**
    * The workspace files after calls that may have changed them: a shadow tree, or why there is none. The files at a
    * step are those of the first version with this step or a greater one, if a call was waiting for a version at that
@@ -200,38 +127,7 @@ export const bodies = {
     step: z.int().positive(),
     outcome: z.enum(['calls', 'text', 'cut', 'paused', 'refused', 'failed', 'cancelled']),
   }),
-  approval_requested: z.strictObject({
-    toolName: text,
-    argumentsRef: ArgumentsRef,
-    argumentsHash: Hash,
-    expiresAt: Instant,
-    reason: text,
-  }),
-  /**
-   * The actor is the approver. `argumentsHash` identifies the approved arguments, `questionHash` the question as shown
-   * to the approver. `files`: the content of the files that the approval depends on; the call does not run if one has
-   * changed.
-   */
-  approval_decided: z.strictObject({
-    decision: z.enum(['approved', 'rejected']),
-    argumentsHash: Hash,
-    questionHash: Hash.optional(),
-    files: z.array(SeenFile).min(1).optional(),
-    reason: text.optional(),
-  }),
-  approval_expired: z.strictObject({ argumentsHash: Hash }),
-  /**
-   * The call did not run and its approval is void, because its tool changed since it was last recorded, or a file
-   * changed since the approval. `tool`: the changed tool, which applies from here on. `attempt`: the number of the next
-   * attempt.
-   */
-  approval_voided: z.strictObject({
-    attempt: z.int().positive(),
-    argumentsHash: Hash,
-    reason: text,
-    tool: ToolMeaning.optional(),
-  }),
-  standing_approval: z.strictObject({ tools: z.array(z.string().min(1)).min(1), reason: text.optional() }),
+  ...approvalEvents,
   /** The value is `value` in the referenced arguments, or is stored here if no arguments contain it. */
   context_set: z.union([
     z.strictObject({ key: z.string().min(1), argumentsRef: ArgumentsRef }),
@@ -260,7 +156,8 @@ export const bodies = {
 } as const
 
 export type EventType = keyof typeof bodies
-export type BodyOf<T extends EventType> = z.infer<(typeof bodies)[T]>
+type Bodies = { readonly [T in EventType]: z.infer<(typeof bodies)[T]> }
+export type BodyOf<T extends EventType> = Bodies[T]
 
 /** The current version of every stored type. Upcasters convert older bodies. */
 export const versions: Readonly<Record<EventType, number>> = Object.fromEntries(

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { Budget, Limits } from '../definition/spec.ts'
-import { argumentsSalt, count, Hash, text } from './event-parts.ts'
+import { argumentsSalt } from '../../calls/event-parts.ts'
+import { count, Hash, text } from '../../log/body-parts.ts'
+import { Budget, Limits } from '../../tree/spec.ts'
 
 // These names and shapes are the storage format (see events.ts).
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { Effect } from '../definition/tools.ts'
-import { count, Hash, Json, text } from './event-parts.ts'
+import { Effect } from '../../calls/tool-spec.ts'
+import { count, Hash, Json, text } from '../../log/body-parts.ts'
 
 // Storage format (see events.ts): a person's decisions after the log has lost its end.
 

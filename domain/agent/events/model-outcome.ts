@@ -1,20 +1,20 @@
 import { z } from 'zod'
-import { byteLength, headOf } from '../../calls/bounded.ts'
-import { ModelError } from '../../calls/errors.ts'
-import type { ModelOutcome } from '../../calls/model-call.ts'
-import { firstIssue } from '../../log/issues.ts'
-import { jsonSize } from '../../log/json-size.ts'
 import {
-  CUTS,
-  type Cut,
   keptArguments,
   keptName,
   MAX_ANSWER_BYTES,
   MAX_ARGUMENT_VALUES,
   MAX_BLOCKS,
   MAX_CALLS,
-} from './answer-bounds.ts'
-import { Block, isTame, MAX_DEPTH } from './content.ts'
+} from '../../calls/answer-bounds.ts'
+import { byteLength, headOf } from '../../calls/bounded.ts'
+import { Block } from '../../calls/content.ts'
+import { ModelError } from '../../calls/errors.ts'
+import type { ModelOutcome } from '../../calls/model-call.ts'
+import { CUTS, type Cut } from '../../calls/model-call.ts'
+import { isTame, MAX_DEPTH } from '../../calls/requested-calls.ts'
+import { firstIssue } from '../../log/issues.ts'
+import { jsonSize } from '../../log/json-size.ts'
 import { bodies } from './events.ts'
 
 // A provider's answer is validated like any external data.

@@ -1,19 +1,15 @@
-import { sha256 } from '../../log/ids.ts'
-import { type AgentSpec, WARNING } from '../definition/spec.ts'
-import { UNKNOWN_TOOL } from '../definition/tools.ts'
-import type { Block } from './content.ts'
-import type { BodyOf, EventType, Failure, PlannedCall } from './events.ts'
+import { callResidues, ERASED, erasedBlock, erasedCall, erasedFailure } from '../../calls/residue.ts'
+import { withoutText } from '../../tree/erased-spec.ts'
+import type { BodyOf, EventType } from './events.ts'
 
 // An erasure replaces each body by its residue: the names, codes, numbers and hashes that the fold needs, without the
 // text of people, models and tools. A history folds from residues to the same digests that were recorded.
-
-/** Replaces erased text. The model of a fork reads it too. */
-export const ERASED = '[erased]'
 
 type Residues = { readonly [T in EventType]?: (body: BodyOf<T>) => BodyOf<T> }
 
 /** Bodies of the other types contain no text of people, models or tools. */
 const residues: Residues = {
+  ...callResidues,
   agent_started: ({ spec, argumentsSalt: _, ...rest }) => ({ ...rest, spec: withoutText(spec) }),
   forked: ({ workspace, argumentsSalt: _, ...rest }) => ({
     ...rest,
@@ -22,9 +18,6 @@ const residues: Residues = {
   user_input: () => ({ text: ERASED }),
   prompt_set: () => ({ system: ERASED }),
   model_call_end: (body) => ({ ...body, ...erasedAnswer(body) }),
-  tool_call_retry: ({ signature: _, error, ...rest }) => ({ ...rest, error: { ...error, message: ERASED } }),
-  tool_call_unknown: (body) => ({ ...body, reason: ERASED }),
-  tool_call_resolved: ({ decision, result }) => ({ decision, ...(result === undefined ? {} : { result: ERASED }) }),
   loss_accepted: ({ reason: _, ...rest }) => rest,
   lost_call_decided: ({ decision, toolName, result }) => ({
     decision,
@@ -32,18 +25,6 @@ const residues: Residues = {
     ...(result === undefined ? {} : { result: ERASED }),
   }),
   loss_released: () => ({}),
-  tool_call_end: ({ step, toolName, success, attempt, durationMs, tested, documents, reused, result, error }) => ({
-    ...{ step, toolName, success, attempt, durationMs },
-    ...(tested === undefined ? {} : { tested }),
-    ...(documents === undefined ? {} : { documents }),
-    ...(reused === undefined ? {} : { reused }),
-    ...outcome(result, error),
-  }),
-  late_outcome: ({ result, attachment: _, error, ...rest }) => ({ ...rest, ...outcome(result, error) }),
-  approval_requested: (body) => ({ ...body, reason: ERASED }),
-  approval_decided: ({ reason: _, files: __, ...rest }) => rest,
-  approval_voided: (body) => ({ ...body, reason: ERASED }),
-  standing_approval: ({ tools }) => ({ tools }),
   workspace_versioned: (body) =>
     'tree' in body ? body : { step: body.step, unversioned: { ...body.unversioned, message: ERASED } },
   context_set: (body) =>
@@ -82,7 +63,7 @@ const residues: Residues = {
     items: items.map(({ source: { kind }, hash }) => ({ source: { kind, name: ERASED }, hash })),
   }),
   restore_requested: ({ reason: _, ...rest }) => rest,
-  restore_ended: ({ error, ...rest }) => ({ ...rest, ...failure({ error }) }),
+  restore_ended: ({ error, ...rest }) => ({ ...rest, ...erasedFailure({ error }) }),
   tasks_updated: ({ set, removed }) => ({ set: set.map((task) => ({ ...task, title: ERASED })), removed }),
   permission_granted: (body) => ({ ...body, reason: ERASED }),
   permission_revoked: ({ reason: _, ...rest }) => rest,
@@ -97,23 +78,6 @@ export function residueOf<T extends EventType>(type: T, body: BodyOf<T>): BodyOf
   return residues[type]?.(body) ?? body
 }
 
-/**
- * The spec without the text that people wrote. A fork can run with it: the default warning replaces the run's warning.
- * The test command and the role's idempotent commands remain, because gates and retries depend on them.
- */
-export function withoutText(spec: AgentSpec): AgentSpec {
-  const { instructions, knowledge, role, workspace, recovery } = spec
-  return {
-    ...spec,
-    contextVariables: {},
-    role: role && { ...role, profile: ERASED, goal: ERASED },
-    workspace: workspace && { ...workspace, path: ERASED },
-    recovery: { ...recovery, warningTemplate: WARNING },
-    ...(instructions === undefined ? {} : { instructions: ERASED }),
-    ...(knowledge === undefined ? {} : { knowledge: [] }),
-  }
-}
-
 export const erasedAnswer = ({ content, calls }: Pick<BodyOf<'model_call_end'>, 'content' | 'calls'>) => ({
   content: content.map((block, index) =>
     erasedBlock(
@@ -121,38 +85,5 @@ export const erasedAnswer = ({ content, calls }: Pick<BodyOf<'model_call_end'>, 
       calls.find((call) => call.block === index),
     ),
   ),
-  calls: calls.map(({ refused, askedName: _, ...call }) => ({
-    ...call,
-    reads: [],
-    writes: [],
-    ...failure({ refused }),
-  })),
-})
-
-/**
- * Blocks keep their index, because calls refer to it. A call keeps its paired id, and its name if the tool exists. A
- * block that contains only numbers has no text to erase.
- */
-function erasedBlock(block: Block, call: PlannedCall | undefined): Block {
-  const { type, ...rest } = block
-  if (type !== 'tool_use') {
-    const numbers = Object.values(rest).every((member) => typeof member === 'number')
-    return numbers ? block : { type: 'text', text: ERASED }
-  }
-  const known = call !== undefined && call.toolName !== UNKNOWN_TOOL
-  // Some models derive ids from names.
-  const id = sha256(String(block.id ?? '')).slice(0, 32)
-  return { type: 'tool_use', id, name: known ? (block.name ?? '') : UNKNOWN_TOOL, input: {} }
-}
-
-const failure = <K extends string>(given: { readonly [P in K]: Failure | undefined }): { [P in K]?: Failure } =>
-  Object.fromEntries(
-    Object.entries<Failure | undefined>(given).flatMap(([key, one]) =>
-      one === undefined ? [] : [[key, { ...one, message: ERASED }]],
-    ),
-  ) as { [P in K]?: Failure }
-
-const outcome = (result: unknown, error: Failure | undefined) => ({
-  ...(result === undefined ? {} : { result: ERASED }),
-  ...failure({ error }),
+  calls: calls.map(erasedCall),
 })

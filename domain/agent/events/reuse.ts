@@ -1,12 +1,8 @@
 import { z } from 'zod'
-import { Usage } from './content.ts'
-import { count, text } from './event-parts.ts'
+import { Usage } from '../../calls/content.ts'
+import { Place, text } from '../../log/body-parts.ts'
 
 // Outcomes that a fork copies from the record of its source run (seed 000, 5.9). These shapes are the storage format.
-
-/** A recorded event. For a fork of a fork, the stream may be that of either source. */
-export const Place = z.strictObject({ stream: z.string().min(1), revision: count })
-export type Place = z.infer<typeof Place>
 
 /** A recorded answer. `usage`: the usage when the provider answered; it is not billed again. */
 export const ReusedAnswer = Place.extend({ usage: Usage })

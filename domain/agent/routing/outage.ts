@@ -1,5 +1,5 @@
+import { backoff } from '../../calls/retry.ts'
 import { lastTurn, timeIsOver } from '../rules/recovery.ts'
-import { backoff } from '../rules/retry.ts'
 import { type AgentState, type ModelStage, recoveryOf } from '../state/state.ts'
 import { waitedFor } from './outage-state.ts'
 import { resolvesAnother } from './routing.ts'

@@ -1,7 +1,7 @@
-import type { Effect } from '../definition/tools.ts'
+import type { Effect } from '../../calls/tool-spec.ts'
+import type { Risk } from '../../tree/routing-config.ts'
 import { offeredTools } from '../rules/policy.ts'
 import { type AgentState, recoveryOf } from '../state/state.ts'
-import type { Risk } from './decision.ts'
 
 const RISK_OF: Readonly<Record<Effect, Risk>> = {
   pure: 'low',

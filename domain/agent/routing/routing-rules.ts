@@ -1,17 +1,10 @@
-import type { ModelInfo } from '../definition/spec.ts'
-import type { Purpose } from '../events/event-parts.ts'
+import type { Purpose, RoutingConfig, RoutingPolicy, RoutingRule } from '../../tree/routing-config.ts'
+import type { ModelInfo } from '../../tree/spec.ts'
 import type { BodyOf } from '../events/events.ts'
 import { budgetLeft, estimateInput, room } from '../rules/budget.ts'
 import type { AgentState } from '../state/state.ts'
 import { requestFacts } from '../window/request.ts'
-import type {
-  HealthFigures,
-  RoutingBasis,
-  RoutingCandidate,
-  RoutingConfig,
-  RoutingPolicy,
-  RoutingRule,
-} from './decision.ts'
+import type { HealthFigures, RoutingBasis, RoutingCandidate } from './decision.ts'
 import { failedSinceAnswer } from './outage-state.ts'
 import { riskOf } from './risk.ts'
 

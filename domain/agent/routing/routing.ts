@@ -1,5 +1,5 @@
-import type { ModelInfo } from '../definition/spec.ts'
-import type { Purpose } from '../events/event-parts.ts'
+import type { Purpose } from '../../tree/routing-config.ts'
+import type { ModelInfo } from '../../tree/spec.ts'
 import type { BodyOf } from '../events/events.ts'
 import type { AgentState } from '../state/state.ts'
 import type { HealthFigures } from './decision.ts'

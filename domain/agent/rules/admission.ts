@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { byteLength } from '../../calls/bounded.ts'
 import { CommandRejected } from '../../calls/errors.ts'
+import { canonicalTool } from '../../calls/tool-patterns.ts'
+import { wireName } from '../../calls/tool-spec.ts'
+import { UNKNOWN_TOOL } from '../../calls/tools.ts'
 import { echo } from '../../log/issues.ts'
 import { compilePattern } from '../../secrets/pattern.ts'
+import { type AgentSpec, type RoleDefinition, VARIABLE_NAME } from '../../tree/spec.ts'
 import { CONTROL_NAMES, CONTROL_TOOLS } from '../control/registry.ts'
 import { GATES } from '../definition/roles.ts'
-import { type AgentSpec, type RoleDefinition, VARIABLE_NAME } from '../definition/spec.ts'
-import { canonicalTool } from '../definition/tool-patterns.ts'
-import { UNKNOWN_TOOL, wireName } from '../definition/tools.ts'
 import { contextLimit } from '../window/compression.ts'
 
 // Checks at the start of a run, before anything is recorded.

@@ -1,7 +1,7 @@
 import { RESULT_BYTES } from '../../calls/bounded.ts'
-import type { ModelInfo, Price } from '../definition/spec.ts'
-import type { Usage } from '../events/content.ts'
-import { cost, totalTokens } from '../routing/money.ts'
+import type { Usage } from '../../calls/content.ts'
+import { cost, totalTokens } from '../../tree/money.ts'
+import type { ModelInfo, Price } from '../../tree/spec.ts'
 import { budgetOf, committed, free } from '../state/account.ts'
 import { type AgentState, type Estimate, recoveryOf } from '../state/state.ts'
 

@@ -1,8 +1,8 @@
+import type { Block } from '../../calls/content.ts'
+import type { Place } from '../../log/body-parts.ts'
 import type { Json } from '../../log/json.ts'
 import { delegateToAgent } from '../control/delegate-to-agent.ts'
-import type { Block } from '../events/content.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
-import type { Place } from '../events/reuse.ts'
 
 // The requests, answers and decisions of an agent, each under its turn and call, for the comparison of two runs.
 // Entries leave out values that differ between any two runs (ids, times, prices, salts).

@@ -1,8 +1,8 @@
+import { matches } from '../../calls/tool-patterns.ts'
+import type { ToolSpec } from '../../calls/tool-spec.ts'
+import type { AgentSpec, RoleDefinition } from '../../tree/spec.ts'
 import { permitted, toolsWithin } from '../control/delegate-to-agent.ts'
 import { controlToolNamed, controlTools, isOnRequest } from '../control/registry.ts'
-import type { AgentSpec, RoleDefinition } from '../definition/spec.ts'
-import { matches } from '../definition/tool-patterns.ts'
-import type { ToolSpec } from '../definition/tools.ts'
 import type { BodyOf } from '../events/events.ts'
 
 // The spec of a new child. A child never gets a right that its parent lacks.

@@ -1,7 +1,9 @@
 import type { ToolErrorCode } from '../../calls/error-codes.ts'
+import type { Failure } from '../../calls/event-parts.ts'
 import type { Json } from '../../log/json.ts'
+import type { ReportedEnd } from '../../tree/events.ts'
 import { isPattern } from '../control/delegate-to-agent.ts'
-import type { BodyOf, Failure } from '../events/events.ts'
+import type { BodyOf } from '../events/events.ts'
 
 // Texts that parent and child exchange.
 
@@ -15,10 +17,8 @@ export function taskText({ task, constraints, expectedOutput }: BodyOf<'child_de
   ].join('\n\n')
 }
 
-type End = BodyOf<'end_reported'>
-
 /** The result of the delegating call, as the parent's model reads it. */
-export function resultOf({ message, artifacts, nextSteps, unmetGates }: End): Json {
+export function resultOf({ message, artifacts, nextSteps, unmetGates }: ReportedEnd): Json {
   return {
     summary: message,
     ...(artifacts.length === 0 ? {} : { artifacts: [...artifacts] }),
@@ -31,7 +31,7 @@ export function resultOf({ message, artifacts, nextSteps, unmetGates }: End): Js
 const SHARED: ReadonlySet<string> = new Set<ToolErrorCode>(['CANCELLED', 'BUDGET_EXCEEDED', 'UNKNOWN_OUTCOME'])
 
 /** The failure of the delegating call. `rule`: the code of the child's end. */
-export function failureOf({ code = 'EXECUTION_FAILED', message, partialOutput }: End): Failure {
+export function failureOf({ code = 'EXECUTION_FAILED', message, partialOutput }: ReportedEnd): Failure {
   const partial = partialOutput === undefined ? '' : `. Its last words were: ${partialOutput}`
   return {
     code: SHARED.has(code) ? code : 'EXECUTION_FAILED',

@@ -1,79 +1,15 @@
-import { DeliveryRefused } from '../../calls/errors.ts'
+import type { Backend, ChildBirth, Delivery } from '../../courier/delivery.ts'
+import { placeOf } from '../../courier/ledger.ts'
 import { messageId } from '../../log/ids.ts'
 import { instantOf } from '../../log/instant.ts'
-import type { Json } from '../../log/json.ts'
-import { idOf } from '../../log/owner.ts'
-import type { AgentSpec, DelegableRole, RoleBackend } from '../definition/spec.ts'
-import type { AgentEvent, Artifact, BodyOf } from '../events/events.ts'
-import type { MessageType } from '../events/messages.ts'
-import type { Amounts, Origin, Report } from '../events/tree.ts'
-import { acceptedFrom, keyOf, lossesAt, placeOf, rankOf, targetsOf } from '../state/courier.ts'
+import type { AgentSpec, DelegableRole } from '../../tree/spec.ts'
+import type { AgentEvent, BodyOf } from '../events/events.ts'
+import { targetsOf } from '../state/courier.ts'
 import type { AgentState } from '../state/state.ts'
 import { childSpec } from './child-spec.ts'
 import { taskText } from './delegation.ts'
 
-// The pure half of the courier: converts an obligation to the command for its target.
-
-/** The child's identity. `depth`: 1 for a child of the root. */
-export interface ChildBirth {
-  readonly runId: string
-  readonly depth: number
-  readonly parent: { readonly agentId: string; readonly toolCallId: string; readonly ancestors: readonly string[] }
-}
-
-/** `after`: the rank of the last obligation of the same source that the target accepted; -1: none. */
-export type Delivery = { readonly origin: Origin; readonly after: number } & (
-  | {
-      readonly kind: 'deliver_birth'
-      readonly birth: ChildBirth
-      /** Null: the source has no such role. */
-      readonly spec: AgentSpec | null
-      readonly task: string
-      /** Only for an external agent. */
-      readonly backend?: Backend
-    }
-  | { readonly kind: 'deliver_end'; readonly hash: string; readonly end: BodyOf<'end_reported'> }
-  | { readonly kind: 'deliver_usage'; readonly report: Report }
-  | { readonly kind: 'deliver_artifact'; readonly artifact: Artifact }
-  | { readonly kind: 'deliver_request'; readonly want: Amounts }
-  | { readonly kind: 'deliver_grant'; readonly request: number; readonly grant: Amounts }
-  | { readonly kind: 'deliver_cancel'; readonly reason?: string; readonly deadlineMs: number }
-  | { readonly kind: 'deliver_pause'; readonly reason?: string }
-  | { readonly kind: 'deliver_resume' }
-  | ({ readonly kind: 'deliver_message'; readonly message: Message } & Sent)
-  | ({ readonly kind: 'deliver_subscription'; readonly topic: string } & Sent)
-  | ({ readonly kind: 'deliver_publication'; readonly topic: string; readonly payload: Json } & Sent)
-)
-
-export interface Backend extends Omit<RoleBackend, 'levels' | 'takesTools'> {
-  readonly role: string
-  /** The keepup tools that it may call; absent: none. */
-  readonly tools?: readonly string[] | undefined
-  readonly extensions: Readonly<Record<string, Json>>
-}
-
-/** Members of messages, which never leave their run. `sentAt`, and `owedAt` of the obligation: ms. */
-interface Sent {
-  readonly runId: string
-  readonly sentAt: number
-  readonly owedAt: number
-}
-
-/** A message without its time. `refused`: why its request will not be answered. */
-export interface Message {
-  readonly id: string
-  readonly from: string
-  readonly type: MessageType
-  readonly topic?: string | undefined
-  readonly payload: Json
-  readonly correlationId?: string | undefined
-  readonly refused?: string | undefined
-}
-
-export const isDelivery = (command: { readonly kind: string }): command is Delivery =>
-  command.kind.startsWith('deliver_')
-
-export const senderOf = ({ origin }: Pick<Delivery, 'origin'>): string => idOf(origin.stream)
+// Converts an obligation of an agent to the command for its target.
 
 /** The command that delivers an event of `source`; null: no obligation to this target. `hash`: of the sealed event. */
 export function deliveryOf(
@@ -96,7 +32,7 @@ export function deliveryOf(
         ...backendOf(source.spec, event.body),
       }
     case 'end_reported':
-      return { ...head, kind: 'deliver_end', hash: to.hash, end: event.body }
+      return { ...head, kind: 'deliver_reported_end', hash: to.hash, end: event.body }
     case 'usage_reported':
       return { ...head, kind: 'deliver_usage', report: event.body.report }
     case 'artifact_registered':
@@ -135,45 +71,14 @@ export function deliveryOf(
   }
 }
 
-/** Why an obligation is never accepted. `stays`, only for a message: the target still accepts other messages. */
-export interface Refusal {
-  readonly reason: string
-  readonly stays?: true
-}
-
-export const refusalOf = ({ code, message }: DeliveryRefused, delivery: Delivery): Refusal => ({
-  reason: message,
-  ...(code === 'BOUNCED' && 'runId' in delivery && { stays: true }),
-})
-
 /** Whether the agent learns of a bounce of this obligation: only for its own messages, not for refusals. */
 export const tellsOf = (event: AgentEvent): boolean => event.type === 'message_sent' && event.body.refused === undefined
-
-/** A refused obligation as its source records it. `told`: the agent learns of it. */
-export const bounceOf = (revision: number, told: boolean, refusal: Refusal) => ({ revision, told, ...refusal })
 
 function backendOf({ delegation }: AgentSpec, { role, backend }: BodyOf<'child_delegated'>): { backend?: Backend } {
   if (backend === undefined) return {}
   const known = delegation?.backends?.[role as DelegableRole]
   const { levels: _, takesTools: __, ...about } = known ?? { capabilities: [], levels: [] }
   return { backend: { ...about, ...backend, role } }
-}
-
-/**
- * Whether the delivery is new to its target; false: it was accepted before. Throws DeliveryRefused OUT_OF_ORDER if an
- * earlier obligation of the same source is missing.
- */
-export function isNew(target: Pick<AgentState, 'courier'>, { origin, after }: Delivery): boolean {
-  const accepted = acceptedFrom(target, origin.stream)
-  const rank = rankOf(origin)
-  if (rank <= accepted) return false
-  // The last accepted delivery may belong to a part that the source has lost since.
-  const follows = after === accepted || (after < accepted && lossesAt(rank) > lossesAt(accepted))
-  if (follows) return true
-  throw new DeliveryRefused(
-    'OUT_OF_ORDER',
-    `${keyOf(origin)} follows ${after}, and ${accepted} was accepted last; deliver what is between them first`,
-  )
 }
 
 function birthOf({ runId, agentId, depth, parent }: AgentState, toolCallId: string): ChildBirth {

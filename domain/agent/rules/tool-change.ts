@@ -1,6 +1,7 @@
+import type { Call } from '../../calls/call.ts'
+import type { ToolMeaning, ToolSpec } from '../../calls/tool-spec.ts'
 import { canonicalText } from '../../log/canonical.ts'
-import type { ToolMeaning, ToolSpec } from '../definition/tools.ts'
-import { type AgentState, type Call, callsOf } from '../state/state.ts'
+import { type AgentState, callsOf } from '../state/state.ts'
 
 /** The members of a tool that an approval covers, as words. */
 const MEANING = {

@@ -1,9 +1,9 @@
 import type { RuntimePorts } from '../../ports/runtime.ts'
+import type { DriveEnd } from '../../tree/runtime/drive.ts'
 import type { DecisionContext } from '../decide/context.ts'
 import { decide } from '../decide/decide.ts'
 import { waitingFor, waitsForAgents, waitsOf } from '../decide/waiting.ts'
 import { type AgentState, activityOf, callsOf, isFinished } from '../state/state.ts'
-import type { DriveEnd } from './types.ts'
 
 /** The end of one agent's drive. `resting`: the agent waits only for other agents. */
 export type AgentEnd = DriveEnd | { readonly end: 'resting' }

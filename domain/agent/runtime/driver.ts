@@ -1,3 +1,6 @@
+import type { Call } from '../../calls/call.ts'
+import { callArguments } from '../../calls/requested-calls.ts'
+import { EffectsAtWork } from '../../calls/runtime/effects-at-work.ts'
 import { effectId } from '../../log/ids.ts'
 import type { Environment, RuntimePorts } from '../../ports/runtime.ts'
 import { Alarm } from '../../stream/runtime/alarm.ts'
@@ -5,14 +8,12 @@ import { outcomeRetry, type Retry } from '../../stream/runtime/retry.ts'
 import type { WorkspaceOrder } from '../../tree/runtime/workspace-order.ts'
 import type { EndRestore, OutcomeCommand } from '../decide/commands.ts'
 import { type Owed, owed } from '../decide/owed.ts'
-import { callArguments } from '../events/content.ts'
-import { type AgentState, type Call, callsOf, isFinished } from '../state/state.ts'
+import { type AgentState, callsOf, isFinished } from '../state/state.ts'
 import { type AgentEnd, endOf, isAtWork } from './drive-end.ts'
-import { EffectsAtWork } from './effects-at-work.ts'
 import type { AgentMailbox } from './mailbox.ts'
 import { finishRestore } from './perform/finish-restore.ts'
+import { brokenOff, performCall } from './perform/perform-call.ts'
 import { performModel } from './perform/perform-model.ts'
-import { brokenOff, performTool } from './perform/perform-tool.ts'
 import { ReusedOutcomes } from './perform/reuse.ts'
 import { driftFound, treeNow } from './perform/version-workspace.ts'
 
@@ -208,7 +209,7 @@ export class Driver {
     const args = block === undefined ? null : callArguments(block)
     const fact = call.reused
       ? await this.record.tool(state, answer, call)
-      : await performTool({ ports, env, state, call, args, stream: this.mailbox.stream, told, signal })
+      : await performCall({ ports, env, state, call, args, stream: this.mailbox.stream, told, signal })
     await this.ports.crashPoint?.('after_tool')
     // The next driver handles a call that may run again or has a probe.
     if (this.stopping && signal.aborted && fact.kind === 'tool_failed' && kind !== 'irreversible') return

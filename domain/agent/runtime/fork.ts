@@ -1,10 +1,11 @@
 import { CommandRejected } from '../../calls/errors.ts'
 import { agentStream } from '../../log/ids.ts'
 import type { RuntimePorts } from '../../ports/runtime.ts'
+import type { At } from '../../stream/point.ts'
 import type { ForkAgent } from '../decide/commands.ts'
 import { digestOf, FOLD } from '../state/digest.ts'
 import { stateAt } from './history/replay.ts'
-import type { At, ForkOptions } from './types.ts'
+import type { ForkOptions } from './types.ts'
 
 /**
  * The command that starts a run with the history of another run up to a point. The prefix is read from the source

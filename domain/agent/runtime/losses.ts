@@ -6,11 +6,11 @@ import { type LogLoss, lossIn, sealLoss } from '../../log/loss/loss.ts'
 import type { EventLog, ReadOptions } from '../../ports/index.ts'
 import type { RuntimePorts } from '../../ports/runtime.ts'
 import { append } from '../../stream/runtime/append.ts'
+import { damageIn } from '../../stream/runtime/damage.ts'
 import { requestRetry } from '../../stream/runtime/retry.ts'
 import type { BodyOf } from '../events/events.ts'
 import { mayOwe } from '../state/courier.ts'
 import { isFinished } from '../state/state.ts'
-import { damageIn } from './damage.ts'
 import { AgentMailbox } from './mailbox.ts'
 
 interface About {

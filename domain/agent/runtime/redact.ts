@@ -1,14 +1,13 @@
+import type { Block } from '../../calls/content.ts'
 import type { RejectionCode } from '../../calls/error-codes.ts'
 import { CommandRejected } from '../../calls/errors.ts'
+import { readCalls } from '../../calls/requested-calls.ts'
 import type { Json, JsonObject } from '../../log/json.ts'
 import { wellFormed } from '../../log/well-formed.ts'
-import type { ModelOutcome, Sandbox, ToolResult } from '../../ports/index.ts'
+import type { ModelOutcome } from '../../ports/index.ts'
 import type { SecretBoundary } from '../../ports/runtime.ts'
 import { inSteps, type YieldToEventLoop } from '../../stream/runtime/yield-to-event-loop.ts'
 import type { PersonCommand, UserCommand } from '../decide/commands.ts'
-import { type Block, readCalls } from '../events/content.ts'
-import { redactLarge } from './redact-large.ts'
-import { resultFilter } from './redact-parts.ts'
 
 // Replaces secrets by references in external data before the data becomes a command.
 
@@ -91,15 +90,6 @@ export function refuseSecrets(secrets: SecretBoundary, parts: object, code: Reje
   for (const [name, part] of Object.entries(parts)) {
     if (part === undefined || same(secrets.json({ part }), { part })) continue
     throw new CommandRejected(code, `${name} holds the value of a secret; give the secret by its name`)
-  }
-}
-
-/** Refreshes the secrets after an effect, so that its outcome is redacted by all secrets known at its end. */
-export async function thenRefreshed<T>(secrets: SecretBoundary, effect: () => Promise<T>): Promise<T> {
-  try {
-    return await effect()
-  } finally {
-    await secrets.refresh()
   }
 }
 
@@ -192,26 +182,3 @@ const members = (value: object) =>
       .filter(([, member]) => member !== undefined)
       .map(([key, member]) => [wellFormed(key), member]),
   )
-
-/** Secrets are hidden before long output is truncated, in stdout and stderr separately. */
-export const redactedSandbox = (sandbox: Sandbox, secrets: SecretBoundary): Sandbox => ({
-  confined: sandbox.confined,
-  exec: (command, signal, onOutput) => sandbox.exec(command, signal, onOutput, () => resultFilter(secrets)),
-})
-
-/** A tool's result without secrets, except its `whole`, which goes through {@link resultFilter}. */
-export async function redactResult(
-  secrets: SecretBoundary,
-  result: ToolResult,
-  yieldToEventLoop: YieldToEventLoop,
-): Promise<ToolResult> {
-  const { content, changed, created, detail, documents, ...whole } = result
-  return {
-    ...whole,
-    content: await redactLarge(secrets, content, yieldToEventLoop),
-    ...(changed === undefined ? {} : { changed: secrets.json(changed) }),
-    ...(created === undefined ? {} : { created: secrets.json(created) }),
-    ...(detail === undefined ? {} : { detail: secrets.json(detail) }),
-    ...(documents === undefined ? {} : { documents: secrets.json(documents) }),
-  }
-}

@@ -1,16 +1,17 @@
 import { CommandRejected } from '../../calls/errors.ts'
+import { Policy } from '../../calls/policy.ts'
+import type { ToolSpec } from '../../calls/tool-spec.ts'
 import { LogError } from '../../log/errors.ts'
 import { agentStream, runIdOf } from '../../log/ids.ts'
 import { runOf } from '../../log/owner.ts'
 import type { RuntimePorts, SecretBoundary } from '../../ports/runtime.ts'
+import type { At } from '../../stream/point.ts'
 import { erasable, erase } from '../../stream/runtime/erasure/erase.ts'
 import { TimeLimitError } from '../../stream/runtime/errors.ts'
 import { type Retry, requestRetry } from '../../stream/runtime/retry.ts'
-import { TreeDriver } from '../../tree/runtime/tree-driver.ts'
+import type { DriveEnd, DriveOptions } from '../../tree/runtime/drive.ts'
+import type { AgentSpec } from '../../tree/spec.ts'
 import type { PersonCommand } from '../decide/commands.ts'
-import type { AgentSpec } from '../definition/spec.ts'
-import { Policy } from '../definition/spec.ts'
-import type { ToolSpec } from '../definition/tools.ts'
 import { type AgentState, isFinished } from '../state/state.ts'
 import { forkOf } from './fork.ts'
 import { briefAt } from './history/brief.ts'
@@ -28,13 +29,11 @@ import { redactRequest, refuseSecrets } from './redact.ts'
 import { askingOf } from './request-origin.ts'
 import { streamToErase } from './stream-to-erase.ts'
 import { missingTools, mustHaveTools } from './tools-here.ts'
+import { TreeDriver } from './tree/tree-driver.ts'
 import type {
   AgentAt,
   AgentBrief,
   AgentServices,
-  At,
-  DriveEnd,
-  DriveOptions,
   ErasureChoice,
   Executed,
   ForkOptions,

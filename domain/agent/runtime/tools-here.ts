@@ -1,7 +1,7 @@
 import { CommandRejected } from '../../calls/errors.ts'
 import { echo } from '../../log/issues.ts'
 import type { RuntimePorts } from '../../ports/runtime.ts'
-import type { AgentSpec } from '../definition/spec.ts'
+import type { AgentSpec } from '../../tree/spec.ts'
 import type { AgentState } from '../state/state.ts'
 
 type Host = Pick<RuntimePorts, 'hasTool'>

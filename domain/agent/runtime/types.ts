@@ -1,11 +1,13 @@
-import type { Actor, SealedEvent } from '../../log/envelope.ts'
+import type { Message } from '../../calls/content.ts'
+import type { ToolSpec } from '../../calls/tool-spec.ts'
+import type { Actor } from '../../log/envelope.ts'
 import type { Head } from '../../ports/index.ts'
+import type { At } from '../../stream/point.ts'
 import type { ErasableBody, ErasureChoice } from '../../stream/runtime/erasure/types.ts'
 import type { StreamProof } from '../../stream/runtime/proof.ts'
+import type { DriveEnd, DriveOptions } from '../../tree/runtime/drive.ts'
+import type { AgentSpec, Budget } from '../../tree/spec.ts'
 import type { PersonCommand } from '../decide/commands.ts'
-import type { AgentSpec, Budget } from '../definition/spec.ts'
-import type { ToolSpec } from '../definition/tools.ts'
-import type { Message } from '../events/content.ts'
 import type { BodyOf } from '../events/events.ts'
 import type { PointFacts } from '../state/point-details.ts'
 import type { AgentState } from '../state/state.ts'
@@ -64,25 +66,6 @@ export interface ForkOptions {
   readonly drive?: true
 }
 
-/** The state of a run when its driver has nothing left to do. */
-export type DriveEnd =
-  | { readonly end: 'done' }
-  | { readonly end: 'error'; readonly code: string; readonly error: string }
-  | {
-      readonly end: 'waiting'
-      readonly for: 'input' | 'approval' | 'doubt' | 'pause'
-      /** Calls of all agents of the run that wait for a person. */
-      readonly toolCallIds: readonly string[]
-      /** The waiting agent; absent: the root. */
-      readonly agentId?: string
-    }
-  /** The drive was drained or aborted. Another drive continues. */
-  | { readonly end: 'interrupted' }
-  | { readonly end: 'overtaken'; readonly epoch: number }
-
-/** A point of an agent's history; null: the head. */
-export type At = { readonly step: number } | { readonly revision: number } | { readonly turn: number } | null
-
 /** An agent's folded state at a point, with the messages that the model would see there. */
 export interface AgentAt {
   readonly state: AgentState
@@ -121,17 +104,6 @@ export interface ReusedRecord {
 
 export interface Verification extends StreamProof {
   readonly agentId: string
-}
-
-export interface DriveOptions {
-  /** Aborts running effects. */
-  readonly signal: AbortSignal
-  /** Starts nothing new, finishes effects whose intent is recorded, and records their outcomes. */
-  readonly drain?: AbortSignal
-  /** An error of this callback does not end the drive; the drive rejects with it at its end. */
-  readonly onEvent?: (event: SealedEvent) => void
-  /** False: rejects with RUN_DRIVEN if another process drives the run. Otherwise the drive waits for that process. */
-  readonly waits?: boolean
 }
 
 /** The operations of the runtime. The whole API uses this interface. */

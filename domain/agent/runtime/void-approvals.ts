@@ -1,10 +1,10 @@
+import { takes } from '../../calls/plan-calls.ts'
+import { callArguments } from '../../calls/requested-calls.ts'
+import type { ToolSpec } from '../../calls/tool-spec.ts'
 import { effectId } from '../../log/ids.ts'
 import type { RuntimePorts } from '../../ports/runtime.ts'
 import { outcomeRetry } from '../../stream/runtime/retry.ts'
-import type { ToolSpec } from '../definition/tools.ts'
-import { callArguments } from '../events/content.ts'
 import { outdatedApprovals } from '../rules/tool-change.ts'
-import { takes } from '../tasks/plan.ts'
 import type { AgentMailbox } from './mailbox.ts'
 
 const BY = { kind: 'system', id: 'runtime' } as const

@@ -1,7 +1,8 @@
-import type { Amounts, Report } from '../events/tree.ts'
-import { controlKind } from './controls.ts'
-import { addReport, eachKind, type Family, type Kind, type Nullable } from './family.ts'
-import { type AgentState, type Call, callsOf } from './state.ts'
+import type { Call } from '../../calls/call.ts'
+import { controlKind } from '../../calls/tools.ts'
+import type { Amounts, Report } from '../../tree/events.ts'
+import { addReport, eachKind, type Family, type Kind, type Nullable } from '../../tree/family.ts'
+import { type AgentState, callsOf } from './state.ts'
 
 // The accounts of one agent in its tree. A child's grant is reserved at its birth and settled at its end. Invariant per
 // kind of budget: own spent + uncertain + settled children + open grants <= the agent's own budget.

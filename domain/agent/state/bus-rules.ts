@@ -2,7 +2,7 @@ import { byteLength, RESULT_BYTES } from '../../calls/bounded.ts'
 import { canonicalText } from '../../log/canonical.ts'
 import { echo } from '../../log/issues.ts'
 import type { Json } from '../../log/json.ts'
-import { isPerson } from '../events/messages.ts'
+import { isPerson } from '../../tree/messages.ts'
 import type { AgentState } from './state.ts'
 
 // Rules of the message bus (RuntimeMessageBus): limits of a message, and the text that its recipient reads.

@@ -1,8 +1,8 @@
+import type { Call } from '../../calls/call.ts'
+import { type Courier, placeOf } from '../../courier/ledger.ts'
 import { messageId } from '../../log/ids.ts'
 import { idOf } from '../../log/owner.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
-import type { Call } from './call.ts'
-import { type Courier, placeOf } from './courier.ts'
 import { type Machine, openCalls } from './machine.ts'
 
 // An agent's view of the messages of its run: requests that it has to answer, and subscribers by topic. The root knows

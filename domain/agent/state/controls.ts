@@ -1,9 +1,7 @@
-import type { ControlKind } from '../definition/tools.ts'
-import { type AgentState, type Call, callsOf } from './state.ts'
-
-/** The control kind of a tool as recorded in the spec; false: no control tool has this name. */
-export const controlKind = ({ spec }: Pick<AgentState, 'spec'>, toolName: string): ControlKind | false =>
-  spec.tools.find(({ name }) => name === toolName)?.control ?? false
+import type { Call } from '../../calls/call.ts'
+import type { ControlKind } from '../../calls/tool-spec.ts'
+import { controlKind } from '../../calls/tools.ts'
+import { type AgentState, callsOf } from './state.ts'
 
 export const hasSucceeded = (state: AgentState, calls: readonly Call[], kind: ControlKind): boolean =>
   calls.some(({ stage, toolName }) => stage.at === 'ended' && stage.success && controlKind(state, toolName) === kind)

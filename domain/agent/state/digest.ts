@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
+import { callWithoutText } from '../../calls/call.ts'
 import { graphWithoutText } from '../tasks/state.ts'
 import { compressionWithoutText } from '../window/compression-state.ts'
-import { type AgentState, activityOf, BLANK, type Call, type Machine } from './state.ts'
+import { type AgentState, activityOf, BLANK, type Machine } from './state.ts'
 
 // The digest is part of the storage format. Raise FOLD for any change of what it covers, except a new member.
 
@@ -22,21 +23,6 @@ function machineWithoutText(machine: Machine): unknown {
   const shown = { ...activity, calls: activity.calls.map(callWithoutText) }
   return machine.status === 'RECOVERY' ? { ...machine, activity: shown } : shown
 }
-
-export const callWithoutText = ({
-  refused,
-  reads: _,
-  writes: __,
-  signatures: ___,
-  askedName: ____,
-  approvedFiles: _____,
-  stage,
-  ...call
-}: Call) => ({
-  ...call,
-  refused: refused && { code: refused.code, rule: refused.rule ?? null },
-  stage: stage.at === 'rejected' ? { at: stage.at } : stage,
-})
 
 /** Removes text from members, because text can be erased. */
 const WITHOUT_TEXT: { readonly [K in keyof AgentState]?: (value: NonNullable<AgentState[K]>) => unknown } = {

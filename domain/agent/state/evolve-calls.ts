@@ -1,39 +1,25 @@
+import type { Call } from '../../calls/call.ts'
+import { failureKey } from '../../calls/call.ts'
+import { type CallEvent, evolveCall, openedCall } from '../../calls/evolve-call.ts'
+import { controlKind } from '../../calls/tools.ts'
 import { sha256, toolCallId } from '../../log/ids.ts'
-import { instantOf } from '../../log/instant.ts'
 import type { AppendRoot } from '../../log/root.ts'
-import type { AgentEvent, EventOf, PlannedCall } from '../events/events.ts'
-import { controlKind } from './controls.ts'
+import { ImpossibleEvent } from '../../stream/impossible.ts'
+import type { AgentEvent, EventOf } from '../events/events.ts'
 import { countsAsFailure, isViolation } from './failures.ts'
-import { ImpossibleEvent } from './impossible.ts'
 import { lossAfterCall } from './loss-rules.ts'
 import {
   type AbandonedAttempt,
   type Activity,
   type AgentState,
   activityOf,
-  type Call,
-  type CallStage,
   callsOf,
   LOST_KEPT,
   withActivity,
 } from './state.ts'
 
-export type CallEvent = Extract<
-  AgentEvent,
-  {
-    type:
-      | 'tool_call_start'
-      | 'tool_call_intent'
-      | 'tool_call_retry'
-      | 'tool_call_unknown'
-      | 'tool_call_resolved'
-      | 'tool_call_end'
-      | 'approval_requested'
-      | 'approval_decided'
-      | 'approval_expired'
-      | 'approval_voided'
-  }
->
+/** The events that change a call of the open turn. */
+export type AgentCallEvent = Extract<AgentEvent, { type: CallEvent['type'] }>
 
 export function openedCalls(state: AgentState, event: EventOf<'model_call_end'>): readonly Call[] {
   return event.body.calls.map((planned, index) =>
@@ -41,37 +27,17 @@ export function openedCalls(state: AgentState, event: EventOf<'model_call_end'>)
   )
 }
 
-/** The initial state of a planned call. `revision`: of the event that contains it. `at`: ms. */
-export const openedCall = (planned: PlannedCall, id: string, index: number, revision: number, at: number): Call => ({
-  id,
-  index,
-  argumentsRef: { revision, block: planned.block },
-  toolName: planned.toolName,
-  ...(planned.askedName === undefined ? {} : { askedName: planned.askedName }),
-  argumentsHash: planned.argumentsHash,
-  effect: planned.effect,
-  reads: planned.reads,
-  writes: planned.writes,
-  refused: planned.refused ?? null,
-  ...(planned.recorded === undefined ? {} : { recorded: planned.recorded }),
-  ...(planned.permission === undefined ? {} : { permission: planned.permission }),
-  started: false,
-  attempt: 0,
-  lost: 0,
-  startedAt: at,
-  since: revision,
-  signatures: [],
-  stage: { at: 'planned' },
-})
-
-export function evolveCall(state: AgentState, event: CallEvent): AgentState {
+export function evolveCalls(state: AgentState, event: AgentCallEvent): AgentState {
   const activity = activityOf(state.machine)
   if (activity?.status !== 'TOOL_WAIT') throw new ImpossibleEvent(event, 'no call is open')
   const index = activity.calls.findIndex((call) => call.id === event.toolCallId)
   const call = activity.calls[index]
   if (call === undefined) throw new ImpossibleEvent(event, `${event.toolCallId} is no call of this turn`)
   if (call.stage.at === 'ended') throw new ImpossibleEvent(event, `${event.toolCallId} has ended`)
-  const calls = activity.calls.with(index, { ...changed(state, call, event), since: event.revision })
+  const calls = activity.calls.with(index, {
+    ...evolveCall(call, event, state.driver?.epoch ?? 0, state.loss?.unlisted === true),
+    since: event.revision,
+  })
   const ended = event.type === 'tool_call_end' ? whatEnded(state, call, event) : {}
   const allIn = calls.every(({ stage }) => stage.at === 'ended')
   const next: Activity = allIn
@@ -93,7 +59,7 @@ export function toolChanged(state: AgentState, { bodyHash, toolCallId, body: { t
 }
 
 /** Whether this event abandons the running attempt before its outcome is known. */
-function givesUp({ stage }: Call, event: CallEvent): boolean {
+function givesUp({ stage }: Call, event: AgentCallEvent): boolean {
   switch (event.type) {
     case 'tool_call_retry':
       return event.body.lost === true
@@ -114,94 +80,6 @@ export const withoutAbandoned = (
   { toolCallId, body }: EventOf<'late_outcome'>,
 ): readonly AbandonedAttempt[] =>
   state.abandoned.filter((one) => one.toolCallId !== toolCallId || one.attempt !== body.attempt)
-
-function changed(state: AgentState, call: Call, event: CallEvent): Call {
-  const epoch = state.driver?.epoch ?? 0
-  const running = (notBefore: number, probe = false): CallStage => ({ at: 'running', epoch, notBefore, probe })
-  switch (event.type) {
-    case 'tool_call_start':
-      if (call.started) throw new ImpossibleEvent(event, 'the call was started before')
-      return {
-        ...call,
-        started: true,
-        attempt: event.body.attempt,
-        startedAt: event.at,
-        effect: event.body.effect,
-        ...(event.body.reused ? { reused: true } : {}),
-        stage: event.body.intent ? running(event.at) : call.stage,
-      }
-    case 'tool_call_intent':
-      if (call.stage.at !== 'approved' && call.stage.at !== 'resolved')
-        throw new ImpossibleEvent(event, 'it was not approved')
-      return { ...performed(call), attempt: event.body.attempt, stage: running(event.at) }
-    case 'tool_call_retry': {
-      if (call.stage.at !== 'running') throw new ImpossibleEvent(event, 'no attempt is open')
-      const { lost = false, signature } = event.body
-      return {
-        ...call,
-        attempt: event.body.attempt,
-        lost: call.lost + (lost ? 1 : 0),
-        signatures: signature === undefined ? call.signatures : [...call.signatures, signature],
-        stage: running(event.at + event.body.delayMs, true),
-      }
-    }
-    case 'tool_call_unknown':
-      if (call.stage.at !== 'running' && !(state.loss?.unlisted && call.started))
-        throw new ImpossibleEvent(event, 'no attempt is open')
-      return { ...call, stage: { at: 'doubt' } }
-    case 'tool_call_resolved':
-      if (call.stage.at !== 'doubt') throw new ImpossibleEvent(event, 'its outcome is not in doubt')
-      return {
-        ...call,
-        lost: call.lost + (event.body.decision === 'run' ? 1 : 0),
-        stage: { at: 'resolved', decision: event.body.decision },
-      }
-    case 'approval_requested':
-      return { ...call, stage: { at: 'approval', expiresAt: instantOf(event.body.expiresAt) } }
-    case 'approval_decided':
-      if (call.stage.at !== 'approval') throw new ImpossibleEvent(event, 'no approval is awaited')
-      return {
-        ...withoutFiles(call),
-        ...(event.body.files === undefined ? {} : { approvedFiles: event.body.files }),
-        stage:
-          event.body.decision === 'approved' ? { at: 'approved' } : { at: 'rejected', reason: event.body.reason ?? '' },
-      }
-    case 'approval_expired':
-      if (call.stage.at !== 'approval') throw new ImpossibleEvent(event, 'no approval is awaited')
-      return call
-    case 'approval_voided':
-      // A tool may change while a person decides, or be found changed just before the call runs.
-      if (call.stage.at !== 'running' && call.stage.at !== 'approval')
-        throw new ImpossibleEvent(event, 'neither an attempt nor an approval is open')
-      return {
-        ...withoutFiles(call),
-        attempt: event.body.attempt,
-        lost: call.lost + 1,
-        effect: event.body.tool?.effect ?? call.effect,
-        stage: { at: 'approved' },
-      }
-    case 'tool_call_end':
-      return {
-        ...call,
-        stage: {
-          at: 'ended',
-          success: event.body.success,
-          code: event.body.error?.code ?? null,
-          ran: call.attempt > 0 && call.stage.at !== 'planned' && !REFUSED_STAGES.has(call.stage.at),
-          bodyHash: event.bodyHash,
-        },
-      }
-  }
-}
-
-/** A person decided to run the call although the record contains an unknown outcome. */
-const performed = ({ reused: _, ...call }: Call): Call => call
-
-/** An approval applies only to the files that it was given for; a voided approval applies to none. */
-const withoutFiles = ({ approvedFiles: _, ...call }: Call): Call => call
-
-/** Stages from which a call ends without having run. */
-const REFUSED_STAGES = new Set<CallStage['at']>(['planned', 'approval', 'approved', 'rejected'])
 
 /**
  * Other members that the end of a call changes: documents, test result, calls with an unknown outcome, and the loss.
@@ -260,5 +138,3 @@ export function settleCalls(
 
 /** The most failed calls that are remembered while nothing changes. */
 const REMEMBERED_FAILURES = 64
-
-export const failureKey = (toolName: string, argumentsHash: string): string => `${toolName}:${argumentsHash}`

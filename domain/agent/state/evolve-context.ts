@@ -1,8 +1,8 @@
 import { headOf } from '../../calls/bounded.ts'
-import { textOf } from '../events/content.ts'
+import { textOf } from '../../calls/requested-calls.ts'
+import { ImpossibleEvent } from '../../stream/impossible.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
 import { type Compression, isHidden } from '../window/compression-state.ts'
-import { ImpossibleEvent } from './impossible.ts'
 import { type AgentState, isFinished, turnIsOpen } from './state.ts'
 
 // The fold of context compression and knowledge (seed 000, 5.11).

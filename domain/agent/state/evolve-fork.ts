@@ -1,5 +1,5 @@
 import type { AppendRoot } from '../../log/root.ts'
-import type { AgentSpec } from '../definition/spec.ts'
+import type { AgentSpec } from '../../tree/spec.ts'
 import type { BodyOf, EventOf } from '../events/events.ts'
 import { completing } from './controls.ts'
 import { settleCalls } from './evolve-calls.ts'

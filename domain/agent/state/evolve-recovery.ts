@@ -1,7 +1,7 @@
 import type { AppendRoot } from '../../log/root.ts'
+import { ImpossibleEvent } from '../../stream/impossible.ts'
 import type { EventOf } from '../events/events.ts'
 import { grown } from './evolve-turns.ts'
-import { ImpossibleEvent } from './impossible.ts'
 import { type AgentState, activityOf } from './state.ts'
 
 // The fold of a recovery (seed 000, 5.2).

@@ -1,12 +1,21 @@
+import type { Call, CallStage } from '../../calls/call.ts'
+import { controlKind } from '../../calls/tools.ts'
+import { NO_OBLIGATIONS } from '../../courier/ledger.ts'
+import { ImpossibleEvent } from '../../stream/impossible.ts'
+import type { Amounts } from '../../tree/events.ts'
+import {
+  type Asked,
+  addReport,
+  type Child,
+  eachKind,
+  type Family,
+  isNothing,
+  NO_AMOUNTS,
+  NO_FAMILY,
+} from '../../tree/family.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
-import type { Amounts } from '../events/tree.ts'
 import { committed, free } from './account.ts'
 import { NO_MESSAGES, REQUEST_MS } from './bus.ts'
-import type { Call, CallStage } from './call.ts'
-import { controlKind } from './controls.ts'
-import { NO_OBLIGATIONS } from './courier.ts'
-import { type Asked, addReport, type Child, eachKind, type Family, isNothing, NO_AMOUNTS, NO_FAMILY } from './family.ts'
-import { ImpossibleEvent } from './impossible.ts'
 import { followsRecord } from './reuse-rules.ts'
 import { type AgentState, activityOf, callsOf, LOST_KEPT, withActivity } from './state.ts'
 

@@ -1,12 +1,12 @@
 import { inputOf } from '../../calls/content.ts'
+import { textOf } from '../../calls/requested-calls.ts'
 import type { AppendRoot } from '../../log/root.ts'
-import { textOf } from '../events/content.ts'
+import { ImpossibleEvent } from '../../stream/impossible.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
 import { failedSinceAnswer, waitedFor } from '../routing/outage-state.ts'
 import { hasSucceeded } from './controls.ts'
 import { openedCalls, settleCalls } from './evolve-calls.ts'
 import { summaryAnswered, summaryBegun, summaryLost, unpinned } from './evolve-context.ts'
-import { ImpossibleEvent } from './impossible.ts'
 import { joinsMessages, NOTES } from './messages.ts'
 import {
   type AgentState,

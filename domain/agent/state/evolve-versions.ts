@@ -1,6 +1,6 @@
+import { controlKind } from '../../calls/tools.ts'
+import { ImpossibleEvent } from '../../stream/impossible.ts'
 import type { EventOf } from '../events/events.ts'
-import { controlKind } from './controls.ts'
-import { ImpossibleEvent } from './impossible.ts'
 import { type AgentState, callsOf } from './state.ts'
 
 // Workspace files: the calls that may have changed them, and the versions taken since.

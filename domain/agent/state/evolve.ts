@@ -1,11 +1,14 @@
+import { granted, withoutPermission } from '../../calls/permissions.ts'
+import { SHOWN_BYTES } from '../../calls/result-text.ts'
 import { type AppendRoot, append as appendRoot, EMPTY_ROOT } from '../../log/root.ts'
+import { ImpossibleEvent } from '../../stream/impossible.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
 import { NO_TASKS, updatedTasks } from '../tasks/state.ts'
 import { busAfter } from './bus.ts'
 import { completing } from './controls.ts'
 import { courierAfter } from './courier.ts'
 import { AFTER_THE_END, NO_CONSEQUENCE, STARTS_WORK } from './event-kinds.ts'
-import { evolveCall, toolChanged, withoutAbandoned } from './evolve-calls.ts'
+import { evolveCalls, toolChanged, withoutAbandoned } from './evolve-calls.ts'
 import { compressed, expandedBy, knowledgeAdded, summaryFailed } from './evolve-context.ts'
 import { evolveFork } from './evolve-fork.ts'
 import { addWarning, recovered } from './evolve-recovery.ts'
@@ -23,10 +26,7 @@ import {
   thinking,
 } from './evolve-turns.ts'
 import { changedFiles, versioned } from './evolve-versions.ts'
-import { ImpossibleEvent } from './impossible.ts'
 import { addLostCalls, lossAccepted, lossReleased, lostCallDecided, withUndecided } from './loss-rules.ts'
-import { SHOWN_BYTES } from './messages.ts'
-import { granted, withoutPermission } from './permissions.ts'
 import { gateKey, initialPhase } from './phases.ts'
 import { restoreBegun, restoreEnded } from './restore-rules.ts'
 import { reuseAfter, sizeInRecord } from './reuse-rules.ts'
@@ -144,7 +144,7 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'late_outcome':
       return { ...resolved(state, event), abandoned: withoutAbandoned(state, event) }
     case 'tool_call_resolved':
-      return isFinished(state) ? resolved(state, event) : evolveCall(state, event)
+      return isFinished(state) ? resolved(state, event) : evolveCalls(state, event)
     case 'tool_call_start':
     case 'tool_call_intent':
     case 'tool_call_retry':
@@ -152,12 +152,12 @@ function apply(state: AgentState, event: AgentEvent, append: AppendRoot): AgentS
     case 'approval_requested':
     case 'approval_decided':
     case 'approval_expired':
-      return evolveCall(state, event)
+      return evolveCalls(state, event)
     case 'approval_voided':
-      return toolChanged(evolveCall(state, event), event)
+      return toolChanged(evolveCalls(state, event), event)
     case 'tool_call_end': {
       if (event.body.step !== state.step + 1) throw new ImpossibleEvent(event, `step ${state.step + 1} is next`)
-      const next = changedFiles(evolveCall(state, event), event)
+      const next = changedFiles(evolveCalls(state, event), event)
       return { ...next, step: event.body.step, context: grown(state, Math.min(sizeInRecord(event), SHOWN_BYTES)) }
     }
     case 'workspace_versioned':

@@ -1,6 +1,6 @@
 import type { ToolErrorCode } from '../../calls/error-codes.ts'
-import type { ControlKind } from '../definition/tools.ts'
-import type { Failure } from '../events/events.ts'
+import type { Failure } from '../../calls/event-parts.ts'
+import type { ControlKind } from '../../calls/tool-spec.ts'
 
 const violations: ReadonlySet<string> = new Set<ToolErrorCode>([
   'SINGLE_STEP_VIOLATION',

@@ -1,9 +1,10 @@
+import type { Call } from '../../calls/call.ts'
+import { SHOWN_BYTES } from '../../calls/result-text.ts'
 import { type AppendRoot, EMPTY_ROOT } from '../../log/root.ts'
 import type { EventOf } from '../events/events.ts'
 import type { LostCall } from '../events/loss.ts'
 import type { Loss, LostCallState } from './loss.ts'
-import { SHOWN_BYTES } from './messages.ts'
-import { type AgentState, activityOf, type Call, callsOf, isFinished, withActivity } from './state.ts'
+import { type AgentState, activityOf, callsOf, isFinished, withActivity } from './state.ts'
 
 /** Null if nothing is left to settle. Null is the initial value, which the digest omits. */
 const orNull = (loss: Loss): Loss | null =>

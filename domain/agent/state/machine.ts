@@ -1,5 +1,5 @@
+import type { Call } from '../../calls/call.ts'
 import type { BodyOf } from '../events/events.ts'
-import type { Call } from './call.ts'
 
 // The state machine of one agent (seed 000, section 6).
 

@@ -1,10 +1,10 @@
-import { byteLength, headAndTail, RESULT_BYTES } from '../../calls/bounded.ts'
+import { byteLength } from '../../calls/bounded.ts'
+import type { Block, Message } from '../../calls/content.ts'
+import { outcomeText, resultText, shownText } from '../../calls/result-text.ts'
+import { readerOf, readOnNote } from '../../calls/tools.ts'
 import { canonicalText } from '../../log/canonical.ts'
 import { sha256, toolCallId } from '../../log/ids.ts'
-import type { Json } from '../../log/json.ts'
 import { append, EMPTY_ROOT, type Root } from '../../log/root.ts'
-import { readerOf, readOnNote } from '../definition/tools.ts'
-import type { Block, Message } from '../events/content.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
 
 // Raise ASSEMBLER (request.ts) for any change in the wording of messages or in the events that make them.
@@ -222,7 +222,7 @@ export const HAPPENED = ['A call of ', ' has happened, but its record was lost.'
 
 function happenedText({ toolName, result }: EventOf<'lost_call_decided'>['body']): string {
   const text = result === undefined ? '' : `${HAPPENED[2]}${resultText(result)}`
-  return shown(`${HAPPENED[0]}${toolName}${HAPPENED[1]}${text}`, () => 'the whole is kept in the log')
+  return shownText(`${HAPPENED[0]}${toolName}${HAPPENED[1]}${text}`, () => 'the whole is kept in the log')
 }
 
 /** The message after a turn that ended without calls. */
@@ -239,28 +239,5 @@ export const joinsMessages = (answer: Answer): boolean => shownBlocks(answer).le
 /** Removes unrecorded calls, for example after a refusal: providers reject a history with a call without a result. */
 const shownBlocks = ({ content, calls }: Answer): readonly Block[] =>
   calls.length > 0 ? content : content.filter(({ type }) => type !== 'tool_use')
-
-/** The approximate size of a result in the messages, in bytes. Tools that truncate their own results stay below it. */
-export const SHOWN_BYTES = RESULT_BYTES + 1_024
-
-/** The end of a call as the model reads it. `hint`: how to read on after the head of a truncated result. */
-export const outcomeText = (
-  { success, result, error }: Pick<EventOf<'tool_call_end'>['body'], 'success' | 'result' | 'error'>,
-  hint: (head: string) => string,
-): string => shown(success ? resultText(result ?? null) : `${error?.code}: ${error?.message}`, hint)
-
-/** Long text is shown as head, tail and size. The log contains the whole text. */
-function shown(text: string, hint: (head: string) => string): string {
-  if (text.length * 3 <= SHOWN_BYTES || byteLength(text.replace(ESCAPES, '_')) <= SHOWN_BYTES) return text
-  return headAndTail(text, RESULT_BYTES, hint)
-}
-
-/** JSON escapes. A tool that limits its text does not count them. */
-const ESCAPES = /\\(?:u[0-9a-f]{4}|.)/g
-
-/** A result as the model reads it: a string unchanged, any other value as JSON. */
-export function resultText(result: Json): string {
-  return typeof result === 'string' ? result : JSON.stringify(result)
-}
 
 const providerIdOf = (block: Block | undefined): string => (typeof block?.id === 'string' ? block.id : '')

@@ -1,5 +1,4 @@
-import type { AgentSpec, QualityGate, RoleDefinition } from '../definition/spec.ts'
-import { matches } from '../definition/tool-patterns.ts'
+import type { QualityGate, RoleDefinition } from '../../tree/spec.ts'
 import type { AgentState } from './state.ts'
 
 // SOPExecutor: the phase of an agent, and the gates between phases (seed 000 section 7).
@@ -9,18 +8,6 @@ export const gateKey = (after: string, check: string): string => `${after}/${che
 
 /** The first phase of a role. Without a role there is one phase with an empty name. */
 export const initialPhase = (role: RoleDefinition | null): string => role?.phases[0]?.name ?? ''
-
-/** Tools of the current phase; null: no role restricts them; empty: no tools. */
-export function phaseTools(state: AgentState): readonly string[] | null {
-  const { role } = state.spec
-  return role === null ? null : (role.phases.find((phase) => phase.name === state.phase)?.allowedTools ?? [])
-}
-
-/** The tools of a phase, as its role names them, without tools that the deployment lacks. */
-export const toolsOfPhase = ({ role, tools }: Pick<AgentSpec, 'role' | 'tools'>, phase: string): readonly string[] =>
-  (role?.phases.find(({ name }) => name === phase)?.allowedTools ?? []).filter((pattern) =>
-    tools.some((tool) => !tool.control && matches(pattern, tool.name)),
-  )
 
 /** The phase that an advance leads to, or why there is none. `to` absent: the next phase. */
 export function targetPhase(state: AgentState, to: string | undefined): { phase: string } | { refusal: string } {

@@ -1,8 +1,9 @@
+import type { Block } from '../../calls/content.ts'
+import { callArguments } from '../../calls/requested-calls.ts'
+import { ERASED } from '../../calls/residue.ts'
 import { toolCallId } from '../../log/ids.ts'
 import type { Json, JsonObject } from '../../log/json.ts'
-import { type Block, callArguments } from '../events/content.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'
-import { ERASED } from '../events/residue.ts'
 
 /** A requested call that has not ended. `arguments` null: not a JSON object, or erased. */
 export interface ToolCall {

@@ -1,4 +1,4 @@
-import type { Place } from '../events/reuse.ts'
+import type { Place } from '../../log/body-parts.ts'
 
 /** How far a fork has followed the record of its source run. */
 export interface Reuse {

@@ -1,8 +1,9 @@
+import type { Call } from '../../calls/call.ts'
+import { asksForTurn } from '../../tree/family.ts'
 import type { AgentEvent } from '../events/events.ts'
 import { outageOf, waitsForLimit } from '../routing/outage-state.ts'
-import { asksForTurn } from './family.ts'
 import { undecided } from './loss-rules.ts'
-import { type AgentState, activityOf, type Call, isFinished, type WorkClock } from './state.ts'
+import { type AgentState, activityOf, isFinished, type WorkClock } from './state.ts'
 
 const WAITING: ReadonlySet<Call['stage']['at']> = new Set<Call['stage']['at']>([
   ...(['approval', 'doubt', 'child', 'budget'] as const),

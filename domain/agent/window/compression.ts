@@ -1,6 +1,6 @@
 import { byteLength } from '../../calls/bounded.ts'
-import type { AgentSpec, ModelInfo } from '../definition/spec.ts'
-import type { Message } from '../events/content.ts'
+import type { Message } from '../../calls/content.ts'
+import type { AgentSpec, ModelInfo } from '../../tree/spec.ts'
 import { hiddenMessage, shownAs } from './compressed-request.ts'
 import { isHidden, joined } from './compression-state.ts'
 import type { RequestInputs } from './request-inputs.ts'

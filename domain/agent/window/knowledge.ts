@@ -1,6 +1,6 @@
 import { canonicalText } from '../../log/canonical.ts'
 import { sha256 } from '../../log/ids.ts'
-import type { AgentSpec, Knowledge } from '../definition/spec.ts'
+import type { AgentSpec, Knowledge } from '../../tree/spec.ts'
 import type { BodyOf } from '../events/events.ts'
 import type { AgentState } from '../state/state.ts'
 

@@ -1,7 +1,7 @@
 import { byteLength } from '../../calls/bounded.ts'
+import type { Message } from '../../calls/content.ts'
 import { inputOf, type Usage } from '../../calls/content.ts'
 import type { ModelRequest } from '../../ports/index.ts'
-import type { Message } from '../events/content.ts'
 
 /** Text with fewer tokens a byte than this is no text of a language or program: a reported usage below it is wrong. */
 const LEAST_TOKENS_PER_BYTE = 1 / 12

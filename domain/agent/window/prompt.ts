@@ -1,6 +1,6 @@
-import type { AgentSpec, QualityGate } from '../definition/spec.ts'
-import { quoteCommand } from '../rules/command-line.ts'
-import { toolsOfPhase } from '../state/phases.ts'
+import { quoteCommand } from '../../calls/command-line.ts'
+import { toolsOfPhase } from '../../calls/phase-tools.ts'
+import type { AgentSpec, QualityGate } from '../../tree/spec.ts'
 
 /** The system prompt of an agent with this spec, recorded as `prompt_set`. */
 export function systemPrompt(spec: AgentSpec): string {

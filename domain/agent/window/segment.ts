@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { count } from '../events/event-parts.ts'
+import { count } from '../../log/body-parts.ts'
 
 // A model request shows the transcript in segments. These shapes are the storage format (see events.ts).
 

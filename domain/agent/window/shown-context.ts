@@ -1,4 +1,4 @@
-import type { ModelInfo } from '../definition/spec.ts'
+import type { ModelInfo } from '../../tree/spec.ts'
 import { estimateInput } from '../rules/budget.ts'
 import type { Transcript } from '../state/messages.ts'
 import { type AgentState, recoveryOf } from '../state/state.ts'

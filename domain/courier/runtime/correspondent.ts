@@ -1,9 +1,8 @@
-import type { SettleDelivery } from '../../agent/decide/commands.ts'
-import type { Origin } from '../../agent/events/tree.ts'
-import type { Delivery } from '../../agent/rules/obligations.ts'
-import type { Courier } from '../../agent/state/courier.ts'
 import type { Decoding, StreamContext, StreamEvent } from '../../stream/aggregate.ts'
 import type { Asking, Submitted, Submitting } from '../../stream/runtime/mailbox.ts'
+import type { Delivery, SettleDelivery } from '../delivery.ts'
+import type { Origin } from '../events.ts'
+import type { Courier } from '../ledger.ts'
 
 /**
  * The target of a delivery. `after`: the rank of the last accepted obligation; `hash`: the chain hash of the delivered

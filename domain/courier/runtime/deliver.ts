@@ -1,14 +1,14 @@
-import type { SettleDelivery } from '../../agent/decide/commands.ts'
-import { bounceOf, type Delivery, type Refusal, refusalOf } from '../../agent/rules/obligations.ts'
-import { damageIn } from '../../agent/runtime/damage.ts'
-import { acceptedFrom, firstBehind, keyOf, rankOf, wasAccepted } from '../../agent/state/courier.ts'
 import { DeliveryRefused } from '../../calls/errors.ts'
 import type { Header } from '../../log/envelope.ts'
 import type { RuntimePorts } from '../../ports/runtime.ts'
 import type { StreamContext } from '../../stream/aggregate.ts'
+import { damageIn } from '../../stream/runtime/damage.ts'
 import { firstOf, history } from '../../stream/runtime/history.ts'
 import type { Asking } from '../../stream/runtime/mailbox.ts'
 import type { Retry } from '../../stream/runtime/retry.ts'
+import type { SettleDelivery } from '../delivery.ts'
+import { bounceOf, type Delivery, type Refusal, refusalOf } from '../delivery.ts'
+import { acceptedFrom, firstBehind, keyOf, rankOf, wasAccepted } from '../ledger.ts'
 import type { Correspondent } from './correspondent.ts'
 
 // The courier between streams (DESIGN, Flow: Between streams). It stores nothing: the source's state lists the owed

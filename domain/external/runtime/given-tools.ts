@@ -1,14 +1,17 @@
-import { recall } from '../../agent/control/recall.ts'
-import { type Owed, owed } from '../../agent/decide/owed.ts'
-import { toolNamed, wireName } from '../../agent/definition/tools.ts'
-import { requestedCalls } from '../../agent/events/content.ts'
-import type { BodyOf } from '../../agent/events/events.ts'
-import { EffectsAtWork } from '../../agent/runtime/effects-at-work.ts'
-import { pathsOf } from '../../agent/runtime/perform/paths.ts'
-import { performTool } from '../../agent/runtime/perform/perform-tool.ts'
-import { outcomeText } from '../../agent/state/messages.ts'
-import { callsOf } from '../../agent/state/state.ts'
+import type { Call } from '../../calls/call.ts'
+import type { Caller } from '../../calls/caller.ts'
 import { ToolError } from '../../calls/errors.ts'
+import type { CallBodyOf } from '../../calls/events.ts'
+import { memoryToolNamed, reachOf, recall } from '../../calls/memory-tools.ts'
+import { type OwedTool, owedTool } from '../../calls/owed.ts'
+import { requestedCalls } from '../../calls/requested-calls.ts'
+import { outcomeText } from '../../calls/result-text.ts'
+import { askMemory } from '../../calls/runtime/ask-memory.ts'
+import { EffectsAtWork } from '../../calls/runtime/effects-at-work.ts'
+import { pathsOf } from '../../calls/runtime/paths.ts'
+import { performTool } from '../../calls/runtime/perform-tool.ts'
+import { wireName } from '../../calls/tool-spec.ts'
+import { toolNamed } from '../../calls/tools.ts'
 import type { SealedEvent } from '../../log/envelope.ts'
 import { externalStream } from '../../log/ids.ts'
 import type { Json, JsonObject } from '../../log/json.ts'
@@ -19,7 +22,7 @@ import { type Mutex, Semaphore } from '../../stream/runtime/concurrency.ts'
 import { external } from '../aggregate.ts'
 import type { ExternalContext, ExternalFact } from '../commands.ts'
 import { nextAskId } from '../state.ts'
-import { actingAgent } from '../tools.ts'
+import { callerOf } from '../tools.ts'
 import type { Recorder } from './recorder.ts'
 
 export interface GivenToolsOptions {
@@ -33,7 +36,6 @@ export interface GivenToolsOptions {
   onFailure(error: unknown): void
 }
 
-type OwedTool = Extract<Owed, { kind: 'tool' }>
 interface Asked {
   readonly id: string
   /** The redacted arguments; null: not a JSON object. */
@@ -76,7 +78,7 @@ export class GivenTools implements OfferedTools {
       description,
       parameters: parameters as JsonObject,
       // Control tools are pure in the log, but `remember` and `forget` change memory.
-      readOnly: effect === 'pure' && (!control || name === recall.spec.name),
+      readOnly: effect === 'pure' && (!control || name === recall.name),
     }))
   }
 
@@ -193,11 +195,13 @@ export class GivenTools implements OfferedTools {
   #begin(): number {
     const { log, desk } = this.#options
     const now = desk.ports.clock.now()
-    const state = actingAgent(log.state)
-    let due = desk.paused() && state !== null && callsOf(state).length > 0 ? now + LOOK_MS : Number.POSITIVE_INFINITY
-    for (const effect of state === null ? [] : owed(state)) {
-      if (effect.kind === 'wake') due = Math.min(due, effect.at)
-      if (effect.kind !== 'tool' || this.#atWork.has(effect.id)) continue
+    const { tools, driver } = log.state
+    const open = tools?.open ?? []
+    let due = desk.paused() && open.length > 0 ? now + LOOK_MS : Number.POSITIVE_INFINITY
+    for (const call of open) {
+      if (call.stage.at === 'approval') due = Math.min(due, call.stage.expiresAt)
+      const effect = owedTool(call, driver?.epoch)
+      if (effect === null || this.#atWork.has(effect.id)) continue
       if (effect.notBefore > now) due = Math.min(due, effect.notBefore)
       else this.#atWork.start(effect.id, (signal) => this.#perform(effect, signal).catch(this.#options.onFailure))
     }
@@ -210,20 +214,22 @@ export class GivenTools implements OfferedTools {
     await ports.crashPoint?.('before_tool')
     // Check ownership in the log immediately before each effect.
     await log.look()
-    const state = actingAgent(log.state)
+    const caller = callerOf(log.state)
     const asked = this.#calls.get(effect.toolCallId)
-    if (state === null || asked === undefined || log.lost) return
-    const call = callsOf(state).find(({ id }) => id === effect.toolCallId)
-    if (call === undefined || !owed(state).some((one) => one.kind === 'tool' && one.id === effect.id)) return
-    const either = AbortSignal.any([signal, asked.left.signal])
-    const { args } = asked
-    const fact = await performTool({
-      ...{ ports, env, state, call, args, told: NOTHING_TOLD, signal: either },
-      stream: externalStream(log.agentId),
-    })
+    if (caller === null || asked === undefined || log.lost) return
+    const call = log.state.tools?.open.find(({ id }) => id === effect.toolCallId)
+    if (call === undefined || owedTool(call, caller.driver?.epoch)?.id !== effect.id) return
+    const stream = externalStream(log.agentId)
+    const fact = await performTool(
+      { ports, env, caller, call, args: asked.args, stream, signal: AbortSignal.any([signal, asked.left.signal]) },
+      {
+        limitMs: ({ timeLimitMs }) => timeLimitMs,
+        performControl: async (args) => ({ result: { content: await askedMemory(desk, caller, call, args, stream) } }),
+      },
+    )
     await ports.crashPoint?.('after_tool')
     this.#atWork.outcome(effect.id)
-    await this.#record(fact as ExternalFact)
+    await this.#record(fact)
   }
 
   #hear(events: readonly SealedEvent[]): void {
@@ -231,7 +237,7 @@ export class GivenTools implements OfferedTools {
       const asked = header.toolCallId === undefined ? undefined : this.#calls.get(header.toolCallId)
       if (header.type !== 'tool_call_end' || asked === undefined || body === null) continue
       this.#calls.delete(header.toolCallId!)
-      const end = JSON.parse(utf8.decode(body)) as BodyOf<'tool_call_end'>
+      const end = JSON.parse(utf8.decode(body)) as CallBodyOf<'tool_call_end'>
       const text = outcomeText(
         end,
         () => `the whole is kept in the log; to read on, ask ${end.toolName} for a part of it`,
@@ -244,5 +250,16 @@ export class GivenTools implements OfferedTools {
 
 const ENDED: ToolAnswer = { text: 'CANCELLED: the run of this agent has ended', isError: true }
 
-/** keepup's tools read nothing of an external agent's own conversation. */
-const NOTHING_TOLD = { messages: [], turns: [] }
+/** Performs a memory tool. Rejects with ToolError. */
+function askedMemory(
+  { ports, env }: ToolDesk,
+  caller: Caller,
+  call: Call,
+  args: JsonObject,
+  stream: string,
+): Promise<Json> {
+  const tool = memoryToolNamed(call.toolName)
+  if (tool === undefined) throw new ToolError('RESOURCE_NOT_FOUND', `there is no control tool "${call.toolName}"`)
+  const request = tool.request(reachOf(caller), tool.schema.parse(args))
+  return askMemory(ports, env, caller, call, stream, request)
+}

@@ -1,5 +1,5 @@
-import type { Origin } from '../../agent/events/tree.ts'
-import type { Delivery } from '../../agent/rules/obligations.ts'
+import type { Delivery } from '../../courier/delivery.ts'
+import type { Origin } from '../../courier/events.ts'
 import type { Correspondent, Destination } from '../../courier/runtime/correspondent.ts'
 import { externalStream } from '../../log/ids.ts'
 import { Mailbox } from '../../stream/runtime/mailbox.ts'

@@ -1,7 +1,7 @@
-import type { At } from '../../agent/runtime/types.ts'
 import { CommandRejected } from '../../calls/errors.ts'
 import type { RecordedEvent } from '../../log/envelope.ts'
 import { externalStream } from '../../log/ids.ts'
+import type { At } from '../../stream/point.ts'
 import { checkDigest } from '../../stream/runtime/check-digest.ts'
 import { history } from '../../stream/runtime/history.ts'
 import type { Stores } from '../../stream/runtime/ports.ts'

@@ -1,4 +1,4 @@
-import type { VariableRef } from '../../store/variable.ts'
+import type { VariableRef } from '../../ports/variables.ts'
 import { SpawnError } from './errors.ts'
 import { NO_TOKENS, plus, type TokenUsage } from './token-usage.ts'
 

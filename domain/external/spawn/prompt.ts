@@ -1,4 +1,4 @@
-import type { VariableRef } from '../../store/variable.ts'
+import type { VariableRef } from '../../ports/variables.ts'
 import type { FunctionSpec } from './functions.ts'
 
 /** The line that identifies a sub-agent to itself. */

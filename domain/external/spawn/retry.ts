@@ -1,4 +1,4 @@
-import { backoff } from '../../agent/rules/retry.ts'
+import { backoff } from '../../calls/retry.ts'
 import { ProviderError } from './errors.ts'
 
 /** When to retry a failed attempt. Delays in ms, as in the retry policy of tools. */
@@ -34,5 +34,5 @@ const MAX_CAUSES = 5
 /** Delay in ms before retry number `retry` (1, 2 …); null: do not retry. `jitter` is in [0, 1). */
 export function retryDelay(policy: RetryPolicy, retry: number, error: unknown, jitter: number): number | null {
   if (retry > policy.maxRetries || !isTransient(error)) return null
-  return backoff({ ...policy, retryableErrors: [] } as never, retry, jitter)
+  return backoff(policy, retry, jitter)
 }

@@ -1,6 +1,7 @@
 import type { Json } from '../../log/json.ts'
+import type { VariableRef } from '../../ports/variables.ts'
 import { ContextError, notFound } from '../errors.ts'
-import { MAX_VARIABLES, type VariableRef } from '../variable.ts'
+import { MAX_VARIABLES } from '../variable.ts'
 import type { Variables } from './variables.ts'
 
 /** Variables in the memory of this process. */

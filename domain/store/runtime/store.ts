@@ -1,31 +1,9 @@
 import type { Json } from '../../log/json.ts'
+import type { Caused, IContextStore, VariableRef } from '../../ports/variables.ts'
 import { ContextError, notFound } from '../errors.ts'
-import { checkKey, keptValue, refOf, SUMMARY_TOKENS, summaryOf, type VariableRef } from '../variable.ts'
+import { checkKey, keptValue, refOf, SUMMARY_TOKENS, summaryOf } from '../variable.ts'
 import { MemoryVariables } from './memory-variables.ts'
-import type { Caused, Variables } from './variables.ts'
-
-/** A store of context variables (seed 004). A missing key rejects with `Variable not found: <key>`. */
-export interface IContextStore {
-  /** The store's name in the log; absent or null: the store is only in memory. */
-  readonly name?: string | null
-  /**
-   * Sets a variable to a JSON value and returns its reference. A store in the log records the run in `caused`. Rejects
-   * with `INVALID_VARIABLE`, `STORE_FULL`.
-   */
-  set(key: string, value: unknown, caused?: Caused): Promise<VariableRef>
-  get(key: string): Promise<Json>
-  ref(key: string): Promise<VariableRef>
-  delete(key: string): Promise<void>
-  /** References whose key begins with `prefix`, sorted by key. */
-  list(prefix?: string): Promise<readonly VariableRef[]>
-  /** The start of a variable's text: at most `maxTokens` tokens (default 500) of four UTF-8 bytes each. */
-  summarize(variable: string | VariableRef, maxTokens?: number): Promise<string>
-  /**
-   * Resolves when all variables are durable. With `into`: copies all variables to that store. Rejects with
-   * `NOT_DURABLE`.
-   */
-  persist(into?: IContextStore): Promise<void>
-}
+import type { Variables } from './variables.ts'
 
 /**
  * A store in memory, or over the log: `keepup.contextStore(name)`. It copies values, so later changes by the caller

@@ -1,6 +1,7 @@
 import type { Actor } from '../../log/envelope.ts'
 import { base32 } from '../../log/ids.ts'
 import type { Json, JsonObject } from '../../log/json.ts'
+import type { Caused, VariableRef } from '../../ports/variables.ts'
 import type { CausedContext } from '../../stream/emitter.ts'
 import { history } from '../../stream/runtime/history.ts'
 import { Mailbox } from '../../stream/runtime/mailbox.ts'
@@ -11,8 +12,8 @@ import { ContextError, notFound } from '../errors.ts'
 import type { ContextEvent } from '../events.ts'
 import type { ContextState } from '../state.ts'
 import { entries, entry } from '../table.ts'
-import { STORE_NAME, type VariableRef } from '../variable.ts'
-import type { Caused, Variables } from './variables.ts'
+import { STORE_NAME } from '../variable.ts'
+import type { Variables } from './variables.ts'
 
 export interface StreamVariablesOptions {
   readonly ports: StreamPorts

@@ -1,10 +1,5 @@
 import type { Json } from '../../log/json.ts'
-import type { VariableRef } from '../variable.ts'
-
-/** `runId`: the run that caused a change. */
-export interface Caused {
-  readonly runId?: string
-}
+import type { Caused, VariableRef } from '../../ports/variables.ts'
 
 /** The storage of a store's variables. Keys and values are already checked. */
 export interface Variables {

@@ -1,9 +1,6 @@
-import { agent } from '../../agent/decide/aggregate.ts'
-import type { AgentState } from '../../agent/state/state.ts'
-import { agentStream } from '../../log/ids.ts'
 import type { Lease, RuntimePorts } from '../../ports/runtime.ts'
 import { Mutex, Semaphore } from '../../stream/runtime/concurrency.ts'
-import { firstOf } from '../../stream/runtime/history.ts'
+import type { AgentSpec } from '../spec.ts'
 
 /** How often to retry a lease of another process, in ms. */
 export const LOOK_MS = 500
@@ -16,6 +13,12 @@ interface Options {
   readonly atOnce: number
   /** Aborts when no new work may start. */
   readonly stopped: AbortSignal
+}
+
+/** An agent of the run. */
+interface Leased {
+  readonly agentId: string
+  readonly spec: Pick<AgentSpec, 'workspace' | 'delegation'>
 }
 
 /**
@@ -86,7 +89,7 @@ export class TreeLeases {
   }
 
   /** Whether the run's lease covers the agent: the root, and agents that work in the run's folder. */
-  ofRun({ agentId, spec }: Pick<AgentState, 'agentId' | 'spec'>): boolean {
+  ofRun({ agentId, spec }: Leased): boolean {
     return agentId === this.#options.runId || spec.workspace !== null
   }
 
@@ -94,7 +97,7 @@ export class TreeLeases {
    * Runs `work` with the agent's lease (or the run's lease if that covers the agent) and a slot. `lost` aborts when a
    * lease is lost. False: another process has the lease, or no new work may start.
    */
-  work(state: AgentState, work: (lost: AbortSignal) => Promise<void>): Promise<boolean> {
+  work(state: Leased, work: (lost: AbortSignal) => Promise<void>): Promise<boolean> {
     return this.#local.run(async () => {
       const ofRun = this.ofRun(state)
       if (ofRun && !this.holdsRun) return false
@@ -140,14 +143,6 @@ export class TreeLeases {
       return null
     })
   }
-}
-
-/** Whether a process without the run's lease can drive some agents of the run. */
-export async function mayHelp(ports: RuntimePorts, runId: string): Promise<boolean> {
-  const first = await firstOf(ports, agent, agentStream(runId))
-  if (first?.type !== 'agent_started') return false
-  const { delegation, workspace } = first.body.spec
-  return delegation !== undefined && workspace === null
 }
 
 /** The lease when none is needed. */

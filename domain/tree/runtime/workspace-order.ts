@@ -1,6 +1,6 @@
-import type { ToolSpec } from '../../agent/definition/tools.ts'
-import { collide, isBarrier, type Touching, touching } from '../../agent/rules/scheduling.ts'
-import type { Call } from '../../agent/state/state.ts'
+import type { Call } from '../../calls/call.ts'
+import { collide, isBarrier, type Touching, touching } from '../../calls/scheduling.ts'
+import type { ToolSpec } from '../../calls/tool-spec.ts'
 
 interface Entry {
   readonly touched: Touching

@@ -1,4 +1,5 @@
-import { type Block, callArguments } from '../../../domain/agent/events/content.ts'
+import type { Block } from '../../../domain/calls/content.ts'
+import { callArguments } from '../../../domain/calls/requested-calls.ts'
 import { externalStream } from '../../../domain/log/ids.ts'
 import type { Json, JsonObject } from '../../../domain/log/json.ts'
 import { ProjectionError } from '../../engine/errors.ts'

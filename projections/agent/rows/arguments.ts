@@ -1,5 +1,5 @@
-import { callArguments } from '../../../domain/agent/events/content.ts'
-import type { ArgumentsRef } from '../../../domain/agent/events/events.ts'
+import type { ArgumentsRef } from '../../../domain/calls/event-parts.ts'
+import { callArguments } from '../../../domain/calls/requested-calls.ts'
 import type { ProjectedEvent } from './event.ts'
 
 /** The place of the arguments that an event's rows show: the model's answer and its content block; null: none. */

@@ -1,4 +1,5 @@
-import { textOf, type Usage } from '../../../domain/agent/events/content.ts'
+import type { Usage } from '../../../domain/calls/content.ts'
+import { textOf } from '../../../domain/calls/requested-calls.ts'
 import { effectId, modelCallId } from '../../../domain/log/ids.ts'
 import type { Change } from '../../engine/changes/change.ts'
 import { cut } from '../../engine/text.ts'

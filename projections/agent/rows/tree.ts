@@ -1,5 +1,5 @@
-import type { Amounts, Grant, Report } from '../../../domain/agent/events/tree.ts'
 import { kindOf } from '../../../domain/log/owner.ts'
+import type { Amounts, Grant, Report } from '../../../domain/tree/events.ts'
 import type { Change } from '../../engine/changes/change.ts'
 import { FINAL_TEXT } from '../../external/rows.ts'
 import { put, type Row, set } from '../changes.ts'

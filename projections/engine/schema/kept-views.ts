@@ -1,5 +1,5 @@
-import { UNKNOWN_TOOL } from '../../../domain/agent/definition/tools.ts'
 import { FORKED_AWAY, HAPPENED, NOTES } from '../../../domain/agent/state/messages.ts'
+import { UNKNOWN_TOOL } from '../../../domain/calls/tools.ts'
 import { checkpointsSelect, eventsSelect } from '../../agent/seed-views.ts'
 import { postgres } from './dialect.ts'
 import { history } from './views.ts'
@@ -106,7 +106,7 @@ const payloadOf = (call: 'requested' | 'ended') =>
   `(select case when e.payload is not null then coalesce(e.current, e.payload) end from event_rows e
     where e.stream = 'agent-' || ${call}_agent and e.revision = ${call}_revision)`
 
-// The argument object of a `tool_use` block, as JSON text; 'null' when there is none (domain/agent/events/content.ts).
+// The argument object of a `tool_use` block, as JSON text; 'null' when there is none (domain/calls/requested-calls.ts).
 // It calls no function of this schema, because its body is resolved in the reader's search path.
 const argumentsOf = `create function arguments_of(block json) returns text immutable strict parallel restricted language plpgsql as $$
   declare asked json;

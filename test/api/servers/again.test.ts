@@ -7,9 +7,9 @@ import { retryFaultedRuns } from '../../../api/process/drives/retry-faulted-runs
 import { SystemClock } from '../../../api/process/host/clock.ts'
 import { systemRandom } from '../../../api/process/host/random.ts'
 import { LiveHub } from '../../../api/process/live/hub.ts'
-import type { DriveEnd } from '../../../domain/agent/runtime/types.ts'
 import { CommandRejected } from '../../../domain/calls/errors.ts'
 import { LogError } from '../../../domain/log/errors.ts'
+import type { DriveEnd } from '../../../domain/tree/runtime/drive.ts'
 import { describeWithPostgres } from '../../support/postgres.ts'
 import { deployment } from './deployment.ts'
 

@@ -6,8 +6,8 @@ import { work } from '../../../api/process/drives/work.ts'
 import { SystemClock } from '../../../api/process/host/clock.ts'
 import { systemRandom } from '../../../api/process/host/random.ts'
 import { LiveHub } from '../../../api/process/live/hub.ts'
-import type { DriveEnd, DriveOptions } from '../../../domain/agent/runtime/types.ts'
 import { CommandRejected } from '../../../domain/calls/errors.ts'
+import type { DriveEnd, DriveOptions } from '../../../domain/tree/runtime/drive.ts'
 
 /** A worker with simulated tables, runs and work subscription. */
 function played(due: () => readonly string[], drive: (id: string, options: DriveOptions) => Promise<DriveEnd>) {

@@ -5,9 +5,10 @@ import { codex } from '../../../adapters/agents/cli/codex.ts'
 import { gemini } from '../../../adapters/agents/cli/gemini.ts'
 import { opencode } from '../../../adapters/agents/cli/opencode.ts'
 import { ROLES } from '../../../domain/agent/definition/roles.ts'
-import { Policy } from '../../../domain/agent/definition/spec.ts'
-import { ALL_RIGHTS, levelFor, NO_RIGHTS, type Rights, rightsOf } from '../../../domain/external/delegation.ts'
+import { Policy } from '../../../domain/calls/policy.ts'
 import { checkRequest } from '../../../domain/external/request.ts'
+import { ALL_RIGHTS, levelFor, NO_RIGHTS, rightsOf } from '../../../domain/tree/rights.ts'
+import type { Rights } from '../../../domain/tree/spec.ts'
 import { property } from '../../support/property.ts'
 
 // CONTRACTS 13: the runtime maps the child's rights to the backend's flags, or refuses the call.

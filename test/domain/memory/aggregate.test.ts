@@ -1,11 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { MEMORY_ID, SCOPES } from '../../../domain/calls/memory-request.ts'
 import { canonicalBytes } from '../../../domain/log/canonical.ts'
 import type { Header } from '../../../domain/log/envelope.ts'
 import { memory } from '../../../domain/memory/aggregate.ts'
 import type { MemoryCommand } from '../../../domain/memory/decide.ts'
 import type { MemoryEvent } from '../../../domain/memory/events.ts'
-import { MEMORY_ID, memoryOfCall, memoryStream, SCOPES } from '../../../domain/memory/fact.ts'
+import { memoryOfCall, memoryStream } from '../../../domain/memory/fact.ts'
 import type { MemoryState } from '../../../domain/memory/state.ts'
 import { property } from '../../support/property.ts'
 

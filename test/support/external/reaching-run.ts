@@ -1,6 +1,4 @@
-import { callsOf } from '../../../domain/agent/state/state.ts'
 import type { ExternalCommand } from '../../../domain/external/commands.ts'
-import { actingAgent } from '../../../domain/external/tools.ts'
 import { toolCallId } from '../../../domain/log/ids.ts'
 import { toolSpec } from '../harness.ts'
 import { treeSpec } from '../tree/plans.ts'
@@ -43,8 +41,7 @@ export class ReachingRun extends Run {
   }
 
   get open() {
-    const acting = this.state && actingAgent(this.state)
-    return acting === null ? [] : callsOf(acting)
+    return this.state?.tools?.open ?? []
   }
 
   ask(name: string, args: Record<string, string> = {}) {

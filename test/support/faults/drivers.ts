@@ -13,9 +13,9 @@ import { mcpPool } from '../../../api/process/host/outside-tools.ts'
 import { paths } from '../../../api/process/host/paths.ts'
 import { systemRandom } from '../../../api/process/host/random.ts'
 import { prepareServices } from '../../../api/process/host/start-services.ts'
-import type { AgentSpec } from '../../../domain/agent/definition/spec.ts'
 import { Runtime } from '../../../domain/agent/runtime/runtime.ts'
 import type { CrashPoint, RuntimePorts } from '../../../domain/ports/runtime.ts'
+import type { AgentSpec } from '../../../domain/tree/spec.ts'
 import type { Place } from './cli.ts'
 
 const USER = { kind: 'user', id: 'ada' } as const

@@ -1,5 +1,5 @@
-import { CUTS } from '../../../domain/agent/events/answer-bounds.ts'
 import { ModelError } from '../../../domain/calls/errors.ts'
+import { CUTS } from '../../../domain/calls/model-call.ts'
 import { call, calls, completes, says, testModel, testSpec } from '../harness.ts'
 import { ROLE } from '../plans.ts'
 import { tool } from '../story.ts'

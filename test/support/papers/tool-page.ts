@@ -4,9 +4,10 @@ import { documentTools } from '../../../adapters/loro/tools/document-tools.ts'
 import { WebSettings } from '../../../adapters/web/settings.ts'
 import { webTools } from '../../../adapters/web/web-tools.ts'
 import { workspaceTools } from '../../../adapters/workspace/tools/builtin.ts'
-import { controlTools, MEMORY_TOOLS, MESSAGE_TOOLS } from '../../../domain/agent/control/registry.ts'
+import { MEMORY_TOOLS } from '../../../domain/agent/control/memory-tools.ts'
+import { controlTools, MESSAGE_TOOLS } from '../../../domain/agent/control/registry.ts'
 import { CODER_SOP } from '../../../domain/agent/definition/roles.ts'
-import type { ToolSpec } from '../../../domain/agent/definition/tools.ts'
+import type { ToolSpec } from '../../../domain/calls/tool-spec.ts'
 
 // node test/support/papers/tool-page.ts: regenerates the page's tool descriptions from the tools.
 

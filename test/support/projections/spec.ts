@@ -1,4 +1,4 @@
-import { AgentSpec } from '../../../domain/agent/definition/spec.ts'
+import { AgentSpec } from '../../../domain/tree/spec.ts'
 
 /** A plausible, complete spec: two phases, one model with a price. */
 export const spec = (changes: Partial<AgentSpec> = {}): AgentSpec =>

@@ -2,8 +2,8 @@ import type { ScriptInput } from '../../../adapters/models/scripted/script.ts'
 import type { KeepUp } from '../../../api/index.ts'
 import { agentAt } from '../../../domain/agent/runtime/history/replay.ts'
 import { totals } from '../../../domain/agent/state/account.ts'
-import { undelivered } from '../../../domain/agent/state/courier.ts'
 import { isFinished } from '../../../domain/agent/state/state.ts'
+import { undelivered } from '../../../domain/courier/ledger.ts'
 
 /** Children of each agent above the leaves: 3 gives 40 agents at depths 0 to 3. */
 export const WIDTH = Number(process.env.KEEPUP_TREE_WIDTH ?? 3)

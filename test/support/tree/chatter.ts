@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { MESSAGE_TOOLS } from '../../../domain/agent/control/registry.ts'
-import type { Block } from '../../../domain/agent/events/content.ts'
+import type { Block } from '../../../domain/calls/content.ts'
 import { childAgentId, toolCallId } from '../../../domain/log/ids.ts'
 import type { ModelOutcome } from '../../../domain/ports/index.ts'
 import type { Model, Stream } from './agents.ts'

@@ -1,4 +1,4 @@
-import type { Block } from '../../../domain/agent/events/content.ts'
+import type { Block } from '../../../domain/calls/content.ts'
 import type { ModelOutcome, ModelRequest } from '../../../domain/ports/index.ts'
 import type { Plan } from './plans.ts'
 

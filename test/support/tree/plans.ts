@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { delegateToAgent } from '../../../domain/agent/control/delegate-to-agent.ts'
 import { controlTools } from '../../../domain/agent/control/registry.ts'
-import type { AgentSpec, RoleDefinition } from '../../../domain/agent/definition/spec.ts'
-import type { Block } from '../../../domain/agent/events/content.ts'
+import type { Block } from '../../../domain/calls/content.ts'
 import type { ModelOutcome } from '../../../domain/ports/index.ts'
+import type { AgentSpec, RoleDefinition } from '../../../domain/tree/spec.ts'
 import { testSpec, toolSpec } from '../harness.ts'
 import type { Model, Stream } from './agents.ts'
 

@@ -1,6 +1,6 @@
 import { MESSAGE_TOOLS } from '../../../domain/agent/control/registry.ts'
-import type { Block } from '../../../domain/agent/events/content.ts'
 import type { AgentEvent } from '../../../domain/agent/events/events.ts'
+import type { Block } from '../../../domain/calls/content.ts'
 import { childAgentId, toolCallId } from '../../../domain/log/ids.ts'
 import { testSpec } from '../harness.ts'
 import { Agents, type Book, type Model, type Stream } from './agents.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import type { AgentSpec } from '../../../domain/agent/definition/spec.ts'
 import type { AgentEvent } from '../../../domain/agent/events/events.ts'
 import type { AgentState } from '../../../domain/agent/state/state.ts'
+import type { AgentSpec } from '../../../domain/tree/spec.ts'
 import { Agents, type Book, type Model } from './agents.ts'
 import { modelOf, type Plan } from './plans.ts'
 

@@ -1,11 +1,12 @@
 import { agentStream } from '../../../log/ids.ts'
 import { idOf } from '../../../log/owner.ts'
+import type { At } from '../../../stream/point.ts'
 import * as stream from '../../../stream/runtime/history.ts'
 import type { Stores } from '../../../stream/runtime/ports.ts'
 import { agent } from '../../decide/aggregate.ts'
 import type { AgentEvent } from '../../events/events.ts'
 import { PointDetails } from '../../state/point-details.ts'
-import type { AgentBrief, At, Writer } from '../types.ts'
+import type { AgentBrief, Writer } from '../types.ts'
 import { type Outline, outlineOf } from './outline.ts'
 import { stateAt } from './replay.ts'
 

@@ -1,3 +1,4 @@
+import { resultText } from '../../../calls/result-text.ts'
 import type { RecordedEvent } from '../../../log/envelope.ts'
 import { LogError } from '../../../log/errors.ts'
 import { agentStream } from '../../../log/ids.ts'
@@ -8,7 +9,6 @@ import type { Stores } from '../../../stream/runtime/ports.ts'
 import { streamOfAgent } from '../../../tree/runtime/stream-of-agent.ts'
 import { decode } from '../../events/codec.ts'
 import type { EventOf } from '../../events/events.ts'
-import { resultText } from '../../state/messages.ts'
 import { firstOf } from './history.ts'
 import { seenResults } from './seen-results.ts'
 

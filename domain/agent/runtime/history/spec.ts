@@ -1,6 +1,6 @@
 import { agentStream } from '../../../log/ids.ts'
 import type { Stores } from '../../../stream/runtime/ports.ts'
-import type { AgentSpec } from '../../definition/spec.ts'
+import type { AgentSpec } from '../../../tree/spec.ts'
 import type { BodyOf } from '../../events/events.ts'
 import { forkedSpec } from '../../state/evolve-fork.ts'
 import { firstOf } from './history.ts'

@@ -1,10 +1,10 @@
+import type { Origin } from '../../../courier/events.ts'
 import { isStreamDamage } from '../../../log/damage.ts'
 import type { Header } from '../../../log/envelope.ts'
 import { idOf } from '../../../log/owner.ts'
 import type { Stores } from '../../../stream/runtime/ports.ts'
 import type { Problem } from '../../../stream/runtime/proof.ts'
 import { agent } from '../../decide/aggregate.ts'
-import type { Origin } from '../../events/tree.ts'
 
 // A child whose birth is missing in its parent's stream, after an accepted loss, is an orphan. No process drives it.
 

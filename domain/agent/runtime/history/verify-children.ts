@@ -9,7 +9,7 @@ import type { EventOf } from '../../events/events.ts'
 
 type Ended = EventOf<'child_ended'>
 
-export class ChildEnds {
+export class ReceivedEnds {
   readonly ends: Ended[] = []
 
   readonly see = (header: Header, body: Uint8Array): void => {

@@ -6,7 +6,7 @@ import { verifyStream } from '../../../stream/runtime/verify.ts'
 import { agent } from '../../decide/aggregate.ts'
 import type { Verification } from '../types.ts'
 import { Birth } from './verify-birth.ts'
-import { ChildEnds } from './verify-children.ts'
+import { ReceivedEnds } from './verify-children.ts'
 
 /**
  * Verifies an agent's stream (keepup's own or an external agent's), its birth in the parent's stream, and the recorded
@@ -15,7 +15,7 @@ import { ChildEnds } from './verify-children.ts'
 export async function verifyAgent(stores: Stores, agentId: string): Promise<Verification> {
   const other = externalStream(agentId)
   if (await exists(stores, other)) return { agentId, ...(await verifyStream(stores, external, other)) }
-  const [birth, children] = [new Birth(), new ChildEnds()]
+  const [birth, children] = [new Birth(), new ReceivedEnds()]
   const proof = await verifyStream(stores, agent, agentStream(agentId), (...event) => {
     birth.see(...event)
     children.see(...event)

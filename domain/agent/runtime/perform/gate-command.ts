@@ -1,8 +1,8 @@
+import { redactedSandbox } from '../../../calls/runtime/redact-result.ts'
 import type { Environment } from '../../../ports/runtime.ts'
+import type { QualityGate } from '../../../tree/spec.ts'
 import { GATE_MS } from '../../definition/roles.ts'
-import type { QualityGate } from '../../definition/spec.ts'
 import { commandGateVerdict } from '../../rules/command-gate.ts'
-import { redactedSandbox } from '../redact.ts'
 
 /** The time limit of a gate's command, in ms. */
 export const gateLimitMs = ({ timeoutMs = GATE_MS }: Pick<QualityGate, 'timeoutMs'>): number => timeoutMs

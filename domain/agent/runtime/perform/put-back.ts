@@ -1,5 +1,6 @@
+import type { Call } from '../../../calls/call.ts'
 import type { Environment } from '../../../ports/runtime.ts'
-import type { AgentState, Call } from '../../state/state.ts'
+import type { AgentState } from '../../state/state.ts'
 
 /**
  * Restores the files of a recorded tree in the fork's own workspace. Null: restored; otherwise the reason. Does not

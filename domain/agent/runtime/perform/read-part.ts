@@ -1,10 +1,10 @@
 import { decodeText } from '../../../calls/bounded.ts'
 import { ToolError } from '../../../calls/errors.ts'
 import { wholeEnd, wholeStart } from '../../../calls/kept-text.ts'
+import { readerOf, readOnNote } from '../../../calls/tools.ts'
 import { LogError } from '../../../log/errors.ts'
 import type { Stores } from '../../../stream/runtime/ports.ts'
 import type { Examination } from '../../control/control-tool.ts'
-import { readerOf, readOnNote } from '../../definition/tools.ts'
 import type { AgentState } from '../../state/state.ts'
 import { findResult, resultAt } from '../history/results.ts'
 

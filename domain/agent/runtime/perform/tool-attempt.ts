@@ -1,6 +1,7 @@
+import type { Call } from '../../../calls/call.ts'
 import type { JsonObject } from '../../../log/json.ts'
 import type { Environment, RuntimePorts } from '../../../ports/runtime.ts'
-import type { AgentState, Call } from '../../state/state.ts'
+import type { AgentState } from '../../state/state.ts'
 import type { Told } from './read-turns.ts'
 
 export interface ToolAttempt {

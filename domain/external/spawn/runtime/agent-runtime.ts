@@ -6,7 +6,7 @@ import type {
   OfferedFunctions,
   ResultMemory,
 } from '../../../ports/spawn.ts'
-import type { IContextStore } from '../../../store/runtime/store.ts'
+import type { IContextStore } from '../../../ports/variables.ts'
 import { endingWith } from '../../../stream/runtime/time-limit.ts'
 import {
   type Agent,

@@ -1,6 +1,6 @@
 import { asJson } from '../../../log/json.ts'
 import type { Episode, ResultMemory } from '../../../ports/spawn.ts'
-import type { IContextStore } from '../../../store/runtime/store.ts'
+import type { IContextStore } from '../../../ports/variables.ts'
 import { Mutex } from '../../../stream/runtime/concurrency.ts'
 
 const PREFIX = 'episode-'

@@ -1,4 +1,4 @@
-import type { VariableRef } from '../../../store/variable.ts'
+import type { VariableRef } from '../../../ports/variables.ts'
 import { Semaphore } from '../../../stream/runtime/concurrency.ts'
 import { type Agent, type AgentConfig, type AgentResult, type AgentStatus, resultKey } from '../agent.ts'
 import { SpawnError } from '../errors.ts'

@@ -1,0 +1,68 @@
+import { sha256 } from '../log/ids.ts'
+import type { Block } from './content.ts'
+import type { Failure, PlannedCall } from './event-parts.ts'
+import type { CallBodyOf, CallEventType } from './events.ts'
+import { UNKNOWN_TOOL } from './tools.ts'
+
+// The part of calls that remains after an erasure: names, codes, numbers and hashes, without the text of people, models
+// and tools.
+
+/** Replaces erased text. The model of a fork reads it too. */
+export const ERASED = '[erased]'
+
+type Residues = { readonly [T in CallEventType]?: (body: CallBodyOf<T>) => CallBodyOf<T> }
+
+export const callResidues = {
+  tool_call_retry: ({ signature: _, error, ...rest }) => ({ ...rest, error: { ...error, message: ERASED } }),
+  tool_call_unknown: (body) => ({ ...body, reason: ERASED }),
+  tool_call_resolved: ({ decision, result }) => ({ decision, ...(result === undefined ? {} : { result: ERASED }) }),
+  tool_call_end: ({ step, toolName, success, attempt, durationMs, tested, documents, reused, result, error }) => ({
+    ...{ step, toolName, success, attempt, durationMs },
+    ...(tested === undefined ? {} : { tested }),
+    ...(documents === undefined ? {} : { documents }),
+    ...(reused === undefined ? {} : { reused }),
+    ...outcome(result, error),
+  }),
+  late_outcome: ({ result, attachment: _, error, ...rest }) => ({ ...rest, ...outcome(result, error) }),
+  approval_requested: (body) => ({ ...body, reason: ERASED }),
+  approval_decided: ({ reason: _, files: __, ...rest }) => rest,
+  approval_voided: (body) => ({ ...body, reason: ERASED }),
+  standing_approval: ({ tools }) => ({ tools }),
+} as const satisfies Residues
+
+export const erasedCall = ({ refused, askedName: _, ...call }: PlannedCall): PlannedCall => ({
+  ...call,
+  reads: [],
+  writes: [],
+  ...erasedFailure({ refused }),
+})
+
+/**
+ * Blocks keep their index, because calls refer to it. A call keeps its paired id, and its name if the tool exists. A
+ * block that contains only numbers has no text to erase.
+ */
+export function erasedBlock(block: Block, call: PlannedCall | undefined): Block {
+  const { type, ...rest } = block
+  if (type !== 'tool_use') {
+    const numbers = Object.values(rest).every((member) => typeof member === 'number')
+    return numbers ? block : { type: 'text', text: ERASED }
+  }
+  const known = call !== undefined && call.toolName !== UNKNOWN_TOOL
+  // Some models derive ids from names.
+  const id = sha256(String(block.id ?? '')).slice(0, 32)
+  return { type: 'tool_use', id, name: known ? (block.name ?? '') : UNKNOWN_TOOL, input: {} }
+}
+
+export const erasedFailure = <K extends string>(
+  given: { readonly [P in K]: Failure | undefined },
+): { [P in K]?: Failure } =>
+  Object.fromEntries(
+    Object.entries<Failure | undefined>(given).flatMap(([key, one]) =>
+      one === undefined ? [] : [[key, { ...one, message: ERASED }]],
+    ),
+  ) as never
+
+const outcome = (result: unknown, error: Failure | undefined) => ({
+  ...(result === undefined ? {} : { result: ERASED }),
+  ...erasedFailure({ error }),
+})
