@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { MemoryScope, Place } from '../../domain/calls/memory-request.ts'
+import type { MemoryScope, Place } from '../../domain/calls/memory/request.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import type { AlteredRow, PlaceOfAgent, RunFilter } from '../../projections/index.ts'
 import type { Approval, ArtifactView, Ask } from './approvals/schemas.ts'

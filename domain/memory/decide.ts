@@ -1,4 +1,4 @@
-import type { Place } from '../calls/memory-request.ts'
+import type { Place } from '../calls/memory/request.ts'
 import { canonicalBytes } from '../log/canonical.ts'
 import { saltBody } from '../log/seal.ts'
 import type { Place as At, Decision, StreamContext } from '../stream/aggregate.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { SCOPES } from '../calls/memory-request.ts'
+import { SCOPES } from '../calls/memory/request.ts'
 import type { StreamEvent } from '../stream/aggregate.ts'
 import { ERASURE_VERSION, erasureEvents } from '../stream/erasure.ts'
 

@@ -1,4 +1,4 @@
-import type { Place } from '../calls/memory-request.ts'
+import type { Place } from '../calls/memory/request.ts'
 import { canonicalText } from '../log/canonical.ts'
 import { sha256 } from '../log/ids.ts'
 import type { MemoryEvent } from './events.ts'

@@ -1,5 +1,5 @@
 import { attachmentIn } from '../../../domain/agent/events/attachment.ts'
-import type { Attachment } from '../../../domain/calls/event-parts.ts'
+import type { Attachment } from '../../../domain/calls/events/event-parts.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import { bodyHasher } from '../../../domain/log/seal.ts'
 import { StreamVerifier } from '../../../domain/log/verify.ts'

@@ -1,5 +1,5 @@
 import { withArguments } from '../../../domain/agent/events/arguments-ref.ts'
-import type { ArgumentsRef } from '../../../domain/calls/event-parts.ts'
+import type { ArgumentsRef } from '../../../domain/calls/events/event-parts.ts'
 import { formatCursor } from '../../../domain/log/cursor.ts'
 import type { RecordedEvent } from '../../../domain/log/envelope.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'

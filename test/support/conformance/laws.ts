@@ -173,7 +173,7 @@ export const LAWS: readonly Caught[] = [
     says: 'a refinement that comes under an old version',
     test: law('7-old-shapes'),
     fault: fault(
-      'calls/events.ts',
+      'calls/events/events.ts',
       "decision: z.enum(['approved', 'rejected']),",
       "decision: z.enum(['approved', 'rejected']).refine((said) => said !== 'rejected', 'only approved'),",
     ),
