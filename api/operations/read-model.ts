@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { z } from 'zod'
-import type { MemoryScope, Place } from '../../domain/calls/memory-request.ts'
+import type { MemoryScope, Place } from '../../domain/calls/memory/request.ts'
 import type { RecordedEvent } from '../../domain/log/envelope.ts'
 import type { AlteredRow, Database, PlaceOfAgent, RunFilter } from '../../projections/index.ts'
 import type { Approval, ArtifactView, Ask } from './approvals/schemas.ts'

@@ -1,6 +1,6 @@
 import type { Place } from '../log/body-parts.ts'
 import type { Amounts } from '../tree/events.ts'
-import type { ArgumentsRef, Failure } from './event-parts.ts'
+import type { ArgumentsRef, Failure } from './events/event-parts.ts'
 import type { SeenFile } from './question.ts'
 import type { Effect } from './tool-spec.ts'
 

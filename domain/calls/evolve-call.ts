@@ -2,8 +2,8 @@ import { instantOf } from '../log/instant.ts'
 import type { StreamEvent } from '../stream/aggregate.ts'
 import { ImpossibleEvent } from '../stream/impossible.ts'
 import type { Call, CallStage } from './call.ts'
-import type { PlannedCall } from './event-parts.ts'
-import type { CallBodyOf } from './events.ts'
+import type { PlannedCall } from './events/event-parts.ts'
+import type { CallBodyOf } from './events/events.ts'
 
 type Changing =
   | 'tool_call_start'

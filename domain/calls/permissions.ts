@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { instantOf } from '../log/instant.ts'
-import type { PermissionScope, permissionEvents } from './permission-events.ts'
+import type { PermissionScope, permissionEvents } from './events/permissions.ts'
 import { matches } from './tool-patterns.ts'
 
 // Permissions that an agent asked a person for (CONTRACTS 3). A permission lifts only the policy's refusal of a tool:

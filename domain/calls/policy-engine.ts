@@ -1,5 +1,5 @@
 import type { Caller } from './caller.ts'
-import type { Failure } from './event-parts.ts'
+import type { Failure } from './events/event-parts.ts'
 import type { Permission } from './permissions.ts'
 import { permissionFor } from './permissions.ts'
 import { phaseTools, toolsOfPhase } from './phase-tools.ts'

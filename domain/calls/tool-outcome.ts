@@ -1,6 +1,6 @@
 import type { Place } from '../log/body-parts.ts'
-import type { Attachment } from './event-parts.ts'
-import type { CallBodyOf } from './events.ts'
+import type { Attachment } from './events/event-parts.ts'
+import type { CallBodyOf } from './events/events.ts'
 import type { ToolResult } from './tool-call.ts'
 import type { ToolMeaning } from './tool-spec.ts'
 // Outcomes of attempts, as the driver reports them: redacted, and never refused.

@@ -1,5 +1,5 @@
 import { DeliveryRefused } from '../calls/errors.ts'
-import type { Artifact } from '../calls/event-parts.ts'
+import type { Artifact } from '../calls/events/event-parts.ts'
 import type { Json } from '../log/json.ts'
 import { idOf } from '../log/owner.ts'
 import type { Amounts, Report, ReportedEnd } from '../tree/events.ts'

@@ -1,5 +1,5 @@
-import { attachmentReader } from '../calls/attachment.ts'
 import { CommandRejected } from '../calls/errors.ts'
+import { attachmentReader } from '../calls/events/attachment.ts'
 import type { Aggregate } from '../stream/aggregate.ts'
 import { reading } from './codec.ts'
 import type { ExternalCommand, ExternalContext } from './commands.ts'

@@ -1,4 +1,4 @@
-import type { ResolvedPaths } from '../calls/event-parts.ts'
+import type { ResolvedPaths } from '../calls/events/event-parts.ts'
 import type { SeenFile } from '../calls/question.ts'
 import type { ToolOutcome } from '../calls/tool-outcome.ts'
 import type { Delivery, SettleDelivery } from '../courier/delivery.ts'

@@ -1,4 +1,4 @@
-import { callResidues, erasedBlock, erasedCall } from '../calls/residue.ts'
+import { callResidues, erasedBlock, erasedCall } from '../calls/events/residue.ts'
 import type { Header } from '../log/envelope.ts'
 import type { Erasing } from '../stream/aggregate.ts'
 import { withoutText } from '../tree/erased-spec.ts'

@@ -1,4 +1,4 @@
-import type { Place } from '../calls/memory-request.ts'
+import type { Place } from '../calls/memory/request.ts'
 import type { Emit } from '../stream/emitter.ts'
 import { MemoryError } from './errors.ts'
 import type { bodies } from './events.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { SCOPES } from '../calls/memory-request.ts'
+import { SCOPES } from '../calls/memory/request.ts'
 import type { EventOf } from '../stream/emitter.ts'
 import type { erasureEvents } from '../stream/erasure.ts'
 

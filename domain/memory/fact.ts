@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { MemoryScope } from '../calls/memory-request.ts'
+import type { MemoryScope } from '../calls/memory/request.ts'
 import { base32 } from '../log/ids.ts'
 
 /** The maximum number of facts per place. */

@@ -1,4 +1,4 @@
-import type { Place } from '../calls/memory-request.ts'
+import type { Place } from '../calls/memory/request.ts'
 import type { FactEvent } from './events.ts'
 
 /**

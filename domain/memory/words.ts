@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Place } from '../calls/memory-request.ts'
+import type { Place } from '../calls/memory/request.ts'
 
 /** The maximum length of a word in the index. Longer words are cut, because queries are shorter. */
 const LONGEST = 40

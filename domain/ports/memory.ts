@@ -1,4 +1,4 @@
-import type { Place } from '../calls/memory-request.ts'
+import type { Place } from '../calls/memory/request.ts'
 
 /** A fact in the index. Times are ISO 8601. */
 export interface FoundFact extends Place {

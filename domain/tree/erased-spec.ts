@@ -1,4 +1,4 @@
-import { ERASED } from '../calls/residue.ts'
+import { ERASED } from '../calls/events/residue.ts'
 import { type AgentSpec, WARNING } from './spec.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Artifact } from '../calls/event-parts.ts'
+import { Artifact } from '../calls/events/event-parts.ts'
 import { delivered, Origin } from '../courier/events.ts'
 import { count, Hash, text } from '../log/body-parts.ts'
 

@@ -1,4 +1,4 @@
-import { MEMORY_TOOLS } from '../calls/memory-tools.ts'
+import { MEMORY_TOOLS } from '../calls/memory/tools.ts'
 import { canonicalTool, covers, matches } from '../calls/tool-patterns.ts'
 import type { ToolSpec } from '../calls/tool-spec.ts'
 import type { AgentSpec, RoleDefinition } from './spec.ts'

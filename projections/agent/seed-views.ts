@@ -1,4 +1,4 @@
-import { ERASED } from '../../domain/calls/residue.ts'
+import { ERASED } from '../../domain/calls/events/residue.ts'
 import { type Dialect, jsonArray, jsonObject, member } from '../engine/schema/dialect.ts'
 import { callsAt, dollars, history } from '../engine/schema/views.ts'
 

@@ -1,4 +1,4 @@
-import { ERASED } from '../../domain/calls/residue.ts'
+import { ERASED } from '../../domain/calls/events/residue.ts'
 import type { Outcome } from '../../domain/external/outcome.ts'
 import type { Usage } from '../../domain/external/usage.ts'
 import { put, type Row, remove, set } from '../agent/changes.ts'

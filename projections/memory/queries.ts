@@ -1,5 +1,5 @@
 import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely'
-import type { MemoryScope, Place } from '../../domain/calls/memory-request.ts'
+import type { MemoryScope, Place } from '../../domain/calls/memory/request.ts'
 import { PREFIX, queryWords, ranked } from '../../domain/memory/rank.ts'
 import { placeWord } from '../../domain/memory/words.ts'
 import type { Database } from '../engine/schema/database.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { MemoryLog } from '../../adapters/memory/log.ts'
-import { ERASED } from '../../domain/calls/residue.ts'
+import { ERASED } from '../../domain/calls/events/residue.ts'
 import type { ReadOptions } from '../../domain/ports/index.ts'
 import { call, calls, completes, MemoryBlobs } from '../support/harness.ts'
 import { given, longTool } from '../support/story.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { AgentMailbox } from '../../domain/agent/runtime/mailbox.ts'
 import type { Runtime } from '../../domain/agent/runtime/runtime.ts'
-import { ERASED } from '../../domain/calls/residue.ts'
+import { ERASED } from '../../domain/calls/events/residue.ts'
 import { canonicalBytes } from '../../domain/log/canonical.ts'
 import { agentStream, sha256 } from '../../domain/log/ids.ts'
 import type { Snapshot, SnapshotStore } from '../../domain/ports/index.ts'

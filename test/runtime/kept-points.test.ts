@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ERASED } from '../../domain/calls/residue.ts'
+import { ERASED } from '../../domain/calls/events/residue.ts'
 import type { At } from '../../domain/stream/point.ts'
 import { draws } from '../support/faults/seed.ts'
 import { call, calls, completes, USER } from '../support/harness.ts'

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import type { MemoryScope } from '../../../domain/calls/memory-request.ts'
+import type { MemoryScope } from '../../../domain/calls/memory/request.ts'
 import type { Memory, MemoryList } from '../../operations/memory/schemas.ts'
 import { agreed } from '../ask/choose.ts'
 import { take } from '../client.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Artifact } from '../../../domain/calls/event-parts.ts'
+import { Artifact } from '../../../domain/calls/events/event-parts.ts'
 import { SeenFile } from '../../../domain/calls/question.ts'
 import { AnyJson, By, JsonValue, Next, Position } from '../schemas.ts'
 

@@ -1,4 +1,4 @@
-import type { Place } from '../../../domain/calls/memory-request.ts'
+import type { Place } from '../../../domain/calls/memory/request.ts'
 import type { Actor } from '../../../domain/log/envelope.ts'
 import { MemoryError } from '../../../domain/memory/errors.ts'
 import type { MemoryEvent } from '../../../domain/memory/events.ts'

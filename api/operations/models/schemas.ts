@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { bodies } from '../../../domain/agent/events/events.ts'
 import { HealthFigures } from '../../../domain/agent/routing/decision.ts'
-import { PermissionScope } from '../../../domain/calls/permission-events.ts'
+import { PermissionScope } from '../../../domain/calls/events/permissions.ts'
 import { ModelInfo } from '../../../domain/tree/spec.ts'
 
 /** A decision of the router: seed 000, 5.7, with the purpose, the rule and the figures behind it. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { PermissionScope } from '../../../domain/calls/permission-events.ts'
+import { PermissionScope } from '../../../domain/calls/events/permissions.ts'
 import { By } from '../schemas.ts'
 
 export const Permission = z.strictObject({

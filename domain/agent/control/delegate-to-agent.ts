@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Call } from '../../calls/call.ts'
-import type { Failure } from '../../calls/event-parts.ts'
+import type { Failure } from '../../calls/events/event-parts.ts'
 import { phaseTools } from '../../calls/phase-tools.ts'
 import { covers, matches } from '../../calls/tool-patterns.ts'
 import { childAgentId } from '../../log/ids.ts'

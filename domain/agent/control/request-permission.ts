@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { PermissionScope } from '../../calls/permission-events.ts'
+import { PermissionScope } from '../../calls/events/permissions.ts'
 import type { Right } from '../../calls/policy-engine.ts'
 import { matches } from '../../calls/tool-patterns.ts'
 import type { ToolSpec } from '../../calls/tool-spec.ts'

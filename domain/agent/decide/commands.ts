@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Failure, ResolvedPaths } from '../../calls/event-parts.ts'
+import type { Failure, ResolvedPaths } from '../../calls/events/event-parts.ts'
 import type { ModelOutcome } from '../../calls/model-call.ts'
 import { SeenFile } from '../../calls/question.ts'
 import type { ToolOutcome, ToolSucceeded } from '../../calls/tool-outcome.ts'

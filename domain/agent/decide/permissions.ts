@@ -1,7 +1,7 @@
 import type { Call } from '../../calls/call.ts'
 import { failCall } from '../../calls/decide/endings.ts'
 import { CommandRejected } from '../../calls/errors.ts'
-import type { PlannedCall } from '../../calls/event-parts.ts'
+import type { PlannedCall } from '../../calls/events/event-parts.ts'
 import type { Actor } from '../../log/envelope.ts'
 import { echo } from '../../log/issues.ts'
 import { controlToolNamed } from '../control/registry.ts'

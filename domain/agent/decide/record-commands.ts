@@ -1,4 +1,4 @@
-import type { Artifact, Attachment, Failure, PlannedCall } from '../../calls/event-parts.ts'
+import type { Artifact, Attachment, Failure, PlannedCall } from '../../calls/events/event-parts.ts'
 import type { ModelOutcome } from '../../calls/model-call.ts'
 import type { Place } from '../../log/body-parts.ts'
 import type { BodyOf } from '../events/events.ts'

@@ -1,6 +1,6 @@
 import type { Call } from '../../calls/call.ts'
 import { failCall } from '../../calls/decide/endings.ts'
-import type { PlannedCall } from '../../calls/event-parts.ts'
+import type { PlannedCall } from '../../calls/events/event-parts.ts'
 import { followsRecord } from '../state/reuse-rules.ts'
 import { callsOf } from '../state/state.ts'
 import type { DecisionBuilder } from './decision-builder.ts'

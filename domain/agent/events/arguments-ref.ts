@@ -1,5 +1,5 @@
 import type { Block } from '../../calls/content.ts'
-import type { ArgumentsRef } from '../../calls/event-parts.ts'
+import type { ArgumentsRef } from '../../calls/events/event-parts.ts'
 import { callArguments } from '../../calls/requested-calls.ts'
 import { askedName, UNKNOWN_TOOL } from '../../calls/tools.ts'
 import type { Json, JsonObject } from '../../log/json.ts'

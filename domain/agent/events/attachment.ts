@@ -1,5 +1,5 @@
-import { attachmentReader } from '../../calls/attachment.ts'
-import type { Attachment } from '../../calls/event-parts.ts'
+import { attachmentReader } from '../../calls/events/attachment.ts'
+import type { Attachment } from '../../calls/events/event-parts.ts'
 import { decode } from './codec.ts'
 import type { AgentEvent } from './events.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Failure } from '../../calls/event-parts.ts'
+import { Failure } from '../../calls/events/event-parts.ts'
 import { count, Hash, text } from '../../log/body-parts.ts'
 import { ContextManagementConfig } from '../../tree/spec.ts'
 import { Segment, TurnRange } from '../window/segment.ts'

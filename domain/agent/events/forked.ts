@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { argumentsSalt } from '../../calls/event-parts.ts'
+import { argumentsSalt } from '../../calls/events/event-parts.ts'
 import { count, Hash, text } from '../../log/body-parts.ts'
 import { Budget, Limits } from '../../tree/spec.ts'
 

@@ -1,4 +1,4 @@
-import { callResidues, ERASED, erasedBlock, erasedCall, erasedFailure } from '../../calls/residue.ts'
+import { callResidues, ERASED, erasedBlock, erasedCall, erasedFailure } from '../../calls/events/residue.ts'
 import { withoutText } from '../../tree/erased-spec.ts'
 import type { BodyOf, EventType } from './events.ts'
 

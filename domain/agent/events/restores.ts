@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Failure } from '../../calls/event-parts.ts'
+import { Failure } from '../../calls/events/event-parts.ts'
 import { count, text } from '../../log/body-parts.ts'
 
 // A person restores a version of the workspace files (CONTRACTS 5). The request is the intent.

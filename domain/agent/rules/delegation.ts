@@ -1,5 +1,5 @@
 import type { ToolErrorCode } from '../../calls/error-codes.ts'
-import type { Failure } from '../../calls/event-parts.ts'
+import type { Failure } from '../../calls/events/event-parts.ts'
 import type { Json } from '../../log/json.ts'
 import type { ReportedEnd } from '../../tree/events.ts'
 import { isPattern } from '../control/delegate-to-agent.ts'

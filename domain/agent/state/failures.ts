@@ -1,5 +1,5 @@
 import type { ToolErrorCode } from '../../calls/error-codes.ts'
-import type { Failure } from '../../calls/event-parts.ts'
+import type { Failure } from '../../calls/events/event-parts.ts'
 import type { ControlKind } from '../../calls/tool-spec.ts'
 
 const violations: ReadonlySet<string> = new Set<ToolErrorCode>([

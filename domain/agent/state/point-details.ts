@@ -1,6 +1,6 @@
 import type { Block } from '../../calls/content.ts'
+import { ERASED } from '../../calls/events/residue.ts'
 import { callArguments } from '../../calls/requested-calls.ts'
-import { ERASED } from '../../calls/residue.ts'
 import { toolCallId } from '../../log/ids.ts'
 import type { Json, JsonObject } from '../../log/json.ts'
 import type { AgentEvent, EventOf } from '../events/events.ts'

@@ -1,5 +1,5 @@
 import { CUT_AT } from '../../calls/answer-bounds.ts'
-import type { Failure, PlannedCall, ResolvedPaths } from '../../calls/event-parts.ts'
+import type { Failure, PlannedCall, ResolvedPaths } from '../../calls/events/event-parts.ts'
 import type { Cut } from '../../calls/model-call.ts'
 import { planCalls as plan } from '../../calls/plan-calls.ts'
 import type { RequestedCall } from '../../calls/requested-calls.ts'

@@ -3,7 +3,7 @@ import { echo } from '../../log/issues.ts'
 import type { StreamContext } from '../../stream/aggregate.ts'
 import type { Call } from '../call.ts'
 import { CommandRejected } from '../errors.ts'
-import type { CallBodyOf } from '../events.ts'
+import type { CallBodyOf } from '../events/events.ts'
 import { approvalHash, type SeenFile } from '../question.ts'
 import type { CallDecision } from './decision.ts'
 // People's decisions on calls that need an approval.

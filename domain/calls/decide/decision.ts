@@ -2,7 +2,7 @@ import type { Actor } from '../../log/envelope.ts'
 import type { StreamContext } from '../../stream/aggregate.ts'
 import type { Call } from '../call.ts'
 import type { Caller } from '../caller.ts'
-import type { CallBodies } from '../events.ts'
+import type { CallBodies } from '../events/events.ts'
 
 /** The events of calls in the streams of every kind of agent that calls tools. */
 export type SharedCallEvent =

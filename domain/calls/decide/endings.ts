@@ -1,6 +1,6 @@
 import type { Place } from '../../log/body-parts.ts'
 import type { Call } from '../call.ts'
-import type { Failure } from '../event-parts.ts'
+import type { Failure } from '../events/event-parts.ts'
 import type { ToolSucceeded } from '../tool-outcome.ts'
 import type { CallDecision } from './decision.ts'
 // Every call has one start and one end.

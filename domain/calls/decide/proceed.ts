@@ -1,6 +1,6 @@
 import { instantText } from '../../log/instant.ts'
 import type { Call } from '../call.ts'
-import type { Failure } from '../event-parts.ts'
+import type { Failure } from '../events/event-parts.ts'
 import { controlKind } from '../tools.ts'
 import type { CallDecision } from './decision.ts'
 import { failCall } from './endings.ts'

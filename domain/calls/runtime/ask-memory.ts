@@ -3,7 +3,7 @@ import type { Environment, RuntimePorts } from '../../ports/runtime.ts'
 import type { Call } from '../call.ts'
 import type { Caller } from '../caller.ts'
 import { ToolError } from '../errors.ts'
-import type { MemoryRequest } from '../memory-request.ts'
+import type { MemoryRequest } from '../memory/request.ts'
 
 /** Sends a request to the memory. Refreshes the secrets first, to redact the answer. Rejects with ToolError. */
 export async function askMemory(

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../log/json.ts'
 import type { Environment } from '../../ports/runtime.ts'
 import type { Call } from '../call.ts'
 import { ToolError } from '../errors.ts'
-import type { Failure, ResolvedPaths } from '../event-parts.ts'
+import type { Failure, ResolvedPaths } from '../events/event-parts.ts'
 import { touched } from '../plan-calls.ts'
 import type { ToolSpec } from '../tool-spec.ts'
 

@@ -1,5 +1,5 @@
 import { ToolError } from '../../calls/errors.ts'
-import type { MemoryRequest, Place } from '../../calls/memory-request.ts'
+import type { MemoryRequest, Place } from '../../calls/memory/request.ts'
 import { hex } from '../../log/ids.ts'
 import type { Json } from '../../log/json.ts'
 import type { MemoryIndex } from '../../ports/index.ts'

@@ -1,4 +1,4 @@
-import type { ArgumentsRef } from '../../../domain/calls/event-parts.ts'
+import type { ArgumentsRef } from '../../../domain/calls/events/event-parts.ts'
 import { callArguments } from '../../../domain/calls/requested-calls.ts'
 import type { ProjectedEvent } from './event.ts'
 

@@ -1,4 +1,4 @@
-import { ERASED } from '../../../domain/calls/residue.ts'
+import { ERASED } from '../../../domain/calls/events/residue.ts'
 import type { Change } from '../../engine/changes/change.ts'
 import { actorText, cut } from '../../engine/text.ts'
 import { put } from '../changes.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { MemoryScope, Place } from '../../../domain/calls/memory-request.ts'
+import type { MemoryScope, Place } from '../../../domain/calls/memory/request.ts'
 import { queryWords } from '../../../domain/memory/rank.ts'
 import { wordsOf } from '../../../domain/memory/words.ts'
 import { Projector } from '../../../projections/engine/projector/projector.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { MEMORY_ID, SCOPES } from '../../../domain/calls/memory-request.ts'
+import { MEMORY_ID, SCOPES } from '../../../domain/calls/memory/request.ts'
 import { canonicalBytes } from '../../../domain/log/canonical.ts'
 import type { Header } from '../../../domain/log/envelope.ts'
 import { memory } from '../../../domain/memory/aggregate.ts'

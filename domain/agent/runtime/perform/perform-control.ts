@@ -1,6 +1,6 @@
 import type { Call } from '../../../calls/call.ts'
 import { ToolError } from '../../../calls/errors.ts'
-import type { Artifact } from '../../../calls/event-parts.ts'
+import type { Artifact } from '../../../calls/events/event-parts.ts'
 import { askMemory } from '../../../calls/runtime/ask-memory.ts'
 import type { ToolSpec } from '../../../calls/tool-spec.ts'
 import { sha256 } from '../../../log/ids.ts'

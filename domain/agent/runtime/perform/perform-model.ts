@@ -1,6 +1,6 @@
 import type { Message } from '../../../calls/content.ts'
 import { ModelError } from '../../../calls/errors.ts'
-import type { ResolvedPaths } from '../../../calls/event-parts.ts'
+import type { ResolvedPaths } from '../../../calls/events/event-parts.ts'
 import { argumentsHash } from '../../../calls/plan-calls.ts'
 import { readCalls, requestedCalls, textOf } from '../../../calls/requested-calls.ts'
 import { RETRY_AFTER_CAP_MS } from '../../../calls/retry.ts'

@@ -1,4 +1,4 @@
-import type { Header } from '../log/envelope.ts'
+import type { Header } from '../../log/envelope.ts'
 import type { Attachment } from './event-parts.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { byteLength } from './bounded.ts'
+import { byteLength } from '../bounded.ts'
 import {
   FACT_BYTES,
   FOUND,
@@ -11,7 +11,7 @@ import {
   QUERY_LENGTH,
   type Reach,
   SCOPES,
-} from './memory-request.ts'
+} from './request.ts'
 
 // The tools that save and find facts (seed 001), for keepup agents and external agents.
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { count, Hash, Instant, Json, Place, text } from '../log/body-parts.ts'
+import { count, Hash, Instant, Json, Place, text } from '../../log/body-parts.ts'
+import { SeenFile } from '../question.ts'
+import { Effect, ToolMeaning } from '../tool-spec.ts'
 import { ArgumentsRef, Failure, oneOutcome, outcome } from './event-parts.ts'
-import { SeenFile } from './question.ts'
-import { Effect, ToolMeaning } from './tool-spec.ts'
 
 // Events of calls and their approvals, in the streams of every kind that calls tools. These names and shapes are the
 // storage format. To change a shape, add a version and an upcaster; never edit it.

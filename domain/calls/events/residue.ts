@@ -1,8 +1,8 @@
-import { sha256 } from '../log/ids.ts'
-import type { Block } from './content.ts'
+import { sha256 } from '../../log/ids.ts'
+import type { Block } from '../content.ts'
+import { UNKNOWN_TOOL } from '../tools.ts'
 import type { Failure, PlannedCall } from './event-parts.ts'
 import type { CallBodyOf, CallEventType } from './events.ts'
-import { UNKNOWN_TOOL } from './tools.ts'
 
 // The part of calls that remains after an erasure: names, codes, numbers and hashes, without the text of people, models
 // and tools.

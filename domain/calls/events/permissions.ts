@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Instant, text } from '../log/body-parts.ts'
+import { Instant, text } from '../../log/body-parts.ts'
 
 // Permissions that an agent asked a person for (CONTRACTS 3). The id of the asking call identifies the permission.
 
