@@ -23,7 +23,7 @@ export function planCalls(
 ): PlannedCall[] {
   return plan(state, calls, paths, {
     policy,
-    wholeTurn: (all, tool) => wholeTurn(state, all, tool, cut),
+    wholeTurn: (all, tool) => failureOfTurn(state, all, tool, cut),
     control(name) {
       const control = controlToolNamed(name)
       if (control === undefined) return undefined
@@ -36,7 +36,7 @@ export function planCalls(
   })
 }
 
-function wholeTurn(
+function failureOfTurn(
   state: AgentState,
   calls: readonly RequestedCall[],
   tool: ToolSpec | undefined,

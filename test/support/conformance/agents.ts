@@ -137,7 +137,7 @@ export const AGENTS: readonly Rule[] = [
     rule,
     says: 'a child is delegated to a backend only within its rights',
     test: 'test/domain/external/delegation.test.ts',
-    fault: fault('domain/external/delegation.ts', 'levelFor', replace('operand', 'rights', 'true')),
+    fault: fault('domain/tree/rights.ts', 'levelFor', replace('operand', 'rights', 'true')),
   },
   {
     rule,

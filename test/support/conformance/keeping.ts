@@ -102,7 +102,7 @@ export const KEEPING: readonly Rule[] = [
     rule: 'secrets',
     says: 'a key that stands twice hides nothing',
     test: runtime('redact'),
-    fault: fault('domain/agent/events/content.ts', 'parse', replace('condition', 'jsonFault', "text.startsWith('{')")),
+    fault: fault('domain/calls/requested-calls.ts', 'parse', replace('condition', 'jsonFault', "text.startsWith('{')")),
   },
   {
     rule: 'erasure',
@@ -114,7 +114,7 @@ export const KEEPING: readonly Rule[] = [
     rule: 'erasure',
     says: 'nothing that was said is kept of them',
     test: runtime('erase-many'),
-    fault: fault('domain/agent/events/residue.ts', 'withoutText', replace('operand', 'goal', 'role')),
+    fault: fault('domain/tree/erased-spec.ts', 'withoutText', replace('operand', 'goal', 'role')),
   },
   {
     rule: 'erasure',

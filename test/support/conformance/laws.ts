@@ -73,14 +73,14 @@ export const LAWS: readonly Caught[] = [
     says: 'two changes of the working memory side by side',
     test: law('4-arrival'),
     name: 'working memory',
-    fault: fault('domain/agent/rules/scheduling.ts', 'conflicts', replace('condition', 'kinds', 'false')),
+    fault: fault('domain/calls/scheduling.ts', 'conflicts', replace('condition', 'kinds', 'false')),
   },
   {
     law: '5',
     says: 'an irreversible call run again after a crash',
     test: law('5-crashes'),
     name: 'each boundary of one rich run',
-    fault: fault('domain/agent/decide/proceed-calls.ts', 'inDoubt', drop('operand', 'irreversible')),
+    fault: fault('domain/calls/decide/proceed.ts', 'inDoubt', drop('operand', 'irreversible')),
   },
   {
     law: '5',
@@ -134,8 +134,8 @@ export const LAWS: readonly Caught[] = [
     says: 'a refinement that comes under an old version',
     test: law('7-old-shapes'),
     fault: fault(
-      'domain/agent/events/events.ts',
-      'bodies',
+      'domain/calls/events/events.ts',
+      'approvalEvents',
       replace('call', 'enum approved', "$.refine((said) => said !== 'rejected')"),
     ),
   },
@@ -155,7 +155,7 @@ export const LAWS: readonly Caught[] = [
     says: 'requests that are worded otherwise by the same assembler',
     test: law('7-golden-runs'),
     name: 'replayed on',
-    fault: fault('domain/agent/state/messages.ts', 'outcomeText', replace('call', 'resultText', "$ + '.'")),
+    fault: fault('domain/calls/result-text.ts', 'outcomeText', replace('call', 'resultText', "$ + '.'")),
   },
   {
     law: '7',

@@ -14,7 +14,7 @@ export const RECORDING: readonly Row[] = [
     says: 'child usage rolls up',
     test: law('tree'),
     name: 'the totals of every agent are the sum over its subtree',
-    fault: fault('domain/agent/state/family.ts', 'addReport', replace('operand', 'b input', '0')),
+    fault: fault('domain/tree/family.ts', 'addReport', replace('operand', 'b input', '0')),
   },
   {
     must: '5.4.3',
@@ -57,7 +57,7 @@ export const RECORDING: readonly Row[] = [
     name: '5.5.3',
     fault: fault(
       'domain/agent/state/evolve-calls.ts',
-      'evolveCall',
+      'evolveCalls',
       replace('value', 'calls TOOL_WAIT', "$.filter(({ stage }) => stage.at !== 'ended')"),
     ),
   },
@@ -72,7 +72,7 @@ export const RECORDING: readonly Row[] = [
     says: 'events for turns, tool calls, recovery, completion and error',
     test: behaviour('5.6-events'),
     name: '5.6.1',
-    fault: fault('domain/agent/decide/endings.ts', 'failCall', drop('statement', 'startRefused')),
+    fault: fault('domain/calls/decide/endings.ts', 'failCall', drop('statement', 'startRefused')),
   },
   {
     must: '5.6.2',

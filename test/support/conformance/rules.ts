@@ -77,7 +77,7 @@ export const RULES: readonly Rule[] = [
     rule: 'bounded numbers',
     says: 'tokens and prices have bounds within which every call can be counted',
     test: runtime('figures'),
-    fault: fault('domain/agent/definition/spec.ts', 'price', replace('call', 'max', '$0')),
+    fault: fault('domain/tree/spec.ts', 'price', replace('call', 'max', '$0')),
   },
   {
     rule: 'bounded numbers',
@@ -95,7 +95,7 @@ export const RULES: readonly Rule[] = [
     rule: 'gates',
     says: 'the test command is one of the workspace itself',
     test: runtime('gates'),
-    fault: fault('domain/agent/rules/command-line.ts', 'commandInRoot', replace('condition', 'every', 'true')),
+    fault: fault('domain/calls/command-line.ts', 'commandInRoot', replace('condition', 'every', 'true')),
   },
   {
     rule: 'gates',
@@ -119,7 +119,7 @@ export const RULES: readonly Rule[] = [
     rule: 'doubts',
     says: 'a control tool is never in doubt, and fails where it takes its drivers with it',
     test: behaviour('5.9-overtaken'),
-    fault: fault('domain/agent/decide/proceed-calls.ts', 'inDoubt', replace('value', 'control', 'false')),
+    fault: fault('domain/calls/decide/proceed.ts', 'inDoubt', replace('value', 'control', 'false')),
   },
   {
     rule: 'the place of the warning turn',

@@ -9,7 +9,7 @@ export const STRUCTURE: readonly Row[] = [
     must: '6',
     says: 'the state machine',
     test: law('3-decisions'),
-    fault: fault('domain/agent/state/evolve-calls.ts', 'evolveCall', replace('value', 'allIn', 'false')),
+    fault: fault('domain/agent/state/evolve-calls.ts', 'evolveCalls', replace('value', 'allIn', 'false')),
   },
   {
     must: '7.1',
@@ -106,7 +106,7 @@ export const STRUCTURE: readonly Row[] = [
     says: 'mutation requests are in the log',
     test: GATEWAY,
     name: 'records a request with its update',
-    fault: fault('domain/document/stream/decide.ts', 'decideWith', drop('statement', 'envelope_received')),
+    fault: fault('domain/document/stream/decide.ts', 'decide', drop('statement', 'envelope_received')),
   },
   {
     must: '11.1',

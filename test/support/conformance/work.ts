@@ -9,7 +9,7 @@ export const WORK: readonly Rule[] = [
     says: 'one for a call is used up by the next call',
     test: behaviour('5.12-permissions'),
     name: 'for one call',
-    fault: fault('domain/agent/tasks/plan.ts', 'planCalls', replace('condition', 'scope', 'false')),
+    fault: fault('domain/calls/plan-calls.ts', 'planCalls', replace('condition', 'scope', 'false')),
   },
   {
     rule: 'a permission that a person has given',
@@ -23,7 +23,7 @@ export const WORK: readonly Rule[] = [
     says: 'no standing approval answers the request for one',
     test: behaviour('5.12-permissions'),
     name: 'whatever mode and standing approvals say',
-    fault: fault('domain/agent/rules/policy.ts', 'needsApproval', replace('condition', 'own', 'false')),
+    fault: fault('domain/calls/policy-engine.ts', 'needsApproval', replace('condition', 'own', 'false')),
   },
   {
     rule: 'a permission that a person has given',
