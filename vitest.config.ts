@@ -28,6 +28,8 @@ export default defineConfig({
     maxWorkers: 3,
     // Half of the time went into loading the same modules for each file anew; no test changes what they hold.
     isolate: false,
+    // A larger young generation: collecting it takes a tenth of the time of the laws.
+    execArgv: ['--max-semi-space-size=64'],
     testTimeout: 120_000,
     hookTimeout: 60_000,
     // A wait ends when what is awaited comes; this long only where it does not, also on a busy machine.

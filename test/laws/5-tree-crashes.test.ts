@@ -69,7 +69,7 @@ test('killed at every single boundary of a tree', async () => {
   }
 })
 
-/** `npm run test:faults` kills at each. */
+/** `npm run test:laws` kills at each. */
 const STEP = process.env.FAULT_ALL === undefined ? 5 : 1
 
 test('killed anywhere, any number of times', async () => {

@@ -112,7 +112,7 @@ describeWithPostgres('tables in PostgreSQL', (postgres) => {
     return { tables, log, blobs }
   }
   const same = named.filter(([, { told }]) => told.versions.meaning === MEANINGS.meaning)
-  test.each(same)('hold the rows of %s', async (_, one) => {
+  test.each(sampleOf(same, SOME, hasErasure))(`hold the rows of %s (${SAMPLED})`, async (_, one) => {
     const { tables, log } = await filled(one)
     expect(await alike(await tables.dump(), log)).toEqual(one.told.rows)
   })

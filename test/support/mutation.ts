@@ -53,8 +53,13 @@ export async function runMutated(
     '--bail=1',
     ...(name === undefined ? [] : ['-t', name]),
   ]
-  // A fixed seed, so the same tests always catch the same fault.
-  const env = { ...process.env, FC_SEED: '20260118', PATH: `${dirname(process.execPath)}:${process.env.PATH}` }
+  // A fixed seed and all cases, so the same tests always catch the same fault.
+  const env = {
+    ...process.env,
+    FC_SEED: '20260118',
+    FC_RUNS: '1',
+    PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+  }
   const child = spawn(process.execPath, args, {
     cwd: root,
     env: mutation === null ? env : { ...env, KEEPUP_MUTATION: JSON.stringify(mutation) },

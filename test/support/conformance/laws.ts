@@ -106,7 +106,7 @@ export const LAWS: readonly Caught[] = [
     law: '5',
     says: 'an irreversible call run again after a crash',
     test: law('5-crashes'),
-    name: 'every single boundary',
+    name: 'each boundary of one rich run',
     fault: fault('agent/decide/proceed-calls.ts', "(call.effect === 'irreversible' ||", '('),
   },
   {

@@ -1,12 +1,13 @@
 import fc from 'fast-check'
+import { casesOf } from '../cases.ts'
 
-/** Parameters of a property: `FC_SEED` repeats a run, `FC_RUNS` sets the number of cases. */
+/** Parameters of a property on {@link casesOf} `count`. `FC_SEED` repeats a run. */
 export function runs(count: number): { numRuns: number; seed?: number; interruptAfterTimeLimit: number } {
-  const { FC_SEED, FC_RUNS } = process.env
+  const { FC_SEED } = process.env
   return {
     // Stop shrinking a long story in time to report it.
     interruptAfterTimeLimit: 25_000,
-    numRuns: FC_RUNS ? Number(FC_RUNS) : count,
+    numRuns: casesOf(count),
     ...(FC_SEED ? { seed: Number(FC_SEED) } : {}),
   }
 }
