@@ -3,12 +3,15 @@ export class SandboxUnavailable extends Error {
   override readonly name = 'SandboxUnavailable'
   readonly code = 'SANDBOX_UNAVAILABLE'
   readonly why: string
-  constructor(why: string, options?: ErrorOptions) {
+  /** True: this machine can confine, but not what was requested. */
+  readonly isOfRequest: boolean
+  constructor(why: string, { isOfRequest = false, ...options }: ErrorOptions & { isOfRequest?: boolean } = {}) {
     super(
       `commands cannot be confined: ${why}. Install bubblewrap (apt install bubblewrap, dnf install bubblewrap), or set ` +
         'sandboxed: false, which lets commands do everything that you can do',
       options,
     )
     this.why = why
+    this.isOfRequest = isOfRequest
   }
 }

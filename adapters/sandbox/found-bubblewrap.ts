@@ -42,7 +42,8 @@ export async function foundBubblewrap(options: BubblewrapOptions): Promise<Bubbl
   // A path below another hidden path needs no mount of its own.
   const hide = [...hidden].filter((path) => ![...hidden].some((other) => other !== path && liesIn(other, path)))
   const covering = workspace === null ? undefined : hide.find((path) => liesIn(path, workspace))
-  if (covering !== undefined) throw new SandboxUnavailable(`the workspace ${workspace} lies in the hidden ${covering}`)
+  if (covering !== undefined)
+    throw new SandboxUnavailable(`the workspace ${workspace} lies in the hidden ${covering}`, { isOfRequest: true })
   const bounds = await promisify(execFile)(bwrap, ['--help'], { env: {}, timeout: TRIAL_MS }).then(
     ({ stdout, stderr }) => `${stdout}${stderr}`.includes('--size'),
     () => false,

@@ -77,13 +77,15 @@ function hidden({ machine, hide }: MountPlan, isShown: (path: string) => boolean
     path,
     isFolder: statSync(path).isDirectory(),
   }))
-  const sockets = boundSockets().flatMap((path) => realOrNull(path) ?? [])
-  const all = [...machine.masked, ...named, ...sockets.map((path) => ({ path, isFolder: false }))].filter(({ path }) =>
-    isShown(path),
+  const all = [...machine.masked, ...named, ...socketPaths().map((path) => ({ path, isFolder: false }))].filter(
+    ({ path }) => isShown(path),
   )
   const folders = all.filter(({ isFolder }) => isFolder).map(({ path }) => path)
   return all.filter(({ path }) => !folders.some((other) => other !== path && liesIn(other, path)))
 }
+
+/** The real paths of the sockets that programs of this machine have bound. */
+export const socketPaths = (): string[] => boundSockets().flatMap((path) => realOrNull(path) ?? [])
 
 /**
  * The folders between a writable folder and its protected or hidden paths, outer ones first. They are mounted too: a

@@ -110,7 +110,7 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
         await refuseOlder(dataFolder, extent)
         const done = await work()
         // The mark follows the vault. After a crash in between, the vault holds more than the mark says.
-        await markExtent(dataFolder, await extent())
+        await markExtent(dataFolder, key.bytes, await extent())
         return done
       }),
     )
@@ -137,7 +137,11 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
   return {
     get: async (name) => {
       const given = Object.hasOwn(env, name) ? env[name] : undefined
-      if (!given?.trim()) return valueIn(await readRecords(files.secrets), name)
+      if (!given?.trim()) {
+        const found = valueIn(await readRecords(files.secrets), name)
+        if (found === null) await refuseOlder(dataFolder, extent)
+        return found
+      }
       held.asked(name)
       return given
     },
@@ -162,10 +166,13 @@ export async function openVault(options: VaultOptions): Promise<Vault> {
     retired,
     held: async () => references.names().filter((name) => name !== SETTINGS),
     stamp: async () => [files.secrets, files.retired].map(stampOf).join(' '),
-    names: async () =>
-      Object.keys(await readRecords(files.secrets))
+    // An open process must notice an older copy too, because the secrets that the copy lacks would not be hidden.
+    names: async () => {
+      await refuseOlder(dataFolder, extent)
+      return Object.keys(await readRecords(files.secrets))
         .filter((name) => name !== CHANGES)
-        .sort(),
+        .sort()
+    },
     referenceKey: async () => Uint8Array.from(key.bytes),
     remember: async (made) => {
       if ([...made.keys()].every(references.knows)) return

@@ -34,7 +34,7 @@ export function refuseOther(dataFolder: string, key: Uint8Array): void {
   const path = vaultMark(dataFolder)
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return
   if (linesOf(path)[0] === markOf(key)) return
-  throw vaultMissing(dataFolder, 'its reference key belongs to another data folder')
+  throw vaultMissing(dataFolder, 'its reference key is not the key that vault.check names')
 }
 
 /** Both numbers only grow: changes of named secrets, and references with a value. A rotation of the key changes neither. */
@@ -44,8 +44,8 @@ export interface Extent {
 }
 
 /**
- * Throws VaultError VAULT_OLD where the vault holds fewer changes or references than its mark. The mark is read first: a
- * change by another process in between then makes the vault larger, and not smaller.
+ * Throws VaultError VAULT_OLD if the vault contains fewer changes or references than its mark. The mark is read first: if
+ * another process changes the vault between the two reads, the vault only grows.
  */
 export async function refuseOlder(dataFolder: string, read: () => Promise<Extent>): Promise<void> {
   const marked = markedExtent(dataFolder)
@@ -56,17 +56,17 @@ export async function refuseOlder(dataFolder: string, read: () => Promise<Extent
     'VAULT_OLD',
     `the vault in ${dataFolder} is an older copy: it holds ${held.changes} of ${marked.changes} changes of secrets and ` +
       `${held.references} of ${marked.references} references; put back the newest copy of the folder "vault". Where there ` +
-      `is no newer one, delete ${path}: keepup goes on with this copy, removed secrets are back, and the references that it ` +
-      'lacks stay unresolvable',
+      `is no newer one, delete ${path}: keepup goes on with this copy, without the secrets and references that were added ` +
+      'since, and with the secrets that were removed since',
   )
 }
 
 /** Raises the mark to what the vault holds. Call it after the change is durable, while no other process changes the vault. */
-export async function markExtent(dataFolder: string, { changes, references }: Extent): Promise<void> {
+export async function markExtent(dataFolder: string, key: Uint8Array, { changes, references }: Extent): Promise<void> {
   const marked = markedExtent(dataFolder)
   if (marked.changes === changes && marked.references === references) return
-  const path = vaultMark(dataFolder)
-  await replacePrivate(path, `${linesOf(path)[0]}\n${changes} ${references}\n`)
+  // A person may have deleted the mark of an open vault, as the message of VAULT_OLD says.
+  await replacePrivate(vaultMark(dataFolder), `${markOf(key)}\n${changes} ${references}\n`)
 }
 
 function markedExtent(dataFolder: string): Extent {
@@ -82,5 +82,6 @@ export const vaultMissing = (dataFolder: string, what: string): VaultError =>
   new VaultError(
     'VAULT_MISSING',
     `the vault in ${dataFolder} cannot be used: ${what}; restore the folder "vault" from a backup. Where it is lost for ` +
-      `good, delete ${vaultMark(dataFolder)}: keepup makes a new key, and the secrets of earlier runs stay unresolvable`,
+      `good, delete ${vaultMark(dataFolder)}: keepup uses the vault that is there or makes a new one, and the secrets that it ` +
+      'lacks stay unresolvable',
   )

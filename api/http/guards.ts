@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from 'hono'
 import { echo } from '../../domain/log/issues.ts'
 import { jsonFault } from '../../domain/log/json-fault.ts'
 import { Problem } from '../operations/problem.ts'
-import { OPERATIONS } from '../operations/table.ts'
+import { ADDED_OPERATIONS, OPERATIONS } from '../operations/table.ts'
 import { bearsSession, codeOf } from './sessions/session-guard.ts'
 import type { WebSessions } from './sessions/web-sessions.ts'
 import type { HttpCode } from './status.ts'
@@ -35,10 +35,9 @@ export function hostGuard(allowed: readonly string[]): MiddlewareHandler {
   }
 }
 
-/** Paths of the operations that need no token: monitors ask them. */
-const OPEN: ReadonlySet<string> = new Set(
-  OPERATIONS.filter(({ right }) => right === null).map(({ http }) => http.split(' ')[1]!),
-)
+/** Methods and paths of the operations that need no token: monitors ask them. */
+const openEndpoints = (): ReadonlySet<string> =>
+  new Set([...OPERATIONS, ...ADDED_OPERATIONS].filter(({ right }) => right === null).map(({ http }) => http))
 
 const NO_TOKEN =
   'the token file in the data folder cannot be used: it is another user’s, readable for others, or holds no token; ' +
@@ -60,10 +59,12 @@ const EXCHANGE = '/v1/session'
 
 /** Requires `Authorization: Bearer <token>` or a session of the page, except on the routes for monitors. */
 export function tokenGuard(token: () => string, sessions: WebSessions): MiddlewareHandler {
+  const open = openEndpoints()
   return async (c, next) => {
     // Read the token before the check of open routes. So a health check recreates a deleted token file.
     const wanted = orNone(token)
-    if (OPEN.has(c.req.path)) return next()
+    const method = c.req.method === 'HEAD' ? 'GET' : c.req.method
+    if (open.has(`${method} ${c.req.path}`)) return next()
     if (wanted === null) throw new Problem<HttpCode>('UNAUTHORIZED', NO_TOKEN)
     const said = c.req.header('authorization')
     if (c.req.method === 'POST' && c.req.path === EXCHANGE && codeOf(c) !== null) return next()

@@ -48,13 +48,18 @@ export const OPERATIONS = [
 
 const added: AnyOperation[] = []
 
+/** Two paths that differ only in the names of their parameters are one path. */
+const withoutNames = (http: string): string => http.replaceAll(/\{\w+\}/g, '{}')
+
 /** Operations of kinds that are not in {@link OPERATIONS}. They have no types in the typed client. */
 export const ADDED_OPERATIONS: readonly AnyOperation[] = added
 
 /** Adds the operations of a kind. Call it before a server is created. Throws for a name or path that is taken. */
 export function addOperations(operations: readonly AnyOperation[]): void {
   for (const one of operations) {
-    const taken = [...OPERATIONS, ...added].some(({ name, http }) => name === one.name || http === one.http)
+    const taken = [...OPERATIONS, ...added].some(
+      ({ name, http }) => name === one.name || withoutNames(http) === withoutNames(one.http),
+    )
     if (taken) throw new Error(`the operation ${one.name} (${one.http}) exists already; use another name and path`)
     added.push(one)
   }

@@ -28,4 +28,11 @@ test('a role file with the name of a built-in role takes its place, for runs and
   ])
   const { coder, reviewer } = await children()
   expect([coder?.profile, reviewer]).toEqual(['Ours', ROLES.reviewer])
+  // A faulty file must not give the built-in role its place back.
+  for (const text of [JSON.stringify({ name: 'coder' }), '{']) {
+    writeFileSync(file, text)
+    const { roles: left, faults: found } = await known()
+    expect([left.some(({ name }) => name === 'coder'), found.length]).toEqual([false, 1])
+    expect((await children()).coder).toBeUndefined()
+  }
 })

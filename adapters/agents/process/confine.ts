@@ -9,7 +9,7 @@ import { confinedArguments } from '../../sandbox/confined-arguments.ts'
 import { SandboxUnavailable } from '../../sandbox/error.ts'
 import { foundBubblewrap, TRIAL_MS } from '../../sandbox/found-bubblewrap.ts'
 import { machineOf } from '../../sandbox/machine.ts'
-import { foldersAround } from '../../sandbox/mounts.ts'
+import { foldersAround, socketPaths } from '../../sandbox/mounts.ts'
 import { systemCallFilter } from '../../sandbox/system-calls.ts'
 
 /** The paths that the settings give to confined agents, and the paths that those agents must not see. */
@@ -65,16 +65,29 @@ export interface Confined {
  * cannot show a requested path, or the program is invisible inside the sandbox.
  */
 export async function confine(confining: Confining): Promise<Confined> {
+  try {
+    return await confined(confining)
+  } catch (error) {
+    if (!(error instanceof SandboxUnavailable) || !error.isOfRequest) throw error
+    throw new AgentError(
+      'Backend',
+      `the agent cannot be confined: ${error.why}; name other folders, or start the run unconfined (--no-sandbox)`,
+    )
+  }
+}
+
+async function confined(confining: Confining): Promise<Confined> {
   const { rules, program, env, dataFolder, bwrap } = confining
   const cwd = realpathSync(confining.cwd)
-  if (cwd === '/') throw new SandboxUnavailable('the working folder is the root of the machine')
+  if (cwd === '/') throw new SandboxUnavailable('the working folder is the root of the machine', { isOfRequest: true })
   const found = await foundBubblewrap({ workspace: cwd, hide: rules.hide, env, dataFolder, bwrap })
   const readable = [...programPaths(program, env), ...rules.readable, ...confining.readable]
-  // The working folder's path may be a link.
+  // The working folder comes last, because a readable folder may contain it. Its path may be a link.
   const writable = [...ownPaths(confining), ...rules.writable, ...confining.writable, confining.cwd]
+  const hide = [...found.hide, ...socketPaths()]
   const shown = [
-    ...readable.flatMap((path) => shownAt(path, '--ro-bind', found.hide)),
-    ...writable.flatMap((path) => shownAt(path, '--bind', found.hide)),
+    ...readable.flatMap((path) => shownAt(path, '--ro-bind', hide)),
+    ...writable.flatMap((path) => shownAt(path, '--bind', hide)),
   ]
   const { isolation, mounts } = confinedArguments({
     ...found,
@@ -87,23 +100,24 @@ export async function confine(confining: Confining): Promise<Confined> {
   const args = [...isolation, ...mounts]
   await trial(found.bwrap, [...args, '--chdir', cwd], program).catch(async (error: unknown) => {
     if (!(error instanceof SandboxUnavailable) || !(await works(found.bwrap, isolation))) throw error
-    throw new AgentError(
-      'Backend',
-      `the agent cannot be confined: ${error.why}; name other folders, or start the run unconfined (--no-sandbox)`,
-    )
+    throw new SandboxUnavailable(error.why, { cause: error, isOfRequest: true })
   })
   return { bwrap: found.bwrap, args, filter: systemCallFilter(), cwd }
 }
 
-/** Whether bubblewrap works at all here. Where it does, no agent runs unconfined because of the folders of a request. */
+/**
+ * Whether bubblewrap works on this machine. If it does, no agent runs unconfined because of its request. A machine that is
+ * too slow to answer counts as one where it works.
+ */
 const works = (bwrap: string, isolation: readonly string[]): Promise<boolean> =>
-  promisify(execFile)(bwrap, [...isolation, '--ro-bind', '/', '/', '--', '/bin/true'], {
+  promisify(execFile)(bwrap, [...isolation, ...WHOLE_MACHINE, '--', '/bin/sh', '-c', ':'], {
     env: {},
     timeout: TRIAL_MS,
   }).then(
     () => true,
-    () => false,
+    ({ killed }: { killed?: boolean }) => killed === true,
   )
+const WHOLE_MACHINE = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc']
 
 const UNSEEN = 3
 

@@ -110,7 +110,8 @@ function spawned(launch: Launch, id: string, cgroup: string | null): ChildProces
     const streams = [first, 'pipe', 'ignore', 'pipe', ...(filter === null ? [] : (['pipe'] as const))] as const
     const inside = [...filterArguments(filter), ...namespaceArguments(cwd, confining)]
     const child = startGroup(bwrap, [...inside, program, ...args], streams, { cwd, env: all })
-    giveFilter(child, filter)
+    // Without a process, `startProcess` reports why. The child then has no streams.
+    if (child.pid !== undefined) giveFilter(child, filter)
     return child
   }
   const line = cgroup === null ? null : ['/bin/sh', '-c', ENTER, 'sh', doorOf(cgroup), program, ...args]

@@ -1,5 +1,5 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { KnownNames, RoleFile } from '../../../domain/agent/definition/roles-file.ts'
 import { MAX_ROLE_FILE, parseRole, RoleFileError } from './parse-role.ts'
 
@@ -7,24 +7,39 @@ import { MAX_ROLE_FILE, parseRole, RoleFileError } from './parse-role.ts'
 export interface RolesRead {
   readonly roles: ReadonlyMap<string, { readonly file: string; readonly role: RoleFile }>
   readonly faults: readonly string[]
+  /** The names of the roles that faulty files would give: by their `name`, else by the file's name. */
+  readonly faulty: ReadonlySet<string>
 }
 
 /** Reads every `*.json` of a folder in the order of the names. A missing folder has no roles. */
 export async function readRoles(folder: string, known: KnownNames): Promise<RolesRead> {
   const roles = new Map<string, { file: string; role: RoleFile }>()
   const faults: string[] = []
+  const faulty = new Set<string>()
   for (const name of await filesOf(folder)) {
     const file = join(folder, name)
+    let text = ''
     try {
-      const role = parseRole(await textOf(file), file, known)
+      text = await textOf(file)
+      const role = parseRole(text, file, known)
       const other = roles.get(role.name)
       if (other !== undefined) throw new RoleFileError(file, `name: ${other.file} is called "${role.name}" too`)
       roles.set(role.name, { file, role })
     } catch (error) {
+      faulty.add(nameIn(text) ?? basename(name, '.json'))
       faults.push(error instanceof RoleFileError ? error.message : `${file}: ${(error as Error).message}`)
     }
   }
-  return { roles, faults }
+  return { roles, faults, faulty }
+}
+
+function nameIn(text: string): string | null {
+  try {
+    const { name } = JSON.parse(text) as { name?: unknown }
+    return typeof name === 'string' ? name : null
+  } catch {
+    return null
+  }
 }
 
 async function filesOf(folder: string): Promise<string[]> {

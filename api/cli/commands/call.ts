@@ -45,9 +45,9 @@ function requestOf(ctx: Context, { name, http, input }: AnyOperation, members: r
   for (const member of members) {
     const [key = '', ...rest] = member.split('=')
     const text = rest.join('=')
-    const schema = parts.body[key]
+    const schema = Object.hasOwn(parts.body, key) ? parts.body[key] : undefined
     if (path.includes(`{${key}}`)) path = path.replace(`{${key}}`, encodeURIComponent(text))
-    else if (key in parts.query) query.set(key, text)
+    else if (Object.hasOwn(parts.query, key)) query.set(key, text)
     else if (schema !== undefined) body[key] = schema.safeParse(text).success ? text : jsonOrText(text)
     else throw new UsageError(`${name} takes no "${key}"; give ${takes(template, parts)} as name=value`)
   }

@@ -51,8 +51,14 @@ async function erase(ctx: Context, stream: string, { reason, dryRun, yes }: Eras
   const found = await ask(true)
   const bodies = found.bodies ?? []
   const what = `${bodies.length} bodies of ${stream}, ${bytes(bodies.reduce((sum, { size }) => sum + size, 0))}`
-  if (dryRun === true || bodies.length === 0) {
+  if (dryRun === true) {
     ctx.show(found, () => [bodies.length === 0 ? 'nothing was left to erase' : `This would empty ${what}`])
+    return EXIT.done
+  }
+  if (bodies.length === 0) {
+    // An interrupted erasure may have left files of bodies that are empty in the log.
+    const done = await ask(false)
+    ctx.show(done, () => ['nothing was left to erase'])
     return EXIT.done
   }
   ctx.note(`This empties for ever: ${what}`)

@@ -9,11 +9,13 @@ import { By } from '../schemas.ts'
 import { askerOf } from './record.ts'
 import { StreamParam } from './schemas.ts'
 
-/** Kinds with an erasure of their own, because a service keeps their bodies in memory. */
+/** Kinds with an erasure and a right of their own. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   agent: 'POST /v1/runs/{id}/erase',
   external: 'POST /v1/runs/{id}/erase',
   document: 'POST /v1/documents/{id}/erase',
+  memory: 'POST /v1/memories/{id}/forget and "erase": true',
+  context: 'POST /v1/context-stores/{store}/erase',
 }
 
 const EraseStream = z

@@ -5,6 +5,7 @@ import { BlobUsage } from '../../../adapters/files/blobs/usage.ts'
 import { MemoryLimiter } from '../../../adapters/memory/rate-limiter.ts'
 import { openSqliteLog } from '../../../adapters/sqlite/log/open.ts'
 import { SqliteRequestCache } from '../../../adapters/sqlite/request-cache.ts'
+import { vaultFiles } from '../../../adapters/vault/vault-files.ts'
 import { AGGREGATES } from '../../../domain/kinds.ts'
 import { shortened } from '../../../domain/log/errors.ts'
 import type { EventLog } from '../../../domain/ports/index.ts'
@@ -52,7 +53,8 @@ export async function openEmbedded(
   opened.push(() => log.close())
   try {
     if (mode === 'owner') await refuseForeignTables(log, at.tables)
-    if (!existsSync(at.vaultMark) && !existsSync(at.vault) && (await holdsEvents(log))) tell(lostVault(config.data))
+    if (!existsSync(at.vaultMark) && !existsSync(vaultFiles(config.data).key) && (await holdsEvents(log)))
+      tell(lostVault(config.data))
     const host = await openHost(config, own, opened, mode === 'owner' ? tell : () => undefined)
     const blobs = new FileBlobs(at.blobs)
     const usage = new BlobUsage(at.blobs)

@@ -17,13 +17,14 @@ export const namesFor = ({ mcp }: Pick<Config, 'mcp'>, tools: readonly Tool[] = 
 })
 
 /**
- * The roles of the folder, and the built-in roles whose names the folder does not use. Each call reads the folder, so a
+ * The roles of the folder, and the built-in roles whose names the folder does not use. A faulty file takes the
+ * name too: the built-in role, which may do more, must not run in its place. Each call reads the folder, so a
  * changed file counts from the next run on.
  */
 export async function knownRoles(config: Config, tools: readonly Tool[]): Promise<KnownRoles> {
-  const { roles, faults } = await readRoles(rolesFolder(config), namesFor(config, tools))
+  const { roles, faults, faulty } = await readRoles(rolesFolder(config), namesFor(config, tools))
   const builtIn = Object.entries(ROLES)
-    .filter(([name]) => !roles.has(name))
+    .filter(([name]) => !roles.has(name) && !faulty.has(name))
     .map(([name, definition]) => ({
       ...{ name, file: null, definition, model: null, wallClockMs: null },
     }))

@@ -1,6 +1,7 @@
 import { requestedCalls } from '../../calls/requested-calls.ts'
 import { READER } from '../../log/envelope.ts'
 import { cost } from '../../tree/money.ts'
+import type { AgentSpec } from '../../tree/spec.ts'
 import type { BodyOf } from '../events/events.ts'
 import { afterFailure } from '../routing/outage.ts'
 import { modelInfo } from '../routing/routing.ts'
@@ -76,6 +77,9 @@ function openAttempt(
 /** Turn 0 identifies a summary, because summaries are made between turns. */
 const isOfSummary = ({ turn }: { turn: number }) => turn === 0
 
+/** The lowest limit of a request among the run's models: a later turn may be routed to any of them. */
+const leastLimit = (spec: AgentSpec): number => Math.min(...spec.models.known.map((info) => contextLimit(spec, info)))
+
 function modelAnswered(d: DecisionBuilder, fact: Fact<'model_answered'>): void {
   if (isOfSummary(fact) && summaryAnswered(d, fact)) return
   const open = openAttempt(d, fact)
@@ -86,8 +90,7 @@ function modelAnswered(d: DecisionBuilder, fact: Fact<'model_answered'>): void {
     return lateAnswer(d, fact)
   }
   const { content, stopReason, usage, servedBy, requestId, cut } = fact.outcome
-  const info = modelInfo(d.state, open.model)
-  const { price } = info
+  const { price } = modelInfo(d.state, open.model)
   const { inputEstimate = 0 } = fact
   const calls = stopReason === 'refusal' ? [] : requestedCalls(content)
   const { reused } = fact
@@ -111,7 +114,7 @@ function modelAnswered(d: DecisionBuilder, fact: Fact<'model_answered'>): void {
       calls: planned,
       ...(cut === undefined ? {} : { cut }),
       ...(fact.cached === undefined ? {} : { cached: fact.cached }),
-      ...(inputEstimate * 4 < contextLimit(d.state.spec, info) ? {} : { inputEstimate }),
+      ...(inputEstimate * 4 < leastLimit(d.state.spec) ? {} : { inputEstimate }),
       ...(reused === undefined ? {} : { reused: { ...reused.place, usage: reused.usage } }),
     },
     { actor: { kind: 'model', id: open.model } },

@@ -54,7 +54,16 @@ export class Streams {
     stream: string,
     which: ErasureChoice,
   ): Promise<{ readonly revision: number; readonly bodies: readonly ErasableBody[] }> {
-    return erasable(this.#ports, this.#mustKnow(stream), stream, which)
+    const aggregate = this.#mustKnow(stream)
+    const found = await erasable(this.#ports, aggregate, stream, which)
+    // Without a rule for its residue, the whole body would be copied into the residue and stay in the log.
+    const kept = found.bodies.find(({ type }) => !aggregate.erasing.says(type))
+    if (kept !== undefined)
+      throw aggregate.reject(
+        'NOT_ERASABLE',
+        `${kept.type} contains no text of people, agents or tools; nothing was erased`,
+      )
+    return found
   }
 
   /**
@@ -62,6 +71,7 @@ export class Streams {
    * is safe. Rejects with STREAM_UNKNOWN, and as the function `erase` does.
    */
   async erase(stream: string, which: ErasureChoice, reason: string, asker: Asker): Promise<Submitted> {
+    await this.erasable(stream, which)
     const what = { ...which, reason: (await this.#ports.hide(reason)) as string }
     return erase(this.#ports, this.#mustKnow(stream), stream, what, asker, { forget: async () => {} })
   }

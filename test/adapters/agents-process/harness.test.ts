@@ -215,16 +215,25 @@ test('an agent is not started where bubblewrap works and cannot show a folder th
   })
 })
 
-test.each([
-  ['without bubblewrap', { bwrap: '/none/bwrap' }, /bubblewrap \(bwrap\) was not found/],
-  ['in the root of the machine', { workspace: '/' }, /root of the machine/],
-])('%s an agent cannot be confined, and the reason is told', async (_, options, reason) => {
+test('without bubblewrap an agent cannot be confined, and the reason is told', async () => {
   const rules = { writable: [], readable: [], hide: [] }
-  const { backend } = plainBackend(() => [DONE], { ...options, confinement: async () => rules })
+  const { backend } = plainBackend(() => [DONE], { bwrap: '/none/bwrap', confinement: async () => rules })
   expect(await backend.confinement!({ prompt: 'go' })).toEqual({
     confined: false,
-    reason: expect.stringMatching(reason),
+    reason: expect.stringMatching(/bubblewrap \(bwrap\) was not found/),
   })
+})
+
+test.each([
+  ['the root of the machine', () => '/', /root of the machine/],
+  ['a hidden folder', tempFolder, /lies in the hidden/],
+])('an agent is not started in %s', { tags: ['bubblewrap'] }, async (_, folder, message) => {
+  const workspace = folder()
+  const rules = { writable: [], readable: [], hide: workspace === '/' ? [] : [workspace] }
+  const { backend } = plainBackend(() => [DONE], { workspace, confinement: async () => rules })
+  expect(await backend.confinement!({ prompt: 'go' })).toEqual({ confined: true })
+  const start = backend.start({ prompt: 'go' }, heard().run)
+  await expect(start).rejects.toMatchObject({ code: 'Backend', message: expect.stringMatching(message) })
 })
 
 /** A driver of its own that runs an agent and a grandchild, up to the moment when it is killed. */

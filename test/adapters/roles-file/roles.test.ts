@@ -137,7 +137,7 @@ test('a folder gives the roles of its files, and a sentence for each file that c
     `${join(folder, 'b.json')}: name: ${join(folder, 'a.json')} is called "release" too`,
     expect.stringMatching(/c\.json: no JSON at line 1, column 2/),
   ])
-  expect(await readRoles(join(folder, 'none'), known)).toEqual({ roles: new Map(), faults: [] })
+  expect(await readRoles(join(folder, 'none'), known)).toEqual({ roles: new Map(), faults: [], faulty: new Set() })
 })
 
 test.each([

@@ -224,9 +224,14 @@ describe('the vault', () => {
       await checkVault(folders.data)
       putBack()
       for (const look of [open, () => checkVault(folders.data)]) await expect(look()).rejects.toMatchObject(old)
+      // A process that has it open would not hide the secrets that the copy lacks.
+      await expect(vault.names()).rejects.toMatchObject(old)
+      await expect(vault.get('NONE')).rejects.toMatchObject(old)
       // A process that has it open refuses to change it: the change would hide that the copy is older.
       await expect(vault.set('C', 'value-c')).rejects.toMatchObject(old)
       rmSync(vaultMark(folders.data))
+      // The process that has it open goes on, as a new one does.
+      await vault.set('C', 'value-c')
       expect(await (await open()).get('A')).toBe('value-a')
       await checkVault(folders.data)
     })
