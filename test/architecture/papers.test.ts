@@ -9,6 +9,10 @@ const { out: help } = await inProcess(['--help'])
 const commands = new Set([...help.matchAll(/^ {2}([a-z]+) .*/gm)].map(([, name]) => name))
 
 describe.each(['README.md', ...docs])('%s', (paper) => {
+  it('contains no mark of an unfinished merge', () => {
+    expect(readFileSync(join(root, paper), 'utf8')).not.toMatch(/^(<{7}|>{7}) /m)
+  })
+
   const text = readFileSync(join(root, paper), 'utf8')
 
   it('names only existing files', () => {
