@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { ROLES } from '../../../domain/agent/definition/roles.ts'
 import { MOMENT, Moment } from '../moment-schema.ts'
 import { Id, PageQuery } from '../schemas.ts'
 import { isPlain, PLAIN } from '../text/plain-text.ts'
@@ -17,9 +16,7 @@ const Text = z.string().min(1).max(200).refine(isPlain, PLAIN)
 export const RunQuery = PageQuery.extend({
   status: RunStatus.optional(),
   error: Text.optional().meta({ description: 'The code it ended with, such as CANCELLED' }),
-  role: Text.transform((role) => ROLES[role]?.name ?? role)
-    .optional()
-    .meta({ type: 'string' }),
+  role: Text.optional(),
   model: Text.optional().meta({ description: 'The model that it asks for' }),
   over: Dollars.optional().meta({ type: 'string', description: 'It has cost more than so many dollars' }),
   waiting: z

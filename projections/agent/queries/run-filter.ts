@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
+import { ROLES } from '../../../domain/agent/definition/roles.ts'
 import type { Database } from '../../engine/schema/database.ts'
 import { pathCell } from '../rows/touched-files.ts'
 import { reached } from './reached.ts'
@@ -63,13 +64,16 @@ export function filtered<O>(query: RunsQuery<O>, f: RunFilter): RunsQuery<O> {
 /** A fork's row has only changed values; unchanged ones come from the run that its history began with. */
 function ownOrInherited(column: 'role' | 'model', value: string): RawBuilder<boolean> {
   const name = sql.ref(column)
-  return sql<boolean>`(id in (select id from runs where ${name} = ${value} union all
-    select f.id from runs f where f.forked_from > '' and f.${name} is null and ${value} = (
+  // A request says "coder"; the built-in role records "Coder", and a role file that takes its place "coder".
+  const recorded = column === 'role' ? (ROLES[value]?.name ?? value) : value
+  const same = (one: RawBuilder<unknown>) => sql`${one} in (${value}, ${recorded})`
+  return sql<boolean>`(id in (select id from runs where ${same(name)} union all
+    select f.id from runs f where f.forked_from > '' and f.${name} is null and ${same(sql`(
       with recursive up(value, source) as (
         select s.${name}, s.forked_from from runs s where s.id = f.forked_from
         union all
         select s.${name}, s.forked_from from up join runs s on s.id = up.source where up.value is null)
-      select value from up where value is not null limit 1)))`
+      select value from up where value is not null limit 1)`)}))`
 }
 
 function runsOfPerson(person: string): RawBuilder<unknown> {

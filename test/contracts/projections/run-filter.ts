@@ -55,6 +55,7 @@ export function runFilterContract(kit: TablesKit): void {
 
     it.each<[string, RunFilter, string[]]>([
       ['role, which a fork inherits', { role: 'Coder' }, ['r5', 'r4', 'r3', 'r1']],
+      ['a built-in role by the name of its request', { role: 'coder' }, ['r5', 'r4', 'r3', 'r1']],
       ['model, which a fork may change', { model: 'model-b' }, ['r5']],
       ['model', { model: 'model-a' }, ['r4', 'r3', 'r2', 'r1']],
       ['the code that it ended with', { status: 'failed', error: 'CANCELLED' }, ['r4']],
