@@ -58,8 +58,8 @@ const builtins: Plugin = {
 }
 
 /**
- * Modules that nearly every command loads. The modules that one of them imports, and none before it, become one file: finding
- * and reading many files is slow. The thread is first, so that it loads nothing of the program.
+ * Modules that nearly every command loads. Each becomes one file with the modules that it imports and no earlier entry
+ * imports: finding and reading many files is slow. The worker thread is the first entry, so it loads nothing of the program.
  */
 const TOGETHER = [
   'adapters/sqlite/log/worker.ts',
@@ -129,6 +129,7 @@ export async function bundle(
   })
   await build.close()
   const chunks = output.filter((file) => file.type === 'chunk')
+  mustHaveNoCircle(chunks)
   const own = new Set(output.map(({ fileName }) => fileName))
   const imports = chunks.flatMap((chunk) => [...chunk.imports, ...chunk.dynamicImports])
   mustBeDeclared(imports.filter((id) => !own.has(id) && !isBuiltin(id)))
@@ -138,6 +139,19 @@ export async function bundle(
     if (folder !== undefined && name !== undefined) folders.set(name, folder)
   }
   writeFileSync(join(target, 'bundle', 'LICENSES.txt'), [...folders].sort().map(licenseOf).join('\n'))
+}
+
+/** A `const` of {@link builtins} exists only once its file has run, so no file may import another one in a circle. */
+function mustHaveNoCircle(chunks: readonly { readonly fileName: string; readonly imports: readonly string[] }[]): void {
+  const imports = new Map(chunks.map((chunk) => [chunk.fileName, chunk.imports]))
+  const done = new Set<string>()
+  const visit = (name: string, way: readonly string[]): void => {
+    if (way.includes(name)) throw new Error(`files of the bundle import each other: ${[...way, name].join(' → ')}`)
+    if (done.has(name)) return
+    for (const next of imports.get(name) ?? []) visit(next, [...way, name])
+    done.add(name)
+  }
+  for (const name of imports.keys()) visit(name, [])
 }
 
 /** A package of a package that was taken in is not where the bundle looks for it. */

@@ -214,14 +214,14 @@ function mustBeSpelt(env: ConfigSources['env']): void {
     const inFile = [...FILE_ONLY].find((key) => envName(key) === name.toUpperCase())
     if (inFile !== undefined)
       throw new ConfigError(`${name} is no setting: "${inFile}" stands in keepup.json; take the variable away`)
-    const meant = [...VARIABLES].find((known) => mayMean(name.toUpperCase(), known))
+    const meant = [...VARIABLES].find((known) => isSlipOf(name.toUpperCase(), known))
     if (meant !== undefined)
       throw new ConfigError(`${name} is no setting; ${meant} is one: call it so, or take the variable away`)
   }
 }
 
 /** The variable was misspelt, or has more behind its name. The prefix and `_` do not count as letters. */
-function mayMean(name: string, known: string): boolean {
+function isSlipOf(name: string, known: string): boolean {
   const letters = (text: string) => text.replace(/^KEEPUP_/, '').replaceAll('_', '')
   return name.startsWith(`${known}_`) || isNear(letters(name), letters(known))
 }
