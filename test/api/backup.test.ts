@@ -111,6 +111,8 @@ it('a vault that was left out of a copy is told, and nothing of a first start', 
   await (await opened(join(world.root, 'first')))?.close()
   const copy = join(world.root, 'copy')
   cpSync(join(world.root, 'whole/log'), join(copy, 'log'), { recursive: true })
+  // A start that failed has made the folder.
+  mkdirSync(join(copy, 'vault'), { mode: 0o700 })
   expect(texts()).toBe('')
   await (await opened(copy))?.close()
   expect(texts()).toMatch(/no vault in .*copy.*is lost.*put back the folder "vault"/)
