@@ -5,3 +5,7 @@ export function liesIn(folder: string, path: string): boolean {
   const inner = relative(folder, path)
   return inner !== '..' && !inner.startsWith(`..${sep}`) && !isAbsolute(inner)
 }
+
+/** Without the paths that lie in another one of the paths. */
+export const outermost = (paths: readonly string[]): string[] =>
+  paths.filter((path) => !paths.some((other) => other !== path && liesIn(other, path)))

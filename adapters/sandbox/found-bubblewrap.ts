@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { liesIn } from '../files/inside.ts'
+import { liesIn, outermost } from '../files/inside.ts'
 import { findProgram } from '../processes/programs.ts'
 import { inWorkspaces } from '../processes/workspaces.ts'
 import { SandboxUnavailable } from './error.ts'
@@ -38,9 +38,8 @@ export async function foundBubblewrap(options: BubblewrapOptions): Promise<Bubbl
   const { workspace } = options
   const bwrap = options.bwrap ?? find(options)
   if (!existsSync(bwrap)) throw new SandboxUnavailable('bubblewrap (bwrap) was not found')
-  const hidden = new Set(await Promise.all(options.hide.filter(existsSync).map((path) => realpath(path))))
   // A path below another hidden path needs no mount of its own.
-  const hide = [...hidden].filter((path) => ![...hidden].some((other) => other !== path && liesIn(other, path)))
+  const hide = outermost([...new Set(await Promise.all(options.hide.filter(existsSync).map((path) => realpath(path))))])
   const covering = workspace === null ? undefined : hide.find((path) => liesIn(path, workspace))
   if (covering !== undefined)
     throw new SandboxUnavailable(`the workspace ${workspace} lies in the hidden ${covering}`, { isOfRequest: true })

@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, relative, sep } from 'node:path'
 import { promisify } from 'node:util'
 import { AgentError } from '../../../domain/external/errors.ts'
-import { liesIn } from '../../files/inside.ts'
+import { liesIn, outermost } from '../../files/inside.ts'
 import { confinedArguments } from '../../sandbox/confined-arguments.ts'
 import { SandboxUnavailable } from '../../sandbox/error.ts'
 import { foundBubblewrap, TRIAL_MS } from '../../sandbox/found-bubblewrap.ts'
@@ -84,7 +84,8 @@ async function confined(confining: Confining): Promise<Confined> {
   const readable = [...programPaths(program, env), ...rules.readable, ...confining.readable]
   // The working folder comes last, because a readable folder may contain it. Its path may be a link.
   const writable = [...ownPaths(confining), ...rules.writable, ...confining.writable, confining.cwd]
-  const hide = [...found.hide, ...socketPaths()]
+  // Nothing can be mounted in a hidden folder, which is empty and read-only.
+  const hide = outermost([...found.hide, ...socketPaths()])
   const shown = [
     ...readable.flatMap((path) => shownAt(path, '--ro-bind', hide)),
     ...writable.flatMap((path) => shownAt(path, '--bind', hide)),
