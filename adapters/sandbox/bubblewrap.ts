@@ -5,7 +5,7 @@ import { ToolError } from '../../domain/calls/errors.ts'
 import type { Command, CommandResult, Sandbox } from '../../domain/ports/index.ts'
 import { signalTo } from '../processes/group.ts'
 import { doorOf, removeCgroup } from './cgroup.ts'
-import { confinedArguments, ENTER, limited } from './confined-arguments.ts'
+import { type ConfinedArguments, confinedArguments, ENTER, limited, startConfined } from './confined-arguments.ts'
 import { commandEnvironment, searchPath } from './environment.ts'
 import { SandboxUnavailable } from './error.ts'
 import { type Bubblewrap, foundBubblewrap, TRIAL_MS } from './found-bubblewrap.ts'
@@ -120,12 +120,18 @@ async function probe(exec: Sandbox['exec']): Promise<void> {
     throw new SandboxUnavailable(`a trial ended with ${result.exitCode}: ${result.stderr.trim()}`)
 }
 
-async function confine(
+const confine = (options: Confinement, ...call: Parameters<Sandbox['exec']>): Promise<CommandResult> =>
+  startConfined(
+    () => confinedArguments({ ...options, network: call[0].network }),
+    (confined) => run(options, confined, ...call),
+  )
+
+async function run(
   options: Confinement,
+  { isolation, mounts }: ConfinedArguments,
   ...[command, signal, onOutput, filter]: Parameters<Sandbox['exec']>
 ): Promise<CommandResult> {
   const ours = options.env ?? process.env
-  const { isolation, mounts } = confinedArguments({ ...options, network: command.network })
   const cwd = workingFolder(options.workspace, command.cwd)
   const own = ['--json-status-fd', String(STATUS), '--chdir', cwd]
   const { processes = MAX_PROCESSES } = options

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { Bubblewrap } from './found-bubblewrap.ts'
 import type { Machine } from './machine.ts'
 import { mountArguments } from './mounts.ts'
@@ -30,8 +31,36 @@ export const ENTER = 'echo $$ > "$1" || exit 125; shift; exec "$@"'
 export const limited = (most: number) => `ulimit -u ${most} 2>/dev/null || ulimit -p ${most} 2>/dev/null; exec "$@"`
 
 /** bubblewrap's arguments that isolate a program, and the arguments that mount its files. */
-export function confinedArguments(confined: Confined): { isolation: readonly string[]; mounts: readonly string[] } {
+export interface ConfinedArguments {
+  readonly isolation: readonly string[]
+  readonly mounts: readonly string[]
+}
+
+export function confinedArguments(confined: Confined): ConfinedArguments {
   const { machine, workspace, readOnly, hide, bounds, network, readable = [], last } = confined
   const mounts = mountArguments({ machine, workspace, readable, readOnly, hide, bounds, network, last })
   return { isolation: [...ISOLATION, ...(network ? [] : ['--unshare-net'])], mounts }
 }
+
+const MAX_STARTS = 3
+
+/**
+ * Starts bubblewrap. A socket can vanish after the arguments were made, and bubblewrap then fails to mount its cover. In
+ * that case, starts again with new arguments.
+ */
+export async function startConfined<T>(
+  make: () => ConfinedArguments | Promise<ConfinedArguments>,
+  start: (confined: ConfinedArguments) => Promise<T>,
+): Promise<T> {
+  for (let starts = 1; ; starts += 1) {
+    const confined = await make()
+    try {
+      return await start(confined)
+    } catch (error) {
+      if (starts === MAX_STARTS || !lacksCovered(confined.mounts)) throw error
+    }
+  }
+}
+
+const lacksCovered = (mounts: readonly string[]): boolean =>
+  mounts.some((argument, index) => argument === '/dev/null' && !existsSync(mounts[index + 1] as string))

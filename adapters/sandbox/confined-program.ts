@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { ToolError } from '../../domain/calls/errors.ts'
 import { doorOf, removeCgroup } from './cgroup.ts'
-import { confinedArguments, ENTER, limited } from './confined-arguments.ts'
+import { confinedArguments, ENTER, limited, startConfined } from './confined-arguments.ts'
 import { SandboxUnavailable } from './error.ts'
 import { foundBubblewrap, TRIAL_MS } from './found-bubblewrap.ts'
 import { FILTER, filterArguments, type giveFilter, UNFILTERED } from './given-filter.ts'
@@ -71,17 +71,16 @@ export async function confineProgram(program: Program, options: ProgramConfineme
   const filter = systemCallFilter()
   if (filter === null) options.warn(UNFILTERED)
   try {
-    const { isolation, mounts } = confinedArguments({
-      ...found,
-      ...theirs,
-      workspace,
-      readable,
-      network,
-      machine: await machineOf(program.env, workspace),
-    })
+    const machine = await machineOf(program.env, workspace)
     const cwd = workspace ?? SHARED
-    const inside = [...isolation, ...mounts, '--chdir', cwd]
-    await trial(found.bwrap, inside, program.file)
+    const inside = await startConfined(
+      () => confinedArguments({ ...found, ...theirs, workspace, readable, network, machine }),
+      async ({ isolation, mounts }) => {
+        const args = [...isolation, ...mounts, '--chdir', cwd]
+        await trial(found.bwrap, args, program.file)
+        return args
+      },
+    )
     const cgroup = isExempt() ? makeLimit(id, MAX_PROCESSES) : null
     const shell = ['--', '/bin/sh', '-c', limited(MAX_PROCESSES), 'sh', program.file, ...program.args]
     const args = [...inside, ...filterArguments(filter), '--json-status-fd', String(STATUS), ...shell]

@@ -5,7 +5,7 @@ import { dirname, isAbsolute, join, relative, sep } from 'node:path'
 import { promisify } from 'node:util'
 import { AgentError } from '../../../domain/external/errors.ts'
 import { liesIn, outermost } from '../../files/inside.ts'
-import { confinedArguments } from '../../sandbox/confined-arguments.ts'
+import { confinedArguments, startConfined } from '../../sandbox/confined-arguments.ts'
 import { SandboxUnavailable } from '../../sandbox/error.ts'
 import { foundBubblewrap, TRIAL_MS } from '../../sandbox/found-bubblewrap.ts'
 import { machineOf } from '../../sandbox/machine.ts'
@@ -84,25 +84,25 @@ async function confined(confining: Confining): Promise<Confined> {
   const readable = [...programPaths(program, env), ...rules.readable, ...confining.readable]
   // The working folder comes last, because a readable folder may contain it. Its path may be a link.
   const writable = [...ownPaths(confining), ...rules.writable, ...confining.writable, confining.cwd]
-  // Nothing can be mounted in a hidden folder, which is empty and read-only.
-  const hide = outermost([...found.hide, ...socketPaths()])
-  const shown = [
-    ...readable.flatMap((path) => shownAt(path, '--ro-bind', hide)),
-    ...writable.flatMap((path) => shownAt(path, '--bind', hide)),
-  ]
-  const { isolation, mounts } = confinedArguments({
-    ...found,
-    workspace: cwd,
-    readOnly: [],
-    network: true,
-    machine: await machineOf(env, cwd),
-    last: shown,
-  })
-  const args = [...isolation, ...mounts]
-  await trial(found.bwrap, [...args, '--chdir', cwd], program).catch(async (error: unknown) => {
-    if (!(error instanceof SandboxUnavailable) || !(await works(found.bwrap, isolation))) throw error
-    throw new SandboxUnavailable(error.why, { cause: error, isOfRequest: true })
-  })
+  const machine = await machineOf(env, cwd)
+  const args = await startConfined(
+    () => {
+      // Nothing can be mounted in a hidden folder, which is empty and read-only.
+      const hide = outermost([...found.hide, ...socketPaths()])
+      const last = [
+        ...readable.flatMap((path) => shownAt(path, '--ro-bind', hide)),
+        ...writable.flatMap((path) => shownAt(path, '--bind', hide)),
+      ]
+      return confinedArguments({ ...found, workspace: cwd, readOnly: [], network: true, machine, last })
+    },
+    async ({ isolation, mounts }) => {
+      await trial(found.bwrap, [...isolation, ...mounts, '--chdir', cwd], program).catch(async (error: unknown) => {
+        if (!(error instanceof SandboxUnavailable) || !(await works(found.bwrap, isolation))) throw error
+        throw new SandboxUnavailable(error.why, { cause: error, isOfRequest: true })
+      })
+      return [...isolation, ...mounts]
+    },
+  )
   return { bwrap: found.bwrap, args, filter: systemCallFilter(), cwd }
 }
 
@@ -155,7 +155,9 @@ function shownAt(path: string, how: '--bind' | '--ro-bind', hide: readonly strin
 }
 
 const unseen = (path: string): string[] =>
-  statSync(path).isDirectory() ? ['--tmpfs', path, '--remount-ro', path] : ['--ro-bind', '/dev/null', path]
+  statSync(path, { throwIfNoEntry: false })?.isDirectory()
+    ? ['--tmpfs', path, '--remount-ro', path]
+    : ['--ro-bind', '/dev/null', path]
 
 function ownPaths({
   keeps: { folders = [], files = [], variables = [] } = {} as OwnPlaces,

@@ -66,6 +66,15 @@ describe('the parts of the machine that a command sees', { tags: ['bubblewrap'] 
     expect(readFileSync(join(elsewhere, 'model'), 'utf8')).toBe('weights')
   })
 
+  it('are shown even if a socket vanishes before bubblewrap covers it', async () => {
+    const socket = await listening(join(elsewhere, 's.sock'))
+    const [armed, bwrap] = [join(elsewhere, 'armed'), join(elsewhere, 'bwrap')]
+    writeFileSync(bwrap, `#!/bin/sh\n[ -e ${armed} ] && rm ${armed} ${socket}\nexec bwrap "$@"\n`, { mode: 0o755 })
+    const box = await createSandbox({ workspace: at.folders.ws, hide: [], readable: [elsewhere], bwrap })
+    writeFileSync(armed, '')
+    expect(await box.exec(sh(`ls ${elsewhere}`), never)).toMatchObject({ exitCode: 0, stdout: 'bwrap\n' })
+  })
+
   it('have no socket that another program listens on in the workspace', async () => {
     const socket = await listening(join(at.folders.ws, 's.sock'))
     expect((await at.run(connect(socket))).stdout).toBe('ECONNREFUSED\n')
