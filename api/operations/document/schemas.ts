@@ -58,7 +58,7 @@ export const DocumentView = z
 export type DocumentView = z.infer<typeof DocumentView>
 
 /** The schema of an AI envelope for the API's OpenAPI document. The gateway validates envelopes. */
-export const Envelope = z
+const Envelope = z
   .strictObject({
     doc_frontier: z.string(),
     client_request_id: z.string(),

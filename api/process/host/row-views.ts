@@ -39,7 +39,7 @@ export const parkedRow = ({ stream, run_id, revision, code, message }: Parked): 
 })
 
 /** An amount in both units. */
-export const money = (nanoDollars: number | null) => ({
+const money = (nanoDollars: number | null) => ({
   nanoDollars,
   usd: nanoDollars === null ? null : nanoDollars / 1e9,
 })

@@ -8,7 +8,7 @@ export interface Ways {
 }
 
 /** Quotes a word for a POSIX shell. */
-export const quoted = (text: string): string =>
+const quoted = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 
 /** Reads the token from `KEEPUP_DATA`, or from the default data folder. */
