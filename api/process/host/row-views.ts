@@ -19,14 +19,13 @@ import type {
   ApprovalRow,
   ArtifactRow,
   AskRow,
-  Bill,
   CheckpointRow,
   ParkedRow,
   RunRow,
   TreeRow,
-  Waiting,
   WholeCheckpoint,
 } from '../../operations/read-model.ts'
+import type { Bill, Waiting } from '../../operations/runs/schemas.ts'
 
 // Converts rows of the projections to the form of the API.
 
