@@ -8,13 +8,13 @@ import type { McpServers as Settings } from './settings.ts'
  */
 const IDLE_MS = 30_000
 
-export interface PoolOptions extends Omit<McpOptions, 'settings' | 'cwd' | 'changed' | 'warn'> {
+interface PoolOptions extends Omit<McpOptions, 'settings' | 'cwd' | 'changed' | 'warn'> {
   readonly settings: Settings
   readonly warn?: (text: string) => void
 }
 
 /** A new list of tools: the first list of a connection, or a changed list. */
-export interface OfferedTools {
+interface OfferedTools {
   readonly server: string
   /** The folder of the runs that have these tools. Null: all runs. */
   readonly folder: string | null

@@ -4,7 +4,7 @@ import { isAbsolute, join } from 'node:path'
 /** The most links on the way to a path, as in Linux. */
 const MAX_LINKS = 40
 
-export interface Step {
+interface Step {
   readonly at: string
   readonly link: boolean
 }

@@ -10,7 +10,7 @@ const ISOLATION = (
 ).split(' ')
 
 /** The files and the network that a confined program can use. */
-export interface Confined extends Protected, Pick<Bubblewrap, 'bounds' | 'hide'> {
+interface Confined extends Protected, Pick<Bubblewrap, 'bounds' | 'hide'> {
   /** The real path of the only folder that the program can change. Null: none. */
   readonly workspace: string | null
   /** More absolute paths that the program can read. Default: none. */

@@ -10,7 +10,7 @@ export const GRACE_MS = 5_000
 /** The wait for the streams of an ended command, in ms. An escaped process may keep them open. */
 const STREAM_GRACE_MS = 1_000
 
-export interface Launch {
+interface Launch {
   readonly file: string
   readonly args: readonly string[]
   readonly options: Omit<SpawnOptions, 'stdio' | 'detached'>

@@ -12,7 +12,7 @@ export const REFERENCES = '# what references stand for; only ever added to\n'
 export type Kept = Sealed | { readonly name: string }
 
 /** Encrypts and decrypts the value of one reference. */
-export interface References {
+interface References {
   /** Under the key of now, which is looked up once; no other process may rotate it meanwhile. */
   sealing(): (reference: string, text: string) => Sealed
   unseal(reference: string, kept: Sealed): string

@@ -43,7 +43,7 @@ function checkText(path: string): void {
  * The segments of a relative, `/`-separated workspace path. Resolves `.` and `..` without the file system. Throws
  * ToolError SANDBOX_VIOLATION for a path that leads out, and INVALID_ARGUMENTS for text that is not a path.
  */
-export function segmentsOf(path: string): string[] {
+function segmentsOf(path: string): string[] {
   checkText(path)
   if (isAbsolute(path) || (process.platform === 'win32' && /[\\:]/.test(path))) {
     throw leadsOut(path, 'is absolute; give it relative to the workspace')

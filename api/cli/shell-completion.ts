@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
-export type Shell = (typeof SHELLS)[number]
+type Shell = (typeof SHELLS)[number]
 
 /** The words that can follow a command: its subcommands, its options, and the global options. */
 interface Place {

@@ -36,7 +36,7 @@ import { record } from '../operations/runs/record-command.ts'
 import type { RequestOptions } from '../operations/runs/request-options.ts'
 import { actorOf } from '../operations/runs/request-options.ts'
 import type { StartedRun } from '../operations/runs/schemas.ts'
-import { ForkBody, type RunTree as Tree, type VerifiedRun as Verified } from '../operations/runs/schemas.ts'
+import { ForkBody, type RunTree, type VerifiedRun } from '../operations/runs/schemas.ts'
 import { startRun } from '../operations/runs/start-run.ts'
 import { OWN_AGENT, StartRun } from '../operations/runs/start-schemas.ts'
 import { verifyRun } from '../operations/runs/verify-run.ts'
@@ -57,8 +57,6 @@ import { requestOf, type StartOptions } from './start-options.ts'
 
 export type ApprovalQuestion = z.infer<typeof ApprovalDetail>
 export type DoubtQuestion = z.infer<typeof DoubtDetail>
-export type RunTree = z.infer<typeof Tree>
-export type VerifiedRun = z.infer<typeof Verified>
 
 /**
  * The request for a fork: the body of `POST /v1/runs/{id}/fork`. `at`: the fork point in the source; null: its head.

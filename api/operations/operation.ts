@@ -22,7 +22,7 @@ export const RIGHTS = [
   ] as const),
   'sessions.open',
 ] as const
-export type Right = (typeof RIGHTS)[number]
+type Right = (typeof RIGHTS)[number]
 
 /** The caller of an operation. `overNetwork`: the request came over TCP, not from the CLI or the library. */
 export interface Caller {
@@ -58,7 +58,7 @@ export type Endpoint = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /v1/${string}`
 export type Status = 200 | 201 | 503
 
 /** The meaning of the answers by HTTP status. */
-export type Answers = { readonly 200: string } & { readonly [S in Status]?: string }
+type Answers = { readonly 200: string } & { readonly [S in Status]?: string }
 
 /** An output whose answer has another status than 200. */
 export class WithStatus<T> {
@@ -78,7 +78,7 @@ export class JsonPieces {
   }
 }
 
-export interface Operation<
+interface Operation<
   H extends Endpoint = Endpoint,
   P extends Parts = Parts,
   O extends z.ZodType = z.ZodType,

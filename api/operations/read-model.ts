@@ -23,12 +23,10 @@ export interface Shown<T> {
   readonly value: T
 }
 
-export type Bill = z.infer<typeof schemas.Bill>
-export type Waiting = z.infer<typeof schemas.Waiting>
 /** A run as the tables have it, without its disk usage and driver. */
 export type RunRow = Omit<z.infer<typeof schemas.Run>, 'bytes' | 'driving' | 'interrupted' | 'shortened'>
 export type AgentRow = z.infer<typeof schemas.AgentNode>
-export type TreeRow = Omit<z.infer<typeof schemas.RunTree>, 'position' | 'runId'>
+export type TreeRow = Omit<schemas.RunTree, 'position' | 'runId'>
 export type ApprovalRow = z.infer<typeof Approval>
 export type AskRow = z.infer<typeof Ask>
 export type DocumentRow = DocumentSummary
@@ -41,7 +39,7 @@ export type WholeCheckpoint = z.infer<typeof Checkpoint>
 export type ParkedRow = z.infer<typeof Parked>
 export type ProjectionStatus = z.infer<typeof Projections>
 
-export interface Page {
+interface Page {
   /** The `next` cursor of the previous page. */
   readonly after?: string
   readonly limit: number

@@ -19,7 +19,7 @@ export function errorSignature(toolName: string, code: string, message: string):
 }
 
 /** Delays of retries, ms. */
-export type Backoff = Pick<ErrorRecoveryPolicy, 'backoffMs' | 'backoffMultiplier' | 'backoffCapMs'>
+type Backoff = Pick<ErrorRecoveryPolicy, 'backoffMs' | 'backoffMultiplier' | 'backoffCapMs'>
 
 /**
  * Delay before retry number `retry` (1, 2 …), ms. `jitter` in [0, 1) adds up to a tenth, within the cap. `retryAfterMs`

@@ -3,7 +3,7 @@ import { erasedFact } from './erased.ts'
 import { isHeader } from './header.ts'
 import { chainHash, eventId, GENESIS, isSealedBody } from './seal.ts'
 
-export interface Problem {
+interface Problem {
   readonly revision: number
   readonly code: 'CHAIN' | 'BODY' | 'SHAPE' | 'TIME' | 'BLOB'
   readonly message: string

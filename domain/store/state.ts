@@ -6,7 +6,7 @@ import type { VariableEvent } from './events.ts'
 import { EMPTY, entry, type Table, withEntry } from './table.ts'
 
 /** The location of a variable: its value is in the event at `revision`. */
-export interface Held {
+interface Held {
   readonly ref: VariableRef
   readonly revision: number
 }

@@ -45,14 +45,14 @@ export function keptValue(key: string, value: unknown): Json {
   return kept
 }
 
-export function typeOf(value: Json): VariableType {
+function typeOf(value: Json): VariableType {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
   return typeof value as 'string' | 'number' | 'boolean' | 'object'
 }
 
 /** The text of a value: a string itself, or the canonical JSON of another value. */
-export const textOf = (value: Json): string => (typeof value === 'string' ? value : canonicalText(value))
+const textOf = (value: Json): string => (typeof value === 'string' ? value : canonicalText(value))
 
 export const refOf = (key: string, value: Json): VariableRef => ({
   key,

@@ -1,15 +1,9 @@
 import { z } from 'zod'
+import { count, Hash, Json } from '../log/body-parts.ts'
 
 // Storage format: the erasure of bodies, the same in every kind of stream.
 
 export const RESIDUE = 'residue'
-
-const count = z.int().nonnegative()
-const Hash = z.string().regex(/^[0-9a-f]{64}$/)
-/** Every parsed JSON value is valid; only a missing value is a fault. */
-export const Json = z.unknown().refine((value) => value !== undefined, 'expected a value') as unknown as z.ZodType<
-  z.infer<ReturnType<typeof z.json>>
->
 
 export const erasureEvents = {
   /**

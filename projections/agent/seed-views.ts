@@ -21,7 +21,7 @@ export const eventsSelect = (source: string, payload: string) => `
  * SQL for the content of events. Bodies: by the columns of a call (see {@link callsAt}), NULL when erased. Messages:
  * those of `c.agent_id` at `c.revision`.
  */
-export interface Said {
+interface Said {
   readonly request: string
   readonly outcome: string
   /** JSON text of an array; `null` when an earlier body was erased without a residue. */

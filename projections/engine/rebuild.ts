@@ -20,7 +20,7 @@ export interface RebuildOptions {
   readonly takeOver?: boolean
 }
 
-export interface Rebuilt extends Made {
+interface Rebuilt extends Made {
   /** Null: there were no tables to compare with. */
   readonly differences: readonly Difference[] | null
   /** The number of events that the tables were made from. */

@@ -3,7 +3,7 @@ import type { AgentRunRequest } from '../../../domain/external/request.ts'
 import type { ReachedTools } from '../process/cli-agent.ts'
 
 /** The options of a request that every command line supports in some form. */
-export interface Asked {
+interface Asked {
   readonly model?: string
   readonly resume?: SessionSelector
   readonly fork?: SessionSelector

@@ -49,7 +49,7 @@ export interface Confining {
   readonly bwrap: string | undefined
 }
 
-export interface Confined {
+interface Confined {
   readonly bwrap: string
   /** bubblewrap's arguments that isolate the agent. */
   readonly args: readonly string[]

@@ -43,7 +43,7 @@ export interface HarnessOptions {
 }
 
 /** The process that a backend asks the harness to start. */
-export interface Start {
+interface Start {
   readonly program: string
   readonly args: readonly string[]
   readonly stdin: boolean

@@ -14,7 +14,7 @@ import { askToEnd, endByForce, type Family } from './descendants.ts'
 import { type Line, LineSplitter } from './lines.ts'
 import { namespaceArguments } from './namespace.ts'
 
-export interface Launch {
+interface Launch {
   /** Absolute paths. */
   readonly program: string
   readonly cwd: string

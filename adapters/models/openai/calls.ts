@@ -3,7 +3,7 @@ import { type Fields, fields } from '../fields.ts'
 import { ArgumentText, type Meter } from '../meter.ts'
 
 /** A call whose parts are still arriving. */
-export interface OpenCall {
+interface OpenCall {
   id: string
   name: string
   json: ArgumentText

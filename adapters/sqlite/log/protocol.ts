@@ -35,7 +35,7 @@ export interface Job {
 }
 
 /** A LogError in its form for messages between threads. */
-export interface Failure {
+interface Failure {
   readonly code: LogErrorCode
   readonly message: string
   readonly conflict?: { readonly stream: string; readonly expected: number; readonly actual: number }

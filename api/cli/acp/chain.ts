@@ -17,7 +17,7 @@ export async function runIdOf(ctx: Context, key: string): Promise<string> {
   return keyedRunId({ log: { logId } }, 'run', key)
 }
 
-export type Detail = z.infer<typeof RunDetail>
+type Detail = z.infer<typeof RunDetail>
 
 /** Reads a run. Null: it does not exist. */
 export async function detailOf(ctx: Context, id: string): Promise<Detail | null> {

@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import type { z } from 'zod'
 import { hasEnded } from '../../operations/runs/drive-end.ts'
 import type { RunTree } from '../../operations/runs/schemas.ts'
 import { take } from '../client.ts'
@@ -9,17 +8,15 @@ import { serverEvents } from '../follow/server-events.ts'
 import { treeLines } from '../output/tree-text.ts'
 import type { Kit } from './kit.ts'
 
-type Tree = z.infer<typeof RunTree>
-
-const ended = ({ agents }: Tree): boolean => agents.every(({ status }) => hasEnded(status))
+const ended = ({ agents }: RunTree): boolean => agents.every(({ status }) => hasEnded(status))
 
 /** The tree as it fits the terminal, to detect visible changes. */
-function lines(ctx: Context, tree: Tree): string[] {
+function lines(ctx: Context, tree: RunTree): string[] {
   const { stdout } = ctx.io
   return treeLines(tree, stdout.isTTY ? (stdout.columns ?? null) : null)
 }
 
-const read = async (ctx: Context, id: string): Promise<Tree> =>
+const read = async (ctx: Context, id: string): Promise<RunTree> =>
   take((await ctx.client('read')).v1.runs[':id'].tree.$get({ param: { id } }))
 
 /** Prints the tree after each change until all its agents have ended. */

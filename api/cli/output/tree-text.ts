@@ -5,10 +5,10 @@ import { type Column, table } from './table.ts'
 import { dollars } from './units.ts'
 
 type Agent = z.infer<typeof AgentNode>
-type Recorded = z.infer<typeof RunTree>['recorded'][number]
+type Recorded = RunTree['recorded'][number]
 
 /** The tree of a run as a table: one line per agent, below its parent. */
-export function treeLines({ agents, recorded }: z.infer<typeof RunTree>, width: number | null): string[] {
+export function treeLines({ agents, recorded }: RunTree, width: number | null): string[] {
   const drawn = branches(agents)
   const rows = agents.map((agent, nth) => ({ agent, branch: drawn[nth]! }))
   const columns: Column<(typeof rows)[number]>[] = [

@@ -23,7 +23,7 @@ export const Roles = z
   .meta({ id: 'Roles' })
 
 /** A tool that runs can have. */
-export const OfferedTool = z
+const OfferedTool = z
   .strictObject({
     name: z.string(),
     server: z.string().nullable().meta({ description: 'The first part of server:tool' }),

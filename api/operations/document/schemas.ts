@@ -57,16 +57,6 @@ export const DocumentView = z
   .meta({ id: 'Document' })
 export type DocumentView = z.infer<typeof DocumentView>
 
-/** The schema of an AI envelope for the API's OpenAPI document. The gateway validates envelopes. */
-export const Envelope = z
-  .strictObject({
-    doc_frontier: z.string(),
-    client_request_id: z.string(),
-    ops_xml: z.string(),
-    preconditions: z.array(z.strictObject({ span_id: z.string(), if_match_context_hash: z.string() })),
-  })
-  .meta({ id: 'AiEnvelopeRequest' })
-
 export const EnvelopeApplied = z
   .strictObject({
     status: z.literal('applied'),

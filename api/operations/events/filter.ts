@@ -19,14 +19,11 @@ export interface EventFilter {
   readonly turn?: number
 }
 
-const PERSON = 'user:'
-export const isPerson = (agent: string): boolean => agent.startsWith(PERSON)
-
 /** The agent and turn of an event in views. A person's event belongs to the person, with turn 0. */
 export function shownBy(header: RecordedEvent['header']): { agentId: string; turn: number } {
   const { actor, turn } = header
   const person = actor.kind === 'user' || actor.kind === 'approver'
-  return person ? { agentId: `${PERSON}${actor.id}`, turn: 0 } : { agentId: agentOf(header), turn }
+  return person ? { agentId: `user:${actor.id}`, turn: 0 } : { agentId: agentOf(header), turn }
 }
 
 export function wanted({ header: h }: Pick<RecordedEvent, 'header'>, filter: EventFilter): boolean {

@@ -13,7 +13,7 @@ import { agentsOf } from './agents.ts'
 import { mustBeAllowed } from './allowed.ts'
 
 /** A request to start an external agent's run. */
-export type StartAgent = StartRun & { readonly agent: string }
+type StartAgent = StartRun & { readonly agent: string }
 
 /** The Universal Agent API request for a start. */
 export function agentRequest({ task, workspace, model, limits, env, extensions }: StartAgent): AgentRunRequest {

@@ -3,7 +3,7 @@ import { Problem } from '../problem.ts'
 import type { Services } from '../services.ts'
 
 /** The parked streams to read again: one, those of a run, or all. */
-export interface Which {
+interface Which {
   readonly stream?: string | undefined
   readonly runId?: string | undefined
 }

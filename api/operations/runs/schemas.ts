@@ -32,6 +32,7 @@ export const Bill = z
     }),
   })
   .meta({ id: 'Bill' })
+export type Bill = z.infer<typeof Bill>
 
 /**
  * A reason why a run waits. `toolCallId`: the call in question; null: none. After `model`, an outage of its models, the
@@ -44,6 +45,7 @@ export const Waiting = z
     toolCallId: z.string().nullable(),
   })
   .meta({ id: 'Waiting' })
+export type Waiting = z.infer<typeof Waiting>
 
 export const MachineState = z
   .enum(['IDLE', 'THINKING', 'TOOL_WAIT', 'OBSERVATION', 'RECOVERY', 'DONE', 'ERROR'])
@@ -150,6 +152,7 @@ export const RunTree = z
       .meta({ description: 'Of a fork: children of its source that had ended before it; nothing drives them again' }),
   })
   .meta({ id: 'RunTree' })
+export type RunTree = z.infer<typeof RunTree>
 
 export const RunList = z.strictObject({ position: Position, runs: z.array(Run), next: Next }).meta({ id: 'RunList' })
 
@@ -309,3 +312,4 @@ export const VerifiedRun = z
       .meta({ description: 'Its streams that the tables cannot take any further, whether or not they are whole' }),
   })
   .meta({ id: 'VerifiedRun' })
+export type VerifiedRun = z.infer<typeof VerifiedRun>

@@ -43,7 +43,7 @@ import type { Tables } from './table-answers.ts'
 import { workspaceFilesOf } from './workspace-files.ts'
 
 /** The storage and the specific parts of a composition. */
-export interface Kept
+interface Kept
   extends Pick<
     KeepUpPorts,
     'auditor' | 'backup' | 'sizes' | 'close' | 'readOnly' | 'autoDrive' | 'workSubscription' | 'holder'

@@ -1,6 +1,7 @@
 import { type Cursor, formatCursor } from '../../../domain/log/cursor.ts'
 import { agentStream } from '../../../domain/log/ids.ts'
 import type { BlobStore, EventLog } from '../../../domain/ports/index.ts'
+import { isPerson } from '../../../domain/tree/messages.ts'
 import { streamOfAgent } from '../../../domain/tree/runtime/stream-of-agent.ts'
 import {
   agentHeads,
@@ -32,7 +33,7 @@ import {
   type WithPaths,
   withPaths,
 } from '../../../projections/index.ts'
-import { checkedCursor, isPerson, wanted } from '../../operations/events/filter.ts'
+import { checkedCursor, wanted } from '../../operations/events/filter.ts'
 import type { AgentPoint } from '../../operations/history/point.ts'
 import { noRoom } from '../../operations/no-room.ts'
 import { given } from '../../operations/omit-undefined.ts'

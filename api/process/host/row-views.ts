@@ -19,14 +19,13 @@ import type {
   ApprovalRow,
   ArtifactRow,
   AskRow,
-  Bill,
   CheckpointRow,
   ParkedRow,
   RunRow,
   TreeRow,
-  Waiting,
   WholeCheckpoint,
 } from '../../operations/read-model.ts'
+import type { Bill, Waiting } from '../../operations/runs/schemas.ts'
 
 // Converts rows of the projections to the form of the API.
 
@@ -39,7 +38,7 @@ export const parkedRow = ({ stream, run_id, revision, code, message }: Parked): 
 })
 
 /** An amount in both units. */
-export const money = (nanoDollars: number | null) => ({
+const money = (nanoDollars: number | null) => ({
   nanoDollars,
   usd: nanoDollars === null ? null : nanoDollars / 1e9,
 })

@@ -43,7 +43,7 @@ function Lines({ a, b, label }: { a: unknown; b: unknown; label: string }) {
 }
 
 /** The members in which two values differ. */
-export function Members({ a, b }: { a: unknown; b: unknown }) {
+function Members({ a, b }: { a: unknown; b: unknown }) {
   const [most, setMost] = useState(MOST)
   const found = useMemo(() => differences(a as Json | undefined, b as Json | undefined), [a, b])
   if (found.length === 0) return <p class="quiet">no difference</p>

@@ -9,7 +9,7 @@ const ROW = 24
 const TONES = { created: 'end', applied: 'model', imported: 'person', refused: 'bad' } as const
 
 /** The last revision before the next entry, that is, the document directly after this entry. */
-export const endOf = (entries: readonly DocumentEntry[], index: number): number =>
+const endOf = (entries: readonly DocumentEntry[], index: number): number =>
   (entries[index + 1]?.revision ?? Number.MAX_SAFE_INTEGER) - 1
 
 /** All requests to a document: envelopes with their answers, and updates by people. */

@@ -8,8 +8,7 @@ export interface Ways {
 }
 
 /** Quotes a word for a POSIX shell. */
-export const quoted = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+const quoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
 
 /** Reads the token from `KEEPUP_DATA`, or from the default data folder. */
 const TOKEN = `"Authorization: Bearer $(cat "\${KEEPUP_DATA:-$HOME/.local/share/keepup}/token")"`

@@ -23,7 +23,7 @@ const PARTS: readonly (readonly [CostBy, string, string])[] = [
 ]
 
 /** A number with three digits, for an axis. */
-export const short = (n: number): string =>
+const short = (n: number): string =>
   Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 }).format(n)
 
 export const times = (days: readonly { readonly day: string }[]) => days.map(({ day }) => Date.parse(day) / 1000)

@@ -11,7 +11,7 @@ const writes = (target: EventTarget | null): boolean =>
   (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) &&
   !(target instanceof HTMLInputElement && /^(?:checkbox|radio|button|submit)$/.test(target.type))
 
-export const nameOf = (event: Pick<KeyboardEvent, 'key' | 'shiftKey'>): string =>
+const nameOf = (event: Pick<KeyboardEvent, 'key' | 'shiftKey'>): string =>
   event.shiftKey && event.key.length > 1 ? `Shift+${event.key}` : event.key
 
 addEventListener('keydown', (event) => {

@@ -9,7 +9,7 @@ addEventListener('popstate', () => {
 export const path = computed(() => place.value.pathname)
 export const query = computed(() => place.value.searchParams)
 
-export type Change = Readonly<Record<string, string | null>>
+type Change = Readonly<Record<string, string | null>>
 
 /** Returns a URL with changed query parameters. Null removes a parameter. */
 export function withQuery(base: URL, change: Change): URL {

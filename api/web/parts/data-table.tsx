@@ -101,7 +101,7 @@ export function DataTable({ label, columns, rows }: DataTableProps) {
 }
 
 /** A cell with untrusted content. Shows plain text, and truncates a long text until a person expands it. */
-export function Cell({ cell }: { cell: SqlCell }) {
+function Cell({ cell }: { cell: SqlCell }) {
   const [whole, setWhole] = useState(false)
   if (cell === null) return <span class="quiet">–</span>
   if (typeof cell === 'number') return <>{cell.toLocaleString('en', { maximumFractionDigits: 6 })}</>

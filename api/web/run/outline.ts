@@ -4,7 +4,7 @@ import type { OutlineView } from '../../operations/history/outline-schemas.ts'
 const STEPS: ReadonlySet<string> = new Set(['tool_call_end', 'turn_end'])
 
 /** A model call or a tool call. `from` and `to` are revisions. `to` null: the call has not ended. */
-export interface Work {
+interface Work {
   readonly kind: 'model' | 'tool'
   readonly turn: number
   readonly from: number

@@ -9,8 +9,7 @@ import { AgentModel } from './agent-model.ts'
 import { type States, statesOf, type Trees, treesOf } from './told-at.ts'
 
 export type Detail = z.infer<typeof RunDetail>
-export type Tree = z.infer<typeof RunTree>
-export type Node = Tree['agents'][number]
+export type Node = RunTree['agents'][number]
 
 const PAUSE = 250
 
@@ -18,7 +17,7 @@ const PAUSE = 250
 export class RunModel {
   readonly runId: string
   readonly detail = signal<Detail | null>(null)
-  readonly tree = signal<Tree | null>(null)
+  readonly tree = signal<RunTree | null>(null)
   readonly fault = signal('')
   readonly #agents = new Map<string, AgentModel>()
   readonly #states = new Map<string, States>()

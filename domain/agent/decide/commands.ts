@@ -64,7 +64,7 @@ export type SayOnTopic = z.output<typeof SayOnTopic>
 export const Pause = z.strictObject({ kind: z.literal('pause'), reason: z.string().optional() })
 export const Resume = z.strictObject({ kind: z.literal('resume') })
 /** Continues to the next `turn_end`, then pauses again. */
-export const Step = z.strictObject({ kind: z.literal('step') })
+const Step = z.strictObject({ kind: z.literal('step') })
 export const Cancel = z.strictObject({
   kind: z.literal('cancel'),
   reason: z.string().optional(),
@@ -210,9 +210,9 @@ export type Command =
   | EndRestore
 
 /** Starts an agent: the root of a new run, or with `birth` a child in its parent's run. */
-export type Start = z.infer<typeof StartAgent> & { readonly birth?: Birth }
+type Start = z.infer<typeof StartAgent> & { readonly birth?: Birth }
 
-export interface Birth {
+interface Birth {
   readonly runId: string
   /** 1 for a child of the root. */
   readonly depth: number

@@ -23,7 +23,7 @@ import { settleOpen } from './proceed.ts'
 import { report } from './reports.ts'
 import { endRestore, requestRestore } from './restores.ts'
 
-export type Decision = StreamDecision<AgentState, AgentEvent>
+type Decision = StreamDecision<AgentState, AgentEvent>
 
 /** The agent's identity, and the revision of its stream (-1: no stream). */
 export interface Identity {

@@ -18,7 +18,7 @@ export interface HealthWindow {
 
 export const NO_CALLS: HealthWindow = { calls: [], probing: false }
 
-export const MAX_CALLS = 100
+const MAX_CALLS = 100
 
 /** A call begins. In a half-open model it is the probe. */
 export const begun = (window: HealthWindow, limits: HealthThresholds, now: number): HealthWindow =>

@@ -3,14 +3,14 @@ import type { Json } from '../../log/json.ts'
 import type { CausalEntry } from './causal-history.ts'
 
 /** An entry of one of two runs. `value` is present only if the runs differ. */
-export interface Said {
+interface Said {
   readonly agentId: string
   readonly revision: number
   readonly value?: Json
 }
 
 /** A path in two runs, with each run's entry. Null: the run has no entry there. */
-export interface Place {
+interface Place {
   readonly path: readonly string[]
   readonly kind: CausalEntry['kind']
   readonly same: boolean

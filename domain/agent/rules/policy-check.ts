@@ -9,7 +9,7 @@ import { liftedBy, needsApproval, refusedByPolicy } from './policy.ts'
 // Applies another policy or role to a recorded call: the verdict if it had been in force.
 
 /** A recorded call. `permission`: the permission that lifted the policy's refusal. */
-export interface CheckedCall {
+interface CheckedCall {
   readonly toolName: string
   readonly permission?: string | undefined
 }

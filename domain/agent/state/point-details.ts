@@ -13,7 +13,7 @@ export interface ToolCall {
 }
 
 /** The outcome of a call. `erased`: the outcome was erased, and `success` is null. */
-export interface ToolResult {
+interface ToolResult {
   readonly toolCallId: string
   readonly name: string
   readonly success: boolean | null

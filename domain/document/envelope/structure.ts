@@ -13,7 +13,7 @@ export type Payload =
   | { readonly tree: Element; readonly operations: readonly Operation[] }
   | { readonly limits: string }
 
-export type Envelope = { readonly request: AiEnvelopeRequest; readonly payload: Payload } | { readonly fault: string }
+type Envelope = { readonly request: AiEnvelopeRequest; readonly payload: Payload } | { readonly fault: string }
 
 /**
  * Checks the structure of a request. A payload over the limits is not parsed. Its error comes after the idempotency

@@ -6,7 +6,7 @@ import { type BodyOf, bodies, type DocumentEvent, type Received } from './events
 import type { DocumentState } from './state.ts'
 
 /** An edit that the replica has made. */
-export interface Change {
+interface Change {
   readonly update: Uint8Array
   readonly frontier: string
 }

@@ -17,7 +17,7 @@ export interface Making {
 }
 
 /** The events of one append, and the attachments that they name. Without events nothing is appended. */
-export interface Made {
+interface Made {
   readonly events: readonly Unsealed[]
   readonly attached?: readonly Addressed[]
 }

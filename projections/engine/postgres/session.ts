@@ -8,7 +8,7 @@ const MAX_PREPARED = 500
 const FIRST_WAIT = 20
 const LONGEST_WAIT = 1000
 
-export interface SessionOptions {
+interface SessionOptions {
   /** How long to try to reconnect before `UNAVAILABLE` (ms). */
   readonly patienceMs: number
   /** Prepares every new connection. */

@@ -1,17 +1,17 @@
 import type { TreeAt } from '../../../operations/history/tree-at-schemas.ts'
+import type { RunTree } from '../../../operations/runs/schemas.ts'
 import { clock, short } from '../../parts/format.ts'
 import { shown } from '../../parts/shown.ts'
 import { VirtualList } from '../../parts/virtual-list.tsx'
 import type { AgentModel } from '../agent-model.ts'
 import { after } from '../outline.ts'
 import { goTo } from '../position.ts'
-import type { Tree } from '../run-model.ts'
 import { AgentButton } from './agent-button.tsx'
 
 const ROW = 24
 
 interface TreePaneProps {
-  readonly tree: Tree | null
+  readonly tree: RunTree | null
   /** The agents at the position. Null: the position is the end, or they are not loaded yet. */
   readonly then: TreeAt | null
   readonly agent: AgentModel

@@ -5,7 +5,7 @@ import type { AgentState } from '../../state/state.ts'
 import { history } from './history.ts'
 
 /** A recorded call that other rules would have treated differently. */
-export interface CheckedCall extends PolicyVerdict {
+interface CheckedCall extends PolicyVerdict {
   readonly agentId: string
   readonly turn: number
   readonly toolCallId: string

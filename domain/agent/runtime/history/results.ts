@@ -15,7 +15,7 @@ import { seenResults } from './seen-results.ts'
 /**
  * The stored result of a call as UTF-8 text: a string unchanged, other values as JSON, a failure as code and message.
  */
-export interface WholeResult {
+interface WholeResult {
   readonly toolCallId: string
   readonly toolName: string
   readonly success: boolean

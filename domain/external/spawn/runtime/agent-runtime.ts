@@ -1,3 +1,4 @@
+import { messageOf } from '../../../calls/thrown-errors.ts'
 import type { Clock } from '../../../ports/index.ts'
 import type {
   ExecutionParams,
@@ -24,7 +25,7 @@ import { ProviderError, SpawnError } from '../errors.ts'
 import { cutTo, SUMMARY_CHARACTERS } from '../merge.ts'
 import { buildPrompt } from '../prompt.ts'
 import { NO_RETRIES, type RetryPolicy, retryDelay } from '../retry.ts'
-import { messageOf, systemClock, Told } from './attempts.ts'
+import { systemClock, Told } from './attempts.ts'
 
 export interface AgentRuntimeOptions {
   readonly provider: LLMProvider

@@ -22,8 +22,6 @@ export const systemClock: Clock = {
     }),
 }
 
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
 /** The reports of an agent's attempts: tokens and cost of all attempts, the rest from the last one. */
 export class Told {
   tokenUsage: TokenUsage = NO_TOKENS
