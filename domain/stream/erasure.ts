@@ -1,15 +1,10 @@
 import { z } from 'zod'
+import { count, Hash, Json } from '../log/body-parts.ts'
+import type { Erasing } from './aggregate.ts'
 
 // Storage format: the erasure of bodies, the same in every kind of stream.
 
 export const RESIDUE = 'residue'
-
-const count = z.int().nonnegative()
-const Hash = z.string().regex(/^[0-9a-f]{64}$/)
-/** Every parsed JSON value is valid; only a missing value is a fault. */
-export const Json = z.unknown().refine((value) => value !== undefined, 'expected a value') as unknown as z.ZodType<
-  z.infer<ReturnType<typeof z.json>>
->
 
 export const erasureEvents = {
   /**
@@ -33,3 +28,15 @@ export const erasureEvents = {
 export type Residue = z.infer<typeof erasureEvents.residue>['bodies'][number]
 
 export const ERASURE_VERSION = 1
+
+/** By event type: what an erasure leaves of a body. Bodies of absent types contain no text of people, models or tools. */
+type Residues = { readonly [type: string]: ((body: never) => unknown) | undefined }
+
+/** The rules of an erasure for the bodies of a kind. */
+export const erasingBy = (residues: Residues): Pick<Erasing, 'says' | 'residue'> => ({
+  says: (type) => Object.hasOwn(residues, type),
+  residue: (type, body) => {
+    const residue = residues[type] as ((body: unknown) => unknown) | undefined
+    return residue === undefined ? body : residue(body)
+  },
+})
