@@ -1,13 +1,34 @@
+import type { z } from 'zod'
 import { agent } from './agent/decide/aggregate.ts'
 import { document, gateway } from './document/stream/aggregate.ts'
 import { external } from './external/aggregate.ts'
+import type { LOG_CREATED, LogCreated } from './log/identity.ts'
 import { LOG_META } from './log/ids.ts'
+import type { KEY_CLAIMED } from './log/key-claim.ts'
+import type { LOG_LOSS_ACCEPTED, LogLoss } from './log/loss/loss.ts'
 import { kindOf } from './log/owner.ts'
 import { memory } from './memory/aggregate.ts'
 import { context } from './store/aggregate.ts'
-import type { Aggregate, AnyAggregate, StreamContext, StreamEvent } from './stream/aggregate.ts'
+import type { AnyAggregate } from './stream/aggregate.ts'
 
 const OWN = [agent, document, gateway, external, context, memory] as const
+
+/** The bodies of the events in streams without a state: `log-meta`, and claims of idempotency keys. */
+interface StatelessBodies {
+  [LOG_CREATED]: z.infer<typeof LogCreated>
+  [LOG_LOSS_ACCEPTED]: LogLoss
+  [KEY_CLAIMED]: Record<string, never>
+}
+
+type Stored =
+  | ReturnType<(typeof OWN)[number]['decode']>
+  | { [T in keyof StatelessBodies]: { type: T; body: StatelessBodies[T] } }[keyof StatelessBodies]
+
+/** A type of event that keepup itself writes to some stream. */
+export type StoredType = Stored['type']
+
+/** The body of a type of event. Kinds of streams may have different bodies for one type. */
+export type StoredBody<T extends StoredType> = Extract<Stored, { readonly type: T }>['body']
 
 const kinds = new Map<string, AnyAggregate>()
 
@@ -18,16 +39,14 @@ export const AGGREGATES: ReadonlyMap<string, AnyAggregate> = kinds
 const STATELESS: readonly string[] = ['key']
 
 /** Adds a kind of stream. Call it before a log is opened. Throws for a name that is taken. */
-export function addKind<State, Event extends StreamEvent, Command, Context extends StreamContext>(
-  aggregate: Aggregate<State, Event, Command, Context>,
-): void {
+export function addKind(aggregate: AnyAggregate): void {
   const { kind } = aggregate
   if (!/^[a-z][a-z0-9]*$/.test(kind) || isKind(kind) || kind === kindOf(LOG_META))
     throw new Error(`"${kind}" cannot name a new kind of stream; use other letters and digits`)
-  kinds.set(kind, aggregate as unknown as AnyAggregate)
+  kinds.set(kind, aggregate)
 }
 
-for (const one of OWN) addKind(one as unknown as AnyAggregate)
+for (const one of OWN) addKind(one)
 
 /** Whether keepup writes streams of this kind. */
 export function isKind(kind: string): boolean {

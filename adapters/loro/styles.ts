@@ -21,7 +21,7 @@ export function configureStyles(doc: LoroDoc): void {
 }
 
 export const toDelta = (runs: readonly Run[]): Delta<string>[] =>
-  runs.map(({ text, marks }) => ({ insert: text, attributes: marks as never }))
+  runs.map(({ text, marks }) => ({ insert: text, attributes: { ...marks } }))
 
 /** The runs of a text, without marks outside the document model. */
 export function runsOf(text: LoroText): Run[] {

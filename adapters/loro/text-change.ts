@@ -3,7 +3,7 @@ import type { Delta } from 'loro-crdt'
 import { canonicalText } from '../../domain/log/canonical.ts'
 
 export type TextDelta = readonly Delta<string>[]
-type Attributes = Readonly<Record<string, unknown>>
+type Attributes = NonNullable<TextDelta[number]['attributes']>
 interface Piece {
   readonly length: number
   readonly attributes: Attributes
@@ -26,7 +26,7 @@ export function textChange(before: TextDelta, after: TextDelta, keys: readonly s
       old.skip(text.length)
     } else if (kind === 'insert') {
       for (const { length, attributes, at } of wanted.take(text.length))
-        change.push({ insert: wanted.text.slice(at, at + length), attributes: { ...attributes } as never })
+        change.push({ insert: wanted.text.slice(at, at + length), attributes: { ...attributes } })
     } else {
       for (const piece of wanted.take(text.length))
         change.push(...remarked(old.take(piece.length), piece.attributes, keys))
@@ -41,7 +41,7 @@ function remarked(olds: readonly Piece[], wanted: Attributes, keys: readonly str
     const differing = keys.filter((key) => !equal(attributes[key], wanted[key]))
     if (differing.length === 0) return { retain: length }
     const set = Object.fromEntries(differing.map((key) => [key, wanted[key] ?? null]))
-    return { retain: length, attributes: set as never }
+    return { retain: length, attributes: set }
   })
 }
 

@@ -1,4 +1,11 @@
-import { Client, type Progress, SdkError, SdkErrorCode, type Transport } from '@modelcontextprotocol/client'
+import {
+  Client,
+  type JsonSchemaValidator,
+  type Progress,
+  SdkError,
+  SdkErrorCode,
+  type Transport,
+} from '@modelcontextprotocol/client'
 import { ToolError } from '../../domain/calls/errors.ts'
 import type { JsonObject } from '../../domain/log/json.ts'
 import type { Clock, ToolResult } from '../../domain/ports/index.ts'
@@ -185,7 +192,9 @@ export class McpConnection {
         // Skips output validation: a compiled schema runs the server's patterns, whose time is unbounded, and keepup
         // treats results as text.
         jsonSchemaValidator: {
-          getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
+          getValidator:
+            <T>(): JsonSchemaValidator<T> =>
+            (data) => ({ valid: true, data: data as T, errorMessage: undefined }),
         },
         listChanged: {
           tools: { autoRefresh: false, debounceMs: CHANGES_MS, onChanged: () => void this.#refresh(live) },

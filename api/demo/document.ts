@@ -45,7 +45,7 @@ export async function playDocument(ctx: Context, client: Client): Promise<boolea
 /** Reports the outcome of an edit of the architect. */
 function tell(note: (text: string) => void, { type, payload }: EventView): void {
   if (type !== 'tool_call_end' || payload?.toolName !== 'edit_document') return
-  const error = payload.error as { code: string; message: string } | undefined
+  const { error } = payload
   const { client_request_id: id } = (payload.result ?? {}) as { client_request_id?: string }
   note(error === undefined ? `applied as ${id}` : `${error.code}: ${error.message.split('. ')[0]}`)
 }

@@ -36,7 +36,7 @@ function tell(note: (text: string) => void, runId: string, { agentId, type, payl
   if (agentId !== runId) return
   if (type === 'child_delegated') note(`the architect asks a ${payload?.role}: ${payload?.task}`)
   if (type !== 'tool_call_end' || payload?.toolName !== 'delegate_to_agent') return
-  const error = payload.error as { message: string } | undefined
+  const { error } = payload
   const { summary } = (payload.result ?? {}) as { summary?: string }
   note(error === undefined ? `the answer: ${summary}` : `failed: ${error.message}`)
 }

@@ -112,7 +112,7 @@ class OwnRun extends RunHandle {
         const told = ownEvents(view).length
         if (told > 0) this.#index.push({ first: this.#count, revision: view.revision })
         this.#count += told
-        if (view.type === 'completion') this.#summary = String(view.payload?.summary ?? '')
+        if (view.type === 'completion') this.#summary = view.payload?.summary ?? ''
         if (GOES_ON.has(view.type)) this.#services.drivers.start(this.agentId)
         if (told > 0) this.wake()
       }

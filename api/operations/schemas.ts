@@ -10,7 +10,7 @@ export const AnyJson = z.unknown().meta({ description: 'Any JSON value' })
  * A JSON value in a request. The JSON parser has already validated it. `z.json()` cannot be represented in an OpenAPI
  * document.
  */
-export const JsonValue = AnyJson as unknown as z.ZodType<z.core.util.JSONType, z.core.util.JSONType>
+export const JsonValue = AnyJson as z.ZodType<z.core.util.JSONType, z.core.util.JSONType>
 
 export const By = z
   .string()

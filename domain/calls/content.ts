@@ -13,7 +13,7 @@ export type Block =
   | ({ readonly type: 'tool_use'; readonly id: string; readonly name: string } & JsonObject)
   | ({ readonly type: string } & JsonObject)
 
-export const Block: z.ZodType<Block> = z.looseObject({ type: z.string() }) as never
+export const Block: z.ZodType<Block> = z.looseObject({ type: z.string() }) as z.ZodType<Block>
 
 /** Tokens of one or more model calls. `input` counts uncached input only; the four counts are disjoint. */
 export interface Usage {

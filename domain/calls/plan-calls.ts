@@ -152,7 +152,7 @@ function breaksSchema({ control: controlOf }: Planning, tool: ToolSpec, args: Js
   const control = tool.control ? controlOf(tool.name) : undefined
   let schema = control?.schema ?? schemas.get(tool)
   if (schema === undefined) {
-    schema = z.fromJSONSchema(tool.parameters as never)
+    schema = schemaOf(tool.parameters)
     schemas.set(tool, schema)
   }
   const parsed = schema.safeParse(args)
@@ -162,7 +162,9 @@ function breaksSchema({ control: controlOf }: Planning, tool: ToolSpec, args: Js
 }
 
 export const takes = (parameters: ToolSpec['parameters'], args: JsonObject): boolean =>
-  z.fromJSONSchema(parameters as never).safeParse(args).success
+  schemaOf(parameters).safeParse(args).success
+
+const schemaOf = (parameters: ToolSpec['parameters']) => z.fromJSONSchema(parameters as z.core.JSONSchema.JSONSchema)
 
 function duplicate(state: Caller, tool: ToolSpec, args: JsonObject): Failure | null {
   if (!state.failedCalls?.includes(failureKey(tool.name, argumentsHash(state.argumentsSalt, args)))) return null

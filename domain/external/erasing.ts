@@ -1,6 +1,7 @@
 import { callResidues, erasedBlock, erasedCall } from '../calls/events/residue.ts'
 import type { Header } from '../log/envelope.ts'
 import type { Erasing } from '../stream/aggregate.ts'
+import { erasingBy } from '../stream/erasure.ts'
 import { withoutText } from '../tree/erased-spec.ts'
 import type { BodyOf } from './events.ts'
 import type { Outcome } from './outcome.ts'
@@ -53,12 +54,9 @@ function wordless(outcome: Outcome): Outcome {
   return outcome.outcome === 'failed' ? { ...outcome, error: { ...outcome.error, message: '' } } : outcome
 }
 
-const says = (type: string): type is Said => Object.hasOwn(RESIDUES, type)
-
 /** Which bodies of external runs an erasure may empty, and their residues. */
 export const erasing: Erasing = {
-  says,
-  residue: (type, body) => (says(type) ? (RESIDUES[type] as (body: unknown) => unknown)(body) : body),
+  ...erasingBy(RESIDUES),
   /** Reads the headers of a stream in order and detects the end of the run. Bodies may be erased after the end. */
   ending() {
     let ended = false

@@ -3,7 +3,7 @@ import { z } from 'zod'
 // Parts of event bodies. These shapes are the storage format.
 
 /** Any JSON value. Bodies are validated after JSON.parse, so only a missing value is invalid. */
-export const Json = z.unknown().refine((value) => value !== undefined, 'expected a value') as unknown as z.ZodType<
+export const Json = z.unknown().refine((value) => value !== undefined, 'expected a value') as z.ZodType<
   z.infer<ReturnType<typeof z.json>>
 >
 export const text = z.string()

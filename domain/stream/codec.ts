@@ -70,7 +70,7 @@ export function codecOf<Event extends StreamEvent>(
   }
   const decodeKept: Codec<Event>['decodeKept'] = (header, { version, body }) => {
     if (!isKnown(header.type)) throw unknownType(header)
-    return { ...common(header), body: upcast(header.type, version, body), ...own(header) } as unknown as Event
+    return { ...common(header), body: upcast(header.type, version, body), ...own(header) } as Event
   }
   const decode: Codec<Event>['decode'] = (header, bytes) => {
     checkReadable(header)

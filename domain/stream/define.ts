@@ -4,7 +4,7 @@ import { sha256 } from '../log/ids.ts'
 import type { Aggregate, Erasing, StreamRejection } from './aggregate.ts'
 import { codecOf, type Upcasters } from './codec.ts'
 import { type Bodies, type CausedContext, deciderOf, type Emit, type EventOf } from './emitter.ts'
-import { ERASURE_VERSION, erasureEvents } from './erasure.ts'
+import { ERASURE_VERSION, erasingBy, erasureEvents } from './erasure.ts'
 import { StreamError } from './errors.ts'
 
 type Whole<B extends Bodies> = B & typeof erasureEvents
@@ -54,8 +54,7 @@ export function defineKind<State, const B extends Bodies, Command, Context exten
     return state
   }
   const erasing: Erasing = {
-    says: (type) => Object.hasOwn(residues, type),
-    residue: (type, body) => (residues[type] as ((body: unknown) => unknown) | undefined)?.(body) ?? body,
+    ...erasingBy(residues),
     ending() {
       let ended = ends === undefined
       return {

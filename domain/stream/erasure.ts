@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { count, Hash, Json } from '../log/body-parts.ts'
+import type { Erasing } from './aggregate.ts'
 
 // Storage format: the erasure of bodies, the same in every kind of stream.
 
@@ -27,3 +28,15 @@ export const erasureEvents = {
 export type Residue = z.infer<typeof erasureEvents.residue>['bodies'][number]
 
 export const ERASURE_VERSION = 1
+
+/** By event type: what an erasure leaves of a body. Bodies of absent types contain no text of people, models or tools. */
+type Residues = { readonly [type: string]: ((body: never) => unknown) | undefined }
+
+/** The rules of an erasure for the bodies of a kind. */
+export const erasingBy = (residues: Residues): Pick<Erasing, 'says' | 'residue'> => ({
+  says: (type) => Object.hasOwn(residues, type),
+  residue: (type, body) => {
+    const residue = residues[type] as ((body: unknown) => unknown) | undefined
+    return residue === undefined ? body : residue(body)
+  },
+})

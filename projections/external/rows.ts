@@ -46,7 +46,7 @@ export function changesOf(e: ProjectedExternal): Change[] {
     case 'approval_decided':
     case 'approval_expired': {
       // These events have the same bodies as those of keepup's own agents.
-      const own = e as unknown as ProjectedEvent
+      const own = e as ProjectedEvent
       return [agent(), ...toolCalls(own), ...approvals(own), ...touchedFiles(own)]
     }
     case 'cancel_requested': {

@@ -65,7 +65,8 @@ describe('a transcript', { timeout: 60_000 }, () => {
     ])
     expect(transcriptLines({ ...event, payload: null })).toEqual(['@7 2026-11-01T00:00:00.000Z tool_call_end (erased)'])
     const secrets = [{ name: 'KEY', reference: 'secret:ku_0' }]
-    const start = { ...event, type: 'tool_call_start', payload: { toolName: 'f', arguments: {}, secrets } }
+    const payload = { toolName: 'f', arguments: {}, secrets }
+    const start = { ...event, type: 'tool_call_start', payload } as EventView
     expect(transcriptLines(start).at(-1)).toBe('  secret KEY (secret:ku_0)')
   })
 

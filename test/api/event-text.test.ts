@@ -1,10 +1,15 @@
 import { expect, it } from 'vitest'
 import { substance } from '../../api/cli/output/event-text.ts'
-import type { EventView } from '../../api/operations/events/schemas.ts'
+import { WORDS } from '../../api/cli/output/event-words.ts'
+import type { EventView, Payload } from '../../api/operations/events/schemas.ts'
 import { toneOf } from '../../api/web/run/timeline/tone.ts'
+import { AGGREGATES } from '../../domain/kinds.ts'
+import { LOG_CREATED } from '../../domain/log/identity.ts'
+import { KEY_CLAIMED } from '../../domain/log/key-claim.ts'
+import { LOG_LOSS_ACCEPTED } from '../../domain/log/loss/loss.ts'
 
-const event = (type: string, payload: EventView['payload']): EventView =>
-  ({ type, payload, actor: { kind: 'driver', id: 'd' } }) as EventView
+const event = (type: string, payload: object): EventView =>
+  ({ type, payload, actor: { kind: 'driver', id: 'd' } }) as unknown as EventView
 
 const spent = { input: 120, output: 30, cacheRead: 0, cacheWrite: 0, nanoDollars: 4_200_000, agents: 0 }
 
@@ -32,6 +37,8 @@ it.each([
     'c, coder: Fix it',
   ],
   ['a type without a text of its own is shown as JSON', 'budget_received', { request: 3 }, '{"request":3}'],
+  ['a type of another program is shown as JSON', 'ticket_opened', { title: 'x' }, '{"title":"x"}'],
+  ['a body in the shape of another program is shown as JSON', 'knowledge_added', { files: 3 }, '{"files":3}'],
 ])('%s', (_, type, payload, text) => {
   expect(substance(event(type, payload))).toBe(text)
 })
@@ -43,5 +50,28 @@ it.each([
   [{ toolName: 'read_file', success: false, error: { code: 'TIMEOUT' } }, 'bad'],
   [{ toolName: 'own_tool', success: true, detail: { exitCode: 1 } }, 'tool'],
 ])('the end of a call %j has the colour of %s', (payload, tone) => {
-  expect(toneOf('tool_call_end', { payload } as unknown as EventView)).toBe(tone)
+  expect(toneOf('tool_call_end', event('tool_call_end', payload))).toBe(tone)
+})
+
+it('every type of event that keepup writes has words, and no other', () => {
+  const types = [...AGGREGATES.values()].flatMap(({ versions }) => Object.keys(versions))
+  const stateless = [LOG_CREATED, LOG_LOSS_ACCEPTED, KEY_CLAIMED]
+  expect(Object.keys(WORDS).sort()).toEqual([...new Set([...types, ...stateless])].sort())
+})
+
+it('the compiler knows the members of every body', () => {
+  const summary = (event: EventView): string => {
+    // @ts-expect-error: only a completion has a summary.
+    if (event.type === 'turn_end') return event.payload?.summary
+    // @ts-expect-error: no event has this type.
+    if (event.type === 'completed') return ''
+    return event.type === 'completion' ? (event.payload?.summary ?? '') : ''
+  }
+  const words = (payload: Payload<'completion'>) =>
+    // @ts-expect-error: a completion has no text.
+    payload.text
+  expect([summary(event('completion', { summary: 'done' })), words({} as Payload<'completion'>)]).toEqual([
+    'done',
+    undefined,
+  ])
 })

@@ -76,6 +76,8 @@ describe('what reaches a terminal', () => {
           code: text,
           success,
           error: type === 'error' ? text : error,
+          usage: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 },
+          nanoDollars: null,
         }
         const event = {
           type,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { agent } from '../../domain/agent/decide/aggregate.ts'
 import { type AgentEvent, bodies } from '../../domain/agent/events/events.ts'
-import { residueOf } from '../../domain/agent/events/residue.ts'
 import { digestOf } from '../../domain/agent/state/digest.ts'
 import { evolve } from '../../domain/agent/state/evolve.ts'
 import type { AgentState } from '../../domain/agent/state/state.ts'
@@ -13,7 +13,7 @@ import { World } from '../support/world.ts'
 // Law 1, where bodies were erased: what is left of them folds to the digests of the whole, whichever they were.
 
 const erased = (event: AgentEvent): AgentEvent =>
-  ({ ...event, body: residueOf(event.type, event.body as never) }) as AgentEvent
+  ({ ...event, body: agent.erasing.residue(event.type, event.body) }) as AgentEvent
 
 function holds(events: readonly AgentEvent[], gone: (index: number) => boolean): void {
   let whole: AgentState | null = null
@@ -54,7 +54,7 @@ test('nothing that was said is left', async () => {
     }
     for (const event of walk(plan, moves, () => undefined).events) {
       const said = (key: string) => SAID.has(key) || (key === 'reason' && !REASONS_OF_ITS_OWN.has(event.type))
-      const left = residueOf(event.type, marked(event.body, said) as never)
+      const left = agent.erasing.residue(event.type, marked(event.body, said))
       if (event.type !== 'agent_started') expect(JSON.stringify(left), event.type).not.toContain(MARK)
     }
   })

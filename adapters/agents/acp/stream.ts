@@ -35,7 +35,7 @@ export function acpStream(
       }
       const parsed = parseLine(value)
       if ('instead' in parsed) emit(parsed.instead)
-      else if (isMessage(parsed.object, open)) return parsed.object as unknown as AnyMessage
+      else if (isMessage(parsed.object, open)) return parsed.object
       else emit(NO_MESSAGE)
     }
   }
@@ -72,8 +72,10 @@ const NO_MESSAGE: Mapped = { events: [{ kind: 'Unknown', message: 'a line that i
  * Accepts a response only if its request is `open`. The protocol's library would write parts of any other line to
  * stderr.
  */
-const isMessage = ({ method, id }: JsonObject, open: Set<unknown>): boolean =>
-  method === undefined ? open.delete(id) : typeof method === 'string'
+function isMessage(object: JsonObject, open: Set<unknown>): object is JsonObject & AnyMessage {
+  const { method, id } = object
+  return method === undefined ? open.delete(id) : typeof method === 'string'
+}
 
 const write = ({ stdin }: AgentProcess, text: string): Promise<void> =>
   new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server'
+import { fromJsonSchema, type JsonSchemaType, McpServer } from '@modelcontextprotocol/server'
 import { SERVER } from '../../../domain/external/spawn/prompt.ts'
 import type { JsonObject } from '../../../domain/log/json.ts'
 import type { OfferedFunctions } from '../../../domain/ports/spawn.ts'
@@ -17,7 +17,7 @@ export const serveFunctions = (options: FunctionServerOptions): Promise<RunServe
 function offering({ agentId, functions, version }: FunctionServerOptions, ended: AbortSignal): McpServer {
   const server = new McpServer({ name: SERVER, version })
   for (const { name, description, parameters } of functions.list()) {
-    const inputSchema = fromJsonSchema<JsonObject>(parameters as never)
+    const inputSchema = fromJsonSchema<JsonObject>(parameters as JsonSchemaType)
     server.registerTool(name, { description, inputSchema }, async (args, { mcpReq }) => {
       const signal = AbortSignal.any([ended, mcpReq.signal])
       try {

@@ -8,9 +8,10 @@ import {
   type SessionModeState,
 } from '@agentclientprotocol/sdk'
 import { VERSION } from '../../version.ts'
-import { Refused, take } from '../client.ts'
+import { Refused } from '../client.ts'
 import type { Context } from '../context.ts'
 import { CliError, UsageError } from '../exit.ts'
+import { eventPages } from '../follow/pages.ts'
 import { runIdOf, runsOf } from './chain.ts'
 import { promptText } from './prompt-text.ts'
 import { type Mode, Session, type SessionOptions } from './session.ts'
@@ -21,8 +22,6 @@ const MODES: readonly { readonly id: Mode; readonly name: string; readonly descr
   { id: 'batch', name: 'Batch', description: 'Several calls a turn; nothing asks but what the settings name' },
 ]
 const modes = (currentModeId: Mode): SessionModeState => ({ currentModeId, availableModes: [...MODES] })
-
-const PAGE = '500'
 
 /** The default options of the sessions of this agent. */
 export interface AcpDefaults extends Omit<SessionOptions, 'cwd'> {
@@ -113,16 +112,8 @@ async function tellHistory(
   folder: string | null,
 ): Promise<void> {
   const updates = new RunUpdates(id, { folder, history: true })
-  const { v1 } = await ctx.client('write')
-  for (let after: string | null = null; ; ) {
-    const query: { limit: string; after?: string } = after === null ? { limit: PAGE } : { limit: PAGE, after }
-    const page: { events: Parameters<RunUpdates['map']>[0][]; next: string | null } = await take(
-      v1.runs[':id'].events.$get({ param: { id }, query }),
-    )
+  for await (const page of eventPages(await ctx.client('write'), id, {}))
     for (const event of page.events) for (const update of updates.map(event)) session.tell(client, update)
-    if (page.next === null) return
-    after = page.next
-  }
 }
 
 function folder(cwd: string): void {

@@ -1,11 +1,13 @@
 import type { PlanEntry, SessionUpdate } from '@agentclientprotocol/sdk'
-import type { EventView } from '../../operations/events/schemas.ts'
+import type { Block } from '../../../domain/calls/content.ts'
+import type { EventView, Payload } from '../../operations/events/schemas.ts'
 import { shownCall } from './tool-calls.ts'
 
-type Payload = Readonly<Record<string, unknown>>
+/** An event whose body is not erased. */
+type Kept = Extract<EventView, { readonly payload: object }>
 
 /** Calls whose text the editor shows instead of a tool call. */
-const SPOKEN: ReadonlySet<unknown> = new Set(['complete_task', 'ask_user', 'advance_phase'])
+const SPOKEN: ReadonlySet<string> = new Set(['complete_task', 'ask_user', 'advance_phase'])
 
 /**
  * Maps the events of one run to ACP session updates: text, thoughts, calls, and a role's phases as the plan. `history`:
@@ -24,56 +26,52 @@ export class RunUpdates {
   }
 
   map(event: EventView): SessionUpdate[] {
-    const p: Payload = event.payload ?? {}
-    return event.stream === `agent-${this.#runId}` ? this.#ofRoot(event, p) : this.#call(event, p)
+    if (event.payload === null) return []
+    return event.stream === `agent-${this.#runId}` ? this.#ofRoot(event) : this.#call(event)
   }
 
-  #ofRoot(event: EventView, p: Payload): SessionUpdate[] {
-    switch (event.type) {
+  #ofRoot(event: Kept): SessionUpdate[] {
+    const { type, payload: p } = event
+    switch (type) {
       case 'agent_started':
         return this.#started(p)
       case 'user_input':
         return this.#history ? [chunk('user_message_chunk', p.text)] : []
       case 'model_call_end':
-        return (Array.isArray(p.content) ? p.content : []).flatMap(said)
+        return p.content.flatMap(said)
       case 'phase_advanced':
-        return this.#plan(String(p.to))
+        return this.#plan(p.to)
       case 'completion':
         return [...(this.#phases.length > 0 ? this.#plan(null) : []), chunk('agent_message_chunk', p.summary)]
       case 'error':
-        return p.recoverable === true
-          ? [chunk('agent_thought_chunk', `the model's attempt failed: ${String(p.code)} ${String(p.error)}`)]
-          : [chunk('agent_message_chunk', `${String(p.code)}: ${String(p.error)}`)]
+        return p.recoverable
+          ? [chunk('agent_thought_chunk', `the model's attempt failed: ${p.code} ${p.error}`)]
+          : [chunk('agent_message_chunk', `${p.code}: ${p.error}`)]
       default:
-        return this.#call(event, p)
+        return this.#call(event)
     }
   }
 
   /** A call whose start is not yet an intent is pending until the intent follows. */
-  #call({ type, toolCallId: id }: EventView, p: Payload): SessionUpdate[] {
+  #call({ type, toolCallId: id, payload: p }: Kept): SessionUpdate[] {
     if (id === undefined) return []
     if (type === 'tool_call_intent')
       return [{ sessionUpdate: 'tool_call_update', toolCallId: id, status: 'in_progress' }]
     if (type === 'tool_call_start') {
-      const { question } = (p.arguments ?? {}) as { question?: unknown }
-      if (p.toolName === 'ask_user') return [chunk('agent_message_chunk', question)]
+      if (p.toolName === 'ask_user') return [chunk('agent_message_chunk', p.arguments?.question)]
       if (SPOKEN.has(p.toolName)) return []
-      const call = shownCall({ id, tool: String(p.toolName), input: p.arguments }, this.#folder)
-      return [{ sessionUpdate: 'tool_call', ...call, status: p.intent === true ? 'in_progress' : 'pending' }]
+      const call = shownCall({ id, tool: p.toolName, input: p.arguments }, this.#folder)
+      return [{ sessionUpdate: 'tool_call', ...call, status: p.intent ? 'in_progress' : 'pending' }]
     }
     if (type !== 'tool_call_end' || SPOKEN.has(p.toolName)) return []
-    const rawOutput = p.success === true ? p.result : p.error
+    const rawOutput = p.success ? p.result : p.error
     const text = typeof rawOutput === 'string' ? rawOutput : JSON.stringify(rawOutput, null, 2)
-    const status = p.success === true ? 'completed' : 'failed'
+    const status = p.success ? 'completed' : 'failed'
     const content = [{ type: 'content' as const, content: { type: 'text' as const, text: text ?? '' } }]
     return [{ sessionUpdate: 'tool_call_update', toolCallId: id, status, rawOutput, content }]
   }
 
-  #started({ spec }: Payload): SessionUpdate[] {
-    const { role, workspace } = (spec ?? {}) as {
-      role?: { phases?: readonly { name: string }[] } | null
-      workspace?: { path?: string } | null
-    }
+  #started({ spec: { role, workspace } }: Payload<'agent_started'>): SessionUpdate[] {
     this.#folder = workspace?.path ?? this.#folder
     this.#phases = (role?.phases ?? []).map(({ name }) => name)
     return this.#phases.length === 0 ? [] : this.#plan(this.#phases[0]!)
@@ -90,7 +88,7 @@ export class RunUpdates {
   }
 }
 
-function said(block: { type?: string; text?: unknown; thinking?: unknown }): SessionUpdate[] {
+function said(block: Block): SessionUpdate[] {
   if (block.type === 'text' && block.text !== '') return [chunk('agent_message_chunk', block.text)]
   if (block.type === 'thinking' && block.thinking) return [chunk('agent_thought_chunk', block.thinking)]
   return []

@@ -128,7 +128,7 @@ async function replay(ctx: Context, run: string, o: ReplayOptions): Promise<numb
   const query = { ...pointOf(o), ...(o.agent ? { agent: o.agent } : {}) }
   const id = await ctx.runId(run, 'read')
   const at = await take((await ctx.client('read')).v1.runs[':id'].state.$get({ param: { id }, query }))
-  ctx.show(at, () => ('backend' in at ? recordedLines(at) : stateLines(at as never)))
+  ctx.show(at, () => ('backend' in at ? recordedLines(at) : stateLines(at)))
   return EXIT.done
 }
 

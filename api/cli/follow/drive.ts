@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { EventView } from '../../operations/events/schemas.ts'
+import type { Payload } from '../../operations/events/schemas.ts'
 import type { Ended } from '../../operations/runs/drive-end.ts'
 import { OwnerError } from '../../process/owner/backend.ts'
 import { askFor } from '../ask/ask-person.ts'
@@ -58,8 +58,8 @@ export async function driveToEnd(ctx: Context, runId: string, from: From, first:
     ...from,
     onEvent: (event) => {
       const agentId = event.stream.replace(/^agent-/, '')
-      if (event.type === 'agent_started') voices.meet({ agentId, ...bornAs(event) })
-      if (event.type === 'completion' && agentId === runId) summary = String(event.payload?.summary ?? '')
+      if (event.type === 'agent_started') voices.meet({ agentId, ...bornAs(event.payload) })
+      if (event.type === 'completion' && agentId === runId) summary = event.payload?.summary ?? ''
       const line = eventLine(event, ctx.paint)
       if (line !== null) voices.line(agentId, line)
     },
@@ -111,10 +111,10 @@ async function agentsOf(ctx: Context, id: string) {
   return tree?.agents ?? []
 }
 
-function bornAs({ payload }: EventView): { depth: number; role: string | null } {
-  const { depth, spec } = (payload ?? {}) as { depth?: number; spec?: { role?: { name?: string } | null } }
-  return { depth: depth ?? 1, role: spec?.role?.name ?? null }
-}
+const bornAs = (payload: Payload<'agent_started'> | null) => ({
+  depth: payload?.depth ?? 1,
+  role: payload?.spec.role?.name ?? null,
+})
 
 /** Follows a run across changes of owner. */
 export async function toEnd(ctx: Context, watch: Watch, begin: Begin): Promise<Ended> {

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { EventView } from '../../operations/events/schemas.ts'
+import type { EventPage } from '../../operations/events/schemas.ts'
 import type { RunList } from '../../operations/runs/schemas.ts'
 import type { StoreList, StoreSummary } from '../../operations/store/schemas.ts'
 import type { StreamList } from '../../operations/streams/schemas.ts'
@@ -43,7 +43,7 @@ export async function* allStreams(client: Client): AsyncGenerator<StreamList['st
 
 /** The matching events of a run, in the order of the log. */
 export const eventPages = (client: Client, id: string, wanted: { agent?: string; type?: string; turn?: string }) =>
-  pages(async (query): Promise<{ events: EventView[]; next: string | null }> => {
+  pages(async (query) => {
     const answer = client.v1.runs[':id'].events.$get({ param: { id }, query: { ...query, ...wanted } })
-    return (await take(answer)) as { events: EventView[]; next: string | null }
+    return (await take(answer)) as z.infer<typeof EventPage>
   })

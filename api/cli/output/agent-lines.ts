@@ -1,12 +1,9 @@
-import type { AgentEventBody } from '../../../domain/external/agent-event.ts'
-import type { EventView } from '../../operations/events/schemas.ts'
+import type { EventView, Payload } from '../../operations/events/schemas.ts'
 import type { Paint } from './colours.ts'
-import { cut, oneLine, safe } from './text.ts'
+import { plain, waitsForApproval } from './event-words.ts'
+import { cut, safe } from './text.ts'
 
 const WIDTH = 120
-
-const text = (value: unknown): string =>
-  oneLine(typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value))
 
 /**
  * The output of an external agent's run for a terminal: its text unchanged, everything else as separate lines. One
@@ -22,24 +19,26 @@ export class AgentLines {
 
   /** The text for an event, or ''. */
   of({ type, payload, toolCallId }: EventView): string {
-    if (type === 'agent_events')
-      return ((payload?.events ?? []) as AgentEventBody[]).map((event) => this.#event(event)).join('')
-    if (type === 'process_start') {
-      const { confined, reason } = (payload?.confinement ?? {}) as { confined?: unknown; reason?: unknown }
-      return confined === false ? this.#line(this.#paint('yellow', `the agent runs unconfined: ${text(reason)}`)) : ''
+    if (payload === null) return ''
+    switch (type) {
+      case 'agent_events':
+        return payload.events.map((event) => this.#event(event)).join('')
+      case 'process_start':
+        return payload.confinement?.confined === false
+          ? this.#line(this.#paint('yellow', `the agent runs unconfined: ${plain(payload.confinement.reason)}`))
+          : ''
+      case 'cancel_requested':
+        return this.#line(this.#paint('yellow', `its end was asked for ${plain(payload.reason)}`))
+      case 'permission_requested':
+        return this.#line(this.#paint('yellow', waitsForApproval(payload.toolName, payload.toolCallId)))
+      case 'approval_requested':
+        return this.#line(this.#paint('yellow', waitsForApproval(payload.toolName, toolCallId)))
+      case 'permission_decided':
+      case 'approval_decided':
+        return this.#line(this.#paint('dim', `  ${plain(payload.decision)}`))
+      default:
+        return ''
     }
-    if (type === 'cancel_requested')
-      return this.#line(this.#paint('yellow', `its end was asked for ${text(payload?.reason)}`))
-    if (type === 'permission_requested' || type === 'approval_requested')
-      return this.#line(
-        this.#paint(
-          'yellow',
-          `  waits for approval: ${text(payload?.toolName)} (${text(payload?.toolCallId ?? toolCallId)})`,
-        ),
-      )
-    if (type === 'permission_decided' || type === 'approval_decided')
-      return this.#line(this.#paint('dim', `  ${text(payload?.decision)}`))
-    return ''
   }
 
   /** The text that ends an incomplete line. */
@@ -47,7 +46,7 @@ export class AgentLines {
     return this.#midLine ? this.#line('') : ''
   }
 
-  #event({ kind, channel, text: said = '', message, data }: AgentEventBody): string {
+  #event({ kind, channel, text: said = '', message, data }: Payload<'agent_events'>['events'][number]): string {
     const paint = this.#paint
     switch (kind) {
       case 'TextOutput': {
@@ -56,17 +55,17 @@ export class AgentLines {
       }
       case 'ToolCall': {
         const { name, input } = (data ?? {}) as { name?: unknown; input?: unknown }
-        return this.#line(`  ${paint('cyan', text(name ?? message))} ${paint('dim', cut(text(input), WIDTH))}`)
+        return this.#line(`  ${paint('cyan', plain(name ?? message))} ${paint('dim', cut(plain(input), WIDTH))}`)
       }
       case 'ToolResult': {
         const { success, output } = (data ?? {}) as { success?: unknown; output?: unknown }
         const sign = success === true ? paint('green', '✓') : paint('red', '✗')
-        return this.#line(`  ${sign} ${paint('dim', cut(text(output), WIDTH))}`)
+        return this.#line(`  ${sign} ${paint('dim', cut(plain(output), WIDTH))}`)
       }
       case 'Error':
-        return this.#line(paint('red', `  ${text(message ?? said)}`))
+        return this.#line(paint('red', `  ${plain(message ?? said)}`))
       case 'Status':
-        return this.#line(paint('dim', `  ${cut(text(message ?? `${channel ?? ''} ${said}`), WIDTH)}`))
+        return this.#line(paint('dim', `  ${cut(plain(message ?? `${channel ?? ''} ${said}`), WIDTH)}`))
       default:
         return ''
     }

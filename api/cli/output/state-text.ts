@@ -3,7 +3,7 @@ import type { Message } from '../../../domain/calls/content.ts'
 import { requestedCalls, textOf } from '../../../domain/calls/requested-calls.ts'
 import type { RecordedPoint } from '../../operations/external/recorded-point.ts'
 import type { AgentPoint } from '../../operations/history/point.ts'
-import { plain } from './event-text.ts'
+import { plain } from './event-words.ts'
 import { cut, oneLine } from './text.ts'
 import { dollars } from './units.ts'
 

@@ -1,19 +1,16 @@
 import { NOTES } from '../../../domain/agent/state/messages.ts'
-import type { Block } from '../../../domain/calls/content.ts'
+import { inputOf } from '../../../domain/calls/content.ts'
 import { callArguments, textOf } from '../../../domain/calls/requested-calls.ts'
 import { grantText } from '../../../domain/secrets/destinations.ts'
-import type { AgentSpec } from '../../../domain/tree/spec.ts'
-import type { EventView } from '../../operations/events/schemas.ts'
+import type { EventView, Payload, StoredType } from '../../operations/events/schemas.ts'
 import { ALTERED } from './event-text.ts'
 import { oneLine, safe } from './text.ts'
 import { dollars } from './units.ts'
 
-type Payload = NonNullable<EventView['payload']>
-
 /** Events without content for the conversation. */
-const BOOKKEEPING: ReadonlySet<string> = new Set([
-  ...['driver_claimed', 'model_routed', 'model_call_start', 'tool_call_intent', 'workspace_versioned', 'residue'],
-  ...['step_requested', 'request_noted', 'summary_failed', 'model_held', 'reuse_ended'],
+const BOOKKEEPING: ReadonlySet<StoredType> = new Set([
+  ...(['driver_claimed', 'model_routed', 'model_call_start', 'tool_call_intent', 'workspace_versioned'] as const),
+  ...(['step_requested', 'request_noted', 'summary_failed', 'model_held', 'reuse_ended', 'residue'] as const),
 ])
 
 /** A value in full: text unchanged, anything else as indented JSON. */
@@ -29,16 +26,9 @@ const indented = (text: string): string[] => (text === '' ? [] : text.split('\n'
 export const hasWhole = ({ type, payload, altered }: EventView): boolean =>
   type === 'tool_call_end' && !altered && payload?.attachment !== undefined
 
-const resultOf = (p: Payload): string => (p.attachment === undefined ? whole(p.result) : '')
-
-const failure = (error: unknown): string => {
-  const { code, message } = (error ?? {}) as { code?: string; message?: string }
-  return `${code}: ${message}`
-}
-
+type Kept = Extract<EventView, { readonly payload: object }>
 /** The main parts of the agent's definition. The event contains all of it. */
-function started({ spec: given }: Payload): string[] {
-  const spec = given as AgentSpec
+function started({ spec }: Payload<'agent_started'>): string[] {
   const rows: [string, string | undefined][] = [
     ['model', spec.models.requested],
     ['role', spec.role?.name],
@@ -50,64 +40,67 @@ function started({ spec: given }: Payload): string[] {
   return ['started:', ...rows.flatMap(([name, value]) => (value === undefined ? [] : [`    ${name}: ${value}`]))]
 }
 
-function answered(p: Payload): string[] {
-  const content = (Array.isArray(p.content) ? p.content : []) as Block[]
-  const usage = (p.usage ?? {}) as Record<string, number>
-  const input = (usage.input ?? 0) + (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0)
-  const cost = typeof p.nanoDollars === 'number' ? dollars(p.nanoDollars) : '?'
-  const used = `${p.servedBy}, ${input} tokens in, ${usage.output ?? 0} out, ${cost}, ${p.stopReason}`
+function answered({ content, usage, nanoDollars, servedBy, stopReason, calls, purpose }: Payload<'model_call_end'>) {
+  const used = `${servedBy}, ${inputOf(usage)} tokens in, ${usage.output} out, ${dollars(nanoDollars)}, ${stopReason}`
   const others = content.filter(({ type }) => type !== 'text' && type !== 'tool_use')
   // Accepted calls have separate events, which follow.
-  const taken = Array.isArray(p.calls) && p.calls.length > 0
-  const calls = content
-    .filter(({ type }) => type === 'tool_use' && !taken)
-    .flatMap((block) => [`  asks for ${block.name}:`, ...indented(whole(callArguments(block) ?? block.input_text))])
+  const refused = calls.length > 0 ? [] : content.filter(({ type }) => type === 'tool_use')
   return [
-    p.purpose === 'summary' ? `summary of hidden turns (${used}):` : `assistant (${used}):`,
+    purpose === 'summary' ? `summary of hidden turns (${used}):` : `assistant (${used}):`,
     ...indented(textOf(content)),
     ...others.flatMap((block) => [`  ${block.type}:`, ...indented(whole(block))]),
-    ...calls,
+    ...refused.flatMap((block) => [
+      `  asks for ${block.name}:`,
+      ...indented(whole(callArguments(block) ?? block.input_text)),
+    ]),
   ]
 }
 
-/** The full text of each type. Types without an entry are shown as JSON. The first line follows the time. */
-const SAID: Readonly<Record<string, (p: Payload, event: EventView) => string[]>> = {
-  agent_started: started,
-  resumed: () => ['resumed'],
-  user_input: (p) => ['input:', ...indented(whole(p.text))],
-  turn_start: () => [],
-  model_call_end: answered,
-  tool_call_start: (p, { toolCallId }) => {
-    const secrets = (p.secrets ?? []) as { name: string; reference: string }[]
-    return [
-      `call ${toolCallId} ${p.toolName}:`,
-      ...indented(whole(p.arguments)),
-      ...secrets.map(({ name, reference }) => `  secret ${name} (${reference})`),
-    ]
-  },
-  tool_call_end: (p, { toolCallId }) => [
-    `result of ${toolCallId} ${p.toolName}: ${p.success === true ? 'done' : 'failed'}, attempt ${p.attempt}, ${p.durationMs} ms`,
-    ...indented(p.success === true ? resultOf(p) : failure(p.error)),
-  ],
-  approval_requested: (p, { toolCallId }) => [
-    `approval of ${toolCallId} ${p.toolName} is asked for: ${p.reason} (until ${p.expiresAt})`,
-  ],
-  approval_decided: (p, { toolCallId }) => [`${toolCallId} is ${p.decision}${p.reason ? `: ${p.reason}` : ''}`],
-  turn_end: (p) => {
-    const note = NOTES[p.outcome as keyof typeof NOTES]
-    return note === undefined ? [] : ['system:', ...indented(note)]
-  },
-  recovery: (p) =>
-    p.phase === 'final_warning'
-      ? ['system:', ...indented(whole(p.warning))]
-      : [`recovery ${p.phase}: ${p.reason ?? ''}`],
-  completion: (p) => [
-    'completed:',
-    ...indented(whole(p.summary)),
-    ...(p.nextSteps ? indented(whole(p.nextSteps)) : []),
-  ],
-  error: (p) => [`${p.recoverable === true ? 'the attempt failed' : 'ERROR'} ${p.code}:`, ...indented(whole(p.error))],
-  forked: (p) => [`forked from ${p.stream}@${p.revision}: what came before stands there`],
+/** The full text of an event. Types without a case are shown as JSON. The first line follows the time. */
+function said({ type, payload: p, toolCallId }: Kept): string[] {
+  switch (type) {
+    case 'agent_started':
+      return started(p)
+    case 'forked':
+      return [`forked from ${p.stream}@${p.revision}: what came before stands there`]
+    case 'resumed':
+      return ['resumed']
+    case 'user_input':
+      return ['input:', ...indented(p.text)]
+    case 'turn_start':
+      return []
+    case 'model_call_end':
+      return answered(p)
+    case 'tool_call_start':
+      return [
+        `call ${toolCallId} ${p.toolName}:`,
+        ...indented(whole(p.arguments)),
+        ...(p.secrets ?? []).map(({ name, reference }) => `  secret ${name} (${reference})`),
+      ]
+    case 'tool_call_end':
+      return [
+        `result of ${toolCallId} ${p.toolName}: ${p.success ? 'done' : 'failed'}, attempt ${p.attempt}, ${p.durationMs} ms`,
+        ...indented(p.success ? (p.attachment ? '' : whole(p.result)) : `${p.error?.code}: ${p.error?.message}`),
+      ]
+    case 'approval_requested':
+      return [`approval of ${toolCallId} ${p.toolName} is asked for: ${p.reason} (until ${p.expiresAt})`]
+    case 'approval_decided':
+      return [`${toolCallId} is ${p.decision}${p.reason ? `: ${p.reason}` : ''}`]
+    case 'turn_end': {
+      const note = NOTES[p.outcome]
+      return note === undefined ? [] : ['system:', ...indented(note)]
+    }
+    case 'recovery':
+      return p.phase === 'final_warning'
+        ? ['system:', ...indented(p.warning)]
+        : [`recovery ${p.phase}: ${p.phase === 'failed' ? p.reason : ''}`]
+    case 'completion':
+      return ['completed:', ...indented(p.summary), ...indented(p.nextSteps ?? '')]
+    case 'error':
+      return [`${p.recoverable ? 'the attempt failed' : 'ERROR'} ${p.code}:`, ...indented(p.error)]
+    default:
+      return [`${type}:`, ...indented(whole(p))]
+  }
 }
 
 /** An event in full as sanitized lines of a transcript. Empty: the event is not part of the conversation. */
@@ -115,13 +108,10 @@ export function transcriptLines(event: EventView): string[] {
   if (BOOKKEEPING.has(event.type)) return []
   const turn =
     event.type === 'turn_start' ? ['', `== turn ${event.turn} of ${event.stream.replace(/^agent-/, '')} ==`] : []
-  const { kind, id } = event.actor as { kind: string; id?: string }
+  const { kind, id } = event.actor
   const by = kind === 'user' || kind === 'approver' ? ` ${id}:` : ''
-  const said =
-    event.altered || event.payload === null
-      ? [`${event.type} ${event.altered ? ALTERED : '(erased)'}`]
-      : (SAID[event.type]?.(event.payload, event) ?? [`${event.type}:`, ...indented(whole(event.payload))])
-  const [first, ...rest] = said
+  const [first, ...rest] =
+    event.altered || event.payload === null ? [`${event.type} ${event.altered ? ALTERED : '(erased)'}`] : said(event)
   const lines = first === undefined ? [] : [`@${event.revision} ${event.timestamp}${by} ${first}`, ...rest]
   return [...turn, ...lines].flatMap((line, i) => (i === turn.length ? oneLine(line) : safe(line).split('\n')))
 }

@@ -25,7 +25,7 @@ function keptView(block: ReadBlock): BlockView {
 function blockView(block: ReadBlock): BlockView {
   if (block.type === 'unreadable') return block
   const hash = contextHash(block.id, blockText(block))
-  if (block.type !== 'table') return { ...block, hash } as never
+  if (block.type !== 'table') return { ...block, hash } as BlockView
   const rows = block.rows.map((cells, row) =>
     cells.map((cell, column) => ({
       ...cell,

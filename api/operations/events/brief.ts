@@ -10,8 +10,8 @@ const DEPTH = 12
 /** A view with truncated texts, and `cut` if any was truncated. Clients request the whole separately. */
 export function briefOf(view: EventView): EventView {
   const cutter = new Cutter()
-  const payload = view.payload && (cutter.value(view.payload as Json, 0) as EventView['payload'])
-  return cutter.cut ? { ...view, payload, cut: true } : view
+  const payload = view.payload && cutter.value(view.payload as Json, 0)
+  return cutter.cut ? ({ ...view, payload, cut: true } as EventView) : view
 }
 
 class Cutter {

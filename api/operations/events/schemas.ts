@@ -1,13 +1,22 @@
 import { z } from 'zod'
+import type { ResolvedArguments } from '../../../domain/agent/events/arguments-ref.ts'
+import type { StoredBody, StoredType } from '../../../domain/kinds.ts'
 import { Actor } from '../../../domain/log/envelope.ts'
 import { AnyJson, Digits, EventTypes, Id, PageQuery } from '../schemas.ts'
 
-/**
- * An event for consumers: seed 000's `RuntimeEvent` with additions. A person's event has `user:<id>` as `agentId`, and
- * `turn` 0. `stream`: the event's stream. `payload` null: the body was erased or altered. An altered body does not
- * match its sealed hash, so no view shows it.
- */
-export const EventView = z
+export type { StoredType }
+
+type Payloads = {
+  readonly [T in StoredType]: T extends keyof ResolvedArguments ? StoredBody<T> & ResolvedArguments[T] : StoredBody<T>
+}
+/** The body of a type of event as views show it. */
+export type Payload<T extends StoredType> = Payloads[T]
+
+type TypedPayload =
+  | { [T in StoredType]: { type: T; payload: Payload<T> } }[StoredType]
+  | { type: StoredType; payload: null }
+
+const AnyEvent = z
   .strictObject({
     id: z.string(),
     cursor: z.string(),
@@ -35,7 +44,15 @@ export const EventView = z
     payload: z.record(z.string(), AnyJson).nullable(),
   })
   .meta({ id: 'RuntimeEvent' })
-export type EventView = z.infer<typeof EventView>
+
+/**
+ * An event for consumers: seed 000's `RuntimeEvent` with additions. A person's event has `user:<id>` as `agentId`, and
+ * `turn` 0. `stream`: the event's stream. `payload` null: the body was erased or altered. An altered body does not
+ * match its sealed hash, so no view shows it. The types describe the events that this program writes; a newer program
+ * may have written others. Of a `cut` view, the last member of a long array is the text `…`.
+ */
+export type EventView = Omit<z.infer<typeof AnyEvent>, 'type' | 'payload'> & TypedPayload
+export const EventView = AnyEvent as z.ZodType<EventView>
 
 export const EventPage = z
   .strictObject({ events: z.array(EventView), next: z.string().nullable() })

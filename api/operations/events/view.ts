@@ -43,11 +43,9 @@ export class EventViews {
     const { event, altered, json: body } = await this.#shown(read)
     const h = event.header
     if (h.type === 'model_call_end' && body) this.#keep(`${h.stream}@${h.revision}`, body, h.body.size)
-    return {
-      ...this.#place(event),
-      ...(altered ? { altered: true as const } : {}),
-      payload: body && (await this.#withArguments(h, body)),
-    }
+    const payload = body && (await this.#withArguments(h, body))
+    // Writers seal no body of another shape, and the hash shows an altered one.
+    return { ...this.#place(event), ...(altered && { altered }), payload } as EventView
   }
 
   /**
@@ -84,7 +82,7 @@ export class EventViews {
   }
 
   /** All members of a view except the payload. */
-  #place(event: RecordedEvent): Omit<EventView, 'payload'> {
+  #place(event: RecordedEvent) {
     const h = event.header
     const { agentId, turn } = shownBy(h)
     return {

@@ -60,7 +60,7 @@ async function inStream({ log, blobs }: Stores, { header }: RecordedEvent): Prom
   const about = { id: header.commandId.replace(/^loss:/, ''), runId: runOf(header), agentId: agentOf(header) }
   for await (const [event] of log.read(header.stream, { from: header.revision, limit: 1 })) {
     if (event === undefined) continue
-    const body = (await shownBody(event, blobs)).json as unknown as BodyOf<'loss_accepted'> | null
+    const body = (await shownBody(event, blobs)).json as BodyOf<'loss_accepted'> | null
     if (body === null) break
     const { revision, calls, unlisted = false, nanoDollars = null } = body
     return { ...about, revision, calls, unlisted, nanoDollars }

@@ -1,3 +1,4 @@
+import { asJson } from '../../../domain/log/json.ts'
 import { Problem } from '../../operations/problem.ts'
 import type { GivenBackend, GivenBackends } from '../../operations/runs/prepare-delegation.ts'
 import { backendsOf, priceOf } from './agent-runs.ts'
@@ -24,7 +25,7 @@ export function givenBackends(host: Pick<Host, 'config' | 'agents' | 'models'>):
       const given: GivenBackend = {
         kind,
         capabilities: [...capabilities].sort(),
-        levels: levels.map(({ grants, extensions }) => ({ grants, extensions: { ...extensions } as never })),
+        levels: levels.map(({ grants, extensions }) => ({ grants, extensions: asJson(extensions) })),
         costs: reportsCost || price !== null,
         ...(model !== undefined && { model }),
         ...(price !== null && { price }),

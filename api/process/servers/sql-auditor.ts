@@ -81,7 +81,7 @@ export class PostgresAuditor implements SqlAuditor {
         `begin read only; set local search_path to "${this.#schema}"; set local statement_timeout to ${ms}`,
       )
       const asked = { text: `select * from (\n${one}\n) as asked limit ${rows + 1}`, rowMode: 'array' as const, types }
-      const found = await client.query<unknown[]>(asked as never)
+      const found = await client.query<unknown[]>(asked)
       const kept = new Collected(rows)
       for (const row of found.rows as unknown[][])
         if (!kept.add(row.map((value, i) => cell(value, found.fields[i]!.dataTypeID)))) break

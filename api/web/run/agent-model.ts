@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import type { EventView } from '../../operations/events/schemas.ts'
 import { api, take, told } from '../client/api.ts'
 import type { News } from '../client/feed-hub.ts'
-import { EventCache } from './event-cache.ts'
+import { EventCache, type ReadEvents } from './event-cache.ts'
 import { Outline } from './outline.ts'
 
 const PART = 50_000
@@ -23,7 +23,9 @@ export class AgentModel {
 
   constructor(agentId: string) {
     this.agentId = agentId
-    this.events = new EventCache((query) => take(api.v1.agents[':id'].events.$get({ param: { id: agentId }, query })))
+    this.events = new EventCache(
+      (query) => take(api.v1.agents[':id'].events.$get({ param: { id: agentId }, query })) as ReturnType<ReadEvents>,
+    )
     void this.read()
   }
 

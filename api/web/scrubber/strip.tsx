@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Tone } from '../../cli/output/event-words.ts'
 import { theme } from '../page/theme.ts'
 import type { Outline } from '../run/outline.ts'
-import { type Tone, toneOf } from '../run/timeline/tone.ts'
+import { toneOf } from '../run/timeline/tone.ts'
 
 /** Tones in ascending priority, for events that share a pixel. */
 const ORDER: readonly Tone[] = ['model', 'tool', 'rule', 'person', 'bad']

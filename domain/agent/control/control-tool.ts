@@ -88,7 +88,7 @@ export function controlTool<Input>({ name, description, kind, ...rest }: Definit
     control: kind,
     timeLimitMs: TIME_LIMIT_MS,
   }
-  return { ...rest, spec } as unknown as ControlTool
+  return { ...rest, spec }
 }
 
 export const nonBlank = z.string().trim().min(1)

@@ -3,10 +3,11 @@ import type { Header } from '../../log/envelope.ts'
 import { agentStream, childAgentId } from '../../log/ids.ts'
 import { idOf } from '../../log/owner.ts'
 import type { Aggregate, Place } from '../../stream/aggregate.ts'
+import { erasingBy } from '../../stream/erasure.ts'
 import { ATTACHING, attachmentIn, attachmentOf } from '../events/attachment.ts'
 import { reading } from '../events/codec.ts'
 import type { AgentEvent } from '../events/events.ts'
-import { residueOf, says } from '../events/residue.ts'
+import { residues } from '../events/residue.ts'
 import { digestOf, FOLD } from '../state/digest.ts'
 import { evolve } from '../state/evolve.ts'
 import { type AgentState, REMEMBERED } from '../state/state.ts'
@@ -28,7 +29,7 @@ export const agent: Aggregate<AgentState, AgentEvent, Command, DecisionContext> 
   commands: (state) => state.commands,
   remembered: REMEMBERED,
   reject: (code, message) => new CommandRejected(code, message),
-  erasing: { says, residue: (type, body) => residueOf(type as AgentEvent['type'], body as never), ending },
+  erasing: { ...erasingBy(residues), ending },
   inherited: (event) => (event.type === 'forked' ? event.body : null),
   bears: ({ type, toolCallId }) =>
     type === 'child_delegated' && toolCallId !== undefined ? agentStream(childAgentId(toolCallId)) : null,

@@ -12,5 +12,5 @@ export function partly<S extends z.core.$ZodShape>({ shape }: z.ZodObject<S, z.c
     key,
     z.optional(member instanceof z.ZodDefault ? member.unwrap() : member),
   ])
-  return z.strictObject(Object.fromEntries(bare)) as unknown as Partly<S>
+  return z.strictObject(Object.fromEntries(bare)) as Partly<S>
 }

@@ -1,17 +1,24 @@
 import type { Block } from '../../calls/content.ts'
-import type { ArgumentsRef } from '../../calls/events/event-parts.ts'
+import type { ArgumentsRef, PlannedCall } from '../../calls/events/event-parts.ts'
 import { callArguments } from '../../calls/requested-calls.ts'
 import { askedName, UNKNOWN_TOOL } from '../../calls/tools.ts'
 import type { Json, JsonObject } from '../../log/json.ts'
 
 // The log stores a call's arguments once, in the model's answer. Queries also return them with the events of the call.
 
+/** The members that {@link withArguments} adds, by type of event. Arguments are null if they are erased or not an object. */
+export interface ResolvedArguments {
+  readonly tool_call_start: { readonly arguments: JsonObject | null; readonly secrets?: PlannedCall['secrets'] }
+  readonly context_set: { readonly value: Json }
+}
+
 /** Whether {@link withArguments} adds members to an event of this type. */
-export const showsArguments = (type: string): boolean => type === 'tool_call_start' || type === 'context_set'
+export const showsArguments = (type: string): type is keyof ResolvedArguments =>
+  type === 'tool_call_start' || type === 'context_set'
 
 /** Where the arguments of an event are stored, if the event has any. */
 export const argumentsRefOf = (body: JsonObject): ArgumentsRef | undefined =>
-  body.argumentsRef as unknown as ArgumentsRef | undefined
+  body.argumentsRef as ArgumentsRef | undefined
 
 /**
  * The body of an event with its arguments resolved. A `tool_call_start` gets `arguments`, `secrets` (the secrets that
@@ -22,7 +29,7 @@ export function withArguments(type: string, body: JsonObject, answer: JsonObject
   if (typeof body.askedName === 'string') return { ...body, toolName: body.askedName }
   const ref = argumentsRefOf(body)
   if (ref === undefined || !showsArguments(type)) return body
-  const block = ((answer?.content ?? []) as unknown as readonly Block[])[ref.block]
+  const block = ((answer?.content ?? []) as Block[])[ref.block]
   const args = block ? callArguments(block) : null
   if (type === 'context_set') return { ...body, value: args?.value ?? null }
   const planned = ((answer?.calls ?? []) as readonly JsonObject[]).find((call) => call.block === ref.block)

@@ -7,8 +7,7 @@ import type { BodyOf, EventType } from './events.ts'
 
 type Residues = { readonly [T in EventType]?: (body: BodyOf<T>) => BodyOf<T> }
 
-/** Bodies of the other types contain no text of people, models or tools. */
-const residues: Residues = {
+export const residues: Residues = {
   ...callResidues,
   agent_started: ({ spec, argumentsSalt: _, ...rest }) => ({ ...rest, spec: withoutText(spec) }),
   forked: ({ workspace, argumentsSalt: _, ...rest }) => ({
@@ -26,7 +25,7 @@ const residues: Residues = {
   }),
   loss_released: () => ({}),
   workspace_versioned: (body) =>
-    'tree' in body ? body : { step: body.step, unversioned: { ...body.unversioned, message: ERASED } },
+    'tree' in body ? body : { step: body.step, unversioned: erasedFailure(body.unversioned) },
   context_set: (body) =>
     'argumentsRef' in body ? { key: ERASED, argumentsRef: body.argumentsRef } : { key: ERASED, value: ERASED },
   artifact_registered: ({ artifact: { id, type } }) => ({ artifact: { id, type } }),
@@ -58,24 +57,16 @@ const residues: Residues = {
   message_bounced: (body) => ({ ...body, reason: ERASED, text: ERASED }),
   message_published: (body) => ({ ...body, topic: ERASED, payload: ERASED }),
   message_distributed: (body) => ({ ...body, topic: ERASED, payload: ERASED }),
-  summary_failed: (body) => ({ ...body, error: { ...body.error, message: ERASED } }),
+  summary_failed: (body) => ({ ...body, error: erasedFailure(body.error) }),
   knowledge_added: ({ items }) => ({
     items: items.map(({ source: { kind }, hash }) => ({ source: { kind, name: ERASED }, hash })),
   }),
   restore_requested: ({ reason: _, ...rest }) => rest,
-  restore_ended: ({ error, ...rest }) => ({ ...rest, ...erasedFailure({ error }) }),
+  restore_ended: ({ error, ...rest }) => ({ ...rest, ...(error && { error: erasedFailure(error) }) }),
   tasks_updated: ({ set, removed }) => ({ set: set.map((task) => ({ ...task, title: ERASED })), removed }),
   permission_granted: (body) => ({ ...body, reason: ERASED }),
   permission_revoked: ({ reason: _, ...rest }) => rest,
   workspace_drifted: (body) => ({ ...body, changed: [] }),
-}
-
-/** Whether a body of this type may contain text that an erasure removes. */
-export const says = (type: string): boolean => Object.hasOwn(residues, type)
-
-/** The residue of a body, in the shape of the type's current version. */
-export function residueOf<T extends EventType>(type: T, body: BodyOf<T>): BodyOf<T> {
-  return residues[type]?.(body) ?? body
 }
 
 export const erasedAnswer = ({ content, calls }: Pick<BodyOf<'model_call_end'>, 'content' | 'calls'>) => ({

@@ -53,7 +53,7 @@ export function redactRequest(secrets: SecretBoundary, command: PersonCommand): 
     }
     case 'resolve_doubt': {
       refuseSecrets(secrets, { toolCallId: command.toolCallId })
-      const result = command.result === undefined ? {} : { result: secrets.result(command.result) as never }
+      const result = command.result === undefined ? {} : { result: secrets.result(command.result) as Json }
       return { ...command, ...result, ...reasonOf(secrets, command) }
     }
     case 'standing_approval':

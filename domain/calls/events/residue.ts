@@ -13,7 +13,7 @@ export const ERASED = '[erased]'
 type Residues = { readonly [T in CallEventType]?: (body: CallBodyOf<T>) => CallBodyOf<T> }
 
 export const callResidues = {
-  tool_call_retry: ({ signature: _, error, ...rest }) => ({ ...rest, error: { ...error, message: ERASED } }),
+  tool_call_retry: ({ signature: _, error, ...rest }) => ({ ...rest, error: erasedFailure(error) }),
   tool_call_unknown: (body) => ({ ...body, reason: ERASED }),
   tool_call_resolved: ({ decision, result }) => ({ decision, ...(result === undefined ? {} : { result: ERASED }) }),
   tool_call_end: ({ step, toolName, success, attempt, durationMs, tested, documents, reused, result, error }) => ({
@@ -34,7 +34,7 @@ export const erasedCall = ({ refused, askedName: _, ...call }: PlannedCall): Pla
   ...call,
   reads: [],
   writes: [],
-  ...erasedFailure({ refused }),
+  ...(refused && { refused: erasedFailure(refused) }),
 })
 
 /**
@@ -53,16 +53,9 @@ export function erasedBlock(block: Block, call: PlannedCall | undefined): Block 
   return { type: 'tool_use', id, name: known ? (block.name ?? '') : UNKNOWN_TOOL, input: {} }
 }
 
-export const erasedFailure = <K extends string>(
-  given: { readonly [P in K]: Failure | undefined },
-): { [P in K]?: Failure } =>
-  Object.fromEntries(
-    Object.entries<Failure | undefined>(given).flatMap(([key, one]) =>
-      one === undefined ? [] : [[key, { ...one, message: ERASED }]],
-    ),
-  ) as never
+export const erasedFailure = (failure: Failure): Failure => ({ ...failure, message: ERASED })
 
 const outcome = (result: unknown, error: Failure | undefined) => ({
   ...(result === undefined ? {} : { result: ERASED }),
-  ...erasedFailure({ error }),
+  ...(error && { error: erasedFailure(error) }),
 })

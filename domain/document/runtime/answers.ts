@@ -117,7 +117,7 @@ export class Answers {
 }
 
 function answerOf(event: DocumentEvent, clientRequestId: string): Answer | null {
-  if (event.type === 'envelope_refused') return event.body.answer as unknown as Answer
+  if (event.type === 'envelope_refused') return event.body.answer as Answer
   if (event.type !== 'document_updated' || event.body.envelope === null) return null
   return applied(clientRequestId, event.body.frontier, event.body.envelope.diagnostics as never)
 }

@@ -1,6 +1,7 @@
 import type { Header } from '../../log/envelope.ts'
 import type { Aggregate } from '../../stream/aggregate.ts'
 import type { CausedContext } from '../../stream/emitter.ts'
+import { erasingBy } from '../../stream/erasure.ts'
 import { UNDRIVEN } from '../../stream/undriven.ts'
 import { DocumentError } from '../errors.ts'
 import { reading } from './codec.ts'
@@ -22,7 +23,7 @@ const shared = {
   digest: digestOf,
   ...UNDRIVEN,
   reject: (code, message) => new DocumentError(code, message),
-  erasing: { says: (type) => type === 'envelope_received', residue, ending },
+  erasing: { ...erasingBy({ envelope_received: residue }), ending },
 } satisfies Partial<DocumentAggregate>
 
 /** A document as one kind of stream: `document-<id>`. */
@@ -43,8 +44,8 @@ export const gateway: DocumentAggregate = {
 }
 
 /** An erased request keeps its hash. Its text remains in the updates, because the document needs them. */
-function residue(type: string, body: unknown): unknown {
-  return type === 'envelope_received' ? { ...(body as BodyOf<'envelope_received'>), request: null } : body
+function residue(body: BodyOf<'envelope_received'>) {
+  return { ...body, request: null }
 }
 
 /** A request is answered in the same append, so every recorded request can be erased. */

@@ -41,11 +41,11 @@ function decide(state: DocumentState | null, command: DocumentCommand, emit: Emi
   emit('envelope_received', command.received)
   if (command.kind === 'refuse') return emit('envelope_refused', { answer: plain(command.answer) })
   const { change, diagnostics, annotations } = command
-  const envelope = plain({ diagnostics, annotations }) as BodyOf<'document_updated'>['envelope']
+  const envelope = plain({ diagnostics: diagnostics.map((one) => ({ ...one })), annotations: [...annotations] })
   emit('document_updated', { ...stored(change), envelope })
 }
 
 const stored = ({ update, frontier }: Change) => ({ update: Buffer.from(update).toString('base64'), frontier })
 
 /** The value as JSON stores it, without undefined members. */
-const plain = <T>(value: T): never => JSON.parse(JSON.stringify(value)) as never
+const plain = <T>(value: T): T => JSON.parse(JSON.stringify(value))

@@ -143,7 +143,7 @@ export class Recorder {
     if (hiding === null) return [event]
     const { kind, channel, text, ...rest } = event
     if (kind !== 'TextOutput' || text === undefined)
-      return [...this.#heldTexts(), this.#hideValue(asJson(event)) as unknown as AgentEventBody]
+      return [...this.#heldTexts(), { kind, ...this.#hideValue(asJson(event)) }]
     const filter = this.#filterOf(hiding, channel)
     const ready = [...this.#heldTexts(filter), ...this.#textEvents(channel, filter.push(text))]
     const own = ready.pop()!

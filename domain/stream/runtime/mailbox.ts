@@ -63,7 +63,7 @@ export class Mailbox<State, Event extends StreamEvent, Command, Context extends 
     snapshots: Snapshots<State, Event>,
     stream: string,
     ports: StreamPorts,
-    memory: Memory<Event, Context> = forgetful as unknown as Memory<Event, Context>,
+    memory: Memory<Event, Context> = forgetful(),
   ) {
     this.aggregate = aggregate
     this.snapshots = snapshots
@@ -201,7 +201,7 @@ export class Mailbox<State, Event extends StreamEvent, Command, Context extends 
     const place = { stream, revision: tip?.revision ?? -1 }
     let decision: Decision<State, Event> = { drafts: [], state: folded }
     const sealed = await record(this.ports, stream, tip, retry, (making) => {
-      const context = { ...asking, ...memory.context(), ...making } as unknown as Context
+      const context = { ...asking, ...memory.context(), ...making } as Context
       decision = aggregate.decide(folded, place, command, context)
       const attached = aggregate.attached?.(decision.drafts, command) ?? []
       return {

@@ -13,10 +13,10 @@ export interface Memory<Event extends StreamEvent, Context extends StreamContext
   readonly bytes: number
 }
 
-export const forgetful: Memory<StreamEvent, StreamContext> = {
+export const forgetful = <Event extends StreamEvent, Context extends StreamContext>(): Memory<Event, Context> => ({
   push: () => undefined,
   settle: () => undefined,
   context: () => ({}),
-  fresh: () => forgetful,
+  fresh: () => forgetful(),
   bytes: 0,
-}
+})

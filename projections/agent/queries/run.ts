@@ -49,7 +49,7 @@ export async function showRun(db: Kysely<Database>, runId: string): Promise<RunS
       .where('agent_id', 'in', (inner) => inner.selectFrom('agents').select('id').where('run_id', '=', runId))
       .orderBy('agent_id')
       .orderBy('revision')
-      .execute() as unknown as Promise<Row<T>[]>
+      .execute() as Promise<Row<T>[]>
   const tree = await treeOf(db, runId)
   const root = await db
     .selectFrom('agents')

@@ -1,4 +1,4 @@
-import { type ColumnDefinitionBuilder, type Kysely, sql } from 'kysely'
+import { type CreateTableBuilder, type Kysely, sql } from 'kysely'
 import { KINDS } from '../../kinds.ts'
 import type { ColumnSpec, TableSpec } from './columns.ts'
 import type { Database } from './database.ts'
@@ -41,10 +41,10 @@ async function createAll(db: Kysely<Database>, dialect: Dialect): Promise<void> 
 
 async function createTable(db: Kysely<Database>, dialect: Dialect, name: string, spec: TableSpec): Promise<void> {
   const { columns, key, indexes, partial } = spec
-  let table = db.schema.createTable(name)
+  let table: CreateTableBuilder<string, string> = db.schema.createTable(name)
   for (const [column, kind] of Object.entries(columns)) table = addColumn(table, dialect, column, kind)
   await table
-    .addPrimaryKeyConstraint(`pk_${name}`, [...key] as never)
+    .addPrimaryKeyConstraint(`pk_${name}`, [...key])
     .modifyEnd(sql.raw(dialect.tableSuffix))
     .execute()
   for (const index of indexes ?? []) {
@@ -64,16 +64,14 @@ async function createTable(db: Kysely<Database>, dialect: Dialect, name: string,
   }
 }
 
-type Build = (c: ColumnDefinitionBuilder) => ColumnDefinitionBuilder
-
-function addColumn<T extends { addColumn(name: string, type: never, build: Build): T }>(
-  table: T,
+function addColumn(
+  table: CreateTableBuilder<string, string>,
   { text }: Dialect,
   name: string,
   spec: ColumnSpec,
-): T {
+): CreateTableBuilder<string, string> {
   const isNumber = spec.startsWith('integer')
-  return table.addColumn(name, (isNumber ? 'bigint' : sql.raw(text)) as never, (c) => {
+  return table.addColumn(name, isNumber ? 'bigint' : sql.raw(text), (c) => {
     if (!spec.endsWith('!')) return c
     return isNumber ? c.notNull().defaultTo(0) : c.notNull()
   })

@@ -1,5 +1,5 @@
+import { agent } from '../../../domain/agent/decide/aggregate.ts'
 import { isEventType } from '../../../domain/agent/events/codec.ts'
-import { residueOf, says } from '../../../domain/agent/events/residue.ts'
 import { agentStream, effectId, modelCallId, toolCallId } from '../../../domain/log/ids.ts'
 import type { Draft, MemoryLog } from './memory-log.ts'
 import { HASH, spec } from './spec.ts'
@@ -247,12 +247,14 @@ export class Actor {
     const { type, version } = header
     const bytes = body ?? this.#log.blobs.held.get(`${header.runId}/${header.body.hash}`)
     if (!isEventType(type) || !bytes) return []
-    return [{ revision, version, body: residueOf(type, JSON.parse(Buffer.from(bytes).toString('utf8'))) }]
+    return [{ revision, version, body: agent.erasing.residue(type, JSON.parse(Buffer.from(bytes).toString('utf8'))) }]
   }
 
   /** Erases everything that the runtime erases of a run at once. */
   eraseAll() {
-    const own = this.#log.events.filter(({ header }) => header.stream === agentStream(this.id) && says(header.type))
+    const own = this.#log.events.filter(
+      ({ header }) => header.stream === agentStream(this.id) && agent.erasing.says(header.type),
+    )
     this.erase(own.map(({ header }) => header.revision))
   }
 

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import type { EventView } from '../../../operations/events/schemas.ts'
 import { api, refusalOf, send, take, told } from '../../client/api.ts'
-import { EventCache } from '../../run/event-cache.ts'
+import { EventCache, type ReadEvents } from '../../run/event-cache.ts'
 
 /** Events in memory while the page follows the log. The oldest are dropped first. */
 const MOST = 20_000
@@ -16,7 +16,9 @@ export class StreamModel {
 
   constructor(stream: string) {
     this.stream = stream
-    this.events = new EventCache((query) => take(api.v1.streams[':stream'].events.$get({ param: { stream }, query })))
+    this.events = new EventCache(
+      (query) => take(api.v1.streams[':stream'].events.$get({ param: { stream }, query })) as ReturnType<ReadEvents>,
+    )
     void this.read()
   }
 

@@ -11,8 +11,6 @@ import { goTo } from '../position.ts'
 import type { DetailProps } from './detail-props.ts'
 import { WholeResult } from './whole-result.tsx'
 
-type Payload = Record<string, unknown>
-
 /** The event at the position: input, output and cause. */
 export function EventTab({ agent, place }: DetailProps) {
   const { events, outline } = agent
@@ -77,15 +75,15 @@ function Facts({ event }: { event: EventView }) {
 }
 
 function ToolCall({ start, end }: { start: EventView | undefined; end: EventView | undefined }) {
-  const asked = (start?.payload ?? {}) as Payload
-  const ended = end?.payload as Payload | undefined | null
-  const attachment = ended?.attachment as { size: number } | undefined
+  const asked = start?.type === 'tool_call_start' ? start.payload : null
+  const ended = end?.type === 'tool_call_end' ? end.payload : undefined
+  const attachment = ended?.attachment
   return (
     <>
       <h3>
-        Input of <bdi>{shown(String(asked.askedName ?? asked.toolName ?? 'the call'))}</bdi>
+        Input of <bdi>{shown(asked?.toolName ?? 'the call')}</bdi>
       </h3>
-      {start === undefined ? <p class="quiet">loading …</p> : <JsonView value={asked.arguments ?? null} />}
+      {start === undefined ? <p class="quiet">loading …</p> : <JsonView value={asked?.arguments ?? null} />}
       <h3>Output</h3>
       {end === undefined && <p class="quiet">it has not ended here</p>}
       {ended === null && <p class="quiet">{end?.altered ? 'altered: not the sealed one' : 'erased'}</p>}
@@ -112,8 +110,7 @@ function ToolCall({ start, end }: { start: EventView | undefined; end: EventView
 function Plain({ event }: { event: EventView }) {
   if (event.altered) return <p class="fault">altered: the stored body is not the one that was sealed</p>
   if (event.payload === null) return <p class="quiet">erased</p>
-  const { text, summary, content } = event.payload as { text?: string; summary?: string; content?: { text?: string }[] }
-  const said = text ?? summary ?? content?.map((block) => block.text ?? '').join('\n\n')
+  const said = saidIn(event.payload)
   return (
     <>
       {typeof said === 'string' ? <Markdown text={said} /> : <p>{shown(substance(event))}</p>}
@@ -122,4 +119,11 @@ function Plain({ event }: { event: EventView }) {
       {event.cut && <p class="quiet">Long texts are cut here; the whole event is under Raw.</p>}
     </>
   )
+}
+
+/** The text of a person, an agent or a model. Undefined: the event has none. */
+function saidIn(payload: NonNullable<EventView['payload']>) {
+  if ('text' in payload) return payload.text
+  if ('summary' in payload) return payload.summary
+  return 'content' in payload ? payload.content.map(({ text }) => text ?? '').join('\n\n') : undefined
 }

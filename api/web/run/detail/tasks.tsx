@@ -53,9 +53,8 @@ export function Tasks({ runId, agent, state }: { runId: string; agent: AgentMode
 async function writerOfTask({ agentId, outline }: AgentModel, id: string, place: number): Promise<number> {
   const updates = outline.ofType('tasks_updated')
   for (const at of updates.slice(0, after(updates, place)).toReversed()) {
-    const { payload } = await wholeEvent(agentId, at)
-    const { set = [] } = (payload ?? {}) as { set?: readonly { id: string }[] }
-    if (set.some((task) => task.id === id)) return at
+    const event = await wholeEvent(agentId, at)
+    if (event.type === 'tasks_updated' && event.payload?.set.some((task) => task.id === id)) return at
   }
   return 0
 }

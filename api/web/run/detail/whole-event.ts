@@ -6,5 +6,5 @@ export async function wholeEvent(agentId: string, revision: number): Promise<Eve
   const query = { from: String(revision), limit: '1' }
   const { events } = await take(api.v1.agents[':id'].events.$get({ param: { id: agentId }, query }))
   if (events[0] === undefined) throw new Error(`there is no event ${revision}; the run has not come so far`)
-  return events[0]
+  return events[0] as EventView
 }

@@ -1,4 +1,6 @@
-import { isFailure, substance } from '../../../cli/output/event-text.ts'
+import type { Block } from '../../../../domain/calls/content.ts'
+import { substance } from '../../../cli/output/event-text.ts'
+import { isFailure } from '../../../cli/output/event-words.ts'
 import { dollars } from '../../../cli/output/units.ts'
 import type { EventView } from '../../../operations/events/schemas.ts'
 import { clock, span } from '../../parts/format.ts'
@@ -37,35 +39,20 @@ export function FeedCard({ type, revision, event, state, onChoose }: CardProps) 
   )
 }
 
-interface Payload {
-  readonly text?: string
-  readonly content?: readonly { type: string; text?: string; name?: string; input?: unknown }[]
-  readonly toolName?: string
-  readonly askedName?: string
-  readonly result?: unknown
-  readonly error?: { code: string; message: string } | string
-  readonly summary?: string
-  readonly durationMs?: number
-  readonly nanoDollars?: number | null
-  readonly attachment?: { size: number }
-  readonly events?: readonly unknown[]
-}
-
 function titleOf(type: string, event: EventView | undefined): string {
-  const { toolName, askedName } = (event?.payload ?? {}) as Payload
-  if (type === 'user_input')
-    return `${shown(event?.actor && 'id' in event.actor ? String(event.actor.id) : 'a person')} said`
+  if (type === 'user_input') return `${shown(event?.actor.id ?? 'a person')} said`
   if (type === 'model_call_end') return 'model'
-  if (type === 'tool_call_end')
-    return `${shown(askedName ?? toolName ?? 'tool')} ${event?.payload && isFailure(event.payload) ? '✗' : '✓'}`
-  return type.replaceAll('_', ' ')
+  if (event?.type === 'tool_call_end' && event.payload !== null)
+    return `${shown(event.payload.toolName)} ${isFailure(event.payload) ? '✗' : '✓'}`
+  return type === 'tool_call_end' ? 'tool ✓' : type.replaceAll('_', ' ')
 }
 
 function figuresOf({ payload, cut }: EventView): string {
-  const { durationMs, nanoDollars } = (payload ?? {}) as Payload
   const figures = [
-    durationMs === undefined ? '' : span(durationMs),
-    typeof nanoDollars === 'number' ? dollars(nanoDollars) : '',
+    payload !== null && 'durationMs' in payload ? span(payload.durationMs) : '',
+    payload !== null && 'nanoDollars' in payload && typeof payload.nanoDollars === 'number'
+      ? dollars(payload.nanoDollars)
+      : '',
     cut === true ? 'cut' : '',
   ]
   return figures.filter((one) => one !== '').join(' · ')
@@ -76,22 +63,22 @@ const Value = ({ value }: { value: unknown }) =>
   typeof value === 'string' ? <Foreign text={value} most={RESULT} /> : <JsonView value={value ?? null} text={RESULT} />
 
 function Body({ event }: { event: EventView }) {
-  const payload = event.payload as Payload | null
+  const { type, payload } = event
   if (event.altered) return <p class="bad">altered: the stored body is not the one that was sealed</p>
   if (payload === null) return <p class="quiet">erased</p>
-  switch (event.type) {
+  switch (type) {
     case 'user_input':
-      return <Markdown text={payload.text ?? ''} />
+      return <Markdown text={payload.text} />
     case 'completion':
-      return <Markdown text={payload.summary ?? ''} />
+      return <Markdown text={payload.summary} />
     case 'agent_events':
-      return <OtherAgentEvents events={payload.events ?? []} />
+      return <OtherAgentEvents events={payload.events} />
     case 'model_call_end':
     case 'tool_call_requested':
-      return <Answer content={payload.content ?? []} />
+      return <Answer content={payload.content} />
     case 'tool_call_end': {
       const { error } = payload
-      if (typeof error === 'object') return <Foreign text={`${error.code}: ${error.message}`} most={RESULT} />
+      if (error !== undefined) return <Foreign text={`${error.code}: ${error.message}`} most={RESULT} />
       return <Value value={payload.result} />
     }
     default:
@@ -103,23 +90,25 @@ function Body({ event }: { event: EventView }) {
   }
 }
 
-function Answer({ content }: { content: NonNullable<Payload['content']> }) {
+const textIn = ({ text }: Block): string => (typeof text === 'string' ? text : '')
+
+function Answer({ content }: { content: readonly Block[] }) {
   return (
     <>
       {content.map((block, i) =>
         block.type === 'text' ? (
-          <Markdown key={i} text={block.text ?? ''} />
+          <Markdown key={i} text={textIn(block)} />
         ) : block.type === 'tool_use' ? (
           <div key={i} class="call">
             <span class="mono">
-              → <bdi>{shown(block.name ?? '')}</bdi>
+              → <bdi>{shown(String(block.name ?? ''))}</bdi>
             </span>
             <Value value={block.input} />
           </div>
-        ) : block.text === undefined ? null : (
+        ) : textIn(block) === '' ? null : (
           // For example a model's reasoning before its answer.
           <p key={i} class="quiet">
-            <Foreign text={block.text} most={RESULT} />
+            <Foreign text={textIn(block)} most={RESULT} />
           </p>
         ),
       )}
