@@ -6,20 +6,20 @@ import { malformed, ProofError } from './proof-error.ts'
 // Checkpoints, https://c2sp.org/tlog-checkpoint@v1.0.0: signed notes about the root of a log's tree.
 
 /** The root of the first `size` leaves of a log. `origin`: the log's unique name, also the name of its key. */
-export interface Checkpoint {
+export interface LogCheckpoint {
   readonly origin: string
   readonly size: number
   readonly root: Uint8Array
 }
 
 /** A checkpoint that its log signed, and all verified signatures, with those of witnesses. */
-export interface OpenedCheckpoint extends Checkpoint {
+export interface OpenedCheckpoint extends LogCheckpoint {
   readonly text: string
   readonly signatures: readonly NoteSignature[]
 }
 
 /** The text that log and witnesses sign. Throws `MALFORMED` for an origin that is not one line. */
-export function checkpointText(checkpoint: Checkpoint): string {
+export function checkpointText(checkpoint: LogCheckpoint): string {
   const text = `${checkpoint.origin}\n${checkpoint.size}\n${base64(checkpoint.root)}\n`
   if (parseCheckpoint(text).origin !== checkpoint.origin)
     throw malformed(`"${echo(checkpoint.origin)}" is not one line; use another origin for the log`)
@@ -27,7 +27,7 @@ export function checkpointText(checkpoint: Checkpoint): string {
 }
 
 /** Parses the text of a checkpoint; extension lines are allowed and ignored. Throws `MALFORMED`. */
-export function parseCheckpoint(text: string): Checkpoint {
+export function parseCheckpoint(text: string): LogCheckpoint {
   const lines = text.split('\n')
   const [origin, size, root] = lines
   if (lines.length < 4 || lines.pop() !== '' || lines.includes('') || /[\u0000-\u001f]/.test(origin!))
@@ -36,7 +36,7 @@ export function parseCheckpoint(text: string): Checkpoint {
 }
 
 /** Signs a checkpoint as the log. A log must never sign two checkpoints that are not consistent with each other. */
-export function signCheckpoint(checkpoint: Checkpoint, signer: NoteSigner): string {
+export function signCheckpoint(checkpoint: LogCheckpoint, signer: NoteSigner): string {
   if (signer.key.name !== checkpoint.origin)
     throw malformed(
       `the key "${echo(signer.key.name)}" cannot sign for "${echo(checkpoint.origin)}"; use the log's key`,

@@ -23,7 +23,7 @@ export interface PolicyGroup {
 }
 
 /** The trusted logs and witnesses. `quorum`: the witness or group that must have cosigned; null: no cosignature needed. */
-export interface Policy {
+export interface TrustPolicy {
   readonly logs: readonly PolicyLog[]
   readonly witnesses: readonly PolicyWitness[]
   readonly groups: readonly PolicyGroup[]
@@ -34,7 +34,7 @@ const NONE = 'none'
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/
 
 /** The text of a policy. Throws `MALFORMED` for a policy that cannot be written, such as one with a space in a name. */
-export function formatPolicy({ logs, witnesses, groups, quorum }: Policy): string {
+export function formatPolicy({ logs, witnesses, groups, quorum }: TrustPolicy): string {
   const lines = [
     ...logs.map(({ key, url }) => ['log', formatVkey(key), ...(url === undefined ? [] : [url])]),
     ...witnesses.map(({ name, key, url }) => ['witness', name, formatVkey(key), ...(url === undefined ? [] : [url])]),
@@ -50,7 +50,7 @@ export function formatPolicy({ logs, witnesses, groups, quorum }: Policy): strin
 }
 
 /** Parses a policy. Throws `MALFORMED`. */
-export function parsePolicy(text: string): Policy {
+export function parsePolicy(text: string): TrustPolicy {
   const logs: PolicyLog[] = []
   const witnesses: PolicyWitness[] = []
   const groups: PolicyGroup[] = []
@@ -101,7 +101,7 @@ export function parsePolicy(text: string): Policy {
 }
 
 /** Whether the witnesses that the quorum requires are among these verified signatures of a checkpoint. */
-export function hasQuorum({ witnesses, groups, quorum }: Policy, signatures: readonly NoteSignature[]): boolean {
+export function hasQuorum({ witnesses, groups, quorum }: TrustPolicy, signatures: readonly NoteSignature[]): boolean {
   if (quorum === null) return true
   const cosigned = new Set(
     witnesses

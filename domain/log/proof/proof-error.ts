@@ -12,6 +12,6 @@ export type ProofErrorCode =
   | 'MALFORMED' // the text or bytes do not have the form of their format
   | 'SIGNATURE_WRONG' // a signature by a known key does not verify
   | 'SIGNATURE_MISSING' // no signature by a known key
-  | 'PROOF_WRONG' // the tree or the answer does not prove what it should
+  | 'PROOF_WRONG' // the proof is for another event, tree or request
 
 export const malformed = (message: string) => new ProofError('MALFORMED', message)

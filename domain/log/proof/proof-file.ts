@@ -1,4 +1,4 @@
-import { type Checkpoint, type OpenedCheckpoint, openCheckpoint } from './checkpoint.ts'
+import { type LogCheckpoint, type OpenedCheckpoint, openCheckpoint } from './checkpoint.ts'
 import { base64, fromBase64, fromDecimal, hashFromBase64 } from './encoding.ts'
 import type { NoteKey } from './note.ts'
 import { malformed, ProofError } from './proof-error.ts'
@@ -51,7 +51,7 @@ export function verifyProofFile(
   return checkpoint
 }
 
-function checkInclusion({ index, proof }: ProofFile, chainHash: string, { size, root }: Checkpoint): void {
+function checkInclusion({ index, proof }: ProofFile, chainHash: string, { size, root }: LogCheckpoint): void {
   if (!verifyInclusion(index, size, eventLeaf(chainHash), proof, root))
     throw new ProofError('PROOF_WRONG', `the proof does not place event ${chainHash} at index ${index} of the log`)
 }

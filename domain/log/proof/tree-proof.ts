@@ -1,6 +1,6 @@
 import { equalBytes, HASH_SIZE } from './encoding.ts'
 import { malformed } from './proof-error.ts'
-import { joined, nodeHash, TILE_HEIGHT } from './tree.ts'
+import { nodeHash, rangeRoot, TILE_HEIGHT } from './tree.ts'
 
 // Proofs of RFC 6962 §2.1.1 and §2.1.2. The caller reads the tiles that a plan names and passes them to the plan.
 
@@ -160,7 +160,7 @@ function plan(ranges: readonly Range[], size: number): ProofPlan {
         if (read[at]?.length !== width * HASH_SIZE)
           throw malformed(`tile ${index} of level ${level} must have ${width} hashes; rebuild the tree from the log`)
       return parts.map((places) =>
-        joined(places.map(({ tile, from, count }) => perfectRoot(read[tile]!, from, from + count))),
+        rangeRoot(places.map(({ tile, from, count }) => perfectRoot(read[tile]!, from, from + count))),
       )
     },
   }

@@ -78,11 +78,11 @@ export function appendLeaves(edge: Edge, leaves: readonly Uint8Array[]): { edge:
 }
 
 /** The root of adjacent perfect subtrees, largest first. */
-export const joined = (hashes: readonly Uint8Array[]): Uint8Array =>
+export const rangeRoot = (hashes: readonly Uint8Array[]): Uint8Array =>
   hashes.length === 0 ? EMPTY_TREE_ROOT : hashes.reduceRight((right, left) => nodeHash(left, right))
 
 /** The root of a tree. */
-export const edgeRoot = (edge: Edge): Uint8Array => joined(edge.hashes)
+export const edgeRoot = (edge: Edge): Uint8Array => rangeRoot(edge.hashes)
 
 /** An edge as bytes for a table: the size (8 bytes, big-endian), then the hashes. */
 export function edgeBytes({ size, hashes }: Edge): Uint8Array {

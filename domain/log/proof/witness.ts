@@ -1,4 +1,4 @@
-import { type Checkpoint, openCheckpoint, parseCheckpoint } from './checkpoint.ts'
+import { type LogCheckpoint, openCheckpoint, parseCheckpoint } from './checkpoint.ts'
 import { base64, equalBytes, fromDecimal, hashFromBase64 } from './encoding.ts'
 import { COSIGNATURE, formatNote, type NoteKey, type NoteSigner, openNote, signatureLine, splitNote } from './note.ts'
 import { malformed, ProofError } from './proof-error.ts'
@@ -37,7 +37,7 @@ export function parseWitnessRequest(body: string): WitnessRequest & { readonly l
 /** A log that a witness knows: its keys, and the last checkpoint that the witness cosigned. */
 export interface WitnessedLog {
   readonly keys: readonly NoteKey[]
-  readonly last: Pick<Checkpoint, 'size' | 'root'> | null
+  readonly last: Pick<LogCheckpoint, 'size' | 'root'> | null
 }
 
 /**
@@ -45,7 +45,7 @@ export interface WitnessedLog {
  * with the read of `last`, before it signs `text` and answers. With 409 it answers its own `size`.
  */
 export type WitnessDecision =
-  | { readonly status: 200; readonly checkpoint: Checkpoint; readonly text: string }
+  | { readonly status: 200; readonly checkpoint: LogCheckpoint; readonly text: string }
   | { readonly status: 409; readonly size: number }
   | { readonly status: 400 | 403 | 404 | 422; readonly reason: string }
 

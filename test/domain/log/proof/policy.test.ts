@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatVkey } from '../../../../domain/log/proof/note.ts'
-import { formatPolicy, hasQuorum, type Policy, parsePolicy } from '../../../../domain/log/proof/policy.ts'
+import { formatPolicy, hasQuorum, parsePolicy, type TrustPolicy } from '../../../../domain/log/proof/policy.ts'
 import { cosigner, keyName, logSigner } from '../../../support/proof-keys.ts'
 import { property } from '../../../support/property.ts'
 
@@ -14,7 +14,7 @@ const url = fc.option(
 const word = keyName.filter((name) => name !== 'none' && !name.includes('\u007f'))
 
 /** Policies with groups of witnesses and of groups; hostile names. */
-const anyPolicy: fc.Arbitrary<Policy> = fc
+const anyPolicy: fc.Arbitrary<TrustPolicy> = fc
   .record({
     logs: fc.array(fc.tuple(word, url), { maxLength: 3 }),
     names: fc.uniqueArray(word, { minLength: 1, maxLength: 8 }),
@@ -110,9 +110,14 @@ describe('a policy', () => {
   })
 
   test('is not written when its words would be read as others', () => {
-    const policy: Policy = { logs: [], witnesses: [{ name: 'a', key: cosigner('w', 1).key }], groups: [], quorum: 'a' }
+    const policy: TrustPolicy = {
+      logs: [],
+      witnesses: [{ name: 'a', key: cosigner('w', 1).key }],
+      groups: [],
+      quorum: 'a',
+    }
     expect(formatPolicy(policy)).toContain('quorum a\n')
-    const renamed = (name: string): Policy => ({
+    const renamed = (name: string): TrustPolicy => ({
       ...policy,
       witnesses: [{ ...policy.witnesses[0]!, name }],
       quorum: name,

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
-  type Checkpoint,
   checkpointText,
+  type LogCheckpoint,
   openCheckpoint,
   signCheckpoint,
 } from '../../../../domain/log/proof/checkpoint.ts'
@@ -22,7 +22,7 @@ import { property } from '../../../support/property.ts'
 
 const [log, witness] = [logSigner('log.example'), cosigner('witness.example')]
 const tree = new StoredTree()
-const checkpoints: Checkpoint[] = [{ origin: 'log.example', size: 0, root: EMPTY_TREE_ROOT }]
+const checkpoints: LogCheckpoint[] = [{ origin: 'log.example', size: 0, root: EMPTY_TREE_ROOT }]
 for (let size = 1; size <= 40; size++) {
   tree.append(leafHash(Buffer.from(String(size))))
   checkpoints.push({ origin: 'log.example', size, root: edgeRoot(tree.edge) })
@@ -69,7 +69,7 @@ describe('a witness', () => {
     expect(decideWitness(request(3, 5), known(7))).toEqual({ status: 409, size: 7 })
   })
 
-  const forged = (size: number, change: Partial<Checkpoint>) =>
+  const forged = (size: number, change: Partial<LogCheckpoint>) =>
     signCheckpoint({ ...checkpoints[size]!, ...change }, log)
   const other = Buffer.alloc(32, 1)
   test.each<[number, string, WitnessRequest, number | null]>([
