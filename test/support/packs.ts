@@ -7,7 +7,7 @@ import { type PackedEvent, packedEventLine, packedProofLine } from '../../domain
 import { formatPolicy } from '../../domain/log/proof/policy.ts'
 import { edgeRoot, eventLeaf } from '../../domain/log/proof/tree.ts'
 import { StoredTree } from './merkle.ts'
-import { bytesOf, NEW, Sealer, type Tip, tipOf } from './sealing.ts'
+import { NEW, Sealer, type Tip, tipOf } from './sealing.ts'
 
 /** The files of a pack. */
 export type Pack = Record<string, string>
@@ -30,14 +30,14 @@ export function logOf(turns: readonly number[], texts: readonly string[] = []) {
 
 type Log = ReturnType<typeof logOf>
 
-const salt = (event: RecordedEvent, n: number) => {
-  const { salt } = event.header.body as { salt?: string }
-  return salt === undefined ? bytesOf(`sealer#${n}`, 16) : Buffer.from(salt, 'hex')
-}
-
 /** The packed form of each event of a log, with its body. */
 export const packedEvents = ({ events }: Log): PackedEvent[] =>
-  events.map((event, index) => ({ event, index, body: event.body, salt: salt(event, index) }))
+  events.map((event, index) => {
+    const { salt } = event.header.body as { salt?: string }
+    // Without a salt in the header, the stored bytes begin with it.
+    const sealed = Buffer.concat([Buffer.from(salt ?? '', 'hex'), event.body!])
+    return { event, index, salt: sealed.subarray(0, 16), body: sealed.subarray(16) }
+  })
 
 export interface Signers {
   readonly log: NoteSigner

@@ -63,6 +63,17 @@ describe('verify.py', { tags: ['python3'] }, () => {
     }
   })
 
+  test('accepts one encoding of a point: a coordinate below P, and no sign of zero', async () => {
+    // Of the point (0, 1) each equation of these signatures is true.
+    const one = `01${'00'.repeat(31)}`
+    const verifies = (key: string, r: string) => python.call('ed25519', key, '', r + '00'.repeat(32))
+    expect(await verifies(one, one)).toBe(true)
+    for (const other of [`01${'00'.repeat(30)}80`, `ee${'ff'.repeat(30)}7f`]) {
+      expect(await verifies(other, one)).toBe(false)
+      expect(await verifies(one, other)).toBe(false)
+    }
+  })
+
   test('agrees with the vectors of transparency-dev/merkle and with our roots', async () => {
     const { hashes, inclusion } = JSON.parse(readFileSync(join(import.meta.dirname, 'merkle-proofs.gen.json'), 'utf8'))
     const at = (n: number) => hex(Buffer.from(hashes[n], 'base64'))
