@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { sign } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -302,6 +303,16 @@ describe('verify.py', { tags: ['python3'] }, () => {
       }),
       property(250),
     )
+  })
+
+  test('refuses a well signed note with control characters, as we do', async () => {
+    const { key, privateKey } = logSigner('a')
+    for (const text of ['a\tb\n', 'a\r\n', 'a\u001f\n']) {
+      const signature = Buffer.concat([Buffer.from(key.id, 'hex'), sign(null, Buffer.from(text), privateKey)])
+      const note = `${text}\n— a ${signature.toString('base64')}\n`
+      expect(() => openNote(note, [key])).toThrow('control characters')
+      expect(await python.run('note', file(note), formatVkey(key))).toMatchObject({ code: 1 })
+    }
   })
 
   test('agrees with us about proofs with a flipped bit', async () => {
