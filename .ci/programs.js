@@ -55,6 +55,11 @@ export const PROGRAMS = [
     package: 'python3',
     works: () => succeeds('python3', ['-c', 'import pty; pty.openpty()']),
   },
+  {
+    name: 'openssl',
+    package: 'openssl',
+    works: () => succeeds('openssl', ['genpkey', '-algorithm', 'ed25519']),
+  },
   { name: 'docker-compose', package: 'docker-compose', works: () => succeeds('docker-compose', ['version']) },
   {
     name: 'mounts',

@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""Verifies what keepup exports, without keepup. Needs Python 3.8 or newer and no package.
+
+  verify.py PACK [POLICY]               a pack (folder or tar file); POLICY replaces the pack's own policy.txt
+  verify.py proof FILE POLICY [HASH]    a .tlog-proof, of the event with this hash
+  verify.py note FILE VKEY...           a signed note, such as a checkpoint
+
+Formats: c2sp.org/signed-note, tlog-checkpoint, tlog-cosignature, tlog-proof and tlog-policy; the tree of RFC 6962."""
+import base64, hashlib, json, os, re, sys, tarfile, time
+FAULTS = ValueError, LookupError, TypeError, AttributeError, RecursionError, OSError, tarfile.TarError, EOFError
+
+def require(fact, message):
+    if not fact: raise ValueError(message)
+def sha256(data): return hashlib.sha256(data).digest()
+def encode(data): return base64.b64encode(data).decode()
+def decode(text):
+    require(encode(base64.b64decode(text, validate=True)) == text, 'base64 with stray bits')
+    return base64.b64decode(text)
+
+# Ed25519 (RFC 8032 5.1), with points as (X, Y, Z, T). There is no secret, so the time of a calculation may vary.
+P, L = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493
+D, I = -121665 * pow(121666, -1, P) % P, pow(2, (P - 1) // 4, P)
+def point(data):
+    y, sign = int.from_bytes(data, 'little') % 2**255, data[31] >> 7
+    square = (y * y - 1) * pow(D * y * y + 1, -1, P) % P
+    x = pow(square, (P + 3) // 8, P)
+    if (x * x - square) % P: x = x * I % P
+    require(y < P and (x * x - square) % P == 0 and (x or not sign), 'not a point of the curve')
+    x = x if x % 2 == sign else P - x
+    return x, y, 1, x * y % P
+def add(p, q):
+    a, b = (p[1] - p[0]) * (q[1] - q[0]), (p[1] + p[0]) * (q[1] + q[0])
+    c, d = 2 * p[3] * q[3] * D, 2 * p[2] * q[2]
+    return (b - a) * (d - c) % P, (d + c) * (b + a) % P, (d - c) * (d + c) % P, (b - a) * (b + a) % P
+def multiply(n, p):
+    even = multiply(n // 2, add(p, p)) if n else (0, 1, 1, 0)
+    return add(even, p) if n % 2 else even
+BASE = point((4 * pow(5, -1, P) % P).to_bytes(32, 'little'))
+def ed25519(public, message, signature):
+    r, s = signature[:32], int.from_bytes(signature[32:], 'little')
+    h = int.from_bytes(hashlib.sha512(r + public + message).digest(), 'little') % L
+    x, y = multiply(s, BASE), add(point(r), multiply(h, point(public)))
+    return len(signature) == 64 and s < L and all((x[i] * y[2] - y[i] * x[2]) % P == 0 for i in (0, 1))
+
+# Notes. A key is (name, id, type, public key). Type 1 signs notes, type 4 cosigns checkpoints; others are ignored.
+def parse_vkey(text):
+    name, key_id, key = text.split('+', 2)
+    key, own_id = decode(key), sha256(name.encode() + b'\n' + decode(key))[:4].hex()
+    require(key[0] not in (1, 4) or (own_id == key_id and len(key) == 33), 'a vkey does not have its id')
+    return name, bytes.fromhex(key_id), key[0], key[1:]
+def verify_signature(key, message, signature):
+    (name, _, kind, public), at = key, ''
+    if kind == 4:
+        seconds, signature = int.from_bytes(signature[:8], 'big'), signature[8:]
+        require(seconds < 253402300800, 'a cosignature after the year 9999')
+        message = b'cosignature/v1\ntime %d\n' % seconds + message
+        at = time.strftime(' at %Y-%m-%d %H:%M:%S UTC', time.gmtime(seconds))
+    require(ed25519(public, message, signature), 'the signature of ' + ascii(name) + ' is wrong')
+    print('signed: by', ascii(name) + at + '; for a second opinion run:\n  d=$(mktemp -d)', end='')
+    der = bytes.fromhex('302a300506032b6570032100') + public
+    for file, part in ('key', der), ('text', message), ('sig', signature):
+        print(' && echo', encode(part), '| base64 -d >$d/' + file, end='')
+    print(' && openssl pkeyutl -verify -pubin -keyform DER -inkey $d/key -rawin -in $d/text -sigfile $d/sig')
+def open_note(note, keys):
+    """-> text, keys that signed. Raises when a signature of a known key is wrong, or none is there."""
+    require(note.endswith('\n') and not re.search('[\0-\t\x0b-\x1f]', note), 'not a note')
+    (text, _, lines), good = note[:-1].rpartition('\n\n'), []
+    require(lines.count('\n') < 100, 'more than 100 signatures')
+    for line in lines.split('\n'):
+        match = re.fullmatch(r'\u2014 ([^\s+]+) ([^ ]+)', line)
+        data = decode(match[2]) if match else b''
+        require(len(data) > 4, 'not a signature line: ' + ascii(line))
+        known = [key for key in keys if key[:2] == (match[1], data[:4]) and key[2] in (1, 4)]
+        for key in known: verify_signature(key, (text + '\n').encode(), data[4:])
+        good += known
+    require(good, 'no known key signed it')
+    return text + '\n', good
+def open_checkpoint(note, policy):
+    """-> size, root. Raises unless a log of the policy signed and the quorum of the policy cosigned."""
+    logs, witnesses, groups, quorum = [], {}, {}, None
+    for word, *rest in filter(None, (re.findall('[^ \t]+', line) for line in policy.split('\n'))):
+        if word == 'log': logs.append(parse_vkey(rest[0]))
+        elif word == 'witness': witnesses[rest[0]] = parse_vkey(rest[1])
+        elif word == 'group': groups[rest[0]] = {'any': 1, 'all': len(rest) - 2}.get(rest[1]) or int(rest[1]), rest[2:]
+        elif word == 'quorum' and not quorum: quorum = rest[0]
+        else: require(word[0] == '#', 'not a line of a policy: ' + ascii(word))
+    text, good = open_note(note, logs + list(witnesses.values()))
+    match = re.fullmatch('(.+)\n(0|[1-9][0-9]*)\n(.{44})\n(?:.+\n)*', text)
+    require(match and any(key in logs and key[0] == match[1] for key in good), 'no checkpoint of a known log')
+    cosigned = {name for name, key in witnesses.items() if key in good}
+    for name, (threshold, members) in groups.items():
+        if len(cosigned.intersection(members)) >= threshold: cosigned.add(name)
+    require(quorum == 'none' or quorum in cosigned, 'too few witnesses cosigned: the policy wants ' + ascii(quorum))
+    print('anchored:', 'cosigned by ' + ascii(sorted(cosigned)) if cosigned else 'by no witness')
+    return int(match[2]), decode(match[3])
+
+# The tree. A leaf's data is the hash of an event, which is the hash of the hash before it and its header.
+def node(left, right): return sha256(b'\1' + left + right)
+def root_of(level):
+    while len(level) > 1:
+        pairs = [level[at:at + 2] for at in range(0, len(level), 2)]
+        level = [node(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
+    return level[0] if level else sha256(b'')
+def is_included(index, size, leaf, proof, root):
+    at, last = index, size - 1
+    for sibling in proof:
+        if last == 0 or len(sibling) != 32: return False
+        is_right = at % 2 or at == last
+        leaf = node(sibling, leaf) if is_right else node(leaf, sibling)
+        while is_right and at and at % 2 == 0: at, last = at // 2, last // 2
+        at, last = at // 2, last // 2
+    return 0 <= index < size and last == 0 and leaf == root and len(root) == 32
+def check_proof(text, policy, digest=None):
+    head, _, checkpoint = text.partition('\n\n')
+    match = re.fullmatch('c2sp.org/tlog-proof@v1\n(?:extra (.*)\n)?index (0|[1-9][0-9]*)((?:\n.+)*)', head)
+    require(match, 'not a .tlog-proof')
+    extra, index, proof = decode(match[1] or ''), int(match[2]), [decode(line) for line in match[3].split('\n')[1:]]
+    size, root = open_checkpoint(checkpoint, policy)
+    leaf = sha256(b'\0' + (bytes.fromhex(digest) if digest else sha256(extra)))
+    require(is_included(index, size, leaf, proof, root), 'the proof does not place the event in the log')
+    print('included: event', index, 'of', size, ascii(extra[32:]) if leaf == sha256(b'\0' + sha256(extra)) else '')
+
+# Packs
+def unique(pairs): return dict(pairs) if len(dict(pairs)) == len(pairs) else require(False, 'a name is there twice')
+def check_event(event, heads, is_whole):
+    """The event's hash must follow from its header and the hash before it, its body's hash from salt and body."""
+    header, stream, revision = event['header'], event['header']['stream'], event['header']['revision']
+    (last, before), heads[stream] = heads.get(stream, (-1, '0' * 64)), (revision, event['hash'])
+    require(revision == last + 1 or (revision > last and not is_whole), 'the event before it is missing')
+    before = bytes.fromhex(before if revision == last + 1 else event['previous'])
+    text = json.dumps(header, sort_keys=True, separators=(',', ':'), ensure_ascii=False).encode()
+    require(len(before) == 32 and sha256(before + text).hex() == event['hash'], 'its hash does not follow from it')
+    salted = decode(event['salt'] or '') + decode(event['body'] or '')
+    require(event['body'] is None or sha256(salted).hex() == header['body']['hash'], 'its body is not the sealed one')
+def check_pack(names, load, policy):
+    heads, leaves, bodies, last, faults, is_whole = {}, [], 0, (-1, -1), 0, 'proofs.ndjson' not in names
+    for number, line in enumerate(load('events.ndjson'), 1):
+        name = f'line {number}'
+        try:
+            event = json.loads(line, object_pairs_hook=unique)
+            name += f", event {event['index']} ({event['header']['stream']}@{event['header']['revision']})"
+            leaves.append((name, event['index'], sha256(b'\0' + bytes.fromhex(event['hash']))))
+            check_event(event, heads, is_whole)
+            before, last = last, (event['index'], event['position'])
+            require(last[0] == before[0] + 1 or (last[0] > before[0] and not is_whole), 'it is out of order')
+            require(last[1] > before[1], 'its position is out of order')
+            bodies += event['body'] is not None
+        except FAULTS as error: faults += print('FAULT:', ascii(f'{name}: {error}')) or 1
+    print(f'chained: {len(leaves)} events of {len(heads)} streams, {bodies} of them with their body; {faults} faults')
+    size, root = open_checkpoint(load('checkpoint').read().decode(), policy())
+    if is_whole:
+        own_root = root_of([leaf for *_, leaf in leaves])
+        require((len(leaves), own_root) == (size, root), 'the checkpoint is of other events than those of the pack')
+    lines = [] if is_whole else [json.loads(line, object_pairs_hook=unique) for line in load('proofs.ndjson')]
+    proofs = {line['index']: [decode(part) for part in line['proof']] for line in lines}
+    for name, index, leaf in leaves:
+        if is_whole or is_included(index, size, leaf, proofs.get(index, []), root): continue
+        faults += print('FAULT:', ascii(f'{name}: its proof does not place it in the log')) or 1
+    print(f'included: {len(leaves)} of {size} events of the log')
+    for name in (name for name in names if re.fullmatch(r'[\w.-]+\.tsr', name)):
+        print(f'time stamp: openssl ts -verify -data checkpoint -in {name} -CAfile CA.pem')
+    require(not faults, f'{faults} faults')
+def open_pack(path):
+    if os.path.isdir(path): return os.listdir(path), lambda name: open(os.path.join(path, name), 'rb')
+    tar = tarfile.open(path)
+    files = unique([(os.path.basename(one.name), one) for one in tar if one.isfile()])
+    return files, lambda name: tar.extractfile(files[name])
+def main(command, *given):
+    def read(path): return open(path, 'rb').read().decode()
+    try:
+        if command == 'note': print(open_note(read(given[0]), [parse_vkey(key) for key in given[1:]])[0], end='')
+        elif command == 'proof': check_proof(read(given[0]), read(given[1]), *given[2:])
+        else:
+            names, load = open_pack(command)
+            print('policy:', given[0] if given else 'of the pack; compare its keys with keys from another source')
+            check_pack(names, load, lambda: read(given[0]) if given else load('policy.txt').read().decode())
+    except FAULTS as error: return print('INVALID:', ascii(str(error))) or 1
+    return print('VALID') or 0
+if __name__ == '__main__': sys.exit(main(*sys.argv[1:]) if sys.argv[1:] else print(__doc__) or 2)
