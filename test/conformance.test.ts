@@ -51,11 +51,11 @@ test('a fault that finds no place says which function of which file, and what to
   expect(edited('a.ts', source, 'Big.big', replace('value', 'return', '$ + 1'))).toContain('{ return 9 + 1 }')
 })
 
-// All of them: npm run test:mutations. Here the same few each time, of several rooms; FC_SEED chooses one more.
-const FEW = ['5.1.3', '5.6.2', '8.2']
+// All of them: npm run test:mutations. Here one, so that a broken runner of mutations is noticed; FC_SEED chooses one more.
+const ONE = '5.6.2'
 const { FC_SEED } = process.env
 const sample = [
-  ...ROWS.filter(({ must }) => FEW.includes(must)),
+  ...ROWS.filter(({ must }) => must === ONE),
   ...(FC_SEED === undefined ? [] : [all[Math.abs(Number(FC_SEED)) % all.length]!]),
 ]
 

@@ -9,7 +9,7 @@ import { rateLimiterContract } from '../contracts/rate-limiter.ts'
 import { requestCacheContract } from '../contracts/request-cache.ts'
 import { tempFolder } from '../support/folders.ts'
 import { TestClock } from '../support/harness.ts'
-import { describeWithPostgres } from '../support/postgres.ts'
+import { describeWithSharedPostgres } from '../support/postgres.ts'
 import { schemasOf } from '../support/projections/postgres-kit.ts'
 
 class SteppedClock extends TestClock {
@@ -50,7 +50,7 @@ describe('the request cache in a SQLite file', () => {
   })
 })
 
-describeWithPostgres('what calls of models share on PostgreSQL', (server) => {
+describeWithSharedPostgres('what calls of models share on PostgreSQL', (server) => {
   const schemas = schemasOf(server)
 
   describe('limits', () => {

@@ -14,7 +14,7 @@ import { appendAgain } from '../support/golden/recording.ts'
 import { alike, projectedInto, rowsOf } from '../support/golden/rows.ts'
 import { MEANINGS, toldOf } from '../support/golden/told.ts'
 import { MemoryBlobs } from '../support/harness.ts'
-import { describeWithPostgres } from '../support/postgres.ts'
+import { describeWithSharedPostgres } from '../support/postgres.ts'
 import { comparedCheckpoints, rowsOfView } from '../support/projections/checkpoint-view.ts'
 import { postgresKit } from '../support/projections/postgres-kit.ts'
 import { BEFORE } from '../support/sealing.ts'
@@ -75,7 +75,7 @@ const newest = named.filter(([, one]) => one === newestOf(all, one.name))
 
 // Every adapter gives back the bytes that it took (their contract kits): memory replays all that was ever recorded. The
 // others replay the newest recordings: some in each run of the tests, and all in a campaign.
-const SOME = 4
+const SOME = 2
 const hasErasure = ([, one]: (typeof named)[number]) => one.name === 'erased'
 
 const replaying = ADAPTERS.map((one) => ({ ...one, which: one.name === 'memory' ? 'all' : SAMPLED }))
@@ -102,7 +102,7 @@ describe.each(replaying)('replayed on $name ($which)', ({ name, open, erases }) 
   )
 })
 
-describeWithPostgres('tables in PostgreSQL', (postgres) => {
+describeWithSharedPostgres('tables in PostgreSQL', (postgres) => {
   const kit = postgresKit(postgres)
   const filled = async ({ text }: Recorded) => {
     const [log, blobs] = [new MemoryLog({ clock: BEFORE }), new MemoryBlobs()]
@@ -128,7 +128,7 @@ describeWithPostgres('tables in PostgreSQL', (postgres) => {
   )
 })
 
-describeWithPostgres('a version that is new to PostgreSQL', (postgres) => {
+describeWithSharedPostgres('a version that is new to PostgreSQL', (postgres) => {
   const kit = postgresKit(postgres)
 
   test('makes the tables anew, and what was recorded before it is shown in its shape', async () => {

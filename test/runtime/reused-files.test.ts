@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openWorkspace } from '../../adapters/workspace/open.ts'
 import type { Clock } from '../../domain/ports/index.ts'
 import type { CrashPoint } from '../../domain/ports/runtime.ts'
+import { SAMPLED, sampleOf } from '../support/faults/seed.ts'
 import { freshFolders } from '../support/folders.ts'
 import { call, calls, completes, USER } from '../support/harness.ts'
 import { NO_SECRETS } from '../support/no-secrets.ts'
@@ -77,10 +78,11 @@ test('files that another hand has changed are not written over: the fork leaves 
   expect(write.ran.length).toBeGreaterThanOrEqual(3)
 })
 
+// Every point: npm run test:faults.
 const POINTS: readonly CrashPoint[] = ['after_append', 'after_model', 'after_snapshot', 'after_tool']
 
-test.each(POINTS)(
-  'killed %s, later in each life: it goes on, performs nothing, and is billed nothing',
+test.each(sampleOf(POINTS, 1, (point) => point === 'after_tool'))(
+  `killed %s, later in each life: it goes on, performs nothing, and is billed nothing (${SAMPLED})`,
   async (point) => {
     const made = await written()
     const asked = made.requests.length

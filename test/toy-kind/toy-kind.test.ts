@@ -3,7 +3,7 @@ import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { verifyExport } from '../../api/operations/events/verify-export.ts'
 import type { Ran } from './keepup.ts'
 
@@ -11,9 +11,11 @@ import type { Ran } from './keepup.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-/** Runs command lines of keepup with the toy kind, on one data folder. */
-async function keepup(data: string, ...lines: readonly (readonly string[])[]): Promise<readonly Ran[]> {
-  const args = lines.map((line) => ['--data', data, '-o', 'json', ...line])
+/** Runs command lines of keepup with the toy kind, each on its data folder, in one process. */
+async function keepup(
+  ...lines: readonly (readonly [data: string, line: readonly string[]])[]
+): Promise<readonly Ran[]> {
+  const args = lines.map(([data, line]) => ['--data', data, '-o', 'json', ...line])
   const program = join(import.meta.dirname, 'keepup.ts')
   const { stdout } = await promisify(execFile)(process.execPath, [program, JSON.stringify(args)], { cwd: ROOT })
   return JSON.parse(stdout)
@@ -45,12 +47,16 @@ const STORY = {
 const ran = {} as Record<keyof typeof STORY, Ran>
 const said = <T>(of: keyof typeof STORY): T => JSON.parse(ran[of].out)
 
+const folder = mkdtempSync(join(tmpdir(), 'keepup-toy-'))
+/** The data folder of a stream that is not ended. */
+const open = join(folder, 'open')
+afterAll(() => rmSync(folder, { recursive: true }))
+
 beforeAll(async () => {
-  const data = mkdtempSync(join(tmpdir(), 'keepup-toy-'))
-  const all = await keepup(data, ...Object.values(STORY))
-  rmSync(data, { recursive: true })
+  const data = join(folder, 'whole')
+  const all = await keepup([open, STORY.open], ...Object.values(STORY).map((line) => [data, line] as const))
   Object.keys(STORY).forEach((name, i) => {
-    ran[name as keyof typeof STORY] = all[i]!
+    ran[name as keyof typeof STORY] = all[i + 1]!
   })
 }, 240_000)
 
@@ -118,12 +124,9 @@ test('a rebuild gives the same rows, before an erasure and after it', () => {
     ])
 })
 
-test('without the kind, its streams stay readable and are proved by their chain', { timeout: 240_000 }, async () => {
-  const data = mkdtempSync(join(tmpdir(), 'keepup-toy-'))
-  onTestFinished(() => rmSync(data, { recursive: true }))
-  await keepup(data, STORY.open)
+test('without the kind, its streams stay readable and are proved by their chain', async () => {
   const { inProcess } = await import('../api/cli-support.ts')
-  const { code, out } = await inProcess(['--data', data, '-o', 'json', 'streams', 'verify', 'ticket-t1'])
+  const { code, out } = await inProcess(['--data', open, '-o', 'json', 'streams', 'verify', 'ticket-t1'])
   expect(code).toBe(0)
   expect(JSON.parse(out)).toMatchObject({ ok: true, events: 1, digests: 0 })
 })

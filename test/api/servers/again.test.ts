@@ -10,7 +10,7 @@ import { LiveHub } from '../../../api/process/live/hub.ts'
 import { CommandRejected } from '../../../domain/calls/errors.ts'
 import { LogError } from '../../../domain/log/errors.ts'
 import type { DriveEnd } from '../../../domain/tree/runtime/drive.ts'
-import { describeWithPostgres } from '../../support/postgres.ts'
+import { describeWithSharedPostgres } from '../../support/postgres.ts'
 import { deployment } from './deployment.ts'
 
 /** A process on servers where `due` is due, whose drives are played. */
@@ -80,7 +80,7 @@ it('the tables are not asked while all goes well', async () => {
   await process.stop()
 })
 
-describeWithPostgres('serve on servers', (server) => {
+describeWithSharedPostgres('serve on servers', (server) => {
   const { folder, eventstore } = deployment()
 
   it('drives a run that it has taken, also where its folder was that of another at first', async () => {

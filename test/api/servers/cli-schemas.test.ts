@@ -1,9 +1,9 @@
 import pg from 'pg'
 import { expect, it } from 'vitest'
-import { describeWithPostgres } from '../../support/postgres.ts'
+import { describeWithSharedPostgres } from '../../support/postgres.ts'
 import { cliOf, deployment } from './deployment.ts'
 
-describeWithPostgres('schemas in the way of the command line', (server) => {
+describeWithSharedPostgres('schemas in the way of the command line', (server) => {
   const place = deployment()
   const { eventstore } = place
   const { look, doctor } = cliOf(place, server)

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { expect, it } from 'vitest'
 import { alike } from '../../../api/operations/notices.ts'
 import { named } from '../../../projections/engine/postgres/failures.ts'
-import { describeWithPostgres } from '../../support/postgres.ts'
+import { describeWithSharedPostgres } from '../../support/postgres.ts'
 
 it('messages are alike where only numbers, cursors and names of files differ', () => {
   const full = (n: number) => `PostgreSQL has no room (could not extend file "base/5/${n}.1": No space left); make room`
@@ -18,7 +18,7 @@ it('a word that is as long as one likes is looked at once', async () => {
   expect([alike(`${word} is at 1`, `${word} is at 2`), alike(word, `${word}b`)]).toEqual([true, false])
 })
 
-describeWithPostgres('what PostgreSQL cannot do', (server) => {
+describeWithSharedPostgres('what PostgreSQL cannot do', (server) => {
   it.each([
     ['a full disk', `do $$ begin raise exception 'No space left' using errcode = '53100'; end $$`, 'FULL', /make room/],
     [

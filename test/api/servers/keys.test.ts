@@ -3,10 +3,10 @@ import { expect, it, onTestFinished } from 'vitest'
 import { startRun } from '../../../api/operations/runs/start-run.ts'
 import { ConfigSchema } from '../../../api/process/config/config.ts'
 import { openServices } from '../../../api/process/open-services.ts'
-import { describeWithPostgres } from '../../support/postgres.ts'
+import { describeWithSharedPostgres } from '../../support/postgres.ts'
 import { deployment } from './deployment.ts'
 
-describeWithPostgres('one Idempotency-Key in two processes at once', (server) => {
+describeWithSharedPostgres('one Idempotency-Key in two processes at once', (server) => {
   const { folder, eventstore } = deployment()
 
   it('of the same start gives one run; of two starts one is refused', async () => {

@@ -1,11 +1,11 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { lookAtServers } from '../../../api/process/servers/inspect-servers.ts'
 import { StandIn } from '../../support/eventstore/stand-in.ts'
-import { describeWithPostgres } from '../../support/postgres.ts'
+import { describeWithSharedPostgres } from '../../support/postgres.ts'
 import { cliFolder, inProcess } from '../cli-support.ts'
 import { wayTo } from './deployment.ts'
 
-describeWithPostgres('a look at servers', (server) => {
+describeWithSharedPostgres('a look at servers', (server) => {
   it('tells an event store that goes away meanwhile as that, and what PostgreSQL holds all the same', async () => {
     const folder = cliFolder()
     const eventstore = await new StandIn().start()

@@ -6,7 +6,7 @@ import type { EventLog } from '../../../domain/ports/index.ts'
 import { PostgresHome } from '../../../projections/engine/postgres/home.ts'
 import { Projections } from '../../../projections/index.ts'
 import { call, calls, completes, harness, seededRandom, testSpec } from '../../support/harness.ts'
-import { describeWithPostgres } from '../../support/postgres.ts'
+import { describeWithSharedPostgres } from '../../support/postgres.ts'
 import { schemasOf } from '../../support/projections/postgres-kit.ts'
 import { tool } from '../../support/story.ts'
 import { VirtualClock } from '../../support/virtual-clock.ts'
@@ -20,7 +20,7 @@ async function restored(log: EventLog, stream: string, events: number): Promise<
   return older
 }
 
-describeWithPostgres('tables in PostgreSQL that are newer than the log', (server) => {
+describeWithSharedPostgres('tables in PostgreSQL that are newer than the log', (server) => {
   const schemas = schemasOf(server)
 
   it('hold the process to reading until a person accepts; then a call that began asks, and does not run again', async () => {

@@ -1,11 +1,11 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { findLog } from '../../../api/process/servers/open-log.ts'
 import { StandIn } from '../../support/eventstore/stand-in.ts'
-import { describeWithPostgres } from '../../support/postgres.ts'
+import { describeWithSharedPostgres } from '../../support/postgres.ts'
 import { cliFolder, inProcess } from '../cli-support.ts'
 import { wayTo } from './deployment.ts'
 
-describeWithPostgres('the log of a deployment', (server) => {
+describeWithSharedPostgres('the log of a deployment', (server) => {
   it('is found by a process that looked for it just before another process made it, and the tables', async () => {
     const folder = cliFolder()
     const eventstore = await new StandIn().start()

@@ -1,6 +1,6 @@
 import { afterEach, expect, it, test, vi } from 'vitest'
 import { passwordsOf } from '../../../api/process/servers/passwords.ts'
-import { describeWithPostgres } from '../../support/postgres.ts'
+import { describeWithSharedPostgres } from '../../support/postgres.ts'
 import { inProcess } from '../cli-support.ts'
 import { deployment } from './deployment.ts'
 
@@ -31,7 +31,7 @@ test("the event store's, as it stands there and as it is meant; and one that the
   expect(of('postgres://keepup@h/db', eventstore)).toEqual(new Set(['ch%40ngeit', 'ch@ngeit', 'from-outside']))
 })
 
-describeWithPostgres('on servers', (server) => {
+describeWithSharedPostgres('on servers', (server) => {
   const { folder, eventstore } = deployment()
 
   it('a password with an @ in it works, and none of it is recorded', async () => {

@@ -2,9 +2,9 @@ import pg from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
 import { rightsIn } from '../../../api/process/servers/rights.ts'
 import { openPool, PostgresHome } from '../../../projections/postgres.ts'
-import { describeWithPostgres } from '../../support/postgres.ts'
+import { describeWithSharedPostgres } from '../../support/postgres.ts'
 
-describeWithPostgres('rights of a deployment', (server) => {
+describeWithSharedPostgres('rights of a deployment', (server) => {
   it('are not those on what another application has put beside it, or has called like a part of it', async () => {
     const operator = new pg.Client({ connectionString: server().url })
     await operator.connect()

@@ -6,7 +6,7 @@ import { LogError } from '../../../domain/log/errors.ts'
 import type { Leases } from '../../../domain/ports/index.ts'
 import { listRuns } from '../../../projections/agent/queries/runs.ts'
 import { PostgresHome } from '../../../projections/engine/postgres/home.ts'
-import { describeWithPostgres } from '../../support/postgres.ts'
+import { describeWithSharedPostgres } from '../../support/postgres.ts'
 import { MemoryLog } from '../../support/projections/memory-log.ts'
 import { schemasOf } from '../../support/projections/postgres-kit.ts'
 import { Actor } from '../../support/projections/story.ts'
@@ -40,7 +40,7 @@ function replaceable(first: MemoryLog) {
   return { log: new Proxy(first, { get } as ProxyHandler<MemoryLog>), putBack }
 }
 
-describeWithPostgres('tables of several processes that are another log’s, or lost', (server) => {
+describeWithSharedPostgres('tables of several processes that are another log’s, or lost', (server) => {
   const schemas = schemasOf(server)
 
   /** Openings of the tables of one schema, of any log; all are closed after the test. */

@@ -3,11 +3,11 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { openKeepUp } from '../../../api/index.ts'
 import { StandIn } from '../../support/eventstore/stand-in.ts'
 import { tempFolder } from '../../support/folders.ts'
-import { describeWithPostgres } from '../../support/postgres.ts'
+import { describeWithSharedPostgres } from '../../support/postgres.ts'
 
 const turns = [{ calls: [{ tool: 'complete_task', arguments: { summary: 'Done.' } }] }]
 
-describeWithPostgres('a process whose connections are all taken by slow questions', (server) => {
+describeWithSharedPostgres('a process whose connections are all taken by slow questions', (server) => {
   it('drives all the same: heartbeats wait for no question', async () => {
     const eventstore = await new StandIn().start()
     onTestFinished(() => eventstore.stop())
