@@ -29,6 +29,14 @@ export function addKind<State, Event extends StreamEvent, Command, Context exten
 
 for (const one of OWN) addKind(one as unknown as AnyAggregate)
 
+/** The aggregate of a stream. Throws for a kind that this program does not know. */
+export function aggregateOf(stream: string): AnyAggregate {
+  const aggregate = kinds.get(kindOf(stream))
+  if (aggregate === undefined)
+    throw new Error(`streams such as ${stream} are not known here; use the keepup that wrote it`)
+  return aggregate
+}
+
 /** Whether keepup writes streams of this kind. */
 export function isKind(kind: string): boolean {
   return kinds.has(kind) || STATELESS.includes(kind)

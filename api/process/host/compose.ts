@@ -10,6 +10,7 @@ import { ModelHealth } from '../../../domain/agent/runtime/model-health.ts'
 import { Runtime } from '../../../domain/agent/runtime/runtime.ts'
 import { Policy } from '../../../domain/calls/policy.ts'
 import { DocumentGateway } from '../../../domain/document/runtime/gateway.ts'
+import { delegatedAgents } from '../../../domain/external/runtime/delegated-agents.ts'
 import { AGGREGATES } from '../../../domain/kinds.ts'
 import type { Json } from '../../../domain/log/json.ts'
 import { Memories } from '../../../domain/memory/runtime/memories.ts'
@@ -158,7 +159,8 @@ export function compose(host: Host, kept: Kept): Services {
   return createKeepUp({
     ...particular,
     ...(agents !== null && { agents }),
-    runtime: (live) => runtime({ ...ports, feed: live, ...(agents !== null && { delegated: agents }) }),
+    runtime: (live) =>
+      runtime({ ...ports, feed: live, ...(agents !== null && { delegated: delegatedAgents(agents) }) }),
     log,
     losses: lossesOf(losses, { ...ports, log: losses.log, feed: { publish() {} } }),
     blobs,
