@@ -43,8 +43,8 @@ describe('the library', () => {
     }
     expect((await all(keepup.runs({ limit: 2 }))).map(({ runId }) => runId)).toEqual(ids.slice(-2).reverse())
     expect(await all(keepup.runs({ limit: 500 }))).toHaveLength(ids.length)
-    expect(() => keepup.runs({ limit: 0 })).toThrow(/expected/)
-    expect(() => keepup.runs({ since: 'soon' })).toThrow(/^since: expected a time/)
+    await expect(all(keepup.runs({ limit: 0.5 }))).rejects.toThrow(/^limit: expected a whole number/)
+    await expect(all(keepup.runs({ since: 'soon' }))).rejects.toThrow(/^since: expected a time/)
   })
 
   it('lists approvals, answers with what a start answers, and forks', { tags: ['git'] }, async () => {
@@ -60,7 +60,7 @@ describe('the library', () => {
       code: 'INVALID_REQUEST',
       message: expect.stringContaining('questionHash'),
     })
-    const { questionHash, preview } = await keepup.approval(decide.toolCallId)
+    const { questionHash, preview } = await keepup.getApproval({ toolCallId: decide.toolCallId })
     expect(preview.files).toEqual([{ path: expect.any(String), content: 'absent' }])
     await keepup.say(runId, { ...decide, questionHash })
     expect(await keepup.drive(runId)).toEqual({ end: 'done' })
@@ -75,8 +75,8 @@ describe('the library', () => {
   it("proves a run, rebuilds what its model was asked, and shows seed 003's state of an agent", async () => {
     const { runId } = await start({ contextVariables: { ticket: 7 } })
     await keepup.drive(runId)
-    expect(await keepup.verify(runId)).toMatchObject({ runId, ok: true, agents: [{ agentId: runId }] })
-    await expect(keepup.verify('no-such')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    expect(await keepup.verifyRun({ id: runId })).toMatchObject({ runId, ok: true, agents: [{ agentId: runId }] })
+    await expect(keepup.verifyRun({ id: 'no-such' })).rejects.toMatchObject({ code: 'NOT_FOUND' })
     const [request] = await keepup.requests(runId, 1)
     expect(request).toMatchObject({ attempt: 1, request: { messages: [{ role: 'user', content: 'go' }] } })
     const state: AgentState = await keepup.agent(runId)
