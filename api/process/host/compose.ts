@@ -20,6 +20,7 @@ import { ContextStores } from '../../../domain/store/runtime/context-stores.ts'
 import { Streams } from '../../../domain/stream/runtime/streams.ts'
 import type { AgentSpec } from '../../../domain/tree/spec.ts'
 import { contentFrom } from '../../operations/document/content.ts'
+import { listDocuments } from '../../operations/document/list-documents.ts'
 import type { AgentLease } from '../../operations/external/leases.ts'
 import { pointOf } from '../../operations/history/point.ts'
 import { knownModels } from '../../operations/models/known-models.ts'
@@ -114,7 +115,7 @@ export function compose(host: Host, kept: Kept): Services {
     ...{ gateway: documents, clock, parse: contentFrom },
     list: async (page) => {
       await read.caughtUp()
-      return (await read.documents(page)).value
+      return listDocuments({ log, read }, page)
     },
   })
   const hide = async <T extends Json>(value: T): Promise<T> => {
