@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type AgentState, type KeepUp, openKeepUp } from '../../api/index.ts'
+import { OPERATIONS } from '../../api/operations/table.ts'
 import { freshFolders } from '../support/folders.ts'
 
 let folders: ReturnType<typeof freshFolders>
@@ -45,6 +46,22 @@ describe('the library', () => {
     expect(await all(keepup.runs({ limit: 500 }))).toHaveLength(ids.length)
     await expect(all(keepup.runs({ limit: 0.5 }))).rejects.toThrow(/^limit: expected a whole number/)
     await expect(all(keepup.runs({ since: 'soon' }))).rejects.toThrow(/^since: expected a time/)
+  })
+
+  it('has every operation as a method, which takes numbers in paths and queries and names an unknown member', async () => {
+    for (const { name } of OPERATIONS) expect(keepup).toHaveProperty(name, expect.any(Function))
+    const { runId } = await start()
+    await keepup.drive(runId)
+    expect((await keepup.getCheckpoint({ id: runId, step: 1 })).checkpoint.step).toBe(1)
+    expect((await keepup.listRunEvents({ id: runId, limit: 2 })).events).toHaveLength(2)
+    await expect(keepup.getRun({ id: runId, colour: 'red' } as never)).rejects.toThrow(
+      'getRun takes no "colour"; give id',
+    )
+    const { runId: asked } = await keepup.startRun({ task: 'go', model: 'scripted:done', drive: false }, { key: 'k' })
+    expect((await keepup.startRun({ task: 'go', model: 'scripted:done', drive: false }, { key: 'k' })).runId).toBe(
+      asked,
+    )
+    expect((await all(keepup.runs({ person: 'ada' }))).map((run) => run.runId)).toEqual([asked, runId])
   })
 
   it('lists approvals, answers with what a start answers, and forks', { tags: ['git'] }, async () => {
